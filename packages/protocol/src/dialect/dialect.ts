@@ -1,0 +1,47 @@
+import type { TypeKind } from "../resource/type-traits.ts";
+
+/** A value that may differ from one kind of resource to another. */
+export type PerKind<T> = { readonly otherwise: T } & { readonly [K in TypeKind]?: T };
+
+/** What a value is for one kind. */
+export function forKind<T>(values: PerKind<T>, kind: TypeKind): T {
+  return values[kind] ?? values.otherwise;
+}
+
+/**
+ * Every point where editions of the protocol or real clients differ (requirements 4). A machine reads a field at the one
+ * branch concerned; nothing else in this package knows a client's name or an edition's year.
+ */
+export interface Dialect {
+  /** An empty first request means everything (S-SUB-08, S-SUB-09, S-MSC-08). */
+  readonly legacyWildcard: PerKind<boolean>;
+  /** A type whose first request was empty stays a wildcard for the stream's life (S-SUB-14). */
+  readonly wildcardSticky: boolean;
+  /** State of the World: names only hint at what is wanted; the node's whole view is sent (S-SUB-03). */
+  readonly ignoreHints: boolean;
+  /** How delta says that a name does not exist (S-NEX-06, S-NEX-07). */
+  readonly deltaMissing: PerKind<"removed" | "empty-resource" | "none">;
+  /** Delta: each resource in a response of its own (S-RES-07). */
+  readonly deltaOnePerResponse: boolean;
+  /** State of the World: a request with another version than the answered one is a NACK too (S-ACK-06). */
+  readonly nackByVersion: boolean;
+  /** What becomes of names in a request with a stale nonce (S-NON-07). */
+  readonly staleNonce: "ignore" | "honour-names";
+  /** State of the World: a new stream that brings the current version is not sent a sole wildcard again (S-REC-05). */
+  readonly resumeSkip: PerKind<boolean>;
+  /** After an added or changed Cluster its ClusterLoadAssignment is sent again (S-WRM-08). */
+  readonly resendEdsOnClusterChange: boolean;
+  /** What a request for a type that the server has no description of does to an aggregated stream (S-TYP-07). */
+  readonly unknownType: "ignore" | "reject";
+  /** A node in a later request that differs from the first (S-NOD-04). */
+  readonly nodeChange: "ignore" | "reject";
+  /** How long newer content waits for the ACK of what was sent, in milliseconds. */
+  readonly ackLimitMs: number;
+  /** The same, for clients that withhold the ACK of Clusters on an aggregated stream until nothing warms (client-behaviours A16). */
+  readonly withheldAckLimitMs: PerKind<number | undefined>;
+  /** A NACK of a newer answer on an aggregated stream may be that of an older, unsettled one (client-behaviours A16). */
+  readonly nackMayBeOfOlder: PerKind<boolean>;
+}
+
+/** What an operator switched; everything else is as the client's row or the edition has it. */
+export type DialectOverrides = Partial<Dialect>;

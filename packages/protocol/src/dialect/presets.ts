@@ -1,0 +1,76 @@
+import type { Node } from "../node/node.ts";
+import type { Dialect, DialectOverrides } from "./dialect.ts";
+
+/** The editions of the protocol page by their age (requirements 4.1). */
+export type Edition = "2018" | "2020" | "2021" | "current";
+
+const current: Dialect = {
+  legacyWildcard: { otherwise: true },
+  wildcardSticky: false,
+  ignoreHints: false,
+  deltaMissing: { otherwise: "removed" },
+  deltaOnePerResponse: false,
+  nackByVersion: false,
+  staleNonce: "ignore",
+  resumeSkip: { otherwise: false },
+  resendEdsOnClusterChange: true,
+  unknownType: "ignore",
+  nodeChange: "ignore",
+  ackLimitMs: 30_000,
+  withheldAckLimitMs: { otherwise: undefined },
+  nackMayBeOfOlder: { otherwise: false },
+};
+
+const editions: Readonly<Record<Edition, DialectOverrides>> = {
+  "2018": {
+    legacyWildcard: { otherwise: false, lds: true, cds: true },
+    wildcardSticky: true,
+    ignoreHints: true,
+    deltaMissing: { otherwise: "none" },
+    nackByVersion: true,
+  },
+  "2020": {
+    legacyWildcard: { otherwise: false, lds: true, cds: true },
+    wildcardSticky: true,
+    deltaMissing: { otherwise: "empty-resource" },
+    nackByVersion: true,
+  },
+  "2021": {
+    legacyWildcard: { otherwise: false, lds: true, cds: true, srds: true },
+    wildcardSticky: true,
+    deltaMissing: { otherwise: "empty-resource" },
+  },
+  current: {},
+};
+
+/** A real client that is known by what it calls itself. */
+interface KnownClient {
+  readonly isNamed: (userAgentName: string) => boolean;
+  readonly overrides: DialectOverrides;
+}
+
+const knownClients: readonly KnownClient[] = [
+  {
+    // Envoy 1.39 (client-behaviours 0.1): a listener waits for ever on `removed_resources` of its route (C3), a removed
+    // ECDS filter fails live traffic (C3), an unknown virtual host is a body-less Resource (H3), and CDS answers on ADS
+    // are settled only when nothing warms, sometimes on the wrong nonce (A16).
+    isNamed: (name) => name === "envoy",
+    overrides: {
+      legacyWildcard: { otherwise: false, lds: true, cds: true, srds: true, vhds: true },
+      deltaMissing: { otherwise: "removed", rds: "none", ecds: "none", vhds: "empty-resource" },
+      withheldAckLimitMs: { otherwise: undefined, cds: 1_000 },
+      nackMayBeOfOlder: { otherwise: false, cds: true },
+    },
+  },
+  {
+    // gRPC clients never mean everything by naming nothing (client-behaviours 0.1, A10).
+    isNamed: (name) => name.startsWith("gRPC"),
+    overrides: { legacyWildcard: { otherwise: false } },
+  },
+];
+
+/** The dialect of a stream: what the operator switched, over the client's row, over the edition. */
+export function dialectFor(node: Node, edition: Edition = "current", overrides: DialectOverrides = {}): Dialect {
+  const client = knownClients.find((known) => known.isNamed(node.userAgentName));
+  return { ...current, ...editions[edition], ...client?.overrides, ...overrides };
+}

@@ -1,0 +1,22 @@
+export { type Dialect, type DialectOverrides, forKind, type PerKind } from "./dialect/dialect.ts";
+export { dialectFor, type Edition } from "./dialect/presets.ts";
+export {
+  type DeltaRequest,
+  type DiscoveryRequest,
+  type InitialVersions,
+  noInitialVersions,
+  type SotwRequest,
+} from "./message/request.ts";
+export { type Status, statusCode } from "./message/status.ts";
+export { anonymousNode, type Node } from "./node/node.ts";
+export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";
+export type { Reference, Resource, ResourceInput } from "./resource/resource.ts";
+export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
+export { formatTypeUrl, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
+export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
+export type { Body, Segment } from "./server/body.ts";
+export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
+export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event.ts";
+export type { DeliveryState, StreamState, TypeState } from "./server/inspect.ts";
+export { type LayerState, Plane, type PlaneOptions } from "./server/plane.ts";
+export type { Deletion, LayerChange, Transaction } from "./state/transaction.ts";

@@ -1,0 +1,46 @@
+import type { TypeUrl } from "./type-url.ts";
+
+/** The resource that another resource names, and so needs. */
+export interface Reference {
+  readonly type: TypeUrl;
+  readonly name: string;
+}
+
+/** A resource as it enters, before it has a version. */
+export interface ResourceInput {
+  readonly type: TypeUrl;
+  readonly name: string;
+  /** The encoded message, without the `Any` around it. Never changed after it was handed over. */
+  readonly bytes: Uint8Array;
+  /** Other names under which delta clients may subscribe to it (B-DLT-12). */
+  readonly aliases?: readonly string[];
+  /** How long a client may use it without hearing of it again, in milliseconds; more than 0 (B-TTL-19). */
+  readonly ttlMs?: number;
+  /** Forbids proxies between us and the client to keep it (B-MSC-01). */
+  readonly doNotCache?: boolean;
+  /** An encoded `envoy.config.core.v3.Metadata`, passed through unread (S-MSC-02). */
+  readonly metadata?: Uint8Array;
+  /** Not part of what a wildcard covers: sent only to those who ask for it by name (S-SUB-22). */
+  readonly onDemand?: boolean;
+  /** What it names: found by walking the whole message once, when it enters. */
+  readonly references?: readonly Reference[];
+  /** Printed instead of the digest of the content (architecture.md, type versions). */
+  readonly version?: string;
+}
+
+/** A named, versioned, opaque piece of configuration. Immutable; equal content has an equal version wherever it is made. */
+export interface Resource {
+  readonly type: TypeUrl;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly aliases: readonly string[];
+  readonly ttlMs: number | undefined;
+  readonly doNotCache: boolean;
+  readonly metadata: Uint8Array | undefined;
+  readonly onDemand: boolean;
+  readonly references: readonly Reference[];
+  /** Changes if and only if bytes, aliases, metadata or cache control change, or the caller's own version (S-VER-08). */
+  readonly version: string;
+  /** H(name, version): what it adds to the version of its type. */
+  readonly sum: bigint;
+}

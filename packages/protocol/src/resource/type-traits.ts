@@ -1,0 +1,55 @@
+import type { TypeUrl } from "./type-url.ts";
+
+/** The discovery API that a resource type belongs to; the v2 and v3 twins of a type are of one kind. */
+export type TypeKind =
+  | "cds"
+  | "eds"
+  | "sds"
+  | "lds"
+  | "srds"
+  | "rds"
+  | "ecds"
+  | "vhds"
+  | "rtds"
+  | "leds"
+  | "trds"
+  | "opaque";
+
+/** What the protocol has to know about a resource type. The catalog of `envoy-api` has one for each. */
+export interface TypeTraits {
+  readonly type: TypeUrl;
+  readonly kind: TypeKind;
+  /** In State of the World, a response holds every resource of the type: what is missing is deleted (S-RES-03). */
+  readonly isFullState: boolean;
+  /**
+   * Types that a client waits for again whenever a resource of this type that refers to them is added or changed:
+   * a Cluster needs its ClusterLoadAssignment anew, even an unchanged one (S-WRM-08).
+   */
+  readonly owes: readonly TypeUrl[];
+}
+
+/** In what order the types of one turn leave: what ends warming first, users after what they use (S-ORD-01, S-ORD-07). */
+const SENDING_ORDER: readonly TypeKind[] = [
+  "rtds",
+  "cds",
+  "eds",
+  "leds",
+  "sds",
+  "lds",
+  "srds",
+  "rds",
+  "trds",
+  "ecds",
+  "vhds",
+  "opaque",
+];
+
+/** The place of a kind in the sending order; smaller leaves first. */
+export function sendingRank(kind: TypeKind): number {
+  return SENDING_ORDER.indexOf(kind);
+}
+
+/** What holds for a type that nobody described: served by its URL alone (S-GEN-04, B-TRD-01). */
+export function opaqueTraits(type: TypeUrl): TypeTraits {
+  return { type, kind: "opaque", isFullState: false, owes: [] };
+}

@@ -1,0 +1,26 @@
+import type { Resource } from "../resource/resource.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+
+/**
+ * Resources and removals that are encoded once and concatenated into every body that holds them. Compared by identity:
+ * whoever encodes keeps what it made in a WeakMap under the segment.
+ */
+export interface Segment {
+  readonly puts: readonly Resource[];
+  /** Names for `removed_resources`; always empty in State of the World. */
+  readonly removed: readonly string[];
+  /** Names answered by a `Resource` without a body (dialect `deltaMissing=empty-resource`). */
+  readonly missing: readonly string[];
+}
+
+/**
+ * What one response says, without its nonce. Compared by identity; shared by every stream that is told the same, so that
+ * it is encoded once. A response is a body and, as its last field, a nonce.
+ */
+export interface Body {
+  readonly variant: "sotw" | "delta";
+  readonly type: TypeUrl;
+  /** `version_info` in State of the World, `system_version_info` in delta. */
+  readonly version: string;
+  readonly segments: readonly Segment[];
+}

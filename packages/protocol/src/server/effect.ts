@@ -1,0 +1,82 @@
+import type { Status } from "../message/status.ts";
+import type { Node } from "../node/node.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { Body } from "./body.ts";
+import type { StreamId } from "./event.ts";
+
+/** All that the plane can ask for. Performed in order. */
+export type PlaneEffect =
+  | {
+      readonly kind: "send";
+      readonly stream: StreamId;
+      readonly body: Body;
+      /** Never empty, and never the same twice on a stream (S-NON-01). */
+      readonly nonce: string;
+    }
+  /** Ends the RPC with this status. `stream-closed` still follows. */
+  | { readonly kind: "close-stream"; readonly stream: StreamId; readonly status: Status }
+  /** After `ms` milliseconds, `timer-fired`. */
+  | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
+  | { readonly kind: "cancel-timer"; readonly timer: number }
+  | { readonly kind: "report"; readonly report: Report };
+
+/** How a request was understood. One request may be several: an ACK that also subscribes is counted as `ack`. */
+export type RequestKind = "initial" | "subscribe" | "unsubscribe" | "ack" | "nack" | "stale" | "repeat";
+
+/** What happened to a stream, for counters, logs, and whoever wants to know (S-ACK-13, S-OBS-02, S-OBS-03). */
+export type Report =
+  /** The first request named the node; it was placed. */
+  | {
+      readonly kind: "node-identified";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly layers: readonly string[];
+    }
+  | { readonly kind: "node-moved"; readonly stream: StreamId; readonly node: Node; readonly layers: readonly string[] }
+  | {
+      readonly kind: "request-understood";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly type: TypeUrl;
+      readonly as: RequestKind;
+    }
+  | {
+      readonly kind: "response-sent";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly type: TypeUrl;
+      readonly nonce: string;
+      readonly version: string;
+      readonly revision: number;
+      readonly resources: number;
+      readonly removed: number;
+    }
+  | {
+      readonly kind: "response-acked";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly type: TypeUrl;
+      readonly nonce: string;
+      readonly version: string;
+    }
+  | {
+      readonly kind: "response-nacked";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly type: TypeUrl;
+      readonly nonce: string;
+      readonly version: string;
+      readonly error: Status;
+      /** The names that were in the rejected response, in its order; at most 100 of them. */
+      readonly names: readonly string[];
+    }
+  /** Something odd that was borne: a changed node, an unknown type, a stale nonce, late initial versions. */
+  | {
+      readonly kind: "oddity";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly type: TypeUrl | undefined;
+      readonly what: Oddity;
+    };
+
+export type Oddity = "node-changed" | "unknown-type" | "stale-nonce" | "late-initial-versions" | "ack-overdue";

@@ -1,0 +1,37 @@
+import type { DialectOverrides } from "../dialect/dialect.ts";
+import type { DiscoveryRequest } from "../message/request.ts";
+import type { Peer, Placement } from "../node/placement.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { Transaction } from "../state/transaction.ts";
+
+/** Names one stream for its life; given by the shell, never used again. */
+export type StreamId = number;
+export type Variant = "sotw" | "delta";
+
+/** All that can happen to the plane. */
+export type PlaneEvent =
+  /** Changes over many layers that take effect together. */
+  | { readonly kind: "transaction-committed"; readonly transaction: Transaction }
+  | StreamOpened
+  | { readonly kind: "request-received"; readonly stream: StreamId; readonly request: DiscoveryRequest }
+  /** The client half-closed, cancelled, or its connection broke; or we ended it. */
+  | { readonly kind: "stream-closed"; readonly stream: StreamId }
+  /** The client does not read: until `stream-drained`, the stream gets no turn, so it costs integers (S-GRP-07). */
+  | { readonly kind: "stream-stalled"; readonly stream: StreamId }
+  | { readonly kind: "stream-drained"; readonly stream: StreamId }
+  /** Nodes are to be placed anew: by another function, or because the one there is reads something that changed. */
+  | { readonly kind: "placement-changed"; readonly placement: Placement }
+  | { readonly kind: "timer-fired"; readonly timer: number };
+
+export interface StreamOpened {
+  readonly kind: "stream-opened";
+  readonly stream: StreamId;
+  readonly variant: Variant;
+  /** The only type of a per-type stream; undefined on an aggregated one. */
+  readonly onlyType: TypeUrl | undefined;
+  readonly peer: Peer;
+  /** Streams of one connection share it; per-type streams of a node are joined by it (S-WRM-12). */
+  readonly connection: number;
+  /** What the operator switched for this stream; beats the client's row and the edition. */
+  readonly dialect?: DialectOverrides;
+}

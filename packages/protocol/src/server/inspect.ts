@@ -1,0 +1,46 @@
+import type { Status } from "../message/status.ts";
+import type { Node } from "../node/node.ts";
+import type { Peer } from "../node/placement.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { StreamId, Variant } from "./event.ts";
+
+/** One stream as it stands, for people (admin API, dashboards). */
+export interface StreamState {
+  readonly stream: StreamId;
+  readonly variant: Variant;
+  readonly onlyType: TypeUrl | undefined;
+  readonly peer: Peer;
+  /** Undefined before the first request. */
+  readonly node: Node | undefined;
+  readonly layers: readonly string[];
+  readonly types: readonly TypeState[];
+}
+
+/** One type on one stream. */
+export interface TypeState {
+  readonly type: TypeUrl;
+  readonly isWildcard: boolean;
+  /** Names subscribed to beside a wildcard. */
+  readonly names: number;
+  /** Subscribed names that nothing in the view answers to; at most 100 of them. */
+  readonly missing: readonly string[];
+  /** The revision up to which the client was told; undefined before its first answer. */
+  readonly toldRevision: number | undefined;
+  /** The version the client would have if it took everything sent. */
+  readonly sentVersion: string | undefined;
+  /** Sent and not answered yet, oldest first. */
+  readonly pending: readonly DeliveryState[];
+  /** The newest response that was accepted. */
+  readonly acked: DeliveryState | undefined;
+  /** The newest response that was refused and that no accepted one came after. */
+  readonly nacked: (DeliveryState & { readonly error: Status; readonly refused: readonly string[] }) | undefined;
+}
+
+/** One response and its fate so far. */
+export interface DeliveryState {
+  readonly nonce: string;
+  readonly version: string;
+  readonly revision: number;
+  readonly resources: number;
+  readonly removed: number;
+}

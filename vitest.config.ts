@@ -1,0 +1,20 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+
+const source = (name: string): string => fileURLToPath(new URL(`./packages/${name}/src/index.ts`, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    alias: {
+      "@xdskit/protocol": source("protocol"),
+      "@xdskit/envoy-api": source("envoy-api"),
+      "@xdskit/source": source("source"),
+      "@xdskit/server": source("server"),
+      "@xdskit/conformance": source("conformance"),
+    },
+  },
+  test: {
+    include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"],
+    testTimeout: 20_000,
+  },
+});
