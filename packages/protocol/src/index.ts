@@ -14,7 +14,7 @@ export type { Reference, Resource, ResourceInput } from "./resource/resource.ts"
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
 export { formatTypeUrl, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
 export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
-export type { Body, Segment } from "./server/body.ts";
+export type { Body, Segment } from "./message/body.ts";
 export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
 export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event.ts";
 export type { DeliveryState, StreamState, TypeState } from "./server/inspect.ts";

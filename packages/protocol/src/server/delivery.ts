@@ -1,0 +1,150 @@
+import type { Body } from "../message/body.ts";
+import type { Status } from "../message/status.ts";
+import type { DeliveryState } from "./inspect.ts";
+
+/** A response on its way, and what became of it. */
+export interface Delivery {
+  readonly nonce: string;
+  readonly body: Body;
+  readonly revision: number;
+  /** It brought the client up to a position, so newer content waits for its ACK; answers out of turn do not hold it up. */
+  readonly isInTurn: boolean;
+}
+
+/** How many names of a refused response are told to people. */
+const NAMES_SHOWN = 100;
+
+/** The fate of each response of one type on one stream. */
+export class Deliveries {
+  #pending: Delivery[] = [];
+  #acked: Delivery | undefined;
+  #nacked: { readonly delivery: Delivery; readonly error: Status } | undefined;
+  #lastSent: Delivery | undefined;
+  #isOverdue = false;
+  #wasAnswered = false;
+
+  get pending(): readonly Delivery[] {
+    return this.#pending;
+  }
+
+  get lastSent(): Delivery | undefined {
+    return this.#lastSent;
+  }
+
+  get lastAcked(): Delivery | undefined {
+    return this.#acked;
+  }
+
+  /** The newest response is the one that was refused. */
+  get isRefused(): boolean {
+    return this.#nacked !== undefined && this.#nacked.delivery === this.#lastSent;
+  }
+
+  /** The client has used a nonce of ours. */
+  get wasAnswered(): boolean {
+    return this.#wasAnswered;
+  }
+
+  /** Newer content waits: an answer is unsettled, and its time is not over. */
+  get isBlocked(): boolean {
+    return !this.#isOverdue && this.#pending.some((delivery) => delivery.isInTurn);
+  }
+
+  /** Unsettled answers hold nothing up any more, until the next one is sent. */
+  release(): void {
+    this.#isOverdue = true;
+  }
+
+  open(delivery: Delivery): void {
+    this.#isOverdue = false;
+    this.#pending.push(delivery);
+    this.#lastSent = delivery;
+  }
+
+  /** Accepts the response of that nonce and every older one that is unsettled (S-DLT-07). Undefined: nothing to accept. */
+  ack(nonce: string): Delivery | undefined {
+    const index = this.#pending.findIndex((delivery) => delivery.nonce === nonce);
+    const delivery = this.#pending[index];
+    if (delivery === undefined) return undefined;
+    this.#wasAnswered = true;
+    this.#pending = this.#pending.slice(index + 1);
+    this.#acked = delivery;
+    this.#nacked = undefined;
+    return delivery;
+  }
+
+  /** Books a refusal. Undefined: that response was refused before, or is not known. */
+  nack(nonce: string, error: Status): Delivery | undefined {
+    this.#wasAnswered = true;
+    const delivery = this.#pending.find((one) => one.nonce === nonce) ?? this.#ackedAs(nonce);
+    if (delivery === undefined) return undefined;
+    this.#pending = this.#pending.filter((one) => one !== delivery);
+    this.#nacked = { delivery, error };
+    return delivery;
+  }
+
+  /** In State of the World a refusal of the newest answer closes every older one too. */
+  settleOlder(): void {
+    this.#pending = [];
+  }
+
+  describe(): {
+    readonly pending: readonly DeliveryState[];
+    readonly acked: DeliveryState | undefined;
+    readonly nacked: (DeliveryState & { readonly error: Status; readonly refused: readonly string[] }) | undefined;
+  } {
+    return {
+      pending: this.#pending.map(stateOf),
+      acked: this.#acked === undefined ? undefined : stateOf(this.#acked),
+      nacked:
+        this.#nacked === undefined
+          ? undefined
+          : {
+              ...stateOf(this.#nacked.delivery),
+              error: this.#nacked.error,
+              refused: namesIn(this.#nacked.delivery.body),
+            },
+    };
+  }
+
+  /** A client may accept and then refuse the same response; the refusal is the newer word. */
+  #ackedAs(nonce: string): Delivery | undefined {
+    return this.#acked?.nonce === nonce ? this.#acked : undefined;
+  }
+}
+
+/** The names that a body speaks of, in its order; at most 100. */
+export function namesIn(body: Body): readonly string[] {
+  const names: string[] = [];
+  for (const segment of body.segments) {
+    for (const put of segment.puts) {
+      if (names.length === NAMES_SHOWN) return names;
+      names.push(put.name);
+    }
+    for (const name of [...segment.removed, ...segment.missing]) {
+      if (names.length === NAMES_SHOWN) return names;
+      names.push(name);
+    }
+  }
+  return names;
+}
+
+/** How many resources and removals a body holds. */
+export function sizeOf(body: Body): { readonly resources: number; readonly removed: number } {
+  let resources = 0;
+  let removed = 0;
+  for (const segment of body.segments) {
+    resources += segment.puts.length + segment.missing.length;
+    removed += segment.removed.length;
+  }
+  return { resources, removed };
+}
+
+function stateOf(delivery: Delivery): DeliveryState {
+  return {
+    nonce: delivery.nonce,
+    version: delivery.body.version,
+    revision: delivery.revision,
+    ...sizeOf(delivery.body),
+  };
+}

@@ -1,0 +1,144 @@
+import type { Past } from "../state/journal.ts";
+import { emptyNameSet, type NameSet, type NameSets } from "./name-set.ts";
+
+const WILDCARD = "*";
+
+/** What a request changed of a subscription. */
+export interface SubscriptionChange {
+  /** Named anew, or once more: each has to be answered, whatever its version. Without `*`. */
+  readonly asked: readonly string[];
+  /** Named until now. Without `*`. */
+  readonly dropped: readonly string[];
+  /** Everything is asked for that was not, or is asked for once more. */
+  readonly joinedWildcard: boolean;
+  readonly leftWildcard: boolean;
+}
+
+const unchanged: SubscriptionChange = { asked: [], dropped: [], joinedWildcard: false, leftWildcard: false };
+
+/** How editions and clients differ in what naming nothing means. */
+export interface SubscriptionRules {
+  /** Naming nothing at first means everything (S-SUB-09). */
+  readonly legacyWildcard: boolean;
+  /** Who named nothing at first gets everything for the stream's life (S-SUB-14). */
+  readonly wildcardSticky: boolean;
+}
+
+/**
+ * What one stream asks for of one type: names, aliases, `*`.
+ *
+ * A first request that names nothing means `*` until the client names anything at all; from then on, naming nothing means
+ * nothing (S-SUB-09, S-SUB-10). Names are remembered whether or not they exist (S-SUB-19).
+ */
+export class Subscription {
+  readonly #rules: SubscriptionRules;
+  #names: ReadonlySet<string> = emptyNameSet.names;
+  #interned: NameSet | undefined = emptyNameSet;
+  #isWildcard = false;
+  #isLegacy = false;
+  #hasNamed = false;
+  #isOpen = false;
+
+  constructor(rules: SubscriptionRules) {
+    this.#rules = rules;
+  }
+
+  get isWildcard(): boolean {
+    return this.#isWildcard;
+  }
+
+  get names(): ReadonlySet<string> {
+    return this.#names;
+  }
+
+  /** Asks for nothing but everything. */
+  get isSoleWildcard(): boolean {
+    return this.#isWildcard && this.#names.size === 0;
+  }
+
+  /** The names as the one object that equal sets share. */
+  nameSet(sets: NameSets): NameSet {
+    if (this.#interned === undefined) {
+      this.#interned = sets.intern(this.#names);
+      this.#names = this.#interned.names;
+    }
+    return this.#interned;
+  }
+
+  /** Whether a resource, or what it was, is asked for: by name, by alias, or by a wildcard that covers it (S-DLT-13). */
+  covers(resource: Past): boolean {
+    if (this.#isWildcard && !resource.onDemand) return true;
+    if (this.#names.size === 0) return false;
+    return this.#names.has(resource.name) || resource.aliases.some((alias) => this.#names.has(alias));
+  }
+
+  /** State of the World: the request lists everything that is wanted from now on (S-SUB-23). */
+  replace(list: readonly string[]): SubscriptionChange {
+    const isFirst = !this.#isOpen;
+    this.#isOpen = true;
+    if (list.length === 0 && !this.#hasNamed) return this.#openLegacy(isFirst);
+    if (this.#isLegacy && this.#rules.wildcardSticky) return unchanged;
+    this.#hasNamed = true;
+    this.#isLegacy = false;
+    const names = new Set(list);
+    const isWildcard = names.delete(WILDCARD);
+    const before = this.#names;
+    const change = {
+      asked: [...names].filter((name) => !before.has(name)),
+      dropped: [...before].filter((name) => !names.has(name)),
+      joinedWildcard: isWildcard && !this.#isWildcard,
+      leftWildcard: this.#isWildcard && !isWildcard,
+    };
+    this.#isWildcard = isWildcard;
+    if (change.asked.length + change.dropped.length > 0) this.#own(names);
+    return change;
+  }
+
+  /** Delta: the request says what is added and what is taken away, in that order (B-UNS-11). */
+  update(subscribe: readonly string[], unsubscribe: readonly string[]): SubscriptionChange {
+    const isFirst = !this.#isOpen;
+    this.#isOpen = true;
+    if (subscribe.length === 0 && unsubscribe.length === 0) return isFirst ? this.#openLegacy(true) : unchanged;
+    if (this.#isLegacy && this.#rules.wildcardSticky) return unchanged;
+    const wasWildcard = this.#isWildcard;
+    const asked = new Set(subscribe);
+    const asksAll = asked.delete(WILDCARD);
+    const dropped = new Set<string>();
+    if (subscribe.length > 0) {
+      this.#hasNamed = true;
+      this.#isLegacy = false;
+    }
+    if (asksAll) this.#isWildcard = true;
+    const names = new Set(this.#names);
+    for (const name of asked) names.add(name);
+    for (const name of unsubscribe) {
+      if (name === WILDCARD) this.#leaveWildcard();
+      else if (names.delete(name)) dropped.add(name);
+      asked.delete(name);
+    }
+    if (asked.size + dropped.size > 0) this.#own(names);
+    return {
+      asked: [...asked],
+      dropped: [...dropped],
+      joinedWildcard: asksAll && this.#isWildcard,
+      leftWildcard: wasWildcard && !this.#isWildcard,
+    };
+  }
+
+  #openLegacy(isFirst: boolean): SubscriptionChange {
+    if (!isFirst || !this.#rules.legacyWildcard) return unchanged;
+    this.#isWildcard = true;
+    this.#isLegacy = true;
+    return { ...unchanged, joinedWildcard: true };
+  }
+
+  #leaveWildcard(): void {
+    this.#isWildcard = false;
+    this.#isLegacy = false;
+  }
+
+  #own(names: ReadonlySet<string>): void {
+    this.#names = names;
+    this.#interned = undefined;
+  }
+}

@@ -1,0 +1,143 @@
+import type { Resource } from "../resource/resource.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { Segment } from "../message/body.ts";
+import type { Layer } from "./layer.ts";
+import type { Past } from "./journal.ts";
+import type { Table } from "./table.ts";
+import type { View } from "./view.ts";
+
+/** Where a subscription stands: it was told what this view held at this revision. */
+export interface Position {
+  readonly view: View;
+  readonly revision: number;
+}
+
+/** A name that is not what it was. */
+export interface Change {
+  readonly name: string;
+  readonly then: Past | undefined;
+  readonly now: Resource | undefined;
+}
+
+/** What lies between a position and now, for everybody who stands there. */
+export interface Difference {
+  readonly changes: readonly Change[];
+  /** The same for a wildcard, in pieces that other views share where no layer hides what another changed. */
+  readonly segments: readonly Segment[];
+}
+
+/** Nothing changed. */
+export const noDifference: Difference = { changes: [], segments: [] };
+
+/**
+ * The one rule: a name is sent when what it was then differs from what it is now. A stream that moved to another view
+ * keeps its old position; the same rule tells the difference.
+ */
+export function differenceBetween(from: Position, view: View, type: TypeUrl): Difference {
+  if (from.view === view) {
+    if (view.changedAt(type) <= from.revision) return noDifference;
+    const shared = sharedDifference(from, view, type);
+    if (shared !== undefined) return shared;
+  }
+  const changes = changesBetween(from, view, type);
+  return { changes, segments: changes.length === 0 ? [] : [segmentOf(changes)] };
+}
+
+/** A name for the position that is equal for positions with equal differences. */
+export function positionKey(from: Position, view: View, type: TypeUrl): string {
+  if (from.view !== view) return `${from.view.key} ${from.revision}`;
+  let at = 0;
+  for (const layer of view.layers) at = Math.max(at, layer.table(type)?.journal.changeAt(from.revision) ?? 0);
+  return String(at);
+}
+
+/** Whether the journals still reach back to a position. */
+export function reaches(from: Position, type: TypeUrl): boolean {
+  return from.view.layers.every((layer) => (layer.table(type)?.journal.trimmedTo ?? 0) <= from.revision);
+}
+
+/** Undefined where one layer hides what another changed: then this view needs an encoding of its own. */
+function sharedDifference(from: Position, view: View, type: TypeUrl): Difference | undefined {
+  const changes: Change[] = [];
+  const segments: Segment[] = [];
+  for (const layer of view.layers) {
+    const table = layer.table(type);
+    const change = table?.changeAfter(from.revision);
+    if (table === undefined || change === undefined) continue;
+    for (const name of change.past.keys()) if (isElsewhere(view, layer, from, type, name)) return undefined;
+    for (const [name, then] of change.past) {
+      const now = table.resources.get(name);
+      if (differs(then, now)) changes.push({ name, then, now });
+    }
+    if (change.segment.puts.length + change.segment.removed.length > 0) segments.push(change.segment);
+  }
+  return { changes, segments };
+}
+
+function isElsewhere(view: View, here: Layer, from: Position, type: TypeUrl, name: string): boolean {
+  return view.layers.some((layer) => {
+    if (layer === here) return false;
+    const table = layer.table(type);
+    return table !== undefined && (table.resources.has(name) || pastIn(table, from, name) !== undefined);
+  });
+}
+
+function changesBetween(from: Position, view: View, type: TypeUrl): Change[] {
+  const changes: Change[] = [];
+  for (const name of touchedBetween(from, view, type)) {
+    const then = pastOf(from, type, name);
+    const now = view.holder(type, name);
+    if (differs(then, now)) changes.push({ name, then, now });
+  }
+  return changes;
+}
+
+function touchedBetween(from: Position, view: View, type: TypeUrl): Set<string> {
+  const names = new Set<string>();
+  const keepsOrder = shareInOrder(from.view.layers, view.layers);
+  for (const layer of new Set([...from.view.layers, ...view.layers])) {
+    const table = layer.table(type);
+    if (table === undefined) continue;
+    for (const name of table.changeAfter(from.revision)?.past.keys() ?? []) names.add(name);
+    const isInBoth = keepsOrder && from.view.layers.includes(layer) && view.layers.includes(layer);
+    if (!isInBoth) for (const name of table.resources.keys()) names.add(name);
+  }
+  return names;
+}
+
+/** Layers that both views have stand in the same order, so that among them the same holder wins. */
+function shareInOrder(a: readonly Layer[], b: readonly Layer[]): boolean {
+  const inB = a.filter((layer) => b.includes(layer));
+  const inA = b.filter((layer) => a.includes(layer));
+  return inB.every((layer, i) => layer === inA[i]);
+}
+
+function pastOf(from: Position, type: TypeUrl, name: string): Past | undefined {
+  for (const layer of from.view.layers) {
+    const table = layer.table(type);
+    const past = table === undefined ? undefined : pastIn(table, from, name);
+    if (past !== undefined) return past;
+  }
+  return undefined;
+}
+
+function pastIn(table: Table, from: Position, name: string): Past | undefined {
+  const past = table.changeAfter(from.revision)?.past;
+  return past?.has(name) === true ? past.get(name) : table.resources.get(name);
+}
+
+function differs(then: Past | undefined, now: Resource | undefined): boolean {
+  return then?.version !== now?.version || then?.onDemand !== now?.onDemand;
+}
+
+function segmentOf(changes: readonly Change[]): Segment {
+  const puts: Resource[] = [];
+  const removed: string[] = [];
+  for (const { name, then, now } of changes) {
+    const wasCovered = then !== undefined && !then.onDemand;
+    if (now !== undefined && !now.onDemand) {
+      if (!(wasCovered && then.version === now.version)) puts.push(now);
+    } else if (wasCovered) removed.push(name);
+  }
+  return { puts, removed, missing: [] };
+}

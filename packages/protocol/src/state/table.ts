@@ -1,0 +1,190 @@
+import type { Resource } from "../resource/resource.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import { addSums, subtractSums } from "../resource/version.ts";
+import type { Segment } from "../message/body.ts";
+import { Journal, type Past, type PastNames } from "./journal.ts";
+
+/** Pasts of one table at one of its changes, with the segment that leads from there to now. */
+export interface TableChange {
+  readonly past: PastNames;
+  readonly segment: Segment;
+}
+
+/** The resources of one type in one layer, and what changed since when. */
+export class Table {
+  readonly #resources = new Map<string, Resource>();
+  readonly #journal = new Journal();
+  readonly #keepsBodies: boolean;
+  /** How many resources refer to a name, for the types that somebody asked about. */
+  readonly #referrers = new Map<TypeUrl, Map<string, number>>();
+  #namesByAlias: Map<string, Set<string>> | undefined;
+  #sum = 0n;
+  #changedAt = 0;
+  #onDemand = 0;
+  #printedVersion: string | undefined;
+  #changes = new Map<number, TableChange>();
+  #whole: Segment | undefined;
+
+  /** `keepsBodies`: the journal keeps whole resources, because a client may go on using what was replaced. */
+  constructor(keepsBodies: boolean) {
+    this.#keepsBodies = keepsBodies;
+  }
+
+  get resources(): ReadonlyMap<string, Resource> {
+    return this.#resources;
+  }
+
+  get journal(): Journal {
+    return this.#journal;
+  }
+
+  /** The sum of the members: equal content, equal sum, whatever the order it was built in. */
+  get sum(): bigint {
+    return this.#sum;
+  }
+
+  /** The revision of the last change; 0 before any. */
+  get changedAt(): number {
+    return this.#changedAt;
+  }
+
+  /** Members that no wildcard covers. */
+  get onDemand(): number {
+    return this.#onDemand;
+  }
+
+  /** A version that the caller set for the type, printed instead of the sum. */
+  get printedVersion(): string | undefined {
+    return this.#printedVersion;
+  }
+
+  /** Returns whether anything changed: a resource of the same version and ttl changes nothing. */
+  put(resource: Resource, revision: number): boolean {
+    const before = this.#resources.get(resource.name);
+    if (before?.version === resource.version && before.ttlMs === resource.ttlMs && before.onDemand === resource.onDemand)
+      return false;
+    this.#resources.set(resource.name, resource);
+    this.#account(before, -1);
+    this.#account(resource, 1);
+    this.#note(revision, resource.name, before);
+    return true;
+  }
+
+  delete(name: string, revision: number): boolean {
+    const before = this.#resources.get(name);
+    if (before === undefined) return false;
+    this.#resources.delete(name);
+    this.#account(before, -1);
+    this.#note(revision, name, before);
+    return true;
+  }
+
+  /** Returns whether it differs from the one before. The type counts as changed, so that it is printed when next sent. */
+  printVersion(version: string | undefined): boolean {
+    if (version === this.#printedVersion) return false;
+    this.#printedVersion = version;
+    return true;
+  }
+
+  /** The resource that lists an alias; of several the one whose name sorts first, so that replicas agree. */
+  aliased(alias: string): Resource | undefined {
+    if (this.#namesByAlias === undefined) this.#namesByAlias = this.#indexAliases();
+    const names = this.#namesByAlias.get(alias);
+    if (names === undefined) return undefined;
+    const first = [...names].sort()[0];
+    return first === undefined ? undefined : this.#resources.get(first);
+  }
+
+  /** Whether any resource of this table refers to a resource of that type by that name. */
+  refersTo(type: TypeUrl, name: string): boolean {
+    let counts = this.#referrers.get(type);
+    if (counts === undefined) {
+      counts = new Map();
+      this.#referrers.set(type, counts);
+      for (const resource of this.#resources.values()) countReferences(counts, resource, type, 1);
+    }
+    return counts.has(name);
+  }
+
+  /** What changed after a revision; undefined if nothing did. Shared by all who stand between the same two changes. */
+  changeAfter(revision: number): TableChange | undefined {
+    if (revision >= this.#changedAt) return undefined;
+    const key = this.#journal.changeAt(revision);
+    let change = this.#changes.get(key);
+    if (change === undefined) {
+      change = this.#changeFrom(this.#journal.pastAt(revision));
+      this.#changes.set(key, change);
+    }
+    return change;
+  }
+
+  /** All that a wildcard covers here. */
+  get whole(): Segment {
+    this.#whole ??= {
+      puts:
+        this.#onDemand === 0
+          ? [...this.#resources.values()]
+          : [...this.#resources.values()].filter((resource) => !resource.onDemand),
+      removed: [],
+      missing: [],
+    };
+    return this.#whole;
+  }
+
+  #changeFrom(past: PastNames): TableChange {
+    const puts: Resource[] = [];
+    const removed: string[] = [];
+    for (const [name, then] of past) {
+      const now = this.#resources.get(name);
+      const wasCovered = then !== undefined && !then.onDemand;
+      const isCovered = now !== undefined && !now.onDemand;
+      if (isCovered && !(wasCovered && then.version === now.version)) puts.push(now);
+      else if (wasCovered && !isCovered) removed.push(name);
+    }
+    return { past, segment: { puts, removed, missing: [] } };
+  }
+
+  #note(revision: number, name: string, before: Resource | undefined): void {
+    this.#journal.append(revision, name, before === undefined || this.#keepsBodies ? before : slim(before));
+    this.#whole = undefined;
+    if (this.#changes.size > 0) this.#changes = new Map();
+    this.#changedAt = revision;
+  }
+
+  #account(resource: Resource | undefined, by: 1 | -1): void {
+    if (resource === undefined) return;
+    this.#sum = by === 1 ? addSums(this.#sum, resource.sum) : subtractSums(this.#sum, resource.sum);
+    if (resource.onDemand) this.#onDemand += by;
+    for (const [type, counts] of this.#referrers) countReferences(counts, resource, type, by);
+    if (resource.aliases.length > 0 && this.#namesByAlias !== undefined) indexAliases(this.#namesByAlias, resource, by);
+  }
+
+  #indexAliases(): Map<string, Set<string>> {
+    const index = new Map<string, Set<string>>();
+    for (const resource of this.#resources.values()) indexAliases(index, resource, 1);
+    return index;
+  }
+}
+
+function slim({ name, version, sum, aliases, onDemand }: Resource): Past {
+  return { name, version, sum, aliases, onDemand };
+}
+
+function countReferences(counts: Map<string, number>, resource: Resource, type: TypeUrl, by: 1 | -1): void {
+  for (const reference of resource.references) {
+    if (reference.type !== type) continue;
+    const count = (counts.get(reference.name) ?? 0) + by;
+    if (count === 0) counts.delete(reference.name);
+    else counts.set(reference.name, count);
+  }
+}
+
+function indexAliases(index: Map<string, Set<string>>, resource: Resource, by: 1 | -1): void {
+  for (const alias of resource.aliases) {
+    const names = index.get(alias) ?? new Set();
+    if (by === 1) names.add(resource.name);
+    else names.delete(resource.name);
+    if (names.size === 0) index.delete(alias);
+    else index.set(alias, names);
+  }
+}

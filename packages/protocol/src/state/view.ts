@@ -1,0 +1,174 @@
+import type { Resource } from "../resource/resource.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import { addSums, formatVersion, subtractSums } from "../resource/version.ts";
+import type { Segment } from "../message/body.ts";
+import type { Layer } from "./layer.ts";
+import type { Table } from "./table.ts";
+
+/** What a view knows of one type, as of its last change there. */
+interface TypeSummary {
+  readonly changedAt: number;
+  readonly sum: bigint;
+  /** Members that a wildcard covers. */
+  readonly covered: number;
+  readonly version: string;
+}
+
+/** An ordered list of layers, top-most first, that some nodes see; the top-most holder of a name wins. */
+export class View {
+  readonly key: string;
+  readonly layers: readonly Layer[];
+  readonly #summaries = new Map<TypeUrl, TypeSummary>();
+  readonly #wholes = new Map<TypeUrl, { changedAt: number; segments: readonly Segment[] }>();
+
+  constructor(key: string, layers: readonly Layer[]) {
+    this.key = key;
+    this.layers = layers;
+  }
+
+  /** The resource of that name that the view's nodes see. */
+  holder(type: TypeUrl, name: string): Resource | undefined {
+    for (const layer of this.layers) {
+      const resource = layer.table(type)?.resources.get(name);
+      if (resource !== undefined) return resource;
+    }
+    return undefined;
+  }
+
+  /** The resource that a subscribed term stands for: by name, else by alias (S-DLT-13). */
+  find(type: TypeUrl, term: string): Resource | undefined {
+    const named = this.holder(type, term);
+    if (named !== undefined) return named;
+    for (const layer of this.layers) {
+      const resource = layer.table(type)?.aliased(term);
+      if (resource !== undefined && this.holder(type, resource.name) === resource) return resource;
+    }
+    return undefined;
+  }
+
+  /** Every resource of a type that the view's nodes see. */
+  *members(type: TypeUrl): Iterable<Resource> {
+    for (const [depth, layer] of this.layers.entries()) {
+      const above = this.#tablesAbove(type, depth);
+      for (const resource of layer.table(type)?.resources.values() ?? []) {
+        if (!above.some((table) => table.resources.has(resource.name))) yield resource;
+      }
+    }
+  }
+
+  /** The revision of the last change of a type in any of the layers. */
+  changedAt(type: TypeUrl): number {
+    let last = 0;
+    for (const layer of this.layers) last = Math.max(last, layer.table(type)?.changedAt ?? 0);
+    return last;
+  }
+
+  /** Whether any resource in the layers refers to that name; one that is shadowed counts too. */
+  refersTo(type: TypeUrl, name: string): boolean {
+    return this.layers.some((layer) => [...layer.tables.values()].some((table) => table.refersTo(type, name)));
+  }
+
+  /** How many members a wildcard covers. */
+  coveredBy(type: TypeUrl): number {
+    return this.#summary(type).covered;
+  }
+
+  /** The version of a type, as it is printed (S-VER-01). */
+  typeVersion(type: TypeUrl): string {
+    for (const layer of this.layers) {
+      const printed = layer.table(type)?.printedVersion;
+      if (printed !== undefined) return printed;
+    }
+    return this.#summary(type).version;
+  }
+
+  /** All that a wildcard covers; a layer in which nothing is shadowed gives its own segment, shared with every other view. */
+  whole(type: TypeUrl): readonly Segment[] {
+    const changedAt = this.changedAt(type);
+    const known = this.#wholes.get(type);
+    if (known?.changedAt === changedAt) return known.segments;
+    const segments = this.layers.flatMap((layer, depth) => {
+      const table = layer.table(type);
+      return table === undefined || table.resources.size === 0 ? [] : [this.#wholeOf(type, table, depth)];
+    });
+    this.#wholes.set(type, { changedAt, segments });
+    return segments;
+  }
+
+  #wholeOf(type: TypeUrl, table: Table, depth: number): Segment {
+    const above = this.#tablesAbove(type, depth);
+    if (!above.some((upper) => overlap(upper, table))) return table.whole;
+    const isHidden = (resource: Resource): boolean => above.some((upper) => upper.resources.has(resource.name));
+    return { puts: table.whole.puts.filter((resource) => !isHidden(resource)), removed: [], missing: [] };
+  }
+
+  #tablesAbove(type: TypeUrl, depth: number): readonly Table[] {
+    return this.layers.slice(0, depth).flatMap((layer) => layer.table(type) ?? []);
+  }
+
+  #summary(type: TypeUrl): TypeSummary {
+    const changedAt = this.changedAt(type);
+    const known = this.#summaries.get(type);
+    if (known?.changedAt === changedAt) return known;
+    const summary = this.#advance(type, known, changedAt) ?? this.#count(type, changedAt);
+    this.#summaries.set(type, summary);
+    return summary;
+  }
+
+  /** From the summary before, by what changed since; undefined if a journal does not reach back that far. */
+  #advance(type: TypeUrl, known: TypeSummary | undefined, changedAt: number): TypeSummary | undefined {
+    if (known === undefined) return undefined;
+    const tables = this.layers.flatMap((layer) => layer.table(type) ?? []);
+    if (tables.some((table) => table.journal.trimmedTo > known.changedAt)) return undefined;
+    const pasts = tables.map((table) => table.changeAfter(known.changedAt)?.past);
+    let { sum, covered } = known;
+    for (const name of new Set(pasts.flatMap((past) => [...(past?.keys() ?? [])]))) {
+      for (const [i, table] of tables.entries()) {
+        const past = pasts[i];
+        const then = past?.has(name) === true ? past.get(name) : table.resources.get(name);
+        if (then === undefined) continue;
+        sum = subtractSums(sum, then.sum);
+        if (!then.onDemand) covered--;
+        break;
+      }
+      const now = this.holder(type, name);
+      if (now === undefined) continue;
+      sum = addSums(sum, now.sum);
+      if (!now.onDemand) covered++;
+    }
+    return { changedAt, sum, covered, version: formatVersion(sum) };
+  }
+
+  #count(type: TypeUrl, changedAt: number): TypeSummary {
+    let sum = 0n;
+    let covered = 0;
+    for (const [depth, layer] of this.layers.entries()) {
+      const table = layer.table(type);
+      if (table === undefined) continue;
+      sum = addSums(sum, table.sum);
+      covered += table.resources.size - table.onDemand;
+      for (const hidden of this.#hiddenIn(table, this.#tablesAbove(type, depth))) {
+        sum = subtractSums(sum, hidden.sum);
+        if (!hidden.onDemand) covered--;
+      }
+    }
+    return { changedAt, sum, covered, version: formatVersion(sum) };
+  }
+
+  #hiddenIn(table: Table, above: readonly Table[]): ReadonlySet<Resource> {
+    const hidden = new Set<Resource>();
+    for (const upper of above) {
+      for (const name of upper.resources.keys()) {
+        const resource = table.resources.get(name);
+        if (resource !== undefined) hidden.add(resource);
+      }
+    }
+    return hidden;
+  }
+}
+
+function overlap(a: Table, b: Table): boolean {
+  const [small, large] = a.resources.size <= b.resources.size ? [a, b] : [b, a];
+  for (const name of small.resources.keys()) if (large.resources.has(name)) return true;
+  return false;
+}
