@@ -1,5 +1,6 @@
 export { type Dialect, type DialectOverrides, forKind, type PerKind } from "./dialect/dialect.ts";
 export { dialectFor, type Edition } from "./dialect/presets.ts";
+export type { Body, Segment } from "./message/body.ts";
 export {
   type DeltaRequest,
   type DiscoveryRequest,
@@ -14,9 +15,9 @@ export type { Reference, Resource, ResourceInput } from "./resource/resource.ts"
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
 export { formatTypeUrl, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
 export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
-export type { Body, Segment } from "./message/body.ts";
 export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
 export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event.ts";
 export type { DeliveryState, StreamState, TypeState } from "./server/inspect.ts";
-export { type LayerState, Plane, type PlaneOptions } from "./server/plane.ts";
+export { Plane, type PlaneOptions } from "./server/plane.ts";
+export type { LayerState } from "./state/layer-set.ts";
 export type { Deletion, LayerChange, Transaction } from "./state/transaction.ts";

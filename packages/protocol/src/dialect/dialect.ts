@@ -21,6 +21,8 @@ export interface Dialect {
   readonly ignoreHints: boolean;
   /** How delta says that a name does not exist (S-NEX-06, S-NEX-07). */
   readonly deltaMissing: PerKind<"removed" | "empty-resource" | "none">;
+  /** When delta says that a resource which the client was told of is gone (S-DEL-04 as amended). */
+  readonly deltaRemovals: PerKind<"at-once" | "when-unreferenced">;
   /** Delta: each resource in a response of its own (S-RES-07). */
   readonly deltaOnePerResponse: boolean;
   /** State of the World: a request with another version than the answered one is a NACK too (S-ACK-06). */

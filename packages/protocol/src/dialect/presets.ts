@@ -9,6 +9,7 @@ const current: Dialect = {
   wildcardSticky: false,
   ignoreHints: false,
   deltaMissing: { otherwise: "removed" },
+  deltaRemovals: { otherwise: "at-once" },
   deltaOnePerResponse: false,
   nackByVersion: false,
   staleNonce: "ignore",
@@ -58,6 +59,7 @@ const knownClients: readonly KnownClient[] = [
     overrides: {
       legacyWildcard: { otherwise: false, lds: true, cds: true, srds: true, vhds: true },
       deltaMissing: { otherwise: "removed", rds: "none", ecds: "none", vhds: "empty-resource" },
+      deltaRemovals: { otherwise: "at-once", ecds: "when-unreferenced" },
       withheldAckLimitMs: { otherwise: undefined, cds: 1_000 },
       nackMayBeOfOlder: { otherwise: false, cds: true },
     },

@@ -1,7 +1,7 @@
+import type { Body } from "../message/body.ts";
 import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { Body } from "../message/body.ts";
 import type { StreamId } from "./event.ts";
 
 /** All that the plane can ask for. Performed in order. */

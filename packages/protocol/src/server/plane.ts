@@ -1,13 +1,22 @@
 import type { DialectOverrides } from "../dialect/dialect.ts";
-import type { Edition } from "../dialect/presets.ts";
+import { dialectFor, type Edition } from "../dialect/presets.ts";
+import type { DiscoveryRequest } from "../message/request.ts";
+import { statusCode } from "../message/status.ts";
+import { anonymousNode, type Node } from "../node/node.ts";
 import type { Placement } from "../node/placement.ts";
 import type { Resource } from "../resource/resource.ts";
-import type { TypeTraits } from "../resource/type-traits.ts";
-import type { TypeUrl } from "../resource/type-url.ts";
+import { opaqueTraits, type TypeTraits } from "../resource/type-traits.ts";
+import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import type { Digest } from "../resource/version.ts";
+import { reaches } from "../state/difference.ts";
+import { LayerSet, type LayerState } from "../state/layer-set.ts";
+import type { Transaction } from "../state/transaction.ts";
 import type { PlaneEffect } from "./effect.ts";
-import type { PlaneEvent } from "./event.ts";
+import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
 import type { StreamState } from "./inspect.ts";
+import { Present } from "./present.ts";
+import { Stream } from "./stream.ts";
+import type { TypeStream } from "./type-stream.ts";
 
 export interface PlaneOptions {
   readonly digest: Digest;
@@ -19,55 +28,317 @@ export interface PlaneOptions {
   readonly dialect?: DialectOverrides;
   /** A stream whose first request has no node is refused (S-NOD-06). */
   readonly requireNode?: boolean;
-  /** Distinct subscriptions (names) per stream, over all types; beyond it the stream ends with RESOURCE_EXHAUSTED. */
+  /** Names subscribed to per stream, over all types; beyond it the stream ends with RESOURCE_EXHAUSTED. */
   readonly maxSubscriptionsPerStream?: number;
+  /** Journal lines kept per layer and type for streams that lag behind; beyond it those streams end with UNAVAILABLE. */
+  readonly maxJournalLines?: number;
 }
+
+const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
 
 /** Every stream and every view: an event in, effects out; then turns of streams, a budget at a time. */
 export class Plane {
-  constructor(_options: PlaneOptions) {
-    throw new Error("not yet");
+  readonly #options: PlaneOptions;
+  readonly #layers: LayerSet<Stream>;
+  readonly #present = new Present();
+  readonly #opened = new Map<StreamId, StreamOpened>();
+  readonly #streams = new Map<StreamId, Stream>();
+  /** Streams of one node on one connection. */
+  readonly #groups = new Map<string, Set<Stream>>();
+  readonly #due = new Set<Stream>();
+  readonly #stalled = new Set<StreamId>();
+  readonly #timers = new Map<number, { readonly stream: Stream; readonly type: TypeStream }>();
+  readonly #timerOf = new Map<TypeStream, number>();
+  #placement: Placement;
+  #lastTimer = 0;
+
+  constructor(options: PlaneOptions) {
+    this.#options = options;
+    this.#placement = options.placement;
+    const mayBeUsedOn = (type: TypeUrl): boolean => options.traits(type)?.kind === "cds";
+    this.#layers = new LayerSet(mayBeUsedOn, options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES);
   }
 
   /** Takes an event. What it has to say to clients waits for `next`. */
-  on(_event: PlaneEvent): readonly PlaneEffect[] {
-    return [];
+  on(event: PlaneEvent): readonly PlaneEffect[] {
+    switch (event.kind) {
+      case "transaction-committed":
+        return this.#commit(event.transaction);
+      case "stream-opened":
+        this.#opened.set(event.stream, event);
+        return [];
+      case "request-received":
+        return this.#receive(event.stream, event.request);
+      case "stream-closed":
+        return this.#close(event.stream);
+      case "stream-stalled":
+        return this.#stall(event.stream);
+      case "stream-drained":
+        return this.#resume(event.stream);
+      case "placement-changed":
+        this.#placement = event.placement;
+        return [...this.#streams.values()].flatMap((stream) => this.#place(stream));
+      case "timer-fired":
+        return this.#release(event.timer);
+      default:
+        return event satisfies never;
+    }
   }
 
   /** The turns of at most `budget` streams, each made from the newest state. */
-  next(_budget: number): readonly PlaneEffect[] {
-    return [];
+  next(budget: number): readonly PlaneEffect[] {
+    const effects: PlaneEffect[] = [];
+    let left = budget;
+    for (const stream of this.#due) {
+      if (left-- <= 0) break;
+      this.#due.delete(stream);
+      const turn = stream.turn(this.#present);
+      effects.push(...turn.effects);
+      if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
+      if (turn.isUnfinished) this.#due.add(stream);
+      this.#startTimers(stream, effects);
+    }
+    return effects;
   }
 
   /** A stream waits for its turn. */
   get isDue(): boolean {
-    return false;
+    return this.#due.size > 0;
   }
 
   /** The number of the newest transaction that changed anything. */
   get revision(): number {
-    return 0;
+    return this.#present.revision;
   }
 
   /** Every stream as it stands. */
-  streams(): Iterable<StreamState> {
-    return [];
+  *streams(): Iterable<StreamState> {
+    for (const opened of this.#opened.values()) {
+      const stream = this.#streams.get(opened.stream);
+      if (stream !== undefined) yield stream.describe();
+      else {
+        const { stream: id, variant, onlyType, peer } = opened;
+        yield { stream: id, variant, onlyType, peer, node: undefined, layers: [], types: [] };
+      }
+    }
   }
 
   /** Every layer with the types and the number of resources it holds. */
   layers(): Iterable<LayerState> {
-    return [];
+    return this.#layers.describe();
   }
 
   /** The resources of a type that a view of these layers holds, top-most holder first. */
-  *resources(_layers: readonly string[], _type: TypeUrl): Iterable<Resource> {}
+  resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
+    return this.#layers.viewOf(layers).members(type);
+  }
+
+  #commit(transaction: Transaction): readonly PlaneEffect[] {
+    const revision = this.#present.revision + 1;
+    const touched = this.#layers.apply(transaction, revision);
+    if (touched === undefined && transaction.systemVersion === undefined) return [];
+    this.#present.advance(revision, transaction.systemVersion);
+    if (touched === undefined) return [];
+    for (const view of touched.views) for (const stream of this.#layers.watchersOf(view)) this.#mark(stream);
+    return this.#trim();
+  }
+
+  /** Forgets what no live cursor needs; cursors that hold too much back are given up. */
+  #trim(): readonly PlaneEffect[] {
+    const cursors = (type: TypeUrl): Iterable<{ readonly stream: Stream; readonly position: TypeStream["position"] }> =>
+      [...this.#streams.values()].flatMap((stream) => {
+        const position = stream.types.get(type)?.position;
+        return position === undefined ? [] : [{ stream, position }];
+      });
+    const trimmed = this.#layers.trim((type, layer) => {
+      let oldest = this.#present.revision;
+      for (const { position } of cursors(type)) {
+        if (position?.view.layers.includes(layer) === true) oldest = Math.min(oldest, position.revision);
+      }
+      return oldest;
+    });
+    const message = "fell too far behind the changes; come back with the versions you hold";
+    return trimmed.flatMap((type) =>
+      [...cursors(type)].flatMap(({ stream, position }) =>
+        position === undefined || reaches(position, type)
+          ? []
+          : this.#end(stream.opened.stream, statusCode.UNAVAILABLE, message),
+      ),
+    );
+  }
+
+  #receive(id: StreamId, request: DiscoveryRequest): readonly PlaneEffect[] {
+    const opened = this.#opened.get(id);
+    if (opened === undefined) return [];
+    const type = this.#typeOf(opened, request);
+    if (typeof type !== "string") return this.#end(id, statusCode.INVALID_ARGUMENT, type.wrong);
+    const known = this.#streams.get(id);
+    const identified = known === undefined ? this.#identify(opened, request) : this.#checkNode(known, request);
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return identified;
+    const traits = this.#options.traits(type);
+    const isUnknown = traits === undefined && !this.#layers.holdsAny(type);
+    const unknown = isUnknown && !stream.types.has(type) ? this.#meetUnknown(stream, type) : [];
+    if (unknown.some((effect) => effect.kind === "close-stream")) return [...identified, ...unknown];
+    const effects = [
+      ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
+      ...this.#cancelTimers(stream),
+    ];
+    this.#mark(stream);
+    const limit = this.#options.maxSubscriptionsPerStream;
+    if (limit !== undefined && stream.subscriptions > limit) {
+      const message = `subscribed to ${stream.subscriptions} names; at most ${limit} per stream are served`;
+      return [...identified, ...unknown, ...effects, ...this.#end(id, statusCode.RESOURCE_EXHAUSTED, message)];
+    }
+    return [...identified, ...unknown, ...effects];
+  }
+
+  /** A per-type stream carries its type for its life; an aggregated one says it in every request (S-TYP-04 to S-TYP-06). */
+  #typeOf({ onlyType }: StreamOpened, { type }: DiscoveryRequest): TypeUrl | { readonly wrong: string } {
+    if (onlyType === undefined) return type ?? { wrong: "a request on an aggregated stream needs a type_url" };
+    if (type === undefined || type === onlyType) return onlyType;
+    return { wrong: `this method serves ${messageNameOf(onlyType)}, not ${messageNameOf(type)}` };
+  }
+
+  #identify(opened: StreamOpened, request: DiscoveryRequest): readonly PlaneEffect[] {
+    if (request.node === undefined && this.#options.requireNode === true) {
+      return this.#end(opened.stream, statusCode.INVALID_ARGUMENT, "the first request of a stream needs a node");
+    }
+    const node = request.node ?? anonymousNode;
+    const layers = this.#placement(node, opened.peer);
+    if ("refused" in layers) return this.#end(opened.stream, statusCode.PERMISSION_DENIED, layers.refused);
+    const overrides = { ...this.#options.dialect, ...opened.dialect };
+    const identity = {
+      node,
+      dialect: dialectFor(node, this.#options.edition, overrides),
+      group: `${opened.connection} ${node.id}`,
+    };
+    const view = this.#layers.viewOf(layers);
+    const stream = new Stream(opened, identity, view);
+    this.#streams.set(opened.stream, stream);
+    this.#layers.watch(view, stream);
+    const group = this.#groups.get(identity.group) ?? new Set();
+    this.#groups.set(identity.group, group.add(stream));
+    return [{ kind: "report", report: { kind: "node-identified", stream: opened.stream, node, layers } }];
+  }
+
+  #checkNode(stream: Stream, { node, type }: DiscoveryRequest): readonly PlaneEffect[] {
+    const first = stream.identity.node;
+    if (node === undefined || node === first || isSameNode(node, first)) return [];
+    if (stream.identity.dialect.nodeChange === "reject") {
+      const message = `the node of a stream cannot change from "${first.id}" to "${node.id}"`;
+      return this.#end(stream.opened.stream, statusCode.INVALID_ARGUMENT, message);
+    }
+    return [oddity(stream, type, "node-changed")];
+  }
+
+  #meetUnknown(stream: Stream, type: TypeUrl): readonly PlaneEffect[] {
+    if (stream.identity.dialect.unknownType === "ignore") return [oddity(stream, type, "unknown-type")];
+    return this.#end(stream.opened.stream, statusCode.INVALID_ARGUMENT, `unknown type ${messageNameOf(type)}`);
+  }
+
+  /** Places a node anew; its cursors keep their old positions, and the difference is told (S-DEL-08). */
+  #place(stream: Stream): readonly PlaneEffect[] {
+    const { node } = stream.identity;
+    const layers = this.#placement(node, stream.opened.peer);
+    if ("refused" in layers) return this.#end(stream.opened.stream, statusCode.PERMISSION_DENIED, layers.refused);
+    const view = this.#layers.viewOf(layers);
+    if (view === stream.view) return [];
+    this.#layers.unwatch(stream.view, stream);
+    stream.view = view;
+    this.#layers.watch(view, stream);
+    this.#mark(stream);
+    return [{ kind: "report", report: { kind: "node-moved", stream: stream.opened.stream, node, layers } }];
+  }
+
+  /** What changed clusters owe on the node's other streams of this connection (S-WRM-12). */
+  #owe(stream: Stream, owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>): void {
+    for (const other of this.#groups.get(stream.identity.group) ?? []) {
+      if (other === stream) continue;
+      for (const [type, names] of owed) if (other.types.get(type)?.owe(names) === true) this.#mark(other);
+    }
+  }
+
+  #mark(stream: Stream): void {
+    if (!this.#stalled.has(stream.opened.stream)) this.#due.add(stream);
+  }
+
+  #stall(id: StreamId): readonly PlaneEffect[] {
+    this.#stalled.add(id);
+    const stream = this.#streams.get(id);
+    if (stream !== undefined) this.#due.delete(stream);
+    return [];
+  }
+
+  #resume(id: StreamId): readonly PlaneEffect[] {
+    this.#stalled.delete(id);
+    const stream = this.#streams.get(id);
+    if (stream !== undefined) this.#mark(stream);
+    return [];
+  }
+
+  #startTimers(stream: Stream, effects: PlaneEffect[]): void {
+    for (const { type, limitMs } of stream.waiting()) {
+      if (this.#timerOf.has(type)) continue;
+      const timer = ++this.#lastTimer;
+      this.#timers.set(timer, { stream, type });
+      this.#timerOf.set(type, timer);
+      effects.push({ kind: "start-timer", timer, ms: limitMs });
+    }
+  }
+
+  #cancelTimers(stream: Stream): readonly PlaneEffect[] {
+    if (this.#timerOf.size === 0) return [];
+    return [...stream.types.values()].flatMap((type) => (type.deliveries.isBlocked ? [] : this.#forgetTimer(type)));
+  }
+
+  #forgetTimer(type: TypeStream): readonly PlaneEffect[] {
+    const timer = this.#timerOf.get(type);
+    if (timer === undefined) return [];
+    this.#timerOf.delete(type);
+    this.#timers.delete(timer);
+    return [{ kind: "cancel-timer", timer }];
+  }
+
+  #release(timer: number): readonly PlaneEffect[] {
+    const waiting = this.#timers.get(timer);
+    if (waiting === undefined) return [];
+    const { stream, type } = waiting;
+    this.#forgetTimer(type);
+    if (!type.deliveries.isBlocked) return [];
+    type.deliveries.release();
+    this.#mark(stream);
+    return [oddity(stream, type.traits.type, "ack-overdue")];
+  }
+
+  #end(stream: StreamId, code: number, message: string): readonly PlaneEffect[] {
+    return [...this.#close(stream), { kind: "close-stream", stream, status: { code, message } }];
+  }
+
+  #close(id: StreamId): readonly PlaneEffect[] {
+    this.#opened.delete(id);
+    this.#stalled.delete(id);
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return [];
+    this.#streams.delete(id);
+    this.#due.delete(stream);
+    this.#layers.unwatch(stream.view, stream);
+    const group = this.#groups.get(stream.identity.group);
+    group?.delete(stream);
+    if (group?.size === 0) this.#groups.delete(stream.identity.group);
+    return [...stream.types.values()].flatMap((type) => this.#forgetTimer(type));
+  }
 }
 
-/** One layer as it stands. */
-export interface LayerState {
-  readonly name: string;
-  readonly types: ReadonlyMap<
-    TypeUrl,
-    { readonly resources: number; readonly version: string; readonly changedAt: number }
-  >;
+function isSameNode(a: Node, b: Node): boolean {
+  return a.id === b.id && a.cluster === b.cluster && a.userAgentName === b.userAgentName;
+}
+
+function oddity(
+  stream: Stream,
+  type: TypeUrl | undefined,
+  what: "node-changed" | "unknown-type" | "ack-overdue",
+): PlaneEffect {
+  const report = { kind: "oddity", stream: stream.opened.stream, node: stream.identity.node, type, what } as const;
+  return { kind: "report", report };
 }

@@ -16,6 +16,12 @@ export interface SubscriptionChange {
 
 const unchanged: SubscriptionChange = { asked: [], dropped: [], joinedWildcard: false, leftWildcard: false };
 
+/** What a request that changed this much was about. */
+export function understandChange(change: SubscriptionChange): "subscribe" | "unsubscribe" | "repeat" {
+  if (change.asked.length > 0 || change.joinedWildcard) return "subscribe";
+  return change.dropped.length > 0 || change.leftWildcard ? "unsubscribe" : "repeat";
+}
+
 /** How editions and clients differ in what naming nothing means. */
 export interface SubscriptionRules {
   /** Naming nothing at first means everything (S-SUB-09). */

@@ -1,8 +1,8 @@
+import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { Segment } from "../message/body.ts";
-import type { Layer } from "./layer.ts";
 import type { Past } from "./journal.ts";
+import type { Layer } from "./layer.ts";
 import type { Table } from "./table.ts";
 import type { View } from "./view.ts";
 

@@ -1,7 +1,7 @@
+import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, subtractSums } from "../resource/version.ts";
-import type { Segment } from "../message/body.ts";
 import { Journal, type Past, type PastNames } from "./journal.ts";
 
 /** Pasts of one table at one of its changes, with the segment that leads from there to now. */
@@ -61,7 +61,11 @@ export class Table {
   /** Returns whether anything changed: a resource of the same version and ttl changes nothing. */
   put(resource: Resource, revision: number): boolean {
     const before = this.#resources.get(resource.name);
-    if (before?.version === resource.version && before.ttlMs === resource.ttlMs && before.onDemand === resource.onDemand)
+    if (
+      before?.version === resource.version &&
+      before.ttlMs === resource.ttlMs &&
+      before.onDemand === resource.onDemand
+    )
       return false;
     this.#resources.set(resource.name, resource);
     this.#account(before, -1);

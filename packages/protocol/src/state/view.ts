@@ -1,7 +1,7 @@
+import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, formatVersion, subtractSums } from "../resource/version.ts";
-import type { Segment } from "../message/body.ts";
 import type { Layer } from "./layer.ts";
 import type { Table } from "./table.ts";
 

@@ -1,0 +1,348 @@
+import { forKind } from "../dialect/dialect.ts";
+import type { Body, Segment } from "../message/body.ts";
+import {
+  type DeltaRequest,
+  type DiscoveryRequest,
+  type InitialVersions,
+  noInitialVersions,
+} from "../message/request.ts";
+import type { Resource } from "../resource/resource.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
+import type { Position } from "../state/difference.ts";
+import type { View } from "../state/view.ts";
+import { Deliveries } from "./delivery.ts";
+import type { Present } from "./present.ts";
+import { Comparison } from "./resume.ts";
+import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
+import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
+
+/** What is to be said of single names. */
+interface News {
+  readonly puts: Map<string, Resource>;
+  readonly removed: Set<string>;
+  readonly missing: Set<string>;
+}
+
+/** Delta for one type on one stream. */
+export class DeltaTypeStream implements TypeStream {
+  readonly traits: TypeTraits;
+  readonly subscription: Subscription;
+  readonly deliveries: Deliveries = new Deliveries();
+  readonly #options: TypeStreamOptions;
+  #position: Position | undefined;
+  #isOpen = false;
+  #initial: InitialVersions = noInitialVersions;
+  #comparison: { readonly is: Comparison; readonly from: Position } | undefined;
+  /** To be answered whatever the version: newly named, named again, or owed. */
+  readonly #asked = new Set<string>();
+  /** Given up by name under a wildcard: to be answered with what the wildcard says of them (S-UNS-06). */
+  readonly #ambiguous = new Set<string>();
+  /** What the client was told out of turn, ahead of the position; undefined: that it does not exist. */
+  readonly #ahead = new Map<string, string | undefined>();
+
+  constructor(options: TypeStreamOptions) {
+    const { traits, dialect } = options;
+    this.traits = traits;
+    this.#options = options;
+    this.subscription = new Subscription({
+      legacyWildcard: forKind(dialect.legacyWildcard, traits.kind),
+      wildcardSticky: dialect.wildcardSticky,
+    });
+  }
+
+  get position(): Position | undefined {
+    return this.#position;
+  }
+
+  get isPaused(): boolean {
+    return this.#comparison !== undefined;
+  }
+
+  onRequest(request: DiscoveryRequest): Understood {
+    if (request.kind !== "delta") throw new Error("invariant: a State of the World request on a delta stream");
+    const isFirst = !this.#isOpen;
+    this.#isOpen = true;
+    const settled = isFirst ? undefined : this.#settle(request);
+    const change = this.#subscribe(request, isFirst);
+    if (isFirst) {
+      this.#initial = request.initialVersions;
+      return { as: "initial" };
+    }
+    const late = request.initialVersions.size > 0 ? { oddity: "late-initial-versions" as const } : {};
+    return { as: understandChange(change), ...settled, ...late };
+  }
+
+  owe(names: Iterable<string>): boolean {
+    if (this.#position === undefined) return false;
+    let isAny = false;
+    for (const name of names) {
+      if (!this.subscription.isWildcard && !this.subscription.names.has(name)) continue;
+      this.#asked.add(name);
+      isAny = true;
+    }
+    return isAny;
+  }
+
+  next(view: View, present: Present): readonly Answer[] {
+    const here: Position = { view, revision: present.revision };
+    if (this.#position === undefined) return this.#firstAnswer(here, present);
+    if (this.deliveries.isBlocked) return this.#outOfTurn(here, present);
+    return this.#inTurn(this.#position, here, present);
+  }
+
+  isWaiting(view: View): boolean {
+    if (this.#position === undefined || !this.deliveries.isBlocked) return false;
+    return this.#position.view !== view || view.changedAt(this.traits.type) > this.#position.revision;
+  }
+
+  /** A nonce only pairs an answer with a response; one that fits nothing is ignored (S-NON-10, S-DLT-05). */
+  #settle({ nonce, error }: DeltaRequest): Understood | undefined {
+    if (nonce === undefined) return undefined;
+    if (error === undefined) {
+      const acked = this.deliveries.ack(nonce);
+      return acked === undefined ? undefined : { as: "ack", acked };
+    }
+    const delivery = this.deliveries.nack(nonce, error);
+    return delivery === undefined ? undefined : { as: "nack", nacked: { delivery, error } };
+  }
+
+  #subscribe({ subscribe, unsubscribe }: DeltaRequest, isFirst: boolean): SubscriptionChange {
+    const change = this.subscription.update(subscribe, unsubscribe);
+    for (const name of change.asked) this.#asked.add(name);
+    for (const name of change.dropped) {
+      this.#asked.delete(name);
+      if (this.subscription.isWildcard) this.#ambiguous.add(name);
+      else this.#ahead.delete(name);
+    }
+    if (change.leftWildcard) this.#forgetUncovered();
+    if (change.joinedWildcard && !isFirst) this.#rewind();
+    return change;
+  }
+
+  /** Only what is still named counts; a name may have been given up and left to a wildcard that is gone too. */
+  #forgetUncovered(): void {
+    this.#ambiguous.clear();
+    for (const name of this.#ahead.keys()) if (!this.subscription.names.has(name)) this.#ahead.delete(name);
+  }
+
+  /**
+   * Everything is owed again: who left a wildcard dropped what only it covered. Responses on their way may still arrive and
+   * be kept, so their names are compared with what will be, or a resource deleted meanwhile would live on.
+   */
+  #rewind(): void {
+    this.#position = undefined;
+    this.#initial = noInitialVersions;
+    this.#comparison = undefined;
+    this.#ahead.clear();
+    for (const { body } of this.deliveries.pending) {
+      for (const segment of body.segments) for (const put of segment.puts) this.#ahead.set(put.name, put.version);
+    }
+  }
+
+  #firstAnswer(here: Position, present: Present): readonly Answer[] {
+    const { type } = this.traits;
+    if (this.#initial.size > 0) return this.#compare(here, present);
+    if (this.subscription.isSoleWildcard && this.#ahead.size === 0) {
+      if (this.#options.isUnknown) return this.#advance(here, []);
+      return this.#advance(here, this.#whole(present.wholeBody("delta", here.view, type)));
+    }
+    const { puts, removed: absent } = present.selectAll(here.view, type, this.subscription);
+    const missing = absent.filter((term) => this.#asked.has(term));
+    if (this.#ahead.size === 0) {
+      const segment = this.#segment(puts, missing);
+      if (isEmpty(segment) && !this.subscription.isWildcard) return this.#advance(here, []);
+      // How missing names are told is the client's own, so only bodies without any are everybody's.
+      const body =
+        missing.length > 0
+          ? present.ownBody("delta", here.view, type, segment)
+          : present.selectionBody("delta", here.view, type, this.subscription, () => segment, undefined);
+      return this.#advance(here, this.#split(body, puts));
+    }
+    const news: News = { puts: byName(puts), removed: new Set(), missing: new Set() };
+    for (const term of missing) this.#addMissing(news, term);
+    for (const name of this.#ahead.keys()) if (!news.puts.has(name)) news.removed.add(name);
+    return this.#advance(here, this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard }));
+  }
+
+  /** The client brings versions along: only what differs is sent (S-REC-09), however many turns it takes to find out. */
+  #compare(here: Position, present: Present): readonly Answer[] {
+    this.#comparison ??= { is: this.#comparisonFor(here, present), from: here };
+    const { is, from } = this.#comparison;
+    if (!is.isDone) is.step();
+    if (!is.isDone) return [];
+    this.#comparison = undefined;
+    this.#initial = noInitialVersions;
+    const news: News = { puts: new Map(), removed: new Set(), missing: new Set() };
+    const hasMoved = from.revision !== here.revision;
+    for (const put of is.puts) {
+      const now = hasMoved ? here.view.holder(this.traits.type, put.name) : put;
+      if (now !== undefined) news.puts.set(now.name, now);
+    }
+    for (const name of is.removed) {
+      if (hasMoved && here.view.holder(this.traits.type, name) !== undefined) continue;
+      // A name that the client listed and that is gone is a removal; one that it only asks for may be missing in its own way.
+      if (this.#asked.has(name)) this.#addMissing(news, name);
+      else news.removed.add(name);
+    }
+    const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard });
+    this.#advance(from.view === here.view ? from : here, answers);
+    if (hasMoved) {
+      for (const [name, put] of news.puts) this.#ahead.set(name, put.version);
+      for (const name of news.removed) this.#ahead.set(name, undefined);
+    }
+    return answers;
+  }
+
+  #comparisonFor(here: Position, present: Present): Comparison {
+    const { type, kind } = this.traits;
+    // An Envoy that warms a cluster asks for its endpoints first, and has to be given them anew (client-behaviours A16).
+    const trustsVersions = kind !== "eds" || this.#options.cameAfterOwner;
+    const { key } = this.#initial;
+    const set = this.subscription.nameSet(present.nameSets).key;
+    const whole =
+      key === undefined
+        ? undefined
+        : `${type} ${here.view.key} ${this.subscription.isWildcard} ${trustsVersions} ${set} ${key}`;
+    return present.comparison(
+      whole,
+      () => new Comparison(here.view, type, this.subscription, this.#initial, trustsVersions),
+    );
+  }
+
+  #inTurn(position: Position, here: Position, present: Present): readonly Answer[] {
+    const { type } = this.traits;
+    const isStill = position.view === here.view && here.view.changedAt(type) <= position.revision;
+    const isPlain = this.#asked.size === 0 && this.#ambiguous.size === 0 && this.#ahead.size === 0;
+    if (isStill && isPlain) return [];
+    const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
+    if (isPlain && this.subscription.isSoleWildcard && !hasOwnRemovals) {
+      const { segments } = present.difference(position, here.view, type);
+      if (segments.length === 0) return this.#advance(here, []);
+      return this.#advance(here, this.#whole(present.differenceBody("delta", position, here.view, type)));
+    }
+    const selection = present.selectChanges(position, here.view, type, this.subscription);
+    if (isPlain && !hasOwnRemovals) {
+      const { puts, removed } = selection;
+      if (puts.length === 0 && removed.length === 0) return this.#advance(here, []);
+      const make = (): Segment => ({ puts, removed, missing: [] });
+      const body = present.selectionBody("delta", here.view, type, this.subscription, make, position);
+      return this.#advance(here, this.#split(body, puts));
+    }
+    const news: News = { puts: new Map(), removed: new Set(), missing: new Set() };
+    for (const put of selection.puts) if (!this.#ahead.has(put.name)) news.puts.set(put.name, put);
+    for (const name of selection.removed) if (!this.#ahead.has(name)) news.removed.add(name);
+    for (const [name, told] of this.#ahead) this.#addSince(news, name, told, here.view);
+    this.#addAsked(news, here.view);
+    const withheld = this.#withholdRemovals(news, here.view);
+    this.#advance(here, []);
+    for (const name of withheld) this.#ahead.set(name, "");
+    return this.#answer(news, here, present);
+  }
+
+  /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
+  #outOfTurn(here: Position, present: Present): readonly Answer[] {
+    if (this.#asked.size === 0 && this.#ambiguous.size === 0) return [];
+    const news: News = { puts: new Map(), removed: new Set(), missing: new Set() };
+    this.#addAsked(news, here.view);
+    this.#asked.clear();
+    this.#ambiguous.clear();
+    for (const [name, put] of news.puts) this.#ahead.set(name, put.version);
+    for (const name of [...news.removed, ...news.missing]) this.#ahead.set(name, undefined);
+    return this.#answer(news, here, present, { isInTurn: false });
+  }
+
+  #addSince(news: News, name: string, told: string | undefined, view: View): void {
+    const now = view.holder(this.traits.type, name);
+    const isCovered = now !== undefined && this.subscription.covers(now);
+    if (isCovered && now.version !== told) news.puts.set(name, now);
+    else if (!isCovered && told !== undefined) news.removed.add(name);
+  }
+
+  #addAsked(news: News, view: View): void {
+    for (const term of this.#asked) {
+      const found = view.find(this.traits.type, term);
+      if (found === undefined) this.#addMissing(news, term);
+      else news.puts.set(found.name, found);
+    }
+    for (const name of this.#ambiguous) {
+      const found = view.holder(this.traits.type, name);
+      if (found !== undefined && this.subscription.covers(found)) news.puts.set(name, found);
+      else news.removed.add(name);
+    }
+    for (const name of news.puts.keys()) news.removed.delete(name);
+  }
+
+  #addMissing(news: News, term: string): void {
+    switch (forKind(this.#options.dialect.deltaMissing, this.traits.kind)) {
+      case "removed":
+        news.removed.add(term);
+        break;
+      case "empty-resource":
+        news.removed.delete(term);
+        news.missing.add(term);
+        break;
+      case "none":
+        break;
+    }
+  }
+
+  /** Removals that would break the client while something it holds still refers to them (S-DEL-04 as amended). */
+  #withholdRemovals(news: News, view: View): readonly string[] {
+    if (forKind(this.#options.dialect.deltaRemovals, this.traits.kind) === "at-once") return [];
+    const withheld = [...news.removed].filter((name) => view.refersTo(this.traits.type, name));
+    for (const name of withheld) news.removed.delete(name);
+    return withheld;
+  }
+
+  #segment(puts: readonly Resource[], missing: readonly string[]): Segment {
+    const news: News = { puts: new Map(), removed: new Set(), missing: new Set() };
+    for (const term of missing) this.#addMissing(news, term);
+    return { puts, removed: [...news.removed], missing: [...news.missing] };
+  }
+
+  #whole(body: Body): readonly Answer[] {
+    return this.#split(
+      body,
+      body.segments.flatMap((segment) => segment.puts),
+    );
+  }
+
+  #answer(
+    news: News,
+    here: Position,
+    present: Present,
+    how: { isInTurn?: boolean; mustAnswer?: boolean } = {},
+  ): readonly Answer[] {
+    const segment: Segment = { puts: [...news.puts.values()], removed: [...news.removed], missing: [...news.missing] };
+    if (isEmpty(segment) && how.mustAnswer !== true) return [];
+    return this.#split(present.ownBody("delta", here.view, this.traits.type, segment), segment.puts, how.isInTurn);
+  }
+
+  /** Each resource in a response of its own, where an edition wants that (S-RES-07). */
+  #split(body: Body, news: readonly Resource[], isInTurn = true): readonly Answer[] {
+    if (!this.#options.dialect.deltaOnePerResponse) return [{ body, isInTurn, news }];
+    const parts = body.segments.flatMap(({ puts, removed, missing }): Segment[] => [
+      ...puts.map((put) => ({ puts: [put], removed: [], missing: [] })),
+      ...missing.map((name) => ({ puts: [], removed: [], missing: [name] })),
+      ...(removed.length > 0 ? [{ puts: [], removed, missing: [] }] : []),
+    ]);
+    if (parts.length < 2) return [{ body, isInTurn, news }];
+    return parts.map((part) => ({ body: { ...body, segments: [part] }, isInTurn, news: part.puts }));
+  }
+
+  #advance(to: Position, answers: readonly Answer[]): readonly Answer[] {
+    this.#position = to;
+    this.#asked.clear();
+    this.#ambiguous.clear();
+    this.#ahead.clear();
+    return answers;
+  }
+}
+
+function byName(puts: readonly Resource[]): Map<string, Resource> {
+  return new Map(puts.map((put) => [put.name, put]));
+}
+
+function isEmpty(segment: Segment): boolean {
+  return segment.puts.length === 0 && segment.removed.length === 0 && segment.missing.length === 0;
+}

@@ -1,0 +1,83 @@
+import type { InitialVersions } from "../message/request.ts";
+import type { Resource } from "../resource/resource.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { View } from "../state/view.ts";
+import type { Subscription } from "./subscription.ts";
+
+/** How many names are compared before others get their turn: 1 to 9 ms. */
+const NAMES_PER_STEP = 10_000;
+
+/**
+ * What a client that comes back holds, against what it should hold: one pass over what it sent, without a copy of it.
+ *
+ * @spec S-REC-09, S-REC-10
+ */
+export class Comparison {
+  readonly puts: Resource[] = [];
+  readonly removed: string[] = [];
+  readonly #view: View;
+  readonly #type: TypeUrl;
+  readonly #subscription: Subscription;
+  readonly #initial: InitialVersions;
+  readonly #trustsVersions: boolean;
+  #rest: Iterator<readonly [string, string]> | undefined;
+  #covered = 0;
+
+  /** `trustsVersions`: what the client reports at the current version need not be sent. */
+  constructor(
+    view: View,
+    type: TypeUrl,
+    subscription: Subscription,
+    initial: InitialVersions,
+    trustsVersions: boolean,
+  ) {
+    this.#view = view;
+    this.#type = type;
+    this.#subscription = subscription;
+    this.#initial = initial;
+    this.#trustsVersions = trustsVersions;
+    this.#rest = initial[Symbol.iterator]();
+  }
+
+  get isDone(): boolean {
+    return this.#rest === undefined;
+  }
+
+  /** Compares some more names. */
+  step(): void {
+    for (let i = 0; i < NAMES_PER_STEP && this.#rest !== undefined; i++) {
+      const next = this.#rest.next();
+      if (next.done === true) {
+        this.#rest = undefined;
+        this.#addUnknown();
+      } else this.#compare(next.value[0], next.value[1]);
+    }
+  }
+
+  #compare(name: string, version: string): void {
+    const now = this.#view.holder(this.#type, name);
+    if (now !== undefined && this.#subscription.covers(now)) {
+      this.#covered++;
+      if (!this.#trustsVersions || now.version !== version) this.puts.push(now);
+    } else if (this.#subscription.isWildcard || this.#subscription.names.has(name)) this.removed.push(name);
+  }
+
+  /** What the client should hold and did not list. If it listed as many as there are, there is nothing of the kind. */
+  #addUnknown(): void {
+    const { isWildcard, names } = this.#subscription;
+    if (names.size === 0 && this.#covered === this.#view.coveredBy(this.#type)) return;
+    const listed = new Set<string>();
+    for (const [name] of this.#initial) listed.add(name);
+    const add = (resource: Resource): void => {
+      if (listed.has(resource.name)) return;
+      listed.add(resource.name);
+      this.puts.push(resource);
+    };
+    if (isWildcard) for (const member of this.#view.members(this.#type)) if (!member.onDemand) add(member);
+    for (const term of names) {
+      const found = this.#view.find(this.#type, term);
+      if (found !== undefined) add(found);
+      else if (!listed.has(term)) this.removed.push(term);
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import { forKind } from "../dialect/dialect.ts";
+import type { Segment } from "../message/body.ts";
+import type { DiscoveryRequest, SotwRequest } from "../message/request.ts";
+import type { Resource } from "../resource/resource.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
+import type { Position } from "../state/difference.ts";
+import type { View } from "../state/view.ts";
+import { Deliveries } from "./delivery.ts";
+import type { Present } from "./present.ts";
+import { Subscription, understandChange } from "./subscription.ts";
+import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
+
+/** State of the World for one type on one stream. */
+export class SotwTypeStream implements TypeStream {
+  readonly traits: TypeTraits;
+  readonly subscription: Subscription;
+  readonly deliveries: Deliveries = new Deliveries();
+  readonly isPaused = false;
+  readonly #options: TypeStreamOptions;
+  #position: Position | undefined;
+  #isOpen = false;
+  /** The names of the last request that was honoured, by identity: an ACK repeats them. */
+  #listed: readonly string[] | undefined;
+  #resumedVersion: string | undefined;
+  /** To be answered whatever the version: newly named, or owed. */
+  readonly #asked = new Set<string>();
+  /** Told out of turn, ahead of the position. */
+  readonly #ahead = new Map<string, string | undefined>();
+  #mustAnswer = false;
+
+  constructor(options: TypeStreamOptions) {
+    const { traits, dialect } = options;
+    this.traits = traits;
+    this.#options = options;
+    this.subscription = new Subscription({
+      legacyWildcard: dialect.ignoreHints || forKind(dialect.legacyWildcard, traits.kind),
+      wildcardSticky: dialect.wildcardSticky,
+    });
+  }
+
+  get position(): Position | undefined {
+    return this.#position;
+  }
+
+  onRequest(request: DiscoveryRequest): Understood {
+    if (request.kind !== "sotw") throw new Error("invariant: a delta request on a State of the World stream");
+    if (!this.#isOpen) return this.#open(request);
+    if (request.nonce === undefined) return this.#honourSpontaneous(request);
+    if (request.nonce === this.deliveries.lastSent?.nonce) return this.#settle(request, request.nonce);
+    // Envoy's unified mux goes on with the last good nonce after it refused a newer response (client-behaviours A7).
+    const isLastGood = this.deliveries.isRefused && request.nonce === this.deliveries.lastAcked?.nonce;
+    if (isLastGood && request.error === undefined) return { as: this.#rename(request) };
+    if (this.#options.dialect.staleNonce === "honour-names") this.#rename(request);
+    return { as: "stale", oddity: "stale-nonce" };
+  }
+
+  owe(names: Iterable<string>): boolean {
+    if (this.#position === undefined) return false;
+    let isAny = false;
+    for (const name of names) {
+      if (!this.subscription.isWildcard && !this.subscription.names.has(name)) continue;
+      this.#asked.add(name);
+      isAny = true;
+    }
+    return isAny;
+  }
+
+  next(view: View, present: Present): readonly Answer[] {
+    const here: Position = { view, revision: present.revision };
+    if (this.#position === undefined) return this.#firstAnswer(here, present);
+    if (this.deliveries.isBlocked && !this.#mustAnswer) {
+      if (this.#asked.size === 0) return [];
+      if (!this.traits.isFullState) return this.#outOfTurn(here, present);
+    }
+    if (this.#isInSync(this.#position, here)) return [];
+    return this.traits.isFullState
+      ? this.#fullState(this.#position, here, present)
+      : this.#changed(this.#position, here, present);
+  }
+
+  isWaiting(view: View): boolean {
+    if (this.#position === undefined || !this.deliveries.isBlocked) return false;
+    return this.#position.view !== view || view.changedAt(this.traits.type) > this.#position.revision;
+  }
+
+  /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
+  #open(request: SotwRequest): Understood {
+    this.#isOpen = true;
+    this.#resumedVersion = request.versionInfo;
+    this.#rename(request);
+    this.#mustAnswer = this.subscription.isWildcard;
+    return { as: "initial" };
+  }
+
+  /**
+   * No nonce in mid-stream is a change of names, not an answer. A client that has used our nonces and now has none forgot
+   * the type, so all that it names is new to it (client-behaviours 3.3).
+   */
+  #honourSpontaneous(request: SotwRequest): Understood {
+    const as = this.#rename(request);
+    if (this.deliveries.wasAnswered && this.deliveries.pending.length === 0) {
+      for (const name of this.subscription.names) this.#asked.add(name);
+      this.#mustAnswer ||= this.subscription.isWildcard;
+    }
+    return { as };
+  }
+
+  #settle(request: SotwRequest, nonce: string): Understood {
+    const renamed = this.#rename(request);
+    const sent = this.deliveries.lastSent;
+    const isOtherVersion = this.#options.dialect.nackByVersion && request.versionInfo !== sent?.body.version;
+    if (request.error === undefined && !isOtherVersion) {
+      const acked = this.deliveries.ack(nonce);
+      return { as: acked === undefined ? renamed : "ack", acked };
+    }
+    const error = request.error ?? { code: 0, message: "the client kept its version" };
+    const older = this.#olderToBlame(request);
+    const delivery = this.deliveries.nack(older ?? nonce, error);
+    if (older !== undefined)
+      return { as: "nack", acked: this.deliveries.ack(nonce), nacked: delivery && { delivery, error } };
+    this.deliveries.settleOlder();
+    return { as: delivery === undefined ? renamed : "nack", nacked: delivery && { delivery, error } };
+  }
+
+  /**
+   * An Envoy that withheld its answers gives one for several: an error beside the version of the newest means that the
+   * newest was applied and an older one was not (client-behaviours A16).
+   */
+  #olderToBlame(request: SotwRequest): string | undefined {
+    const { dialect, isAggregated } = this.#options;
+    if (!isAggregated || !forKind(dialect.nackMayBeOfOlder, this.traits.kind)) return undefined;
+    const { pending } = this.deliveries;
+    const newest = pending.at(-1);
+    if (newest === undefined || request.versionInfo !== newest.body.version) return undefined;
+    return pending.at(-2)?.nonce;
+  }
+
+  #rename(request: SotwRequest): "subscribe" | "unsubscribe" | "repeat" {
+    if (request.names === this.#listed) return "repeat";
+    this.#listed = request.names;
+    const change = this.subscription.replace(this.#options.dialect.ignoreHints ? [] : request.names);
+    for (const name of change.asked) this.#asked.add(name);
+    this.#mustAnswer ||= change.joinedWildcard;
+    if (change.dropped.length > 0 || change.leftWildcard) this.#forgetUncovered();
+    return understandChange(change);
+  }
+
+  #forgetUncovered(): void {
+    const { isWildcard, names } = this.subscription;
+    for (const name of this.#asked) if (!isWildcard && !names.has(name)) this.#asked.delete(name);
+    for (const name of this.#ahead.keys()) if (!isWildcard && !names.has(name)) this.#ahead.delete(name);
+  }
+
+  #isInSync(position: Position, here: Position): boolean {
+    const isStill = position.view === here.view && here.view.changedAt(this.traits.type) <= position.revision;
+    return isStill && this.#asked.size === 0 && !this.#mustAnswer && this.#ahead.size === 0;
+  }
+
+  #firstAnswer(here: Position, present: Present): readonly Answer[] {
+    const { type, kind } = this.traits;
+    const mayBeSkipped = this.subscription.isSoleWildcard && forKind(this.#options.dialect.resumeSkip, kind);
+    if (mayBeSkipped && this.#resumedVersion === here.view.typeVersion(type)) return this.#advance(here, []);
+    if (this.#options.isUnknown) return this.#advance(here, []);
+    if (this.subscription.isSoleWildcard) {
+      const body = present.wholeBody("sotw", here.view, type);
+      return this.#advance(here, [{ body, isInTurn: true, news: body.segments.flatMap((segment) => segment.puts) }]);
+    }
+    const { puts } = present.selectAll(here.view, type, this.subscription);
+    if (puts.length === 0 && !this.#mustAnswer) return this.#advance(here, []);
+    return this.#advance(here, [this.#selected(here, present, puts, puts)]);
+  }
+
+  /** Every covered resource, if any covered one changed or is asked for (S-RES-03, S-RES-04). */
+  #fullState(position: Position, here: Position, present: Present): readonly Answer[] {
+    const { type } = this.traits;
+    const asked = [...this.#asked].flatMap((term) => here.view.find(type, term) ?? []);
+    const changes = present.selectChanges(position, here.view, type, this.subscription);
+    const isQuiet =
+      asked.length === 0 && changes.puts.length === 0 && changes.removed.length === 0 && !this.#mustAnswer;
+    if (isQuiet) return this.#advance(here, []);
+    const news = [...changes.puts, ...asked];
+    if (this.subscription.isSoleWildcard) {
+      return this.#advance(here, [{ body: present.wholeBody("sotw", here.view, type), isInTurn: true, news }]);
+    }
+    const { puts } = present.selectAll(here.view, type, this.subscription);
+    return this.#advance(here, [this.#selected(here, present, puts, news)]);
+  }
+
+  /** Of a named type only what changed or is asked for (S-RES-05); what is gone cannot be said. */
+  #changed(position: Position, here: Position, present: Present): readonly Answer[] {
+    const { type } = this.traits;
+    if (this.#mustAnswer && this.subscription.isSoleWildcard) {
+      const body = present.wholeBody("sotw", here.view, type);
+      return this.#advance(here, [{ body, isInTurn: true, news: body.segments.flatMap((segment) => segment.puts) }]);
+    }
+    if (this.#mustAnswer) {
+      const { puts } = present.selectAll(here.view, type, this.subscription);
+      return this.#advance(here, [this.#selected(here, present, puts, puts)]);
+    }
+    const { puts } = present.selectChanges(position, here.view, type, this.subscription);
+    if (this.#asked.size === 0 && this.#ahead.size === 0) {
+      if (puts.length === 0) return this.#advance(here, []);
+      const make = (): Segment => ({ puts, removed: [], missing: [] });
+      const body = present.selectionBody("sotw", here.view, type, this.subscription, make, position);
+      return this.#advance(here, [{ body, isInTurn: true, news: puts }]);
+    }
+    const byName = new Map<string, Resource>();
+    for (const put of puts) if (!this.#ahead.has(put.name)) byName.set(put.name, put);
+    for (const [name, told] of this.#ahead) {
+      const now = here.view.holder(type, name);
+      if (now !== undefined && now.version !== told) byName.set(name, now);
+    }
+    for (const found of this.#findAsked(here.view)) byName.set(found.name, found);
+    const sent = [...byName.values()];
+    if (sent.length === 0) return this.#advance(here, []);
+    const body = present.ownBody("sotw", here.view, type, { puts: sent, removed: [], missing: [] });
+    return this.#advance(here, [{ body, isInTurn: true, news: sent }]);
+  }
+
+  #outOfTurn(here: Position, present: Present): readonly Answer[] {
+    const found = [...new Set(this.#findAsked(here.view))];
+    this.#asked.clear();
+    if (found.length === 0) return [];
+    for (const resource of found) this.#ahead.set(resource.name, resource.version);
+    const body = present.ownBody("sotw", here.view, this.traits.type, { puts: found, removed: [], missing: [] });
+    return [{ body, isInTurn: false, news: found }];
+  }
+
+  #findAsked(view: View): readonly Resource[] {
+    return [...this.#asked].flatMap((term) => view.find(this.traits.type, term) ?? []);
+  }
+
+  #selected(here: Position, present: Present, puts: readonly Resource[], news: readonly Resource[]): Answer {
+    const { type } = this.traits;
+    const make = (): Segment => ({ puts, removed: [], missing: [] });
+    return {
+      body: present.selectionBody("sotw", here.view, type, this.subscription, make, undefined),
+      isInTurn: true,
+      news,
+    };
+  }
+
+  /** The client is told up to here, by these answers or because there is nothing to tell. */
+  #advance(here: Position, answers: readonly Answer[]): readonly Answer[] {
+    this.#position = here;
+    this.#asked.clear();
+    this.#ahead.clear();
+    this.#mustAnswer = false;
+    return answers;
+  }
+}

@@ -1,0 +1,58 @@
+import type { Dialect } from "../dialect/dialect.ts";
+import type { Body } from "../message/body.ts";
+import type { DiscoveryRequest } from "../message/request.ts";
+import type { Status } from "../message/status.ts";
+import type { Resource } from "../resource/resource.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
+import type { Position } from "../state/difference.ts";
+import type { View } from "../state/view.ts";
+import type { Deliveries, Delivery } from "./delivery.ts";
+import type { Oddity, RequestKind } from "./effect.ts";
+import type { Present } from "./present.ts";
+import type { Subscription } from "./subscription.ts";
+
+/** What one type on one stream is told when it opens. */
+export interface TypeStreamOptions {
+  readonly traits: TypeTraits;
+  readonly dialect: Dialect;
+  /** Nobody described the type and nobody holds any of it (S-TYP-07). */
+  readonly isUnknown: boolean;
+  readonly isAggregated: boolean;
+  /** Whether the type whose changes make this one owed was asked for before on this stream (S-REC-09 as amended). */
+  readonly cameAfterOwner: boolean;
+}
+
+/** How a request was understood, and what it settled. */
+export interface Understood {
+  readonly as: RequestKind;
+  readonly acked?: Delivery | undefined;
+  readonly nacked?: { readonly delivery: Delivery; readonly error: Status } | undefined;
+  readonly oddity?: Oddity;
+}
+
+/** What is to be sent now. */
+export interface Answer {
+  readonly body: Body;
+  /** It brings the client up to its position, so newer content waits until it is settled. */
+  readonly isInTurn: boolean;
+  /** Resources that are new to the client or changed: what they owe follows in the same turn. */
+  readonly news: readonly Resource[];
+}
+
+/** One resource type on one stream: the interface that both variants implement. */
+export interface TypeStream {
+  readonly traits: TypeTraits;
+  readonly subscription: Subscription;
+  readonly deliveries: Deliveries;
+  /** Told up to here; undefined before the first answer. */
+  readonly position: Position | undefined;
+  /** A comparison of many names goes on in the next turn. */
+  readonly isPaused: boolean;
+  onRequest(request: DiscoveryRequest): Understood;
+  /** Asks for names on the client's behalf, whatever their version. Returns whether any is subscribed to. */
+  owe(names: Iterable<string>): boolean;
+  /** What the client has to hear now, from the newest state. */
+  next(view: View, present: Present): readonly Answer[];
+  /** Newer content is there that `next` held back until an answer is settled. */
+  isWaiting(view: View): boolean;
+}
