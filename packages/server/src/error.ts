@@ -1,0 +1,34 @@
+/** What can go wrong for whoever embeds a server. */
+export type XdsErrorCode =
+  /** `problems` names every mistake in the options. */
+  | "OPTIONS_INVALID"
+  /** The address cannot be listened at; `cause` says why. */
+  | "LISTEN_FAILED"
+  /** A certificate, key or authority cannot be read or does not fit; `cause` says why. */
+  | "TLS_INVALID"
+  /** The server was started twice, or used after it was closed. */
+  | "SERVER_STATE";
+
+/** One mistake in what a program handed over. */
+export interface OptionProblem {
+  /** Such as `limits.maxStreams`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** The one class of errors that this package throws on purpose. Branch on `code`; messages are for people. */
+export class XdsError extends Error {
+  override readonly name = "XdsError";
+  readonly code: XdsErrorCode;
+  readonly problems: readonly OptionProblem[];
+
+  constructor(
+    code: XdsErrorCode,
+    message: string,
+    details: { cause?: unknown; problems?: readonly OptionProblem[] } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.problems = details.problems ?? [];
+  }
+}

@@ -1,0 +1,152 @@
+import type { DiscoveryRequest, Peer, Report, Status, StreamId, TypeUrl, Variant } from "@xdskit/protocol";
+import type { LimitName } from "../options.ts";
+
+/** One stream of a transport, as the hub writes to it. The hub calls `write` again only after `written`. */
+export interface StreamHandle {
+  /** What stands before a message of so many bytes on this transport. Empty where messages are not framed. */
+  readonly prefix: (byteLength: number) => Uint8Array;
+  /** Takes the pieces, in order; `written` follows once the client's window and the socket took them. */
+  write(pieces: readonly Uint8Array[], written: () => void): void;
+  /** Ends the stream after all that was written. */
+  end(status: Status): void;
+  /** Ends the stream at once: what was written may never arrive, and of the status only what a reset can say. */
+  reset(status: Status): void;
+}
+
+/** A stream that a client opens. */
+export interface NewStream {
+  readonly connection: number;
+  readonly variant: Variant;
+  /** The only type of a per-type stream; undefined on an aggregated one. */
+  readonly onlyType: TypeUrl | undefined;
+  /** The gRPC method or REST path, for people. */
+  readonly method: string;
+}
+
+/** What a transport may ask of the hub. No method throws because of what a client did. */
+export interface HubPort {
+  /** A connection stands. Its number names it for its life. */
+  openConnection(peer: Peer, transport: string): number;
+  closeConnection(connection: number, reason: string): void;
+  /** A number for the stream, or the status that refuses it; a refused stream is the transport's to end. */
+  openStream(stream: NewStream, handle: StreamHandle): StreamId | Status;
+  /** One request, as it was decoded from `bytes` bytes. Ignored once the stream has ended. */
+  receive(stream: StreamId, request: DiscoveryRequest, bytes: number): void;
+  /** Nothing more comes: what is due is still said, then the stream ends with OK (S-GRP-05). */
+  finish(stream: StreamId): void;
+  /** The client is gone. Its handle is not called again. */
+  abandon(stream: StreamId, reason: StreamEnd): void;
+  /** Ends a stream from our side: the handle is told. */
+  endStream(stream: StreamId, status: Status, reason: StreamEnd): void;
+  /** Something that is not of a stream: a limit, a certificate, a broken connection. */
+  report(report: ServerReport): void;
+}
+
+/** Why a stream ended. */
+export type StreamEnd =
+  /** The client half-closed, and was answered. */
+  | "finished"
+  /** The client reset the stream. */
+  | "cancelled"
+  | "connection-lost"
+  | "deadline"
+  /** The protocol or the placement ended it: see the status. */
+  | "refused"
+  | "malformed"
+  | "limit"
+  /** Nothing could be written to it for too long. */
+  | "blocked"
+  | "not-ready"
+  | "connection-age"
+  | "draining"
+  | "closed"
+  /** Our own mistake, or that of a listener. */
+  | "failed";
+
+/** What the shell itself has to tell, beside what the protocol reports. */
+export type ShellReport =
+  | {
+      readonly kind: "connection-opened";
+      readonly connection: number;
+      readonly peer: Peer;
+      /** Such as `grpc`. */
+      readonly transport: string;
+    }
+  | {
+      readonly kind: "connection-closed";
+      readonly connection: number;
+      readonly peer: Peer;
+      readonly transport: string;
+      readonly reason: string;
+    }
+  /** Bytes that were neither gRPC nor HTTP, a failed TLS handshake: the connection was closed. */
+  | { readonly kind: "connection-refused"; readonly address: string; readonly reason: string }
+  | ({ readonly kind: "stream-opened"; readonly stream: StreamId; readonly peer: Peer } & NewStream)
+  | {
+      readonly kind: "stream-closed";
+      readonly stream: StreamId;
+      readonly peer: Peer;
+      readonly variant: Variant;
+      readonly onlyType: TypeUrl | undefined;
+      readonly reason: StreamEnd;
+      readonly status: Status;
+      readonly ageMs: number;
+    }
+  /** A request arrived; `request-understood` says what it meant. */
+  | {
+      readonly kind: "request-received";
+      readonly stream: StreamId;
+      readonly type: TypeUrl | undefined;
+      readonly bytes: number;
+    }
+  /** A response was handed to the stream; `response-sent` says what it holds. */
+  | {
+      readonly kind: "response-queued";
+      readonly stream: StreamId;
+      readonly type: TypeUrl;
+      readonly variant: Variant;
+      readonly bytes: number;
+    }
+  /** The client does not read. */
+  | { readonly kind: "stream-stalled"; readonly stream: StreamId; readonly pendingBytes: number }
+  | { readonly kind: "stream-drained"; readonly stream: StreamId }
+  /** A transaction took effect. */
+  | { readonly kind: "committed"; readonly revision: number; readonly tookMs: number }
+  /** Streams had their turns; `isMore` when others still wait for theirs. */
+  | {
+      readonly kind: "turns-taken";
+      readonly responses: number;
+      readonly bytes: number;
+      readonly tookMs: number;
+      readonly isMore: boolean;
+    }
+  | {
+      readonly kind: "limit-hit";
+      readonly limit: LimitName;
+      /** `host:port` of the client. */
+      readonly address: string;
+      readonly stream: StreamId | undefined;
+      readonly message: string;
+    }
+  | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
+  /** The files changed and are no good: what was in force stays. */
+  | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }
+  | { readonly kind: "ready" }
+  | { readonly kind: "draining"; readonly graceMs: number }
+  /** A listener of the embedding program threw. */
+  | { readonly kind: "listener-failed"; readonly event: ServerReport["kind"]; readonly error: unknown }
+  /** We are wrong: a stream was ended with INTERNAL. A bug by definition. */
+  | {
+      readonly kind: "invariant-broken";
+      readonly stream: StreamId | undefined;
+      readonly during: string;
+      readonly error: unknown;
+    };
+
+/** All that happens in a server, for metrics, logs, the admin API and whoever embeds it (S-OBS-02, S-OBS-03). */
+export type ServerReport = Report | ShellReport;
+
+/** Who is told everything. Must not throw. */
+export interface Telemetry {
+  report(report: ServerReport, at: Date): void;
+}

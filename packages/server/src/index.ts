@@ -1,0 +1,10 @@
+export { type OptionProblem, XdsError, type XdsErrorCode } from "./error.ts";
+export type { ServerReport, ShellReport, StreamEnd } from "./hub/port.ts";
+export {
+  defaultLimits,
+  type LimitName,
+  type Limits,
+  type ListenAddress,
+  type ManagementServerOptions,
+  type TlsFiles,
+} from "./options.ts";
