@@ -1,3 +1,4 @@
+export { contentDigest } from "./digest.ts";
 export {
   type CatalogType,
   createEnvoyApi,
@@ -11,3 +12,28 @@ export {
   type TextResult,
 } from "./envoy-api.ts";
 export type { FieldProblem, FieldProblemCode, TextProblem } from "./problem.ts";
+export type { AnyMessage } from "./wire/any.ts";
+export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";
+export {
+  type DeltaRequestMessage,
+  encodeDeltaRequest,
+  encodeSotwRequest,
+  type SotwRequestMessage,
+} from "./wire/encode-request.ts";
+export { decodeNode, encodeNode } from "./wire/node.ts";
+export { createRequestReader, type RequestReader } from "./wire/request-reader.ts";
+export type { ResourceErrorMessage, ResourceMessage } from "./wire/resource-message.ts";
+export type { ResourceLocatorMessage, ResourceNameMessage } from "./wire/resource-name.ts";
+export {
+  type DeltaDiscoveryResponseInput,
+  type DeltaDiscoveryResponseMessage,
+  type DiscoveryResponseMessage,
+  decodeDeltaResponse,
+  decodeSotwResponse,
+  encodeDeltaResponse,
+  encodeSotwResponse,
+} from "./wire/response.ts";
+export type { EncodingCounters } from "./wire/segment-encoder.ts";
+export { type DiscoveryCall, type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./wire/services.ts";
+export type { StatusMessage } from "./wire/status.ts";
+export { WireError } from "./wire/wire-error.ts";

@@ -1,0 +1,163 @@
+/**
+ * Frames: what one resource, one missing or one removed name is in a response, tag and length included, written one behind
+ * the other. A frame is a head, the bytes of the resource as they entered, and a tail; sizes are summed up before anything is
+ * written, because a length stands in front of what it counts.
+ */
+import type { Resource, TypeUrl, Variant } from "@xdskit/protocol";
+import { lengthTag } from "./reader.ts";
+import { varintLength, writeVarint } from "./writer.ts";
+
+const RESOURCES = lengthTag(2);
+const REMOVED_RESOURCES = lengthTag(6);
+const ANY_TYPE_URL = lengthTag(1);
+const ANY_VALUE = lengthTag(2);
+const RESOURCE_VERSION = lengthTag(1);
+const RESOURCE_BODY = lengthTag(2);
+const RESOURCE_NAME = lengthTag(3);
+const RESOURCE_ALIASES = lengthTag(4);
+const RESOURCE_CACHE_CONTROL = lengthTag(7);
+const RESOURCE_METADATA = lengthTag(9);
+const DO_NOT_CACHE = Uint8Array.of(0x08, 0x01);
+
+const FIRST_BYTES = 16 * 1024;
+const MAX_TAG_AND_LENGTH_BYTES = 6;
+
+/** Writes frames of one variant into a buffer that it keeps, and gives away copies. */
+export class FrameWriter {
+  readonly #variant: Variant;
+  readonly #typeFields = new Map<TypeUrl, Uint8Array>();
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #end = 0;
+
+  constructor(variant: Variant) {
+    this.#variant = variant;
+  }
+
+  /** How much was written since `take`. */
+  get byteLength(): number {
+    return this.#end;
+  }
+
+  /** What was written since the last time, in memory of its own: a small slice of a pool would keep 8 KB alive. */
+  take(): Uint8Array {
+    const chunk = Buffer.allocUnsafeSlow(this.#end);
+    this.#bytes.copy(chunk, 0, 0, this.#end);
+    this.#end = 0;
+    return chunk;
+  }
+
+  /** The whole frame of a resource. */
+  resource(resource: Resource): void {
+    this.resourceHead(resource);
+    this.#append(resource.bytes);
+    this.resourceTail(resource);
+  }
+
+  /**
+   * What precedes the bytes of a resource. In State of the World it is an `Any` (S-TYP-03); a client that may have a ttl gets a
+   * `Resource` inside the `Any` instead, which is for this method to know. In delta it is a `Resource` with the `Any` inside.
+   */
+  resourceHead(resource: Resource): void {
+    const { type, bytes } = resource;
+    const typeField = this.#typeField(type);
+    const anyLength = typeField.length + (bytes.length === 0 ? 0 : fieldLength(bytes.length));
+    if (this.#variant === "delta") {
+      this.#start(RESOURCES, textFieldLength(resource.version) + fieldLength(anyLength) + tailLength(resource));
+      this.#optionalText(RESOURCE_VERSION, resource.version);
+      this.#start(RESOURCE_BODY, anyLength);
+    } else {
+      this.#start(RESOURCES, anyLength);
+    }
+    this.#append(typeField);
+    if (bytes.length > 0) this.#start(ANY_VALUE, bytes.length);
+  }
+
+  /** What follows the bytes of a resource: in delta its name and what else is known of it (B-DLT-12, B-MSC-01, S-MSC-02). */
+  resourceTail(resource: Resource): void {
+    if (this.#variant === "sotw") return;
+    this.#optionalText(RESOURCE_NAME, resource.name);
+    for (const alias of resource.aliases) this.#text(RESOURCE_ALIASES, alias);
+    if (resource.doNotCache) this.#field(RESOURCE_CACHE_CONTROL, DO_NOT_CACHE);
+    if (resource.metadata !== undefined) this.#field(RESOURCE_METADATA, resource.metadata);
+  }
+
+  /**
+   * A `Resource` without a body: nothing has this name (S-NEX-07). The alias is what Envoy compares when it asked for a virtual
+   * host.
+   */
+  missing(name: string): void {
+    this.#start(RESOURCES, 2 * textFieldLength(name));
+    this.#text(RESOURCE_NAME, name);
+    this.#text(RESOURCE_ALIASES, name);
+  }
+
+  /** A name in `removed_resources`. */
+  removed(name: string): void {
+    this.#text(REMOVED_RESOURCES, name);
+  }
+
+  #optionalText(tag: number, text: string): void {
+    if (text !== "") this.#text(tag, text);
+  }
+
+  #text(tag: number, text: string): void {
+    const length = Buffer.byteLength(text);
+    this.#start(tag, length);
+    this.#reserve(length);
+    this.#end += this.#bytes.write(text, this.#end);
+  }
+
+  #field(tag: number, bytes: Uint8Array): void {
+    this.#start(tag, bytes.length);
+    this.#append(bytes);
+  }
+
+  #start(tag: number, length: number): void {
+    this.#reserve(MAX_TAG_AND_LENGTH_BYTES);
+    this.#bytes[this.#end] = tag; // all field numbers here are below 16
+    this.#end = writeVarint(this.#bytes, this.#end + 1, length);
+  }
+
+  #append(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.#end);
+    this.#end += bytes.length;
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#end + more;
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
+    this.#bytes.copy(larger, 0, 0, this.#end);
+    this.#bytes = larger;
+  }
+
+  #typeField(type: TypeUrl): Uint8Array {
+    const known = this.#typeFields.get(type);
+    if (known !== undefined) return known;
+    const text = Buffer.from(type);
+    const field = Buffer.allocUnsafeSlow(fieldLength(text.length));
+    field[0] = ANY_TYPE_URL;
+    text.copy(field, writeVarint(field, 1, text.length));
+    this.#typeFields.set(type, field);
+    return field;
+  }
+}
+
+function tailLength(resource: Resource): number {
+  let length = textFieldLength(resource.name);
+  for (const alias of resource.aliases) length += fieldLength(Buffer.byteLength(alias));
+  if (resource.doNotCache) length += fieldLength(DO_NOT_CACHE.length);
+  if (resource.metadata !== undefined) length += fieldLength(resource.metadata.length);
+  return length;
+}
+
+/** Of a text that is left out when it is empty. */
+function textFieldLength(text: string): number {
+  return text === "" ? 0 : fieldLength(Buffer.byteLength(text));
+}
+
+/** Tag, length and content; the field number is below 16. */
+function fieldLength(contentLength: number): number {
+  return 1 + varintLength(contentLength) + contentLength;
+}

@@ -1,0 +1,184 @@
+/**
+ * `envoy.config.core.v3.Node`, and v2's. Of the 58 KB that an Envoy sends with every request, 57 are the list of its
+ * extensions, which nobody here reads: they are passed over, and what is left is compared with what was left the last time.
+ */
+import type { Node } from "@xdskit/protocol";
+import { lengthTag, varintTag, WireReader } from "./reader.ts";
+import { readStruct, writeStruct } from "./struct.ts";
+import { WireError } from "./wire-error.ts";
+import { WireWriter } from "./writer.ts";
+
+const ID = lengthTag(1);
+const CLUSTER = lengthTag(2);
+const METADATA = lengthTag(3);
+const LOCALITY = lengthTag(4);
+const USER_AGENT_NAME = lengthTag(6);
+const USER_AGENT_VERSION = lengthTag(7);
+const USER_AGENT_BUILD_VERSION = lengthTag(8);
+const CLIENT_FEATURES = lengthTag(10);
+
+const readTags: ReadonlySet<number> = new Set([
+  ID,
+  CLUSTER,
+  METADATA,
+  LOCALITY,
+  USER_AGENT_NAME,
+  USER_AGENT_VERSION,
+  USER_AGENT_BUILD_VERSION,
+  CLIENT_FEATURES,
+]);
+
+/** A node is kept in memory for as long as its stream lives. */
+const MAX_NODE_BYTES = 4 * 1024 * 1024;
+
+/** Reads an encoded node. A field that occurs twice counts as it stands last. */
+export function decodeNode(bytes: Uint8Array): Node {
+  if (bytes.length > MAX_NODE_BYTES) throw new WireError(`node of ${bytes.length} bytes, at most ${MAX_NODE_BYTES}`);
+  const reader = new WireReader(bytes);
+  let id = "";
+  let cluster = "";
+  let metadata: Record<string, unknown> = {};
+  let locality: Node["locality"];
+  let userAgentName = "";
+  let userAgentVersion = "";
+  const clientFeatures: string[] = [];
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    switch (tag) {
+      case ID:
+        id = reader.string();
+        break;
+      case CLUSTER:
+        cluster = reader.string();
+        break;
+      case METADATA:
+        metadata = readStruct(reader.message());
+        break;
+      case LOCALITY:
+        locality = readLocality(reader.message());
+        break;
+      case USER_AGENT_NAME:
+        userAgentName = reader.string();
+        break;
+      case USER_AGENT_VERSION:
+        userAgentVersion = reader.string();
+        break;
+      case USER_AGENT_BUILD_VERSION:
+        userAgentVersion = readBuildVersion(reader.message());
+        break;
+      case CLIENT_FEATURES:
+        clientFeatures.push(reader.string());
+        break;
+      default:
+        reader.skip(tag);
+    }
+  }
+  return { id, cluster, metadata, locality, userAgentName, userAgentVersion, clientFeatures };
+}
+
+/** Encodes what a `Node` has; the version of the user agent as text. */
+export function encodeNode(node: Node): Uint8Array {
+  const writer = new WireWriter().optionalString(1, node.id).optionalString(2, node.cluster);
+  if (Object.keys(node.metadata).length > 0) writer.message(3, (inner) => writeStruct(inner, node.metadata));
+  const { locality } = node;
+  if (locality !== undefined) {
+    writer.message(4, (inner) => {
+      inner.optionalString(1, locality.region).optionalString(2, locality.zone).optionalString(3, locality.subZone);
+    });
+  }
+  return writer
+    .optionalString(6, node.userAgentName)
+    .optionalString(7, node.userAgentVersion)
+    .strings(10, node.clientFeatures)
+    .finish();
+}
+
+/** The node of one stream: the same object again while nothing changes of what is read from its bytes. */
+export class NodeMemory {
+  #node: Node | undefined;
+  /** The fields that were read, one behind the other. A copy: the request it came in may go. */
+  #read: Buffer = Buffer.alloc(0);
+
+  read(bytes: Uint8Array): Node {
+    const ranges = rangesRead(bytes);
+    if (this.#node !== undefined && this.#isRemembered(bytes, ranges)) return this.#node;
+    this.#node = decodeNode(bytes);
+    this.#read = copyOf(bytes, ranges);
+    return this.#node;
+  }
+
+  #isRemembered(bytes: Uint8Array, ranges: readonly number[]): boolean {
+    let compared = 0;
+    for (let i = 0; i + 1 < ranges.length; i += 2) {
+      const start = ranges[i] ?? 0;
+      const end = ranges[i + 1] ?? 0;
+      const next = compared + end - start;
+      if (next > this.#read.length || this.#read.compare(bytes, start, end, compared, next) !== 0) return false;
+      compared = next;
+    }
+    return compared === this.#read.length;
+  }
+}
+
+/** Start and end of each stretch of fields that are read. */
+function rangesRead(bytes: Uint8Array): number[] {
+  const reader = new WireReader(bytes);
+  const ranges: number[] = [];
+  let isInside = false;
+  while (reader.hasMore) {
+    const start = reader.position;
+    const tag = reader.tag();
+    reader.skip(tag);
+    if (readTags.has(tag) !== isInside) {
+      ranges.push(start);
+      isInside = !isInside;
+    }
+  }
+  if (isInside) ranges.push(reader.position);
+  return ranges;
+}
+
+function copyOf(bytes: Uint8Array, ranges: readonly number[]): Buffer {
+  const parts: Uint8Array[] = [];
+  for (let i = 0; i + 1 < ranges.length; i += 2) parts.push(bytes.subarray(ranges[i], ranges[i + 1]));
+  const copy = Buffer.allocUnsafeSlow(parts.reduce((total, part) => total + part.length, 0));
+  let end = 0;
+  for (const part of parts) {
+    copy.set(part, end);
+    end += part.length;
+  }
+  return copy;
+}
+
+function readLocality(reader: WireReader): Node["locality"] {
+  const texts = ["", "", ""];
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === lengthTag(1) || tag === lengthTag(2) || tag === lengthTag(3)) texts[(tag >>> 3) - 1] = reader.string();
+    else reader.skip(tag);
+  }
+  const [region = "", zone = "", subZone = ""] = texts;
+  return { region, zone, subZone };
+}
+
+/** `BuildVersion` as "major.minor.patch"; "" if it has no numbers. */
+function readBuildVersion(reader: WireReader): string {
+  let version = "";
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === lengthTag(1)) version = readSemanticVersion(reader.message());
+    else reader.skip(tag);
+  }
+  return version;
+}
+
+function readSemanticVersion(reader: WireReader): string {
+  const numbers = [0, 0, 0];
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === varintTag(1) || tag === varintTag(2) || tag === varintTag(3))
+      numbers[(tag >>> 3) - 1] = reader.uint32();
+    else reader.skip(tag);
+  }
+  return numbers.join(".");
+}

@@ -1,0 +1,189 @@
+/**
+ * Protobuf's wire format, read from bytes that a peer sent: every length is checked before it is used, so malformed bytes end
+ * in a `WireError` and never in a crash or a long loop. Text that is not UTF-8 gets U+FFFD where it is wrong, because a peer's
+ * error text with a broken character is still worth reading. Bytes are handed out as views, text as copies.
+ */
+import { WireError } from "./wire-error.ts";
+
+/** Wire types, the lowest three bits of a tag. */
+export const wireType = { VARINT: 0, FIXED64: 1, LENGTH: 2, GROUP: 3, GROUP_END: 4, FIXED32: 5 } as const;
+
+/** The tag of a varint field: int32, int64, uint32, bool, enum. */
+export function varintTag(field: number): number {
+  return (field << 3) | wireType.VARINT;
+}
+
+/** The tag of a fixed field of eight bytes: double. */
+export function fixed64Tag(field: number): number {
+  return (field << 3) | wireType.FIXED64;
+}
+
+/** The tag of a field with a length: string, bytes, message, map entry. */
+export function lengthTag(field: number): number {
+  return (field << 3) | wireType.LENGTH;
+}
+
+const MAX_GROUP_DEPTH = 64;
+const MAX_VARINT_BYTES = 10;
+const TWO_TO_32 = 2 ** 32;
+
+/** Walks over one message, or over a part of it that begins and ends between fields. */
+export class WireReader {
+  readonly #bytes: Buffer;
+  readonly #end: number;
+  #position: number;
+  #upperBits = 0;
+
+  constructor(bytes: Uint8Array, start = 0, end: number = bytes.length) {
+    this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#position = start;
+    this.#end = end;
+  }
+
+  get hasMore(): boolean {
+    return this.#position < this.#end;
+  }
+
+  /** Where the next byte is read, counted from the beginning of the bytes handed in. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The next tag. Field numbers are from 1 up; wire types 6 and 7 do not exist. */
+  tag(): number {
+    const tag = this.#varint32();
+    if (this.#upperBits !== 0 || tag >>> 3 === 0) throw new WireError("field number out of range");
+    if ((tag & 7) > wireType.FIXED32) throw new WireError(`wire type ${tag & 7} does not exist`);
+    return tag;
+  }
+
+  bool(): boolean {
+    return this.#varint32() !== 0 || this.#upperBits !== 0;
+  }
+
+  int32(): number {
+    return this.#varint32() | 0;
+  }
+
+  uint32(): number {
+    return this.#varint32();
+  }
+
+  /** An int64 as a number: beyond 2^53 the last digits are lost. */
+  int64(): number {
+    const lower = this.#varint32();
+    return (this.#upperBits | 0) * TWO_TO_32 + lower;
+  }
+
+  double(): number {
+    const start = this.#take(8);
+    return this.#bytes.readDoubleLE(start);
+  }
+
+  string(): string {
+    const length = this.#length();
+    const start = this.#take(length);
+    return length === 0 ? "" : this.#bytes.toString("utf8", start, start + length);
+  }
+
+  /** A view of the field's bytes: it keeps the whole message in memory. */
+  bytes(): Uint8Array {
+    const length = this.#length();
+    const start = this.#take(length);
+    return this.#bytes.subarray(start, start + length);
+  }
+
+  /** A reader of the message in this field. */
+  message(): WireReader {
+    const length = this.#length();
+    const start = this.#take(length);
+    return new WireReader(this.#bytes, start, start + length);
+  }
+
+  /** Passes over a field that nobody reads (B-MSC-09). */
+  skip(tag: number): void {
+    this.#skip(tag, 0);
+  }
+
+  #skip(tag: number, depth: number): void {
+    switch (tag & 7) {
+      case wireType.VARINT:
+        this.#varint32();
+        return;
+      case wireType.FIXED64:
+        this.#take(8);
+        return;
+      case wireType.LENGTH:
+        this.#take(this.#length());
+        return;
+      case wireType.GROUP:
+        this.#skipGroup(tag >>> 3, depth);
+        return;
+      case wireType.FIXED32:
+        this.#take(4);
+        return;
+      default:
+        throw new WireError("end of a group that did not begin");
+    }
+  }
+
+  #skipGroup(field: number, depth: number): void {
+    if (depth >= MAX_GROUP_DEPTH) throw new WireError(`groups nested deeper than ${MAX_GROUP_DEPTH}`);
+    while (this.hasMore) {
+      const tag = this.tag();
+      if ((tag & 7) !== wireType.GROUP_END) this.#skip(tag, depth + 1);
+      else if (tag >>> 3 === field) return;
+      else throw new WireError("end of another group than the one that began");
+    }
+    throw new WireError("group without an end");
+  }
+
+  #length(): number {
+    const length = this.#varint32();
+    if (this.#upperBits !== 0) throw new WireError("length beyond 32 bits");
+    return length;
+  }
+
+  #take(length: number): number {
+    const start = this.#position;
+    if (length > this.#end - start) throw new WireError(`expected ${length} more bytes, got ${this.#end - start}`);
+    this.#position = start + length;
+    return start;
+  }
+
+  /** The lower 32 bits, unsigned; the upper ones are in `#upperBits`, also unsigned. */
+  #varint32(): number {
+    this.#upperBits = 0;
+    const first = this.#byte();
+    if (first < 0x80) return first;
+    let lower = first & 0x7f;
+    for (let shift = 7; shift < 28; shift += 7) {
+      const byte = this.#byte();
+      lower |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return lower;
+    }
+    const middle = this.#byte();
+    lower = (lower | (middle << 28)) >>> 0;
+    if (middle < 0x80) {
+      this.#upperBits = middle >>> 4;
+      return lower;
+    }
+    let upper = (middle & 0x7f) >>> 4;
+    for (let shift = 3; shift < 3 + 7 * (MAX_VARINT_BYTES - 5); shift += 7) {
+      const byte = this.#byte();
+      upper |= (byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        this.#upperBits = upper >>> 0;
+        return lower;
+      }
+    }
+    throw new WireError(`varint longer than ${MAX_VARINT_BYTES} bytes`);
+  }
+
+  #byte(): number {
+    const byte = this.#position < this.#end ? this.#bytes[this.#position] : undefined;
+    if (byte === undefined) throw new WireError("the message ends within a field");
+    this.#position++;
+    return byte;
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Requests of a stream, v2 and v3 alike, as plain data. One reader per stream: what a client repeats with every request, its
+ * node and its names, is not read twice. A locator counts as its name as long as no resource has variants (B-LOC-11).
+ */
+import {
+  type DeltaRequest,
+  type DiscoveryRequest,
+  noInitialVersions,
+  parseTypeUrl,
+  type SotwRequest,
+  type Status,
+  type Variant,
+} from "@xdskit/protocol";
+import { checkVersionEntry, EncodedVersions, VERSION_ENTRY } from "./initial-versions.ts";
+import { NodeMemory } from "./node.ts";
+import { lengthTag, WireReader } from "./reader.ts";
+import { MAX_NAMES, NameRanges, RESOURCE_LOCATORS, RESOURCE_NAMES, RequestedNames } from "./requested-names.ts";
+import { readLocatorName } from "./resource-name.ts";
+import { readPrintableStatus } from "./status.ts";
+import { WireError } from "./wire-error.ts";
+
+/** Reads the requests of one stream in the order they came. */
+export interface RequestReader {
+  /**
+   * Reads a `DiscoveryRequest` or `DeltaDiscoveryRequest`. Throws a `WireError` if the bytes are none; then nothing is
+   * remembered of them. The bytes must not change afterwards as long as the request's `initialVersions` is held, which is a
+   * view of them; nothing else in the request is.
+   */
+  read(message: Uint8Array): DiscoveryRequest;
+}
+
+/** A reader for a stream of this variant. */
+export function createRequestReader(variant: Variant): RequestReader {
+  return variant === "sotw" ? new SotwRequestReader() : new DeltaRequestReader();
+}
+
+class SotwRequestReader implements RequestReader {
+  readonly #node = new NodeMemory();
+  readonly #names = new RequestedNames();
+
+  read(message: Uint8Array): SotwRequest {
+    const reader = new WireReader(message);
+    let versionInfo: string | undefined;
+    let nodeBytes: Uint8Array | undefined;
+    const ranges = new NameRanges();
+    let typeText = "";
+    let nonce: string | undefined;
+    let error: Status | undefined;
+    while (reader.hasMore) {
+      const start = reader.position;
+      const tag = reader.tag();
+      switch (tag) {
+        case lengthTag(1):
+          versionInfo = present(reader.string());
+          break;
+        case lengthTag(2):
+          nodeBytes = reader.bytes();
+          break;
+        case RESOURCE_LOCATORS:
+          readLocatorName(reader.message()); // so that what is malformed is refused even if it is not read again
+          ranges.add(start, reader.position);
+          break;
+        case RESOURCE_NAMES:
+          reader.skip(tag);
+          ranges.add(start, reader.position);
+          break;
+        case lengthTag(4):
+          typeText = reader.string();
+          break;
+        case lengthTag(5):
+          nonce = present(reader.string());
+          break;
+        case lengthTag(6):
+          error = readPrintableStatus(reader.message());
+          break;
+        default:
+          reader.skip(tag);
+      }
+    }
+    const node = nodeBytes === undefined ? undefined : this.#node.read(nodeBytes);
+    const { type, names } = this.#names.read(typeText, message, ranges);
+    return { kind: "sotw", type, node, nonce, error, versionInfo, names };
+  }
+}
+
+class DeltaRequestReader implements RequestReader {
+  readonly #node = new NodeMemory();
+
+  read(message: Uint8Array): DeltaRequest {
+    const reader = new WireReader(message);
+    let nodeBytes: Uint8Array | undefined;
+    let typeText = "";
+    const subscribe: string[] = [];
+    const unsubscribe: string[] = [];
+    const versions = { start: 0, end: 0, size: 0 };
+    let nonce: string | undefined;
+    let error: Status | undefined;
+    while (reader.hasMore) {
+      const start = reader.position;
+      const tag = reader.tag();
+      switch (tag) {
+        case lengthTag(1):
+          nodeBytes = reader.bytes();
+          break;
+        case lengthTag(2):
+          typeText = reader.string();
+          break;
+        case lengthTag(3):
+          addName(subscribe, reader.string());
+          break;
+        case lengthTag(4):
+          addName(unsubscribe, reader.string());
+          break;
+        case VERSION_ENTRY:
+          checkVersionEntry(reader.message());
+          if (versions.size === 0) versions.start = start;
+          versions.end = reader.position;
+          versions.size++;
+          break;
+        case lengthTag(6):
+          nonce = present(reader.string());
+          break;
+        case lengthTag(7):
+          error = readPrintableStatus(reader.message());
+          break;
+        case lengthTag(8):
+          addName(subscribe, readLocatorName(reader.message()));
+          break;
+        case lengthTag(9):
+          addName(unsubscribe, readLocatorName(reader.message()));
+          break;
+        default:
+          reader.skip(tag);
+      }
+    }
+    const node = nodeBytes === undefined ? undefined : this.#node.read(nodeBytes);
+    const initialVersions =
+      versions.size === 0
+        ? noInitialVersions
+        : new EncodedVersions(message.subarray(versions.start, versions.end), versions.size);
+    return { kind: "delta", type: parseTypeUrl(typeText), node, nonce, error, subscribe, unsubscribe, initialVersions };
+  }
+}
+
+function addName(names: string[], name: string): void {
+  if (names.length >= MAX_NAMES) throw new WireError(`more than ${MAX_NAMES} names in one request`);
+  names.push(name);
+}
+
+/** What protobuf cannot leave out is absent when it is empty. */
+function present(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}

@@ -1,0 +1,141 @@
+/**
+ * Segments, each encoded once. Making a frame costs 0.4 µs, as much as finding a kept one and copying it, so single frames are
+ * not kept. A whole state is: its frames stand in runs of about 64 KB, and a state in which one resource of 100,000 changed
+ * shares all runs but one with the state before, in time and in memory.
+ */
+import type { Resource, Segment, Variant } from "@xdskit/protocol";
+import { FrameWriter } from "./frame-writer.ts";
+
+/** Buffers that follow one another in a response. */
+export interface EncodedSegment {
+  readonly chunks: readonly Uint8Array[];
+  readonly byteLength: number;
+}
+
+/** What was really made, not found. */
+export interface EncodingCounters {
+  segmentsEncoded: number;
+  /** Resources, missing and removed names that were turned into bytes. */
+  framesEncoded: number;
+  bodiesEncoded: number;
+  /** Bytes that were written for all of these. */
+  bytesEncoded: number;
+}
+
+/** A resource of this size is not copied: its own bytes are a chunk. */
+const LARGE_RESOURCE_BYTES = 32 * 1024;
+const RUN_BYTES = 64 * 1024;
+/** A run may end early where an older run begins, but not so early that runs dwindle. */
+const MIN_RUN_BYTES = 16 * 1024;
+
+/** Resources whose frames are one chunk. */
+interface Run {
+  readonly resources: readonly Resource[];
+  readonly chunk: Uint8Array;
+}
+
+/** Encodes the segments of one variant. */
+export class SegmentEncoder {
+  readonly #counters: EncodingCounters;
+  readonly #frames: FrameWriter;
+  readonly #segments = new WeakMap<Segment, EncodedSegment>();
+  readonly #runByFirst = new WeakMap<Resource, Run>();
+  readonly #variant: Variant;
+
+  constructor(variant: Variant, counters: EncodingCounters) {
+    this.#variant = variant;
+    this.#counters = counters;
+    this.#frames = new FrameWriter(variant);
+  }
+
+  /** The frames of a segment: puts, then missing and removed names. The same object for the same segment. */
+  encode(segment: Segment): EncodedSegment {
+    const known = this.#segments.get(segment);
+    if (known !== undefined) return known;
+    const chunks: Uint8Array[] = [];
+    this.#encodePuts(segment.puts, chunks);
+    if (this.#variant === "delta") this.#encodeNames(segment);
+    this.#flush(chunks);
+    const byteLength = chunks.reduce((total, chunk) => total + chunk.length, 0);
+    const encoded = { chunks, byteLength };
+    this.#segments.set(segment, encoded);
+    this.#counters.segmentsEncoded++;
+    return encoded;
+  }
+
+  #encodePuts(puts: readonly Resource[], chunks: Uint8Array[]): void {
+    let next = 0;
+    while (next < puts.length) {
+      const run = this.#runAt(puts, next);
+      if (run === undefined) {
+        next = this.#encodeRun(puts, next, chunks);
+      } else {
+        this.#flush(chunks);
+        chunks.push(run.chunk);
+        next += run.resources.length;
+      }
+    }
+  }
+
+  /** Encodes from `start` on and returns how far it came. What does not fill a run stays in the frame writer. */
+  #encodeRun(puts: readonly Resource[], start: number, chunks: Uint8Array[]): number {
+    // A run that changed inside may grow until the next old one begins, lest all that follow are cut anew.
+    const limit = this.#startsRun(puts[start]) ? 2 * RUN_BYTES : RUN_BYTES;
+    for (let next = start; next < puts.length; next++) {
+      const resource = puts[next];
+      if (resource === undefined) break;
+      if (resource.bytes.length >= LARGE_RESOURCE_BYTES) {
+        this.#encodeLarge(resource, chunks);
+        return next + 1;
+      }
+      const size = this.#frames.byteLength;
+      if (size >= limit || (size >= MIN_RUN_BYTES && this.#runAt(puts, next) !== undefined)) {
+        this.#keepRun(puts.slice(start, next), chunks);
+        return next;
+      }
+      this.#frames.resource(resource);
+      this.#counters.framesEncoded++;
+    }
+    return puts.length;
+  }
+
+  #encodeLarge(resource: Resource, chunks: Uint8Array[]): void {
+    this.#frames.resourceHead(resource);
+    this.#flush(chunks);
+    chunks.push(resource.bytes);
+    this.#frames.resourceTail(resource);
+    this.#flush(chunks); // so that the next run holds nothing but its own frames
+    this.#counters.framesEncoded++;
+  }
+
+  #encodeNames({ missing, removed }: Segment): void {
+    for (const name of missing) this.#frames.missing(name);
+    for (const name of removed) this.#frames.removed(name);
+    this.#counters.framesEncoded += missing.length + removed.length;
+  }
+
+  #keepRun(resources: readonly Resource[], chunks: Uint8Array[]): void {
+    const chunk = this.#flush(chunks);
+    const [first] = resources;
+    if (first !== undefined && chunk !== undefined) this.#runByFirst.set(first, { resources, chunk });
+  }
+
+  #flush(chunks: Uint8Array[]): Uint8Array | undefined {
+    if (this.#frames.byteLength === 0) return undefined;
+    const chunk = this.#frames.take();
+    this.#counters.bytesEncoded += chunk.length;
+    chunks.push(chunk);
+    return chunk;
+  }
+
+  #startsRun(resource: Resource | undefined): boolean {
+    return resource !== undefined && this.#runByFirst.has(resource);
+  }
+
+  /** The run that holds exactly what stands at `start`. */
+  #runAt(puts: readonly Resource[], start: number): Run | undefined {
+    const first = puts[start];
+    const run = first === undefined ? undefined : this.#runByFirst.get(first);
+    return run?.resources.every((resource, i) => resource === puts[start + i]) === true ? run : undefined;
+  }
+}

@@ -1,0 +1,127 @@
+/** `google.protobuf.Struct` as plain JSON values. */
+import { fixed64Tag, lengthTag, varintTag, type WireReader } from "./reader.ts";
+import { WireError } from "./wire-error.ts";
+import type { WireWriter } from "./writer.ts";
+
+const MAX_DEPTH = 64;
+
+const FIELDS = lengthTag(1);
+const KEY = lengthTag(1);
+const VALUE = lengthTag(2);
+const LIST_VALUES = lengthTag(1);
+const NULL_VALUE = varintTag(1);
+const NUMBER_VALUE = fixed64Tag(2);
+const STRING_VALUE = lengthTag(3);
+const BOOL_VALUE = varintTag(4);
+const STRUCT_VALUE = lengthTag(5);
+const LIST_VALUE = lengthTag(6);
+
+/** Reads to the end. Numbers that JSON cannot say are null; more than 64 levels of nesting throw a `WireError`. */
+export function readStruct(reader: WireReader): Record<string, unknown> {
+  return readFields(reader, 1);
+}
+
+function readFields(reader: WireReader, depth: number): Record<string, unknown> {
+  if (depth > MAX_DEPTH) throw new WireError(`metadata nested deeper than ${MAX_DEPTH}`);
+  const fields: Record<string, unknown> = {};
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === FIELDS) readEntry(reader.message(), fields, depth);
+    else reader.skip(tag);
+  }
+  return fields;
+}
+
+function readEntry(reader: WireReader, fields: Record<string, unknown>, depth: number): void {
+  let key = "";
+  let value: unknown = null;
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    switch (tag) {
+      case KEY:
+        key = reader.string();
+        break;
+      case VALUE:
+        value = readValue(reader.message(), depth);
+        break;
+      default:
+        reader.skip(tag);
+    }
+  }
+  if (key !== "__proto__") fields[key] = value;
+  // An assignment would change the object's prototype instead.
+  else Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function readValue(reader: WireReader, depth: number): unknown {
+  let value: unknown = null;
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    switch (tag) {
+      case NULL_VALUE:
+        reader.skip(tag);
+        value = null;
+        break;
+      case NUMBER_VALUE:
+        value = finite(reader.double());
+        break;
+      case STRING_VALUE:
+        value = reader.string();
+        break;
+      case BOOL_VALUE:
+        value = reader.bool();
+        break;
+      case STRUCT_VALUE:
+        value = readFields(reader.message(), depth + 1);
+        break;
+      case LIST_VALUE:
+        value = readList(reader.message(), depth + 1);
+        break;
+      default:
+        reader.skip(tag);
+    }
+  }
+  return value;
+}
+
+function readList(reader: WireReader, depth: number): unknown[] {
+  if (depth > MAX_DEPTH) throw new WireError(`metadata nested deeper than ${MAX_DEPTH}`);
+  const values: unknown[] = [];
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === LIST_VALUES) values.push(readValue(reader.message(), depth));
+    else reader.skip(tag);
+  }
+  return values;
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+/** The opposite of `readStruct`. Properties that are undefined are left out; what JSON has no word for becomes null. */
+export function writeStruct(writer: WireWriter, struct: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries(struct)) {
+    if (value === undefined) continue;
+    writer.message(1, (entry) => {
+      entry.optionalString(1, key).message(2, (inner) => writeValue(inner, value));
+    });
+  }
+}
+
+function writeValue(writer: WireWriter, value: unknown): void {
+  if (typeof value === "number" && Number.isFinite(value)) writer.double(2, value);
+  else if (typeof value === "string") writer.string(3, value);
+  else if (typeof value === "boolean") writer.integerAlways(4, value ? 1 : 0);
+  else if (Array.isArray(value)) writer.message(6, (list) => writeList(list, value));
+  else if (isRecord(value)) writer.message(5, (struct) => writeStruct(struct, value));
+  else writer.integerAlways(1, 0);
+}
+
+function writeList(writer: WireWriter, values: readonly unknown[]): void {
+  for (const value of values) writer.message(1, (inner) => writeValue(inner, value));
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

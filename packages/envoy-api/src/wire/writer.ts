@@ -1,0 +1,154 @@
+/**
+ * Protobuf's wire format, written into a buffer that grows. Fields leave in the order they are written; whoever writes them in
+ * the order of their numbers gets the same bytes as everybody else's encoder. Fields at their default are left out by the
+ * caller's choice of method: `string` writes what it is given, `optionalString` leaves the empty one out.
+ */
+import { fixed64Tag, lengthTag, varintTag } from "./reader.ts";
+
+const MAX_VARINT32_BYTES = 5;
+const TWO_TO_32 = 2 ** 32;
+
+/** Builds one message. */
+export class WireWriter {
+  #bytes: Buffer;
+  #end = 0;
+
+  constructor(expectedBytes = 256) {
+    this.#bytes = Buffer.allocUnsafeSlow(expectedBytes);
+  }
+
+  /** What was written so far, as bytes of its own. */
+  finish(): Uint8Array {
+    const bytes = Buffer.allocUnsafeSlow(this.#end);
+    this.#bytes.copy(bytes, 0, 0, this.#end);
+    return bytes;
+  }
+
+  string(field: number, text: string): this {
+    const length = Buffer.byteLength(text);
+    this.#start(lengthTag(field), length);
+    this.#bytes.write(text, this.#end);
+    this.#end += length;
+    return this;
+  }
+
+  optionalString(field: number, text: string | undefined): this {
+    return text === undefined || text === "" ? this : this.string(field, text);
+  }
+
+  strings(field: number, texts: readonly string[] | undefined): this {
+    for (const text of texts ?? []) this.string(field, text);
+    return this;
+  }
+
+  /** A bytes field, or a message that is encoded already. */
+  bytes(field: number, bytes: Uint8Array): this {
+    this.#start(lengthTag(field), bytes.length);
+    this.#bytes.set(bytes, this.#end);
+    this.#end += bytes.length;
+    return this;
+  }
+
+  /** A message that `write` fills in. */
+  message(field: number, write: (writer: this) => void): this {
+    this.#reserve(2 * MAX_VARINT32_BYTES);
+    this.#varint32(lengthTag(field));
+    const lengthAt = this.#end++;
+    write(this);
+    const length = this.#end - lengthAt - 1;
+    this.#bytes[lengthAt] = length;
+    if (length >= 0x80) this.#widenLength(lengthAt, length);
+    return this;
+  }
+
+  /** A bool, or nothing if it is false. */
+  bool(field: number, value: boolean | undefined): this {
+    if (value !== true) return this;
+    this.#reserve(MAX_VARINT32_BYTES + 1);
+    this.#varint32(varintTag(field));
+    this.#varint32(1);
+    return this;
+  }
+
+  /** An int32 or int64 within 2^53, or nothing if it is 0. */
+  integer(field: number, value: number): this {
+    return value === 0 ? this : this.integerAlways(field, value);
+  }
+
+  /** An int32 or int64 within 2^53, 0 too: what a oneof needs. */
+  integerAlways(field: number, value: number): this {
+    this.#reserve(MAX_VARINT32_BYTES + 10);
+    this.#varint32(varintTag(field));
+    const lower = (value % TWO_TO_32) >>> 0;
+    this.#varint64(lower, Math.floor(value / TWO_TO_32) >>> 0);
+    return this;
+  }
+
+  /** A double, 0 too. */
+  double(field: number, value: number): this {
+    this.#reserve(MAX_VARINT32_BYTES + 8);
+    this.#varint32(fixed64Tag(field));
+    this.#end = this.#bytes.writeDoubleLE(value, this.#end);
+    return this;
+  }
+
+  #start(tag: number, length: number): void {
+    this.#reserve(2 * MAX_VARINT32_BYTES + length);
+    this.#varint32(tag);
+    this.#varint32(length);
+  }
+
+  /** A length was written in one byte before it was known; it needs more. */
+  #widenLength(lengthAt: number, length: number): void {
+    const extra = varintLength(length) - 1;
+    this.#reserve(extra);
+    this.#bytes.copyWithin(lengthAt + 1 + extra, lengthAt + 1, this.#end);
+    const end = this.#end + extra;
+    this.#end = lengthAt;
+    this.#varint32(length);
+    this.#end = end;
+  }
+
+  #varint32(value: number): void {
+    this.#end = writeVarint(this.#bytes, this.#end, value);
+  }
+
+  #varint64(lower: number, upper: number): void {
+    let low = lower;
+    let high = upper;
+    while (high !== 0) {
+      this.#bytes[this.#end++] = (low & 0x7f) | 0x80;
+      low = ((low >>> 7) | (high << 25)) >>> 0;
+      high >>>= 7;
+    }
+    this.#varint32(low);
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#end + more;
+    if (needed <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2));
+    this.#bytes.copy(larger, 0, 0, this.#end);
+    this.#bytes = larger;
+  }
+}
+
+/** How many bytes a varint of up to 32 bits takes. */
+export function varintLength(value: number): number {
+  if (value < 0x80) return 1;
+  if (value < 0x4000) return 2;
+  if (value < 0x20_0000) return 3;
+  return value < 0x1000_0000 ? 4 : 5;
+}
+
+/** Writes a varint of up to 32 bits and returns where it ends. There must be room for five bytes. */
+export function writeVarint(bytes: Buffer, start: number, value: number): number {
+  let position = start;
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes[position++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  bytes[position++] = rest;
+  return position;
+}
