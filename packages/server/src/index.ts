@@ -1,4 +1,5 @@
 export { type OptionProblem, XdsError, type XdsErrorCode } from "./error.ts";
+export type { ServerEvents } from "./hub/listeners.ts";
 export type { ServerReport, ShellReport, StreamEnd } from "./hub/port.ts";
 export {
   defaultLimits,

@@ -4,6 +4,8 @@ import { type OptionProblem, XdsError } from "./error.ts";
 
 /** What a server takes before it says no. Whoever goes beyond gets a status that names the limit; nobody else is hurt. */
 export interface Limits {
+  /** Open connections. Beyond it a new one is closed at once. Default 50,000. */
+  readonly maxConnections: number;
   /** Open discovery streams of the whole server. Beyond it a new stream ends with RESOURCE_EXHAUSTED. Default 50,000. */
   readonly maxStreams: number;
   /** Open discovery streams of one client address (host, without port). Beyond it RESOURCE_EXHAUSTED. Default 10,000. */
@@ -34,6 +36,7 @@ export interface Limits {
 export type LimitName = keyof Limits;
 
 export const defaultLimits: Limits = {
+  maxConnections: 50_000,
   maxStreams: 50_000,
   maxStreamsPerPeer: 10_000,
   maxSubscriptionsPerStream: 250_000,
@@ -46,6 +49,9 @@ export const defaultLimits: Limits = {
   keepaliveTimeoutMs: 10_000,
   handshakeTimeoutMs: 10_000,
 };
+
+/** Every limit, in the order in which they are printed. */
+export const limitNames: readonly LimitName[] = Object.keys(defaultLimits).filter(isLimitName);
 
 /** Paths of PEM files; they are read again when they change. */
 export interface TlsFiles {

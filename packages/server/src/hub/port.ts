@@ -1,5 +1,6 @@
 import type { DiscoveryRequest, Peer, Report, Status, StreamId, TypeUrl, Variant } from "@xdskit/protocol";
 import type { LimitName } from "../options.ts";
+import type { Readiness } from "./readiness.ts";
 
 /** One stream of a transport, as the hub writes to it. The hub calls `write` again only after `written`. */
 export interface StreamHandle {
@@ -25,8 +26,9 @@ export interface NewStream {
 
 /** What a transport may ask of the hub. No method throws because of what a client did. */
 export interface HubPort {
-  /** A connection stands. Its number names it for its life. */
-  openConnection(peer: Peer, transport: string): number;
+  readonly readiness: Readiness;
+  /** A number that names the connection for its life; undefined when there are too many, and it is to be closed. */
+  openConnection(peer: Peer, transport: string): number | undefined;
   closeConnection(connection: number, reason: string): void;
   /** A number for the stream, or the status that refuses it; a refused stream is the transport's to end. */
   openStream(stream: NewStream, handle: StreamHandle): StreamId | Status;
@@ -38,6 +40,8 @@ export interface HubPort {
   abandon(stream: StreamId, reason: StreamEnd): void;
   /** Ends a stream from our side: the handle is told. */
   endStream(stream: StreamId, status: Status, reason: StreamEnd): void;
+  /** A limit that the transport watches was passed. */
+  reportLimit(limit: LimitName, address: string, message: string, stream?: StreamId): void;
   /** Something that is not of a stream: a limit, a certificate, a broken connection. */
   report(report: ServerReport): void;
 }

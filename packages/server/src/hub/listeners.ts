@@ -1,0 +1,41 @@
+import type { ServerReport } from "./port.ts";
+
+/** Everything that a listener can be told, by its kind. */
+export type ServerEvents = {
+  readonly [K in ServerReport["kind"]]: Extract<ServerReport, { readonly kind: K }> & {
+    /** When it happened. */
+    readonly at: Date;
+  };
+};
+
+type Listener = (event: never) => void;
+
+/** The listeners of the embedding program. */
+export class Listeners {
+  readonly #byKind = new Map<ServerReport["kind"], Set<Listener>>();
+
+  /** Calls the listener for every event of a kind until the function it returns is called. */
+  on<K extends ServerReport["kind"]>(kind: K, listener: (event: ServerEvents[K]) => void): () => void {
+    const listeners = this.#byKind.get(kind) ?? new Set();
+    this.#byKind.set(kind, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+    };
+  }
+
+  /** Tells everybody, also when one of them throws. What was thrown comes back, the first of it if there is more. */
+  tell(report: ServerReport, at: Date): { readonly thrown: unknown } | undefined {
+    const listeners = this.#byKind.get(report.kind);
+    if (listeners === undefined || listeners.size === 0) return undefined;
+    const event = { ...report, at } as never; // listeners are kept under the kind that they take
+    let failure: { readonly thrown: unknown } | undefined;
+    for (const listener of [...listeners]) {
+      try {
+        listener(event);
+      } catch (thrown) {
+        failure ??= { thrown };
+      }
+    }
+    return failure;
+  }
+}
