@@ -41,6 +41,7 @@ class SharedBodyEncoder implements BodyEncoder {
   readonly #controlPlane: string;
   readonly #segments: Readonly<Record<Variant, SegmentEncoder>>;
   readonly #bodies = new WeakMap<Body, EncodedBody>();
+  readonly #headerWriter = new WireWriter();
 
   constructor(controlPlane: string) {
     this.#controlPlane = controlPlane;
@@ -73,14 +74,14 @@ class SharedBodyEncoder implements BodyEncoder {
     return field.subarray(0, start + field.write(nonce, start));
   }
 
-  /** The type is told even if there is nothing of it (S-TYP-03). */
+  /** A view that the next header overwrites. The type is told even if there is nothing of it (S-TYP-03). */
   #header({ variant, version, type }: Body): Uint8Array {
-    const writer = new WireWriter().optionalString(1, version).string(4, type);
+    const writer = this.#headerWriter.clear().optionalString(1, version).string(4, type);
     const controlPlane = this.#controlPlane;
     if (controlPlane !== "") {
       writer.message(variant === "sotw" ? 6 : 7, (inner) => inner.string(1, controlPlane));
     }
-    return writer.finish();
+    return writer.written;
   }
 }
 
@@ -110,8 +111,6 @@ function gather(chunks: readonly Uint8Array[], byteLength: number): readonly Uin
 }
 
 function join(chunks: readonly Uint8Array[], byteLength: number): Uint8Array {
-  const [only] = chunks;
-  if (chunks.length === 1 && only !== undefined) return only;
   const joined = Buffer.allocUnsafeSlow(byteLength);
   let end = 0;
   for (const chunk of chunks) {

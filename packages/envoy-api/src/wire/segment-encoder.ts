@@ -25,8 +25,10 @@ export interface EncodingCounters {
 /** A resource of this size is not copied: its own bytes are a chunk. */
 const LARGE_RESOURCE_BYTES = 32 * 1024;
 const RUN_BYTES = 64 * 1024;
-/** A run may end early where an older run begins, but not so early that runs dwindle. */
 const MIN_RUN_BYTES = 16 * 1024;
+const MAX_RUN_BYTES = 128 * 1024;
+/** What a frame has beside the bytes of its resource, roughly. */
+const FRAME_BYTES = 100;
 
 /** Resources whose frames are one chunk. */
 interface Run {
@@ -41,6 +43,7 @@ export class SegmentEncoder {
   readonly #segments = new WeakMap<Segment, EncodedSegment>();
   readonly #runByFirst = new WeakMap<Resource, Run>();
   readonly #variant: Variant;
+  #hasRuns = false;
 
   constructor(variant: Variant, counters: EncodingCounters) {
     this.#variant = variant;
@@ -77,26 +80,41 @@ export class SegmentEncoder {
     }
   }
 
-  /** Encodes from `start` on and returns how far it came. What does not fill a run stays in the frame writer. */
+  /** Encodes from `start` on, up to where a run ends, and returns where that is. */
   #encodeRun(puts: readonly Resource[], start: number, chunks: Uint8Array[]): number {
-    // A run that changed inside may grow until the next old one begins, lest all that follow are cut anew.
-    const limit = this.#startsRun(puts[start]) ? 2 * RUN_BYTES : RUN_BYTES;
+    const first = puts[start];
+    if (first !== undefined && first.bytes.length >= LARGE_RESOURCE_BYTES) {
+      this.#encodeLarge(first, chunks);
+      return start + 1;
+    }
+    const end = this.#endOfRun(puts, start);
+    for (let next = start; next < end; next++) {
+      const resource = puts[next];
+      if (resource !== undefined) this.#frames.resource(resource);
+    }
+    this.#counters.framesEncoded += end - start;
+    if (this.#frames.byteLength >= MIN_RUN_BYTES) this.#keepRun(puts.slice(start, end), chunks);
+    return end;
+  }
+
+  /**
+   * Where a run that begins at `start` ends: where an older run begins, if that is not too near or too far; else when it is
+   * full. Otherwise every run behind an inserted resource would be cut anew.
+   */
+  #endOfRun(puts: readonly Resource[], start: number): number {
+    let size = 0;
+    let full: number | undefined;
     for (let next = start; next < puts.length; next++) {
       const resource = puts[next];
-      if (resource === undefined) break;
-      if (resource.bytes.length >= LARGE_RESOURCE_BYTES) {
-        this.#encodeLarge(resource, chunks);
-        return next + 1;
+      if (resource === undefined || resource.bytes.length >= LARGE_RESOURCE_BYTES) return next;
+      if (size >= MIN_RUN_BYTES && this.#runAt(puts, next) !== undefined) return next;
+      if (size >= RUN_BYTES) {
+        full ??= next;
+        if (size >= MAX_RUN_BYTES || !this.#hasRuns) return full;
       }
-      const size = this.#frames.byteLength;
-      if (size >= limit || (size >= MIN_RUN_BYTES && this.#runAt(puts, next) !== undefined)) {
-        this.#keepRun(puts.slice(start, next), chunks);
-        return next;
-      }
-      this.#frames.resource(resource);
-      this.#counters.framesEncoded++;
+      size += resource.bytes.length + FRAME_BYTES;
     }
-    return puts.length;
+    return full ?? puts.length;
   }
 
   #encodeLarge(resource: Resource, chunks: Uint8Array[]): void {
@@ -117,7 +135,9 @@ export class SegmentEncoder {
   #keepRun(resources: readonly Resource[], chunks: Uint8Array[]): void {
     const chunk = this.#flush(chunks);
     const [first] = resources;
-    if (first !== undefined && chunk !== undefined) this.#runByFirst.set(first, { resources, chunk });
+    if (first === undefined || chunk === undefined) return;
+    this.#runByFirst.set(first, { resources, chunk });
+    this.#hasRuns = true;
   }
 
   #flush(chunks: Uint8Array[]): Uint8Array | undefined {
@@ -128,12 +148,9 @@ export class SegmentEncoder {
     return chunk;
   }
 
-  #startsRun(resource: Resource | undefined): boolean {
-    return resource !== undefined && this.#runByFirst.has(resource);
-  }
-
   /** The run that holds exactly what stands at `start`. */
   #runAt(puts: readonly Resource[], start: number): Run | undefined {
+    if (!this.#hasRuns) return undefined;
     const first = puts[start];
     const run = first === undefined ? undefined : this.#runByFirst.get(first);
     return run?.resources.every((resource, i) => resource === puts[start + i]) === true ? run : undefined;

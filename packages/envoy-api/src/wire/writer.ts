@@ -24,6 +24,17 @@ export class WireWriter {
     return bytes;
   }
 
+  /** What was written so far, as a view that the next write may change. */
+  get written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#end);
+  }
+
+  /** Begins the next message in the same memory. */
+  clear(): this {
+    this.#end = 0;
+    return this;
+  }
+
   string(field: number, text: string): this {
     const length = Buffer.byteLength(text);
     this.#start(lengthTag(field), length);
