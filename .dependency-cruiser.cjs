@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layers of docs/architecture.md as rules (L2 and L5 look at names, so they are in eslint.config.js). Type imports count: they are dependencies of the reader too.
+const { readdirSync, existsSync } = require("node:fs");
+const { join } = require("node:path");
+
+/** What a package may import besides itself: packages of the workspace, and packages from npm. */
+const packages = {
+  protocol: { workspace: [], npm: [] },
+  "envoy-api": { workspace: ["protocol"], npm: ["@bufbuild/protobuf"] },
+  source: { workspace: ["protocol", "envoy-api"], npm: ["yaml"] },
+  server: { workspace: ["protocol", "envoy-api"], npm: ["prom-client"] },
+  conformance: { workspace: ["protocol", "envoy-api"], npm: [] },
+  cli: {
+    workspace: ["protocol", "envoy-api", "source", "server", "conformance"],
+    npm: ["commander", "picocolors", "pino", "yaml"],
+  },
+  bench: { workspace: ["protocol", "envoy-api", "server", "conformance"], npm: [] },
+};
+
+/**
+ * The folders of each src folder, and files that matter, in the order of the data path. An import stays in its place or
+ * points to an earlier one; `index.ts` is always the last. Names in one string share a place. A file that is not listed
+ * is bound by the other rules only.
+ */
+const orders = {
+  protocol: ["resource", "node", "message dialect", "state", "server"],
+  "envoy-api": ["problem digest", "descriptor", "format", "validation", "catalog", "wire", "envoy-api"],
+  source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
+  server: ["error", "options", "hub", "transport", "observe", "admin", "management-server"],
+  conformance: ["content", "case", "peer", "requirement", "cases", "check", "play", "target", "report", "main"],
+  cli: ["output", "settings", "commands", "main"],
+  bench: [],
+};
+
+/** Only these files may touch what is named: the doors of the program. */
+const doors = [
+  {
+    name: "L3-protobuf-stays-in-envoy-api",
+    comment: "Above envoy-api a resource is { type, name, version, bytes }.",
+    to: "(^|node_modules/)@bufbuild/protobuf",
+    only: ["^packages/envoy-api/"],
+  },
+  {
+    name: "L4-sockets-stay-in-transports",
+    comment: "Sockets and HTTP are the business of transports, the admin API and the peers.",
+    to: "^(node:)?(net|tls|http|https|http2|dgram)$",
+    only: [
+      "^packages/server/src/(transport|admin)/",
+      "^packages/conformance/src/",
+      "^packages/cli/src/",
+      "^packages/bench/",
+    ],
+  },
+  {
+    name: "L4-http2-stays-in-grpc",
+    comment: "gRPC is spoken in one folder of the server, and by the peers that connect to it.",
+    to: "^(node:)?http2$",
+    only: [
+      "^packages/server/src/transport/",
+      "^packages/conformance/src/peer/",
+      "^packages/cli/src/",
+      "^packages/bench/",
+    ],
+  },
+  {
+    name: "L4-files-stay-at-the-edges",
+    comment: "Reading and writing files is what source and the cli are for; the rest is given bytes.",
+    to: "^(node:)?fs(/promises)?$",
+    only: [
+      "^packages/source/src/",
+      "^packages/server/src/store/file",
+      "^packages/server/src/transport/(grpc/)?tls",
+      "^packages/envoy-api/src/descriptor/",
+      "^packages/cli/src/",
+      "^packages/bench/",
+      "^packages/conformance/src/",
+    ],
+  },
+];
+
+const isSource = "^packages/[^/]+/src/";
+const isTest = ["\\.test\\.ts$", "^packages/[^/]+/test/", "^packages/[^/]+/tools/"];
+
+function quoteForRegExp(text) {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+/** A regular expression for everything of `name` that may not import what `to` says. */
+function packageRules([name, allowed]) {
+  const others = Object.keys(packages).filter((other) => other !== name && !allowed.workspace.includes(other));
+  const npm = ["@xdskit/", ...allowed.npm].map(quoteForRegExp).join("|");
+  return [
+    {
+      name: `L6-${name}-knows-only-its-neighbours`,
+      comment: "The table of packages in docs/architecture.md.",
+      severity: "error",
+      from: { path: `^packages/${name}/src/`, pathNot: isTest },
+      to: { path: `^packages/(${others.join("|")})/` },
+    },
+    {
+      name: `L6-${name}-uses-only-its-dependencies`,
+      comment: "Runtime dependencies are few, and each has its line in docs/decisions/0004-runtime-dependencies.md.",
+      severity: "error",
+      from: { path: `^packages/${name}/src/`, pathNot: isTest },
+      to: { path: "node_modules/", pathNot: `node_modules/(${npm})` },
+    },
+  ];
+}
+
+function foldersOf(name) {
+  const folder = join(__dirname, "packages", name, "src");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name);
+}
+
+function orderRules([name, order]) {
+  const listed = order.flatMap((place) => place.split(" "));
+  const missing = foldersOf(name).filter((entry) => !listed.includes(entry));
+  if (missing.length > 0) {
+    throw new Error(
+      `.dependency-cruiser.cjs: give ${missing.join(", ")} of packages/${name}/src a place in \`orders\``,
+    );
+  }
+  const places = [...order, "index"].map((place) => place.split(" ").map(quoteForRegExp).join("|"));
+  return places.slice(0, -1).map((place, index) => ({
+    name: `L9-${name}-${order[index].replaceAll("/", "-").replaceAll(" ", "-")}-points-backward`,
+    comment: `The order of packages/${name}/src is ${[...order, "index"].join(", ")}.`,
+    severity: "error",
+    from: {
+      path: `^packages/${name}/src/(${place})(/|\\.ts$)`,
+      // A file that has a place of its own leaves the place of its folder.
+      pathNot: [...isTest, ...places.slice(0, index).map((earlier) => `^packages/${name}/src/(${earlier})(/|\\.ts$)`)],
+    },
+    to: {
+      path: `^packages/${name}/src/(${places.slice(index + 1).join("|")})(/|\\.ts$)`,
+      pathNot: places.slice(0, index + 1).map((earlier) => `^packages/${name}/src/(${earlier})(/|\\.ts$)`),
+    },
+  }));
+}
+
+module.exports = {
+  forbidden: [
+    {
+      name: "L1-protocol-imports-nothing",
+      comment: "The protocol is pure: no package, no built-in module.",
+      severity: "error",
+      from: { path: "^packages/protocol/src/", pathNot: isTest },
+      to: { pathNot: "^packages/protocol/src/" },
+    },
+    ...doors.map(({ name, comment, to, only }) => ({
+      name,
+      comment,
+      severity: "error",
+      from: { path: isSource, pathNot: [...isTest, ...only] },
+      to: { path: to },
+    })),
+    ...Object.entries(packages).flatMap(packageRules),
+    {
+      name: "L7-no-cycles",
+      comment: "Type imports included: a cycle of types is a cycle for the reader.",
+      severity: "error",
+      from: { path: isSource },
+      to: { circular: true },
+    },
+    {
+      name: "L8-public-entry-only",
+      comment: "Another package is imported by its name, never by a path into it.",
+      severity: "error",
+      from: { path: "^packages/([^/]+)/" },
+      to: { path: "^packages/([^/]+)/", pathNot: ["^packages/$1/", "^packages/[^/]+/src/index\\.ts$"] },
+    },
+    {
+      name: "no-tests-in-sources",
+      comment: "What is published does not import what tests it.",
+      severity: "error",
+      from: { path: isSource, pathNot: isTest },
+      to: { path: isTest },
+    },
+    ...Object.entries(orders).flatMap(orderRules),
+    {
+      name: "resolves",
+      comment: "Every import leads somewhere.",
+      severity: "error",
+      from: { path: isSource },
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: "tsconfig.test.json" },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^packages/[^/]+/dist/" },
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["types", "import", "node", "default"] },
+  },
+};
