@@ -55,6 +55,12 @@ export class Deliveries {
     this.#isOverdue = true;
   }
 
+  /** Whether a response that is still unsettled holds any of these names. */
+  mayBring(names: readonly string[]): boolean {
+    const asked = new Set(names);
+    return this.#pending.some(({ body }) => body.segments.some(({ puts }) => puts.some((put) => asked.has(put.name))));
+  }
+
   open(delivery: Delivery): void {
     this.#isOverdue = false;
     this.#pending.push(delivery);

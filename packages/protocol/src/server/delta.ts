@@ -30,8 +30,12 @@ export class DeltaTypeStream implements TypeStream {
   readonly deliveries: Deliveries = new Deliveries();
   readonly #options: TypeStreamOptions;
   #position: Position | undefined;
+  /** Where the stream stood when everything was asked for once more. */
+  #rewoundFrom: Position | undefined;
   #isOpen = false;
   #initial: InitialVersions = noInitialVersions;
+  /** What the client reports at the current version need not be sent. */
+  #trustsInitial = true;
   #comparison: { readonly is: Comparison; readonly from: Position } | undefined;
   /** To be answered whatever the version: newly named, named again, or owed. */
   readonly #asked = new Set<string>();
@@ -51,7 +55,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   get position(): Position | undefined {
-    return this.#position;
+    return this.#position ?? this.#rewoundFrom;
   }
 
   get isPaused(): boolean {
@@ -106,9 +110,11 @@ export class DeltaTypeStream implements TypeStream {
     return delivery === undefined ? undefined : { as: "nack", nacked: { delivery, error } };
   }
 
-  #subscribe({ subscribe, unsubscribe }: DeltaRequest, isFirst: boolean): SubscriptionChange {
+  #subscribe({ subscribe, unsubscribe, initialVersions }: DeltaRequest, isFirst: boolean): SubscriptionChange {
     const change = this.subscription.update(subscribe, unsubscribe);
-    for (const name of change.asked) this.#asked.add(name);
+    // What the opening request names is compared with the versions it brings; what is named later is answered in any case.
+    const isCompared = isFirst && initialVersions.size > 0;
+    if (!isCompared) for (const name of change.asked) this.#asked.add(name);
     for (const name of change.dropped) {
       this.#asked.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
@@ -127,13 +133,14 @@ export class DeltaTypeStream implements TypeStream {
 
   /**
    * Everything is owed again: who left a wildcard dropped what only it covered. Responses on their way may still arrive and
-   * be kept, so their names are compared with what will be, or a resource deleted meanwhile would live on.
+   * be kept, and what is held by name or was never dropped may be gone by now: all of that is compared with what will be, or
+   * a resource deleted meanwhile would live on.
    */
   #rewind(): void {
+    this.#rewoundFrom ??= this.#position;
     this.#position = undefined;
-    this.#initial = noInitialVersions;
+    this.#trustsInitial = false;
     this.#comparison = undefined;
-    this.#ahead.clear();
     for (const { body } of this.deliveries.pending) {
       for (const segment of body.segments) for (const put of segment.puts) this.#ahead.set(put.name, put.version);
     }
@@ -142,13 +149,15 @@ export class DeltaTypeStream implements TypeStream {
   #firstAnswer(here: Position, present: Present): readonly Answer[] {
     const { type } = this.traits;
     if (this.#initial.size > 0) return this.#compare(here, present);
-    if (this.subscription.isSoleWildcard && this.#ahead.size === 0) {
+    const gone = this.#goneSinceRewind(here, present);
+    const isPlain = this.#ahead.size === 0 && gone.length === 0;
+    if (this.subscription.isSoleWildcard && isPlain) {
       if (this.#options.isUnknown) return this.#advance(here, []);
       return this.#advance(here, this.#whole(present.wholeBody("delta", here.view, type)));
     }
     const { puts, removed: absent } = present.selectAll(here.view, type, this.subscription);
     const missing = absent.filter((term) => this.#asked.has(term));
-    if (this.#ahead.size === 0) {
+    if (isPlain) {
       const segment = this.#segment(puts, missing);
       if (isEmpty(segment) && !this.subscription.isWildcard) return this.#advance(here, []);
       // How missing names are told is the client's own, so only bodies without any are everybody's.
@@ -160,8 +169,13 @@ export class DeltaTypeStream implements TypeStream {
     }
     const news: News = { puts: byName(puts), removed: new Set(), missing: new Set() };
     for (const term of missing) this.#addMissing(news, term);
-    for (const name of this.#ahead.keys()) if (!news.puts.has(name)) news.removed.add(name);
+    for (const name of [...this.#ahead.keys(), ...gone]) if (!news.puts.has(name)) news.removed.add(name);
     return this.#advance(here, this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard }));
+  }
+
+  #goneSinceRewind(here: Position, present: Present): readonly string[] {
+    if (this.#rewoundFrom === undefined) return [];
+    return present.selectChanges(this.#rewoundFrom, here.view, this.traits.type, this.subscription).removed;
   }
 
   /** The client brings versions along: only what differs is sent (S-REC-09), however many turns it takes to find out. */
@@ -179,11 +193,12 @@ export class DeltaTypeStream implements TypeStream {
       if (now !== undefined) news.puts.set(now.name, now);
     }
     for (const name of is.removed) {
-      if (hasMoved && here.view.holder(this.traits.type, name) !== undefined) continue;
-      // A name that the client listed and that is gone is a removal; one that it only asks for may be missing in its own way.
-      if (this.#asked.has(name)) this.#addMissing(news, name);
-      else news.removed.add(name);
+      if (!hasMoved || here.view.holder(this.traits.type, name) === undefined) news.removed.add(name);
     }
+    for (const term of is.missing) {
+      if (!hasMoved || here.view.find(this.traits.type, term) === undefined) this.#addMissing(news, term);
+    }
+    this.#addAsked(news, here.view);
     const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard });
     this.#advance(from.view === here.view ? from : here, answers);
     if (hasMoved) {
@@ -196,7 +211,7 @@ export class DeltaTypeStream implements TypeStream {
   #comparisonFor(here: Position, present: Present): Comparison {
     const { type, kind } = this.traits;
     // An Envoy that warms a cluster asks for its endpoints first, and has to be given them anew (client-behaviours A16).
-    const trustsVersions = kind !== "eds" || this.#options.cameAfterOwner;
+    const trustsVersions = this.#trustsInitial && (kind !== "eds" || this.#options.cameAfterOwner);
     const { key } = this.#initial;
     const set = this.subscription.nameSet(present.nameSets).key;
     const whole =
@@ -332,6 +347,7 @@ export class DeltaTypeStream implements TypeStream {
 
   #advance(to: Position, answers: readonly Answer[]): readonly Answer[] {
     this.#position = to;
+    this.#rewoundFrom = undefined;
     this.#asked.clear();
     this.#ambiguous.clear();
     this.#ahead.clear();

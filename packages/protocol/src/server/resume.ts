@@ -14,7 +14,10 @@ const NAMES_PER_STEP = 10_000;
  */
 export class Comparison {
   readonly puts: Resource[] = [];
+  /** Listed by the client and gone. */
   readonly removed: string[] = [];
+  /** Asked for, never held, and not there. */
+  readonly missing: string[] = [];
   readonly #view: View;
   readonly #type: TypeUrl;
   readonly #subscription: Subscription;
@@ -77,7 +80,7 @@ export class Comparison {
     for (const term of names) {
       const found = this.#view.find(this.#type, term);
       if (found !== undefined) add(found);
-      else if (!listed.has(term)) this.removed.push(term);
+      else if (!listed.has(term)) this.missing.push(term);
     }
   }
 }

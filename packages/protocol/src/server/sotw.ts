@@ -26,7 +26,11 @@ export class SotwTypeStream implements TypeStream {
   readonly #asked = new Set<string>();
   /** Told out of turn, ahead of the position. */
   readonly #ahead = new Map<string, string | undefined>();
+  /** Given up by a request that was stale. */
+  readonly #doubted = new Set<string>();
   #mustAnswer = false;
+  /** A response on its way brings what was given up and is named again; by now it may be gone. */
+  #mayArriveGone = false;
 
   constructor(options: TypeStreamOptions) {
     const { traits, dialect } = options;
@@ -51,6 +55,7 @@ export class SotwTypeStream implements TypeStream {
     const isLastGood = this.deliveries.isRefused && request.nonce === this.deliveries.lastAcked?.nonce;
     if (isLastGood && request.error === undefined) return { as: this.#rename(request) };
     if (this.#options.dialect.staleNonce === "honour-names") this.#rename(request);
+    else this.#doubt(request.names);
     return { as: "stale", oddity: "stale-nonce" };
   }
 
@@ -136,13 +141,26 @@ export class SotwTypeStream implements TypeStream {
   }
 
   #rename(request: SotwRequest): "subscribe" | "unsubscribe" | "repeat" {
+    if (this.#doubted.size > 0) {
+      for (const name of request.names) if (this.#doubted.has(name)) this.#asked.add(name);
+      this.#doubted.clear();
+    }
     if (request.names === this.#listed) return "repeat";
     this.#listed = request.names;
     const change = this.subscription.replace(this.#options.dialect.ignoreHints ? [] : request.names);
     for (const name of change.asked) this.#asked.add(name);
+    if (this.traits.isFullState && change.asked.length > 0)
+      this.#mayArriveGone ||= this.deliveries.mayBring(change.asked);
     this.#mustAnswer ||= change.joinedWildcard;
     if (change.dropped.length > 0 || change.leftWildcard) this.#forgetUncovered();
     return understandChange(change);
+  }
+
+  /** A stale request changes nothing, but what it gave up the client may have dropped: named again, it is new (S-SUB-06). */
+  #doubt(names: readonly string[]): void {
+    if (names === this.#listed) return;
+    const listed = new Set(names);
+    for (const name of this.subscription.names) if (!listed.has(name)) this.#doubted.add(name);
   }
 
   #forgetUncovered(): void {
@@ -166,7 +184,9 @@ export class SotwTypeStream implements TypeStream {
       return this.#advance(here, [{ body, isInTurn: true, news: body.segments.flatMap((segment) => segment.puts) }]);
     }
     const { puts } = present.selectAll(here.view, type, this.subscription);
-    if (puts.length === 0 && !this.#mustAnswer) return this.#advance(here, []);
+    // A client that comes back may hold what is gone; of a full-state type an empty answer tells it.
+    const mayHoldGone = this.traits.isFullState && this.#resumedVersion !== undefined;
+    if (puts.length === 0 && !this.#mustAnswer && !mayHoldGone) return this.#advance(here, []);
     return this.#advance(here, [this.#selected(here, present, puts, puts)]);
   }
 
@@ -246,6 +266,7 @@ export class SotwTypeStream implements TypeStream {
     this.#asked.clear();
     this.#ahead.clear();
     this.#mustAnswer = false;
+    this.#mayArriveGone = false;
     return answers;
   }
 }

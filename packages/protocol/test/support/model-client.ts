@@ -1,0 +1,233 @@
+import {
+  type DeltaRequest,
+  type DiscoveryRequest,
+  type InitialVersions,
+  noInitialVersions,
+  type PlaneEffect,
+  type Resource,
+  type SotwRequest,
+  type TypeUrl,
+  type Variant,
+} from "@xdskit/protocol";
+
+type Send = Extract<PlaneEffect, { kind: "send" }>;
+
+/** One type, as a client sees it. */
+interface Held {
+  names: Set<string>;
+  isWildcard: boolean;
+  readonly resources: Map<string, Resource>;
+  /** Names whose newest mention was refused, so that what is held of them is the client's own affair. */
+  readonly refused: Set<string>;
+  /** What the server said last of each name on this stream, taken or not; undefined: that it does not exist. */
+  readonly told: Map<string, string | undefined>;
+  /** Named since the last word of the server: to be answered, whatever the version. */
+  readonly asked: Set<string>;
+  versionInfo: string;
+  nonce: string | undefined;
+  isOpen: boolean;
+}
+
+export interface Interest {
+  readonly type: TypeUrl;
+  readonly isWildcard: boolean;
+  readonly names: readonly string[];
+  readonly isFullState: boolean;
+}
+
+/** The simplest client that obeys the protocol: what it holds, what it asked for, and two queues. */
+export class ModelClient {
+  readonly variant: Variant;
+  readonly inbox: Send[] = [];
+  readonly outbox: DiscoveryRequest[] = [];
+  readonly complaints: string[] = [];
+  readonly #types: ReadonlyMap<TypeUrl, Held>;
+  readonly #fullState: ReadonlySet<TypeUrl>;
+
+  constructor(variant: Variant, interests: readonly Interest[]) {
+    this.variant = variant;
+    this.#fullState = new Set(interests.filter((one) => one.isFullState).map((one) => one.type));
+    this.#types = new Map(
+      interests.map(({ type, isWildcard, names }) => [
+        type,
+        {
+          names: new Set(names),
+          isWildcard,
+          resources: new Map(),
+          refused: new Set(),
+          told: new Map(),
+          asked: new Set(),
+          versionInfo: "",
+          nonce: undefined,
+          isOpen: false,
+        },
+      ]),
+    );
+  }
+
+  get types(): ReadonlyMap<TypeUrl, Readonly<Held>> {
+    return this.#types;
+  }
+
+  /** A new stream: everything that is wanted is asked for, with what is held. */
+  connect(): void {
+    this.inbox.length = 0;
+    this.outbox.length = 0;
+    for (const [type, held] of this.#types) {
+      held.nonce = undefined;
+      held.told.clear();
+      held.asked.clear();
+      held.isOpen = held.isWildcard || held.names.size > 0;
+      if (held.isOpen) this.#askAll(type, held);
+    }
+  }
+
+  /** Asks for one more name, or for it again. */
+  subscribe(type: TypeUrl, name: string): void {
+    const held = this.#held(type);
+    if (this.variant === "sotw" && held.names.has(name)) return;
+    held.names.add(name);
+    if (!held.isOpen) return this.#openWith(type, held);
+    held.asked.add(name);
+    if (this.variant === "delta") this.outbox.push(delta(type, { subscribe: [name] }));
+    else this.#listAll(type, held);
+  }
+
+  unsubscribe(type: TypeUrl, name: string): void {
+    const held = this.#held(type);
+    if (!held.names.delete(name) || !held.isOpen) return;
+    // Under a wildcard the name may still be covered; in delta the server says whether it is.
+    if (!held.isWildcard) this.#drop(held, name);
+    else if (this.variant === "delta") held.asked.add(name);
+    if (this.variant === "delta") this.outbox.push(delta(type, { unsubscribe: [name] }));
+    else this.#listAll(type, held);
+  }
+
+  joinWildcard(type: TypeUrl): void {
+    const held = this.#held(type);
+    if (held.isWildcard) return;
+    held.isWildcard = true;
+    if (!held.isOpen) return this.#openWith(type, held);
+    held.told.clear();
+    if (this.variant === "delta") this.outbox.push(delta(type, { subscribe: ["*"] }));
+    else this.#listAll(type, held);
+  }
+
+  leaveWildcard(type: TypeUrl): void {
+    const held = this.#held(type);
+    if (!held.isWildcard || !held.isOpen) return;
+    held.isWildcard = false;
+    for (const name of [...held.resources.keys()]) if (!held.names.has(name)) this.#drop(held, name);
+    if (this.variant === "delta") this.outbox.push(delta(type, { unsubscribe: ["*"] }));
+    else this.#listAll(type, held);
+  }
+
+  /** A response is on its way; complains about one that says what was said already. */
+  hear(send: Send): void {
+    this.inbox.push(send);
+  }
+
+  /** Takes the next response, or refuses it. */
+  answer(isAccepted: boolean): void {
+    const send = this.inbox.shift();
+    if (send === undefined) return;
+    const { body, nonce } = send;
+    const held = this.#held(body.type);
+    const puts = body.segments.flatMap((segment) => [...segment.puts]);
+    const removed = body.segments.flatMap((segment) => [...segment.removed, ...segment.missing]);
+    this.#checkDuplicates([...puts.map((put) => put.name), ...removed], body.type);
+    held.nonce = nonce;
+    for (const put of puts) held.told.set(put.name, put.version);
+    for (const name of removed) held.told.set(name, undefined);
+    for (const name of [...puts.map((put) => put.name), ...removed]) held.asked.delete(name);
+    if (isAccepted) this.#accept(body.type, held, puts, removed, body.version);
+    else
+      for (const name of [...held.resources.keys(), ...puts.map((put) => put.name), ...removed]) held.refused.add(name);
+    const error = isAccepted ? undefined : { code: 13, message: "no" };
+    if (this.variant === "delta") this.outbox.push(delta(body.type, { nonce, error }));
+    else this.outbox.push(this.#sotw(body.type, held, nonce, error));
+  }
+
+  #accept(type: TypeUrl, held: Held, puts: readonly Resource[], removed: readonly string[], version: string): void {
+    if (this.variant === "sotw" && this.#fullState.has(type)) {
+      held.resources.clear();
+      held.refused.clear();
+    }
+    held.versionInfo = version;
+    for (const put of puts) {
+      held.refused.delete(put.name);
+      const isWanted =
+        held.isWildcard || held.names.has(put.name) || put.aliases.some((alias) => held.names.has(alias));
+      if (isWanted) held.resources.set(put.name, put);
+    }
+    for (const name of removed) {
+      held.refused.delete(name);
+      held.resources.delete(name);
+    }
+  }
+
+  #checkDuplicates(names: readonly string[], type: TypeUrl): void {
+    if (new Set(names).size !== names.length) this.complaints.push(`${type} names something twice: ${names.join()}`);
+  }
+
+  #askAll(type: TypeUrl, held: Held): void {
+    for (const name of held.names) held.asked.add(name);
+    if (this.variant === "sotw") {
+      this.outbox.push({ ...this.#sotw(type, held, undefined, undefined), names: listOf(held) });
+      return;
+    }
+    const isLegacy = held.isWildcard && held.names.size === 0;
+    this.outbox.push(delta(type, { subscribe: isLegacy ? [] : listOf(held), initialVersions: versionsOf(held) }));
+  }
+
+  #openWith(type: TypeUrl, held: Held): void {
+    held.isOpen = true;
+    this.#askAll(type, held);
+  }
+
+  #listAll(type: TypeUrl, held: Held): void {
+    this.outbox.push(this.#sotw(type, held, held.nonce, undefined));
+  }
+
+  #sotw(type: TypeUrl, held: Held, nonce: string | undefined, error: SotwRequest["error"]): SotwRequest {
+    const versionInfo = held.versionInfo === "" ? undefined : held.versionInfo;
+    return { kind: "sotw", type, node: undefined, nonce, error, versionInfo, names: listOf(held) };
+  }
+
+  #drop(held: Held, name: string): void {
+    held.resources.delete(name);
+    held.refused.delete(name);
+    held.told.delete(name);
+    held.asked.delete(name);
+  }
+
+  #held(type: TypeUrl): Held {
+    const held = this.#types.get(type);
+    if (held === undefined) throw new Error(`the model client does not know ${type}`);
+    return held;
+  }
+}
+
+function listOf(held: Held): readonly string[] {
+  return held.isWildcard ? ["*", ...held.names] : [...held.names];
+}
+
+function versionsOf(held: Held): InitialVersions {
+  const pairs = [...held.resources.values()].map((one) => [one.name, one.version] as const);
+  return { size: pairs.length, key: undefined, [Symbol.iterator]: () => pairs[Symbol.iterator]() };
+}
+
+/** A delta request with nothing in it but what is given. */
+export function delta(type: TypeUrl, what: Partial<DeltaRequest>): DeltaRequest {
+  return {
+    kind: "delta",
+    type,
+    node: undefined,
+    nonce: undefined,
+    error: undefined,
+    subscribe: [],
+    unsubscribe: [],
+    initialVersions: noInitialVersions,
+    ...what,
+  };
+}

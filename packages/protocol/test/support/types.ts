@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import {
+  createResource,
+  type Digest,
+  formatTypeUrl,
+  type Reference,
+  type Resource,
+  type ResourceInput,
+  type TypeTraits,
+  type TypeUrl,
+} from "@xdskit/protocol";
+
+export const digest: Digest = (parts) => {
+  const hash = createHash("sha256");
+  for (const part of parts) {
+    const bytes = typeof part === "string" ? Buffer.from(part) : part;
+    hash.update(`${bytes.length}:`).update(bytes);
+  }
+  return BigInt(`0x${hash.digest("hex").slice(0, 32)}`);
+};
+
+export const LISTENER: TypeUrl = formatTypeUrl("envoy.config.listener.v3.Listener");
+export const ROUTE: TypeUrl = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
+export const CLUSTER: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
+export const ENDPOINTS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
+export const EXTENSION: TypeUrl = formatTypeUrl("envoy.config.core.v3.TypedExtensionConfig");
+export const UNKNOWN: TypeUrl = formatTypeUrl("acme.Unheard");
+
+const described: readonly TypeTraits[] = [
+  { type: LISTENER, kind: "lds", isFullState: true, owes: [] },
+  { type: ROUTE, kind: "rds", isFullState: false, owes: [] },
+  { type: CLUSTER, kind: "cds", isFullState: true, owes: [ENDPOINTS] },
+  { type: ENDPOINTS, kind: "eds", isFullState: false, owes: [] },
+  { type: EXTENSION, kind: "ecds", isFullState: false, owes: [] },
+];
+
+/** The types that these tests know. */
+export function traits(type: TypeUrl): TypeTraits | undefined {
+  return described.find((one) => one.type === type);
+}
+
+export interface Extras {
+  readonly aliases?: readonly string[];
+  readonly onDemand?: boolean;
+  readonly version?: string;
+  readonly references?: readonly Reference[];
+}
+
+/** A resource whose bytes are a label; a cluster refers to its endpoints. */
+export function resource(type: TypeUrl, name: string, label: string, extras: Extras = {}): Resource {
+  const references = extras.references ?? (type === CLUSTER ? [{ type: ENDPOINTS, name }] : []);
+  const input: ResourceInput = {
+    type,
+    name,
+    bytes: new TextEncoder().encode(`${name}=${label}`),
+    ...extras,
+    references,
+  };
+  return createResource(input, digest);
+}
