@@ -2,6 +2,7 @@ import type { BodyEncoder } from "@xdskit/envoy-api";
 import {
   type DiscoveryRequest,
   type LayerState,
+  type Node,
   type Peer,
   type Placement,
   Plane,
@@ -84,6 +85,7 @@ export class Hub implements HubPort {
   readonly #finishing = new Set<OpenStream>();
   readonly #written = new Set<OpenStream>();
   readonly #effects: PlaneEffect[] = [];
+  #placement: Placement;
   #isPerforming = false;
   #isPullScheduled = false;
   #sweep: NodeJS.Timeout | undefined;
@@ -96,9 +98,10 @@ export class Hub implements HubPort {
 
   constructor(options: HubOptions) {
     this.#options = options;
+    this.#placement = guardPlacement(options.placement, options.insecure);
     this.#plane = new Plane({
       ...options,
-      placement: guardPlacement(options.placement, options.insecure),
+      placement: this.#placement,
       maxSubscriptionsPerStream: options.limits.maxSubscriptionsPerStream,
     });
     this.#census = new Census(options.limits);
@@ -140,6 +143,11 @@ export class Hub implements HubPort {
     return { slowClients, bufferedBytes };
   }
 
+  /** The layers that a node would see, or why it would not be served. */
+  layersOf(node: Node, peer: Peer): ReturnType<Placement> {
+    return this.#placement(node, peer);
+  }
+
   /** Takes effect at once; clients are told in the slices that follow. Throws what the plane throws at a bad transaction. */
   commit(transaction: Transaction): number {
     const before = this.#plane.revision;
@@ -158,8 +166,10 @@ export class Hub implements HubPort {
     this.report({ kind: "ready" });
   }
 
+  /** Places every node anew. */
   place(placement: Placement): void {
-    this.#take({ kind: "placement-changed", placement: guardPlacement(placement, this.#options.insecure) });
+    this.#placement = guardPlacement(placement, this.#options.insecure);
+    this.#take({ kind: "placement-changed", placement: this.#placement });
   }
 
   openConnection(peer: Peer, transport: string): number | undefined {

@@ -1,0 +1,50 @@
+import type { BodyEncoder } from "@xdskit/envoy-api";
+import type { AdminView } from "./admin/view.ts";
+import type { Hub } from "./hub/hub.ts";
+import type { Readiness } from "./observe/gauges.ts";
+import type { SourceStatus } from "./observe/source-status.ts";
+import type { CheckedOptions } from "./options.ts";
+import { VERSION } from "./version.ts";
+
+/** What a server is seen through by its admin API and metrics. */
+export interface ServerViewParts {
+  readonly options: CheckedOptions;
+  readonly hub: Hub;
+  readonly encoder: BodyEncoder;
+  address(): string | undefined;
+  source(): SourceStatus;
+}
+
+/** Everything that can be seen of a server, read when it is asked for. */
+export function createServerView({ options, hub, encoder, address, source }: ServerViewParts): AdminView {
+  return {
+    version: VERSION,
+    controlPlane: options.controlPlane,
+    startedAt: new Date(),
+    address,
+    source,
+    types: options.api,
+    readiness: () => describeReadiness(hub, source()),
+    revision: () => hub.revision,
+    connections: () => hub.connections,
+    streams: () => hub.streams(),
+    layers: () => hub.layers(),
+    resources: (layers, type) => hub.resources(layers, type),
+    place: (node, peer) => hub.layersOf(node, peer),
+    limits: () => hub.limits(),
+    writes: () => hub.backlog(),
+    encoder: () => encoder.counters,
+  };
+}
+
+function describeReadiness({ readiness: { state } }: Hub, source: SourceStatus): Readiness {
+  if (state === "ready") return { isReady: true, isDraining: false, reasons: [] };
+  if (state === "draining") return { isReady: false, isDraining: true, reasons: ["the server is shutting down"] };
+  const errors = source.problems.filter(({ severity }) => severity === "error").length;
+  const failed = `no configuration yet: the first load failed with ${errors} ${errors === 1 ? "error" : "errors"}`;
+  return {
+    isReady: false,
+    isDraining: false,
+    reasons: [source.state === "failed" ? failed : "no configuration has been loaded yet"],
+  };
+}

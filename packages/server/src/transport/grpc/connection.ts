@@ -1,0 +1,160 @@
+import {
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type Settings,
+} from "node:http2";
+import type { Socket } from "node:net";
+import { type Peer, type Status, statusCode } from "@xdskit/protocol";
+import type { HubPort } from "../../hub/port.ts";
+import type { Limits } from "../../options.ts";
+import { openCall } from "./call.ts";
+import type { Dismiss, GrpcMethod } from "./method.ts";
+
+/** Megabytes that one session may hold. What is bounded is what waits for each stream; this must never come first. */
+const MAX_SESSION_MB = 1_024;
+/** More streams than may be open, so that one too many is told by a status instead of waiting without a word. */
+const SPARE_STREAMS = 100;
+const MAX_STREAMS = 2 ** 31 - 1;
+/** Connections of one start are asked to go within this share of their age, so that they do not go together. */
+const AGE_JITTER = 0.1;
+/** After its streams were ended, an old connection has so long to take leave. */
+const LEAVE_WITHIN_MS = 1_000;
+
+const tooOld: Status = {
+  code: statusCode.UNAVAILABLE,
+  message: "the connection is old enough; connect anew (maxConnectionAgeMs)",
+};
+
+export interface ConnectionOptions {
+  readonly hub: HubPort;
+  readonly limits: Limits;
+  readonly methods: ReadonlyMap<string, GrpcMethod>;
+}
+
+/** One HTTP/2 connection: its calls, its PINGs, its age. */
+export class GrpcConnection {
+  readonly #session: ServerHttp2Session;
+  readonly #options: ConnectionOptions;
+  readonly #peer: Peer;
+  readonly #id: number;
+  readonly #calls = new Set<Dismiss>();
+  #keepalive: NodeJS.Timeout | undefined;
+  #pingTimeout: NodeJS.Timeout | undefined;
+  #age: NodeJS.Timeout | undefined;
+  #closeReason = "closed by the client";
+
+  /** Speaks HTTP/2 on a socket. Undefined when there are too many connections; the socket is closed then. */
+  static open(socket: Socket, peer: Peer, options: ConnectionOptions): GrpcConnection | undefined {
+    const id = options.hub.openConnection(peer, "grpc");
+    if (id !== undefined) return new GrpcConnection(socket, peer, id, options);
+    socket.destroy();
+    return undefined;
+  }
+
+  private constructor(socket: Socket, peer: Peer, id: number, options: ConnectionOptions) {
+    this.#options = options;
+    this.#peer = peer;
+    this.#id = id;
+    const settings: Settings = {
+      maxConcurrentStreams: Math.min(MAX_STREAMS, options.limits.maxStreamsPerPeer + SPARE_STREAMS),
+    };
+    this.#session = performServerHandshake(socket, { maxSessionMemory: MAX_SESSION_MB, settings });
+    this.#session.on("stream", (stream, headers) => this.#serve(stream, headers));
+    this.#session.on("error", (error: Error) => {
+      this.#closeReason = error.message; // "close" follows
+    });
+    this.#session.once("close", () => {
+      this.#stopTimers();
+      options.hub.closeConnection(id, this.#closeReason);
+    });
+    this.#startTimers();
+  }
+
+  /** Called when the connection is gone. */
+  onClose(listener: () => void): void {
+    this.#session.once("close", listener);
+  }
+
+  /** GOAWAY: the calls there are go on, new ones go elsewhere. */
+  leave(reason: string): void {
+    if (this.#session.closed) return;
+    this.#closeReason = reason;
+    this.#session.close();
+  }
+
+  /** Ends the calls there are. */
+  dismissCalls(status: Status): void {
+    for (const dismiss of [...this.#calls]) dismiss(status);
+  }
+
+  destroy(reason: string): void {
+    this.#closeReason = reason;
+    this.#session.destroy();
+  }
+
+  #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const { hub, limits, methods } = this.#options;
+    stream.on("error", () => undefined); // "close" follows, with all that is to be known
+    const call = openCall(stream, headers, limits.maxRequestBytes);
+    if (call === undefined) return;
+    let dismiss: Dismiss | undefined;
+    stream.once("close", () => {
+      if (dismiss !== undefined) this.#calls.delete(dismiss);
+      call.closed(this.#session.destroyed ? "connection-lost" : "cancelled");
+    });
+    const method = methods.get(call.headers.path);
+    if (method === undefined) {
+      call.end({ code: statusCode.UNIMPLEMENTED, message: `method ${call.headers.path} is not served here` });
+      return;
+    }
+    dismiss = method(call, { hub, connection: this.#id, address: this.#peer.address });
+    this.#calls.add(dismiss);
+  }
+
+  #startTimers(): void {
+    const { keepaliveMs, maxConnectionAgeMs } = this.#options.limits;
+    if (keepaliveMs > 0) {
+      this.#keepalive = setInterval(() => this.#ping(), keepaliveMs);
+      this.#keepalive.unref();
+    }
+    if (maxConnectionAgeMs > 0) {
+      const ageMs = maxConnectionAgeMs * (1 + AGE_JITTER * (2 * Math.random() - 1));
+      this.#age = setTimeout(() => this.#retire(), ageMs);
+      this.#age.unref();
+    }
+  }
+
+  #stopTimers(): void {
+    clearInterval(this.#keepalive);
+    clearTimeout(this.#pingTimeout);
+    clearTimeout(this.#age);
+  }
+
+  /** A client that is half open, or does not read at all, is found by this only. */
+  #ping(): void {
+    if (this.#session.destroyed || this.#pingTimeout !== undefined) return;
+    const { keepaliveTimeoutMs } = this.#options.limits;
+    this.#pingTimeout = setTimeout(
+      () => this.destroy(`no answer to a PING for ${keepaliveTimeoutMs} ms`),
+      keepaliveTimeoutMs,
+    );
+    this.#pingTimeout.unref();
+    this.#session.ping(() => {
+      clearTimeout(this.#pingTimeout);
+      this.#pingTimeout = undefined;
+    });
+  }
+
+  #retire(): void {
+    this.leave("maxConnectionAgeMs");
+    const leave = setTimeout(() => {
+      this.dismissCalls(tooOld);
+      this.#age = setTimeout(() => this.destroy("maxConnectionAgeMs"), LEAVE_WITHIN_MS);
+      this.#age.unref();
+    }, this.#options.limits.maxConnectionAgeGraceMs);
+    leave.unref();
+    this.#age = leave;
+  }
+}

@@ -1,0 +1,92 @@
+import { createRequestReader, encodeSotwResponse } from "@xdskit/envoy-api";
+import { type DiscoveryRequest, type Status, statusCode, type TypeUrl } from "@xdskit/protocol";
+import type { HubPort, StreamHandle } from "../../hub/port.ts";
+import type { GrpcCall } from "./call.ts";
+import { messagePrefix } from "./framing.ts";
+import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
+import { readRequest, reportIfLimit } from "./stream.ts";
+
+/**
+ * A unary Fetch: one request, answered once from the state of the moment. For the hub it is a stream that half-closes after
+ * its first request; where the state has nothing to say, an empty response is said, so it never hangs.
+ */
+export function discoveryFetch(onlyType: TypeUrl): GrpcMethod {
+  return (call, ports) => serve(call, ports, onlyType);
+}
+
+function serve(call: GrpcCall, ports: MethodPorts, onlyType: TypeUrl): Dismiss {
+  const { hub, connection } = ports;
+  const reader = createRequestReader("sotw");
+  const answer = new FetchAnswer(call, onlyType);
+  const stream = hub.openStream({ connection, variant: "sotw", onlyType, method: call.headers.path }, answer);
+  if (typeof stream !== "number") {
+    call.end(stream);
+    return () => undefined;
+  }
+  call.accept({
+    onMessage: (bytes) => {
+      const request = readRequest(reader, bytes);
+      if ("code" in request) hub.endStream(stream, request, "malformed");
+      else answer.ask(hub, stream, request, bytes.byteLength);
+    },
+    onHalfClose: () => answer.expect(hub, stream),
+    onFailure: (status, reason) => {
+      reportIfLimit(ports, status, reason);
+      hub.endStream(stream, status, reason);
+    },
+    onClose: (reason) => hub.abandon(stream, reason),
+  });
+  return (status) => hub.endStream(stream, status, "connection-age");
+}
+
+/** Lets one message through. */
+class FetchAnswer implements StreamHandle {
+  readonly prefix: (byteLength: number) => Uint8Array;
+  readonly #call: GrpcCall;
+  readonly #type: TypeUrl;
+  #messages = 0;
+  #version: string | undefined;
+  #isAsked = false;
+
+  constructor(call: GrpcCall, type: TypeUrl) {
+    this.#call = call;
+    this.#type = type;
+    this.prefix = (byteLength) => {
+      this.#messages++;
+      return messagePrefix(byteLength);
+    };
+  }
+
+  ask(hub: HubPort, stream: number, request: DiscoveryRequest, bytes: number): void {
+    if (this.#isAsked) {
+      hub.endStream(stream, { code: statusCode.INVALID_ARGUMENT, message: "a Fetch takes one request" }, "malformed");
+      return;
+    }
+    this.#isAsked = true;
+    this.#version = request.kind === "sotw" ? request.versionInfo : undefined;
+    hub.receive(stream, request, bytes);
+    hub.finish(stream);
+  }
+
+  /** The client sends no more: it must have asked. */
+  expect(hub: HubPort, stream: number): void {
+    if (this.#isAsked) return;
+    hub.endStream(stream, { code: statusCode.INVALID_ARGUMENT, message: "a Fetch takes one request" }, "malformed");
+  }
+
+  write(pieces: readonly Uint8Array[], written: () => void): void {
+    this.#call.write(pieces, written);
+  }
+
+  end(status: Status): void {
+    if (status.code === statusCode.OK && this.#messages === 0) {
+      const message = encodeSotwResponse({ typeUrl: this.#type, versionInfo: this.#version ?? "" });
+      this.#call.write([messagePrefix(message.byteLength), message], () => undefined);
+    }
+    this.#call.end(status);
+  }
+
+  reset(status: Status): void {
+    this.#call.reset(status);
+  }
+}

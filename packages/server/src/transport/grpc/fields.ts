@@ -1,0 +1,69 @@
+/**
+ * Just enough of protobuf for the health and reflection messages, which are a handful of strings and numbers. The
+ * discovery messages have their own codec in `@xdskit/envoy-api`.
+ */
+
+/** A field of a message: the number of a varint field, the bytes of any other. */
+export interface Field {
+  readonly number: number;
+  readonly value: number | Uint8Array;
+}
+
+/** Reads fields in order. Throws a RangeError on bytes that are no message. */
+export function readFields(bytes: Uint8Array): readonly Field[] {
+  const fields: Field[] = [];
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 0; shift < 64; shift += 7) {
+      const byte = bytes[at++];
+      if (byte === undefined) break;
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+    throw new RangeError("a number is cut off");
+  };
+  const take = (length: number): Uint8Array => {
+    if (at + length > bytes.byteLength) throw new RangeError("a field is cut off");
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  while (at < bytes.byteLength) {
+    const tag = varint();
+    const number = Math.floor(tag / 8);
+    const wireType = tag % 8;
+    if (wireType === 0) fields.push({ number, value: varint() });
+    else if (wireType === 1) fields.push({ number, value: take(8) });
+    else if (wireType === 2) fields.push({ number, value: take(varint()) });
+    else if (wireType === 5) fields.push({ number, value: take(4) });
+    else throw new RangeError(`wire type ${wireType} is not known`);
+  }
+  return fields;
+}
+
+/** The last string field of this number; "" if there is none, as protobuf has it. */
+export function stringField(fields: readonly Field[], number: number): string {
+  const value = fields.findLast((field) => field.number === number)?.value;
+  return value instanceof Uint8Array ? Buffer.from(value).toString("utf8") : "";
+}
+
+/** A string or message field. Empty ones are written, too: in a `oneof` they mean something. */
+export function bytesField(number: number, value: string | Uint8Array): Uint8Array {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([varint(number * 8 + 2), varint(bytes.byteLength), bytes]);
+}
+
+/** A number or enum field. */
+export function varintField(number: number, value: number): Uint8Array {
+  return Buffer.concat([varint(number * 8), varint(value)]);
+}
+
+function varint(value: number): Uint8Array {
+  const bytes: number[] = [];
+  let rest = value;
+  while (rest >= 0x80) {
+    bytes.push((rest % 0x80) + 0x80);
+    rest = Math.floor(rest / 0x80);
+  }
+  return Uint8Array.from([...bytes, rest]);
+}

@@ -1,0 +1,89 @@
+import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
+import { type Status, statusCode } from "@xdskit/protocol";
+
+/** How the messages of a request may be compressed. */
+export type Compression = "identity" | "gzip" | "deflate";
+
+/** What the headers of a request say. */
+export interface CallHeaders {
+  readonly path: string;
+  readonly compression: Compression;
+  /** Undefined: the call may take for ever, as discovery streams do. */
+  readonly timeoutMs: number | undefined;
+}
+
+/** Headers that are no gRPC call that could be answered, and what is answered instead. */
+export interface HeaderRefusal {
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string;
+}
+
+const ACCEPTED = "identity,gzip,deflate";
+
+/** What leaves when a call opens. */
+export const responseHeaders: OutgoingHttpHeaders = {
+  [constants.HTTP2_HEADER_STATUS]: 200,
+  [constants.HTTP2_HEADER_CONTENT_TYPE]: "application/grpc",
+  "grpc-accept-encoding": ACCEPTED,
+};
+
+/** Reads the headers of a request; a refusal for whoever does not speak gRPC, a status for a call that is wrong. */
+export function parseHeaders(headers: IncomingHttpHeaders): CallHeaders | Status | HeaderRefusal {
+  const path = headers[":path"] ?? "";
+  if (headers[":method"] !== "POST") {
+    return {
+      headers: { ":status": 405, allow: "POST" },
+      body: "this port speaks gRPC: POST with content-type application/grpc\n",
+    };
+  }
+  if (!isGrpc(headers["content-type"])) {
+    return { headers: { ":status": 415 }, body: "expected content-type application/grpc\n" };
+  }
+  const compression = headers["grpc-encoding"] ?? "identity";
+  if (!isCompression(compression)) {
+    return {
+      code: statusCode.UNIMPLEMENTED,
+      message: `grpc-encoding "${String(compression)}" is not known; known are ${ACCEPTED}`,
+    };
+  }
+  const timeout = headers["grpc-timeout"];
+  if (timeout === undefined) return { path, compression, timeoutMs: undefined };
+  const timeoutMs = typeof timeout === "string" ? parseTimeout(timeout) : undefined;
+  if (timeoutMs === undefined) return { code: statusCode.INTERNAL, message: `grpc-timeout "${timeout}" is malformed` };
+  return { path, compression, timeoutMs };
+}
+
+function isGrpc(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^application\/grpc(?:$|[+;])/i.test(contentType);
+}
+
+function isCompression(name: unknown): name is Compression {
+  return name === "identity" || name === "gzip" || name === "deflate";
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
+
+/** Reads a `grpc-timeout` such as `10S` as milliseconds; undefined if it is none. */
+export function parseTimeout(text: string): number | undefined {
+  const match = /^(\d{1,8})([HMSmun])$/.exec(text);
+  const unitMs = UNIT_MS[match?.[2] ?? ""];
+  return match === null || unitMs === undefined ? undefined : Number(match[1]) * unitMs;
+}
+
+const MAX_MESSAGE_CHARACTERS = 2_000;
+
+/** A status as trailers. */
+export function formatTrailers({ code, message }: Status): OutgoingHttpHeaders {
+  if (message === "") return { "grpc-status": String(code) };
+  return { "grpc-status": String(code), "grpc-message": encodeMessage(message.slice(0, MAX_MESSAGE_CHARACTERS)) };
+}
+
+/** Percent-encodes what gRPC does not let through: everything but printable ASCII, and the percent sign. */
+export function encodeMessage(message: string): string {
+  let encoded = "";
+  for (const byte of Buffer.from(message, "utf8")) {
+    const isPlain = byte >= 0x20 && byte <= 0x7e && byte !== 0x25;
+    encoded += isPlain ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  }
+  return encoded;
+}

@@ -1,0 +1,158 @@
+import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from "node:http";
+import { createServer, type Server, type Socket } from "node:net";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { XdsError } from "../../error.ts";
+import type { HubPort } from "../../hub/port.ts";
+import type { Limits, TlsFiles } from "../../options.ts";
+import { describePeer } from "../peer.ts";
+import type { BoundAddress, Transport } from "../transport.ts";
+import { GrpcConnection } from "./connection.ts";
+import { readProtocol } from "./first-bytes.ts";
+import type { GrpcMethod } from "./method.ts";
+import { grpcMethods } from "./services.ts";
+import { TlsListener } from "./tls.ts";
+
+/** Connections that may wait to be accepted. With Node's own 511 a storm of clients takes seconds of SYN retries. */
+const BACKLOG = 4_096;
+/** A client of HTTP/1 that says nothing for so long is closed. */
+const HTTP1_IDLE_MS = 60_000;
+
+export interface GrpcTransportOptions {
+  readonly api: EnvoyApi;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsFiles | undefined;
+  readonly limits: Limits;
+  /** What answers HTTP/1.1 on the same port. Default: a text that says what this port speaks. */
+  readonly onHttp1Request?: RequestListener;
+}
+
+/** gRPC on one port, plaintext or TLS, with HTTP/1.1 beside it. */
+export class GrpcTransport implements Transport {
+  readonly #options: GrpcTransportOptions;
+  readonly #methods: ReadonlyMap<string, GrpcMethod>;
+  readonly #http1: HttpServer;
+  readonly #sockets = new Set<Socket>();
+  readonly #connections = new Set<GrpcConnection>();
+  readonly #idle: (() => void)[] = [];
+  #listener: Server | undefined;
+  #tls: TlsListener | undefined;
+  #isDraining = false;
+
+  constructor(options: GrpcTransportOptions) {
+    this.#options = options;
+    this.#methods = grpcMethods(options.api);
+    this.#http1 = createHttpServer(options.onHttp1Request ?? answerThatThisIsGrpc);
+  }
+
+  async start(hub: HubPort): Promise<BoundAddress> {
+    this.#listener = await this.#createListener(hub);
+    const address = await listen(this.#listener, this.#options).catch((cause: unknown) => {
+      this.#tls?.close();
+      const { host, port } = this.#options;
+      throw new XdsError("LISTEN_FAILED", `cannot listen at ${host}:${port}`, { cause });
+    });
+    return address;
+  }
+
+  drain(): void {
+    this.#isDraining = true;
+    this.#listener?.close();
+    for (const connection of this.#connections) connection.leave("draining");
+  }
+
+  async whenIdle(): Promise<void> {
+    if (this.#connections.size === 0) return;
+    await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  async stop(): Promise<void> {
+    this.#tls?.close();
+    const closed = closeServer(this.#listener);
+    for (const connection of this.#connections) connection.destroy("the server was closed");
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  async #createListener(hub: HubPort): Promise<Server> {
+    const { tls, limits } = this.#options;
+    const take = (socket: Socket): void => void this.#accept(socket, hub);
+    if (tls === undefined) return createServer({ noDelay: true }, take);
+    this.#tls = await TlsListener.open(
+      tls,
+      { onSocket: take, handshakeTimeoutMs: limits.handshakeTimeoutMs },
+      {
+        onReloaded: (files) => hub.report({ kind: "tls-reloaded", files }),
+        onRefused: (files, error) => hub.report({ kind: "tls-refused", files, error }),
+      },
+    );
+    this.#tls.server.on("connection", (socket: Socket) => this.#keep(socket));
+    this.#tls.server.on("tlsClientError", (error: Error, socket) => {
+      const { address } = describePeer(socket);
+      hub.report({ kind: "connection-refused", address, reason: `TLS handshake failed: ${error.message}` });
+      socket.destroy();
+    });
+    return this.#tls.server;
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    socket.on("error", () => undefined); // "close" follows
+  }
+
+  async #accept(socket: Socket, hub: HubPort): Promise<void> {
+    this.#keep(socket);
+    const peer = describePeer(socket);
+    const protocol = await readProtocol(socket, this.#options.limits.handshakeTimeoutMs);
+    if (socket.destroyed) return;
+    if (protocol === "http1") {
+      socket.setTimeout(HTTP1_IDLE_MS, () => socket.destroy());
+      this.#http1.emit("connection", socket);
+      return;
+    }
+    if (protocol === "unknown") {
+      hub.report({ kind: "connection-refused", address: peer.address, reason: "neither HTTP/2 nor HTTP/1 was spoken" });
+      socket.destroy();
+      return;
+    }
+    const connection = GrpcConnection.open(socket, peer, { hub, limits: this.#options.limits, methods: this.#methods });
+    if (connection === undefined) return;
+    this.#connections.add(connection);
+    connection.onClose(() => this.#forget(connection));
+    if (this.#isDraining) connection.leave("draining");
+  }
+
+  #forget(connection: GrpcConnection): void {
+    this.#connections.delete(connection);
+    if (this.#connections.size > 0) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}
+
+const answerThatThisIsGrpc: RequestListener = (_request, response) => {
+  response.writeHead(505, { "content-type": "text/plain; charset=utf-8", connection: "close" });
+  response.end("this port speaks gRPC (HTTP/2); configuration is served to xDS clients only\n");
+};
+
+async function listen(server: Server, { host, port }: GrpcTransportOptions): Promise<BoundAddress> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, backlog: BACKLOG }, () => {
+      server.off("error", reject);
+      const address = server.address();
+      resolve(
+        typeof address === "object" && address !== null
+          ? { host: address.address, port: address.port }
+          : { host, port },
+      );
+    });
+  });
+}
+
+async function closeServer(server: Server | undefined): Promise<void> {
+  if (server === undefined) return;
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve()); // also when it is closed already
+  });
+}

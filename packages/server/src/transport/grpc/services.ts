@@ -1,0 +1,26 @@
+import { type DiscoveryMethod, discoveryMethods, type EnvoyApi } from "@xdskit/envoy-api";
+import { discoveryFetch } from "./fetch.ts";
+import { HEALTH_SERVICE, healthMethods } from "./health.ts";
+import type { GrpcMethod } from "./method.ts";
+import { REFLECTION_SERVICES, reflectionMethods } from "./reflection.ts";
+import { discoveryStream } from "./stream.ts";
+
+/** Every method that is served, by its path. */
+export function grpcMethods(api: EnvoyApi): ReadonlyMap<string, GrpcMethod> {
+  const services = [...new Set([...discoveryMethods.map(serviceOf), HEALTH_SERVICE, ...REFLECTION_SERVICES])].sort();
+  return new Map([
+    ...discoveryMethods.flatMap(entryOf),
+    ...healthMethods(new Set(services)),
+    ...reflectionMethods(api, services),
+  ]);
+}
+
+function entryOf({ path, call, onlyType }: DiscoveryMethod): readonly (readonly [string, GrpcMethod])[] {
+  if (call !== "fetch") return [[path, discoveryStream(call, onlyType)]];
+  return onlyType === undefined ? [] : [[path, discoveryFetch(onlyType)]];
+}
+
+/** `a.b.Service` of `/a.b.Service/Method`. */
+function serviceOf({ path }: DiscoveryMethod): string {
+  return path.slice(1, path.lastIndexOf("/"));
+}

@@ -1,0 +1,49 @@
+import { createRequestReader, type RequestReader, WireError } from "@xdskit/envoy-api";
+import { type DiscoveryRequest, type Status, statusCode, type TypeUrl, type Variant } from "@xdskit/protocol";
+import type { StreamEnd } from "../../hub/port.ts";
+import type { GrpcCall } from "./call.ts";
+import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
+
+/** A discovery stream: requests become events of the hub, and the hub writes to the call (S-GRP-01). */
+export function discoveryStream(variant: Variant, onlyType: TypeUrl | undefined): GrpcMethod {
+  return (call, ports) => serve(call, ports, variant, onlyType);
+}
+
+function serve(call: GrpcCall, ports: MethodPorts, variant: Variant, onlyType: TypeUrl | undefined): Dismiss {
+  const { hub, connection } = ports;
+  const reader = createRequestReader(variant);
+  const stream = hub.openStream({ connection, variant, onlyType, method: call.headers.path }, call);
+  if (typeof stream !== "number") {
+    call.end(stream);
+    return () => undefined;
+  }
+  call.accept({
+    onMessage: (bytes) => {
+      const request = readRequest(reader, bytes);
+      if ("code" in request) hub.endStream(stream, request, "malformed");
+      else hub.receive(stream, request, bytes.byteLength);
+    },
+    onHalfClose: () => hub.finish(stream),
+    onFailure: (status, reason) => {
+      reportIfLimit(ports, status, reason);
+      hub.endStream(stream, status, reason);
+    },
+    onClose: (reason) => hub.abandon(stream, reason),
+  });
+  return (status) => hub.endStream(stream, status, "connection-age");
+}
+
+/** A request, or the status that ends a call which sends no requests. */
+export function readRequest(reader: RequestReader, bytes: Uint8Array): DiscoveryRequest | Status {
+  try {
+    return reader.read(bytes);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return { code: statusCode.INVALID_ARGUMENT, message: `not a discovery request: ${error.message}` };
+  }
+}
+
+/** Requests that are too long are a limit of the server's options; other malformed ones are not. */
+export function reportIfLimit({ hub, address }: MethodPorts, status: Status, reason: StreamEnd): void {
+  if (reason === "limit") hub.reportLimit("maxRequestBytes", address, status.message);
+}

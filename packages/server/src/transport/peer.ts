@@ -1,0 +1,39 @@
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import type { Peer } from "@xdskit/protocol";
+
+/** Who is at the other end of a socket that is connected and, if it is TLS, secured. */
+export function describePeer(socket: Socket): Peer {
+  const host = (socket.remoteAddress ?? "").replace(/^::ffff:(?=\d+\.)/, "");
+  return {
+    address: `${host.includes(":") ? `[${host}]` : host}:${socket.remotePort ?? 0}`,
+    isLoopback: host === "::1" || host.startsWith("127."),
+    isTls: socket instanceof TLSSocket,
+    names: socket instanceof TLSSocket ? certifiedNames(socket) : [],
+  };
+}
+
+/** Common name and alternative names of a client certificate that was verified. */
+function certifiedNames(socket: TLSSocket): readonly string[] {
+  if (!socket.authorized) return [];
+  const certificate = socket.getPeerCertificate();
+  // Without a client certificate there is an empty object, whatever the types say.
+  const commonName: string | readonly string[] | undefined = certificate.subject?.CN;
+  const commonNames = commonName === undefined ? [] : [commonName].flat();
+  return [...new Set([...commonNames, ...parseAlternativeNames(certificate.subjectaltname ?? "")])];
+}
+
+const ALTERNATIVE_NAME = /(?:^|, )([A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)/g;
+
+/**
+ * Reads `DNS:a.example, URI:spiffe://b/c, IP Address:10.0.0.1`. Values with a comma in them are quoted as JSON strings;
+ * taking them apart carelessly would let a client choose its name (CVE-2021-44532).
+ */
+export function parseAlternativeNames(text: string): readonly string[] {
+  const names: string[] = [];
+  for (const [, , value] of text.matchAll(ALTERNATIVE_NAME)) {
+    const name: unknown = value?.startsWith('"') === true ? JSON.parse(value) : value;
+    if (typeof name === "string" && name !== "") names.push(name);
+  }
+  return names;
+}

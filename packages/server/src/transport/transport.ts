@@ -1,0 +1,19 @@
+import type { HubPort } from "../hub/port.ts";
+
+/** A way for clients to reach the hub. */
+export interface Transport {
+  /** Listens. Throws an `XdsError` (LISTEN_FAILED, TLS_INVALID) when it cannot. */
+  start(hub: HubPort): Promise<BoundAddress>;
+  /** Takes no new connections and asks those there are to go. Their streams go on: the hub ends them. */
+  drain(): void;
+  /** Resolves when the last connection is closed. */
+  whenIdle(): Promise<void>;
+  /** Closes every connection at once. */
+  stop(): Promise<void>;
+}
+
+/** Where a server listens. */
+export interface BoundAddress {
+  readonly host: string;
+  readonly port: number;
+}
