@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of files, and what must never be inside of one: paths of a machine, hosts of a package registry.
+import { execFileSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const problems = [];
+
+/** Names that hide a noun nobody looked for (docs/glossary.md). */
+const vague = [
+  "manager",
+  "handler",
+  "helper",
+  "helpers",
+  "util",
+  "utils",
+  "wrapper",
+  "info",
+  "data",
+  "impl",
+  "base",
+  "common",
+];
+/** Names that tools prescribe. */
+const prescribed =
+  /^(tsconfig(\..+)?\.json|README\.md|CONTRIBUTING\.md|CHANGELOG\.md|SECURITY\.md|LICENSE|Dockerfile|[A-Z][A-Za-z]*\.java)$/;
+
+const machinePath = /(^|[\s"'`(=:])\/(home|root|Users|work|mnt|private\/var)\/[\w.-]+/;
+const homeOfWindows = /\b[A-Z]:\\\\?Users\\/;
+const publicRegistry = /\bregistry\.(npmjs|yarnpkg|npmmirror)\.\w+/;
+
+function registryHosts() {
+  const configured = execFileSync("npm", ["config", "get", "registry"], {
+    cwd: root,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  return [configured, process.env["PIP_INDEX_URL"], process.env["GOPROXY"], process.env["CARGO_REGISTRIES_DEFAULT"]]
+    .flatMap((text) => (text ?? "").split(","))
+    .flatMap((text) => (URL.canParse(text.trim()) ? [new URL(text.trim()).host] : []));
+}
+
+function isKebab(name) {
+  return /^\.?[a-z0-9]+([-.][a-z0-9]+)*$/.test(name);
+}
+
+const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" })
+  .split("\n")
+  .filter((file) => file !== "");
+const hosts = registryHosts().filter((host) => host !== "" && !host.startsWith("127.") && host !== "localhost");
+
+for (const file of files) {
+  const name = basename(file);
+  if (/\.(ts|mjs|cjs|js)$/.test(name)) {
+    if (!isKebab(name)) problems.push(`${file}: file names are kebab-case`);
+    const words = name.split(".")[0].split("-");
+    const found = words.find((word) => vague.includes(word)) ?? (words.join("-") === "types" ? "types" : undefined);
+    if (found !== undefined && !prescribed.test(name))
+      problems.push(`${file}: "${found}" says nothing; name what it is`);
+    if (/\d\.test\.ts$/.test(name) && !/v\d\.test\.ts$|http2\.test\.ts$/.test(name))
+      problems.push(`${file}: tests are named, not numbered`);
+  }
+  let text;
+  try {
+    if (statSync(join(root, file)).size > 4_000_000) continue;
+    text = readFileSync(join(root, file), "utf8");
+  } catch (error) {
+    // Listed by git and deleted in the tree.
+    if (error.code === "ENOENT") continue;
+    throw error;
+  }
+  if (text.includes("\0") || file === "tools/check-tree.mjs") continue;
+  for (const [index, line] of text.split("\n").entries()) {
+    const where = `${file}:${index + 1}`;
+    if (machinePath.test(line) || homeOfWindows.test(line))
+      problems.push(`${where}: a path of one machine: ${line.trim().slice(0, 120)}`);
+    const host = hosts.find((one) => line.includes(one)) ?? publicRegistry.exec(line)?.[0];
+    if (host !== undefined) problems.push(`${where}: the host of a package registry: ${host}`);
+  }
+}
+
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;
