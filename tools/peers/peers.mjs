@@ -55,6 +55,18 @@ export const peers = [
     command: (proof) => [proof],
   },
   {
+    name: "route-descriptors",
+    says: "descriptors of route tables from go-control-plane, newer than the built-in ones: a file, not a program",
+    version: "1.39.1",
+    at: join(cache, "route-descriptors"),
+    inputs: [join(clients, "go/go.mod"), join(clients, "go/go.sum"), join(clients, "go/descriptors/main.go")],
+    install: [
+      { run: ["go", "run", "./descriptors", join(cache, "route-descriptors/routes.binpb")], in: join(clients, "go") },
+    ],
+    proof: (at) => present(join(at, "routes.binpb")),
+    command: (proof) => [proof],
+  },
+  {
     name: "grpc-java",
     says: "io.grpc:grpc-xds, a client in Java",
     version: "1.85.1",

@@ -47,9 +47,12 @@ type load struct {
 // rawCodec lets bytes through as they are.
 type rawCodec struct{}
 
-func (rawCodec) Marshal(value any) ([]byte, error)      { return *value.(*[]byte), nil }
-func (rawCodec) Unmarshal(data []byte, value any) error { *value.(*[]byte) = append([]byte(nil), data...); return nil }
-func (rawCodec) Name() string                           { return "raw" }
+func (rawCodec) Marshal(value any) ([]byte, error) { return *value.(*[]byte), nil }
+func (rawCodec) Unmarshal(data []byte, value any) error {
+	*value.(*[]byte) = append([]byte(nil), data...)
+	return nil
+}
+func (rawCodec) Name() string { return "raw" }
 
 func startLoad(c command) (*load, error) {
 	conn, err := grpc.NewClient("xds:///"+c.Target, grpc.WithTransportCredentials(insecure.NewCredentials()))

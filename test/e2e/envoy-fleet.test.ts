@@ -1,0 +1,281 @@
+import { expect, test } from "vitest";
+import { connectedState, type Envoy, startEnvoy, timersFired } from "./support/envoy.ts";
+import { startHttpBackend } from "./support/http-backend.ts";
+import { type HttpLoad, httpGet, startHttpLoad } from "./support/http-load.ts";
+import { isFull, note, times } from "./support/measure.ts";
+import { adsDelta, adsModes, configSource, type Mode, modes } from "./support/mode.ts";
+import { describeWith } from "./support/peers.ts";
+import { freePort, freePorts } from "./support/port.ts";
+import { cluster, endpoints, listener, type Route, routes, staticCluster } from "./support/resource.ts";
+import { startXdsServer } from "./support/server.ts";
+import { createSite } from "./support/site.ts";
+import { createStack, type Stack } from "./support/stack.ts";
+import { startTcpProxy } from "./support/tcp-proxy.ts";
+import { until, watchFor } from "./support/wait.ts";
+
+describeWith("envoy", "several Envoys, and hard times for one", () => {
+  test("node groups and single nodes get what is theirs over what is everybody's", async () => {
+    await using stack = createStack();
+    const blue = stack.use(await startHttpBackend("blue"));
+    const green = stack.use(await startHttpBackend("green"));
+    const red = stack.use(await startHttpBackend("red"));
+    const [plainPort = 0, edgePort = 0, ownPort = 0] = await freePorts(3);
+    const site = stack.use(
+      createSite({
+        "xdskit.yaml": "groups:\n  edge:\n    metadata: { role: edge }\n",
+        "web.json": [routes("routes", [{ cluster: "web" }]), cluster({ name: "web" }), endpoints("web", [blue.port])],
+        "groups/edge/web.json": [
+          endpoints("web", [green.port]),
+          listener({ name: "edge", port: edgePort, routes: "routes" }),
+        ],
+        "nodes/own/web.json": [
+          endpoints("web", [red.port]),
+          listener({ name: "own", port: ownPort, routes: "routes" }),
+        ],
+        "nodes/plain/web.json": [listener({ name: "plain", port: plainPort, routes: "routes" })],
+      }),
+    );
+    const server = stack.use(await startXdsServer({ site }));
+    const nodes = [
+      { id: "plain", cluster: "e2e" },
+      { id: "edge-1", cluster: "e2e", metadata: { role: "edge" } },
+      { id: "own", cluster: "e2e" },
+    ];
+    for (const node of nodes) {
+      const envoy = stack.use(await startEnvoy({ mode: adsDelta, xdsPort: server.port, node }));
+      note("node groups", node.id, "ready, ms", await envoy.ready(2_000));
+    }
+    const answers = async (): Promise<string[]> =>
+      Promise.all([plainPort, edgePort, ownPort].map(async (port) => (await httpGet({ port })).body));
+    await until({ says: "all three serve", withinMs: 3_000 }, async () => !(await answers()).includes(""));
+    expect(await answers()).toEqual(["blue", "green", "red"]);
+    site.write({
+      "web.json": [routes("routes", [{ cluster: "web" }]), cluster({ name: "web" }), endpoints("web", [red.port])],
+    });
+    await until(
+      { says: "the base changed for whom it shows", withinMs: 2_000 },
+      async () => (await answers()).join() === "red,green,red",
+    );
+    site.write({ "nodes/own": undefined });
+    await until(
+      { says: "the node's own listener is gone", withinMs: 5_000 },
+      async () => (await answers()).join() === "red,green,",
+    );
+  });
+
+  test.each(adsModes)("two Envoys with one node id are both served ($name)", async (mode) => {
+    await using stack = createStack();
+    const blue = stack.use(await startHttpBackend("blue"));
+    const green = stack.use(await startHttpBackend("green"));
+    const site = stack.use(createSite({ "web.json": [cluster({ name: "web" }), endpoints("web", [blue.port])] }));
+    const server = stack.use(await startXdsServer({ site }));
+    const ports = await freePorts(2);
+    const envoys = [];
+    for (const port of ports) {
+      // The listener is the process's own: two of one address would share it.
+      const manager = { route_config: untyped(routes("inline", [{ cluster: "web" }])) };
+      const own = untyped(listener({ name: "own", port, routes: "inline", manager }));
+      const envoy = stack.use(await startEnvoy({ mode, xdsPort: server.port, staticListeners: [own] }));
+      await envoy.ready(2_000);
+      envoys.push(envoy);
+    }
+    const bodies = async (): Promise<string> =>
+      (await Promise.all(ports.map(async (port) => (await httpGet({ port })).body))).join();
+    await until({ says: "both serve", withinMs: 2_000 }, async () => (await bodies()) === "blue,blue");
+    site.write({ "web.json": [cluster({ name: "web" }), endpoints("web", [green.port])] });
+    const { ms } = await until(
+      { says: "both follow", withinMs: 2_000 },
+      async () => (await bodies()) === "green,green",
+    );
+    note("2.19 same node id twice", mode.name, "both follow, ms", ms);
+    await envoys[1]?.[Symbol.asyncDispose]();
+    site.write({ "web.json": [cluster({ name: "web", connectTimeoutMs: 900 }), endpoints("web", [blue.port])] });
+    await until(
+      { says: "the one left still follows", withinMs: 2_000 },
+      async () => (await httpGet({ port: ports[0] ?? 0 })).body === "blue",
+    );
+  });
+
+  test.each(modes)("connections that grow old are moved without a lost request or a change ($name)", async (mode) => {
+    await using stack = createStack();
+    const port = await freePort();
+    const { envoy, load } = await serveWeb(stack, mode, port, ["--max-connection-age", "2s"]);
+    const earlier = await envoy.stats();
+    await until({ says: "three connections have been given up", withinMs: 20_000 }, async () => {
+      const stats = await envoy.stats();
+      return stats("cluster.xds.upstream_cx_total") - earlier("cluster.xds.upstream_cx_total") >= times(2, 20);
+    });
+    const later = await envoy.stats();
+    const unchanged = [
+      "cluster_manager.cluster_modified",
+      "cluster_manager.cluster_removed",
+      "listener_manager.listener_modified",
+    ];
+    const rejected = ["cluster_manager.cds.update_rejected", "listener_manager.lds.update_rejected"];
+    note("2.18 max connection age", mode.name, "connections", later("cluster.xds.upstream_cx_total"));
+    expect({
+      failed: (await load.stop()).failed,
+      deltas: [...unchanged, ...rejected].map((name) => later(name) - earlier(name)),
+      timers: await timersFired(envoy),
+    }).toEqual({ failed: {}, deltas: [0, 0, 0, 0, 0], timers: {} });
+  });
+
+  test("an Envoy that limits its own requests still converges on 100 clusters", async () => {
+    await using stack = createStack();
+    const port = await freePort();
+    const blue = stack.use(await startHttpBackend("blue"));
+    const names = Array.from({ length: 100 }, (_, index) => `many-${index}`);
+    const site = stack.use(
+      createSite({
+        "many.json": names.flatMap((name) => [cluster({ name }), endpoints(name, [blue.port])]),
+        "web.json": [
+          listener({ name: "http", port, routes: "routes" }),
+          routes(
+            "routes",
+            names.map((name): Route => ({ prefix: `/${name}.`, cluster: name })),
+          ),
+        ],
+      }),
+    );
+    const server = stack.use(await startXdsServer({ site }));
+    const ads = { rate_limit_settings: { max_tokens: 2, fill_rate: 2 } };
+    const envoy = stack.use(await startEnvoy({ mode: adsDelta, xdsPort: server.port, ads }));
+    note("2.21 rate limited client", adsDelta.name, "ready, ms", await envoy.ready(15_000));
+    await until(
+      { says: "the last cluster serves", withinMs: 5_000 },
+      async () => (await httpGet({ port, path: "/many-99." })).status === 200,
+    );
+    const stats = await envoy.stats();
+    expect({
+      limited: stats("control_plane.rate_limit_enforced") > 0,
+      answers: stats("cluster_manager.cds.update_success"),
+      timers: await timersFired(envoy),
+    }).toEqual({ limited: true, answers: 1, timers: {} });
+  });
+
+  test("a delta client that comes back with what it has is sent only what changed", async () => {
+    await using stack = createStack();
+    const many = (timeout: number, without: string): object[] =>
+      Array.from({ length: 500 }, (_, index) => `many-${index}`)
+        .filter((name) => name !== without)
+        .map((name) => staticCluster(name, [1], { connect_timeout: name === "many-7" ? `${timeout}s` : "1s" }));
+    const site = stack.use(createSite({ "many.json": many(1, "") }));
+    const server = stack.use(await startXdsServer({ site }));
+    const proxy = stack.use(await startTcpProxy(server.port));
+    const envoy = stack.use(await startEnvoy({ mode: adsDelta, xdsPort: proxy.port }));
+    await envoy.ready(3_000);
+    const first = proxy.take().fromServer;
+    const earlier = await envoy.stats();
+    const reconnect = async (meanwhile: () => Promise<unknown>): Promise<number> => {
+      proxy.refuse(true);
+      proxy.cut();
+      await until(
+        { says: "Envoy has noticed", withinMs: 5_000 },
+        async () => connectedState(await envoy.stats(), adsDelta) === 0,
+      );
+      proxy.take();
+      await meanwhile();
+      proxy.refuse(false);
+      await until(
+        { says: "Envoy is back", withinMs: 10_000 },
+        async () => connectedState(await envoy.stats(), adsDelta) === 1,
+      );
+      await watchFor(500);
+      return proxy.take().fromServer;
+    };
+    const unchanged = await reconnect(async () => {});
+    const changed = await reconnect(async () => {
+      const revision = await server.revision();
+      site.write({ "many.json": many(2, "many-8") });
+      await until(
+        { says: "the server has taken the edit", withinMs: 3_000 },
+        async () => (await server.revision()) > revision,
+      );
+    });
+    const later = await envoy.stats();
+    note(
+      "2.6 delta reconnect",
+      adsDelta.name,
+      "bytes: first, unchanged, 1 changed + 1 removed",
+      [first, unchanged, changed].join(", "),
+    );
+    expect({
+      unchanged: unchanged < 1_000,
+      changed: changed < 1_500,
+      modified: later("cluster_manager.cluster_modified") - earlier("cluster_manager.cluster_modified"),
+      removed: later("cluster_manager.cluster_removed") - earlier("cluster_manager.cluster_removed"),
+    }).toEqual({ unchanged: true, changed: true, modified: 1, removed: 1 });
+  });
+
+  test.each(isFull ? adsModes : adsModes.slice(1))(
+    "20 MB of clusters arrive, and one change changes one ($name)",
+    async (mode) => {
+      await using stack = createStack();
+      const padding = "x".repeat(4_000);
+      const many = (timeout: number): object[] =>
+        Array.from({ length: 5_000 }, (_, index) =>
+          staticCluster(`large-${index}`, [1], {
+            connect_timeout: index === 7 ? `${timeout}s` : "1s",
+            metadata: { filter_metadata: { padding: { text: padding } } },
+          }),
+        );
+      const site = stack.use(createSite({ "large.json": many(1) }));
+      const server = stack.use(await startXdsServer({ site }));
+      const proxy = stack.use(await startTcpProxy(server.port));
+      const envoy = stack.use(await startEnvoy({ mode, xdsPort: proxy.port }));
+      const ms = await envoy.ready(14_000);
+      const first = proxy.take().fromServer;
+      const earlier = await envoy.stats();
+      site.write({ "large.json": many(2) });
+      await until({ says: "the change arrives", withinMs: 14_000 }, async () => {
+        return (
+          (await envoy.stats())("cluster_manager.cluster_modified") - earlier("cluster_manager.cluster_modified") === 1
+        );
+      });
+      const stats = await envoy.stats();
+      note("2.17 20 MB of clusters", mode.name, "ready, ms", ms);
+      note("2.17 20 MB of clusters", mode.name, "bytes: first, one change", `${first}, ${proxy.take().fromServer}`);
+      expect({
+        large: first > 20_000_000,
+        clusters: stats("cluster_manager.active_clusters"),
+        timers: await timersFired(envoy),
+      }).toEqual({
+        large: true,
+        clusters: 5_001,
+        timers: {},
+      });
+    },
+  );
+});
+
+/** A server with flags, an Envoy with one web listener, and requests through it. */
+async function serveWeb(
+  stack: Stack,
+  mode: Mode,
+  port: number,
+  flags: readonly string[],
+): Promise<{ readonly envoy: Envoy; readonly load: HttpLoad }> {
+  const blue = stack.use(await startHttpBackend("blue"));
+  const source = configSource(mode);
+  const site = stack.use(
+    createSite({
+      "web.json": [
+        cluster({ name: "web", source }),
+        endpoints("web", [blue.port]),
+        listener({ name: "http", port, routes: "routes", source }),
+        routes("routes", [{ cluster: "web" }]),
+      ],
+    }),
+  );
+  const server = stack.use(await startXdsServer({ site, flags }));
+  const envoy = stack.use(await startEnvoy({ mode, xdsPort: server.port }));
+  await envoy.ready(3_000);
+  const load = stack.use(startHttpLoad({ port }));
+  await load.answeredBy("blue", 2_000);
+  return { envoy, load };
+}
+
+/** A resource as a field of another message: without its type. */
+function untyped(resource: object): object {
+  return Object.fromEntries(Object.entries(resource).filter(([key]) => key !== "@type"));
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { subscriptions } from "./support/admin.ts";
+import { startGrpcBackend } from "./support/grpc-backend.ts";
+import { type GrpcClient, startGrpcClient } from "./support/grpc-client.ts";
+import { note, times } from "./support/measure.ts";
+import { grpcClients, peerCommand } from "./support/peers.ts";
+import { endpoints, grpcService, staticCluster } from "./support/resource.ts";
+import { startXdsServer } from "./support/server.ts";
+import { createSite } from "./support/site.ts";
+import { createStack, type Stack } from "./support/stack.ts";
+import { startTcpProxy } from "./support/tcp-proxy.ts";
+import { until, watchFor } from "./support/wait.ts";
+
+const present = grpcClients.filter((name) => peerCommand(name) !== undefined);
+const absent = grpcClients.filter((name) => peerCommand(name) === undefined);
+
+describe("gRPC clients of every language on one server", () => {
+  for (const name of absent) test.skip(`${name} (skipped: it is not installed)`, () => {});
+
+  test("G9: loses no call while connections grow old and are given up", async () => {
+    await using stack = createStack();
+    const blue = stack.use(await startGrpcBackend("blue"));
+    const site = stack.use(createSite({ "svc.json": grpcService("svc", [blue.port]) }));
+    const server = stack.use(await startXdsServer({ site, flags: ["--max-connection-age", "2s"] }));
+    const clients = await startAll(stack, server.port);
+    for (const client of clients) await client.lastIs("svc", "blue", 5_000);
+    await watchFor(times(8_000, 60_000));
+    const green = stack.use(await startGrpcBackend("green"));
+    site.write({ "svc.json": grpcService("svc", [green.port]) });
+    for (const client of clients)
+      note("G9 change on aged connections", client.name, "ms", await client.lastIs("svc", "green", 5_000));
+    expect(await Promise.all(clients.map((client) => client.failures("svc")))).toEqual(clients.map(() => 0));
+  });
+
+  test("G11: 40,000 clusters in store cost a client that asks for one nothing", async () => {
+    await using stack = createStack();
+    const blue = stack.use(await startGrpcBackend("blue"));
+    const many = Array.from({ length: times(10_000, 40_000) }, (_, index) => staticCluster(`many-${index}`, [1]));
+    const site = stack.use(createSite({ "many.json": many, "svc.json": grpcService("svc", [blue.port]) }));
+    const server = stack.use(await startXdsServer({ site }));
+    for (const name of present) {
+      const proxy = stack.use(await startTcpProxy(server.port));
+      const client = stack.use(await startGrpcClient(name, { xdsPort: proxy.port }));
+      await client.add("svc");
+      const ms = await client.lastIs("svc", "blue", 5_000);
+      const bytes = proxy.take().fromServer;
+      note("G11 one of many clusters", name, "ms, bytes", `${ms}, ${bytes}`);
+      expect({ name, small: bytes < 10_000, failures: await client.failures("svc") }).toEqual({
+        name,
+        small: true,
+        failures: 0,
+      });
+      await client[Symbol.asyncDispose]();
+    }
+  });
+
+  test("G13: the server forgets what a closed channel had asked for, and does not speak of it again", async () => {
+    await using stack = createStack();
+    const blue = stack.use(await startGrpcBackend("blue"));
+    const green = stack.use(await startGrpcBackend("green"));
+    const site = stack.use(
+      createSite({ "one.json": grpcService("one", [blue.port]), "two.json": grpcService("two", [blue.port]) }),
+    );
+    const server = stack.use(await startXdsServer({ site }));
+    for (const name of present) {
+      const proxy = stack.use(await startTcpProxy(server.port));
+      const client = stack.use(await startGrpcClient(name, { xdsPort: proxy.port, nodeId: name }));
+      for (const target of ["one", "two"]) await client.add(target);
+      for (const target of ["one", "two"]) await client.lastIs(target, "blue", 5_000);
+      expect(await subscriptions(server, name)).toEqual({ lds: 2, rds: 2, cds: 2, eds: 2 });
+      await client.remove("two");
+      await until({ says: `${name} no longer asks for the second target`, withinMs: 8_000 }, async () => {
+        return Object.values(await subscriptions(server, name)).join() === "1,1,1,1";
+      });
+      proxy.take();
+      site.write({ "two.json": grpcService("two", [green.port]) });
+      await watchFor(500);
+      // A keep-alive ping may pass; a response would be larger.
+      expect({ name, silent: proxy.take().fromServer < 100 }).toEqual({ name, silent: true });
+      site.write({ "two.json": grpcService("two", [blue.port]) });
+      await client[Symbol.asyncDispose]();
+    }
+  });
+
+  test("node groups: clients of two groups are sent to two backends, and one group changes alone", async () => {
+    await using stack = createStack();
+    const blue = stack.use(await startGrpcBackend("blue"));
+    const green = stack.use(await startGrpcBackend("green"));
+    const site = stack.use(
+      createSite({
+        "xdskit.yaml": "groups:\n  canary:\n    metadata: { track: canary }\n",
+        "svc.json": grpcService("svc", [blue.port]),
+        "groups/canary/svc.json": [endpoints("cluster-svc", [green.port])],
+      }),
+    );
+    const server = stack.use(await startXdsServer({ site }));
+    const stable = await startAll(stack, server.port, { track: "stable" });
+    const canary = await startAll(stack, server.port, { track: "canary" });
+    for (const client of stable) await client.lastIs("svc", "blue", 8_000);
+    for (const client of canary) await client.lastIs("svc", "green", 8_000);
+    site.write({ "groups/canary": undefined });
+    for (const client of canary)
+      note("node group emptied", client.name, "ms", await client.lastIs("svc", "blue", 3_000));
+    const all = [...stable, ...canary];
+    expect(await Promise.all(all.map((client) => client.failures("svc")))).toEqual(all.map(() => 0));
+  });
+});
+
+/** A client of every installed language, each with calls to the target "svc". */
+async function startAll(stack: Stack, xdsPort: number, metadata: object = {}): Promise<GrpcClient[]> {
+  const clients: GrpcClient[] = [];
+  for (const name of present) {
+    const client = stack.use(await startGrpcClient(name, { xdsPort, nodeId: `${name}-${clients.length}`, metadata }));
+    await client.add("svc", { rate: 20 });
+    clients.push(client);
+  }
+  return clients;
+}

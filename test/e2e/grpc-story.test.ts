@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { nacks } from "./support/admin.ts";
+import { startGrpcBackend } from "./support/grpc-backend.ts";
+import { type GrpcClient, startGrpcClient } from "./support/grpc-client.ts";
+import type { Backend } from "./support/http-backend.ts";
+import { note, times } from "./support/measure.ts";
+import { describeWith, type GrpcClientName, grpcClients } from "./support/peers.ts";
+import { apiListener, cluster, endpoints, grpcService, routes } from "./support/resource.ts";
+import { startXdsServer, type XdsServer } from "./support/server.ts";
+import { createSite, type Site } from "./support/site.ts";
+import { createStack } from "./support/stack.ts";
+import { until, watchFor } from "./support/wait.ts";
+
+// grpc-js-xds 1.14.1 asks for nothing again once a Listener or Cluster was deleted and came back.
+const recoversFromDeletion = (name: GrpcClientName): boolean => name !== "grpc-node";
+// Its 15 s timer does not run for names that are added later: a missing resource hangs until the call's own deadline.
+const noticesMissing = (name: GrpcClientName): boolean => name !== "grpc-node";
+// grpc-go loses a call now and then in a correct swap, with any server: a race inside the client.
+const GO_RACE = "unknown cluster selected for RPC";
+
+for (const name of grpcClients) describeWith(name, name, () => story(name));
+
+/** One client process and one server live through everything that happens to a configuration. */
+function story(name: GrpcClientName): void {
+  const stack = createStack();
+  let blue: Backend;
+  let green: Backend;
+  let site: Site;
+  let server: XdsServer;
+  let client: GrpcClient;
+  let missingSince = 0;
+
+  beforeAll(async () => {
+    blue = stack.use(await startGrpcBackend("blue"));
+    green = stack.use(await startGrpcBackend("green"));
+    site = stack.use(
+      createSite({
+        "svc-a.json": grpcService("svc-a", [blue.port]),
+        "svc-b.json": grpcService("svc-b", [green.port]),
+        "missing.json": [apiListener("missing", "routes-missing")],
+      }),
+    );
+    server = stack.use(await startXdsServer({ site, flags: ["--validation", "off"] }));
+    client = stack.use(await startGrpcClient(name, { xdsPort: server.port }));
+  });
+  afterAll(() => stack[Symbol.asyncDispose]());
+
+  const failed = async (target: string): Promise<object> => {
+    const { failed: list } = await client.counts(target);
+    return Object.fromEntries(list.map(({ code, text, count }) => [`${code} ${text}`, count]));
+  };
+  const failedBesideRace = async (target: string): Promise<object> =>
+    Object.fromEntries(Object.entries(await failed(target)).filter(([text]) => !text.includes(GO_RACE)));
+
+  test("G1: reaches two targets", async () => {
+    await client.add("svc-a", { rate: 100 });
+    await client.add("svc-b", { rate: 100 });
+    const a = await client.lastIs("svc-a", "blue", 3_000);
+    const b = await client.lastIs("svc-b", "green", 3_000);
+    note("G1 first call", name, "ms", Math.max(a, b));
+    await client.add("missing", { rate: 2, deadlineMs: 20_000 });
+    missingSince = performance.now();
+    expect([await failed("svc-a"), await failed("svc-b")]).toEqual([{}, {}]);
+  });
+
+  test("G2: follows endpoints that move, without a failed call", async () => {
+    site.write({ "svc-a.json": grpcService("svc-a", [green.port]) });
+    note("G2 endpoints moved", name, "ms", await client.lastIs("svc-a", "green", 2_000));
+    site.write({ "svc-a.json": grpcService("svc-a", [blue.port]) });
+    await client.lastIs("svc-a", "blue", 2_000);
+    expect(await failed("svc-a")).toEqual({});
+  });
+
+  test("G3: changes from one cluster to another in one edit, without a failed call", async () => {
+    const rounds = times(4, 20);
+    for (let round = 0; round < rounds; round++) {
+      const backend = round % 2 === 0 ? green : blue;
+      site.write({ "svc-a.json": serviceOn("svc-a", `swap-${round}`, backend.port) });
+      const ms = await client.lastIs("svc-a", backend.name, 3_000);
+      note("G3 cluster swap", name, "ms", ms);
+    }
+    expect(await failedBesideRace("svc-a")).toEqual({});
+    site.write({ "svc-a.json": grpcService("svc-a", [blue.port]) });
+    await client.lastIs("svc-a", "blue", 3_000);
+  });
+
+  test("G4: keeps its cluster when the new one is refused, says so once, and takes the fix", async () => {
+    const before = await client.failures("svc-b");
+    const refusals = await nacks(server);
+    const [api, table, , assignment] = grpcService("svc-b", [green.port]) as [object, object, object, object];
+    site.write({ "svc-b.json": [api, table, refusedCluster("cluster-svc-b"), assignment] });
+    await until(
+      { says: "the server knows of the refusal", withinMs: 3_000 },
+      async () => (await nacks(server)) > nacks,
+    );
+    await watchFor(times(1_000, 3_000));
+    expect({ nacks: (await nacks(server)) - refusals, failures: (await client.failures("svc-b")) - before }).toEqual({
+      nacks: 1,
+      failures: 0,
+    });
+    site.write({ "svc-b.json": grpcService("svc-b", [blue.port]) });
+    await client.lastIs("svc-b", "blue", 2_000);
+    site.write({ "svc-b.json": grpcService("svc-b", [green.port]) });
+    await client.lastIs("svc-b", "green", 2_000);
+    expect((await client.failures("svc-b")) - before).toBe(0);
+  });
+
+  test("G5, G6: one refused cluster hurts neither its neighbours nor what is asked for after it", async () => {
+    const [api, table, , assignment] = grpcService("refused", [green.port]) as [object, object, object, object];
+    site.write({
+      "refused.json": [api, table, refusedCluster("cluster-refused"), assignment],
+      "svc-c.json": grpcService("svc-c", [green.port]),
+    });
+    const refusals = await nacks(server);
+    await client.add("refused", { rate: 20, deadlineMs: 1_000 });
+    await until(
+      { says: "the server knows of the refusal", withinMs: 3_000 },
+      async () => (await nacks(server)) > nacks,
+    );
+    await client.add("svc-c");
+    note("G6 asked for after a NACK", name, "ms", await client.lastIs("svc-c", "green", 2_000));
+    await until(
+      { says: "calls to the refused one fail", withinMs: 3_000 },
+      async () => (await client.failures("refused")) > 0,
+    );
+    expect([(await client.counts("refused")).ok, await failed("svc-c")]).toEqual([{}, {}]);
+    site.write({ "refused.json": grpcService("refused", [green.port]) });
+    await client.lastIs("refused", "green", 3_000);
+    await client.remove("refused");
+    await client.remove("svc-c");
+  });
+
+  test("G7: fails at once when its listener or cluster is deleted, and recovers when it is back", async () => {
+    const listenerOf = (service: string): object[] => grpcService(service, [blue.port]).slice(0, 1);
+    const restOf = (service: string): object[] => grpcService(service, [blue.port]).slice(1);
+    site.write({ "gone-l.json": listenerOf("gone"), "gone.json": restOf("gone") });
+    await client.add("gone", { rate: 50, deadlineMs: 2_000 });
+    await client.lastIs("gone", "blue", 3_000);
+    site.write({ "gone-l.json": undefined });
+    note("G7 listener deleted", name, "first failure, ms", await client.lastIs("gone", "UNAVAILABLE", 1_500));
+    site.write({ "gone-l.json": listenerOf("gone") });
+    const ms = recoversFromDeletion(name) ? await client.lastIs("gone", "blue", 2_000) : undefined;
+    note("G7 listener back", name, "first answer, ms", ms ?? "not asked of this client");
+    await client.remove("gone");
+  });
+
+  test("G7: keeps its listener when told to ignore deletions", async () => {
+    const ignoring = stack.use(
+      await startGrpcClient(name, {
+        xdsPort: server.port,
+        nodeId: "ignoring",
+        serverFeatures: ["ignore_resource_deletion"],
+      }),
+    );
+    site.write({
+      "kept-l.json": grpcService("kept", [blue.port]).slice(0, 1),
+      "kept.json": grpcService("kept", [blue.port]).slice(1),
+    });
+    await ignoring.add("kept");
+    await ignoring.lastIs("kept", "blue", 5_000);
+    site.write({ "kept-l.json": undefined });
+    await watchFor(1_500);
+    expect(await ignoring.failures("kept")).toBe(0);
+    await ignoring[Symbol.asyncDispose]();
+  });
+
+  test("G8: loses no call while the server is killed and comes back, and then hears of changes", async () => {
+    const before = [await client.failures("svc-a"), await client.failures("svc-b")];
+    await server.kill();
+    await watchFor(times(1_000, 3_000));
+    await server.start();
+    await watchFor(1_500);
+    expect([await client.failures("svc-a"), await client.failures("svc-b")]).toEqual(before);
+    const startedAt = performance.now();
+    site.write({ "svc-a.json": grpcService("svc-a", [green.port]) });
+    await client.lastIs("svc-a", "green", 10_000);
+    note("G8 first change after a restart", name, "ms", Math.round(performance.now() - startedAt));
+    site.write({ "svc-a.json": grpcService("svc-a", [blue.port]) });
+    await client.lastIs("svc-a", "blue", 2_000);
+    expect(await client.failures("svc-a")).toBe(before[0]);
+  });
+
+  test("G12: waits 15 s for what is missing, and takes it the moment it is there", async () => {
+    if (noticesMissing(name)) {
+      await until(
+        { says: "calls fail for want of routes", withinMs: 20_000 },
+        async () => (await client.failures("missing")) > 0,
+      );
+      note("G12 missing routes", name, "first failure after, ms", Math.round(performance.now() - missingSince));
+    }
+    expect((await client.counts("missing")).ok).toEqual({});
+    site.write({ "missing.json": grpcService("missing", [blue.port]) });
+    note("G12 created late", name, "first answer, ms", await client.lastIs("missing", "blue", 3_000));
+  });
+}
+
+/** A service whose route names a cluster of another name. */
+function serviceOn(service: string, clusterName: string, port: number): object[] {
+  return [
+    apiListener(service, `routes-${service}`),
+    routes(`routes-${service}`, [{ cluster: clusterName }]),
+    cluster({ name: clusterName }),
+    endpoints(clusterName, [port]),
+  ];
+}
+
+/** Valid for Envoy; no gRPC client takes a cluster of this type. */
+function refusedCluster(name: string): object {
+  return {
+    "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+    name,
+    type: "STATIC",
+    connect_timeout: "1s",
+  };
+}

@@ -1,0 +1,51 @@
+import type { XdsServer } from "./server.ts";
+
+/** What the server says about the fate of what it sent: a row per node, type and stream. */
+export interface DeliveryRow {
+  readonly node: string;
+  readonly shortName?: string;
+  readonly state: string;
+  readonly reason?: string;
+  readonly version?: string;
+}
+
+export async function deliveries(server: XdsServer): Promise<readonly DeliveryRow[]> {
+  return ((await server.admin("/api/v1/deliveries?limit=1000")) as { items: readonly DeliveryRow[] }).items;
+}
+
+/** The state of every type of a node: "acked" when all of its streams say so. */
+export async function fates(server: XdsServer, node: string): Promise<Readonly<Record<string, string>>> {
+  const byType = new Map<string, Set<string>>();
+  for (const row of await deliveries(server)) {
+    if (row.node !== node || row.shortName === undefined) continue;
+    byType.set(row.shortName, (byType.get(row.shortName) ?? new Set()).add(row.state));
+  }
+  return Object.fromEntries([...byType].map(([type, states]) => [type, [...states].sort().join()]));
+}
+
+/** How many names a node is subscribed to, by type, over all of its streams. */
+export async function subscriptions(server: XdsServer, node: string): Promise<Readonly<Record<string, number>>> {
+  const { items } = (await server.admin("/api/v1/streams?limit=1000")) as {
+    items: readonly {
+      readonly node?: { readonly id: string };
+      readonly types: readonly { readonly shortName?: string; readonly names: number }[];
+    }[];
+  };
+  const counts = new Map<string, number>();
+  for (const stream of items) {
+    if (stream.node?.id !== node) continue;
+    for (const { shortName = "", names } of stream.types) counts.set(shortName, (counts.get(shortName) ?? 0) + names);
+  }
+  return Object.fromEntries(counts);
+}
+
+/** Responses that clients refused since the server started. */
+export async function nacks(server: XdsServer): Promise<number> {
+  return server.metric("xds_server_nacks_total");
+}
+
+/** What is wrong with the directory, as the server says it. */
+export async function sourceState(server: XdsServer): Promise<{ readonly state: string; readonly text: string }> {
+  const answer = (await server.admin("/api/v1/source")) as { readonly state: string };
+  return { state: answer.state, text: JSON.stringify(answer) };
+}

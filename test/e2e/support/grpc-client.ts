@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { type GrpcClientName, peerCommand } from "./peers.ts";
+import { type StartedProcess, startProcess } from "./process.ts";
+import { until } from "./wait.ts";
+
+/** What one target's calls came to since it was added. */
+export interface CallCounts {
+  /** Calls that each backend answered. */
+  readonly ok: Readonly<Record<string, number>>;
+  readonly failed: readonly { readonly code: string; readonly text: string; readonly count: number }[];
+  /** The backend or the status code of the last call that ended; "" before the first. */
+  readonly last: string;
+}
+
+/** A gRPC client of any language: `test/e2e/clients/README.md` says what it does. */
+export interface GrpcClient extends AsyncDisposable {
+  readonly name: GrpcClientName;
+  readonly process: StartedProcess;
+  add(target: string, options?: { readonly rate?: number; readonly deadlineMs?: number }): Promise<void>;
+  remove(target: string): Promise<void>;
+  counts(target: string): Promise<CallCounts>;
+  /** Resolves with the milliseconds until the last call that ended was answered by that backend or failed with that code. */
+  lastIs(target: string, outcome: string, withinMs: number): Promise<number>;
+  /** How many calls failed, in all. */
+  failures(target: string): Promise<number>;
+}
+
+export interface GrpcClientSettings {
+  readonly xdsPort: number;
+  readonly nodeId?: string;
+  readonly serverFeatures?: readonly string[];
+  readonly metadata?: object;
+}
+
+const NO_COUNTS: CallCounts = { ok: {}, failed: [], last: "" };
+
+/** Starts a client and waits until it has said that it is there. */
+export async function startGrpcClient(name: GrpcClientName, settings: GrpcClientSettings): Promise<GrpcClient> {
+  const command = peerCommand(name);
+  if (command === undefined) throw new Error(`${name} is not installed: node tools/peers/install.mjs ${name}`);
+  const directory = mkdtempSync(join(tmpdir(), "xds-e2e-grpc-"));
+  const bootstrap = join(directory, "bootstrap.json");
+  writeFileSync(bootstrap, JSON.stringify(grpcBootstrap(settings)));
+  const process = await startProcess(command, {
+    env: { GRPC_XDS_BOOTSTRAP: bootstrap, GRPC_ENABLE_FORK_SUPPORT: "0", no_proxy: "*" },
+  });
+  const answers = new Map<unknown, Answer>();
+  let isReady = false;
+  createInterface({ input: process.stdout }).on("line", (line) => {
+    const answer = JSON.parse(line) as Answer;
+    if (answer.ready === true) isReady = true;
+    else answers.set(answer.id, answer);
+  });
+  const alive = (): void => {
+    const end = process.ended();
+    if (end !== undefined)
+      throw new Error(`${name} ended with ${end.code ?? end.signal}:\n${process.log().slice(-2000)}`);
+  };
+  let lastId = 0;
+  const ask = async (body: object): Promise<Answer> => {
+    const id = ++lastId;
+    process.stdin.write(`${JSON.stringify({ id, ...body })}\n`);
+    const { value } = await until(
+      { says: `${name} answers ${JSON.stringify(body)}`, withinMs: 10_000, everyMs: 2 },
+      () => {
+        alive();
+        return answers.get(id);
+      },
+    );
+    answers.delete(id);
+    if (value.error !== undefined) throw new Error(`${name}: ${value.error}`);
+    return value;
+  };
+  const counts = async (target: string): Promise<CallCounts> =>
+    (await ask({ do: "report" })).targets?.[target] ?? NO_COUNTS;
+  await until({ says: `${name} starts`, withinMs: 20_000 }, () => isReady);
+  return {
+    name,
+    process,
+    counts,
+    async add(target, options = {}) {
+      await ask({ do: "add", target, rate: options.rate ?? 50, deadlineMs: options.deadlineMs ?? 5_000 });
+    },
+    async remove(target) {
+      await ask({ do: "remove", target });
+    },
+    async lastIs(target, outcome, withinMs) {
+      const says = `${name}: the last call to ${target} is ${outcome}`;
+      let last: CallCounts = NO_COUNTS;
+      return (
+        await until({ says, withinMs, everyMs: 10 }, async () => {
+          last = await counts(target);
+          return last.last === outcome;
+        }).catch((error: unknown) => {
+          throw new Error(`${says}: not within ${withinMs} ms, but ${JSON.stringify(last)}`, { cause: error });
+        })
+      ).ms;
+    },
+    async failures(target) {
+      return (await counts(target)).failed.reduce((sum, failure) => sum + failure.count, 0);
+    },
+    async [Symbol.asyncDispose]() {
+      if (process.ended() === undefined) process.stdin.write(`${JSON.stringify({ id: 0, do: "quit" })}\n`);
+      await until({ says: `${name} ends`, withinMs: 2_000 }, () => process.ended() !== undefined).catch(() =>
+        process.stop(500),
+      );
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Answer {
+  readonly ready?: boolean;
+  readonly id?: number;
+  readonly error?: string;
+  readonly targets?: Readonly<Record<string, CallCounts>>;
+}
+
+function grpcBootstrap(settings: GrpcClientSettings): object {
+  return {
+    xds_servers: [
+      {
+        server_uri: `127.0.0.1:${settings.xdsPort}`,
+        channel_creds: [{ type: "insecure" }],
+        server_features: ["xds_v3", ...(settings.serverFeatures ?? [])],
+      },
+    ],
+    node: {
+      id: settings.nodeId ?? "grpc-1",
+      cluster: "e2e",
+      metadata: settings.metadata ?? {},
+      locality: { region: "here", zone: "a" },
+    },
+  };
+}

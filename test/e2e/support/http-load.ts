@@ -1,0 +1,153 @@
+import { Agent, type RequestOptions, request } from "node:http";
+import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+import { until } from "./wait.ts";
+
+/** What came back from a load: whole counts, so that a test can compare one value. */
+export interface LoadCounts {
+  readonly total: number;
+  /** How often each body came with a 200. */
+  readonly ok: Readonly<Record<string, number>>;
+  /** Everything else: "503 no healthy upstream", "ECONNREFUSED". */
+  readonly failed: Readonly<Record<string, number>>;
+  readonly slowestMs: number;
+}
+
+export interface HttpLoad extends AsyncDisposable {
+  /** The counts since the last call of this function. */
+  take(): LoadCounts;
+  /** Resolves when the next answer with that body is there. */
+  answeredBy(body: string, withinMs: number): Promise<number>;
+  /** Waits for requests that are under way and returns the counts since the last `take`. */
+  stop(): Promise<LoadCounts>;
+}
+
+export interface HttpLoadOptions {
+  readonly port: number;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Requests a second over connections that are kept; 200 if absent. */
+  readonly keptPerSecond?: number;
+  /** Requests a second, each on a new connection; 50 if absent. */
+  readonly newPerSecond?: number;
+  readonly tls?: boolean;
+}
+
+const REQUEST_LIMIT_MS = 8_000;
+
+/** Sends requests at a steady rate, whether earlier ones have come back or not, until it is stopped. */
+export function startHttpLoad(options: HttpLoadOptions): HttpLoad {
+  const kept = options.tls
+    ? new TlsAgent({ keepAlive: true, maxSockets: 32 })
+    : new Agent({ keepAlive: true, maxSockets: 32 });
+  let ok = new Map<string, number>();
+  let failed = new Map<string, number>();
+  let total = 0;
+  let slowestMs = 0;
+  let underWay = 0;
+  let lastOk: { body: string; at: number } = { body: "", at: 0 };
+  const shoot = async (agent: Agent | false): Promise<void> => {
+    underWay += 1;
+    const startedAt = performance.now();
+    const outcome = await sendRequest(options, agent);
+    underWay -= 1;
+    total += 1;
+    slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+    const counts = outcome.ok ? ok : failed;
+    counts.set(outcome.text, (counts.get(outcome.text) ?? 0) + 1);
+    if (outcome.ok) lastOk = { body: outcome.text, at: performance.now() };
+  };
+  const stops = [
+    repeat(options.keptPerSecond ?? 200, () => void shoot(kept)),
+    repeat(options.newPerSecond ?? 50, () => void shoot(false)),
+  ];
+  const take = (): LoadCounts => {
+    const counts = {
+      total,
+      ok: Object.fromEntries(ok),
+      failed: Object.fromEntries(failed),
+      slowestMs: Math.round(slowestMs),
+    };
+    ok = new Map();
+    failed = new Map();
+    total = 0;
+    slowestMs = 0;
+    return counts;
+  };
+  const stop = async (): Promise<LoadCounts> => {
+    for (const end of stops) end();
+    await until({ says: "requests come back", withinMs: REQUEST_LIMIT_MS + 2_000 }, () => underWay === 0);
+    kept.destroy();
+    return take();
+  };
+  return {
+    take,
+    async answeredBy(body, withinMs) {
+      const askedAt = performance.now();
+      const { ms } = await until(
+        { says: `an answer of ${body}`, withinMs },
+        () => lastOk.body === body && lastOk.at > askedAt,
+      );
+      return ms;
+    },
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+    },
+  };
+}
+
+/** One request on a connection of its own: its status and body, or the code of the error. */
+export async function httpGet(options: HttpLoadOptions): Promise<{ status: number; body: string }> {
+  const outcome = await sendRequest(options, false);
+  return { status: outcome.status, body: outcome.body };
+}
+
+interface Outcome {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly body: string;
+  readonly text: string;
+}
+
+function sendRequest(options: HttpLoadOptions, agent: Agent | false): Promise<Outcome> {
+  const target: RequestOptions = {
+    host: "127.0.0.1",
+    port: options.port,
+    path: options.path ?? "/",
+    headers: options.headers ?? {},
+    agent,
+    timeout: REQUEST_LIMIT_MS,
+  };
+  return new Promise((resolve) => {
+    const lost = (text: string): void => resolve({ ok: false, status: 0, body: "", text });
+    const sent = (options.tls ? tlsRequest : request)({
+      ...target,
+      ...(options.tls ? { rejectUnauthorized: false } : {}),
+    });
+    sent.on("timeout", () => sent.destroy(new Error("timeout")));
+    sent.on("error", (error: NodeJS.ErrnoException) => lost(error.code ?? error.message));
+    sent.on("response", (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", (error: NodeJS.ErrnoException) => lost(error.code ?? error.message));
+      response.on("end", () => {
+        const body = Buffer.concat(chunks).toString("utf8");
+        const status = response.statusCode ?? 0;
+        resolve({ ok: status === 200, status, body, text: status === 200 ? body : `${status} ${body}` });
+      });
+    });
+    sent.end();
+  });
+}
+
+/** Calls `shoot` so many times a second on average; when timers are late it catches up. Returns what stops it. */
+function repeat(perSecond: number, shoot: () => void): () => void {
+  if (perSecond <= 0) return () => {};
+  const startedAt = performance.now();
+  let shots = 0;
+  const timer = setInterval(() => {
+    const due = Math.floor(((performance.now() - startedAt) / 1000) * perSecond);
+    for (; shots < due; shots++) shoot();
+  }, 5);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,54 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe } from "vitest";
+
+/** The root of the repository. */
+export const root: string = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
+
+/** The gRPC clients that look the same from outside. */
+export const grpcClients = ["grpc-python", "grpc-node", "grpc-go", "grpc-java"] as const;
+export type GrpcClientName = (typeof grpcClients)[number];
+export type PeerName = GrpcClientName | "envoy" | "route-descriptors" | "node-24";
+
+/** What starts a peer, or undefined when it is not installed. */
+export function peerCommand(name: PeerName): readonly string[] | undefined {
+  if (name === "envoy") {
+    const named = process.env["ENVOY_BIN"];
+    if (named !== undefined && named !== "") return [named];
+    const found = commands.get("envoy") ?? findOnPath("envoy");
+    return found;
+  }
+  return commands.get(name);
+}
+
+/**
+ * A group of tests that need a peer. Without it they are skipped, and their title says why; `XDS_E2E_REQUIRE=1` makes a missing peer a
+ * failure.
+ */
+export function describeWith(peer: PeerName, title: string, body: () => void): void {
+  if (peerCommand(peer) !== undefined) describe(title, body);
+  else if (process.env["XDS_E2E_REQUIRE"] === "1") {
+    describe(title, () => {
+      throw new Error(`${peer} is not installed: node tools/peers/install.mjs ${peer}`);
+    });
+  } else describe.skip(`${title} (skipped: ${peer} is not installed)`, body);
+}
+
+const commands = readInstalled();
+
+function readInstalled(): ReadonlyMap<string, readonly string[]> {
+  const listed = spawnSync(process.execPath, [join(root, "tools/peers/install.mjs"), "--list"], { encoding: "utf8" });
+  if (listed.status !== 0) throw new Error(`the list of installed peers cannot be read: ${listed.stderr}`);
+  const rows = JSON.parse(listed.stdout) as readonly { name: string; command?: readonly string[] }[];
+  return new Map(rows.flatMap((row) => (row.command === undefined ? [] : [[row.name, row.command] as const])));
+}
+
+function findOnPath(program: string): readonly string[] | undefined {
+  const found = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .map((directory) => join(directory, program))
+    .find((file) => existsSync(file));
+  return found === undefined ? undefined : [found];
+}

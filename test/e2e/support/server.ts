@@ -1,0 +1,95 @@
+import { join } from "node:path";
+import { root } from "./peers.ts";
+import { freePort } from "./port.ts";
+import { type StartedProcess, startProcess } from "./process.ts";
+import type { Site } from "./site.ts";
+import { until } from "./wait.ts";
+
+export interface XdsServerSettings {
+  readonly site: Site;
+  readonly flags?: readonly string[];
+  /** Where it listens; a free port if absent. */
+  readonly port?: number;
+  /** Starting a server on a broken directory: it runs, but is not ready. */
+  readonly expectReady?: boolean;
+}
+
+/** `xds serve DIR` as an operator runs it: a process of its own. */
+export interface XdsServer extends AsyncDisposable {
+  readonly port: number;
+  readonly adminPort: number;
+  readonly process: () => StartedProcess;
+  /** A GET on the admin API, as JSON. */
+  admin(path: string): Promise<unknown>;
+  /** The value of a metric, summed over the series whose labels include the given ones. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
+  /** The number of the newest transaction that it has taken from its directory. */
+  revision(): Promise<number>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+  /** Starts it again on the same ports; resolves when it is ready. */
+  start(): Promise<void>;
+}
+
+/** Starts it and waits until it is ready. */
+export async function startXdsServer(settings: XdsServerSettings): Promise<XdsServer> {
+  const port = settings.port ?? (await freePort());
+  const adminPort = await freePort();
+  const base = `http://127.0.0.1:${adminPort}`;
+  let process: StartedProcess;
+  const start = async (): Promise<void> => {
+    process = await startProcess(
+      [
+        ...(globalThis.process.env["XDS_E2E_NODE"] ?? globalThis.process.execPath).split(" "),
+        join(root, "packages/cli/bin/xds.js"),
+        ...["serve", settings.site.directory],
+        ...["--listen", `127.0.0.1:${port}`, "--admin", `127.0.0.1:${adminPort}`],
+        ...(settings.flags ?? []),
+      ],
+      { cwd: settings.site.directory },
+    );
+    const path = settings.expectReady === false ? "/livez" : "/readyz";
+    await until({ says: `xds serve answers ${path}`, withinMs: 30_000 }, async () => {
+      const end = process.ended();
+      if (end !== undefined) return true;
+      return (await fetch(`${base}${path}`)).ok;
+    }).catch((error: unknown) => {
+      throw new Error(`xds serve is not ready:\n${process.log().slice(-3000)}`, { cause: error });
+    });
+    const end = process.ended();
+    if (end !== undefined)
+      throw new Error(`xds serve ended with ${end.code ?? end.signal}:\n${process.log().slice(-3000)}`);
+  };
+  const admin = async (path: string): Promise<unknown> => {
+    const response = await fetch(`${base}${path}`);
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as unknown;
+  };
+  await start();
+  return {
+    port,
+    adminPort,
+    process: () => process,
+    admin,
+    revision: async () => Number(((await admin("/api/v1/server")) as { revision?: unknown }).revision),
+    async metric(name, labels = {}) {
+      const text = await (await fetch(`${base}/metrics`)).text();
+      return sumSeries(text, name, labels);
+    },
+    kill: () => process.kill(),
+    start,
+    async [Symbol.asyncDispose]() {
+      await process.stop();
+    },
+  };
+}
+
+/** Adds up the series of a metric in the Prometheus text format. */
+function sumSeries(text: string, name: string, labels: Readonly<Record<string, string>>): number {
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+    .filter((line) => wanted.every((pair) => line.includes(pair)))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
+}

@@ -1,0 +1,63 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** A TCP proxy on a free port between a client and the server, which counts bytes and can cut every connection at once. */
+export interface TcpProxy extends AsyncDisposable {
+  readonly port: number;
+  /** Bytes since the last call: what the client sent, what the server sent. */
+  take(): { readonly fromClient: number; readonly fromServer: number };
+  /** Destroys all connections; while `refusing`, new ones are destroyed too. */
+  cut(): void;
+  refuse(refusing: boolean): void;
+}
+
+export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let isRefusing = false;
+  let bytes = { fromClient: 0, fromServer: 0 };
+  const follow = (socket: Socket, other: Socket): void => {
+    sockets.add(socket);
+    socket.on("error", () => other.destroy());
+    socket.on("close", () => {
+      sockets.delete(socket);
+      other.destroy();
+    });
+  };
+  const server = createServer((client) => {
+    if (isRefusing) {
+      client.on("error", () => {});
+      client.destroy();
+      return;
+    }
+    const target = connect({ host: "127.0.0.1", port: targetPort });
+    follow(client, target);
+    follow(target, client);
+    client.on("data", (chunk) => {
+      bytes.fromClient += chunk.length;
+    });
+    target.on("data", (chunk) => {
+      bytes.fromServer += chunk.length;
+    });
+    client.pipe(target);
+    target.pipe(client);
+  });
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    take() {
+      const counted = bytes;
+      bytes = { fromClient: 0, fromServer: 0 };
+      return counted;
+    },
+    cut,
+    refuse(refusing) {
+      isRefusing = refusing;
+    },
+    async [Symbol.asyncDispose]() {
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
