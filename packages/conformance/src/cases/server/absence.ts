@@ -1,0 +1,117 @@
+import type { Case } from "../../case.ts";
+
+/** NEX: what is asked for and does not exist. */
+export const absenceCases: readonly Case[] = [
+  {
+    id: "S-NEX-06",
+    says: "says at once that a name does not exist",
+    variant: "delta",
+    type: "cds",
+    steps: [
+      { publishes: { cds: ["a@1"] } },
+      { receives: { subscribe: ["ghost"] }, sends: [{ removed: ["ghost"] }] },
+      { receives: { ack: true } },
+      { publishes: { cds: ["a@2"] } },
+    ],
+  },
+  {
+    id: "S-NEX-06/routes",
+    says: "says at once that a route does not exist",
+    variant: "delta",
+    type: "rds",
+    steps: [{ publishes: { rds: ["a@1"] } }, { receives: { subscribe: ["ghost"] }, sends: [{ removed: ["ghost"] }] }],
+  },
+  {
+    id: "S-NEX-06/envoy",
+    says: "is silent towards Envoy about a route that does not exist, because its listener would wait for ever",
+    variant: "delta",
+    type: "rds",
+    steps: [
+      { publishes: { rds: ["a@1"] } },
+      { opens: { main: { node: { id: "n1", agent: "envoy" } } } },
+      { receives: { subscribe: ["ghost"] } },
+      { receives: { subscribe: ["a"] }, sends: [{ resources: ["a@1"] }] },
+      { receives: { ack: true } },
+      { publishes: { rds: ["ghost@1"] }, sends: [{ resources: ["ghost@1"] }] },
+    ],
+  },
+  {
+    id: "S-NEX-06/envoy-hosts",
+    says: "tells Envoy of an unknown virtual host by a resource without a body",
+    variant: "delta",
+    type: "vhds",
+    steps: [
+      { publishes: { vhds: ["rc/host@1"] } },
+      { opens: { main: { node: { id: "n1", agent: "envoy" } } } },
+      { receives: { subscribe: ["rc/unknown"] }, sends: [{ missing: ["rc/unknown"] }] },
+    ],
+  },
+  {
+    id: "S-NEX-07/empty-resource",
+    says: "says that a name does not exist by a resource without a body when the operator wants that",
+    variant: "delta",
+    type: "cds",
+    setup: { dialect: { deltaMissing: { otherwise: "empty-resource" } } },
+    steps: [
+      { publishes: { cds: ["a@1"] } },
+      { receives: { subscribe: ["ghost", "a"] }, sends: [{ resources: ["a@1"], missing: ["ghost"] }] },
+      { receives: { ack: true } },
+      { publishes: { cds: ["ghost@1"] }, sends: [{ resources: ["ghost@1"] }] },
+    ],
+  },
+  {
+    id: "S-NEX-07/none",
+    says: "does not say that a name does not exist when the operator wants that",
+    variant: "delta",
+    type: "cds",
+    setup: { dialect: { deltaMissing: { otherwise: "none" } } },
+    steps: [
+      { publishes: { cds: ["a@1"] } },
+      { receives: { subscribe: ["ghost"] } },
+      { receives: { subscribe: ["a"] }, sends: [{ resources: ["a@1"] }] },
+      { receives: { ack: true } },
+      { publishes: { cds: ["ghost@1"] }, sends: [{ resources: ["ghost@1"] }] },
+    ],
+  },
+  {
+    id: "S-NEX-09",
+    also: ["T-D6"],
+    says: "remembers a missing name, says it again when asked again, and pushes it once it exists",
+    variant: "delta",
+    type: "eds",
+    steps: [
+      { publishes: { eds: ["a@1"] } },
+      { receives: { subscribe: ["late"] }, sends: [{ removed: ["late"] }] },
+      { receives: { ack: true } },
+      { receives: { subscribe: ["late"] }, sends: [{ removed: ["late"] }] },
+      { receives: { ack: true } },
+      { publishes: { eds: ["late@1"] }, sends: [{ resources: ["late@1"] }] },
+    ],
+  },
+  {
+    id: "S-NEX-09/again",
+    also: ["T-B14"],
+    says: "bears a name of something long gone on a new stream",
+    variant: "delta",
+    type: "eds",
+    steps: [
+      { publishes: { eds: ["a@1"] } },
+      { receives: { subscribe: ["a", "gone"] }, sends: [{ resources: ["a@1"], removed: ["gone"] }] },
+      { receives: { ack: true } },
+      { breaks: "c1" },
+      { receives: { subscribe: ["gone"] }, on: "again", sends: [{ on: "again", removed: ["gone"] }] },
+      { receives: { ack: true }, on: "again" },
+      { publishes: { eds: ["gone@1"] }, sends: [{ on: "again", resources: ["gone@1"] }] },
+    ],
+  },
+  {
+    id: "S-NEX-11",
+    says: "puts what exists and what does not into one response",
+    variant: "delta",
+    type: "cds",
+    steps: [
+      { publishes: { cds: ["a@1"] } },
+      { receives: { subscribe: ["a", "ghost"] }, sends: [{ resources: ["a@1"], removed: ["ghost"] }] },
+    ],
+  },
+];

@@ -1,0 +1,41 @@
+import type { Case } from "../../case.ts";
+import { absenceCases } from "./absence.ts";
+import { acknowledgementCases } from "./acknowledgement.ts";
+import { aggregationCases } from "./aggregation.ts";
+import { deletionCases } from "./deletion.ts";
+import { deltaCases } from "./delta.ts";
+import { diagramCases } from "./diagrams.ts";
+import { generalCases } from "./general.ts";
+import { nodeCases } from "./node.ts";
+import { nonceCases } from "./nonce.ts";
+import { reconnectCases } from "./reconnect.ts";
+import { responseCases } from "./response.ts";
+import { streamCases } from "./stream.ts";
+import { subscriptionCases } from "./subscription.ts";
+import { typeCases } from "./type.ts";
+import { unsubscriptionCases } from "./unsubscription.ts";
+import { validationCases } from "./validation.ts";
+import { versionCases } from "./version.ts";
+import { warmingCases } from "./warming.ts";
+
+/** Every case that a server can be asked to play. */
+export const serverCases: readonly Case[] = [
+  ...generalCases,
+  ...typeCases,
+  ...streamCases,
+  ...nodeCases,
+  ...versionCases,
+  ...acknowledgementCases,
+  ...nonceCases,
+  ...subscriptionCases,
+  ...responseCases,
+  ...deletionCases,
+  ...absenceCases,
+  ...unsubscriptionCases,
+  ...deltaCases,
+  ...reconnectCases,
+  ...warmingCases,
+  ...aggregationCases,
+  ...validationCases,
+  ...diagramCases,
+];

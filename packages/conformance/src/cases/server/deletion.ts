@@ -1,0 +1,100 @@
+import type { Case } from "../../case.ts";
+
+/** DEL: what no longer exists, or no longer for this client. */
+export const deletionCases: readonly Case[] = [
+  {
+    id: "S-DEL-04",
+    says: "names what was deleted",
+    variant: "delta",
+    type: "lds",
+    steps: [
+      { publishes: { lds: ["a@1", "b@1", "c@1"] } },
+      { receives: {}, sends: [{ resources: ["a@1", "b@1", "c@1"] }] },
+      { receives: { ack: true } },
+      { publishes: { lds: ["-b", "c@2"] }, sends: [{ resources: ["c@2"], removed: ["b"] }] },
+      { receives: { ack: true } },
+      { publishes: { lds: ["b@1"] }, sends: [{ resources: ["b@1"] }] },
+    ],
+  },
+  {
+    id: "S-DEL-04/named",
+    also: ["T-D6"],
+    says: "names what was deleted, and goes on knowing that it is wanted",
+    variant: "delta",
+    type: "eds",
+    steps: [
+      { publishes: { eds: ["a@1", "b@1"] } },
+      { receives: { subscribe: ["a"] }, sends: [{ resources: ["a@1"] }] },
+      { receives: { ack: true } },
+      { publishes: { eds: ["-a", "-b"] }, sends: [{ removed: ["a"] }] },
+      { receives: { ack: true } },
+      { publishes: { eds: ["b@2"] } },
+      { publishes: { eds: ["a@2"] }, sends: [{ resources: ["a@2"] }] },
+    ],
+  },
+  {
+    id: "S-DEL-04/sotw-named",
+    also: ["T-C2"],
+    says: "cannot say that a named resource is gone, and does not try",
+    variant: "sotw",
+    type: "eds",
+    steps: [
+      { publishes: { eds: ["a@1", "b@1"] } },
+      { receives: { names: ["a", "b"] }, sends: [{ resources: ["a@1", "b@1"] }] },
+      { receives: { ack: true } },
+      { publishes: { eds: ["-a"] } },
+      { publishes: { eds: ["b@empty"] }, sends: [{ resources: ["b@empty"] }] },
+      { receives: { ack: true } },
+      { publishes: { eds: ["a@2"] }, sends: [{ resources: ["a@2"] }] },
+    ],
+  },
+  {
+    id: "S-DEL-07",
+    says: "names a deleted resource as it is called, not as it was asked for",
+    variant: "delta",
+    type: "vhds",
+    steps: [
+      { publishes: { vhds: [{ is: "rc/host@1", aliases: ["rc/www.host", "rc/host.example"] }] } },
+      {
+        receives: { subscribe: ["rc/www.host"] },
+        sends: [{ resources: ["rc/host@1 aka rc/host.example, rc/www.host"] }],
+      },
+      { receives: { ack: true } },
+      { publishes: { vhds: ["-rc/host"] }, sends: [{ removed: ["rc/host"] }] },
+      { receives: { ack: true } },
+      {
+        publishes: { vhds: [{ is: "rc/host@2", aliases: ["rc/www.host"] }] },
+        sends: [{ resources: ["rc/host@2 aka rc/www.host"] }],
+      },
+    ],
+  },
+  {
+    id: "S-DEL-08",
+    says: "removes what left a node's view though others still have it",
+    variant: "delta",
+    type: "lds",
+    setup: { placement: { n1: ["group/blue", "base"] } },
+    steps: [
+      { publishes: [{ lds: ["shared@1", "a@1"] }, { layer: "group/blue", lds: ["a@2", "b@1"] }] },
+      { receives: {}, sends: [{ resources: ["shared@1", "a@2", "b@1"] }] },
+      { receives: { ack: true } },
+      { moves: {}, sends: [{ resources: ["a@1"], removed: ["b"] }] },
+      { receives: { ack: true } },
+      { publishes: { layer: "group/blue", lds: ["b@2"] } },
+      { moves: { n1: ["group/blue", "base"] }, sends: [{ resources: ["a@2", "b@2"] }] },
+    ],
+  },
+  {
+    id: "S-DEL-08/sotw",
+    says: "leaves out what left a node's view",
+    variant: "sotw",
+    type: "lds",
+    setup: { placement: { n1: ["group/blue", "base"] } },
+    steps: [
+      { publishes: [{ lds: ["shared@1"] }, { layer: "group/blue", lds: ["b@1"] }] },
+      { receives: { names: [] }, sends: [{ resources: ["shared@1", "b@1"] }] },
+      { receives: { ack: true } },
+      { moves: {}, sends: [{ resources: ["shared@1"] }] },
+    ],
+  },
+];

@@ -1,0 +1,134 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import { createResource, type Reference, type Resource } from "@xdskit/protocol";
+import { type TypeName, urlOf } from "./catalog.ts";
+import { encodeFields, type Field } from "./encode.ts";
+
+/**
+ * A resource as a case writes it: `a@1` is the resource named `a` with the content labelled `1`; the object form says more.
+ * Content is a real message of its type, in which the label is found again.
+ */
+export type ResourceSpec = string | DetailedResource;
+
+export interface DetailedResource {
+  readonly is: string;
+  /** Clusters: gets its endpoints from EDS under this name. */
+  readonly eds?: string;
+  /** Listeners: gets its routes from RDS under this name. */
+  readonly rds?: string;
+  /** RouteConfigurations: sends its traffic there. */
+  readonly cluster?: string;
+  readonly aliases?: readonly string[];
+  readonly onDemand?: boolean;
+  /** Printed instead of the digest of the content. */
+  readonly version?: string;
+  /** So many bytes more than needed. */
+  readonly padding?: number;
+}
+
+/** A resource with its bytes, as it is published. */
+export interface Content {
+  readonly type: TypeName;
+  readonly name: string;
+  /** `a@1`. */
+  readonly is: string;
+  readonly bytes: Uint8Array;
+  readonly references: readonly Reference[];
+  readonly aliases: readonly string[];
+  readonly onDemand: boolean;
+  readonly version: string | undefined;
+}
+
+/** Makes the resource that a case writes down. */
+export function contentOf(type: TypeName, spec: ResourceSpec): Content {
+  const details = typeof spec === "string" ? { is: spec } : spec;
+  const at = details.is.lastIndexOf("@");
+  const name = details.is.slice(0, at);
+  const label = details.is.slice(at + 1) + "+".repeat(details.padding ?? 0);
+  return {
+    type,
+    name,
+    is: details.is,
+    bytes: encoders[type](name, label, details),
+    references: referencesOf(details),
+    aliases: details.aliases ?? [],
+    onDemand: details.onDemand ?? false,
+    version: details.version,
+  };
+}
+
+/** The resource as it enters a transaction. */
+export function toResource(content: Content): Resource {
+  return createResource(
+    {
+      type: urlOf(content.type),
+      name: content.name,
+      bytes: content.bytes,
+      aliases: content.aliases,
+      references: content.references,
+      onDemand: content.onDemand,
+      ...(content.version === undefined ? {} : { version: content.version }),
+    },
+    contentDigest,
+  );
+}
+
+function referencesOf(details: DetailedResource): readonly Reference[] {
+  const references: Reference[] = [];
+  if (details.eds !== undefined) references.push({ type: urlOf("eds"), name: details.eds });
+  if (details.rds !== undefined) references.push({ type: urlOf("rds"), name: details.rds });
+  if (details.cluster !== undefined) references.push({ type: urlOf("cds"), name: details.cluster });
+  return references;
+}
+
+type Encoder = (name: string, label: string, details: DetailedResource) => Uint8Array;
+
+const ADS_SOURCE = encodeFields([3, encodeFields()], [6, 2]);
+
+const encoders: Readonly<Record<TypeName, Encoder>> = {
+  cds: (name, label, { eds }) => encodeFields([1, name], ...edsSource(eds), [28, label]),
+  eds: (name, label) => encodeFields([1, name], ...(label === EMPTY ? [] : [endpointsIn(label)])),
+  lds: (name, label, { rds }) => encodeFields([1, name], ...routesFrom(rds), [28, label]),
+  rds: (name, label, { cluster }) => encodeFields([1, name], [2, virtualHost(label, cluster)]),
+  srds: (name, label) => encodeFields([1, name], [2, label]),
+  vhds: (name, label) => virtualHost(label, undefined, name.slice(name.lastIndexOf("/") + 1)),
+  sds: (name, label) => encodeFields([1, name], [5, encodeFields([1, encodeFields([3, label])])]),
+  rtds: (name, label) => encodeFields([1, name], [2, structOf("label", label)]),
+  ecds: (name, label) => encodeFields([1, name], [2, anyOf("google.protobuf.StringValue", encodeFields([1, label]))]),
+  opaque: (name, label) => Buffer.from(`${name}@${label}`),
+};
+
+/** The label of a ClusterLoadAssignment without endpoints. */
+export const EMPTY = "empty";
+
+function edsSource(name: string | undefined): Field[] {
+  if (name === undefined) return [];
+  const EDS = 3;
+  return [
+    [2, EDS],
+    [3, encodeFields([1, ADS_SOURCE], [2, name])],
+  ];
+}
+
+function endpointsIn(region: string): Field {
+  return [2, encodeFields([1, encodeFields([1, region])])];
+}
+
+function routesFrom(name: string | undefined): Field[] {
+  if (name === undefined) return [];
+  const manager = encodeFields([2, "in"], [3, encodeFields([1, ADS_SOURCE], [2, name])]);
+  const type = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+  return [[3, encodeFields([3, encodeFields([1, "http"], [4, anyOf(type, manager)])])]];
+}
+
+function virtualHost(label: string, cluster: string | undefined, name = "host"): Uint8Array {
+  const route = encodeFields([1, encodeFields([1, "/"])], [2, encodeFields([1, cluster ?? ""])]);
+  return encodeFields([1, name], [2, label], ...(cluster === undefined ? [] : [[3, route] as const]));
+}
+
+function structOf(key: string, text: string): Uint8Array {
+  return encodeFields([1, encodeFields([1, key], [2, encodeFields([3, text])])]);
+}
+
+function anyOf(message: string, value: Uint8Array): Uint8Array {
+  return encodeFields([1, `type.googleapis.com/${message}`], [2, value]);
+}

@@ -1,0 +1,108 @@
+import type { Node, Variant } from "@xdskit/protocol";
+import type { NodeLayers, Setup } from "../case.ts";
+import type { TypeName } from "../content/catalog.ts";
+import type { Content } from "../content/content.ts";
+
+/** What changes in one layer. */
+export interface Change {
+  readonly layer: string;
+  readonly puts: readonly Content[];
+  readonly deletes: readonly { readonly type: TypeName; readonly name: string }[];
+  /** Versions printed for types. */
+  readonly typeVersions: ReadonlyMap<TypeName, string>;
+}
+
+export interface Commit {
+  readonly changes: readonly Change[];
+  readonly systemVersion: string | undefined;
+}
+
+/** A stream to be opened. */
+export interface Opening {
+  readonly stream: string;
+  readonly variant: Variant;
+  /** Undefined: aggregated. */
+  readonly only: TypeName | undefined;
+  readonly connection: string;
+  readonly server: string;
+}
+
+/** A request with every symbol resolved. */
+export interface PlainRequest {
+  readonly typeUrl: string;
+  readonly node: Node | undefined;
+  readonly nonce: string;
+  readonly error: { readonly code: number; readonly message: string } | undefined;
+  /** State of the World. */
+  readonly version: string;
+  readonly names: readonly string[];
+  /** Delta. */
+  readonly subscribe: readonly string[];
+  readonly unsubscribe: readonly string[];
+  readonly initial: readonly (readonly [name: string, version: string])[];
+}
+
+/** A response as it came. */
+export interface PlainResponse {
+  readonly variant: Variant;
+  readonly typeUrl: string;
+  readonly version: string;
+  readonly nonce: string;
+  readonly resources: readonly PlainResource[];
+  readonly removed: readonly string[];
+}
+
+/** A resource in a response; State of the World says nothing but type and bytes. */
+export interface PlainResource {
+  readonly name: string | undefined;
+  readonly version: string | undefined;
+  readonly aliases: readonly string[];
+  readonly typeUrl: string;
+  /** Undefined: the resource has no body. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+/** What a player saw. */
+export type Observation =
+  | { readonly kind: "response"; readonly stream: string; readonly response: PlainResponse }
+  | { readonly kind: "end"; readonly stream: string; readonly code: number }
+  | BookingObservation;
+
+export interface BookingObservation {
+  readonly kind: "booking";
+  readonly as: "acked" | "nacked";
+  readonly nonce: string;
+  readonly error: string | undefined;
+  readonly names: readonly string[] | undefined;
+}
+
+/** How much a step expects; a driver need not wait once it is there. */
+export interface Awaited {
+  readonly responses: ReadonlyMap<string, number>;
+  readonly ends: readonly string[];
+  readonly bookings: number;
+}
+
+/** Plays the steps against something that can hold a conversation. */
+export interface Driver {
+  start(server: string, setup: Setup): Promise<void>;
+  commit(server: string, commit: Commit): Promise<void>;
+  move(placement: NodeLayers): Promise<void>;
+  open(opening: Opening): Promise<void>;
+  send(stream: string, requests: readonly PlainRequest[]): Promise<void>;
+  breakConnection(connection: string): Promise<void>;
+  cancel(stream: string): Promise<void>;
+  /** The client stops reading, or goes on. */
+  setReading(stream: string, isReading: boolean): Promise<void>;
+  pass(ms: number): Promise<void>;
+  /** Replaces a server by a fresh, empty one. */
+  restart(server: string): Promise<void>;
+  /** Everything since the call before; what was awaited, or what came instead, and proof that nothing else is on its way. */
+  settle(awaited: Awaited): Promise<readonly Observation[]>;
+  stop(): Promise<void>;
+}
+
+/** The target has no way to do what the step asks; the play fails with this reason. */
+export class UnsupportedStep extends Error {
+  override readonly name = "UnsupportedStep";
+}

@@ -1,0 +1,294 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import {
+  type DiscoveryRequest,
+  type InitialVersions,
+  noInitialVersions,
+  type Peer,
+  type Placement,
+  Plane,
+  type PlaneEffect,
+  type PlaneEvent,
+  type PlaneOptions,
+  parseTypeUrl,
+  type StreamId,
+} from "@xdskit/protocol";
+import type { NodeLayers, Setup } from "../case.ts";
+import { traitsOf, urlOf } from "../content/catalog.ts";
+import { toResource } from "../content/content.ts";
+import type { Awaited, Commit, Driver, Observation, Opening, PlainRequest, PlainResource } from "./driver.ts";
+import { play, type Verdict } from "./play.ts";
+import type { Play } from "./plays.ts";
+
+/** What is played against: the plane, or something that behaves worse on purpose. */
+export interface Machine {
+  on(event: PlaneEvent): readonly PlaneEffect[];
+  next(budget: number): readonly PlaneEffect[];
+  readonly isDue: boolean;
+}
+
+/** Plays a case against the machine itself; time is what the case says it is. */
+export function playInMemory(
+  scene: Play,
+  createMachine: (options: PlaneOptions) => Machine = (options) => new Plane(options),
+): Promise<Verdict> {
+  return play(scene, new InMemoryDriver(createMachine));
+}
+
+interface Server {
+  machine: Machine;
+  readonly setup: Setup;
+  readonly timers: Map<number, number>;
+  readonly streams: Map<StreamId, string>;
+}
+
+interface OpenStream {
+  readonly id: StreamId;
+  readonly opening: Opening;
+  /** What the decoder of a stream would remember: equal bytes give the same objects. */
+  readonly memory: Map<string, unknown>;
+}
+
+const LOOPBACK: Peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
+const ONE_BY_ONE = 1;
+
+class InMemoryDriver implements Driver {
+  readonly #createMachine: (options: PlaneOptions) => Machine;
+  readonly #servers = new Map<string, Server>();
+  readonly #streams = new Map<string, OpenStream>();
+  readonly #connections = new Map<string, number>();
+  #placement: NodeLayers = {};
+  #seen: Observation[] = [];
+  #nextStream = 1;
+  #nowMs = 0;
+
+  constructor(createMachine: (options: PlaneOptions) => Machine) {
+    this.#createMachine = createMachine;
+  }
+
+  async start(server: string, setup: Setup): Promise<void> {
+    this.#placement = setup.placement ?? {};
+    this.#servers.set(server, {
+      machine: this.#machineFor(setup),
+      setup,
+      timers: new Map(),
+      streams: new Map(),
+    });
+  }
+
+  async commit(server: string, { changes, systemVersion }: Commit): Promise<void> {
+    const transaction = {
+      changes: changes.map((change) => ({
+        layer: change.layer,
+        puts: change.puts.map(toResource),
+        deletes: change.deletes.map(({ type, name }) => ({ type: urlOf(type), name })),
+        typeVersions: new Map([...change.typeVersions].map(([type, version]) => [urlOf(type), version])),
+      })),
+      ...(systemVersion === undefined ? {} : { systemVersion }),
+    };
+    this.#on(this.#serverNamed(server), { kind: "transaction-committed", transaction });
+  }
+
+  async move(placement: NodeLayers): Promise<void> {
+    this.#placement = placement;
+    for (const server of this.#servers.values()) {
+      this.#on(server, { kind: "placement-changed", placement: placementOf(placement) });
+    }
+  }
+
+  async open(opening: Opening): Promise<void> {
+    const id = this.#nextStream++;
+    const server = this.#serverNamed(opening.server);
+    const connection = this.#connections.get(opening.connection) ?? this.#connections.size + 1;
+    this.#connections.set(opening.connection, connection);
+    this.#streams.set(opening.stream, { id, opening, memory: new Map() });
+    server.streams.set(id, opening.stream);
+    this.#on(server, {
+      kind: "stream-opened",
+      stream: id,
+      variant: opening.variant,
+      onlyType: opening.only === undefined ? undefined : urlOf(opening.only),
+      peer: LOOPBACK,
+      connection,
+    });
+  }
+
+  async send(stream: string, requests: readonly PlainRequest[]): Promise<void> {
+    const open = this.#streamNamed(stream);
+    const server = this.#serverNamed(open.opening.server);
+    for (const request of requests) {
+      this.#on(server, { kind: "request-received", stream: open.id, request: readRequest(open, request) });
+    }
+  }
+
+  async breakConnection(connection: string): Promise<void> {
+    for (const [name, { opening }] of this.#streams) if (opening.connection === connection) this.#close(name);
+    this.#connections.delete(connection);
+  }
+
+  async cancel(stream: string): Promise<void> {
+    this.#close(stream);
+  }
+
+  async setReading(stream: string, isReading: boolean): Promise<void> {
+    const open = this.#streamNamed(stream);
+    const kind = isReading ? "stream-drained" : "stream-stalled";
+    this.#on(this.#serverNamed(open.opening.server), { kind, stream: open.id });
+  }
+
+  async pass(ms: number): Promise<void> {
+    const until = this.#nowMs + ms;
+    for (;;) {
+      const due = this.#earliestTimer();
+      if (due === undefined || due.at > until) break;
+      this.#nowMs = due.at;
+      due.server.timers.delete(due.timer);
+      this.#on(due.server, { kind: "timer-fired", timer: due.timer });
+      this.#turn(due.server);
+    }
+    this.#nowMs = until;
+  }
+
+  async restart(server: string): Promise<void> {
+    for (const [name, { opening }] of this.#streams) if (opening.server === server) this.#streams.delete(name);
+    const { setup } = this.#serverNamed(server);
+    this.#servers.set(server, { machine: this.#machineFor(setup), setup, timers: new Map(), streams: new Map() });
+  }
+
+  async settle(_awaited: Awaited): Promise<readonly Observation[]> {
+    for (const server of this.#servers.values()) this.#turn(server);
+    const seen = this.#seen;
+    this.#seen = [];
+    return seen;
+  }
+
+  async stop(): Promise<void> {}
+
+  #machineFor(setup: Setup): Machine {
+    return this.#createMachine({
+      digest: contentDigest,
+      traits: traitsOf,
+      placement: placementOf(this.#placement),
+      ...(setup.edition === undefined ? {} : { edition: setup.edition }),
+      ...(setup.dialect === undefined ? {} : { dialect: setup.dialect }),
+      ...(setup.requireNode === undefined ? {} : { requireNode: setup.requireNode }),
+    });
+  }
+
+  #serverNamed(name: string): Server {
+    const server = this.#servers.get(name);
+    if (server === undefined) throw new Error(`no server "${name}" was started`);
+    return server;
+  }
+
+  #streamNamed(name: string): OpenStream {
+    const stream = this.#streams.get(name);
+    if (stream === undefined) throw new Error(`the case uses stream ${name}, which is not open`);
+    return stream;
+  }
+
+  #close(name: string): void {
+    const { id, opening } = this.#streamNamed(name);
+    const server = this.#serverNamed(opening.server);
+    this.#streams.delete(name);
+    server.streams.delete(id);
+    this.#on(server, { kind: "stream-closed", stream: id });
+  }
+
+  #earliestTimer(): { server: Server; timer: number; at: number } | undefined {
+    const timers = [...this.#servers.values()].flatMap((server) =>
+      [...server.timers].map(([timer, at]) => ({ server, timer, at })),
+    );
+    return timers.sort((a, b) => a.at - b.at)[0];
+  }
+
+  #turn(server: Server): void {
+    while (server.machine.isDue) this.#perform(server, server.machine.next(ONE_BY_ONE));
+  }
+
+  #on(server: Server, event: PlaneEvent): void {
+    this.#perform(server, server.machine.on(event));
+  }
+
+  #perform(server: Server, effects: readonly PlaneEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === "start-timer") server.timers.set(effect.timer, this.#nowMs + effect.ms);
+      else if (effect.kind === "cancel-timer") server.timers.delete(effect.timer);
+      else if (effect.kind === "report") this.#report(effect.report);
+      else this.#performOn(server, effect);
+    }
+  }
+
+  #performOn(server: Server, effect: Extract<PlaneEffect, { kind: "send" | "close-stream" }>): void {
+    const stream = server.streams.get(effect.stream) ?? `(stream ${effect.stream}, which is not open)`;
+    if (effect.kind === "send") {
+      this.#seen.push({ kind: "response", stream, response: responseOf(effect) });
+      return;
+    }
+    this.#seen.push({ kind: "end", stream, code: effect.status.code });
+    if (this.#streams.has(stream)) this.#close(stream);
+  }
+
+  #report(report: Extract<PlaneEffect, { kind: "report" }>["report"]): void {
+    if (report.kind === "response-acked") {
+      this.#seen.push({ kind: "booking", as: "acked", nonce: report.nonce, error: undefined, names: undefined });
+    } else if (report.kind === "response-nacked") {
+      const { nonce, error, names } = report;
+      this.#seen.push({ kind: "booking", as: "nacked", nonce, error: error.message, names });
+    }
+  }
+}
+
+/** The placement that a case writes down: `base` for whoever is not listed. */
+export function placementOf(placement: NodeLayers): Placement {
+  return (node) => placement[node.id] ?? ["base"];
+}
+
+function responseOf({ body, nonce }: Extract<PlaneEffect, { kind: "send" }>): import("./driver.ts").PlainResponse {
+  const isDelta = body.variant === "delta";
+  const resources: PlainResource[] = [];
+  for (const segment of body.segments) {
+    for (const { type, name, version, aliases, bytes } of segment.puts) {
+      resources.push({
+        name: isDelta ? name : undefined,
+        version: isDelta ? version : undefined,
+        aliases: isDelta ? aliases : [],
+        typeUrl: type,
+        bytes,
+      });
+    }
+    for (const name of segment.missing) {
+      resources.push({ name, version: undefined, aliases: [], typeUrl: body.type, bytes: undefined });
+    }
+  }
+  const removed = body.segments.flatMap((segment) => segment.removed);
+  return { variant: body.variant, typeUrl: body.type, version: body.version, nonce, resources, removed };
+}
+
+function readRequest({ opening, memory }: OpenStream, plain: PlainRequest): DiscoveryRequest {
+  const type = parseTypeUrl(plain.typeUrl);
+  const common = {
+    type,
+    node: plain.node === undefined ? undefined : remembered(memory, "node", plain.node),
+    nonce: plain.nonce === "" ? undefined : plain.nonce,
+    error: plain.error,
+  };
+  if (opening.variant === "sotw") {
+    const versionInfo = plain.version === "" ? undefined : plain.version;
+    return { kind: "sotw", ...common, versionInfo, names: remembered(memory, `names ${type}`, plain.names) };
+  }
+  const { subscribe, unsubscribe } = plain;
+  return { kind: "delta", ...common, subscribe, unsubscribe, initialVersions: initialVersionsOf(plain.initial) };
+}
+
+function initialVersionsOf(pairs: PlainRequest["initial"]): InitialVersions {
+  if (pairs.length === 0) return noInitialVersions;
+  return { size: pairs.length, key: JSON.stringify(pairs), [Symbol.iterator]: () => pairs[Symbol.iterator]() };
+}
+
+/** The object seen before if this one is written alike. */
+function remembered<T>(memory: Map<string, unknown>, key: string, value: T): T {
+  const before = memory.get(key);
+  if (JSON.stringify(before) === JSON.stringify(value)) return before as T;
+  memory.set(key, value);
+  return value;
+}

@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import type { Booking, Response } from "../case.ts";
+import { nameOfUrl, type TypeName, urlOf } from "../content/catalog.ts";
+import { type Content, contentOf, EMPTY } from "../content/content.ts";
+import type { BookingObservation, PlainResource, PlainResponse } from "./driver.ts";
+
+/** A response in the words of a case, so that it can be compared as a whole. */
+export interface Rendered {
+  readonly type: string;
+  readonly resources: readonly string[];
+  readonly removed: readonly string[];
+  readonly missing: readonly string[];
+  readonly version: string;
+  readonly nonce: string;
+}
+
+/** All that was seen in one play: tells content by its bytes, and keeps the laws that hold for every case. */
+export class Observed {
+  readonly #labels = new Map<string, string>();
+  readonly #versionOf = new Map<string, string>();
+  readonly #contentOf = new Map<string, string>();
+  readonly #named = new Map<string, PlainResponse>();
+  readonly #names = new Map<string, string>();
+  readonly #nonces = new Set<string>();
+
+  /** Content that may be seen from now on, and the empty endpoints a server may make for a cluster. */
+  learn(content: Content): void {
+    this.#labels.set(keyOf(urlOf(content.type), content.bytes), content.is);
+    for (const { type, name } of content.references) {
+      if (type === urlOf("eds"))
+        this.#labels.set(keyOf(type, contentOf("eds", `${name}@${EMPTY}`).bytes), `${name}@${EMPTY}`);
+    }
+  }
+
+  responseNamed(name: string): PlainResponse {
+    const response = this.#named.get(name);
+    if (response === undefined) throw new Error(`the case speaks of response ${name}, but none has that name`);
+    return response;
+  }
+
+  /** A text of a case: `of A` is a field of that response, anything else is itself. */
+  resolve(text: string | undefined, field: "nonce" | "version"): string | undefined {
+    return text?.startsWith("of ") ? this.responseNamed(text.slice(3))[field] : text;
+  }
+
+  /** An entry of `initial_resource_versions`. */
+  heldVersion(type: TypeName, held: string): readonly [string, string] {
+    const equals = held.indexOf("=");
+    if (equals !== -1) return [held.slice(0, equals), held.slice(equals + 1)];
+    const version = this.#versionOf.get(`${urlOf(type)} ${held}`);
+    if (version === undefined) throw new Error(`the case holds ${held}, but it was never sent`);
+    return [held.slice(0, held.lastIndexOf("@")), version];
+  }
+
+  /** Renders a response as it came, phrasing its version as the expectation does. */
+  render(stream: string, response: PlainResponse, expected: Response | undefined): Rendered {
+    const withBody = response.resources.filter((resource) => resource.bytes !== undefined);
+    const withoutBody = response.resources.filter((resource) => resource.bytes === undefined);
+    const rendered = {
+      type: nameOfUrl(response.typeUrl),
+      resources: withBody.map((resource) => this.#renderResource(resource, response)).sort(),
+      removed: [...response.removed].sort(),
+      missing: withoutBody.map((resource) => resource.name ?? "(unnamed)").sort(),
+      version: this.#renderVersion(response, expected?.version),
+      nonce: this.#renderNonce(`${stream} ${response.nonce}`, response.nonce),
+    };
+    if (expected?.as !== undefined) {
+      this.#named.set(expected.as, response);
+      this.#names.set(response.nonce, expected.as);
+    }
+    return rendered;
+  }
+
+  /** Renders a booking, but for what the expectation leaves open. */
+  renderBooking(booking: BookingObservation, expected: Booking | undefined): Booking {
+    return {
+      [booking.as]: this.#names.get(booking.nonce) ?? `nonce ${booking.nonce}`,
+      ...(expected?.error === undefined ? {} : { error: booking.error ?? "(not told)" }),
+      ...(expected?.names === undefined ? {} : { names: booking.names ?? [] }),
+    };
+  }
+
+  #renderResource(resource: PlainResource, response: PlainResponse): string {
+    const label = this.#labels.get(keyOf(resource.typeUrl, resource.bytes ?? new Uint8Array()));
+    const is = label ?? `(content that was never published, named ${resource.name ?? "nothing"})`;
+    const remarks: string[] = [];
+    if (resource.typeUrl !== response.typeUrl) remarks.push(`of type ${nameOfUrl(resource.typeUrl)}`);
+    if (resource.name !== undefined && !is.startsWith(`${resource.name}@`)) remarks.push(`named ${resource.name}`);
+    if (resource.aliases.length > 0) remarks.push(`aka ${[...resource.aliases].sort().join(", ")}`);
+    if (resource.version !== undefined) remarks.push(...this.#oddVersion(resource.typeUrl, is, resource.version));
+    return [is, ...remarks].join(" ");
+  }
+
+  /** A resource's version is not empty and changes if and only if its content does (S-VER-08). */
+  #oddVersion(typeUrl: string, is: string, version: string): string[] {
+    if (version === "") return ["without a version"];
+    const content = `${typeUrl} ${is}`;
+    const before = this.#versionOf.get(content);
+    this.#versionOf.set(content, version);
+    if (before !== undefined && before !== version) return ["under another version than before"];
+    const versioned = `${typeUrl} ${is.slice(0, is.lastIndexOf("@"))} ${version}`;
+    const other = this.#contentOf.get(versioned);
+    this.#contentOf.set(versioned, is);
+    return other !== undefined && other !== is ? [`under the version of ${other}`] : [];
+  }
+
+  #renderVersion(response: PlainResponse, expected: string | undefined): string {
+    const { version } = response;
+    if (expected === undefined) return version === "" && response.variant === "sotw" ? "none" : "any";
+    const space = expected.indexOf(" ");
+    const word = expected.slice(0, space);
+    const rest = expected.slice(space + 1);
+    if (word === "is") return `is ${version}`;
+    const other = expected.startsWith("same as ") ? expected.slice("same as ".length) : rest;
+    const isSame = this.#named.get(other)?.version === version;
+    return isSame ? `same as ${other}` : `not ${other}`;
+  }
+
+  #renderNonce(key: string, nonce: string): string {
+    if (nonce === "") return "none";
+    if (this.#nonces.has(key)) return "used before on the stream";
+    this.#nonces.add(key);
+    return "fresh";
+  }
+}
+
+/** What a response must look like to be the expected one. */
+export function renderExpected(expected: Response, defaultType: TypeName): Rendered {
+  return {
+    type: expected.type ?? defaultType,
+    resources: [...(expected.resources ?? [])].sort(),
+    removed: [...(expected.removed ?? [])].sort(),
+    missing: [...(expected.missing ?? [])].sort(),
+    version: expected.version ?? "any",
+    nonce: "fresh",
+  };
+}
+
+function keyOf(typeUrl: string, bytes: Uint8Array): string {
+  return `${typeUrl} ${createHash("sha256").update(bytes).digest("base64")}`;
+}

@@ -1,0 +1,242 @@
+import { statusCode } from "@xdskit/protocol";
+import type { Case, Expectation, NodeLayers, Publication, Request, Step, StreamSpec } from "../case.ts";
+import type { TypeName } from "../content/catalog.ts";
+import { type Content, contentOf } from "../content/content.ts";
+import {
+  type Awaited,
+  type BookingObservation,
+  type Change,
+  type Commit,
+  type Driver,
+  type Observation,
+  UnsupportedStep,
+} from "./driver.ts";
+import { Observed, renderExpected } from "./observed.ts";
+import type { Play } from "./plays.ts";
+import { ScriptedStream } from "./scripted-client.ts";
+import { World } from "./world.ts";
+
+/** How a play ended. */
+export type Verdict =
+  | { readonly passed: true }
+  /** `step` counts from 1. */
+  | { readonly passed: false; readonly step: number; readonly expected: string; readonly actual: string };
+
+/** Plays a case to its end, or to the first step that did not go as written. The driver is stopped in any case. */
+export async function play(scene: Play, driver: Driver): Promise<Verdict> {
+  const stage = new Stage(scene, driver);
+  try {
+    for (const [index, step] of scene.case.steps.entries()) {
+      const difference = await stage.run(step);
+      if (difference !== undefined) return { passed: false, step: index + 1, ...difference };
+    }
+    return { passed: true };
+  } finally {
+    await driver.stop();
+  }
+}
+
+interface Difference {
+  readonly expected: string;
+  readonly actual: string;
+}
+
+class Stage {
+  readonly #case: Case;
+  readonly #kind: Play["kind"];
+  readonly #driver: Driver;
+  readonly #observed = new Observed();
+  readonly #streams = new Map<string, { client: ScriptedStream; connection: string; server: string }>();
+  readonly #servers = new Map<string, World>();
+  #placement: NodeLayers;
+
+  constructor({ case: script, kind }: Play, driver: Driver) {
+    this.#case = script;
+    this.#kind = kind;
+    this.#driver = driver;
+    this.#placement = script.setup?.placement ?? {};
+  }
+
+  async run(step: Step): Promise<Difference | undefined> {
+    try {
+      await this.#perform(step);
+    } catch (error) {
+      if (!(error instanceof UnsupportedStep)) throw error;
+      return { expected: "a target that can do this", actual: error.message };
+    }
+    return this.#compare(step, await this.#driver.settle(awaitedBy(step)));
+  }
+
+  async #perform(step: Step): Promise<void> {
+    if ("publishes" in step) return this.#publish(step.publishes, step.at ?? "");
+    if ("receives" in step) return this.#receive(step.receives, step.on ?? "main");
+    if ("opens" in step) {
+      for (const [name, spec] of Object.entries(step.opens)) await this.#open(name, spec);
+      return;
+    }
+    if ("breaks" in step) return this.#break(step.breaks);
+    if ("cancels" in step) {
+      this.#streams.delete(step.cancels);
+      return this.#driver.cancel(step.cancels);
+    }
+    if ("moves" in step) {
+      this.#placement = step.moves;
+      return this.#driver.move(step.moves);
+    }
+    if ("passes" in step) return this.#driver.pass(step.passes);
+    if ("stalls" in step) return this.#driver.setReading(step.stalls, false);
+    if ("drains" in step) return this.#driver.setReading(step.drains, true);
+    return this.#restart(step.restarts);
+  }
+
+  async #publish(published: Publication | readonly Publication[], server: string): Promise<void> {
+    const publications: readonly Publication[] = Array.isArray(published) ? published : [published];
+    const commit = commitOf(publications);
+    for (const { puts } of commit.changes) for (const content of puts) this.#observed.learn(content);
+    const world = await this.#serverNamed(server);
+    world.take(commit);
+    await this.#driver.commit(server, commit);
+  }
+
+  async #receive(received: Request | readonly Request[], on: string): Promise<void> {
+    const requests: readonly Request[] = Array.isArray(received) ? received : [received];
+    const stream = this.#streams.get(on) ?? (await this.#open(on, {}));
+    await this.#driver.send(
+      on,
+      requests.map((request) => stream.client.compose(request, this.#observed)),
+    );
+  }
+
+  async #open(name: string, spec: StreamSpec) {
+    const variant = spec.variant ?? this.#case.variant;
+    const kind = spec.kind ?? this.#kind;
+    const only = kind === "ads" ? undefined : kind === "per-type" ? this.#case.type : kind;
+    const server = spec.at ?? "";
+    const connection = spec.connection ?? `c1${server}`;
+    await this.#serverNamed(server);
+    await this.#driver.open({ stream: name, variant, only, connection, server });
+    const stream = {
+      client: new ScriptedStream(variant, only ?? this.#case.type, spec.node ?? "n1"),
+      connection,
+      server,
+    };
+    this.#streams.set(name, stream);
+    return stream;
+  }
+
+  async #break(connection: string): Promise<void> {
+    for (const [name, stream] of this.#streams) if (stream.connection === connection) this.#streams.delete(name);
+    await this.#driver.breakConnection(connection);
+  }
+
+  async #restart(server: string): Promise<void> {
+    const world = await this.#serverNamed(server);
+    for (const [name, stream] of this.#streams) if (stream.server === server) this.#streams.delete(name);
+    await this.#driver.restart(server);
+    await this.#driver.move(this.#placement);
+    await this.#driver.commit(server, world.whole());
+  }
+
+  async #serverNamed(server: string): Promise<World> {
+    let world = this.#servers.get(server);
+    if (world === undefined) {
+      world = new World();
+      this.#servers.set(server, world);
+      await this.#driver.start(server, this.#case.setup ?? {});
+    }
+    return world;
+  }
+
+  #compare(step: Expectation, observations: readonly Observation[]): Difference | undefined {
+    const actual = JSON.stringify(this.#render(step, observations), undefined, 2);
+    const expected = JSON.stringify(renderExpectation(step, this.#case.type), undefined, 2);
+    for (const stream of Object.keys(step.ends ?? {})) this.#streams.delete(stream);
+    return actual === expected ? undefined : { expected, actual };
+  }
+
+  #render(step: Expectation, observations: readonly Observation[]): unknown {
+    const sends = new Map<string, unknown[]>();
+    const ends: [string, string][] = [];
+    const bookings: BookingObservation[] = [];
+    const wanted = responsesByStream(step);
+    for (const observation of observations) {
+      if (observation.kind === "end") ends.push([observation.stream, nameOfStatus(observation.code)]);
+      else if (observation.kind === "booking") bookings.push(observation);
+      else {
+        const { stream, response } = observation;
+        const list = sends.get(stream) ?? [];
+        list.push(this.#observed.render(stream, response, wanted.get(stream)?.[list.length]));
+        sends.set(stream, list);
+        this.#streams.get(stream)?.client.take(response);
+      }
+    }
+    const reports = step.reports;
+    return {
+      sends: sorted(sends),
+      ends: ends.sort(),
+      reports: reports && bookings.map((booking, at) => this.#observed.renderBooking(booking, reports[at])),
+    };
+  }
+}
+
+function renderExpectation(step: Expectation, defaultType: TypeName): unknown {
+  const sends = new Map<string, unknown[]>();
+  for (const [stream, responses] of responsesByStream(step)) {
+    sends.set(
+      stream,
+      responses.map((response) => renderExpected(response, defaultType)),
+    );
+  }
+  return {
+    sends: sorted(sends),
+    ends: Object.entries(step.ends ?? {}).sort(),
+    reports: step.reports?.map(inOneOrder),
+  };
+}
+
+function inOneOrder({ acked, nacked, error, names }: NonNullable<Expectation["reports"]>[number]): unknown {
+  return { acked, nacked, error, names };
+}
+
+function awaitedBy(step: Expectation): Awaited {
+  const responses = new Map<string, number>();
+  for (const [stream, list] of responsesByStream(step)) responses.set(stream, list.length);
+  return { responses, ends: Object.keys(step.ends ?? {}), bookings: step.reports?.length ?? 0 };
+}
+
+function responsesByStream(step: Expectation): ReadonlyMap<string, NonNullable<Expectation["sends"]>> {
+  const responses = new Map<string, NonNullable<Expectation["sends"]>[number][]>();
+  for (const response of step.sends ?? []) {
+    const stream = response.on ?? "main";
+    const list = responses.get(stream) ?? [];
+    list.push(response);
+    responses.set(stream, list);
+  }
+  return responses;
+}
+
+function sorted(map: ReadonlyMap<string, unknown>): unknown {
+  return [...map].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function nameOfStatus(code: number): string {
+  return Object.entries(statusCode).find(([, value]) => value === code)?.[0] ?? `status ${code}`;
+}
+
+function commitOf(publications: readonly Publication[]): Commit {
+  const system = publications.map((publication) => publication.system).find((version) => version !== undefined);
+  return { changes: publications.map(changeOf), systemVersion: system };
+}
+
+function changeOf({ layer, versions, system: _, ...types }: Publication): Change {
+  const puts: Content[] = [];
+  const deletes: { type: TypeName; name: string }[] = [];
+  for (const [type, specs] of Object.entries(types) as [TypeName, readonly (string | object)[]][]) {
+    for (const spec of specs) {
+      if (typeof spec === "string" && spec.startsWith("-")) deletes.push({ type, name: spec.slice(1) });
+      else puts.push(contentOf(type, spec as Parameters<typeof contentOf>[1]));
+    }
+  }
+  const typeVersions = new Map(Object.entries(versions ?? {})) as ReadonlyMap<TypeName, string>;
+  return { layer: layer ?? "base", puts, deletes, typeVersions };
+}

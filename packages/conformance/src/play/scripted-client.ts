@@ -1,0 +1,84 @@
+import { anonymousNode, type Node, type Variant } from "@xdskit/protocol";
+import type { NodeSpec, Request } from "../case.ts";
+import { nameOfUrl, type TypeName, urlOf } from "../content/catalog.ts";
+import type { PlainRequest, PlainResponse } from "./driver.ts";
+import type { Observed } from "./observed.ts";
+
+/** What a well-behaved client remembers of one type on one stream. */
+interface TypeMemory {
+  names: readonly string[];
+  newest: PlainResponse | undefined;
+  acceptedVersion: string;
+}
+
+/** One stream from the client's side: turns what a case writes down into whole requests. */
+export class ScriptedStream {
+  readonly variant: Variant;
+  readonly #defaultType: TypeName;
+  readonly #node: NodeSpec;
+  readonly #types = new Map<string, TypeMemory>();
+  #hasSpoken = false;
+
+  constructor(variant: Variant, defaultType: TypeName, node: NodeSpec) {
+    this.variant = variant;
+    this.#defaultType = defaultType;
+    this.#node = node;
+  }
+
+  take(response: PlainResponse): void {
+    this.#memoryOf(nameOfUrl(response.typeUrl)).newest = response;
+  }
+
+  compose(request: Request, observed: Observed): PlainRequest {
+    const type = request.type ?? this.#defaultType;
+    const typeUrl = request.typeUrl ?? (type === "" ? "" : urlOf(type));
+    const memory = this.#memoryOf(typeUrl === "" ? this.#defaultType : nameOfUrl(typeUrl));
+    const answered = this.#answeredBy(request, memory, observed);
+    if (request.ack !== undefined && answered !== undefined) memory.acceptedVersion = answered.version;
+    if (request.names !== undefined) memory.names = request.names;
+    const isSotw = this.variant === "sotw";
+    const nonce = answered?.nonce ?? (isSotw ? (memory.newest?.nonce ?? "") : "");
+    return {
+      typeUrl,
+      node: this.#nodeOf(request),
+      nonce: observed.resolve(request.nonce, "nonce") ?? nonce,
+      error: request.error ?? (request.nack === undefined ? undefined : { code: 13, message: request.nack }),
+      version: isSotw ? (observed.resolve(request.version, "version") ?? memory.acceptedVersion) : "",
+      names: isSotw ? memory.names : [],
+      subscribe: request.subscribe ?? [],
+      unsubscribe: request.unsubscribe ?? [],
+      initial: (request.initial ?? []).map((held) =>
+        observed.heldVersion(type === "" ? this.#defaultType : type, held),
+      ),
+    };
+  }
+
+  #answeredBy(request: Request, memory: TypeMemory, observed: Observed): PlainResponse | undefined {
+    if (typeof request.ack === "string") return observed.responseNamed(request.ack);
+    if (request.of !== undefined) return observed.responseNamed(request.of);
+    if (request.ack === undefined && request.nack === undefined && request.error === undefined) return undefined;
+    if (memory.newest === undefined) throw new Error("the case answers a response, but none came before");
+    return memory.newest;
+  }
+
+  #nodeOf(request: Request): Node | undefined {
+    const spec = request.node ?? (this.#hasSpoken ? "(none)" : this.#node);
+    this.#hasSpoken = true;
+    return toNode(spec);
+  }
+
+  #memoryOf(type: string): TypeMemory {
+    let memory = this.#types.get(type);
+    if (memory === undefined) {
+      memory = { names: [], newest: undefined, acceptedVersion: "" };
+      this.#types.set(type, memory);
+    }
+    return memory;
+  }
+}
+
+function toNode(spec: NodeSpec): Node | undefined {
+  if (spec === "(none)") return undefined;
+  const { id, agent } = typeof spec === "string" ? { id: spec, agent: undefined } : spec;
+  return { ...anonymousNode, id, cluster: "conformance", userAgentName: agent ?? "" };
+}
