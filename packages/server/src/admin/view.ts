@@ -9,7 +9,7 @@ import type {
   TypeUrl,
 } from "@xdskit/protocol";
 import type { Gauges } from "../observe/gauges.ts";
-import type { SourceStatus } from "../observe/server-event.ts";
+import type { SourceStatus } from "../observe/source-status.ts";
 
 /**
  * What the admin API reads. All of it is asked for anew with every request, so a view keeps nothing and costs nothing

@@ -1,5 +1,5 @@
 import type { LayerState } from "@xdskit/protocol";
-import type { SourceStatus } from "./server-event.ts";
+import type { SourceStatus } from "./source-status.ts";
 
 /** What is read when somebody asks, and counted by nobody in between: the gauges among the metrics. */
 export interface Gauges {
@@ -9,6 +9,8 @@ export interface Gauges {
   revision(): number;
   layers(): Iterable<LayerState>;
   connections(): number;
+  /** Open discovery streams. */
+  openStreams(): number;
   /** Each limit of the server, in a fixed order. */
   limits(): readonly LimitState[];
   writes(): WriteState;

@@ -1,0 +1,217 @@
+import type { Variant } from "@xdskit/protocol";
+import type { SourceProblem } from "../observe/source-status.ts";
+
+/**
+ * One type for each answer of the admin API. Times are ISO 8601 in UTC; what is absent is left out; types are type URLs,
+ * with their short name beside them where they have one.
+ */
+
+/** A long list, one page of it. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** How many there are over all pages. */
+  readonly total: number;
+  /** The `offset` of the next page, if there is one. */
+  readonly next?: number;
+}
+
+/** `GET /api/v1/server` */
+export interface ServerAnswer {
+  readonly version: string;
+  readonly controlPlane: string;
+  /** Where xDS is served. */
+  readonly address?: string;
+  readonly startedAt: string;
+  readonly uptimeSeconds: number;
+  readonly revision: number;
+  readonly ready: boolean;
+  readonly draining: boolean;
+  /** Why it is not ready. */
+  readonly reasons: readonly string[];
+  readonly connections: number;
+  readonly streams: number;
+  readonly source: {
+    readonly state: string;
+    readonly since: string;
+    readonly errors: number;
+    readonly warnings: number;
+  };
+  readonly limits: readonly LimitAnswer[];
+  readonly writes: { readonly slowClients: number; readonly bufferedBytes: number };
+  readonly encoder: {
+    readonly segmentsEncoded: number;
+    readonly framesEncoded: number;
+    readonly bodiesEncoded: number;
+    readonly bytesEncoded: number;
+  };
+  readonly process: { readonly pid: number; readonly node: string; readonly residentBytes: number };
+}
+
+export interface LimitAnswer {
+  readonly name: string;
+  readonly value: number;
+  readonly used?: number;
+  readonly hits: number;
+}
+
+/** `GET /api/v1/layers` */
+export type LayersAnswer = Page<LayerAnswer>;
+
+export interface LayerAnswer {
+  readonly name: string;
+  readonly types: readonly {
+    readonly type: string;
+    readonly shortName?: string;
+    readonly resources: number;
+    readonly version: string;
+    /** The revision of its last change. */
+    readonly changedAt: number;
+  }[];
+}
+
+/** `GET /api/v1/resources` */
+export type ResourcesAnswer = Page<ResourceAnswer>;
+
+export interface ResourceAnswer {
+  readonly type: string;
+  readonly shortName?: string;
+  readonly name: string;
+  readonly version: string;
+  readonly layer: string;
+  readonly bytes: number;
+  readonly aliases?: readonly string[];
+  readonly ttlMs?: number;
+  readonly onDemand?: boolean;
+  readonly references: readonly { readonly type: string; readonly name: string }[];
+  /** With `body=true`: canonical JSON, secrets replaced. */
+  readonly body?: unknown;
+  /** With `body=true`, why there is no body. */
+  readonly problem?: string;
+}
+
+/** What a node calls itself. */
+export interface NodeAnswerIdentity {
+  readonly id: string;
+  readonly cluster: string;
+  readonly locality?: { readonly region: string; readonly zone: string; readonly subZone: string };
+  readonly userAgent: string;
+}
+
+/** `GET /api/v1/nodes` */
+export type NodesAnswer = Page<NodeAnswer>;
+
+/** All streams of one node id. */
+export interface NodeAnswer extends NodeAnswerIdentity {
+  readonly streams: readonly { readonly stream: number; readonly variant: Variant; readonly peer: string }[];
+  /** Top-most first. */
+  readonly layers: readonly string[];
+  readonly connectedAt?: string;
+  readonly lastRequestAt?: string;
+  readonly types: readonly TypeAnswer[];
+}
+
+/** Where one type stands on one stream. */
+export interface TypeAnswer {
+  readonly type: string;
+  readonly shortName?: string;
+  readonly stream: number;
+  readonly state: DeliveryFate;
+  readonly isWildcard: boolean;
+  /** Names asked for beside the wildcard. */
+  readonly names: number;
+  /** Asked for, and nothing has that name; at most 100 of them. */
+  readonly missing: readonly string[];
+  readonly toldRevision?: number;
+  readonly sentVersion?: string;
+  /** What the client holds. */
+  readonly acked?: ResponseAnswer & { readonly ackedAt?: string };
+  readonly nacked?: RefusalAnswer & { readonly nackedAt?: string };
+  /** Sent and not answered, oldest first. */
+  readonly pending: readonly ResponseAnswer[];
+}
+
+export interface ResponseAnswer {
+  readonly nonce: string;
+  readonly version: string;
+  readonly revision: number;
+  readonly resources: number;
+  readonly removed: number;
+  readonly sentAt?: string;
+}
+
+export interface RefusalAnswer extends ResponseAnswer {
+  readonly code: number;
+  /** What the client said, made printable, at most 4096 characters. */
+  readonly reason: string;
+  /** The resources that were in the refused response; at most 100 of them. */
+  readonly refused: readonly string[];
+}
+
+/** `GET /api/v1/streams` */
+export type StreamsAnswer = Page<StreamAnswer>;
+
+export interface StreamAnswer {
+  readonly stream: number;
+  readonly variant: Variant;
+  /** The only type of a per-type stream. */
+  readonly onlyType?: string;
+  readonly peer: { readonly address: string; readonly isTls: boolean; readonly names: readonly string[] };
+  /** Absent before the first request. */
+  readonly node?: NodeAnswerIdentity;
+  readonly layers: readonly string[];
+  readonly openedAt?: string;
+  readonly lastRequestAt?: string;
+  readonly lastResponseAt?: string;
+  readonly types: readonly TypeAnswer[];
+}
+
+/**
+ * How it went for one type on one stream. `acked`: the client took everything it was sent. `pending`: it was sent
+ * something and has not answered. `nacked`: it refused the newest thing it answered. `requested-but-missing`: it asked
+ * only for what does not exist. `sent`: it has what it asked for, and no answer is awaited. `requested`: nothing was sent yet.
+ */
+export type DeliveryFate = "acked" | "pending" | "nacked" | "sent" | "requested-but-missing" | "requested";
+
+/** `GET /api/v1/deliveries` */
+export type DeliveriesAnswer = Page<DeliveryAnswer>;
+
+/** The fate of what one node was sent of one type. */
+export interface DeliveryAnswer {
+  readonly node: string;
+  readonly type: string;
+  readonly shortName?: string;
+  readonly stream: number;
+  readonly state: DeliveryFate;
+  /** Of the response that the state is about. */
+  readonly version?: string;
+  readonly nonce?: string;
+  readonly revision?: number;
+  /** Since when it is so. */
+  readonly since?: string;
+  /** What the client holds, beside what the state is about. */
+  readonly ackedVersion?: string;
+  readonly reason?: string;
+  readonly refused?: readonly string[];
+  readonly missing?: readonly string[];
+}
+
+/** `GET /api/v1/source` */
+export interface SourceAnswer {
+  readonly state: "loading" | "good" | "failed";
+  readonly since: string;
+  readonly problems: readonly SourceProblem[];
+}
+
+/** `GET /readyz` */
+export interface ReadyAnswer {
+  readonly ready: boolean;
+  readonly draining: boolean;
+  readonly reasons: readonly string[];
+}
+
+/** Every answer that is not 2xx. */
+export interface ErrorAnswer {
+  readonly error: string;
+  /** What to ask instead. */
+  readonly hint?: string;
+}

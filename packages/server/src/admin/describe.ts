@@ -1,0 +1,133 @@
+import type { DeliveryState, Node, StreamId, StreamState, TypeState, TypeUrl } from "@xdskit/protocol";
+import type { DeliveryTimes } from "../observe/deliveries.ts";
+import { printable } from "../observe/printable.ts";
+import type {
+  DeliveryAnswer,
+  DeliveryFate,
+  NodeAnswerIdentity,
+  RefusalAnswer,
+  ResponseAnswer,
+  StreamAnswer,
+  TypeAnswer,
+} from "./answer.ts";
+import type { ResourceTypes } from "./view.ts";
+
+/** Turns what the plane tells into what the admin API answers. */
+export class Describer {
+  readonly #deliveries: DeliveryTimes;
+  readonly #shortNames: ReadonlyMap<TypeUrl, string>;
+
+  constructor(deliveries: DeliveryTimes, types: ResourceTypes) {
+    this.#deliveries = deliveries;
+    this.#shortNames = new Map(types.types.map(({ type, shortName }) => [type, shortName]));
+  }
+
+  /** The type URL, and the short name if it has one. */
+  type(type: TypeUrl): { type: string; shortName?: string } {
+    const shortName = this.#shortNames.get(type);
+    return shortName === undefined || shortName === "" ? { type } : { type, shortName };
+  }
+
+  stream(state: StreamState): StreamAnswer {
+    const { stream, variant, onlyType, peer, node, layers } = state;
+    const times = this.#deliveries.stream(stream);
+    return {
+      stream,
+      variant,
+      ...(onlyType !== undefined && { onlyType }),
+      peer: { address: peer.address, isTls: peer.isTls, names: peer.names },
+      ...(node !== undefined && { node: this.node(node) }),
+      layers,
+      ...time("openedAt", times?.openedAt),
+      ...time("lastRequestAt", times?.lastRequestAt),
+      ...time("lastResponseAt", times?.lastResponseAt),
+      types: state.types.map((type) => this.typeState(stream, type)),
+    };
+  }
+
+  node(node: Node): NodeAnswerIdentity {
+    return {
+      id: node.id,
+      cluster: node.cluster,
+      ...(node.locality !== undefined && { locality: node.locality }),
+      userAgent: `${node.userAgentName} ${node.userAgentVersion}`.trim(),
+    };
+  }
+
+  typeState(stream: StreamId, state: TypeState): TypeAnswer {
+    const { isWildcard, names, missing, toldRevision, sentVersion, acked, nacked, pending } = state;
+    const times = this.#deliveries.type(stream, state.type);
+    const describe = (response: DeliveryState): ResponseAnswer => this.#response(stream, state.type, response);
+    return {
+      ...this.type(state.type),
+      stream,
+      state: fateOf(state),
+      isWildcard,
+      names,
+      missing,
+      ...(toldRevision !== undefined && { toldRevision }),
+      ...(sentVersion !== undefined && { sentVersion }),
+      ...(acked !== undefined && { acked: { ...describe(acked), ...time("ackedAt", times?.ackedAt) } }),
+      ...(nacked !== undefined && {
+        nacked: { ...describe(nacked), ...refusalOf(nacked), ...time("nackedAt", times?.nackedAt) },
+      }),
+      pending: pending.map(describe),
+    };
+  }
+
+  /** The row of one type on one stream. */
+  delivery(stream: StreamState, state: TypeState): DeliveryAnswer {
+    const fate = fateOf(state);
+    const times = this.#deliveries.type(stream.stream, state.type);
+    const { missing, acked, nacked } = state;
+    const about = fate === "nacked" ? nacked : fate === "pending" ? state.pending[0] : acked;
+    const ackedVersion = fate === "acked" ? undefined : acked?.version;
+    const since = {
+      acked: times?.ackedAt,
+      nacked: times?.nackedAt,
+      pending: about === undefined ? undefined : times?.sentAtOf(about.nonce),
+      sent: times?.sentAt,
+      requested: times?.requestedAt,
+      "requested-but-missing": times?.requestedAt,
+    }[fate];
+    return {
+      node: stream.node?.id ?? "",
+      ...this.type(state.type),
+      stream: stream.stream,
+      state: fate,
+      ...(about !== undefined && { version: about.version, nonce: about.nonce, revision: about.revision }),
+      ...time("since", since),
+      ...(ackedVersion !== undefined && { ackedVersion }),
+      ...(fate === "nacked" &&
+        nacked !== undefined && { reason: printable(nacked.error.message), refused: nacked.refused }),
+      ...(missing.length > 0 && { missing }),
+    };
+  }
+
+  #response(
+    stream: StreamId,
+    type: TypeUrl,
+    { nonce, version, revision, resources, removed }: DeliveryState,
+  ): ResponseAnswer {
+    const sentAt = this.#deliveries.type(stream, type)?.sentAtOf(nonce);
+    return { nonce, version, revision, resources, removed, ...time("sentAt", sentAt) };
+  }
+}
+
+function refusalOf(nacked: NonNullable<TypeState["nacked"]>): Pick<RefusalAnswer, "code" | "reason" | "refused"> {
+  return { code: nacked.error.code, reason: printable(nacked.error.message), refused: nacked.refused };
+}
+
+/** What became of the newest thing that was sent (K2). A refusal stays in sight until something newer is accepted. */
+export function fateOf(state: TypeState): DeliveryFate {
+  if (state.nacked !== undefined) return "nacked";
+  if (state.pending.length > 0) return "pending";
+  if (state.acked !== undefined) return "acked";
+  if (state.sentVersion !== undefined) return "sent";
+  return state.missing.length > 0 ? "requested-but-missing" : "requested";
+}
+
+/** A field with a time, or no field. */
+export function time<K extends string>(key: K, at: number | undefined): { readonly [P in K]?: string } {
+  return (at === undefined ? {} : { [key]: new Date(at).toISOString() }) as { readonly [P in K]?: string };
+}

@@ -1,0 +1,62 @@
+/** The caller asked for something that there is not, or in a way that cannot be read. */
+export class QueryError extends Error {
+  override readonly name = "QueryError";
+  readonly status: 400 | 404;
+  readonly hint: string | undefined;
+
+  constructor(status: 400 | 404, message: string, hint?: string) {
+    super(message);
+    this.status = status;
+    this.hint = hint;
+  }
+}
+
+/** The parameters of one request. */
+export class Query {
+  readonly #parameters: URLSearchParams;
+
+  /** Throws a `QueryError` if there is one that is not among the known ones. */
+  constructor(parameters: URLSearchParams, known: readonly string[]) {
+    this.#parameters = parameters;
+    for (const name of parameters.keys()) {
+      if (known.includes(name)) continue;
+      const hint = known.length === 0 ? "it takes no parameters" : `it takes ${known.join(", ")}`;
+      throw new QueryError(400, `unknown parameter ${JSON.stringify(name)}`, hint);
+    }
+  }
+
+  text(name: string): string | undefined {
+    return this.#parameters.get(name) ?? undefined;
+  }
+
+  /** Every value of a parameter that may be repeated; undefined if there is none. */
+  texts(name: string): ReadonlySet<string> | undefined {
+    const values = this.#parameters.getAll(name);
+    return values.length === 0 ? undefined : new Set(values);
+  }
+
+  /** A whole number from 0. */
+  count(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (!/^\d{1,9}$/.test(text))
+      throw new QueryError(400, `${name}: expected a whole number, got ${JSON.stringify(text)}`);
+    return Number(text);
+  }
+
+  /** False if it is not there; a bare `name` is true. */
+  flag(name: string): boolean {
+    const text = this.text(name);
+    if (text === undefined || text === "false" || text === "0") return false;
+    if (text === "" || text === "true" || text === "1") return true;
+    throw new QueryError(400, `${name}: expected true or false, got ${JSON.stringify(text)}`);
+  }
+
+  oneOf<T extends string>(name: string, values: readonly T[]): T | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const value = values.find((known) => known === text);
+    if (value !== undefined) return value;
+    throw new QueryError(400, `${name}: expected one of ${values.join(", ")}, got ${JSON.stringify(text)}`);
+  }
+}

@@ -1,0 +1,32 @@
+import type { ReadyAnswer } from "../answer.ts";
+import type { Route } from "../route.ts";
+
+/** The process runs and its event loop turns. */
+export const livez: Route = {
+  path: "/livez",
+  says: "200 while the process works",
+  parameters: {},
+  answer: () => ({ kind: "text", text: "ok\n" }),
+};
+
+/** Clients are served. */
+export const readyz: Route = {
+  path: "/readyz",
+  says: "200 when clients are served, else 503 with the reasons",
+  parameters: {},
+  answer({ view }) {
+    const { isReady, isDraining, reasons } = view.readiness();
+    const value: ReadyAnswer = { ready: isReady, draining: isDraining, reasons };
+    return { kind: "json", status: isReady ? 200 : 503, value };
+  },
+};
+
+/** For Prometheus. */
+export const metrics: Route = {
+  path: "/metrics",
+  says: "metrics in Prometheus' text format",
+  parameters: {},
+  async answer(sources) {
+    return { kind: "text", contentType: sources.metrics.contentType, text: await sources.metrics.scrape() };
+  },
+};

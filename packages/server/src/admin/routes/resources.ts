@@ -1,0 +1,121 @@
+import { anonymousNode, type LayerState, type Resource, type TypeUrl } from "@xdskit/protocol";
+import type { ResourceAnswer } from "../answer.ts";
+import type { Describer } from "../describe.ts";
+import { type Query, QueryError } from "../query.ts";
+import { page, pageParameters, type Route, type Step } from "../route.ts";
+import type { AdminView } from "../view.ts";
+
+/** What the layers hold. Secrets are never shown. */
+export const resources: Route = {
+  path: "/api/v1/resources",
+  says: "resources; ?body=true shows them, secrets redacted",
+  parameters: {
+    type: "a short name (cds), a message name or a type URL",
+    layer: "only of this layer",
+    node: "what this node sees: the top-most holder of each name",
+    name: "only these names (may be repeated)",
+    body: "true: with the resource as JSON",
+    ...pageParameters,
+  },
+  answer: ({ view, describe }, query) => page(query, findResources(view, describe, query)),
+};
+
+function* findResources(view: AdminView, describe: Describer, query: Query): Iterable<Step> {
+  const names = query.texts("name");
+  const withBody = query.flag("body");
+  for (const { layer, types } of chosenLayers(view, query)) {
+    for (const [type, seen] of types) {
+      for (const resource of view.resources([layer], type)) {
+        const isShadowed = seen?.has(resource.name) === true;
+        seen?.add(resource.name);
+        const isWanted = !isShadowed && (names === undefined || names.has(resource.name));
+        yield isWanted ? () => describeResource(view, describe, { layer, resource, withBody }) : undefined;
+      }
+    }
+  }
+}
+
+/** Layers to walk, with their types; for a node, each type with the names that a layer further up holds already. */
+function chosenLayers(
+  view: AdminView,
+  query: Query,
+): readonly { layer: string; types: ReadonlyMap<TypeUrl, Set<string> | undefined> }[] {
+  const byName = new Map([...view.layers()].map((layer) => [layer.name, layer]));
+  const node = query.text("node");
+  const layer = query.text("layer");
+  if (node !== undefined && layer !== undefined) throw new QueryError(400, "node and layer do not go together");
+  if (layer !== undefined && !byName.has(layer)) {
+    throw new QueryError(
+      404,
+      `there is no layer ${JSON.stringify(layer)}`,
+      `there are ${[...byName.keys()].join(", ")}`,
+    );
+  }
+  const names = node !== undefined ? layersOfNode(view, node) : layer !== undefined ? [layer] : [...byName.keys()];
+  const only = chosenType(view, query);
+  const seen = new Map<TypeUrl, Set<string>>();
+  return names.map((name) => ({
+    layer: name,
+    types: new Map(
+      typesOf(byName.get(name), only).map((type) => [type, node === undefined ? undefined : seenOf(seen, type)]),
+    ),
+  }));
+}
+
+function typesOf(layer: LayerState | undefined, only: TypeUrl | undefined): readonly TypeUrl[] {
+  const types = [...(layer?.types.keys() ?? [])];
+  return only === undefined ? types : types.filter((type) => type === only);
+}
+
+function seenOf(seen: Map<TypeUrl, Set<string>>, type: TypeUrl): Set<string> {
+  const names = seen.get(type) ?? new Set<string>();
+  seen.set(type, names);
+  return names;
+}
+
+/** The type of the parameter `type`; undefined without one. */
+export function chosenType(view: AdminView, query: Query): TypeUrl | undefined {
+  const text = query.text("type");
+  if (text === undefined) return undefined;
+  const type = view.types.typeNamed(text);
+  if (type !== undefined) return type;
+  const known = view.types.types.flatMap(({ shortName }) => (shortName === "" ? [] : [shortName]));
+  throw new QueryError(400, `unknown type ${JSON.stringify(text)}`, `it may be ${known.join(", ")}, or a type URL`);
+}
+
+/** Those of a connected node are what it sees; any other is placed as one that connects from here. */
+function layersOfNode(view: AdminView, id: string): readonly string[] {
+  for (const { node, layers } of view.streams()) if (node?.id === id) return layers;
+  const peer = { address: "127.0.0.1:0", isLoopback: true, isTls: false, names: [] };
+  const placed = view.place({ ...anonymousNode, id }, peer);
+  if (!("refused" in placed)) return placed;
+  throw new QueryError(404, `node ${JSON.stringify(id)} would be refused: ${placed.refused}`);
+}
+
+function describeResource(
+  view: AdminView,
+  describe: Describer,
+  { layer, resource, withBody }: { layer: string; resource: Resource; withBody: boolean },
+): ResourceAnswer {
+  const { type, name, version, bytes, aliases, ttlMs, onDemand, references } = resource;
+  return {
+    ...describe.type(type),
+    name,
+    version,
+    layer,
+    bytes: bytes.byteLength,
+    ...(aliases.length > 0 && { aliases }),
+    ...(ttlMs !== undefined && { ttlMs }),
+    ...(onDemand && { onDemand }),
+    references: references.map((reference) => ({ type: reference.type, name: reference.name })),
+    ...(withBody && bodyOf(view, resource)),
+  };
+}
+
+function bodyOf(view: AdminView, { type, bytes }: Resource): { body: unknown } | { problem: string } {
+  try {
+    return { body: view.types.toJson(type, bytes, { redact: true }) };
+  } catch (cause) {
+    return { problem: cause instanceof Error ? cause.message : "cannot be shown" };
+  }
+}

@@ -1,0 +1,73 @@
+import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer } from "../answer.ts";
+import { page, pageParameters, type Route, type Step } from "../route.ts";
+import type { AdminView } from "../view.ts";
+
+/** What runs, since when, and how full it is. */
+export const server: Route = {
+  path: "/api/v1/server",
+  says: "version, readiness, revision, limits and their use",
+  parameters: {},
+  answer: ({ view }) => ({ kind: "json", value: describeServer(view) }),
+};
+
+function describeServer(view: AdminView): ServerAnswer {
+  const { isReady, isDraining, reasons } = view.readiness();
+  const { state, since, problems } = view.source();
+  const address = view.address();
+  const errors = problems.filter(({ severity }) => severity === "error").length;
+  return {
+    version: view.version,
+    controlPlane: view.controlPlane,
+    ...(address !== undefined && { address }),
+    startedAt: view.startedAt.toISOString(),
+    uptimeSeconds: Math.round((Date.now() - view.startedAt.getTime()) / 1000),
+    revision: view.revision(),
+    ready: isReady,
+    draining: isDraining,
+    reasons,
+    connections: view.connections(),
+    streams: view.openStreams(),
+    source: { state, since: since.toISOString(), errors, warnings: problems.length - errors },
+    limits: view.limits().map(({ name, value, used, hits }): LimitAnswer => {
+      return { name, value, ...(used !== undefined && { used }), hits };
+    }),
+    writes: view.writes(),
+    encoder: { ...view.encoder() },
+    process: { pid: process.pid, node: process.version, residentBytes: process.memoryUsage.rss() },
+  };
+}
+
+/** The sets of resources that there are. */
+export const layers: Route = {
+  path: "/api/v1/layers",
+  says: "layers, and what each holds",
+  parameters: pageParameters,
+  answer: ({ view, describe }, query) => {
+    function* steps(): Iterable<Step> {
+      for (const { name, types } of view.layers()) {
+        yield (): LayerAnswer => ({
+          name,
+          types: [...types].map(([type, { resources, version, changedAt }]) => ({
+            ...describe.type(type),
+            resources,
+            version,
+            changedAt,
+          })),
+        });
+      }
+    }
+    return page(query, steps());
+  },
+};
+
+/** How the files stand. */
+export const source: Route = {
+  path: "/api/v1/source",
+  says: "state of the source, and its problems",
+  parameters: {},
+  answer({ view }) {
+    const { state, since, problems } = view.source();
+    const value: SourceAnswer = { state, since: since.toISOString(), problems };
+    return { kind: "json", value };
+  },
+};

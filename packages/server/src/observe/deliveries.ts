@@ -1,0 +1,163 @@
+import type { StreamId, TypeUrl } from "@xdskit/protocol";
+import type { ObservedTelemetry } from "./telemetry.ts";
+
+/** Unanswered responses per stream and type whose time of sending is kept; of more, the oldest are forgotten. */
+const MAX_UNANSWERED = 16;
+/** Revisions whose time is kept, to say how long a change took to arrive. */
+const MAX_REVISIONS = 1024;
+
+/** When things happened to one type on one stream, in milliseconds since 1970; undefined if they did not yet. */
+export interface TypeTimes {
+  readonly sentAt: number | undefined;
+  readonly ackedAt: number | undefined;
+  readonly nackedAt: number | undefined;
+  /** The last request of this type. */
+  readonly requestedAt: number | undefined;
+  /** When an unanswered response was sent; undefined if it was answered, or is so old that it was forgotten. */
+  sentAtOf(nonce: string): number | undefined;
+}
+
+/** When a stream opened and was last heard of. */
+export interface StreamTimes {
+  readonly openedAt: number;
+  readonly lastRequestAt: number | undefined;
+  readonly lastResponseAt: number | undefined;
+}
+
+/** How long an ACK took. */
+export interface Latency {
+  readonly type: TypeUrl;
+  /** From the response. */
+  readonly sendToAckMs: number;
+  /** From the transaction, for streams that stood there when it was committed; undefined for all others. */
+  readonly propagationMs: number | undefined;
+}
+
+/** The times of deliveries. Bounded: a stream that ends is forgotten with everything about it (K2, S-ACK-13). */
+export interface DeliveryTimes {
+  stream(stream: StreamId): StreamTimes | undefined;
+  type(stream: StreamId, type: TypeUrl): TypeTimes | undefined;
+  /** When a revision was made; undefined for one that is no longer remembered. */
+  revisionMadeAt(revision: number): number | undefined;
+  /** Called for every ACK of a response whose time is known. */
+  onAcked(listener: (latency: Latency) => void): void;
+}
+
+/** Listens to the telemetry from now on. */
+export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes {
+  const streams = new Map<StreamId, StreamRecord>();
+  const revisions = new Map<number, number>();
+  const listeners: ((latency: Latency) => void)[] = [];
+
+  telemetry.observe("committed", ({ revision }, at) => {
+    revisions.set(revision, at.getTime());
+    if (revisions.size > MAX_REVISIONS) forgetOldest(revisions);
+  });
+  telemetry.observe("stream-opened", ({ stream }, at) => {
+    streams.set(stream, {
+      openedAt: at.getTime(),
+      lastRequestAt: undefined,
+      lastResponseAt: undefined,
+      types: new Map(),
+    });
+  });
+  telemetry.observe("stream-closed", ({ stream }) => {
+    streams.delete(stream);
+  });
+  telemetry.observe("request-understood", ({ stream, type }, at) => {
+    const record = streams.get(stream);
+    if (record === undefined) return;
+    record.lastRequestAt = at.getTime();
+    typeRecord(record, type).requestedAt = at.getTime();
+  });
+  telemetry.observe("response-sent", ({ stream, type, nonce, revision }, at) => {
+    const record = streams.get(stream);
+    if (record === undefined) return;
+    record.lastResponseAt = at.getTime();
+    typeRecord(record, type).send(nonce, revision, at.getTime());
+  });
+  telemetry.observe("response-acked", ({ stream, type, nonce }, at) => {
+    const record = streams.get(stream);
+    if (record === undefined) return;
+    const times = typeRecord(record, type);
+    times.ackedAt = at.getTime();
+    const sent = times.settle(nonce);
+    if (sent === undefined) return;
+    const madeAt = revisions.get(sent.revision);
+    const stood = madeAt !== undefined && madeAt >= record.openedAt;
+    const now = at.getTime();
+    const latency = { type, sendToAckMs: now - sent.at, propagationMs: stood ? now - madeAt : undefined };
+    for (const listener of listeners) listener(latency);
+  });
+  telemetry.observe("response-nacked", ({ stream, type, nonce }, at) => {
+    const record = streams.get(stream);
+    if (record === undefined) return;
+    const times = typeRecord(record, type);
+    times.nackedAt = at.getTime();
+    times.settle(nonce);
+  });
+
+  return {
+    stream: (stream) => streams.get(stream),
+    type: (stream, type) => streams.get(stream)?.types.get(type),
+    revisionMadeAt: (revision) => revisions.get(revision),
+    onAcked: (listener) => {
+      listeners.push(listener);
+    },
+  };
+}
+
+interface StreamRecord extends StreamTimes {
+  lastRequestAt: number | undefined;
+  lastResponseAt: number | undefined;
+  readonly types: Map<TypeUrl, TypeRecord>;
+}
+
+interface Sent {
+  readonly nonce: string;
+  readonly revision: number;
+  readonly at: number;
+}
+
+class TypeRecord implements TypeTimes {
+  sentAt: number | undefined = undefined;
+  ackedAt: number | undefined = undefined;
+  nackedAt: number | undefined = undefined;
+  requestedAt: number | undefined = undefined;
+  #unanswered: Sent[] = [];
+
+  send(nonce: string, revision: number, at: number): void {
+    this.sentAt = at;
+    this.#unanswered.push({ nonce, revision, at });
+    if (this.#unanswered.length > MAX_UNANSWERED) this.#unanswered.shift();
+  }
+
+  /** An answer settles the response it names and all older ones: clients may answer only the newest (A12). */
+  settle(nonce: string): Sent | undefined {
+    const index = this.#unanswered.findIndex((sent) => sent.nonce === nonce);
+    if (index === -1) return undefined;
+    const [sent] = this.#unanswered.slice(index, index + 1);
+    this.#unanswered = this.#unanswered.slice(index + 1);
+    return sent;
+  }
+
+  sentAtOf(nonce: string): number | undefined {
+    return this.#unanswered.find((sent) => sent.nonce === nonce)?.at;
+  }
+}
+
+function typeRecord(record: StreamRecord, type: TypeUrl): TypeRecord {
+  let times = record.types.get(type);
+  if (times === undefined) {
+    times = new TypeRecord();
+    record.types.set(type, times);
+  }
+  return times;
+}
+
+function forgetOldest(map: Map<number, number>): void {
+  for (const key of map.keys()) {
+    map.delete(key);
+    return;
+  }
+}

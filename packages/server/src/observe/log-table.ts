@@ -1,0 +1,121 @@
+/** A line of the log, as the reference page tells it. */
+export interface LogRow {
+  readonly level: "debug" | "info" | "warn" | "error";
+  /** The sentence that a person reads. */
+  readonly message: string;
+  readonly fields: readonly string[];
+  /** What it means for the operator, and what to do. */
+  readonly means: string;
+}
+
+/** Values of a line's fields; undefined ones are left out. */
+export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+/** Every line that a server logs. */
+export const logTable = {
+  "server-ready": {
+    level: "info",
+    message: "clients are served from now on",
+    fields: [],
+    means: "the first good state took effect",
+  },
+  "server-draining": {
+    level: "info",
+    message: "sending clients away",
+    fields: ["grace_ms"],
+    means: "the server was told to stop; clients go to another one or come back",
+  },
+  "state-committed": {
+    level: "info",
+    message: "a new state takes effect",
+    fields: ["revision", "took_ms"],
+    means: "changed resources are being sent; `xds deliveries` shows who has them",
+  },
+  "response-refused": {
+    level: "warn",
+    message: "a client refused a response",
+    fields: ["node", "type", "version", "nonce", "stream", "code", "reason", "names", "suppressed"],
+    means:
+      "the client keeps what it had; mend what the reason names. At most one line in 10 s for each node and type: suppressed counts the rest",
+  },
+  "node-connected": {
+    level: "info",
+    message: "a client said who it is",
+    fields: ["stream", "node", "cluster", "agent", "layers"],
+    means: "layers are what it sees, top-most first",
+  },
+  "node-moved": {
+    level: "info",
+    message: "a client sees other layers now",
+    fields: ["stream", "node", "layers"],
+    means: "the rules that place nodes changed",
+  },
+  "stream-opened": {
+    level: "debug",
+    message: "a stream opened",
+    fields: ["stream", "variant", "method", "peer"],
+    means: "a client connected",
+  },
+  "stream-closed": {
+    level: "debug",
+    message: "a stream ended",
+    fields: ["stream", "peer", "reason", "code", "message", "age_ms"],
+    means: "an ordinary end",
+  },
+  "stream-ended": {
+    level: "warn",
+    message: "a stream was ended by this server",
+    fields: ["stream", "peer", "reason", "code", "message", "age_ms"],
+    means: "the message says why; the client comes back by itself, and meets the same end until that is mended",
+  },
+  "client-slow": {
+    level: "warn",
+    message: "a client does not read",
+    fields: ["stream", "pending_bytes"],
+    means: "it gets nothing until it reads again, then only the newest state",
+  },
+  "client-odd": {
+    level: "debug",
+    message: "a client did something odd",
+    fields: ["stream", "node", "type", "what"],
+    means: "it was borne; a bug of the client if it is frequent",
+  },
+  "limit-hit": {
+    level: "warn",
+    message: "a limit was passed",
+    fields: ["limit", "peer", "stream", "message"],
+    means: "raise the limit if the client is right",
+  },
+  "connection-refused": {
+    level: "warn",
+    message: "a connection was closed before anything was said",
+    fields: ["peer", "reason"],
+    means: "the peer speaks another protocol, or no TLS, or its certificate is no good",
+  },
+  "tls-reloaded": {
+    level: "info",
+    message: "certificates were read anew",
+    fields: ["files"],
+    means: "new connections use them",
+  },
+  "tls-refused": {
+    level: "error",
+    message: "changed certificates are no good, the old ones stay in force",
+    fields: ["files", "reason"],
+    means: "mend the files before the old certificate expires",
+  },
+  "listener-failed": {
+    level: "error",
+    message: "a listener of the embedding program threw",
+    fields: ["event", "error"],
+    means: "a bug in the program around the server",
+  },
+  "invariant-broken": {
+    level: "error",
+    message: "internal error",
+    fields: ["stream", "during", "error"],
+    means: "a bug in xdskit: the stream was ended with INTERNAL; please report the line",
+  },
+} as const satisfies Record<string, LogRow>;
+
+export type LogEvent = keyof typeof logTable;

@@ -1,0 +1,102 @@
+import type { LogEvent, LogFields } from "./log-table.ts";
+import { createNackLimit } from "./nack-limit.ts";
+import { printable, redactText } from "./printable.ts";
+import type { ObservedTelemetry } from "./telemetry.ts";
+
+/** Where lines of the log go. Must not throw. */
+export interface Log {
+  write(event: LogEvent, fields: LogFields): void;
+}
+
+/** Tells the log what happens from now on. Text of clients is made printable and holds no secret (A14, H2). */
+export function attachLog(telemetry: ObservedTelemetry, log: Log): void {
+  logStreams(telemetry, log);
+  logNacks(telemetry, log);
+  logServer(telemetry, log);
+}
+
+function logStreams(telemetry: ObservedTelemetry, log: Log): void {
+  telemetry.observe("stream-opened", ({ stream, variant, method, peer }) =>
+    log.write("stream-opened", { stream, variant, method, peer: peer.address }),
+  );
+  telemetry.observe("node-identified", ({ stream, node, layers }) =>
+    log.write("node-connected", {
+      stream,
+      node: printable(node.id, 200),
+      cluster: printable(node.cluster, 200),
+      agent: printable(`${node.userAgentName} ${node.userAgentVersion}`.trim(), 100),
+      layers: layers.join(","),
+    }),
+  );
+  telemetry.observe("node-moved", ({ stream, node, layers }) =>
+    log.write("node-moved", { stream, node: printable(node.id, 200), layers: layers.join(",") }),
+  );
+  telemetry.observe("stream-closed", ({ stream, peer, reason, status, ageMs }) =>
+    log.write(isOrdinaryEnd(reason) ? "stream-closed" : "stream-ended", {
+      stream,
+      peer: peer.address,
+      reason,
+      code: status.code,
+      message: printable(status.message, 500),
+      age_ms: Math.round(ageMs),
+    }),
+  );
+  telemetry.observe("stream-stalled", ({ stream, pendingBytes }) =>
+    log.write("client-slow", { stream, pending_bytes: pendingBytes }),
+  );
+  telemetry.observe("oddity", ({ stream, node, type, what }) =>
+    log.write("client-odd", { stream, node: printable(node.id, 200), type, what }),
+  );
+}
+
+function isOrdinaryEnd(reason: string): boolean {
+  return ["finished", "cancelled", "connection-lost", "connection-age", "draining", "closed"].includes(reason);
+}
+
+function logNacks(telemetry: ObservedTelemetry, log: Log): void {
+  const limit = createNackLimit();
+  telemetry.observe("response-nacked", ({ stream, node, type, nonce, version, error, names }, at) => {
+    const allowed = limit.allow(`${node.id}\n${type}`, at.getTime());
+    if (allowed === undefined) return;
+    log.write("response-refused", {
+      node: printable(node.id, 200),
+      type,
+      version,
+      nonce,
+      stream,
+      code: error.code,
+      reason: printable(error.message),
+      names: names.slice(0, 10).map((name) => printable(name, 200)),
+      suppressed: allowed.suppressed > 0 ? allowed.suppressed : undefined,
+    });
+  });
+}
+
+function logServer(telemetry: ObservedTelemetry, log: Log): void {
+  telemetry.observe("ready", () => log.write("server-ready", {}));
+  telemetry.observe("draining", ({ graceMs }) => log.write("server-draining", { grace_ms: graceMs }));
+  telemetry.observe("committed", ({ revision, tookMs }) =>
+    log.write("state-committed", { revision, took_ms: Math.round(tookMs * 10) / 10 }),
+  );
+  telemetry.observe("limit-hit", ({ limit, address, stream, message }) =>
+    log.write("limit-hit", { limit, peer: address, stream, message: printable(message, 500) }),
+  );
+  telemetry.observe("connection-refused", ({ address, reason }) =>
+    log.write("connection-refused", { peer: address, reason: printable(reason, 200) }),
+  );
+  telemetry.observe("tls-reloaded", ({ files }) => log.write("tls-reloaded", { files: files.join(",") }));
+  telemetry.observe("tls-refused", ({ files, error }) =>
+    log.write("tls-refused", { files: files.join(","), reason: printable(error.message, 500) }),
+  );
+  telemetry.observe("listener-failed", ({ event, error }) =>
+    log.write("listener-failed", { event, error: describeFault(error) }),
+  );
+  telemetry.observe("invariant-broken", ({ stream, during, error }) =>
+    log.write("invariant-broken", { stream, during, error: describeFault(error) }),
+  );
+}
+
+/** With its stack: the place is what a bug report needs. */
+function describeFault(error: unknown): string {
+  return redactText(error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, 4096);
+}

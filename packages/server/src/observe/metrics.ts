@@ -1,0 +1,270 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import type { TypeUrl } from "@xdskit/protocol";
+import { Gauge, Registry } from "prom-client";
+import { type Cell, CounterFamily, type HistogramCell, HistogramFamily } from "./cell.ts";
+import { Clients } from "./clients.ts";
+import type { DeliveryTimes } from "./deliveries.ts";
+import type { Gauges } from "./gauges.ts";
+import { type MetricName, type MetricRow, metricTable } from "./metric-table.ts";
+import type { ObservedTelemetry } from "./telemetry.ts";
+
+export interface MetricsOptions {
+  readonly telemetry: ObservedTelemetry;
+  readonly deliveries: DeliveryTimes;
+  readonly gauges: Gauges;
+  /** Types with a short name; all others are counted as `other`, because clients choose the URLs they ask for. */
+  readonly types: readonly { readonly type: TypeUrl; readonly shortName: string }[];
+  readonly version: string;
+}
+
+/** The metrics of one server, in a registry of its own. */
+export interface Metrics {
+  readonly contentType: string;
+  /** Prometheus' text format, as things stand now. */
+  scrape(): Promise<string>;
+  /** Frees what samples the event loop. */
+  close(): void;
+}
+
+/** Counts from now on. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const shortNames = new Map(
+    options.types.map(({ type, shortName }) => [type, shortName === "" ? "other" : shortName]),
+  );
+  const nameOf = (type: TypeUrl | undefined): string => (type && shortNames.get(type)) ?? "other";
+
+  countStreams(options.telemetry, registry);
+  countRequests(options.telemetry, registry, nameOf);
+  countResponses(options.telemetry, registry, nameOf);
+  countAnswers(options, registry, nameOf);
+  countRest(options.telemetry, registry);
+  readGauges(options, registry, nameOf);
+  readProcess(registry);
+  const lag = sampleEventLoop(registry);
+
+  return {
+    contentType: registry.contentType,
+    scrape: () => registry.metrics(),
+    close: () => lag.disable(),
+  };
+}
+
+function countStreams(telemetry: ObservedTelemetry, registry: Registry): void {
+  const active = gauge("xds_server_streams_active", registry);
+  const ended = new CounterFamily("xds_server_streams_total", registry);
+  const durations = new HistogramFamily("xds_server_stream_duration_seconds", registry);
+  const connections = gauge("xds_server_connections_active", registry);
+  const refused = new CounterFamily("xds_server_connections_refused_total", registry).cell();
+  const admission = new CounterFamily("xds_server_admission_rejected_total", registry);
+  const clients = new Clients();
+
+  gauge("xds_server_clients", registry, (set) => {
+    for (const [agent, streams] of clients.byAgent()) set(streams, agent);
+  });
+  telemetry.observe("stream-opened", ({ variant, onlyType }) => active.labels(variant, scopeOf(onlyType)).inc());
+  telemetry.observe("node-identified", ({ stream, node }) => clients.identify(stream, node));
+  telemetry.observe("stream-closed", ({ stream, variant, onlyType, reason, ageMs }) => {
+    active.labels(variant, scopeOf(onlyType)).dec();
+    ended.cell(variant, reason).value++;
+    durations.cell(variant, reason).observe(ageMs / 1000);
+    clients.forget(stream);
+    if (reason === "not-ready" || reason === "refused") admission.cell(reason).value++;
+  });
+  telemetry.observe("limit-hit", ({ limit }) => admission.cell(limit).value++);
+  telemetry.observe("connection-opened", ({ transport }) => connections.labels(transport).inc());
+  telemetry.observe("connection-closed", ({ transport }) => connections.labels(transport).dec());
+  telemetry.observe("connection-refused", () => refused.value++);
+}
+
+function scopeOf(onlyType: TypeUrl | undefined): "ads" | "per-type" {
+  return onlyType === undefined ? "ads" : "per-type";
+}
+
+type NameOf = (type: TypeUrl | undefined) => string;
+
+function countRequests(telemetry: ObservedTelemetry, registry: Registry, nameOf: NameOf): void {
+  const requests = new CounterFamily("xds_server_requests_total", registry);
+  const bytes = new CounterFamily("xds_server_request_bytes_total", registry).cell();
+  const oddities = new CounterFamily("xds_server_oddities_total", registry);
+  telemetry.observe("request-received", (report) => {
+    bytes.value += report.bytes;
+  });
+  telemetry.observe("request-understood", ({ type, as }) => requests.cell(nameOf(type), as).value++);
+  telemetry.observe("oddity", ({ type, what }) => oddities.cell(nameOf(type), what).value++);
+}
+
+/** What one response of one type and variant is added to: looked up once, because every send comes by. */
+interface ResponseCells {
+  readonly responses: Cell;
+  readonly bytes: HistogramCell;
+  readonly resources: HistogramCell;
+}
+
+function countResponses(telemetry: ObservedTelemetry, registry: Registry, nameOf: NameOf): void {
+  const responses = new CounterFamily("xds_server_responses_total", registry);
+  const bytes = new HistogramFamily("xds_server_response_bytes", registry);
+  const resources = new HistogramFamily("xds_server_response_resources", registry);
+  const cells = { sotw: new Map<TypeUrl, ResponseCells>(), delta: new Map<TypeUrl, ResponseCells>() };
+
+  function cellsOf(type: TypeUrl, variant: "sotw" | "delta"): ResponseCells {
+    const known = cells[variant].get(type);
+    if (known !== undefined) return known;
+    const labels = [nameOf(type), variant];
+    const made = {
+      responses: responses.cell(...labels),
+      bytes: bytes.cell(...labels),
+      resources: resources.cell(...labels),
+    };
+    // Types without a short name share their cells and are not remembered: clients could name any number of them.
+    if (nameOf(type) !== "other") cells[variant].set(type, made);
+    return made;
+  }
+
+  const variants = new Map<number, "sotw" | "delta">();
+  telemetry.observe("stream-opened", ({ stream, variant }) => variants.set(stream, variant));
+  telemetry.observe("stream-closed", ({ stream }) => variants.delete(stream));
+  telemetry.observe("response-queued", (report) => {
+    const { responses: sent, bytes: size } = cellsOf(report.type, report.variant);
+    sent.value++;
+    size.observe(report.bytes);
+  });
+  telemetry.observe("response-sent", ({ stream, type, resources: puts, removed }) => {
+    cellsOf(type, variants.get(stream) ?? "sotw").resources.observe(puts + removed);
+  });
+}
+
+function countAnswers(options: MetricsOptions, registry: Registry, nameOf: NameOf): void {
+  const { telemetry, deliveries } = options;
+  const acks = new CounterFamily("xds_server_acks_total", registry);
+  const nacks = new CounterFamily("xds_server_nacks_total", registry);
+  const sendToAck = new HistogramFamily("xds_server_send_to_ack_seconds", registry);
+  const propagation = new HistogramFamily("xds_server_propagation_seconds", registry);
+  telemetry.observe("response-acked", ({ type }) => acks.cell(nameOf(type)).value++);
+  telemetry.observe("response-nacked", ({ type }) => nacks.cell(nameOf(type)).value++);
+  deliveries.onAcked(({ type, sendToAckMs, propagationMs }) => {
+    sendToAck.cell(nameOf(type)).observe(sendToAckMs / 1000);
+    if (propagationMs !== undefined) propagation.cell(nameOf(type)).observe(propagationMs / 1000);
+  });
+}
+
+function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
+  const stalls = new CounterFamily("xds_server_write_stalls_total", registry).cell();
+  const commits = new CounterFamily("xds_server_commits_total", registry).cell();
+  const commitSeconds = new HistogramFamily("xds_server_commit_seconds", registry).cell();
+  const turns = new HistogramFamily("xds_server_turns_seconds", registry).cell();
+  const reloads = new CounterFamily("xds_server_tls_reloads_total", registry);
+  const faults = new CounterFamily("xds_server_listener_faults_total", registry).cell();
+  const invariants = new CounterFamily("xds_server_invariants_broken_total", registry).cell();
+  telemetry.observe("stream-stalled", () => stalls.value++);
+  telemetry.observe("committed", ({ tookMs }) => {
+    commits.value++;
+    commitSeconds.observe(tookMs / 1000);
+  });
+  telemetry.observe("turns-taken", ({ tookMs }) => turns.observe(tookMs / 1000));
+  telemetry.observe("tls-reloaded", () => reloads.cell("good").value++);
+  telemetry.observe("tls-refused", () => reloads.cell("refused").value++);
+  telemetry.observe("listener-failed", () => faults.value++);
+  telemetry.observe("invariant-broken", () => invariants.value++);
+}
+
+function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf): void {
+  const { gauges, version } = options;
+  gauge("xds_server_info", registry, (set) => set(1, version, process.version));
+  gauge("xds_server_revision", registry, (set) => set(gauges.revision()));
+  gauge("xds_server_ready", registry, (set) => set(gauges.readiness().isReady ? 1 : 0));
+  gauge("xds_server_draining", registry, (set) => set(gauges.readiness().isDraining ? 1 : 0));
+  gauge("xds_server_slow_clients", registry, (set) => set(gauges.writes().slowClients));
+  gauge("xds_server_write_buffer_bytes", registry, (set) => set(gauges.writes().bufferedBytes));
+  gauge("xds_server_layers", registry, (set) => set([...gauges.layers()].length));
+  gauge("xds_server_snapshot_resources", registry, (set) => {
+    const sums = new Map<string, number>();
+    for (const { types } of gauges.layers()) {
+      for (const [type, { resources }] of types) sums.set(nameOf(type), (sums.get(nameOf(type)) ?? 0) + resources);
+    }
+    for (const [name, sum] of sums) set(sum, name);
+  });
+  gauge("xds_server_source_state", registry, (set) => {
+    for (const state of ["loading", "good", "failed"]) set(gauges.source().state === state ? 1 : 0, state);
+  });
+  gauge("xds_server_source_problems", registry, (set) => {
+    const { problems } = gauges.source();
+    for (const severity of ["error", "warning"]) {
+      set(problems.filter((problem) => problem.severity === severity).length, severity);
+    }
+  });
+  gauge("xds_server_source_state_timestamp_seconds", registry, (set) => set(gauges.source().since.getTime() / 1000));
+  readLimits(gauges, registry);
+  readEncoder(gauges, registry);
+}
+
+function readLimits(gauges: Gauges, registry: Registry): void {
+  gauge("xds_server_limit", registry, (set) => {
+    for (const { name, value } of gauges.limits()) set(value, name);
+  });
+  gauge("xds_server_limit_used", registry, (set) => {
+    for (const { name, used } of gauges.limits()) if (used !== undefined) set(used, name);
+  });
+  const hits = new CounterFamily("xds_server_limit_hits_total", registry, (cellOf) => {
+    for (const { name, hits: count } of gauges.limits()) cellOf(name).value = count;
+  });
+  for (const { name } of gauges.limits()) hits.cell(name);
+}
+
+function readEncoder(gauges: Gauges, registry: Registry): void {
+  const read = (name: MetricName, field: keyof ReturnType<Gauges["encoder"]>): void => {
+    new CounterFamily(name, registry, (cellOf) => {
+      cellOf().value = gauges.encoder()[field];
+    });
+  };
+  read("xds_server_encoded_segments_total", "segmentsEncoded");
+  read("xds_server_encoded_frames_total", "framesEncoded");
+  read("xds_server_encoded_bodies_total", "bodiesEncoded");
+  read("xds_server_encoded_bytes_total", "bytesEncoded");
+}
+
+/** The names are those of every Prometheus client. */
+function readProcess(registry: Registry): void {
+  gauge("process_resident_memory_bytes", registry, (set) => set(process.memoryUsage.rss()));
+  gauge("nodejs_heap_size_used_bytes", registry, (set) => set(process.memoryUsage().heapUsed));
+  gauge("nodejs_external_memory_bytes", registry, (set) => set(process.memoryUsage().external));
+  gauge("process_start_time_seconds", registry, (set) => set(Date.now() / 1000 - process.uptime()));
+  new CounterFamily("process_cpu_seconds_total", registry, (cellOf) => {
+    const { user, system } = process.cpuUsage();
+    cellOf().value = (user + system) / 1e6;
+  });
+}
+
+/** A gauge of the table; with `collect`, it holds what that sets at every scrape and nothing else. */
+function gauge(
+  name: MetricName,
+  registry: Registry,
+  collect?: (set: (value: number, ...labels: readonly string[]) => void) => void,
+): Gauge<string> {
+  const row: MetricRow = metricTable[name];
+  const common = { name, help: row.help, labelNames: [...row.labels], registers: [registry] };
+  if (collect === undefined) return new Gauge(common);
+  return new Gauge({
+    ...common,
+    collect(): void {
+      this.reset();
+      collect((value, ...labels) => {
+        if (labels.length === 0) this.set(value);
+        else this.labels(...labels).set(value);
+      });
+    },
+  });
+}
+
+/** The delay of the loop since the scrape before: what a histogram over the whole life would smooth away. */
+function sampleEventLoop(registry: Registry): { disable(): void } {
+  const delays = monitorEventLoopDelay({ resolution: 10 });
+  delays.enable();
+  gauge("xds_server_event_loop_lag_seconds", registry, (set) => {
+    set(delays.percentile(50) / 1e9, "0.5");
+    set(delays.percentile(99) / 1e9, "0.99");
+    set(delays.max / 1e9, "1");
+    delays.reset();
+  });
+  return delays;
+}
