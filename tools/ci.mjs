@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of `.ci/run`: each with a budget and its time, what passed, failed and was skipped, and one sum at the end.
+// `node tools/ci.mjs NAME…` runs only the steps named. Nothing here needs a package: the first step installs them.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const reports = join(root, ".cache", "ci");
+
+/** Steps in their order. `budget` is minutes on two cores; a step that takes three times as long is ended. */
+const steps = [
+  { name: "install", says: "npm ci", budget: 2, run: () => command("npm", ["ci"]), stopsAll: true },
+  {
+    name: "start",
+    says: "npm start serves, and what it suggests works",
+    budget: 1.5,
+    run: () => node("tools/ci-start.mjs"),
+  },
+  { name: "test", says: "npm test", budget: 4, run: () => vitest("test", ["npm", "test", "--"]) },
+  { name: "check", says: "npm run check", budget: 3, run: () => command("npm", ["run", "--silent", "check"]) },
+  {
+    name: "peers",
+    says: "foreign servers and clients are installed",
+    budget: 7,
+    run: () => node("tools/peers/install.mjs"),
+    counts: installed,
+  },
+  { name: "node-24", says: "unit and conformance tests on Node 24", budget: 4, run: () => onNode24() },
+  { name: "conformance", says: "the requirements over the wire, ours and others", budget: 5, run: () => conformance() },
+  {
+    name: "e2e",
+    says: "real clients, the short form",
+    budget: 8,
+    run: () => vitest("e2e", ["npm", "run", "--silent", "e2e", "--"]),
+  },
+];
+
+/** How long a process group may take to go by itself. */
+const GRACE_MS = 5000;
+
+let deadline = Number.POSITIVE_INFINITY;
+
+/** Runs a program in a group of its own, echoing what it says, and ends the group at the deadline. */
+function command(program, args) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd: root, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+    const lines = [];
+    const hear = (chunk) => {
+      process.stdout.write(chunk);
+      lines.push(chunk);
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    let isLate = false;
+    const end = (signal) => {
+      try {
+        process.kill(-child.pid, signal);
+      } catch (error) {
+        if (error.code !== "ESRCH") throw error; // gone by itself
+      }
+    };
+    const late = setTimeout(
+      () => {
+        isLate = true;
+        end("SIGTERM");
+        setTimeout(() => end("SIGKILL"), GRACE_MS).unref();
+      },
+      Math.max(0, deadline - performance.now()),
+    );
+    child.on("error", (error) => {
+      clearTimeout(late);
+      resolve({ code: 127, output: error.message, isLate });
+    });
+    child.on("close", (code) => {
+      clearTimeout(late);
+      resolve({ code: code ?? 1, output: Buffer.concat(lines).toString("utf8"), isLate });
+    });
+  });
+}
+
+function node(script, ...args) {
+  return command(process.execPath, [script, ...args]);
+}
+
+/** Sums from vitest's JSON: a file that could not even be loaded counts as a failure. */
+function countVitest(file) {
+  if (!existsSync(file)) return { passed: 0, failed: 1, skipped: 0 };
+  const report = JSON.parse(readFileSync(file, "utf8"));
+  const broken = report.testResults.filter(
+    (suite) => suite.status === "failed" && suite.assertionResults.every((one) => one.status !== "failed"),
+  );
+  const skippedNames = report.testResults
+    .flatMap((suite) => suite.assertionResults)
+    .filter(({ status }) => status !== "passed" && status !== "failed")
+    .map(({ fullName }) => fullName);
+  return {
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + broken.length,
+    skipped: skippedNames.length,
+    skippedNames,
+  };
+}
+
+async function vitest(name, [program, ...args]) {
+  const file = join(reports, `${name}.json`);
+  const result = await command(program, [
+    ...args,
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${file}`,
+  ]);
+  return { ...result, counted: countVitest(file) };
+}
+
+/** The outcome of each peer: one that cannot be had is skipped, by name. */
+function installed(output) {
+  const lines = output.split("\n");
+  const failed = lines.filter((line) => line.startsWith("FAILED"));
+  return {
+    passed: lines.filter((line) => /^(ok|installed) /.test(line)).length,
+    failed: 0,
+    skipped: failed.length,
+    skippedNames: failed.map((line) => line.slice("FAILED".length).trim()),
+  };
+}
+
+async function peers() {
+  const { listPeers } = await import("./peers/peers.mjs");
+  return new Map(listPeers().map((peer) => [peer.name, peer]));
+}
+
+function skip(reason) {
+  return { code: 0, output: "", isLate: false, counted: { passed: 0, failed: 0, skipped: 1, skippedNames: [reason] } };
+}
+
+async function onNode24() {
+  const peer = (await peers()).get("node-24");
+  if (!peer?.installed) return skip("node-24 is not installed");
+  return vitest("node-24", [...peer.command, "node_modules/vitest/vitest.mjs", "run"]);
+}
+
+/** Our server must pass; what others do is told and not judged. */
+function conformance() {
+  return command("npm", ["run", "--silent", "conformance"]);
+}
+
+/** A step without numbers of its own: `N passed, N failed[, N skipped]` in its last words, or one for its exit code. */
+function countOutput(output, code) {
+  const said = [...output.matchAll(/^(\d+) (?:checks ok|passed), (\d+) failed(?:, (\d+) skipped)?/gm)].at(-1);
+  if (said === undefined) return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 };
+  return { passed: Number(said[1]), failed: Number(said[2]), skipped: Number(said[3] ?? 0) };
+}
+
+function minutes(ms) {
+  return `${Math.floor(ms / 60_000)}:${String(Math.round((ms % 60_000) / 1000)).padStart(2, "0")}`;
+}
+
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !steps.some((step) => step.name === name));
+if (unknown.length > 0) {
+  console.error(`no such step: ${unknown.join(", ")}; there are ${steps.map(({ name }) => name).join(", ")}`);
+  process.exit(64);
+}
+const chosen = steps.filter(({ name }) => named.length === 0 || named.includes(name));
+rmSync(reports, { recursive: true, force: true });
+mkdirSync(reports, { recursive: true });
+const rows = [];
+const began = performance.now();
+for (const step of chosen) {
+  console.log(`\n=== ${step.name}: ${step.says} (budget ${step.budget} min)`);
+  const start = performance.now();
+  deadline = start + step.budget * 3 * 60_000;
+  const result = await step.run();
+  const counted = result.counted ?? step.counts?.(result.output) ?? countOutput(result.output, result.code);
+  // A step that ends badly has failed, whatever it counted.
+  if ((result.code !== 0 || result.isLate) && counted.failed === 0) counted.failed = 1;
+  const took = performance.now() - start;
+  rows.push({ ...step, ...counted, took });
+  if (result.isLate) console.log(`${step.name} was ended after ${minutes(took)}: three times its budget`);
+  for (const name of counted.skippedNames ?? []) console.log(`skipped: ${name}`);
+  console.log(
+    `=== ${step.name}: ${counted.failed === 0 ? "ok" : "FAILED"} in ${minutes(took)} of ${step.budget} min: ` +
+      `${counted.passed} passed, ${counted.failed} failed, ${counted.skipped} skipped`,
+  );
+  if (step.stopsAll && counted.failed > 0) break;
+}
+
+const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
+console.log("\n    time  budget  passed  failed  skipped  step");
+for (const row of rows) {
+  const cells = [row.passed, row.failed, row.skipped].map((value) => String(value).padStart(6));
+  console.log(
+    `${minutes(row.took).padStart(8)} ${minutes(row.budget * 60_000).padStart(7)}  ${cells.join("  ")}   ${row.name}`,
+  );
+}
+console.log(`${minutes(performance.now() - began).padStart(8)}          in all\n`);
+console.log(`${sum("passed")} passed, ${sum("failed")} failed, ${sum("skipped")} skipped`);
+process.exitCode = sum("failed") === 0 ? 0 : 1;
