@@ -195,9 +195,9 @@ export class SotwTypeStream implements TypeStream {
     const { type } = this.traits;
     const asked = [...this.#asked].flatMap((term) => here.view.find(type, term) ?? []);
     const changes = present.selectChanges(position, here.view, type, this.subscription);
-    const isQuiet =
-      asked.length === 0 && changes.puts.length === 0 && changes.removed.length === 0 && !this.#mustAnswer;
-    if (isQuiet) return this.#advance(here, []);
+    const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
+    const isAsked = asked.length > 0 || this.#mustAnswer || this.#mayArriveGone;
+    if (!isChanged && !isAsked) return this.#advance(here, []);
     const news = [...changes.puts, ...asked];
     if (this.subscription.isSoleWildcard) {
       return this.#advance(here, [{ body: present.wholeBody("sotw", here.view, type), isInTurn: true, news }]);

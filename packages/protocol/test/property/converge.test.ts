@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ModelClient } from "../support/model-client.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../support/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../support/resources.ts";
 import { type Trouble, World } from "../support/world.ts";
 
 const RUNS = Number(process.env["XDS_PROPERTY_RUNS"] ?? 600);

@@ -7,7 +7,7 @@ import {
   type TypeUrl,
 } from "@xdskit/protocol";
 import { ModelClient } from "./model-client.ts";
-import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./types.ts";
+import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
 
 /** One thing that happens: which, and three numbers that say to what. */
 export type Step = readonly [what: number, a: number, b: number, c: number];
