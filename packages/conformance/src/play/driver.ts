@@ -71,6 +71,8 @@ export type Observation =
 export interface BookingObservation {
   readonly kind: "booking";
   readonly as: "acked" | "nacked";
+  /** Undefined if the target does not tell which of its streams is which of ours. */
+  readonly stream: string | undefined;
   readonly nonce: string;
   readonly error: string | undefined;
   readonly names: readonly string[] | undefined;

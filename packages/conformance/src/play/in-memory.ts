@@ -10,12 +10,22 @@ import {
   type PlaneEvent,
   type PlaneOptions,
   parseTypeUrl,
+  type Report,
   type StreamId,
 } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
 import { traitsOf, urlOf } from "../content/catalog.ts";
 import { toResource } from "../content/content.ts";
-import type { Awaited, Commit, Driver, Observation, Opening, PlainRequest, PlainResource } from "./driver.ts";
+import type {
+  Awaited,
+  Commit,
+  Driver,
+  Observation,
+  Opening,
+  PlainRequest,
+  PlainResource,
+  PlainResponse,
+} from "./driver.ts";
 import { play, type Verdict } from "./play.ts";
 import type { Play } from "./plays.ts";
 
@@ -213,7 +223,7 @@ class InMemoryDriver implements Driver {
     for (const effect of effects) {
       if (effect.kind === "start-timer") server.timers.set(effect.timer, this.#nowMs + effect.ms);
       else if (effect.kind === "cancel-timer") server.timers.delete(effect.timer);
-      else if (effect.kind === "report") this.#report(effect.report);
+      else if (effect.kind === "report") this.#report(server, effect.report);
       else this.#performOn(server, effect);
     }
   }
@@ -228,13 +238,17 @@ class InMemoryDriver implements Driver {
     if (this.#streams.has(stream)) this.#close(stream);
   }
 
-  #report(report: Extract<PlaneEffect, { kind: "report" }>["report"]): void {
-    if (report.kind === "response-acked") {
-      this.#seen.push({ kind: "booking", as: "acked", nonce: report.nonce, error: undefined, names: undefined });
-    } else if (report.kind === "response-nacked") {
-      const { nonce, error, names } = report;
-      this.#seen.push({ kind: "booking", as: "nacked", nonce, error: error.message, names });
-    }
+  #report(server: Server, report: Report): void {
+    if (report.kind !== "response-acked" && report.kind !== "response-nacked") return;
+    const isAck = report.kind === "response-acked";
+    this.#seen.push({
+      kind: "booking",
+      as: isAck ? "acked" : "nacked",
+      stream: server.streams.get(report.stream),
+      nonce: report.nonce,
+      error: isAck ? undefined : report.error.message,
+      names: isAck ? undefined : report.names,
+    });
   }
 }
 
@@ -243,7 +257,7 @@ export function placementOf(placement: NodeLayers): Placement {
   return (node) => placement[node.id] ?? ["base"];
 }
 
-function responseOf({ body, nonce }: Extract<PlaneEffect, { kind: "send" }>): import("./driver.ts").PlainResponse {
+function responseOf({ body, nonce }: Extract<PlaneEffect, { kind: "send" }>): PlainResponse {
   const isDelta = body.variant === "delta";
   const resources: PlainResource[] = [];
   for (const segment of body.segments) {

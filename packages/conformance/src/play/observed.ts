@@ -20,7 +20,7 @@ export class Observed {
   readonly #versionOf = new Map<string, string>();
   readonly #contentOf = new Map<string, string>();
   readonly #named = new Map<string, PlainResponse>();
-  readonly #names = new Map<string, string>();
+  readonly #labelled: { readonly streamId: string; readonly nonce: string; readonly name: string }[] = [];
   readonly #nonces = new Set<string>();
 
   /** Content that may be seen from now on, and the empty endpoints a server may make for a cluster. */
@@ -52,8 +52,8 @@ export class Observed {
     return [held.slice(0, held.lastIndexOf("@")), version];
   }
 
-  /** Renders a response as it came, phrasing its version as the expectation does. */
-  render(stream: string, response: PlainResponse, expected: Response | undefined): Rendered {
+  /** Renders a response as it came on one of all streams there ever were, phrasing its version as the expectation does. */
+  render(streamId: string, response: PlainResponse, expected: Response | undefined): Rendered {
     const withBody = response.resources.filter((resource) => resource.bytes !== undefined);
     const withoutBody = response.resources.filter((resource) => resource.bytes === undefined);
     const rendered = {
@@ -62,19 +62,24 @@ export class Observed {
       removed: [...response.removed].sort(),
       missing: withoutBody.map((resource) => resource.name ?? "(unnamed)").sort(),
       version: this.#renderVersion(response, expected?.version),
-      nonce: this.#renderNonce(`${stream} ${response.nonce}`, response.nonce),
+      nonce: this.#renderNonce(`${streamId} ${response.nonce}`, response.nonce),
     };
     if (expected?.as !== undefined) {
       this.#named.set(expected.as, response);
-      this.#names.set(response.nonce, expected.as);
+      this.#labelled.push({ streamId, nonce: response.nonce, name: expected.as });
     }
     return rendered;
   }
 
-  /** Renders a booking, but for what the expectation leaves open. */
-  renderBooking(booking: BookingObservation, expected: Booking | undefined): Booking {
+  /** Renders a booking, but for what the expectation leaves open. Where the stream is not told, its nonce may be that of several. */
+  renderBooking(streamId: string | undefined, booking: BookingObservation, expected: Booking | undefined): Booking {
+    const candidates = this.#labelled
+      .filter((each) => each.nonce === booking.nonce && (streamId === undefined || each.streamId === streamId))
+      .map((each) => each.name);
+    const wanted = expected?.[booking.as];
+    const name = candidates.find((candidate) => candidate === wanted) ?? candidates[0];
     return {
-      [booking.as]: this.#names.get(booking.nonce) ?? `nonce ${booking.nonce}`,
+      [booking.as]: name ?? `nonce ${booking.nonce}`,
       ...(expected?.error === undefined ? {} : { error: booking.error ?? "(not told)" }),
       ...(expected?.names === undefined ? {} : { names: booking.names ?? [] }),
     };

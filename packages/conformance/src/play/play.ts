@@ -46,7 +46,8 @@ class Stage {
   readonly #kind: Play["kind"];
   readonly #driver: Driver;
   readonly #observed = new Observed();
-  readonly #streams = new Map<string, { client: ScriptedStream; connection: string; server: string }>();
+  readonly #streams = new Map<string, { id: string; client: ScriptedStream; connection: string; server: string }>();
+  #opened = 0;
   readonly #servers = new Map<string, World>();
   #placement: NodeLayers;
 
@@ -116,6 +117,7 @@ class Stage {
     await this.#serverNamed(server);
     await this.#driver.open({ stream: name, variant, only, connection, server });
     const stream = {
+      id: `${name} ${++this.#opened}`,
       client: new ScriptedStream(variant, only ?? this.#case.type, spec.node ?? "n1"),
       connection,
       server,
@@ -154,6 +156,10 @@ class Stage {
     return actual === expected ? undefined : { expected, actual };
   }
 
+  #streamIdOf({ stream }: BookingObservation): string | undefined {
+    return stream === undefined ? undefined : this.#streams.get(stream)?.id;
+  }
+
   #render(step: Expectation, observations: readonly Observation[]): unknown {
     const sends = new Map<string, unknown[]>();
     const ends: [string, string][] = [];
@@ -165,7 +171,8 @@ class Stage {
       else {
         const { stream, response } = observation;
         const list = sends.get(stream) ?? [];
-        list.push(this.#observed.render(stream, response, wanted.get(stream)?.[list.length]));
+        const streamId = this.#streams.get(stream)?.id ?? stream;
+        list.push(this.#observed.render(streamId, response, wanted.get(stream)?.[list.length]));
         sends.set(stream, list);
         this.#streams.get(stream)?.client.take(response);
       }
@@ -174,7 +181,9 @@ class Stage {
     return {
       sends: sorted(sends),
       ends: ends.sort(),
-      reports: reports && bookings.map((booking, at) => this.#observed.renderBooking(booking, reports[at])),
+      reports:
+        reports &&
+        bookings.map((booking, at) => this.#observed.renderBooking(this.#streamIdOf(booking), booking, reports[at])),
     };
   }
 }

@@ -56,7 +56,8 @@ export class ScriptedStream {
   #answeredBy(request: Request, memory: TypeMemory, observed: Observed): PlainResponse | undefined {
     if (typeof request.ack === "string") return observed.responseNamed(request.ack);
     if (request.of !== undefined) return observed.responseNamed(request.of);
-    if (request.ack === undefined && request.nack === undefined && request.error === undefined) return undefined;
+    const isAnswer = request.ack !== undefined || request.nack !== undefined || request.error !== undefined;
+    if (!isAnswer || request.nonce !== undefined) return undefined;
     if (memory.newest === undefined) throw new Error("the case answers a response, but none came before");
     return memory.newest;
   }

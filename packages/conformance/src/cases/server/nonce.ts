@@ -75,7 +75,7 @@ export const nonceCases: readonly Case[] = [
       { publishes: { eds: ["a@1", "b@1"] } },
       { receives: { names: ["a"] }, sends: [{ resources: ["a@1"], as: "A" }] },
       { receives: { names: ["a", "b"], nonce: "zzz" }, reports: [] },
-      { receives: { names: ["b"], nonce: "zzz", error: { code: 13, message: "no" } }, reports: [] },
+      { receives: { nonce: "zzz", error: { code: 13, message: "no" } }, reports: [] },
       { receives: { ack: true, names: ["a", "b"] }, reports: [{ acked: "A" }], sends: [{ resources: ["b@1"] }] },
     ],
   },
