@@ -90,7 +90,7 @@ export class WireReader {
   bytes(): Uint8Array {
     const length = this.#length();
     const start = this.#take(length);
-    return this.#bytes.subarray(start, start + length);
+    return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + start, length);
   }
 
   /** A reader of the message in this field. */
