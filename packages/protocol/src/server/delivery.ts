@@ -14,9 +14,14 @@ export interface Delivery {
 /** How many names of a refused response are told to people. */
 const NAMES_SHOWN = 100;
 
+/** How many responses that were accepted by implication are remembered. */
+const IMPLIED_KEPT = 16;
+
 /** The fate of each response of one type on one stream. */
 export class Deliveries {
   #pending: Delivery[] = [];
+  /** Settled because a newer one was accepted; each may still be refused by its own nonce. */
+  #implied: readonly Delivery[] = [];
   #acked: Delivery | undefined;
   #nacked: { readonly delivery: Delivery; readonly error: Status } | undefined;
   #lastSent: Delivery | undefined;
@@ -73,6 +78,7 @@ export class Deliveries {
     const delivery = this.#pending[index];
     if (delivery === undefined) return undefined;
     this.#wasAnswered = true;
+    this.#implied = [...this.#implied, ...this.#pending.slice(0, index)].slice(-IMPLIED_KEPT);
     this.#pending = this.#pending.slice(index + 1);
     this.#acked = delivery;
     this.#nacked = undefined;
@@ -82,9 +88,10 @@ export class Deliveries {
   /** Books a refusal. Undefined: that response was refused before, or is not known. */
   nack(nonce: string, error: Status): Delivery | undefined {
     this.#wasAnswered = true;
-    const delivery = this.#pending.find((one) => one.nonce === nonce) ?? this.#ackedAs(nonce);
+    const delivery = [...this.#pending, ...this.#implied].find((one) => one.nonce === nonce) ?? this.#ackedAs(nonce);
     if (delivery === undefined) return undefined;
     this.#pending = this.#pending.filter((one) => one !== delivery);
+    this.#implied = this.#implied.filter((one) => one !== delivery);
     this.#nacked = { delivery, error };
     return delivery;
   }

@@ -87,7 +87,10 @@ export class ModelClient {
     const held = this.#held(type);
     if (this.variant === "sotw" && held.names.has(name)) return;
     held.names.add(name);
-    if (!held.isOpen) return this.#openWith(type, held);
+    if (!held.isOpen) {
+      this.#openWith(type, held);
+      return;
+    }
     held.asked.add(name);
     if (this.variant === "delta") this.outbox.push(delta(type, { subscribe: [name] }));
     else this.#listAll(type, held);
@@ -107,7 +110,10 @@ export class ModelClient {
     const held = this.#held(type);
     if (held.isWildcard) return;
     held.isWildcard = true;
-    if (!held.isOpen) return this.#openWith(type, held);
+    if (!held.isOpen) {
+      this.#openWith(type, held);
+      return;
+    }
     held.told.clear();
     if (this.variant === "delta") this.outbox.push(delta(type, { subscribe: ["*"] }));
     else this.#listAll(type, held);

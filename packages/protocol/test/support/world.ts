@@ -70,31 +70,44 @@ export class World {
   step([what, a, b, c]: Step): void {
     const client = this.clients[a % this.clients.length];
     if (client === undefined) return;
+    const type = TYPES[b % 4] ?? CLUSTER;
+    const name = NAMES[c % 3] ?? "a";
     switch (what % 12) {
       case 0:
       case 1:
-        return this.#commit([a, b, c]);
+        this.#commit([a, b, c]);
+        break;
       case 2:
-        return this.#commit([a, b, c, c + 1, a + c, b + 3]);
+        this.#commit([a, b, c, c + 1, a + c, b + 3]);
+        break;
       case 3:
       case 4:
-        return this.#sendRequest(client);
+        this.#sendRequest(client);
+        break;
       case 5:
-        return client.answer(!(this.#trouble.refusals && b % 3 === 0));
+        client.answer(!(this.#trouble.refusals && b % 3 === 0));
+        break;
       case 6:
-        return client.subscribe(TYPES[b % 4] ?? CLUSTER, NAMES[c % 3] ?? "a");
+        client.subscribe(type, name);
+        break;
       case 7:
-        return client.unsubscribe(TYPES[b % 4] ?? CLUSTER, NAMES[c % 3] ?? "a");
+        client.unsubscribe(type, name);
+        break;
       case 8:
-        return c % 2 === 0
-          ? client.joinWildcard(TYPES[b % 4] ?? CLUSTER)
-          : client.leaveWildcard(TYPES[b % 4] ?? CLUSTER);
+        if (c % 2 === 0) client.joinWildcard(type);
+        else client.leaveWildcard(type);
+        break;
       case 9:
-        return this.#trouble.breaks && b % 2 === 0 ? this.#connect(client) : this.#turns(1 + (b % 3));
+        if (this.#trouble.breaks && b % 2 === 0) this.#connect(client);
+        else this.#turns(1 + (b % 3));
+        break;
       case 10:
-        return this.#trouble.moves ? this.#move(client, b) : this.#fireTimer();
+        if (this.#trouble.moves) this.#move(client, b);
+        else this.#fireTimer();
+        break;
       default:
-        return b % 4 === 0 ? this.#fireTimer() : this.#turns(1 + (b % 5));
+        if (b % 4 === 0) this.#fireTimer();
+        else this.#turns(1 + (b % 5));
     }
   }
 
