@@ -49,13 +49,17 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
   const revisions = new Map<number, number>();
   const listeners: ((latency: Latency) => void)[] = [];
 
+  let newest = 0;
+
   telemetry.observe("committed", ({ revision }, at) => {
+    newest = revision;
     revisions.set(revision, at.getTime());
     if (revisions.size > MAX_REVISIONS) forgetOldest(revisions);
   });
   telemetry.observe("stream-opened", ({ stream }, at) => {
     streams.set(stream, {
       openedAt: at.getTime(),
+      openedAtRevision: newest,
       lastRequestAt: undefined,
       lastResponseAt: undefined,
       types: new Map(),
@@ -84,7 +88,7 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
     const sent = times.settle(nonce);
     if (sent === undefined) return;
     const madeAt = revisions.get(sent.revision);
-    const stood = madeAt !== undefined && madeAt >= record.openedAt;
+    const stood = madeAt !== undefined && sent.revision > record.openedAtRevision;
     const now = at.getTime();
     const latency = { type, sendToAckMs: now - sent.at, propagationMs: stood ? now - madeAt : undefined };
     for (const listener of listeners) listener(latency);
@@ -108,6 +112,8 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
 }
 
 interface StreamRecord extends StreamTimes {
+  /** What was committed before the stream opened did not propagate to it: it was there. */
+  readonly openedAtRevision: number;
   lastRequestAt: number | undefined;
   lastResponseAt: number | undefined;
   readonly types: Map<TypeUrl, TypeRecord>;

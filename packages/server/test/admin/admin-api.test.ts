@@ -1,0 +1,265 @@
+import { request } from "node:http";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type {
+  DeliveriesAnswer,
+  LayersAnswer,
+  NodesAnswer,
+  ResourcesAnswer,
+  ServerAnswer,
+  SourceAnswer,
+  StreamsAnswer,
+} from "../../src/admin/answer.ts";
+import { CDS, EDS, node, RealPlane, resource, SDS } from "./real-plane.ts";
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+let world: RealPlane;
+let port = 0;
+
+beforeEach(async () => {
+  world = new RealPlane();
+  port = (await world.admin.start()).port;
+});
+
+afterEach(async () => {
+  await world.admin.close();
+  world.metrics.close();
+});
+
+function ask(path: string, options: { method?: string; host?: string } = {}): Promise<Reply> {
+  const headers = { host: options.host ?? `127.0.0.1:${port}` };
+  return new Promise((resolve, reject) => {
+    const asked = request({ host: "127.0.0.1", port, path, method: options.method ?? "GET", headers }, (response) => {
+      let text = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+      response.on("error", reject);
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
+
+async function json<T>(path: string): Promise<T> {
+  const { status, text } = await ask(path);
+  expect({ path, status }).toEqual({ path, status: 200 });
+  return JSON.parse(text);
+}
+
+describe("who may ask, and how", () => {
+  test("lists its routes for people with curl", async () => {
+    const { status, text } = await ask("/");
+    expect(status).toBe(200);
+    for (const path of ["/livez", "/readyz", "/metrics", "/api/v1/deliveries"]) expect(text).toContain(`  ${path} `);
+  });
+
+  test("answers JSON to an unknown path, another method and a wrong parameter", async () => {
+    const unknown = await ask("/api/v1/nothing");
+    expect([unknown.status, JSON.parse(unknown.text)]).toEqual([
+      404,
+      { error: "there is nothing at /api/v1/nothing", hint: "GET / lists what there is" },
+    ]);
+    const posted = await ask("/api/v1/nodes", { method: "POST" });
+    expect([posted.status, posted.headers["allow"], JSON.parse(posted.text).error]).toEqual([
+      405,
+      "GET, HEAD",
+      "method POST is not allowed",
+    ]);
+    const wrong = await ask("/api/v1/nodes?ids=1");
+    expect([wrong.status, JSON.parse(wrong.text)]).toEqual([
+      400,
+      { error: 'unknown parameter "ids"', hint: "it takes id, limit, offset" },
+    ]);
+    expect((await ask("/api/v1/nodes?limit=-1")).status).toBe(400);
+    expect((await ask("/api/v1/deliveries?state=bad")).status).toBe(400);
+    expect((await ask("/api/v1/deliveries?type=xyz")).status).toBe(400);
+    expect((await ask("//")).status).toBe(400);
+  });
+
+  test("refuses a name that a browser may have been tricked with", async () => {
+    expect((await ask("/livez", { host: "evil.example" })).status).toBe(403);
+    expect((await ask("/livez", { host: "127.0.0.1.evil.example:80" })).status).toBe(403);
+    for (const host of ["localhost", `127.0.0.1:${port}`, "[::1]:80", "10.1.2.3", "admin.example:1"]) {
+      expect([host, (await ask("/livez", { host })).status]).toEqual([host, 200]);
+    }
+  });
+
+  test("HEAD gets the status alone", async () => {
+    world.readiness = { isReady: false, isDraining: false, reasons: ["no"] };
+    const { status, text } = await ask("/readyz", { method: "HEAD" });
+    expect([status, text]).toEqual([503, ""]);
+  });
+});
+
+test("readiness says why not", async () => {
+  expect((await ask("/livez")).text).toBe("ok\n");
+  expect(JSON.parse((await ask("/readyz")).text)).toEqual({ ready: true, draining: false, reasons: [] });
+  world.readiness = { isReady: false, isDraining: false, reasons: ["no resources yet"] };
+  const reply = await ask("/readyz");
+  expect([reply.status, JSON.parse(reply.text).reasons]).toEqual([503, ["no resources yet"]]);
+});
+
+test("the server tells its version, its limits and their use, and the source its problems", async () => {
+  const problem = { code: "YAML_SYNTAX", severity: "error", file: "a.yaml", line: 3, message: "expected x" } as const;
+  world.source = { state: "failed", problems: [problem], since: new Date(world.now) };
+  const server = await json<ServerAnswer>("/api/v1/server");
+  expect(server).toMatchObject({
+    version: "0.1.0",
+    controlPlane: "test",
+    address: "127.0.0.1:18000",
+    source: { state: "failed", errors: 1, warnings: 0 },
+    limits: [{ name: "maxStreams", value: 100, used: 2, hits: 1 }],
+  });
+  expect(await json<SourceAnswer>("/api/v1/source")).toEqual({
+    state: "failed",
+    since: "2026-01-01T00:00:00.000Z",
+    problems: [problem],
+  });
+});
+
+describe("resources", () => {
+  beforeEach(() => {
+    world.commit([
+      { layer: "base", puts: [resource(CDS, "a"), resource(CDS, "b"), resource(SDS, "key", "-----BEGIN PRIVATE")] },
+      { layer: "node/n1", puts: [resource(CDS, "a", "other")] },
+    ]);
+  });
+
+  test("layers are listed with what they hold", async () => {
+    const { items, total } = await json<LayersAnswer>("/api/v1/layers");
+    expect(total).toBe(2);
+    expect(
+      items.map(({ name, types }) => [name, types.map(({ shortName, resources }) => [shortName, resources])]),
+    ).toEqual([
+      [
+        "base",
+        [
+          ["cds", 2],
+          ["sds", 1],
+        ],
+      ],
+      ["node/n1", [["cds", 1]]],
+    ]);
+  });
+
+  test("are filtered by layer, type and name, and paged", async () => {
+    const list = async (query: string): Promise<string[]> =>
+      (await json<ResourcesAnswer>(`/api/v1/resources?${query}`)).items.map(({ layer, name }) => `${layer}:${name}`);
+    expect(await list("type=cds")).toEqual(["base:a", "base:b", "node/n1:a"]);
+    expect(await list("layer=node/n1")).toEqual(["node/n1:a"]);
+    expect(await list("name=b&name=key")).toEqual(["base:b", "base:key"]);
+    const first = await json<ResourcesAnswer>("/api/v1/resources?limit=2");
+    expect([first.items.length, first.total, first.next]).toEqual([2, 4, 2]);
+    const last = await json<ResourcesAnswer>("/api/v1/resources?limit=2&offset=2");
+    expect([last.items.length, last.total, last.next]).toEqual([2, 4, undefined]);
+    expect((await ask("/api/v1/resources?layer=none")).status).toBe(404);
+  });
+
+  test("a node sees the top-most holder of each name", async () => {
+    const { items } = await json<ResourcesAnswer>("/api/v1/resources?node=n1&type=cds&body=true");
+    expect(items.map(({ layer, name, body }) => [layer, name, body])).toEqual([
+      ["node/n1", "a", { "@type": CDS, text: "other" }],
+      ["base", "b", { "@type": CDS, text: "b" }],
+    ]);
+    const refused = await ask("/api/v1/resources?node=bad");
+    expect([refused.status, JSON.parse(refused.text).error]).toEqual([
+      404,
+      'node "bad" would be refused: not this one',
+    ]);
+  });
+
+  test("H2 secrets are never shown, and what cannot be read is said to be so", async () => {
+    world.commit([{ layer: "base", puts: [resource(CDS, "c", "broken")] }]);
+    const { text } = await ask("/api/v1/resources?body=true");
+    expect(text).not.toContain("PRIVATE");
+    const { items } = JSON.parse(text) as ResourcesAnswer;
+    expect(items.find(({ name }) => name === "key")?.body).toEqual({ "@type": SDS, text: "[redacted]" });
+    expect(items.find(({ name }) => name === "c")).toMatchObject({ problem: "not a message" });
+  });
+});
+
+describe("K2 the fate of deliveries", () => {
+  let stream = 0;
+  beforeEach(() => {
+    world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
+    stream = world.open();
+    world.receive(stream, { kind: "delta", node: node("n1"), subscribe: ["*"] });
+  });
+
+  const rows = async (query = ""): Promise<DeliveriesAnswer["items"]> =>
+    (await json<DeliveriesAnswer>(`/api/v1/deliveries${query}`)).items;
+
+  test("is pending, then acked", async () => {
+    const version = world.sent[0]?.body.version;
+    expect(await rows()).toEqual([
+      {
+        node: "n1",
+        type: CDS,
+        shortName: "cds",
+        stream,
+        state: "pending",
+        version,
+        nonce: world.lastNonce,
+        revision: 1,
+        since: "2026-01-01T00:00:00.000Z",
+      },
+    ]);
+    world.now += 1500;
+    world.receive(stream, { kind: "delta", nonce: world.lastNonce });
+    expect(await rows()).toMatchObject([{ state: "acked", version, since: "2026-01-01T00:00:01.500Z" }]);
+  });
+
+  test("S-ACK-13, A14 a refusal is told with its reason and names, made printable and cut, until something is accepted", async () => {
+    const secret = "-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----";
+    const message = `cluster a:\u001b[31m bad ${secret} ${"x".repeat(1_000_000)}`;
+    world.receive(stream, { kind: "delta", nonce: world.lastNonce, error: { code: 13, message } });
+    const [row] = await rows("?state=nacked");
+    expect(row).toMatchObject({ state: "nacked", refused: ["a"], node: "n1" });
+    expect(row?.reason).toHaveLength(4096);
+    expect(row?.reason).toMatch(/^cluster a:\\u\{1b\}\[31m bad \[redacted\] x+… \(cut\)$/);
+    const { items } = await json<NodesAnswer>("/api/v1/nodes");
+    expect(items[0]?.types[0]).toMatchObject({ state: "nacked", nacked: { code: 13, refused: ["a"] } });
+    world.commit([{ layer: "base", puts: [resource(CDS, "a", "better")] }]);
+    world.receive(stream, { kind: "delta", nonce: world.lastNonce });
+    expect(await rows()).toMatchObject([{ state: "acked" }]);
+  });
+
+  test("missing names are told", async () => {
+    world.receive(stream, { kind: "delta", type: EDS, subscribe: ["e1", "e2"] });
+    expect(await rows("?state=requested-but-missing")).toMatchObject([{ shortName: "eds", missing: ["e1", "e2"] }]);
+    expect(await rows("?type=eds&node=n2")).toEqual([]);
+    const sotw = world.open("sotw");
+    world.receive(sotw, { kind: "sotw", type: EDS, node: node("n3"), names: ["e9"] });
+    expect(await rows("?node=n3")).toMatchObject([{ state: "requested-but-missing", missing: ["e9"] }]);
+  });
+
+  test("nodes are told with their streams, layers and times; a stream that ended is gone", async () => {
+    const silent = world.open();
+    const { items, total } = await json<NodesAnswer>("/api/v1/nodes?id=n1");
+    expect(total).toBe(1);
+    expect(items[0]).toMatchObject({
+      id: "n1",
+      cluster: "edge",
+      userAgent: "envoy 1.39.0",
+      layers: ["node/n1", "base"],
+      streams: [{ stream, variant: "delta", peer: "127.0.0.1:40000" }],
+      connectedAt: "2026-01-01T00:00:00.000Z",
+      types: [{ shortName: "cds", isWildcard: true, toldRevision: 1 }],
+    });
+    const streams = await json<StreamsAnswer>("/api/v1/streams");
+    expect(streams.items.map((item) => [item.stream, item.node?.id])).toEqual([
+      [stream, "n1"],
+      [silent, undefined],
+    ]);
+    world.close(stream);
+    expect(await rows()).toEqual([]);
+    expect(world.deliveries.stream(stream)).toBeUndefined();
+  });
+});

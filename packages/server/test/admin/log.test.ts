@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { attachLog } from "../../src/observe/log.ts";
+import { type LogEvent, type LogFields, logTable } from "../../src/observe/log-table.ts";
+import { createNackLimit } from "../../src/observe/nack-limit.ts";
+import { printable } from "../../src/observe/printable.ts";
+import { CDS, node, RealPlane, resource } from "./real-plane.ts";
+
+interface Line {
+  readonly event: LogEvent;
+  readonly fields: LogFields;
+}
+
+function listen(world: RealPlane): Line[] {
+  const lines: Line[] = [];
+  attachLog(world.telemetry, { write: (event, fields) => lines.push({ event, fields }) });
+  return lines;
+}
+
+test("S-OBS-02 a NACK is a warning with node, type and reason; at most one in ten seconds, the rest are counted", () => {
+  const world = new RealPlane();
+  const lines = listen(world);
+  world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
+  const stream = world.open();
+  world.receive(stream, { kind: "delta", node: node("n\n1"), subscribe: ["*"] });
+  const refuse = (): void =>
+    world.receive(stream, { kind: "delta", nonce: world.lastNonce, error: { code: 13, message: "bad\nthing" } });
+  refuse();
+  for (let i = 0; i < 5; i++) {
+    world.commit([{ layer: "base", puts: [resource(CDS, "a", `try ${i}`)] }]);
+    refuse();
+  }
+  world.now += 11_000;
+  world.commit([{ layer: "base", puts: [resource(CDS, "a", "last")] }]);
+  refuse();
+  world.metrics.close();
+
+  const refusals = lines.filter(({ event }) => event === "response-refused");
+  expect(
+    refusals.map(({ fields }) => [fields["node"], fields["type"], fields["reason"], fields["suppressed"]]),
+  ).toEqual([
+    ["n\\n1", CDS, "bad\\nthing", undefined],
+    ["n\\n1", CDS, "bad\\nthing", 5],
+  ]);
+  expect(logTable["response-refused"].level).toBe("warn");
+});
+
+test("every line has the fields that the table names, and no other", () => {
+  const world = new RealPlane();
+  const lines = listen(world);
+  world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
+  const stream = world.open();
+  world.receive(stream, { kind: "delta", node: node("n1"), subscribe: ["*"] });
+  world.receive(stream, { kind: "delta", nonce: world.lastNonce, error: { code: 13, message: "no" } });
+  world.close(stream);
+  world.metrics.close();
+  expect(lines.map(({ event }) => event)).toEqual([
+    "state-committed",
+    "stream-opened",
+    "node-connected",
+    "response-refused",
+    "stream-closed",
+  ]);
+  for (const { event, fields } of lines) {
+    expect({ event, fields: Object.keys(fields) }).toEqual({ event, fields: logTable[event].fields });
+  }
+});
+
+test("the NACK limit forgets the oldest of very many keys", () => {
+  const limit = createNackLimit();
+  expect(limit.allow("first", 0)).toEqual({ suppressed: 0 });
+  expect(limit.allow("first", 1)).toBeUndefined();
+  for (let i = 0; i < 10_000; i++) limit.allow(`k${i}`, 2);
+  expect(limit.allow("first", 3)).toEqual({ suppressed: 0 });
+});
+
+test("A14 a megabyte of hostile text becomes 4 KB that a terminal can bear", () => {
+  const text = printable(`\u0000\u001b]0;x\u0007\u202e\ud800${"é".repeat(1_000_000)}`);
+  expect(text).toMatch(/^\\u\{0\}\\u\{1b\}\]0;x\\u\{7\}\\u\{202e\}\\u\{d800\}é+… \(cut\)$/);
+  expect(text).toHaveLength(4096);
+});
+
+test("H2 keys and passwords in what a client quotes are replaced", () => {
+  const key = "-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n-----END RSA PRIVATE KEY-----";
+  expect(printable(`x ${key} y`)).toBe("x [redacted] y");
+  expect(printable("x -----BEGIN PRIVATE KEY-----\nMIIE")).toBe("x [redacted]");
+  expect(printable('private_key { inline_bytes: "QUJD\\"x" } name: "a"')).toBe(
+    'private_key { inline_bytes: [redacted] } name: "a"',
+  );
+  expect(printable("password: hunter2, name: a")).toBe("password: [redacted], name: a");
+});

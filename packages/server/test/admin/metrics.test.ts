@@ -1,0 +1,146 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { metricTable } from "../../src/observe/metric-table.ts";
+import { CDS, EDS, node, peer, RealPlane, resource } from "./real-plane.ts";
+
+let world: RealPlane;
+
+beforeEach(() => {
+  world = new RealPlane();
+});
+
+afterEach(() => world.metrics.close());
+
+/** The lines of one metric, without its help. */
+async function linesOf(name: string): Promise<readonly string[]> {
+  const text = await world.metrics.scrape();
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith(name) && /^[a-z_]+[{ ]/.test(line.slice(0, name.length + 1)));
+}
+
+test("S-OBS-02 every metric of the table is told, and nothing else", async () => {
+  const told = [...(await world.metrics.scrape()).matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, kind]) => [
+    name,
+    kind,
+  ]);
+  expect(told.sort()).toEqual(
+    Object.entries(metricTable)
+      .map(([name, { kind }]) => [name, kind])
+      .sort(),
+  );
+});
+
+test("S-OBS-02 streams, requests, responses, ACKs and NACKs are counted by type", async () => {
+  world.commit([{ layer: "base", puts: [resource(CDS, "a"), resource(CDS, "b")] }]);
+  const stream = world.open();
+  world.receive(stream, { kind: "delta", node: node("n1"), subscribe: ["*"] });
+  world.now += 40;
+  world.receive(stream, { kind: "delta", nonce: world.lastNonce });
+  world.now += 1000;
+  world.commit([{ layer: "base", puts: [resource(CDS, "a", "new")] }]);
+  world.now += 200;
+  world.receive(stream, { kind: "delta", nonce: world.lastNonce });
+  world.commit([{ layer: "base", puts: [resource(CDS, "a", "bad")] }]);
+  world.receive(stream, { kind: "delta", nonce: world.lastNonce, error: { code: 13, message: "no" } });
+
+  expect(await linesOf("xds_server_streams_active")).toEqual([
+    'xds_server_streams_active{variant="delta",scope="ads"} 1',
+  ]);
+  expect(await linesOf("xds_server_clients")).toEqual(['xds_server_clients{user_agent="envoy 1.39"} 1']);
+  expect(await linesOf("xds_server_responses_total")).toEqual([
+    'xds_server_responses_total{type="cds",variant="delta"} 3',
+  ]);
+  expect(await linesOf("xds_server_response_resources_sum")).toEqual([
+    'xds_server_response_resources_sum{type="cds",variant="delta"} 4',
+  ]);
+  expect(await linesOf("xds_server_acks_total")).toEqual(['xds_server_acks_total{type="cds"} 2']);
+  expect(await linesOf("xds_server_nacks_total")).toEqual(['xds_server_nacks_total{type="cds"} 1']);
+  expect(await linesOf("xds_server_requests_total")).toContain('xds_server_requests_total{type="cds",kind="nack"} 1');
+  expect(await linesOf("xds_server_send_to_ack_seconds_count")).toEqual([
+    'xds_server_send_to_ack_seconds_count{type="cds"} 2',
+  ]);
+  // The first answer was no propagation: the stream opened after the commit.
+  expect(await linesOf("xds_server_propagation_seconds_sum")).toEqual([
+    'xds_server_propagation_seconds_sum{type="cds"} 0.2',
+  ]);
+  expect((await linesOf("xds_server_propagation_seconds_bucket")).slice(6, 9)).toEqual([
+    'xds_server_propagation_seconds_bucket{le="0.1",type="cds"} 0',
+    'xds_server_propagation_seconds_bucket{le="0.25",type="cds"} 1',
+    'xds_server_propagation_seconds_bucket{le="0.5",type="cds"} 1',
+  ]);
+
+  world.close(stream);
+  expect(await linesOf("xds_server_streams_active")).toEqual([
+    'xds_server_streams_active{variant="delta",scope="ads"} 0',
+  ]);
+  expect(await linesOf("xds_server_streams_total")).toEqual([
+    'xds_server_streams_total{variant="delta",close_reason="cancelled"} 1',
+  ]);
+  expect(await linesOf("xds_server_clients")).toEqual([]);
+});
+
+test("gauges are read when somebody asks", async () => {
+  world.commit([
+    { layer: "base", puts: [resource(CDS, "a")] },
+    { layer: "group/x", puts: [resource(CDS, "a", "x")] },
+  ]);
+  expect(await linesOf("xds_server_snapshot_resources")).toEqual(['xds_server_snapshot_resources{type="cds"} 2']);
+  expect(await linesOf("xds_server_revision")).toEqual(["xds_server_revision 1"]);
+  expect(await linesOf("xds_server_limit_used")).toEqual(['xds_server_limit_used{limit="maxStreams"} 2']);
+  expect(await linesOf("xds_server_limit_hits_total")).toEqual(['xds_server_limit_hits_total{limit="maxStreams"} 1']);
+  expect(await linesOf("xds_server_encoded_bytes_total")).toEqual(["xds_server_encoded_bytes_total 4"]);
+  world.source = { ...world.source, state: "failed" };
+  expect(await linesOf("xds_server_source_state")).toContain('xds_server_source_state{state="failed"} 1');
+});
+
+describe("labels are bounded", () => {
+  test("types that a client makes up are one", async () => {
+    const stream = world.open();
+    world.receive(stream, { kind: "delta", node: node("n1") });
+    for (let i = 0; i < 100; i++) world.receive(stream, { kind: "delta", type: `type.googleapis.com/made.up.T${i}` });
+    expect(await linesOf("xds_server_requests_total")).toEqual([
+      'xds_server_requests_total{type="cds",kind="initial"} 1',
+      'xds_server_requests_total{type="other",kind="initial"} 100',
+    ]);
+  });
+
+  test("user agents beyond fifty are one", async () => {
+    for (let i = 0; i < 70; i++) {
+      world.receive(world.open(), { kind: "delta", type: EDS, node: node(`n${i}`, { userAgentName: `agent${i}\n"` }) });
+    }
+    const lines = await linesOf("xds_server_clients");
+    expect(lines).toHaveLength(51);
+    expect(lines).toContain('xds_server_clients{user_agent="other"} 20');
+  });
+});
+
+test("a send costs less than a microsecond", () => {
+  const stream = world.open();
+  const node1 = node("n1");
+  const at = new Date();
+  const queued = { kind: "response-queued", stream, type: CDS, variant: "delta", bytes: 300 } as const;
+  const sent = {
+    kind: "response-sent",
+    stream,
+    node: node1,
+    type: CDS,
+    nonce: "1",
+    version: "v",
+    revision: 1,
+    resources: 1,
+    removed: 0,
+  } as const;
+  const rounds = 100_000;
+  const round = (): number => {
+    const startedAt = performance.now();
+    for (let i = 0; i < rounds; i++) {
+      world.telemetry.report(queued, at);
+      world.telemetry.report(sent, at);
+    }
+    return ((performance.now() - startedAt) * 1000) / rounds;
+  };
+  // The best of several: a busy machine must not fail it, a slow path does.
+  const best = Math.min(...Array.from({ length: 10 }, round));
+  expect(best).toBeLessThan(1);
+  expect(peer.isLoopback).toBe(true);
+});

@@ -1,0 +1,162 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import {
+  anonymousNode,
+  createResource,
+  type DiscoveryRequest,
+  formatTypeUrl,
+  type LayerChange,
+  type Node,
+  noInitialVersions,
+  type Peer,
+  Plane,
+  type PlaneEffect,
+  type Resource,
+  type TypeKind,
+  type TypeUrl,
+  type Variant,
+} from "@xdskit/protocol";
+import type { AdminServer } from "../../src/admin/server.ts";
+import { createAdminServer } from "../../src/admin/server.ts";
+import type { AdminView } from "../../src/admin/view.ts";
+import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliveries.ts";
+import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
+import { createMetrics, type Metrics } from "../../src/observe/metrics.ts";
+import type { SourceStatus } from "../../src/observe/source-status.ts";
+import { createTelemetry, type ObservedTelemetry } from "../../src/observe/telemetry.ts";
+
+export const CDS: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
+export const EDS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
+export const SDS: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
+
+const types: readonly { type: TypeUrl; kind: TypeKind; shortName: string }[] = [
+  { type: CDS, kind: "cds", shortName: "cds" },
+  { type: EDS, kind: "eds", shortName: "eds" },
+  { type: SDS, kind: "sds", shortName: "sds" },
+];
+
+export const peer: Peer = { address: "127.0.0.1:40000", isLoopback: true, isTls: false, names: [] };
+
+export function node(id: string, more: Partial<Node> = {}): Node {
+  return { ...anonymousNode, id, cluster: "edge", userAgentName: "envoy", userAgentVersion: "1.39.0", ...more };
+}
+
+export function resource(type: TypeUrl, name: string, body: string = name): Resource {
+  return createResource({ type, name, bytes: Buffer.from(body) }, contentDigest);
+}
+
+/** A real plane, with the telemetry and the admin API over it, and no transport: what it sends is kept for the test. */
+export class RealPlane {
+  readonly telemetry: ObservedTelemetry = createTelemetry();
+  readonly deliveries: DeliveryTimes = createDeliveryTimes(this.telemetry);
+  readonly sent: Extract<PlaneEffect, { kind: "send" }>[] = [];
+  now = Date.UTC(2026, 0, 1);
+  readiness: Readiness = { isReady: true, isDraining: false, reasons: [] };
+  source: SourceStatus = { state: "good", problems: [], since: new Date(this.now) };
+  limits: readonly LimitState[] = [{ name: "maxStreams", value: 100, used: 2, hits: 1 }];
+  readonly plane: Plane = new Plane({
+    digest: contentDigest,
+    traits: (type) => {
+      const known = types.find((entry) => entry.type === type);
+      return known && { type, kind: known.kind, isFullState: known.kind === "cds", owes: [] };
+    },
+    placement: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
+  });
+  readonly view: AdminView = {
+    version: "0.1.0",
+    controlPlane: "test",
+    startedAt: new Date(this.now),
+    address: () => "127.0.0.1:18000",
+    types: {
+      types,
+      typeNamed: (text) => types.find(({ shortName, type }) => text === shortName || text === type)?.type,
+      toJson: (type, bytes, { redact }) => {
+        if (!redact) throw new Error("must be asked to redact");
+        const text = Buffer.from(bytes).toString();
+        if (text === "broken") throw new Error("not a message");
+        return { "@type": type, text: type === SDS ? "[redacted]" : text };
+      },
+    },
+    readiness: () => this.readiness,
+    source: () => this.source,
+    revision: () => this.plane.revision,
+    streams: () => this.plane.streams(),
+    layers: () => this.plane.layers(),
+    resources: (layers, type) => this.plane.resources(layers, type),
+    place: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
+    connections: () => 1,
+    openStreams: () => [...this.plane.streams()].length,
+    limits: () => this.limits,
+    writes: () => ({ slowClients: 0, bufferedBytes: 0 }),
+    encoder: () => ({ segmentsEncoded: 1, framesEncoded: 2, bodiesEncoded: 3, bytesEncoded: 4 }),
+  };
+  readonly metrics: Metrics = createMetrics({
+    telemetry: this.telemetry,
+    deliveries: this.deliveries,
+    gauges: this.view,
+    types,
+    version: "0.1.0",
+  });
+  readonly admin: AdminServer = createAdminServer({
+    view: this.view,
+    metrics: this.metrics,
+    deliveries: this.deliveries,
+    host: "127.0.0.1",
+    port: 0,
+    names: ["admin.example"],
+  });
+  #lastStream = 0;
+
+  commit(changes: readonly LayerChange[]): void {
+    this.#perform(this.plane.on({ kind: "transaction-committed", transaction: { changes } }));
+    this.telemetry.report({ kind: "committed", revision: this.plane.revision, tookMs: 1 }, this.#at());
+    this.#turns();
+  }
+
+  open(variant: Variant = "delta"): number {
+    const stream = ++this.#lastStream;
+    const opened = { stream, variant, onlyType: undefined, peer, connection: 1 };
+    this.#perform(this.plane.on({ kind: "stream-opened", ...opened }));
+    this.telemetry.report({ kind: "stream-opened", ...opened, method: "/ads" }, this.#at());
+    return stream;
+  }
+
+  close(stream: number): void {
+    this.#perform(this.plane.on({ kind: "stream-closed", stream }));
+    const closed = { stream, peer, variant: "delta", onlyType: undefined, reason: "cancelled", ageMs: 2000 } as const;
+    this.telemetry.report({ kind: "stream-closed", ...closed, status: { code: 1, message: "" } }, this.#at());
+  }
+
+  receive(stream: number, request: Partial<DiscoveryRequest> & { readonly kind: Variant }): void {
+    const common = { type: CDS, node: undefined, nonce: undefined, error: undefined };
+    const whole: DiscoveryRequest =
+      request.kind === "sotw"
+        ? { ...common, versionInfo: undefined, names: [], ...request, kind: "sotw" }
+        : { ...common, subscribe: [], unsubscribe: [], initialVersions: noInitialVersions, ...request, kind: "delta" };
+    this.#perform(this.plane.on({ kind: "request-received", stream, request: whole }));
+    this.#turns();
+  }
+
+  /** The nonce of what was sent last. */
+  get lastNonce(): string {
+    return this.sent.at(-1)?.nonce ?? "nothing was sent";
+  }
+
+  #at(): Date {
+    return new Date(this.now);
+  }
+
+  #turns(): void {
+    while (this.plane.isDue) this.#perform(this.plane.next(10));
+  }
+
+  #perform(effects: readonly PlaneEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === "report") this.telemetry.report(effect.report, this.#at());
+      if (effect.kind !== "send") continue;
+      this.sent.push(effect);
+      const { stream, body } = effect;
+      const { type, variant } = body;
+      this.telemetry.report({ kind: "response-queued", stream, type, variant, bytes: 100 }, this.#at());
+    }
+  }
+}
