@@ -4,7 +4,6 @@ import {
   type InitialVersions,
   noInitialVersions,
   type Peer,
-  type Placement,
   Plane,
   type PlaneEffect,
   type PlaneEvent,
@@ -15,7 +14,6 @@ import {
 } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
 import { traitsOf, urlOf } from "../content/catalog.ts";
-import { toResource } from "../content/content.ts";
 import type {
   Awaited,
   Commit,
@@ -28,6 +26,7 @@ import type {
 } from "./driver.ts";
 import { play, type Verdict } from "./play.ts";
 import type { Play } from "./plays.ts";
+import { placementOf, transactionOf } from "./transaction.ts";
 
 /** What is played against: the plane, or something that behaves worse on purpose. */
 export interface Machine {
@@ -85,17 +84,8 @@ class InMemoryDriver implements Driver {
     });
   }
 
-  async commit(server: string, { changes, systemVersion }: Commit): Promise<void> {
-    const transaction = {
-      changes: changes.map((change) => ({
-        layer: change.layer,
-        puts: change.puts.map(toResource),
-        deletes: change.deletes.map(({ type, name }) => ({ type: urlOf(type), name })),
-        typeVersions: new Map([...change.typeVersions].map(([type, version]) => [urlOf(type), version])),
-      })),
-      ...(systemVersion === undefined ? {} : { systemVersion }),
-    };
-    this.#on(this.#serverNamed(server), { kind: "transaction-committed", transaction });
+  async commit(server: string, commit: Commit): Promise<void> {
+    this.#on(this.#serverNamed(server), { kind: "transaction-committed", transaction: transactionOf(commit) });
   }
 
   async move(placement: NodeLayers): Promise<void> {
@@ -250,11 +240,6 @@ class InMemoryDriver implements Driver {
       names: isAck ? undefined : report.names,
     });
   }
-}
-
-/** The placement that a case writes down: `base` for whoever is not listed. */
-export function placementOf(placement: NodeLayers): Placement {
-  return (node) => placement[node.id] ?? ["base"];
 }
 
 function responseOf({ body, nonce }: Extract<PlaneEffect, { kind: "send" }>): PlainResponse {

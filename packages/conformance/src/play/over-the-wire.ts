@@ -1,0 +1,265 @@
+import { decodeDeltaResponse, decodeSotwResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import type { NodeLayers, Setup } from "../case.ts";
+import { pathOf } from "../content/catalog.ts";
+import { connectPeer, type WirePeer } from "../peer/connect-peer.ts";
+import type { PeerStream } from "../peer/peer-stream.ts";
+import type { RunningServer, Target } from "../target/target.ts";
+import {
+  type Awaited,
+  type Commit,
+  type Driver,
+  type Observation,
+  type Opening,
+  type PlainRequest,
+  type PlainResponse,
+  UnsupportedStep,
+} from "./driver.ts";
+import { Fence } from "./fence.ts";
+import { play, type Verdict } from "./play.ts";
+import type { Play } from "./plays.ts";
+import { elapsed } from "./within.ts";
+
+/** Plays a case against a server over gRPC. */
+export function playOverTheWire(scene: Play, target: Target): Promise<Verdict> {
+  return play(scene, new WireDriver(scene, target));
+}
+
+interface Connection {
+  readonly peer: WirePeer;
+  readonly server: string;
+  fence: Fence | undefined;
+}
+
+interface OpenStream {
+  readonly opening: Opening;
+  readonly wire: PeerStream;
+}
+
+const LONGEST_PASS_MS = 2_000;
+
+class WireDriver implements Driver {
+  readonly #scene: Play;
+  readonly #target: Target;
+  readonly #servers = new Map<string, RunningServer>();
+  readonly #connections = new Map<string, Connection>();
+  readonly #streams = new Map<string, OpenStream>();
+  #seen: Observation[] = [];
+  #wake: () => void = () => {};
+
+  constructor(scene: Play, target: Target) {
+    this.#scene = scene;
+    this.#target = target;
+  }
+
+  async start(server: string, setup: Setup): Promise<void> {
+    this.#servers.set(server, await this.#target.start(setup, this.#scene.kind));
+  }
+
+  async commit(server: string, commit: Commit): Promise<void> {
+    await this.#serverNamed(server).commit(commit);
+  }
+
+  async move(placement: NodeLayers): Promise<void> {
+    for (const server of this.#servers.values()) await server.place(placement);
+  }
+
+  async open(opening: Opening): Promise<void> {
+    const { peer } = await this.#connectionFor(opening);
+    const wire = peer.open(pathOf(opening.variant, opening.only));
+    const stream = { opening, wire };
+    this.#streams.set(opening.stream, stream);
+    void this.#listen(stream);
+  }
+
+  async send(stream: string, requests: readonly PlainRequest[]): Promise<void> {
+    const { opening, wire } = this.#streamNamed(stream);
+    for (const request of requests) wire.send(encode(opening, request));
+  }
+
+  async breakConnection(name: string): Promise<void> {
+    const connection = this.#connections.get(name);
+    this.#connections.delete(name);
+    for (const [stream, { opening }] of this.#streams) if (opening.connection === name) this.#streams.delete(stream);
+    await connection?.peer.close();
+  }
+
+  async cancel(stream: string): Promise<void> {
+    const { wire } = this.#streamNamed(stream);
+    this.#streams.delete(stream);
+    wire.cancel();
+  }
+
+  async setReading(): Promise<void> {
+    throw new UnsupportedStep("a reader is stalled in memory only");
+  }
+
+  async pass(ms: number): Promise<void> {
+    if (ms > LONGEST_PASS_MS) throw new UnsupportedStep(`${ms} ms pass in memory only`);
+    await elapsed(ms);
+  }
+
+  async restart(server: string): Promise<void> {
+    for (const [name, connection] of this.#connections) {
+      if (connection.server === server) await this.breakConnection(name);
+    }
+    await this.#serverNamed(server).stop();
+    await this.start(server, this.#scene.case.setup ?? {});
+  }
+
+  async settle(awaited: Awaited): Promise<readonly Observation[]> {
+    await this.#until(() => this.#hasCome(awaited));
+    for (const connection of this.#connections.values()) await this.#fenceOn(connection)?.pass();
+    if (this.#streams.size > 0) await elapsed(this.#target.pace.quietMs);
+    this.#collectBookings();
+    const seen = this.#seen;
+    this.#seen = [];
+    return seen;
+  }
+
+  async stop(): Promise<void> {
+    this.#streams.clear();
+    for (const { peer } of this.#connections.values()) await peer.close();
+    for (const server of this.#servers.values()) await server.stop();
+  }
+
+  #serverNamed(name: string): RunningServer {
+    const server = this.#servers.get(name);
+    if (server === undefined) throw new Error(`no server "${name}" was started`);
+    return server;
+  }
+
+  #streamNamed(name: string): OpenStream {
+    const stream = this.#streams.get(name);
+    if (stream === undefined) throw new Error(`the case uses stream ${name}, which is not open`);
+    return stream;
+  }
+
+  async #connectionFor({ connection: name, server }: Opening): Promise<Connection> {
+    const known = this.#connections.get(name);
+    if (known !== undefined) return known;
+    const peer = await connectPeer({ address: this.#serverNamed(server).address });
+    const connection = { peer, server, fence: undefined };
+    this.#connections.set(name, connection);
+    return connection;
+  }
+
+  async #listen(stream: OpenStream): Promise<void> {
+    const { opening, wire } = stream;
+    const see = (observation: Observation): void => {
+      if (this.#streams.get(opening.stream) !== stream) return;
+      this.#seen.push(observation);
+      this.#wake();
+    };
+    for await (const message of wire.messages) {
+      see({ kind: "response", stream: opening.stream, response: decode(opening, message) });
+    }
+    const { code } = await wire.status;
+    see({ kind: "end", stream: opening.stream, code });
+    if (this.#streams.get(opening.stream) === stream) this.#streams.delete(opening.stream);
+  }
+
+  /** What was awaited is there, or it can no longer come. */
+  #hasCome({ responses, ends, bookings }: Awaited): boolean {
+    this.#collectBookings();
+    const count = (holds: (seen: Observation) => boolean): number => this.#seen.filter(holds).length;
+    const hasEnded = (stream: string): boolean => count((seen) => seen.kind === "end" && seen.stream === stream) > 0;
+    const isAnswered = ([stream, wanted]: [string, number]): boolean =>
+      hasEnded(stream) || count((seen) => seen.kind === "response" && seen.stream === stream) >= wanted;
+    return (
+      [...responses].every(isAnswered) &&
+      ends.every(hasEnded) &&
+      count((seen) => seen.kind === "booking") >= (this.#canBook ? bookings : 0)
+    );
+  }
+
+  get #canBook(): boolean {
+    return [...this.#servers.values()].every((server) => server.takeBookings !== undefined);
+  }
+
+  #collectBookings(): void {
+    for (const server of this.#servers.values()) this.#seen.push(...(server.takeBookings?.() ?? []));
+  }
+
+  async #until(isThere: () => boolean): Promise<void> {
+    const deadline = performance.now() + this.#target.pace.deadlineMs;
+    while (!isThere()) {
+      const left = deadline - performance.now();
+      if (left <= 0) return;
+      await this.#something(Math.min(left, POLL_MS));
+    }
+  }
+
+  /** Bookings are not announced, so they are looked for now and then. */
+  async #something(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #fenceOn(connection: Connection): Fence | undefined {
+    const { hasFence, deadlineMs } = this.#target.pace;
+    const missing = this.#scene.case.setup?.dialect?.deltaMissing?.otherwise ?? "removed";
+    if (!hasFence || missing === "none") return undefined;
+    connection.fence ??= new Fence(connection.peer, deadlineMs);
+    return connection.fence;
+  }
+}
+
+const POLL_MS = 10;
+
+function encode({ variant }: Opening, request: PlainRequest): Uint8Array {
+  const common = {
+    node: request.node,
+    typeUrl: request.typeUrl,
+    responseNonce: request.nonce,
+    errorDetail: request.error,
+  };
+  if (variant === "sotw") {
+    return encodeSotwRequest({ ...common, versionInfo: request.version, resourceNames: request.names });
+  }
+  return encodeDeltaRequest({
+    ...common,
+    resourceNamesSubscribe: request.subscribe,
+    resourceNamesUnsubscribe: request.unsubscribe,
+    initialResourceVersions: request.initial,
+  });
+}
+
+function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
+  if (variant === "sotw") {
+    const { versionInfo, resources, typeUrl, nonce } = decodeSotwResponse(message);
+    return {
+      variant,
+      typeUrl,
+      version: versionInfo,
+      nonce,
+      removed: [],
+      resources: resources.map((any) => ({
+        name: undefined,
+        version: undefined,
+        aliases: [],
+        typeUrl: any.typeUrl,
+        bytes: any.value,
+      })),
+    };
+  }
+  const { systemVersionInfo, resources, removedResources, typeUrl, nonce } = decodeDeltaResponse(message);
+  return {
+    variant,
+    typeUrl,
+    version: systemVersionInfo,
+    nonce,
+    removed: removedResources,
+    resources: resources.map(({ name, version, aliases, resource }) => ({
+      name,
+      version,
+      aliases,
+      typeUrl: resource?.typeUrl ?? typeUrl,
+      bytes: resource?.value,
+    })),
+  };
+}

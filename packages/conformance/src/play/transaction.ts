@@ -1,0 +1,23 @@
+import type { Placement, Transaction } from "@xdskit/protocol";
+import type { NodeLayers } from "../case.ts";
+import { urlOf } from "../content/catalog.ts";
+import { toResource } from "../content/content.ts";
+import type { Commit } from "./driver.ts";
+
+/** What a case publishes, as the plane and our server take it. */
+export function transactionOf({ changes, systemVersion }: Commit): Transaction {
+  return {
+    changes: changes.map((change) => ({
+      layer: change.layer,
+      puts: change.puts.map(toResource),
+      deletes: change.deletes.map(({ type, name }) => ({ type: urlOf(type), name })),
+      typeVersions: new Map([...change.typeVersions].map(([type, version]) => [urlOf(type), version])),
+    })),
+    ...(systemVersion === undefined ? {} : { systemVersion }),
+  };
+}
+
+/** The placement that a case writes down: `base` for whoever is not listed. */
+export function placementOf(placement: NodeLayers): Placement {
+  return (node) => placement[node.id] ?? ["base"];
+}

@@ -1,0 +1,54 @@
+import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
+import { createManagementServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
+import type { Setup } from "../case.ts";
+import type { BookingObservation } from "../play/driver.ts";
+import { fenceNode } from "../play/fence.ts";
+import { placementOf, transactionOf } from "../play/transaction.ts";
+import type { RunningServer, Target } from "./target.ts";
+
+/** The management server of this repository, in this process, over loopback. */
+export function createOurs(): Target {
+  const api = createEnvoyApi();
+  return {
+    name: "ours",
+    pace: { deadlineMs: 5_000, quietMs: 2, hasFence: true },
+    start: (setup) => start(api, setup),
+    async [Symbol.asyncDispose]() {},
+  };
+}
+
+async function start(api: EnvoyApi, setup: Setup): Promise<RunningServer> {
+  const options: ManagementServerOptions = {
+    api,
+    placement: placementOf(setup.placement ?? {}),
+    requireNode: setup.requireNode ?? false,
+    ...(setup.edition === undefined ? {} : { edition: setup.edition }),
+    ...(setup.dialect === undefined ? {} : { dialect: setup.dialect }),
+  };
+  const server = createManagementServer(options);
+  const bookings = collectBookings(server);
+  const { address } = await server.start();
+  return {
+    address: `${address.host}:${address.port}`,
+    async commit(commit) {
+      server.commit(transactionOf(commit));
+    },
+    async place(placement) {
+      server.place(placementOf(placement));
+    },
+    takeBookings: () => bookings.splice(0),
+    stop: () => server.close(),
+  };
+}
+
+function collectBookings(server: ManagementServer): BookingObservation[] {
+  const bookings: BookingObservation[] = [];
+  server.on("response-acked", ({ node, nonce }) => {
+    if (node.id === fenceNode.id) return;
+    bookings.push({ kind: "booking", as: "acked", stream: undefined, nonce, error: undefined, names: undefined });
+  });
+  server.on("response-nacked", ({ nonce, error, names }) => {
+    bookings.push({ kind: "booking", as: "nacked", stream: undefined, nonce, error: error.message, names });
+  });
+  return bookings;
+}
