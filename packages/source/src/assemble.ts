@@ -1,0 +1,84 @@
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import { messageNameOf } from "@xdskit/protocol";
+import type { CrossProblem, DecodedResource, LayerFile, Origin } from "./file-content.ts";
+import { quote } from "./problem.ts";
+
+/** The resources of each layer, in the order of files, and what is wrong between files. */
+export interface Assembly {
+  readonly layers: ReadonlyMap<string, readonly Resource[]>;
+  readonly problems: readonly CrossProblem[];
+}
+
+/**
+ * Sorts files into layers. Keeps what it made: a layer none of whose files changed is the same list as before, so that a
+ * change of one file costs the size of its layer and not of everything.
+ */
+export class Assembler {
+  #made = new Map<string, MadeLayer>();
+
+  /** The files must be in the order that the lists should have. */
+  assemble(files: readonly LayerFile[]): Assembly {
+    const byLayer = new Map<string, LayerFile[]>();
+    for (const file of files) {
+      const together = byLayer.get(file.layer);
+      if (together === undefined) byLayer.set(file.layer, [file]);
+      else together.push(file);
+    }
+    const made = new Map<string, MadeLayer>();
+    for (const [layer, together] of byLayer) {
+      const before = this.#made.get(layer);
+      made.set(layer, before !== undefined && sameFiles(before.files, together) ? before : makeLayer(layer, together));
+    }
+    this.#made = made;
+    return {
+      layers: new Map([...made].map(([layer, { resources }]) => [layer, resources])),
+      problems: [...made.values()].flatMap(({ problems }) => problems),
+    };
+  }
+}
+
+interface MadeLayer {
+  readonly files: readonly LayerFile[];
+  readonly resources: readonly Resource[];
+  readonly problems: readonly CrossProblem[];
+}
+
+function makeLayer(layer: string, files: readonly LayerFile[]): MadeLayer {
+  const resources: Resource[] = [];
+  const problems: CrossProblem[] = [];
+  const holders = new Map<TypeUrl, Map<string, Origin>>();
+  for (const file of files) {
+    for (const decoded of file.content.resources) {
+      const { type, name } = decoded.resource;
+      const holder = holders.get(type)?.get(name);
+      if (holder !== undefined) {
+        problems.push(duplicate(layer, decoded.resource, holder, originOf(file, decoded)));
+        continue;
+      }
+      const names = holders.get(type) ?? new Map<string, Origin>();
+      holders.set(type, names.set(name, originOf(file, decoded)));
+      resources.push(decoded.resource);
+    }
+  }
+  return { files, resources, problems };
+}
+
+/** The place of a resource's name. */
+export function originOf(file: LayerFile, { resource, place }: DecodedResource): Origin {
+  return { file, place, text: resource.name };
+}
+
+function duplicate(layer: string, { type, name }: Resource, first: Origin, second: Origin): CrossProblem {
+  return {
+    code: "RESOURCE_DUPLICATE",
+    severity: "error",
+    message: `expected one ${messageNameOf(type)} named ${quote(name)} in layer ${layer}, got another`,
+    hint: "rename or remove one of them; groups/ and nodes/ may hold a different one for some of the nodes",
+    at: second,
+    related: first,
+  };
+}
+
+function sameFiles(a: readonly LayerFile[], b: readonly LayerFile[]): boolean {
+  return a.length === b.length && a.every((file, index) => file === b[index]);
+}

@@ -1,0 +1,73 @@
+import type { ReadResult, ResourceWrapper } from "@xdskit/envoy-api";
+import { contentDigest, decodeDeltaResponse, decodeSotwResponse, WireError } from "@xdskit/envoy-api";
+import { createResource, messageNameOf, parseTypeUrl } from "@xdskit/protocol";
+import { emptyFile } from "./document/file-text.ts";
+import type { DecodedResource, FileContent } from "./file-content.ts";
+import { type Problem, unplacedProblem } from "./problem.ts";
+import { type Decoding, readEncoded } from "./read-resource.ts";
+
+const RESOURCE_WRAPPER = "envoy.service.discovery.v3.Resource";
+
+/** A binary DiscoveryResponse. A resource's bytes are served as they are, fields that we do not know included. */
+export function decodeProto(file: string, bytes: Uint8Array, decoding: Decoding): FileContent {
+  if (bytes.length === 0) return { resources: [], problems: [emptyFile(file)] };
+  const resources: DecodedResource[] = [];
+  const problems: Problem[] = [];
+  try {
+    for (const [index, any] of decodeSotwResponse(bytes).resources.entries()) {
+      const { input, problems: found } = readAny(any.typeUrl, any.value, decoding);
+      const path = ["resources", index];
+      problems.push(...found.map((problem) => unplacedProblem(file, { ...problem, path: [...path, ...problem.path] })));
+      if (input !== undefined) resources.push({ resource: createResource(input, contentDigest), place: undefined });
+    }
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return { resources: [], problems: [notAResponse(file)] };
+  }
+  return { resources, problems };
+}
+
+function notAResponse(file: string): Problem {
+  return {
+    code: "PROTO_MALFORMED",
+    severity: "error",
+    file,
+    message: "expected an encoded envoy.service.discovery.v3.DiscoveryResponse, got other bytes",
+    hint: "put a resource of any other message into the resources of a DiscoveryResponse; the file may also be cut off",
+  };
+}
+
+function readAny(typeUrl: string, value: Uint8Array, decoding: Decoding): ReadResult {
+  const type = parseTypeUrl(typeUrl);
+  if (type === undefined) return refuseEncoded("TYPE_MISSING", 'expected a "type_url" in the resource, got none');
+  if (messageNameOf(type) === RESOURCE_WRAPPER) return readWrapped(value, decoding);
+  return readEncoded(type, value, undefined, decoding);
+}
+
+function readWrapped(value: Uint8Array, decoding: Decoding): ReadResult {
+  const wrapped = decodeDeltaResponse(asOnlyResource(value)).resources[0];
+  const type = parseTypeUrl(wrapped?.resource?.typeUrl ?? "");
+  if (wrapped?.resource === undefined || type === undefined) {
+    return refuseEncoded("TYPE_MISSING", "expected a resource in the Resource around it, got none");
+  }
+  const wrapper: ResourceWrapper = {
+    ...(wrapped.name === "" ? {} : { name: wrapped.name }),
+    ...(wrapped.aliases.length === 0 ? {} : { aliases: wrapped.aliases }),
+    ...(wrapped.ttlMs === undefined ? {} : { ttlMs: wrapped.ttlMs }),
+    ...(wrapped.doNotCache ? { doNotCache: true } : {}),
+    ...(wrapped.metadata === undefined ? {} : { metadata: wrapped.metadata }),
+  };
+  return readEncoded(type, wrapped.resource.value, wrapper, decoding);
+}
+
+function refuseEncoded(code: "TYPE_MISSING", message: string): ReadResult {
+  return { input: undefined, problems: [{ code, severity: "error", path: [], message }] };
+}
+
+/** The bytes of a `Resource` as those of a delta response that holds nothing else, for which there is a reader. */
+function asOnlyResource(bytes: Uint8Array): Uint8Array {
+  const header = [0x12];
+  let length = bytes.length;
+  for (; length > 127; length = Math.floor(length / 128)) header.push((length % 128) | 128);
+  return Uint8Array.from([...header, length, ...bytes]);
+}

@@ -1,0 +1,174 @@
+import { realpath } from "node:fs/promises";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { Placement } from "@xdskit/protocol";
+import { Assembler } from "../assemble.ts";
+import type { CrossProblem } from "../file-content.ts";
+import { folderOfLayer, settingsFile } from "../layout.ts";
+import type { Load, LoadedState } from "../loaded-state.ts";
+import { createPlacement } from "../placement.ts";
+import { hasErrors, type Problem, quote, sortProblems } from "../problem.ts";
+import type { ValidationLevel } from "../read-resource.ts";
+import { checkReferences } from "../references.ts";
+import type { Settings } from "../settings/setting-table.ts";
+import type { PlacedRule, SettingsContent } from "../settings/settings-file.ts";
+import { DirectoryTree } from "./directory-tree.ts";
+import { FileCache, type Progress } from "./file-cache.ts";
+import { problem } from "./file-system-problem.ts";
+import { ProblemPlacer } from "./place-problems.ts";
+
+/** What the caller of a source fixes, whatever the settings of the directory say. */
+export interface ReadingOptions {
+  readonly directory: string;
+  readonly api: EnvoyApi;
+  readonly validation: ValidationLevel | undefined;
+  readonly maxFileBytes: number | undefined;
+  readonly allowEmpty: boolean | undefined;
+}
+
+/** What a look at the directory brought. */
+export interface Look {
+  /** The same object as the last time if nothing changed. */
+  readonly load: Load;
+  /** Files that somebody was writing to; look at them again before the load is used. */
+  readonly changing: readonly string[];
+}
+
+const DEFAULT_MAX_FILE_BYTES = 64 * 1024 ** 2;
+
+/** The directory as it was read last; reads again only what it is told may have changed. */
+export class DirectoryReading {
+  readonly tree: DirectoryTree;
+  readonly #options: ReadingOptions;
+  readonly #cache: FileCache;
+  readonly #assembler = new Assembler();
+  readonly #placer: ProblemPlacer;
+  #validation: ValidationLevel | undefined;
+  #treeProblems = "";
+  #placed: { readonly settings: SettingsContent; readonly layers: string; readonly placement: Placement } | undefined;
+  #load: Load | undefined;
+
+  constructor(options: ReadingOptions) {
+    this.#options = options;
+    this.tree = new DirectoryTree(options.directory);
+    this.#cache = new FileCache(options.directory);
+    this.#placer = new ProblemPlacer(options.directory);
+  }
+
+  /** Looks at these paths, or at everything ("" among them, or the first time). */
+  async look(
+    paths: ReadonlySet<string>,
+    how: { readonly isPatient: boolean; readonly onProgress?: (progress: Progress) => void },
+  ): Promise<Look> {
+    const missing = await this.#lookAtTree(paths);
+    if (missing !== undefined) return { load: this.#fail(missing), changing: [] };
+    const { validation, maxFileBytes } = this.#options;
+    const newSettings = await this.#cache.refreshSettings(this.tree, maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
+    const { settings } = this.#cache.settings;
+    const level = validation ?? levelIn(settings) ?? "warn";
+    if (level !== this.#validation) this.#cache.clear();
+    this.#validation = level;
+    const { changed, changing } = await this.#cache.refresh(this.tree, {
+      decoding: { api: this.#options.api, validation: level },
+      maxFileBytes: maxFileBytes ?? numberIn(settings, "limits.max-file-bytes") ?? DEFAULT_MAX_FILE_BYTES,
+      isPatient: how.isPatient,
+      onProgress: how.onProgress,
+    });
+    const treeProblems = JSON.stringify(this.tree.problems);
+    const isSame = !newSettings && !changed && treeProblems === this.#treeProblems;
+    this.#treeProblems = treeProblems;
+    if (this.#load === undefined || !isSame) this.#load = await this.#assemble();
+    return { load: this.#load, changing };
+  }
+
+  async #lookAtTree(paths: ReadonlySet<string>): Promise<Problem | undefined> {
+    const known = this.tree.folders.get("");
+    const isReplaced =
+      known === undefined || (await realpath(this.#options.directory).catch(() => undefined)) !== known;
+    if (isReplaced || paths.has("")) return await this.tree.walk();
+    for (const path of paths) await this.tree.look(path);
+    return undefined;
+  }
+
+  #fail(missing: Problem): Load {
+    const [said] = this.#load?.problems ?? [];
+    if (this.#load !== undefined && said?.code === missing.code && said.message === missing.message) return this.#load;
+    this.#load = { state: undefined, problems: [missing] };
+    this.#treeProblems = "missing";
+    return this.#load;
+  }
+
+  async #assemble(): Promise<Load> {
+    const { files, settings: content } = this.#cache;
+    const { layers, problems: duplicates } = this.#assembler.assemble(files);
+    const crossProblems: readonly CrossProblem[] = [...duplicates, ...checkReferences(files, this.#options.api)];
+    const resources = [...layers.values()].reduce((sum, { length }) => sum + length, 0);
+    const found = [
+      ...this.tree.problems,
+      ...content.problems,
+      ...files.flatMap((file) => file.content.problems),
+      ...groupProblems(content.groups, layers),
+      ...(await this.#placer.place(crossProblems, (file) => this.#cache.stampOf(file))),
+    ];
+    if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content.settings)) found.push(nothingFound());
+    const problems = sortProblems(found);
+    if (hasErrors(problems)) return { state: undefined, problems };
+    const placement = this.#placementFor(content, new Set(layers.keys()));
+    const state: LoadedState = { layers, settings: content.settings, placement, files: files.length, resources };
+    return { state, problems };
+  }
+
+  /** The same function as long as rules and layers are the same: nobody has to be placed again then. */
+  #placementFor(settings: SettingsContent, layers: ReadonlySet<string>): Placement {
+    const key = JSON.stringify([...layers]);
+    if (this.#placed?.settings !== settings || this.#placed.layers !== key) {
+      this.#placed = { settings, layers: key, placement: createPlacement(settings.groups, layers) };
+    }
+    return this.#placed.placement;
+  }
+
+  #mayBeEmpty(settings: Settings): boolean {
+    return this.#options.allowEmpty ?? settings["allow-empty"] === true;
+  }
+}
+
+function nothingFound(): Problem {
+  return problem("SOURCE_EMPTY", ".", "expected resources in the directory, found none", {
+    hint: "add a .yaml, .json, .pb or .txtpb file, or set allow-empty to serve an empty state",
+  });
+}
+
+function groupProblems(rules: readonly PlacedRule[], layers: ReadonlyMap<string, unknown>): readonly Problem[] {
+  const problems: Problem[] = [];
+  const named = new Set(rules.map(({ name }) => `group/${name}`));
+  for (const { name, line, column } of rules) {
+    if (layers.has(`group/${name}`)) continue;
+    const message = `the group ${quote(name)} has no files`;
+    const hint = `put its resources into ${folderOfLayer(`group/${name}`)}/`;
+    problems.push({
+      code: "GROUP_WITHOUT_FILES",
+      severity: "warning",
+      file: settingsFile,
+      line,
+      column,
+      message,
+      hint,
+    });
+  }
+  for (const layer of layers.keys()) {
+    if (!layer.startsWith("group/") || named.has(layer)) continue;
+    const message = `no rule puts a node into the group ${quote(layer.slice("group/".length))}`;
+    const hint = `add a rule to groups in ${settingsFile}`;
+    problems.push({ code: "GROUP_UNREACHABLE", severity: "warning", file: folderOfLayer(layer), message, hint });
+  }
+  return problems;
+}
+
+function levelIn(settings: Settings): ValidationLevel | undefined {
+  const level = settings.validation;
+  return level === "off" || level === "warn" || level === "reject" ? level : undefined;
+}
+
+function numberIn(settings: Settings, key: "limits.max-file-bytes"): number | undefined {
+  const value = settings[key];
+  return typeof value === "number" ? value : undefined;
+}

@@ -1,0 +1,215 @@
+import type { Dirent } from "node:fs";
+import { readdir, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { type FileRole, isIgnoredName, roleOf } from "../layout.ts";
+import type { Problem } from "../problem.ts";
+import { stampOf } from "./file-stamp.ts";
+import { problem, systemCodeOf, unreadable } from "./file-system-problem.ts";
+
+/** A file that concerns us. */
+export interface TreeFile {
+  readonly role: Extract<FileRole, { kind: "resources" | "settings" }>;
+  /** What it was when it was last looked at; undefined if it has not been: whoever reads it looks. */
+  readonly stamp: string | undefined;
+}
+
+/**
+ * The folders and files below a directory, by their paths from it ("" is the directory, "/" is the separator). Looks
+ * again only at what it is told to.
+ */
+export class DirectoryTree {
+  readonly files: Map<string, TreeFile> = new Map();
+  /** Folders by path, with their real ones: what has to be watched. */
+  readonly folders: Map<string, string> = new Map();
+  readonly #problems = new Map<string, Problem>();
+  readonly #directory: string;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  get problems(): readonly Problem[] {
+    return [...this.#problems.values()];
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    this.files.clear();
+    this.folders.clear();
+    this.#problems.clear();
+  }
+
+  /**
+   * Looks at everything again. Returns why the directory itself cannot be read, if it cannot; nothing is known then.
+   * A file's stamp is taken only if it was read before, as reading takes it too.
+   */
+  async walk(): Promise<Problem | undefined> {
+    const before = new Map(this.files);
+    this.clear();
+    try {
+      const real = await realpath(this.#directory);
+      const entries = await readdir(real, { withFileTypes: true });
+      await this.#visitFolder({ path: "", real, entries, above: [], before });
+    } catch (error) {
+      const systemCode = systemCodeOf(error);
+      if (systemCode === undefined) throw error;
+      this.clear();
+      return missingDirectory(systemCode);
+    }
+    return undefined;
+  }
+
+  /** Looks at one path again: a file or folder that may be new, changed or gone. */
+  async look(path: string): Promise<void> {
+    const before = new Map<string, TreeFile>();
+    const known = this.files.get(path);
+    if (known !== undefined) before.set(path, known);
+    if (this.folders.has(path)) this.#forgetFolder(path, before);
+    this.files.delete(path);
+    this.#problems.delete(path);
+    const slash = path.lastIndexOf("/");
+    const parent = this.folders.get(path.slice(0, Math.max(0, slash)));
+    if (parent === undefined) return; // whoever finds the folder above it finds it too
+    await this.#visitUnknown({ path, above: this.#realFoldersAbove(path), before });
+  }
+
+  #forgetFolder(folder: string, before: Map<string, TreeFile>): void {
+    const prefix = `${folder}/`;
+    for (const [path, file] of this.files) {
+      if (!path.startsWith(prefix)) continue;
+      before.set(path, file);
+      this.files.delete(path);
+    }
+    for (const path of [...this.folders.keys()])
+      if (path === folder || path.startsWith(prefix)) this.folders.delete(path);
+    for (const path of [...this.#problems.keys()]) if (path.startsWith(prefix)) this.#problems.delete(path);
+  }
+
+  #realFoldersAbove(path: string): readonly string[] {
+    const parts = path.split("/");
+    return parts.map((_, index) => this.folders.get(parts.slice(0, index).join("/")) ?? "");
+  }
+
+  async #visitFolder({ path, real, entries, above, before }: Folder): Promise<void> {
+    this.folders.set(path, real);
+    const inside = [...above, real];
+    for (const entry of entries) {
+      if (isIgnoredName(entry.name)) continue;
+      const below = path === "" ? entry.name : `${path}/${entry.name}`;
+      if (entry.isDirectory()) await this.#enter(below, join(real, entry.name), inside, before);
+      else if (entry.isFile() && before.get(below)?.stamp === undefined) this.#noteFile(below, undefined);
+      else await this.#visitUnknown({ path: below, above: inside, before });
+    }
+  }
+
+  /** Something of which it is not known whether it is a file, a folder, or neither; or a file whose stamp is wanted. */
+  async #visitUnknown({ path, above, before }: Visit): Promise<void> {
+    const absolute = join(this.#directory, path);
+    try {
+      const found = await stat(absolute, { bigint: true });
+      if (found.isDirectory()) await this.#enter(path, await realpath(absolute), above, before);
+      else if (found.isFile()) this.#noteFile(path, before.get(path)?.stamp === undefined ? undefined : stampOf(found));
+      else this.#noteOddity(path);
+    } catch (error) {
+      const systemCode = systemCodeOf(error);
+      if (systemCode === undefined) throw error;
+      await this.#noteFailure(path, systemCode);
+    }
+  }
+
+  async #enter(
+    path: string,
+    real: string,
+    above: readonly string[],
+    before: ReadonlyMap<string, TreeFile>,
+  ): Promise<void> {
+    if (above.some((folder) => folder === real || folder.startsWith(withSeparator(real)))) {
+      const message = "expected folders that end somewhere, got a symbolic link to a folder that it is in";
+      this.#problems.set(path, problem("SYMLINK_CYCLE", path, message, { hint: "remove the link" }));
+      return;
+    }
+    try {
+      await this.#visitFolder({ path, real, entries: await readdir(real, { withFileTypes: true }), above, before });
+    } catch (error) {
+      const systemCode = systemCodeOf(error);
+      if (systemCode === undefined) throw error;
+      if (systemCode === "ENOENT") return; // gone since its parent was read
+      this.folders.set(path, real);
+      this.#problems.set(path, unreadable(path, "folder", systemCode));
+    }
+  }
+
+  #noteFile(path: string, stamp: string | undefined): void {
+    const role = roleOf(path);
+    if (role.kind === "resources" || role.kind === "settings") this.files.set(path, { role, stamp });
+    else if (role.kind === "misplaced") {
+      this.#problems.set(path, problem("FOLDER_MISPLACED", path, role.why, { hint: role.hint }));
+    } else if (role.meant !== undefined) this.#problems.set(path, ignored(path, role.meant));
+  }
+
+  #noteOddity(path: string): void {
+    if (!concernsUs(path)) return;
+    const message = "expected a regular file, got a device, a socket or a pipe";
+    this.#problems.set(path, problem("FILE_NOT_REGULAR", path, message));
+  }
+
+  async #noteFailure(path: string, systemCode: string): Promise<void> {
+    if (!concernsUs(path)) return;
+    const absolute = join(this.#directory, path);
+    if (systemCode === "ENOENT" && !(await isListed(absolute))) return; // gone
+    if (systemCode === "ENOENT" && path.includes("\ufffd")) {
+      const message = "expected a file name in UTF-8, got one that is not";
+      this.#problems.set(path, problem("FILE_NAME_INVALID", path, message, { hint: "rename the file" }));
+      return;
+    }
+    this.#problems.set(path, unreadable(path, "file", systemCode));
+  }
+}
+
+interface Visit {
+  readonly path: string;
+  /** The real paths of the folders it is in. */
+  readonly above: readonly string[];
+  readonly before: ReadonlyMap<string, TreeFile>;
+}
+
+interface Folder extends Visit {
+  readonly real: string;
+  readonly entries: readonly Dirent[];
+}
+
+function concernsUs(path: string): boolean {
+  return roleOf(path).kind !== "ignored";
+}
+
+/** Whether the folder still lists the name: a link to nothing does, a file that is gone does not. */
+async function isListed(absolute: string): Promise<boolean> {
+  const cut = absolute.lastIndexOf(sep);
+  try {
+    return (await readdir(absolute.slice(0, cut) || sep)).includes(absolute.slice(cut + 1));
+  } catch {
+    return false; // the folder is gone as well
+  }
+}
+
+function ignored(path: string, meant: string): Problem {
+  const hint = `rename it to end in ${meant} to have it read`;
+  const message = "expected an extension that is known, the file is ignored";
+  return { code: "FILE_IGNORED", severity: "warning", file: path, message, hint };
+}
+
+function missingDirectory(systemCode: string): Problem {
+  if (systemCode === "ENOENT") {
+    const message = "expected a directory, there is none at this path";
+    return problem("SOURCE_DIRECTORY_MISSING", ".", message, { hint: "create it, or give the path of another one" });
+  }
+  if (systemCode === "ENOTDIR") {
+    const message = "expected a directory, got a file";
+    return problem("SOURCE_DIRECTORY_MISSING", ".", message, { hint: "give the path of the directory it is in" });
+  }
+  return { ...unreadable(".", "folder", systemCode), code: "SOURCE_DIRECTORY_UNREADABLE" };
+}
+
+function withSeparator(folder: string): string {
+  return folder.endsWith(sep) ? folder : folder + sep;
+}

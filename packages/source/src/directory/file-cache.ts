@@ -1,0 +1,214 @@
+import { join } from "node:path";
+import { contentDigest } from "@xdskit/envoy-api";
+import { decodeFile, type KnownResources } from "../decode.ts";
+import type { FileContent, LayerFile } from "../file-content.ts";
+import { settingsFile } from "../layout.ts";
+import { compareText } from "../problem.ts";
+import type { Decoding } from "../read-resource.ts";
+import { noSettings, readSettingsFile, type SettingsContent } from "../settings/settings-file.ts";
+import type { DirectoryTree, TreeFile } from "./directory-tree.ts";
+import { type FileReading, readWholeFile } from "./read-file.ts";
+
+/** How far a load is. */
+export interface Progress {
+  readonly filesRead: number;
+  readonly filesTotal: number;
+  readonly resources: number;
+}
+
+/** What reading the changed files brought. */
+export interface Refreshed {
+  readonly changed: boolean;
+  /** Files that somebody was writing to: what they hold is as it was before. */
+  readonly changing: readonly string[];
+}
+
+/** A file as it was read last. */
+interface CachedFile {
+  stamp: string | undefined;
+  readonly digest: bigint | undefined;
+  readonly layerFile: LayerFile;
+  readonly known: KnownResources;
+}
+
+const FILES_AT_ONCE = 16;
+const PROGRESS_EVERY_MS = 100;
+/** How long a text without a line break at its end is taken to be unfinished. */
+const UNFINISHED_MS = 500;
+const LINE_BREAK = 10;
+
+/** The contents of all files, of which only those that changed are read again. */
+export class FileCache {
+  readonly #directory: string;
+  readonly #files = new Map<string, CachedFile>();
+  readonly #firstSeen = new Map<string, { readonly stamp: string; readonly atMs: number }>();
+  #sorted: readonly LayerFile[] | undefined;
+  #settings: { readonly stamp: string | undefined; readonly content: SettingsContent } | undefined;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  get settings(): SettingsContent {
+    return this.#settings?.content ?? noSettings;
+  }
+
+  /** All files of resources by their paths: the order in which they come does not depend on the disk. */
+  get files(): readonly LayerFile[] {
+    this.#sorted ??= [...this.#files.values()]
+      .map(({ layerFile }) => layerFile)
+      .sort((a, b) => compareText(a.file, b.file));
+    return this.#sorted;
+  }
+
+  /** What a file was when it was read, to tell whether it is still the same. */
+  stampOf(file: string): string | undefined {
+    return this.#files.get(file)?.stamp;
+  }
+
+  /** Forgets all resources: they are to be read in another way. */
+  clear(): void {
+    this.#files.clear();
+    this.#sorted = undefined;
+  }
+
+  /** Reads the settings if they changed; true if they were read again. */
+  async refreshSettings(tree: DirectoryTree, maxBytes: number): Promise<boolean> {
+    const file = tree.files.get(settingsFile);
+    if (file === undefined) {
+      const wasThere = this.#settings !== undefined;
+      this.#settings = undefined;
+      return wasThere;
+    }
+    if (file.stamp !== undefined && file.stamp === this.#settings?.stamp) return false;
+    const reading = await this.#readSettled(settingsFile, maxBytes);
+    if (reading.kind === "gone") return false;
+    if (reading.kind === "refused") {
+      this.#settings = { stamp: reading.stamp, content: { ...noSettings, problems: [reading.problem] } };
+    } else this.#settings = { stamp: reading.stamp, content: readSettingsFile(reading.bytes) };
+    tree.files.set(settingsFile, { role: file.role, stamp: reading.stamp });
+    return true;
+  }
+
+  /** Reads what is new or changed in the tree, and forgets what is gone from it. */
+  async refresh(tree: DirectoryTree, reading: Reading): Promise<Refreshed> {
+    let changed = this.#forgetGone(tree);
+    const changing: string[] = [];
+    const toRead = [...tree.files].filter(
+      ([path, { role, stamp }]) =>
+        role.kind === "resources" && (stamp === undefined || stamp !== this.#files.get(path)?.stamp),
+    );
+    const progress = new ProgressReport(toRead.length, reading.onProgress);
+    const waiting = toRead.values();
+    const readOn = async (): Promise<void> => {
+      for (const [path, file] of waiting) {
+        const outcome = await this.#readOne(path, file, reading);
+        if (outcome === "changing") changing.push(path);
+        else if (outcome === "changed") changed = true;
+        tree.files.set(path, { role: file.role, stamp: outcome === "changing" ? undefined : this.stampOf(path) });
+        progress.note(this.#files.get(path)?.layerFile.content.resources.length ?? 0);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(FILES_AT_ONCE, toRead.length) }, readOn));
+    progress.end();
+    if (changed) this.#sorted = undefined;
+    return { changed, changing };
+  }
+
+  #forgetGone(tree: DirectoryTree): boolean {
+    let changed = false;
+    for (const path of this.#files.keys()) {
+      if (tree.files.has(path)) continue;
+      this.#files.delete(path);
+      this.#firstSeen.delete(path);
+      changed = true;
+    }
+    return changed;
+  }
+
+  async #readOne(path: string, { role }: TreeFile, reading: Reading): Promise<"changed" | "same" | "changing"> {
+    if (role.kind !== "resources") return "same";
+    const before = this.#files.get(path);
+    const found = await readWholeFile(join(this.#directory, path), path, reading.maxFileBytes);
+    if (found.kind === "changing") return "changing";
+    if (found.kind === "gone") return this.#files.delete(path) ? "changed" : "same";
+    if (found.kind === "refused") return this.#refuse(path, role.layer, found);
+    const digest = contentDigest([found.bytes]);
+    if (before !== undefined && before.digest === digest && before.layerFile.layer === role.layer) {
+      before.stamp = found.stamp;
+      return "same";
+    }
+    if (reading.isPatient && role.format === "yaml" && this.#isUnfinished(path, found)) return "changing";
+    const known: KnownResources = before?.known ?? new Map();
+    const content = await decodeFile({ file: path, format: role.format, bytes: found.bytes }, reading.decoding, known);
+    this.#files.set(path, { stamp: found.stamp, digest, layerFile: { file: path, layer: role.layer, content }, known });
+    return "changed";
+  }
+
+  #refuse(
+    path: string,
+    layer: string,
+    { problem, stamp }: Extract<FileReading, { kind: "refused" }>,
+  ): "changed" | "same" {
+    const before = this.#files.get(path);
+    const said = before?.layerFile.content.problems[0];
+    if (before?.digest === undefined && said?.code === problem.code && said.message === problem.message) return "same";
+    const content: FileContent = { resources: [], problems: [problem] };
+    this.#files.set(path, { stamp, digest: undefined, layerFile: { file: path, layer, content }, known: new Map() });
+    return "changed";
+  }
+
+  /**
+   * Part of a YAML file is often a YAML file. What is written in pieces is seldom cut at the end of a line, so a text
+   * without one is given more time.
+   */
+  #isUnfinished(path: string, { bytes, stamp }: Extract<FileReading, { kind: "read" }>): boolean {
+    if (bytes.at(-1) === LINE_BREAK) return false;
+    const nowMs = performance.now();
+    const seen = this.#firstSeen.get(path);
+    if (seen?.stamp === stamp) return nowMs - seen.atMs < UNFINISHED_MS;
+    this.#firstSeen.set(path, { stamp, atMs: nowMs });
+    return true;
+  }
+
+  async #readSettled(path: string, maxBytes: number): Promise<Exclude<FileReading, { kind: "changing" }>> {
+    for (;;) {
+      const found = await readWholeFile(join(this.#directory, path), path, maxBytes);
+      if (found.kind !== "changing") return found;
+    }
+  }
+}
+
+/** How files are to be read. */
+export interface Reading {
+  readonly decoding: Decoding;
+  readonly maxFileBytes: number;
+  /** Gives a file time that seems to be unfinished. */
+  readonly isPatient: boolean;
+  readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+class ProgressReport {
+  readonly #filesTotal: number;
+  readonly #tell: ((progress: Progress) => void) | undefined;
+  #filesRead = 0;
+  #resources = 0;
+  #toldAtMs = performance.now();
+
+  constructor(filesTotal: number, tell: ((progress: Progress) => void) | undefined) {
+    this.#filesTotal = filesTotal;
+    this.#tell = tell;
+  }
+
+  note(resources: number): void {
+    this.#filesRead++;
+    this.#resources += resources;
+    if (this.#tell === undefined || performance.now() - this.#toldAtMs < PROGRESS_EVERY_MS) return;
+    this.#toldAtMs = performance.now();
+    this.end();
+  }
+
+  end(): void {
+    this.#tell?.({ filesRead: this.#filesRead, filesTotal: this.#filesTotal, resources: this.#resources });
+  }
+}

@@ -1,0 +1,104 @@
+import { type FSWatcher, watch } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isIgnoredName, isVolumeSwap } from "../layout.ts";
+import { systemCodeOf } from "./file-system-problem.ts";
+
+/**
+ * Hears from the system which paths below a directory may have changed. Each folder is watched by itself, by its real
+ * path: watching files misses those that are renamed over, and recursive watching misses swapped links.
+ */
+export class FolderWatch {
+  readonly #directory: string;
+  readonly #onChange: (path: string) => void;
+  readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly real: string }>();
+  readonly #refused = new Map<string, string>();
+
+  /** `onChange` gets the path of what may have changed; "" is everything. */
+  constructor(directory: string, onChange: (path: string) => void) {
+    this.#directory = directory;
+    this.#onChange = onChange;
+  }
+
+  /** Folders that the system does not watch for us, with its reason: nobody says what changes there. */
+  get refused(): ReadonlyMap<string, string> {
+    return this.#refused;
+  }
+
+  /**
+   * Watches these folders (path to real path) and the one that the directory itself is in, and no others. Returns those
+   * that were not watched before: what changed in them until now went unheard.
+   */
+  follow(folders: ReadonlyMap<string, string>): readonly string[] {
+    const wanted = new Map([...folders].map(([path, real]) => [path, real] as const));
+    wanted.set("..", dirname(this.#directory));
+    const root = folders.get("");
+    // A directory behind a link is replaced in its own folder.
+    if (root !== undefined && root !== this.#directory) wanted.set("../..", dirname(root));
+    for (const [path, { watcher, real }] of this.#watchers) {
+      if (wanted.get(path) === real) continue;
+      watcher.close();
+      this.#watchers.delete(path);
+    }
+    for (const path of this.#refused.keys()) if (!wanted.has(path)) this.#refused.delete(path);
+    return [...wanted].filter(([path, real]) => this.#add(path, real)).map(([path]) => path);
+  }
+
+  /** Forgets the watch of a folder that may have been replaced by another of the same path. */
+  forget(path: string): void {
+    for (const [watched, { watcher }] of this.#watchers) {
+      const isBelow = path === "" ? !watched.startsWith("..") : watched === path || watched.startsWith(`${path}/`);
+      if (!isBelow) continue;
+      watcher.close();
+      this.#watchers.delete(watched);
+    }
+  }
+
+  close(): void {
+    for (const { watcher } of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
+  }
+
+  /** True if the folder is watched now and was not before. */
+  #add(path: string, real: string): boolean {
+    if (this.#watchers.has(path)) return false;
+    try {
+      const watcher = watch(real, (event, name) => this.#hear(path, real, event, name));
+      watcher.on("error", (error) => this.#lose(path, error));
+      this.#watchers.set(path, { watcher, real });
+      this.#refused.delete(path);
+      return true;
+    } catch (error) {
+      this.#refuse(path, error);
+      return false;
+    }
+  }
+
+  #hear(folder: string, real: string, event: string, name: string | null): void {
+    if (folder === ".." || folder === "../..") {
+      const ours = folder === ".." ? basename(this.#directory) : basename(this.#watchers.get("")?.real ?? "");
+      if (name !== null && name !== ours) return;
+      if (event === "rename") this.forget("");
+      this.#onChange("");
+    } else if (name === null || isVolumeSwap(name)) this.#onChange(folder);
+    else if (!isIgnoredName(name)) {
+      const path = join(folder, name);
+      // What is watched may be another folder now, of the same name; its own end is told under its own name.
+      if (event === "rename") this.forget(this.#watchers.has(path) ? path : basename(real) === name ? folder : path);
+      this.#onChange(path);
+    }
+  }
+
+  #lose(path: string, error: unknown): void {
+    this.#watchers.get(path)?.watcher.close();
+    this.#watchers.delete(path);
+    this.#refuse(path, error);
+    this.#onChange(path.startsWith("..") ? "" : path);
+  }
+
+  #refuse(path: string, error: unknown): void {
+    const systemCode = systemCodeOf(error);
+    if (systemCode === undefined) throw error;
+    // A folder that is gone needs no watching; whoever misses it looks for it.
+    if (systemCode !== "ENOENT" && systemCode !== "ENOTDIR") this.#refused.set(path, systemCode);
+  }
+}

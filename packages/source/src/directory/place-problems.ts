@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import { decodeText } from "../document/file-text.ts";
+import type { DocumentPlace } from "../document/parsed-text.ts";
+import { SourceText } from "../document/source-text.ts";
+import type { CrossProblem, LayerFile, Origin } from "../file-content.ts";
+import { roleOf } from "../layout.ts";
+import { formatPath, optionalHint, type Problem } from "../problem.ts";
+import { readWholeFile } from "./read-file.ts";
+
+type Placed = Pick<Problem, "file" | "line" | "column" | "excerpt" | "path">;
+
+/**
+ * Finds the lines of problems between files. Texts are not kept, so the files concerned are read once more; what is
+ * found is remembered as long as the file's content is.
+ */
+export class ProblemPlacer {
+  readonly #directory: string;
+  readonly #found = new WeakMap<LayerFile, Map<string, Placed>>();
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** `stampOf` tells what a file was when its content was read: of another one no line is shown. */
+  async place(
+    problems: readonly CrossProblem[],
+    stampOf: (file: string) => string | undefined,
+  ): Promise<readonly Problem[]> {
+    const wanted = new Map<LayerFile, Origin[]>();
+    for (const { at, related } of problems) {
+      for (const origin of related === undefined ? [at] : [at, related]) {
+        if (this.#found.get(origin.file)?.has(keyOf(origin)) === true) continue;
+        const together = wanted.get(origin.file);
+        if (together === undefined) wanted.set(origin.file, [origin]);
+        else together.push(origin);
+      }
+    }
+    for (const [file, origins] of wanted) await this.#find(file, origins, stampOf(file.file));
+    return problems.map((problem) => this.#placed(problem));
+  }
+
+  async #find(file: LayerFile, origins: readonly Origin[], stamp: string | undefined): Promise<void> {
+    const found = this.#found.get(file) ?? new Map<string, Placed>();
+    this.#found.set(file, found);
+    const source = await this.#sourceOf(file, stamp);
+    for (const origin of origins) found.set(keyOf(origin), placeIn(source, origin));
+  }
+
+  async #sourceOf({ file }: LayerFile, stamp: string | undefined): Promise<SourceText | undefined> {
+    const role = roleOf(file);
+    if (role.kind !== "resources" || (role.format !== "yaml" && role.format !== "json")) return undefined;
+    const reading = await readWholeFile(join(this.#directory, file), file, Number.MAX_SAFE_INTEGER);
+    if (reading.kind !== "read" || reading.stamp !== stamp) return undefined;
+    const { text } = decodeText(file, reading.bytes);
+    return text === undefined ? undefined : new SourceText(text, role.format);
+  }
+
+  #placed({ code, severity, message, hint, at, related }: CrossProblem): Problem {
+    const other = related === undefined ? undefined : this.#lookUp(related);
+    return {
+      code,
+      severity,
+      ...this.#lookUp(at),
+      message,
+      ...optionalHint(hint),
+      ...(other === undefined ? {} : { related: placeOnly(other) }),
+    };
+  }
+
+  #lookUp(origin: Origin): Placed {
+    return this.#found.get(origin.file)?.get(keyOf(origin)) ?? { file: origin.file.file };
+  }
+}
+
+function placeIn(source: SourceText | undefined, { file, place, text }: Origin): Placed {
+  if (source === undefined || place === undefined) return { file: file.file };
+  const path = source.findText(place, text) ?? place.path;
+  const field = formatPath(path);
+  const exact: DocumentPlace = { ...place, path };
+  return { file: file.file, ...source.show(exact), ...(field === "" ? {} : { path: field }) };
+}
+
+function placeOnly({ file, line, column }: Placed): NonNullable<Problem["related"]> {
+  return { file, ...(line === undefined ? {} : { line }), ...(column === undefined ? {} : { column }) };
+}
+
+function keyOf({ place, text }: Origin): string {
+  return place === undefined ? text : `${place.document} ${formatPath(place.path)} ${text}`;
+}

@@ -1,0 +1,63 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import type { Problem } from "../problem.ts";
+import { stampOf } from "./file-stamp.ts";
+import { problem, systemCodeOf, unreadable } from "./file-system-problem.ts";
+
+/** What came of reading a file. */
+export type FileReading =
+  | { readonly kind: "read"; readonly bytes: Uint8Array; readonly stamp: string }
+  /** Somebody wrote to it meanwhile. */
+  | { readonly kind: "changing" }
+  | { readonly kind: "gone" }
+  /** The stamp is undefined where it could not be taken: it is tried again every time. */
+  | { readonly kind: "refused"; readonly problem: Problem; readonly stamp: string | undefined };
+
+/** Reads a file whole, as it was at one moment, if it is regular and not larger than that. `file` is its name in problems. */
+export async function readWholeFile(absolute: string, file: string, maxBytes: number): Promise<FileReading> {
+  let handle: FileHandle;
+  try {
+    // Without O_NONBLOCK, opening a pipe waits for somebody to write into it.
+    handle = await open(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    return refusal(error, file);
+  }
+  try {
+    return await readOpenFile(handle, file, maxBytes);
+  } catch (error) {
+    return refusal(error, file);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readOpenFile(handle: FileHandle, file: string, maxBytes: number): Promise<FileReading> {
+  const before = await handle.stat({ bigint: true });
+  const stamp = stampOf(before);
+  if (!before.isFile()) {
+    const message = "expected a regular file, got a device, a socket or a pipe";
+    return { kind: "refused", stamp, problem: problem("FILE_NOT_REGULAR", file, message) };
+  }
+  if (before.size > BigInt(maxBytes)) return { kind: "refused", stamp, problem: tooLarge(file, before.size, maxBytes) };
+  const bytes = await handle.readFile();
+  const after = await handle.stat({ bigint: true });
+  if (stampOf(after) !== stamp || BigInt(bytes.length) !== before.size) return { kind: "changing" };
+  return { kind: "read", bytes, stamp };
+}
+
+function refusal(error: unknown, file: string): FileReading {
+  const systemCode = systemCodeOf(error);
+  if (systemCode === undefined) throw error;
+  if (systemCode === "ENOENT") return { kind: "gone" };
+  return { kind: "refused", problem: unreadable(file, "file", systemCode), stamp: undefined };
+}
+
+function tooLarge(file: string, size: bigint, maxBytes: number): Problem {
+  const message = `expected at most ${mebibytes(maxBytes)} MiB in one file, got ${mebibytes(Number(size))} MiB`;
+  const hint = "split the file, or raise limits.max-file-bytes";
+  return problem("FILE_TOO_LARGE", file, message, { hint });
+}
+
+function mebibytes(bytes: number): string {
+  return (bytes / 1024 ** 2).toFixed(1).replace(/\.0$/, "");
+}

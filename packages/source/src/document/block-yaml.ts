@@ -1,0 +1,389 @@
+import { maxNesting, type ParsedDocument } from "./parsed-text.ts";
+import { type Places, setField } from "./places.ts";
+import { resolvePlain } from "./plain-scalar.ts";
+
+/**
+ * Reads the YAML that configuration is nearly always written in: block mappings and lists, one-line flow collections,
+ * one-line scalars, literal blocks, comments, several documents. Undefined for everything else, mistakes included; the
+ * caller then asks the complete reader, whose answer for the texts read here is the same (a property test compares them).
+ *
+ * It exists because of its speed: 5,000 clusters take 40 ms instead of 480, and 100,000 of them 0.35 s and no tree of nodes.
+ */
+export function readBlockYaml(text: string, places?: Places): readonly ParsedDocument[] | undefined {
+  // Tabs, control characters, lone carriage returns, and the separators about which versions of YAML disagree.
+  if (UNUSUAL.test(text)) return undefined;
+  try {
+    return new BlockReader(text, places).readDocuments();
+  } catch (error) {
+    if (error === tooUnusual) return undefined;
+    throw error;
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const UNUSUAL = /[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|\r(?!\n)/;
+const PLAIN_KEY = /[A-Za-z_][A-Za-z0-9_./-]*/y;
+const NOT_A_STRING = /^(?:null|Null|NULL|true|True|TRUE|false|False|FALSE)$/;
+
+/** Thrown at whatever is left to the complete reader; never leaves this file. */
+const tooUnusual: Error = new Error("not in the subset");
+
+interface Key {
+  readonly key: string;
+  /** The offset after the colon. */
+  readonly after: number;
+}
+
+interface Token {
+  readonly value: unknown;
+  readonly after: number;
+}
+
+/**
+ * A cursor over lines. It always stands at a line with content, or at the end of a document or of the text; an entry
+ * that begins within a line (`- name: x`) is treated as a line whose indentation is where the entry begins.
+ */
+class BlockReader {
+  readonly #text: string;
+  readonly #places: Places | undefined;
+  #indent = 0;
+  /** The first character of the content. */
+  #start = 0;
+  /** After the last character of the line. */
+  #end = 0;
+  /** Where the next line begins. */
+  #next = 0;
+  #state: "content" | "document-start" | "end" = "end";
+
+  constructor(text: string, places: Places | undefined) {
+    this.#text = text;
+    this.#places = places;
+  }
+
+  readDocuments(): readonly ParsedDocument[] {
+    const documents: ParsedDocument[] = [];
+    this.#advance();
+    while (this.#state !== "end") {
+      if (this.#state === "document-start") this.#advance();
+      if (this.#state !== "content") continue; // an empty document says nothing
+      const offset = this.#start;
+      documents.push({ value: this.#readBlock(0), offset });
+      if (this.#state === "content") throw tooUnusual;
+    }
+    return documents;
+  }
+
+  #advance(): void {
+    this.#moveTo(this.#next);
+  }
+
+  /** Goes to the first line with content at or after the line that begins at the offset. */
+  #moveTo(offset: number): void {
+    const text = this.#text;
+    let lineStart = offset;
+    while (lineStart < text.length) {
+      const newline = text.indexOf("\n", lineStart);
+      this.#next = newline === -1 ? text.length : newline + 1;
+      this.#end = newline === -1 ? text.length : newline;
+      if (text.charCodeAt(this.#end - 1) === 13) this.#end--;
+      let at = lineStart;
+      while (at < this.#end && text.charCodeAt(at) === 32) at++;
+      const first = text.charCodeAt(at);
+      if (at < this.#end && first !== 35) {
+        this.#indent = at - lineStart;
+        this.#start = at;
+        this.#state = this.#stateOfLine(first);
+        return;
+      }
+      lineStart = this.#next;
+    }
+    this.#state = "end";
+  }
+
+  #stateOfLine(first: number): "content" | "document-start" {
+    if (this.#indent > 0) return "content";
+    if (first === 37 || (first === 46 && this.#text.startsWith("...", this.#start))) throw tooUnusual;
+    if (first !== 45 || !this.#text.startsWith("---", this.#start)) return "content";
+    this.#expectEndOfLine(this.#start + 3);
+    return "document-start";
+  }
+
+  #readBlock(depth: number): unknown {
+    if (depth > maxNesting) throw tooUnusual;
+    if (this.#isItem()) return this.#readList(this.#indent, depth);
+    return this.#readMapping(this.#indent, depth);
+  }
+
+  #readMapping(indent: number, depth: number): unknown {
+    const mapping: Record<string, unknown> = {};
+    while (this.#state === "content" && this.#indent === indent) {
+      if (this.#isItem()) return mapping; // the list that this mapping is in goes on
+      const keyAt = this.#start;
+      const found = this.#keyAt(keyAt);
+      if (found === undefined || Object.hasOwn(mapping, found.key)) throw tooUnusual;
+      const valueAt = this.#skipSpaces(found.after);
+      if (this.#isEndOfLine(valueAt)) this.#readNested(mapping, found, keyAt, indent, depth);
+      else {
+        this.#places?.noteEntry(mapping, found.key, keyAt, valueAt);
+        setField(mapping, found.key, this.#readInLine(valueAt, indent, depth));
+      }
+    }
+    if (this.#state === "content" && this.#indent > indent) throw tooUnusual;
+    return mapping;
+  }
+
+  #readNested(
+    mapping: Record<string, unknown>,
+    { key, after }: Key,
+    keyAt: number,
+    indent: number,
+    depth: number,
+  ): void {
+    this.#advance();
+    const isDeeper = this.#state === "content" && this.#indent > indent;
+    const isListBeside = this.#state === "content" && this.#indent === indent && this.#isItem();
+    this.#places?.noteEntry(mapping, key, keyAt, isDeeper || isListBeside ? this.#start : after);
+    if (isDeeper) setField(mapping, key, this.#readBlock(depth + 1));
+    else if (isListBeside) setField(mapping, key, this.#readList(indent, depth + 1));
+    else setField(mapping, key, null);
+  }
+
+  #readList(indent: number, depth: number): unknown {
+    const list: unknown[] = [];
+    while (this.#state === "content" && this.#indent === indent && this.#isItem()) {
+      const dashAt = this.#start;
+      const itemAt = this.#skipSpaces(dashAt + 1);
+      if (this.#isEndOfLine(itemAt)) {
+        this.#advance();
+        const isDeeper = this.#state === "content" && this.#indent > indent;
+        this.#places?.noteItem(list, isDeeper ? this.#start : dashAt);
+        list.push(isDeeper ? this.#readBlock(depth + 1) : null);
+        continue;
+      }
+      this.#places?.noteItem(list, itemAt);
+      if (this.#isItemAt(itemAt) || this.#keyAt(itemAt) !== undefined) {
+        this.#indent += itemAt - dashAt;
+        this.#start = itemAt;
+        list.push(this.#readBlock(depth + 1));
+      } else list.push(this.#readInLine(itemAt, indent, depth));
+    }
+    if (this.#state === "content" && this.#indent > indent) throw tooUnusual;
+    return list;
+  }
+
+  /** A value that begins on the line of its key or dash; only a literal block goes on after it. */
+  #readInLine(at: number, parentIndent: number, depth: number): unknown {
+    if (this.#text.charCodeAt(at) === 124) return this.#readLiteral(at, parentIndent);
+    const { value, after } = this.#readToken(at, depth);
+    this.#expectEndOfLine(after);
+    this.#advance();
+    if (this.#state === "content" && this.#indent > parentIndent) throw tooUnusual; // a scalar over several lines
+    return value;
+  }
+
+  #readToken(at: number, depth: number): Token {
+    switch (this.#text.charCodeAt(at)) {
+      case 34:
+      case 39:
+        return this.#readQuoted(at);
+      case 123:
+        return this.#readFlowMapping(at, depth + 1);
+      case 91:
+        return this.#readFlowList(at, depth + 1);
+      default:
+        return this.#readPlain(at);
+    }
+  }
+
+  #readPlain(at: number): Token {
+    this.#refuseIndicator(at);
+    const line = this.#text.slice(at, this.#end);
+    const comment = line.indexOf(" #");
+    const content = (comment === -1 ? line : line.slice(0, comment)).trimEnd();
+    if (content.includes(": ") || content.endsWith(":")) throw tooUnusual;
+    return { value: resolvePlain(content), after: at + content.length };
+  }
+
+  /** A plain scalar inside brackets ends at one of them, or at a comma. */
+  #readPlainInFlow(at: number): Token {
+    this.#refuseIndicator(at);
+    let end = at;
+    while (end < this.#end && !isFlowIndicator(this.#text.charCodeAt(end))) end++;
+    const content = this.#text.slice(at, end).trimEnd();
+    if (content === "" || /: | #|:$/.test(content)) throw tooUnusual;
+    return { value: resolvePlain(content), after: at + content.length };
+  }
+
+  #readQuoted(at: number): Token {
+    const isDouble = this.#text.charCodeAt(at) === 34;
+    const end = isDouble ? this.#endOfDouble(at) : this.#endOfSingle(at);
+    const inner = this.#text.slice(at + 1, end);
+    if (!isDouble) return { value: inner.replaceAll("''", "'"), after: end + 1 };
+    if (!inner.includes("\\")) return { value: inner, after: end + 1 };
+    // The escapes that mean the same in JSON; the others are rare.
+    if (/\\[^"\\/bfnrtu]|\\u(?![0-9a-fA-F]{4})|\\u[dD][89a-fA-F]/.test(inner.replaceAll("\\\\", ""))) throw tooUnusual;
+    return { value: JSON.parse(`"${inner}"`) as string, after: end + 1 };
+  }
+
+  #endOfDouble(at: number): number {
+    for (let end = at + 1; end < this.#end; end++) {
+      const code = this.#text.charCodeAt(end);
+      if (code === 34) return end;
+      if (code === 92) end++;
+    }
+    throw tooUnusual;
+  }
+
+  #endOfSingle(at: number): number {
+    for (let end = at + 1; end < this.#end; end++) {
+      if (this.#text.charCodeAt(end) !== 39) continue;
+      if (this.#text.charCodeAt(end + 1) !== 39) return end;
+      end++;
+    }
+    throw tooUnusual;
+  }
+
+  #readFlowMapping(at: number, depth: number): Token {
+    if (depth > maxNesting) throw tooUnusual;
+    const mapping: Record<string, unknown> = {};
+    let cursor = this.#skipSpaces(at + 1);
+    if (this.#charAt(cursor) === 125) return { value: mapping, after: cursor + 1 };
+    for (;;) {
+      const found = this.#keyAt(cursor);
+      if (found === undefined || Object.hasOwn(mapping, found.key)) throw tooUnusual;
+      const valueAt = this.#skipSpaces(found.after);
+      const { value, after } = this.#readFlowValue(valueAt, depth);
+      this.#places?.noteEntry(mapping, found.key, cursor, valueAt);
+      setField(mapping, found.key, value);
+      cursor = this.#skipSpaces(after);
+      const closing = this.#charAt(cursor);
+      if (closing === 125) return { value: mapping, after: cursor + 1 };
+      if (closing !== 44) throw tooUnusual;
+      cursor = this.#skipSpaces(cursor + 1);
+    }
+  }
+
+  #readFlowList(at: number, depth: number): Token {
+    if (depth > maxNesting) throw tooUnusual;
+    const list: unknown[] = [];
+    let cursor = this.#skipSpaces(at + 1);
+    if (this.#charAt(cursor) === 93) return { value: list, after: cursor + 1 };
+    for (;;) {
+      this.#places?.noteItem(list, cursor);
+      const { value, after } = this.#readFlowValue(cursor, depth);
+      list.push(value);
+      cursor = this.#skipSpaces(after);
+      const closing = this.#charAt(cursor);
+      if (closing === 93) return { value: list, after: cursor + 1 };
+      if (closing !== 44) throw tooUnusual;
+      cursor = this.#skipSpaces(cursor + 1);
+    }
+  }
+
+  #readFlowValue(at: number, depth: number): Token {
+    const code = this.#charAt(at);
+    const isPlain = code !== 34 && code !== 39 && code !== 123 && code !== 91;
+    return isPlain ? this.#readPlainInFlow(at) : this.#readToken(at, depth);
+  }
+
+  /** `|` and `|-`; the first line must not be empty, so that it shows the indentation. */
+  #readLiteral(at: number, parentIndent: number): string {
+    const keepsNoBreak = this.#charAt(at + 1) === 45;
+    this.#expectEndOfLine(at + (keepsNoBreak ? 2 : 1));
+    const lines: string[] = [];
+    let lineStart = this.#next;
+    let indent = -1;
+    while (lineStart < this.#text.length) {
+      this.#measureLine(lineStart);
+      if (this.#start === this.#end) {
+        // Spaces beyond the indentation would be content.
+        if (indent === -1 || this.#indent > indent) throw tooUnusual;
+        lines.push("");
+      } else {
+        if (indent === -1) indent = this.#indent;
+        if (this.#indent < indent || indent <= parentIndent) break;
+        lines.push(this.#text.slice(lineStart + indent, this.#end));
+      }
+      lineStart = this.#next;
+    }
+    while (lines.at(-1) === "") lines.pop();
+    if (lines.length === 0) throw tooUnusual;
+    this.#moveTo(lineStart);
+    if (this.#state === "content" && this.#indent > parentIndent) throw tooUnusual;
+    return keepsNoBreak ? lines.join("\n") : `${lines.join("\n")}\n`;
+  }
+
+  #measureLine(lineStart: number): void {
+    const newline = this.#text.indexOf("\n", lineStart);
+    this.#next = newline === -1 ? this.#text.length : newline + 1;
+    this.#end = newline === -1 ? this.#text.length : newline;
+    if (this.#end > lineStart && this.#text.charCodeAt(this.#end - 1) === 13) this.#end--;
+    this.#start = lineStart;
+    while (this.#start < this.#end && this.#text.charCodeAt(this.#start) === 32) this.#start++;
+    this.#indent = this.#start - lineStart;
+  }
+
+  /** The key that begins at the offset, if one does; a quoted one may hold anything but escapes. */
+  #keyAt(at: number): Key | undefined {
+    const first = this.#charAt(at);
+    const key = first === 34 || first === 39 ? this.#quotedKeyAt(at) : this.#plainKeyAt(at);
+    if (key === undefined || this.#charAt(key.after) !== 58) return undefined;
+    const afterColon = key.after + 1;
+    const isKey = afterColon >= this.#end || this.#text.charCodeAt(afterColon) === 32;
+    return isKey ? { key: key.key, after: afterColon } : undefined;
+  }
+
+  #plainKeyAt(at: number): Key | undefined {
+    PLAIN_KEY.lastIndex = at;
+    const key = PLAIN_KEY.exec(this.#text)?.[0];
+    return key === undefined || NOT_A_STRING.test(key) ? undefined : { key, after: at + key.length };
+  }
+
+  #quotedKeyAt(at: number): Key | undefined {
+    const quoteMark = this.#text[at] ?? "";
+    const end = this.#text.indexOf(quoteMark, at + 1);
+    if (end === -1 || end >= this.#end) return undefined;
+    const key = this.#text.slice(at + 1, end);
+    return key.includes("\\") || this.#text[end + 1] === quoteMark ? undefined : { key, after: end + 1 };
+  }
+
+  #isItem(): boolean {
+    return this.#isItemAt(this.#start);
+  }
+
+  #isItemAt(at: number): boolean {
+    return this.#charAt(at) === 45 && (at + 1 >= this.#end || this.#text.charCodeAt(at + 1) === 32);
+  }
+
+  /** What cannot begin a plain scalar, or begins something else: - ? : , [ ] { } # & * ! | > % @ and the grave accent. */
+  #refuseIndicator(at: number): void {
+    const character = this.#text[at] ?? "";
+    if (at >= this.#end || ",[]{}#&*!|>%@`".includes(character)) throw tooUnusual;
+    if (!"-?:".includes(character)) return;
+    const next = this.#charAt(at + 1);
+    if (character !== "-" || next === undefined || next === 32 || isFlowIndicator(next)) throw tooUnusual;
+  }
+
+  #charAt(at: number): number | undefined {
+    return at < this.#end ? this.#text.charCodeAt(at) : undefined;
+  }
+
+  #skipSpaces(at: number): number {
+    let after = at;
+    while (after < this.#end && this.#text.charCodeAt(after) === 32) after++;
+    return after;
+  }
+
+  /** Nothing more, or a comment with a space before it. */
+  #isEndOfLine(at: number): boolean {
+    return at >= this.#end || (this.#text.charCodeAt(at) === 35 && this.#text.charCodeAt(at - 1) === 32);
+  }
+
+  #expectEndOfLine(at: number): void {
+    if (!this.#isEndOfLine(this.#skipSpaces(at))) throw tooUnusual;
+  }
+}
+
+function isFlowIndicator(code: number): boolean {
+  return code === 44 || code === 91 || code === 93 || code === 123 || code === 125;
+}

@@ -1,0 +1,221 @@
+import { nearest } from "../nearest.ts";
+import { quote, type ValuePath } from "../problem.ts";
+import type { Part } from "./places.ts";
+import { entryOf, isMapping } from "./places.ts";
+
+/** A value that should be a resource: it has "@type", or was given the one that its place implies. */
+export interface Candidate {
+  readonly path: ValuePath;
+  readonly value: unknown;
+  /** From the document to the resource itself: one step longer inside a `discovery.v3.Resource`. */
+  readonly bodyPath: ValuePath;
+}
+
+/** Something about a document that does not make sense before any resource is looked at. */
+export interface EnvelopeTrouble {
+  readonly code: "DOCUMENT_FIELD_UNKNOWN" | "DOCUMENT_NOT_RECOGNIZED" | "DOCUMENT_WRONG_TYPE";
+  readonly path: ValuePath;
+  readonly part: Part;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** What was found in one document. */
+export interface Unfolded {
+  readonly candidates: readonly Candidate[];
+  readonly troubles: readonly EnvelopeTrouble[];
+}
+
+const PREFIX = "type.googleapis.com/";
+const RESPONSE = "envoy.service.discovery.v3.DiscoveryResponse";
+const RESOURCE = "envoy.service.discovery.v3.Resource";
+const BOOTSTRAP = "envoy.config.bootstrap.v3.Bootstrap";
+
+const RESPONSE_FIELDS: readonly string[] = [
+  "@type",
+  "version_info",
+  "resources",
+  "canary",
+  "type_url",
+  "nonce",
+  "control_plane",
+  "resource_errors",
+];
+
+const STATIC_TYPES: ReadonlyMap<string, string> = new Map([
+  ["listeners", "envoy.config.listener.v3.Listener"],
+  ["clusters", "envoy.config.cluster.v3.Cluster"],
+  ["secrets", "envoy.extensions.transport_sockets.tls.v3.Secret"],
+]);
+
+/** A field that gives a resource without "@type" away. */
+const TELLING_FIELDS: readonly (readonly [string, string])[] = [
+  ["virtual_hosts", "envoy.config.route.v3.RouteConfiguration"],
+  ["filter_chains", "envoy.config.listener.v3.Listener"],
+  ["api_listener", "envoy.config.listener.v3.Listener"],
+  ["endpoints", "envoy.config.endpoint.v3.ClusterLoadAssignment"],
+  ["lb_policy", "envoy.config.cluster.v3.Cluster"],
+  ["connect_timeout", "envoy.config.cluster.v3.Cluster"],
+  ["eds_cluster_config", "envoy.config.cluster.v3.Cluster"],
+  ["load_assignment", "envoy.config.cluster.v3.Cluster"],
+  ["tls_certificate", "envoy.extensions.transport_sockets.tls.v3.Secret"],
+  ["validation_context", "envoy.extensions.transport_sockets.tls.v3.Secret"],
+  ["layer", "envoy.service.runtime.v3.Runtime"],
+];
+
+/**
+ * Finds the resources in a document: one with "@type", a list of them, a DiscoveryResponse (a `resources` list), or a
+ * bootstrap's `static_resources`, where the types are implied. `null` holds nothing. Of a response only `type_url` has
+ * an effect, for resources without "@type"; versions are made from content.
+ */
+export function unfold(document: unknown): Unfolded {
+  const candidates: Candidate[] = [];
+  const troubles: EnvelopeTrouble[] = [];
+  const found = { candidates, troubles };
+  if (document === null || document === undefined) return found;
+  if (Array.isArray(document)) unfoldList(document, [], undefined, found);
+  else if (isMapping(document)) unfoldMapping(document, found);
+  else troubles.push(wrongType([], "a resource, or a list of them", document));
+  return found;
+}
+
+interface Found {
+  readonly candidates: Candidate[];
+  readonly troubles: EnvelopeTrouble[];
+}
+
+function unfoldMapping(document: Readonly<Record<string, unknown>>, found: Found): void {
+  const type = typeNameOf(document);
+  if (type === RESPONSE) unfoldResponse(document, found);
+  else if (type === BOOTSTRAP) unfoldBootstrap(document, found);
+  else if (type !== undefined) found.candidates.push(candidateOf(document, []));
+  else if (Object.hasOwn(document, "resources")) unfoldResponse(document, found);
+  else if (staticResourcesKey(document) !== undefined) unfoldBootstrap(document, found);
+  else unfoldItem(document, [], undefined, found);
+}
+
+function unfoldResponse(document: Readonly<Record<string, unknown>>, found: Found): void {
+  for (const key of Object.keys(document)) {
+    if (!RESPONSE_FIELDS.includes(snakeCase(key))) found.troubles.push(unknownField([], key, RESPONSE_FIELDS));
+  }
+  const { resources } = document as { resources?: unknown };
+  const impliedType = entryOf(document, "type_url") ?? entryOf(document, "typeUrl");
+  if (resources === undefined || resources === null) return;
+  if (!Array.isArray(resources)) found.troubles.push(wrongType(["resources"], "a list of resources", resources));
+  else unfoldList(resources, ["resources"], typeof impliedType === "string" ? impliedType : undefined, found);
+}
+
+function unfoldBootstrap(document: Readonly<Record<string, unknown>>, found: Found): void {
+  const top = staticResourcesKey(document);
+  const resources = entryOf(document, top);
+  if (top === undefined || resources === null || resources === undefined) return;
+  if (!isMapping(resources)) {
+    found.troubles.push(wrongType([top], "a mapping with listeners, clusters or secrets", resources));
+    return;
+  }
+  for (const [key, list] of Object.entries(resources)) {
+    const type = STATIC_TYPES.get(key);
+    if (type === undefined) found.troubles.push(unknownField([top], key, STATIC_TYPES.keys()));
+    else if (Array.isArray(list)) unfoldList(list, [top, key], type, found);
+    else if (list !== null) found.troubles.push(wrongType([top, key], "a list", list));
+  }
+}
+
+function unfoldList(list: readonly unknown[], path: ValuePath, impliedType: string | undefined, found: Found): void {
+  for (const [index, item] of list.entries()) {
+    if (isMapping(item)) unfoldItem(item, [...path, index], impliedType, found);
+    else found.troubles.push(wrongType([...path, index], "a resource", item));
+  }
+}
+
+function unfoldItem(
+  item: Readonly<Record<string, unknown>>,
+  path: ValuePath,
+  impliedType: string | undefined,
+  found: Found,
+): void {
+  if (Object.hasOwn(item, "@type")) found.candidates.push(candidateOf(item, path));
+  else if (isMapping(entryOf(item, "resource"))) found.candidates.push(candidateOf(withType(item, RESOURCE), path));
+  else if (impliedType !== undefined) found.candidates.push(candidateOf(withType(item, impliedType), path));
+  else found.troubles.push(notRecognized(item, path));
+}
+
+function candidateOf(value: Readonly<Record<string, unknown>>, path: ValuePath): Candidate {
+  const isWrapped = typeNameOf(value) === RESOURCE;
+  return { path, value, bodyPath: isWrapped ? [...path, "resource"] : path };
+}
+
+function withType(item: Readonly<Record<string, unknown>>, type: string): Readonly<Record<string, unknown>> {
+  return { "@type": type.includes("/") ? type : PREFIX + type, ...item };
+}
+
+function typeNameOf(document: Readonly<Record<string, unknown>>): string | undefined {
+  const type = entryOf(document, "@type");
+  if (type === undefined) return undefined;
+  return typeof type === "string" ? type.slice(type.lastIndexOf("/") + 1) : "";
+}
+
+function staticResourcesKey(document: Readonly<Record<string, unknown>>): string | undefined {
+  return ["static_resources", "staticResources"].find((key) => Object.hasOwn(document, key));
+}
+
+function notRecognized(item: Readonly<Record<string, unknown>>, path: ValuePath): EnvelopeTrouble {
+  const isRoot = path.length === 0;
+  return {
+    code: "DOCUMENT_NOT_RECOGNIZED",
+    path,
+    part: "value",
+    message: `expected a resource with "@type"${isRoot ? ", resources or static_resources" : ""}, got ${keysOf(item)}`,
+    hint: hintFor(item, isRoot),
+  };
+}
+
+function hintFor(item: Readonly<Record<string, unknown>>, isRoot: boolean): string {
+  const keys = Object.keys(item);
+  const told = TELLING_FIELDS.find(([field]) => keys.some((key) => snakeCase(key) === field));
+  if (told !== undefined) return `add "@type": ${PREFIX}${told[1]}`;
+  const words = isRoot ? ["@type", "resources", "static_resources"] : ["@type"];
+  const meant = keys.map((key) => nearest(key, words)).find((word) => word !== undefined);
+  if (meant !== undefined) return `did you mean ${quote(meant)}?`;
+  return `add "@type": ${PREFIX}<full name of the message>`;
+}
+
+function unknownField(path: ValuePath, key: string, known: Iterable<string>): EnvelopeTrouble {
+  const names = [...known];
+  const meant = nearest(key, names);
+  return {
+    code: "DOCUMENT_FIELD_UNKNOWN",
+    path: [...path, key],
+    part: "key",
+    message: `expected one of ${names.join(", ")}, got ${quote(key)}`,
+    hint: meant === undefined ? "remove it" : `did you mean ${quote(meant)}?`,
+  };
+}
+
+function wrongType(path: ValuePath, expected: string, got: unknown): EnvelopeTrouble {
+  return {
+    code: "DOCUMENT_WRONG_TYPE",
+    path,
+    part: "value",
+    message: `expected ${expected}, got ${describeKind(got)}`,
+  };
+}
+
+/** What a JSON value is, without its content. */
+export function describeKind(value: unknown): string {
+  if (value === null || value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a mapping";
+  return typeof value === "string" ? "a text" : typeof value === "number" ? "a number" : "true or false";
+}
+
+function keysOf(item: Readonly<Record<string, unknown>>): string {
+  const keys = Object.keys(item);
+  if (keys.length === 0) return "an empty mapping";
+  const named = keys.slice(0, 4).map(quote).join(", ");
+  return `a mapping with ${named}${keys.length > 4 ? ", …" : ""}`;
+}
+
+function snakeCase(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,77 @@
+import type { ValuePath } from "../problem.ts";
+
+/** Whether a problem is in the name of a field or in its value. */
+export type Part = "key" | "value";
+
+interface Entries {
+  /** Undefined for a list. */
+  readonly keys: string[] | undefined;
+  readonly keyAt: number[];
+  readonly valueAt: number[];
+}
+
+/**
+ * Where each key and value of a document stands in its text. Kept beside the values, and made only once there is a
+ * problem to place: the places of 100,000 clusters take more memory than the clusters.
+ */
+export class Places {
+  readonly #entries = new WeakMap<object, Entries>();
+
+  /** Notes an entry of a mapping that is being read. */
+  noteEntry(mapping: object, key: string, keyAt: number, valueAt: number): void {
+    const entries = this.#of(mapping, []);
+    entries.keys?.push(key);
+    entries.keyAt.push(keyAt);
+    entries.valueAt.push(valueAt);
+  }
+
+  /** Notes the next item of a list that is being read. */
+  noteItem(list: object, valueAt: number): void {
+    this.#of(list, undefined).valueAt.push(valueAt);
+  }
+
+  /** The offset of what the path leads to from a root value, or of the nearest thing above it that exists. */
+  find(root: unknown, rootAt: number, path: ValuePath, part: Part): number {
+    let value = root;
+    let at = rootAt;
+    for (const [depth, step] of path.entries()) {
+      const entries = typeof value === "object" && value !== null ? this.#entries.get(value) : undefined;
+      if (entries === undefined) return at;
+      const index = typeof step === "number" ? step : (entries.keys?.indexOf(step) ?? -1);
+      const found = part === "key" && depth === path.length - 1 ? entries.keyAt[index] : entries.valueAt[index];
+      if (found === undefined) return at;
+      at = found;
+      value = entries.keys === undefined ? itemOf(value, index) : entryOf(value, entries.keys[index]);
+    }
+    return at;
+  }
+
+  #of(container: object, keys: string[] | undefined): Entries {
+    const known = this.#entries.get(container);
+    if (known !== undefined) return known;
+    const entries: Entries = { keys, keyAt: [], valueAt: [] };
+    this.#entries.set(container, entries);
+    return entries;
+  }
+}
+
+/** Sets a field of a value that is being read, also one that is called `__proto__`. */
+export function setField(mapping: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== "__proto__") mapping[key] = value;
+  else Object.defineProperty(mapping, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** The field of a value if it is a mapping that has it. */
+export function entryOf(value: unknown, key: string | undefined): unknown {
+  if (key === undefined || !isMapping(value)) return undefined;
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+/** Whether a JSON value is an object, and not a list or null. */
+export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function itemOf(value: unknown, index: number): unknown {
+  return Array.isArray(value) ? (value as readonly unknown[])[index] : undefined;
+}

@@ -1,0 +1,91 @@
+import type { FileFormat } from "../layout.ts";
+import type { Place, ValuePath } from "../problem.ts";
+import { readJson } from "./json.ts";
+import type { DocumentPlace, ParsedDocument, ParsedText, TextReader } from "./parsed-text.ts";
+import { entryOf, isMapping, Places } from "./places.ts";
+import { mayHoldSecret, mentionsSecrets } from "./secrecy.ts";
+import { TextPosition } from "./text-position.ts";
+import { readYaml } from "./yaml.ts";
+
+/** A place, and the line that is there unless a secret may stand in it. */
+export interface ShownPlace extends Place {
+  readonly excerpt?: string;
+}
+
+const READERS: Readonly<Record<"yaml" | "json", TextReader>> = { yaml: readYaml, json: readJson };
+
+/** The text of one YAML or JSON file, with what it holds and where. */
+export class SourceText {
+  readonly parsed: ParsedText;
+  readonly #text: string;
+  readonly #format: "yaml" | "json";
+  readonly #position: TextPosition;
+  #located: { readonly documents: readonly ParsedDocument[]; readonly places: Places } | undefined;
+
+  constructor(text: string, format: Extract<FileFormat, "yaml" | "json">) {
+    this.#text = text;
+    this.#format = format;
+    this.#position = new TextPosition(text);
+    this.parsed = READERS[format](text);
+  }
+
+  /** The place of an offset. The line is shown only if nothing in the whole text looks like a secret. */
+  showOffset(offset: number): ShownPlace {
+    const place = this.#position.placeOf(offset);
+    return mentionsSecrets(this.#text) ? place : { ...place, excerpt: this.#position.excerptOf(place) };
+  }
+
+  /** The place of a key or value, or of the nearest thing above it that exists. */
+  show({ document, path, part }: DocumentPlace): ShownPlace {
+    const { documents, places } = this.#locate();
+    const root = documents[document];
+    const place = this.#position.placeOf(places.find(root?.value, root?.offset ?? 0, path, part));
+    if (this.#isInSecret(root?.value, path)) return place;
+    if (mayHoldSecret(this.#position.lineText(place.line), path)) return place;
+    return { ...place, excerpt: this.#position.excerptOf(place) };
+  }
+
+  /** The path of the first text below a value that equals what is looked for. */
+  findText({ document, path }: DocumentPlace, wanted: string): ValuePath | undefined {
+    let value = this.#locate().documents[document]?.value;
+    for (const step of path) value = typeof step === "number" ? listItem(value, step) : entryOf(value, step);
+    return findText(value, wanted, path);
+  }
+
+  /** Reads the text a second time, now with places: most files never have a problem to place. */
+  #locate(): { readonly documents: readonly ParsedDocument[]; readonly places: Places } {
+    if (this.#located !== undefined) return this.#located;
+    const places = new Places();
+    this.#located = { documents: READERS[this.#format](this.#text, places).documents, places };
+    return this.#located;
+  }
+
+  /** Nothing of a Secret is shown, whichever field it is. */
+  #isInSecret(root: unknown, path: ValuePath): boolean {
+    let value = root;
+    for (const step of [...path, ""]) {
+      const type = entryOf(value, "@type");
+      if (typeof type === "string" && /\.(?:Secret|GenericSecret|TlsCertificate)$/.test(type)) return true;
+      value = typeof step === "number" ? listItem(value, step) : entryOf(value, step);
+    }
+    return path.includes("secrets");
+  }
+}
+
+function findText(value: unknown, wanted: string, path: ValuePath): ValuePath | undefined {
+  if (value === wanted) return path;
+  const entries: Iterable<readonly [string | number, unknown]> = Array.isArray(value)
+    ? value.entries()
+    : isMapping(value)
+      ? Object.entries(value)
+      : [];
+  for (const [step, inner] of entries) {
+    const found = findText(inner, wanted, [...path, step]);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function listItem(value: unknown, index: number): unknown {
+  return Array.isArray(value) ? (value as readonly unknown[])[index] : undefined;
+}

@@ -1,0 +1,266 @@
+import {
+  Composer,
+  CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Pair,
+  Parser,
+  type Scalar as ScalarNode,
+  type YAMLError,
+  type YAMLMap,
+  type YAMLSeq,
+} from "yaml";
+import { readBlockYaml } from "./block-yaml.ts";
+import { maxNesting, nestingTrouble, type ParsedDocument, type ParsedText, type TextTrouble } from "./parsed-text.ts";
+import { type Places, setField } from "./places.ts";
+import { jsonInteger, jsonNumber } from "./plain-scalar.ts";
+
+/** Values that aliases may add to a document; configuration needs a few, a bomb millions. */
+const MAX_ALIASED_VALUES = 100_000;
+/** After so many mistakes in one text the rest are echoes of the first. */
+const MAX_MISTAKES = 10;
+
+/**
+ * Reads YAML 1.2 with its core schema: `no` is a string, large integers keep their digits (as strings). Merge keys
+ * (`<<`) and tags of one's own are refused, as Envoy does not know them either.
+ */
+export function readYaml(text: string, places?: Places): ParsedText {
+  const documents = readBlockYaml(text, places);
+  return documents === undefined ? readAnyYaml(text, places) : { documents, troubles: [] };
+}
+
+/** The same for any YAML, at a tenth of the speed. */
+export function readAnyYaml(text: string, places?: Places): ParsedText {
+  const tokens = [...new Parser().parse(text)];
+  const tooDeep = findTooDeep(tokens);
+  if (tooDeep !== undefined) return { documents: [], troubles: [nestingTrouble(tooDeep)] };
+  const documents: ParsedDocument[] = [];
+  const troubles: TextTrouble[] = [];
+  const composer = new Composer({ schema: "core", intAsBigInt: true, resolveKnownTags: false, logLevel: "silent" });
+  for (const document of composer.compose(tokens, true, text.length)) {
+    const conversion = new Conversion(places);
+    const value = conversion.convertDocument(document);
+    const mistakes = [...mistakesOf(document, text), ...conversion.troubles];
+    troubles.push(...mistakes);
+    if (mistakes.length > 0 || value === null) continue;
+    documents.push({ value, offset: document.contents?.range?.[0] ?? 0 });
+  }
+  return { documents, troubles: troubles.slice(0, MAX_MISTAKES) };
+}
+
+/**
+ * The offset at which a text goes deeper than we read. Looked for before the text is composed, because composing
+ * recurses, and V8 aborts the process when a regular expression meets a nearly full stack.
+ */
+function findTooDeep(tokens: readonly CST.Token[]): number | undefined {
+  const waiting = tokens.map((token) => ({ token, depth: 0 }));
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { token, depth } = next;
+    if (depth > maxNesting) return "offset" in token ? token.offset : 0;
+    if (token.type === "document") {
+      if (token.value !== undefined) waiting.push({ token: token.value, depth });
+    } else if (CST.isCollection(token)) {
+      for (const { key, value } of token.items) {
+        if (key != null) waiting.push({ token: key, depth: depth + 1 });
+        if (value !== undefined) waiting.push({ token: value, depth: depth + 1 });
+      }
+    }
+  }
+  return undefined;
+}
+
+function mistakesOf(document: Document.Parsed, text: string): readonly TextTrouble[] {
+  const mistakes: TextTrouble[] = [];
+  const lines = new Set<number>();
+  for (const error of [...document.errors, ...document.warnings]) {
+    const line = text.lastIndexOf("\n", error.pos[0]);
+    if (lines.has(line) && error.code !== "DUPLICATE_KEY") continue;
+    lines.add(line);
+    mistakes.push(explain(error, text));
+  }
+  return mistakes;
+}
+
+/** Our words for the reader's: its own may quote the text, which may be a secret. */
+function explain(error: YAMLError, text: string): TextTrouble {
+  const offset = error.pos[0];
+  const trouble = (message: string, hint?: string): TextTrouble =>
+    hint === undefined ? { code: "YAML_SYNTAX", offset, message } : { code: "YAML_SYNTAX", offset, message, hint };
+  switch (error.code) {
+    case "DUPLICATE_KEY":
+      return {
+        code: "YAML_KEY_DUPLICATE",
+        offset,
+        message: "expected each key once in a mapping, got one again",
+        hint: "put everything under one key, or remove one of them",
+      };
+    case "TAG_RESOLVE_FAILED":
+      return {
+        code: "YAML_TAG",
+        offset,
+        message: "expected no tag, or one of the core schema such as !!str",
+        hint: "remove the tag; bytes are written as a base64 string",
+      };
+    case "TAB_AS_INDENT":
+      return trouble("expected spaces as indentation, got a tab", "replace tabs by spaces");
+    case "BAD_SCALAR_START":
+      return text[offset] === "@"
+        ? trouble('expected a key or value, got "@"', 'write "@type" in quotes')
+        : trouble("expected a value, got a character that YAML reserves", "put the value in quotes");
+    case "MISSING_CHAR":
+      return trouble(missing(error.message), "a quote or a bracket is probably not closed");
+    case "BLOCK_AS_IMPLICIT_KEY":
+      return trouble(
+        'expected one key on this line, got a second ":"',
+        'put a value that holds ": " in quotes; begin a nested mapping on a line of its own',
+      );
+    case "BAD_INDENT":
+      return trouble("expected the same indentation as the lines it belongs to, or a closed bracket");
+    case "MULTILINE_IMPLICIT_KEY":
+      return trouble(
+        'expected ":" after a key on the same line',
+        "a colon or a space after it is missing, or the indentation of the next line is wrong",
+      );
+    case "BAD_DQ_ESCAPE":
+      return trouble("expected a known escape after the backslash", "write \\\\ for a backslash, or use single quotes");
+    case "UNEXPECTED_TOKEN":
+      return trouble("expected the value to end before this", "something is missing before it, or it is too much");
+    default:
+      return trouble(`expected YAML that can be read: ${lowerFirst(error.message.replace(/:.*$/su, ""))}`);
+  }
+}
+
+function missing(message: string): string {
+  if (/quote/.test(message)) return "expected the quoted text to be closed before this";
+  const character = /[\]},:]/.exec(message)?.[0];
+  return character === undefined ? "expected a character that is missing here" : `expected "${character}" before this`;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** Turns the nodes of one document into JSON values; aliases become copies, as far as that is reasonable. */
+class Conversion {
+  readonly troubles: TextTrouble[] = [];
+  readonly #places: Places | undefined;
+  readonly #anchors = new Map<string, unknown>();
+  readonly #open = new Set<unknown>();
+  #aliasDepth = 0;
+  #aliasedValues = 0;
+
+  constructor(places: Places | undefined) {
+    this.#places = places;
+  }
+
+  convertDocument(document: Document.Parsed): unknown {
+    return document.errors.length > 0 ? null : this.#convert(document.contents, 0);
+  }
+
+  #convert(node: unknown, depth: number): unknown {
+    if (this.#aliasDepth > 0 && ++this.#aliasedValues > MAX_ALIASED_VALUES) return this.#noteBomb(node);
+    if (depth > maxNesting) return this.#note(nestingTrouble(startOf(node)));
+    if (isAlias(node)) return this.#convertAlias(node.source, node, depth);
+    if (isMap(node) || isSeq(node) || isScalar(node)) {
+      if (node.anchor !== undefined && this.#aliasDepth === 0) this.#anchors.set(node.anchor, node);
+    }
+    if (isScalar(node)) return scalarValue(node);
+    if (!isMap(node) && !isSeq(node)) return null;
+    this.#open.add(node);
+    const value = isMap(node) ? this.#convertMap(node, depth) : this.#convertSeq(node, depth);
+    this.#open.delete(node);
+    return value;
+  }
+
+  #convertMap(node: YAMLMap, depth: number): unknown {
+    const mapping: Record<string, unknown> = {};
+    for (const pair of node.items) {
+      const key = this.#convertKey(pair);
+      if (key === undefined) continue;
+      const keyAt = startOf(pair.key);
+      this.#places?.noteEntry(mapping, key, keyAt, pair.value == null ? keyAt : startOf(pair.value));
+      if (Object.hasOwn(mapping, key)) {
+        this.#note({
+          code: "YAML_KEY_DUPLICATE",
+          offset: keyAt,
+          message: "expected each key once in a mapping, got one again",
+          hint: "keys are compared as text",
+        });
+      }
+      setField(mapping, key, this.#convert(pair.value, depth + 1));
+    }
+    return mapping;
+  }
+
+  #convertSeq(node: YAMLSeq, depth: number): unknown {
+    const list: unknown[] = [];
+    for (const item of node.items) {
+      this.#places?.noteItem(list, startOf(item));
+      list.push(this.#convert(item, depth + 1));
+    }
+    return list;
+  }
+
+  #convertKey({ key }: Pair): string | undefined {
+    if (isScalar(key)) {
+      if (key.type !== "PLAIN") return String(key.value);
+      if (key.source !== "<<") return key.source ?? String(key.value);
+      this.#note({
+        code: "YAML_MERGE_KEY",
+        offset: startOf(key),
+        message: 'expected a field, got the merge key "<<", which is not supported',
+        hint: "write the fields out, or use an alias for a whole value",
+      });
+      return undefined;
+    }
+    this.#note({
+      code: "YAML_KEY_INVALID",
+      offset: startOf(key),
+      message: `expected a text as key, got ${isSeq(key) ? "a list" : isMap(key) ? "a mapping" : "an alias"}`,
+    });
+    return undefined;
+  }
+
+  #convertAlias(name: string, node: unknown, depth: number): unknown {
+    const target = this.#anchors.get(name);
+    const offset = startOf(node);
+    if (target === undefined || this.#open.has(target)) {
+      const got = target === undefined ? "which no anchor before it defines" : "inside the value it stands for";
+      const hint = 'put a text that begins with "*" in quotes';
+      return this.#note({ code: "YAML_SYNTAX", offset, message: `expected a value, got an alias ${got}`, hint });
+    }
+    this.#aliasDepth++;
+    const value = this.#convert(target, depth);
+    this.#aliasDepth--;
+    return value;
+  }
+
+  #noteBomb(node: unknown): null {
+    if (this.troubles.some(({ code }) => code === "YAML_ALIAS_BOMB")) return null;
+    return this.#note({
+      code: "YAML_ALIAS_BOMB",
+      offset: startOf(node),
+      message: `expected aliases to stand for at most ${MAX_ALIASED_VALUES} values in a document, got more`,
+      hint: "aliases of aliases multiply; write the values out",
+    });
+  }
+
+  #note(trouble: TextTrouble): null {
+    this.troubles.push(trouble);
+    return null;
+  }
+}
+
+function scalarValue(node: ScalarNode): unknown {
+  const { value } = node;
+  if (typeof value === "bigint") return jsonInteger(value);
+  return typeof value === "number" ? jsonNumber(value) : (value ?? null);
+}
+
+function startOf(node: unknown): number {
+  const range = isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node.range : undefined;
+  return range?.[0] ?? 0;
+}

@@ -1,0 +1,26 @@
+export type { Progress } from "./directory/file-cache.ts";
+export { createDirectorySource, type DirectorySource, type DirectorySourceOptions } from "./directory-source.ts";
+export { type FileFormat, type FileRole, roleOf } from "./layout.ts";
+export { type Load, type LoadedState, transactionBetween } from "./loaded-state.ts";
+export { createPlacement } from "./placement.ts";
+export type { Place, Problem, SourceProblemCode } from "./problem.ts";
+export type { Patience } from "./quiet.ts";
+export type { ValidationLevel } from "./read-resource.ts";
+export { readSettings } from "./read-settings.ts";
+export {
+  type GroupRule,
+  globMatches,
+  type MetadataMatch,
+  type NodeMatch,
+  type Patterns,
+} from "./settings/group-rule.ts";
+export {
+  type Setting,
+  type SettingKey,
+  type SettingKind,
+  type Settings,
+  type SettingValue,
+  settingTable,
+} from "./settings/setting-table.ts";
+export { readSettingValue, type ValueResult, type ValueTrouble } from "./settings/setting-value.ts";
+export type { PlacedRule, SettingsContent } from "./settings/settings-file.ts";

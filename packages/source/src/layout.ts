@@ -1,0 +1,111 @@
+import { nearest } from "./nearest.ts";
+
+/** How the content of a file is written. */
+export type FileFormat = "yaml" | "json" | "proto" | "text";
+
+/** What a file in the directory is to us, by its path alone. */
+export type FileRole =
+  | { readonly kind: "resources"; readonly layer: string; readonly format: FileFormat }
+  | { readonly kind: "settings" }
+  | { readonly kind: "ignored" /** The known extension that was probably meant. */; readonly meant?: string }
+  | { readonly kind: "misplaced"; readonly why: string; readonly hint: string };
+
+/** The file of settings and group rules, at the root of the directory only. */
+export const settingsFile = "xdskit.yaml";
+
+/** The layer that every node sees. */
+export const baseLayer = "base";
+
+const FORMATS: Readonly<Record<string, FileFormat>> = {
+  ".yaml": "yaml",
+  ".yml": "yaml",
+  ".json": "json",
+  ".pb": "proto",
+  ".pb_text": "text",
+  ".txtpb": "text",
+};
+
+/** Names that other tools give to the text format; near enough to be told about. */
+const TEXT_FORMAT_ELSEWHERE: readonly string[] = [".textproto", ".textpb", ".pbtxt", ".pbtext", ".prototxt"];
+
+/**
+ * What the file at a path (relative, "/" between its parts) is. Extensions are compared without case. Files that are
+ * hidden or an editor's, and files with other extensions, are ignored.
+ */
+export function roleOf(path: string): FileRole {
+  if (path === settingsFile) return { kind: "settings" };
+  if (/^xdskit\.(?:ya?ml|json)$/i.test(path)) {
+    return { kind: "misplaced", why: `expected settings in ${settingsFile}`, hint: `rename it to ${settingsFile}` };
+  }
+  const parts = path.split("/");
+  const name = parts.at(-1) ?? "";
+  if (isIgnoredName(name)) return { kind: "ignored" };
+  const extension = extensionOf(name);
+  const format = FORMATS[extension];
+  if (format === undefined) return ignoredExtension(extension);
+  const layer = layerOf(parts);
+  return typeof layer === "string" ? { kind: "resources", layer, format } : layer;
+}
+
+/** Hidden files and folders, and what editors leave beside the file they write. */
+export function isIgnoredName(name: string): boolean {
+  return name.startsWith(".") || /(?:\.swp|\.swo|\.swx|~|\.tmp|\.bak)$/i.test(name) || /^#.*#$/.test(name);
+}
+
+/**
+ * Whether a change of this name may concern us although the name itself is ignored: Kubernetes swaps the content of a
+ * volume by renaming `..data`.
+ */
+export function isVolumeSwap(name: string): boolean {
+  return name.startsWith("..");
+}
+
+function extensionOf(name: string): string {
+  const dot = name.lastIndexOf(".");
+  return dot === -1 ? "" : name.slice(dot).toLowerCase();
+}
+
+function ignoredExtension(extension: string): FileRole {
+  if (TEXT_FORMAT_ELSEWHERE.includes(extension)) return { kind: "ignored", meant: ".txtpb" };
+  // Shorter words are near to everything: .js is not a misspelt .json.
+  const meant = extension.length < 4 ? undefined : nearest(extension, [".yaml", ".json"]);
+  return meant === undefined ? { kind: "ignored" } : { kind: "ignored", meant };
+}
+
+function layerOf(parts: readonly string[]): string | FileRole {
+  const [top, owner] = parts;
+  if (top !== "groups" && top !== "nodes") return baseLayer;
+  const what = top === "groups" ? "group" : "node";
+  if (owner === undefined || parts.length < 3) {
+    return {
+      kind: "misplaced",
+      why: `expected a folder for each ${what} in ${top}/, got a file`,
+      hint: `move it to ${top}/<${what === "group" ? "name" : "id"}>/, or out of ${top}/ for every node to see it`,
+    };
+  }
+  const name = decodeName(owner);
+  if (name !== undefined) return `${what}/${name}`;
+  return {
+    kind: "misplaced",
+    why: `expected "%" and two hexadecimal digits for each "%" in the folder's name, got "${owner}"`,
+    hint: 'write "%25" for "%" and "%2F" for "/"',
+  };
+}
+
+/** A folder's name as the group or node id it stands for: what file names cannot hold is percent-encoded. */
+function decodeName(folder: string): string | undefined {
+  if (!folder.includes("%")) return folder;
+  try {
+    return decodeURIComponent(folder);
+  } catch {
+    return undefined; // the caller says so
+  }
+}
+
+/** The path of the folder that holds the layer of a node or group, for messages. */
+export function folderOfLayer(layer: string): string {
+  const slash = layer.indexOf("/");
+  if (slash === -1) return ".";
+  const encoded = layer.slice(slash + 1).replace(/[%/\\:*?"<>|]/g, (character) => encodeURIComponent(character));
+  return `${layer.slice(0, slash)}s/${encoded.replaceAll("*", "%2A")}`;
+}

@@ -1,0 +1,147 @@
+/**
+ * Every code that this package gives. Problems inside a resource have the codes of `envoy-api` instead
+ * (`FIELD_UNKNOWN`, `PGV_…`). Codes are stable; a retired one is not used again.
+ */
+export type SourceProblemCode =
+  // the directory
+  | "SOURCE_DIRECTORY_MISSING"
+  | "SOURCE_DIRECTORY_UNREADABLE"
+  | "SOURCE_EMPTY"
+  | "SOURCE_UNWATCHED"
+  // a file or folder
+  | "FILE_CHANGING"
+  | "FILE_EMPTY"
+  | "FILE_ENCODING"
+  | "FILE_IGNORED"
+  | "FILE_NAME_INVALID"
+  | "FILE_NOT_REGULAR"
+  | "FILE_TOO_LARGE"
+  | "FILE_UNREADABLE"
+  | "FOLDER_MISPLACED"
+  | "SYMLINK_BROKEN"
+  | "SYMLINK_CYCLE"
+  // its text
+  | "JSON_KEY_DUPLICATE"
+  | "JSON_SYNTAX"
+  | "PROTO_MALFORMED"
+  | "TEXT_INVALID"
+  | "YAML_ALIAS_BOMB"
+  | "YAML_KEY_DUPLICATE"
+  | "YAML_KEY_INVALID"
+  | "YAML_MERGE_KEY"
+  | "YAML_SYNTAX"
+  | "YAML_TAG"
+  | "NESTING_TOO_DEEP"
+  // what it holds
+  | "DOCUMENT_FIELD_UNKNOWN"
+  | "DOCUMENT_NOT_RECOGNIZED"
+  | "DOCUMENT_WRONG_TYPE"
+  | "RESOURCE_DUPLICATE"
+  | "RESOURCE_NAME_UNUSUAL"
+  | "RESOURCE_UNUSED"
+  | "REFERENCE_DANGLING"
+  // xdskit.yaml
+  | "GROUP_UNREACHABLE"
+  | "GROUP_WITHOUT_FILES"
+  | "SETTING_DURATION"
+  | "SETTING_INVALID"
+  | "SETTING_UNKNOWN"
+  | "SETTING_WRONG_TYPE";
+
+/** A place in a file, both from 1. A column counts UTF-16 units. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something wrong in what the operator gave us, and where it is. */
+export interface Problem {
+  /** A `SourceProblemCode`, or a code of a `FieldProblem`. */
+  readonly code: string;
+  readonly severity: "error" | "warning";
+  /** Relative to the directory, with "/" between its parts; "." is the directory itself. */
+  readonly file: string;
+  readonly line?: number;
+  readonly column?: number;
+  /** The line itself, cut; absent where a secret may stand in it. */
+  readonly excerpt?: string;
+  /** The field, such as `resources[2].filter_chains[0].name`. */
+  readonly path?: string;
+  readonly message: string;
+  /** What to do about it. */
+  readonly hint?: string;
+  /** The other place of a duplicate. */
+  readonly related?: { readonly file: string; readonly line?: number; readonly column?: number };
+}
+
+/** Keys and indices from the root of a document to a value in it. */
+export type ValuePath = readonly (string | number)[];
+
+/** A path as people write it: `resources[2].typed_config["@type"]`. */
+export function formatPath(path: ValuePath): string {
+  let text = "";
+  for (const step of path) {
+    if (typeof step === "number") text += `[${step}]`;
+    else if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(step)) text += `[${quote(step)}]`;
+    else text += text === "" ? step : `.${step}`;
+  }
+  return text;
+}
+
+/** A problem in a field of a file that has no lines, or whose lines are not known. */
+export function unplacedProblem(
+  file: string,
+  {
+    code,
+    severity,
+    path,
+    message,
+    hint,
+  }: Pick<Problem, "code" | "severity" | "message" | "hint"> & { path: ValuePath },
+): Problem {
+  const field = formatPath(path);
+  return { code, severity, file, ...(field === "" ? {} : { path: field }), message, ...optionalHint(hint) };
+}
+
+/** The hint as part of a problem, if there is one. */
+export function optionalHint(hint: string | undefined): { readonly hint?: string } {
+  return hint === undefined ? {} : { hint };
+}
+
+/** By file, then by place, then by code: the order in which people read them, and the same for the same files. */
+export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
+  return [...problems].sort(
+    (a, b) =>
+      compareText(a.file, b.file) ||
+      (a.line ?? 0) - (b.line ?? 0) ||
+      (a.column ?? 0) - (b.column ?? 0) ||
+      compareText(a.path ?? "", b.path ?? "") ||
+      compareText(a.code, b.code) ||
+      compareText(a.message, b.message),
+  );
+}
+
+/** Whether the load they come from must not take effect. */
+export function hasErrors(problems: readonly Problem[]): boolean {
+  return problems.some((problem) => problem.severity === "error");
+}
+
+// Control characters, what turns the direction of text, and what has no width: printed as they are, they would change
+// what the operator sees or what his terminal does.
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
+
+/** A text in double quotes, cut to 100 characters, with everything invisible written as `\u{…}`. */
+export function quote(text: string): string {
+  const cut = text.length > 100 ? `${text.slice(0, 100)}…` : text;
+  return `"${escapeInvisible(cut.replaceAll('"', '\\"'))}"`;
+}
+
+/** The text with everything invisible written as `\u{…}`. */
+export function escapeInvisible(text: string): string {
+  return text.replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** -1, 0 or 1 by UTF-16 units: an order that no locale changes. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,70 @@
+import type { EnvoyApi, FieldProblem, ReadResult, ResourceWrapper } from "@xdskit/envoy-api";
+import type { TypeUrl } from "@xdskit/protocol";
+import { quote } from "./problem.ts";
+
+/** How the validation rules of Envoy's messages count: not looked at, warned of, or a reason to refuse the load. */
+export type ValidationLevel = "off" | "warn" | "reject";
+
+/** What is needed to turn a file into resources. */
+export interface Decoding {
+  readonly api: EnvoyApi;
+  readonly validation: ValidationLevel;
+}
+
+/**
+ * A JSON value as a resource, with the validation rules applied and its name looked at. `bodyPath` leads from the value
+ * to the message itself, where something is around it.
+ */
+export function readValue(
+  value: unknown,
+  { api, validation }: Decoding,
+  bodyPath: readonly (string | number)[],
+): ReadResult {
+  const result = api.readResource(value);
+  if (result.input === undefined) return result;
+  const broken = brokenRules(result.input.type, result.input.bytes, { api, validation });
+  const problems = [
+    ...result.problems,
+    ...broken.map((problem) => ({ ...problem, path: [...bodyPath, ...problem.path] })),
+    ...unusualName(result.input.name),
+  ];
+  return problems.some(({ severity }) => severity === "error")
+    ? { input: undefined, problems }
+    : { ...result, problems };
+}
+
+function brokenRules(type: TypeUrl, bytes: Uint8Array, { api, validation }: Decoding): readonly FieldProblem[] {
+  if (validation === "off") return [];
+  const broken = api.validate(type, bytes);
+  return validation === "warn" ? broken : broken.map((problem) => ({ ...problem, severity: "error" }));
+}
+
+/** Names that look like another one, or like nothing. They are served as they are; the operator is told. */
+function unusualName(name: string): readonly FieldProblem[] {
+  const reason = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
+    ? "holds a character that cannot be seen"
+    : name !== name.trim()
+      ? "begins or ends with a space"
+      : name !== name.normalize("NFC")
+        ? "is not in Unicode's composed form (NFC), so that it looks like a name that it does not equal"
+        : undefined;
+  if (reason === undefined) return [];
+  const hint = "clients compare names byte by byte";
+  const code = "RESOURCE_NAME_UNUSUAL" as FieldProblem["code"];
+  return [{ code, severity: "warning", path: [], message: `the name ${quote(name)} ${reason}`, hint }];
+}
+
+/** An encoded message as a resource, in the same way. */
+export function readEncoded(
+  type: TypeUrl,
+  value: Uint8Array,
+  wrapper: ResourceWrapper | undefined,
+  decoding: Decoding,
+): ReadResult {
+  const result = decoding.api.readEncodedResource(type, value, wrapper);
+  if (result.input === undefined) return result;
+  const problems = [...result.problems, ...brokenRules(type, value, decoding), ...unusualName(result.input.name)];
+  return problems.some(({ severity }) => severity === "error")
+    ? { input: undefined, problems }
+    : { ...result, problems };
+}

@@ -1,0 +1,119 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { messageNameOf, type TypeKind, type TypeUrl } from "@xdskit/protocol";
+import { originOf } from "./assemble.ts";
+import type { CrossProblem, DecodedResource, LayerFile } from "./file-content.ts";
+import { quote } from "./problem.ts";
+
+/** Resources that nobody uses unless another one refers to it, and by which kinds that may happen. */
+const USERS: ReadonlyMap<TypeKind, readonly TypeKind[]> = new Map<TypeKind, readonly TypeKind[]>([
+  ["eds", ["cds"]],
+  ["rds", ["lds", "srds"]],
+  ["sds", ["lds", "cds"]],
+]);
+
+/**
+ * References that nothing satisfies and resources that nothing refers to, as warnings: a client may have the other half
+ * in its own bootstrap.
+ *
+ * A reference is satisfied by any layer that a node may see together with the one it stands in: all but the layers of
+ * other nodes. What nobody refers to is told only where a resource of a kind that could is there at all, so that a
+ * directory of endpoints alone has no warnings.
+ */
+export function checkReferences(files: readonly LayerFile[], api: EnvoyApi): readonly CrossProblem[] {
+  const survey = new Survey(api);
+  for (const file of files) for (const decoded of file.content.resources) survey.add(file, decoded);
+  const problems: CrossProblem[] = [];
+  for (const file of files) {
+    for (const decoded of file.content.resources) {
+      const { references } = decoded.resource;
+      for (const [index, { type, name }] of references.entries()) {
+        if (survey.isHeld(type, name, file.layer)) continue;
+        const isSaid = references.findIndex((other) => other.type === type && other.name === name) < index;
+        if (!isSaid) problems.push(dangling(file, decoded, type, name));
+      }
+      if (survey.isUnused(decoded.resource.type, decoded.resource.name)) problems.push(unused(file, decoded));
+    }
+  }
+  return problems;
+}
+
+class Survey {
+  readonly #api: EnvoyApi;
+  readonly #kinds = new Map<TypeUrl, TypeKind | undefined>();
+  readonly #present = new Set<TypeKind>();
+  /** Names in layers that any node may see. */
+  readonly #shared = new Map<TypeUrl, Set<string>>();
+  /** The same by the layer of a node. */
+  readonly #ofNode = new Map<string, Map<TypeUrl, Set<string>>>();
+  readonly #ofAnyNode = new Map<TypeUrl, Set<string>>();
+  readonly #referredTo = new Map<TypeUrl, Set<string>>();
+
+  constructor(api: EnvoyApi) {
+    this.#api = api;
+  }
+
+  add({ layer }: LayerFile, { resource }: DecodedResource): void {
+    const kind = this.#kindOf(resource.type);
+    if (kind !== undefined) this.#present.add(kind);
+    if (layer.startsWith("node/")) {
+      const own = this.#ofNode.get(layer) ?? new Map<TypeUrl, Set<string>>();
+      this.#ofNode.set(layer, own);
+      addName(own, resource.type, resource.name);
+      addName(this.#ofAnyNode, resource.type, resource.name);
+    } else addName(this.#shared, resource.type, resource.name);
+    for (const { type, name } of resource.references) addName(this.#referredTo, type, name);
+  }
+
+  isHeld(type: TypeUrl, name: string, from: string): boolean {
+    if (this.#shared.get(type)?.has(name) === true) return true;
+    const nodes = from.startsWith("node/") ? this.#ofNode.get(from) : this.#ofAnyNode;
+    return nodes?.get(type)?.has(name) === true;
+  }
+
+  isUnused(type: TypeUrl, name: string): boolean {
+    const kind = this.#kindOf(type);
+    const users = kind === undefined ? undefined : USERS.get(kind);
+    if (users === undefined || !users.some((user) => this.#present.has(user))) return false;
+    return this.#referredTo.get(type)?.has(name) !== true;
+  }
+
+  #kindOf(type: TypeUrl): TypeKind | undefined {
+    if (this.#kinds.has(type)) return this.#kinds.get(type);
+    const kind = this.#api.traits(type)?.kind;
+    this.#kinds.set(type, kind);
+    return kind;
+  }
+}
+
+function addName(names: Map<TypeUrl, Set<string>>, type: TypeUrl, name: string): void {
+  const known = names.get(type);
+  if (known === undefined) names.set(type, new Set([name]));
+  else known.add(name);
+}
+
+function dangling(file: LayerFile, { resource, place }: DecodedResource, type: TypeUrl, name: string): CrossProblem {
+  const wanted = shortNameOf(type);
+  return {
+    code: "REFERENCE_DANGLING",
+    severity: "warning",
+    message: `${shortNameOf(resource.type)} ${quote(resource.name)} needs ${wanted} ${quote(name)}, which is in no file`,
+    hint: `add it or correct the name, unless the client has this ${wanted} from elsewhere`,
+    at: { file, place, text: name },
+  };
+}
+
+function unused(file: LayerFile, decoded: DecodedResource): CrossProblem {
+  const { type, name } = decoded.resource;
+  return {
+    code: "RESOURCE_UNUSED",
+    severity: "warning",
+    message: `nothing refers to ${shortNameOf(type)} ${quote(name)}`,
+    hint: "correct the name, remove it, or refer to it; a client's own bootstrap may do that too",
+    at: originOf(file, decoded),
+  };
+}
+
+function shortNameOf(type: TypeUrl): string {
+  const name = messageNameOf(type);
+  return name.slice(name.lastIndexOf(".") + 1);
+}

@@ -1,0 +1,126 @@
+/** What a setting is written as; the value it becomes is in brackets. */
+export type SettingKind =
+  /** `true` or `false` (boolean). */
+  | "boolean"
+  /** A number with a unit: `500ms`, `1.5s`, `2m`, `1h` (milliseconds). */
+  | "duration"
+  /** A whole number from 0 (number). */
+  | "count"
+  /** A whole number from 0, with or without `KiB`, `MiB`, `GiB` (bytes). */
+  | "bytes"
+  /** `host:port`, `:port`, or `off` (string). */
+  | "address"
+  /** A path, relative to the directory of the file (string). */
+  | "path"
+  /** One or more paths (list of strings). */
+  | "paths"
+  /** One of a few words (string). */
+  | "word"
+  /** Any text that is not empty (string). */
+  | "text";
+
+/** The values of settings that are given, by key; durations in milliseconds, sizes in bytes. */
+export type Settings = Partial<Readonly<Record<SettingKey, SettingValue>>>;
+
+/** What a setting may be, once read. */
+export type SettingValue = boolean | number | string | readonly string[];
+
+/** A line of the table of settings. */
+export interface Setting {
+  readonly key: SettingKey;
+  readonly kind: SettingKind;
+  /** As it is written in a file; undefined where nothing is the default. */
+  readonly default: string | undefined;
+  /** One sentence for help and documentation. */
+  readonly doc: string;
+  /** For kind `word`. */
+  readonly words?: readonly string[];
+}
+
+/** Keys as they stand in `xdskit.yaml`, where a dot may also be a nested mapping. */
+export type SettingKey =
+  | "listen"
+  | "admin"
+  | "control-plane"
+  | "descriptors"
+  | "validation"
+  | "allow-empty"
+  | "insecure"
+  | "require-node"
+  | "edition"
+  | "state-dir"
+  | "tls.cert"
+  | "tls.key"
+  | "tls.ca"
+  | "tls.require-client-certificate"
+  | "log.level"
+  | "log.format"
+  | "max-connection-age"
+  | "max-connection-age-grace"
+  | "limits.max-connections"
+  | "limits.max-streams"
+  | "limits.max-streams-per-peer"
+  | "limits.max-subscriptions-per-stream"
+  | "limits.max-request-bytes"
+  | "limits.max-pending-bytes"
+  | "limits.max-file-bytes"
+  | "limits.max-blocked"
+  | "limits.keepalive"
+  | "limits.keepalive-timeout"
+  | "limits.handshake-timeout";
+
+/** Every setting that `xdskit.yaml` may have, in the order of the documentation. */
+export const settingTable: readonly Setting[] = [
+  row("listen", "address", "127.0.0.1:18000", "Where clients connect."),
+  row("admin", "address", "127.0.0.1:18001", "Where the admin API and the metrics are; off for none."),
+  row("control-plane", "text", "xdskit", "The identifier of this server in every response."),
+  row("descriptors", "paths", undefined, "Encoded FileDescriptorSets with messages to know besides the built-in ones."),
+  words(
+    "validation",
+    ["off", "warn", "reject"],
+    "warn",
+    "What breaking a validation rule of Envoy's messages leads to.",
+  ),
+  row("allow-empty", "boolean", "false", "Serves a directory without resources as an empty state."),
+  row(
+    "insecure",
+    "boolean",
+    "false",
+    "Gives secrets and node layers also to clients that come unencrypted from elsewhere.",
+  ),
+  row("require-node", "boolean", undefined, "Refuses clients that do not say which node they are."),
+  words("edition", ["2018", "2020", "2021", "current"], "current", "The edition of the protocol for unknown clients."),
+  row("state-dir", "path", undefined, "Where what was served last is kept across restarts."),
+  row("tls.cert", "path", undefined, "PEM file of the server's certificate, followed by its chain."),
+  row("tls.key", "path", undefined, "PEM file of the server's private key."),
+  row("tls.ca", "path", undefined, "PEM file of the authorities that client certificates are checked against."),
+  row("tls.require-client-certificate", "boolean", undefined, "Refuses clients that show no certificate."),
+  words("log.level", ["error", "warn", "info", "debug"], "info", "The least important messages that are logged."),
+  words("log.format", ["text", "json"], "text", "How messages are logged."),
+  row("max-connection-age", "duration", "0s", "After how long a connection is asked to go; 0 for never."),
+  row(
+    "max-connection-age-grace",
+    "duration",
+    "10s",
+    "How long the streams of an old connection have to go by themselves.",
+  ),
+  row("limits.max-connections", "count", "50000", "Open connections."),
+  row("limits.max-streams", "count", "50000", "Open discovery streams."),
+  row("limits.max-streams-per-peer", "count", "10000", "Open discovery streams of one client address."),
+  row("limits.max-subscriptions-per-stream", "count", "250000", "Names that one stream may be subscribed to."),
+  row("limits.max-request-bytes", "bytes", "64MiB", "Size of one request."),
+  row("limits.max-pending-bytes", "bytes", "512MiB", "What may wait for one stream to read it."),
+  row("limits.max-file-bytes", "bytes", "64MiB", "Size of one file of resources."),
+  row("limits.max-blocked", "duration", "60s", "How long a stream may take for what was written to it."),
+  row("limits.keepalive", "duration", "30s", "The time between pings to a client; 0 for none."),
+  row("limits.keepalive-timeout", "duration", "10s", "How long a ping may stay unanswered."),
+  row("limits.handshake-timeout", "duration", "10s", "How long a new connection may take to show its protocol."),
+];
+
+function row(key: SettingKey, kind: Exclude<SettingKind, "word">, byDefault: string | undefined, doc: string): Setting {
+  return { key, kind, default: byDefault, doc };
+}
+
+function words(key: SettingKey, choices: readonly string[], byDefault: string, doc: string): Setting {
+  return { key, kind: "word", default: byDefault, doc, words: choices };
+}

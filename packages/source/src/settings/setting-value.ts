@@ -1,0 +1,123 @@
+import { describeKind } from "../document/envelope.ts";
+import { nearest } from "../nearest.ts";
+import type { SourceProblemCode } from "../problem.ts";
+import { quote } from "../problem.ts";
+import type { Setting, SettingValue } from "./setting-table.ts";
+
+/** A value, or what is wrong with it. */
+export type ValueResult =
+  | { readonly value: SettingValue; readonly trouble: undefined }
+  | { readonly value: undefined; readonly trouble: ValueTrouble };
+
+/** What is wrong with the value of a setting. */
+export interface ValueTrouble {
+  readonly code: Extract<SourceProblemCode, "SETTING_DURATION" | "SETTING_INVALID" | "SETTING_WRONG_TYPE">;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+const MS_OF_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const BYTES_OF_UNIT: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+
+/**
+ * Reads the value of a setting as it stands in a file, a flag or an environment variable; those two give text, so text
+ * is read as what the setting wants.
+ */
+export function readSettingValue(setting: Setting, given: unknown): ValueResult {
+  switch (setting.kind) {
+    case "boolean":
+      return readBoolean(given);
+    case "duration":
+      return readDuration(given);
+    case "count":
+      return readCount(given);
+    case "bytes":
+      return readBytes(given);
+    case "address":
+      return readAddress(given);
+    case "paths":
+      return readPaths(given);
+    case "word":
+      return readWord(given, setting.words ?? []);
+    case "path":
+    case "text":
+      return typeof given === "string" && given !== "" ? good(given) : wrongType("a text", given);
+  }
+}
+
+function readBoolean(given: unknown): ValueResult {
+  if (typeof given === "boolean") return good(given);
+  if (given === "true" || given === "false") return good(given === "true");
+  return wrongType("true or false", given);
+}
+
+function readDuration(given: unknown): ValueResult {
+  const hint = "write a number and its unit, such as 500ms, 1.5s, 2m or 1h";
+  if (given === 0 || given === "0") return good(0);
+  if (typeof given !== "string") return bad("SETTING_DURATION", `expected a duration, got ${show(given)}`, hint);
+  const [, number, unit] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)$/.exec(given) ?? [];
+  const msOfUnit = MS_OF_UNIT[unit ?? ""];
+  if (number === undefined || msOfUnit === undefined) {
+    return bad("SETTING_DURATION", `expected a duration, got ${show(given)}`, hint);
+  }
+  return good(Math.round(Number(number) * msOfUnit));
+}
+
+function readCount(given: unknown): ValueResult {
+  const number = typeof given === "string" && /^[0-9]+$/.test(given) ? Number(given) : given;
+  if (typeof number !== "number") return wrongType("a whole number", given);
+  if (Number.isSafeInteger(number) && number >= 0) return good(number);
+  return bad("SETTING_INVALID", `expected a whole number from 0, got ${show(given)}`);
+}
+
+function readBytes(given: unknown): ValueResult {
+  if (typeof given === "number") return readCount(given);
+  const [, number, unit] = /^([0-9]+) ?(KiB|MiB|GiB|)$/.exec(typeof given === "string" ? given : "") ?? [];
+  const bytesOfUnit = unit === undefined ? undefined : BYTES_OF_UNIT[unit];
+  if (number !== undefined && bytesOfUnit !== undefined) return good(Number(number) * bytesOfUnit);
+  return bad("SETTING_INVALID", `expected a size, got ${show(given)}`, "write bytes, or a number with KiB, MiB or GiB");
+}
+
+function readAddress(given: unknown): ValueResult {
+  if (given === false || given === "off") return good("off");
+  const text = typeof given === "number" ? `:${given}` : given;
+  const [, port] = /^(?:\[[0-9A-Fa-f:.]+\]|[^\s:[\]]*):([0-9]{1,5})$/.exec(typeof text === "string" ? text : "") ?? [];
+  if (port !== undefined && Number(port) <= 65_535) return good(String(text));
+  return bad(
+    "SETTING_INVALID",
+    `expected host:port, got ${show(given)}`,
+    "such as 127.0.0.1:18000, [::1]:18000 or :18000",
+  );
+}
+
+function readPaths(given: unknown): ValueResult {
+  const list: readonly unknown[] = Array.isArray(given) ? given : [given];
+  const paths = list.filter((path): path is string => typeof path === "string" && path !== "");
+  return paths.length === list.length ? good(paths) : wrongType("a path, or a list of paths", given);
+}
+
+function readWord(given: unknown, words: readonly string[]): ValueResult {
+  const text = typeof given === "number" || typeof given === "boolean" ? String(given) : given;
+  const found = words.find((word) => word === text);
+  if (found !== undefined) return good(found);
+  const meant = typeof text === "string" ? nearest(text, words) : undefined;
+  const hint = meant === undefined ? undefined : `did you mean ${quote(meant)}?`;
+  return bad("SETTING_INVALID", `expected one of ${words.join(", ")}, got ${show(given)}`, hint);
+}
+
+function good(value: SettingValue): ValueResult {
+  return { value, trouble: undefined };
+}
+
+function wrongType(expected: string, given: unknown): ValueResult {
+  return bad("SETTING_WRONG_TYPE", `expected ${expected}, got ${show(given)}`);
+}
+
+function bad(code: ValueTrouble["code"], message: string, hint?: string): ValueResult {
+  return { value: undefined, trouble: hint === undefined ? { code, message } : { code, message, hint } };
+}
+
+function show(given: unknown): string {
+  if (typeof given === "string") return quote(given);
+  return typeof given === "number" || typeof given === "boolean" ? String(given) : describeKind(given);
+}
