@@ -1,16 +1,19 @@
+export { resolveJsonPath } from "./catalog/json-path.ts";
+export type { ReadResult } from "./catalog/resource-reader.ts";
+export type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
+export { DescriptorError } from "./descriptor/descriptor-error.ts";
+export type { DescriptorReflection } from "./descriptor/reflection.ts";
 export { contentDigest } from "./digest.ts";
 export {
   type CatalogType,
   createEnvoyApi,
-  type DescriptorReflection,
   type EnvoyApi,
   type EnvoyApiOptions,
   MalformedMessageError,
   type PrintOptions,
-  type ReadResult,
-  type ResourceWrapper,
   type TextResult,
 } from "./envoy-api.ts";
+export type { FieldNames } from "./format/json-writer.ts";
 export type { FieldProblem, FieldProblemCode, TextProblem } from "./problem.ts";
 export type { AnyMessage } from "./wire/any.ts";
 export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";

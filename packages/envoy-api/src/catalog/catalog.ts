@@ -1,0 +1,69 @@
+import { messageNameOf, parseTypeUrl, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
+import { cluster } from "./cluster.ts";
+import { clusterLoadAssignment } from "./cluster-load-assignment.ts";
+import type { CatalogEntry } from "./entry.ts";
+import { extensionConfig } from "./extension-config.ts";
+import { lbEndpoint } from "./lb-endpoint.ts";
+import { clusterCollection, lbEndpointCollection, listenerCollection } from "./list-collection.ts";
+import { listener } from "./listener.ts";
+import { routeConfiguration } from "./route-configuration.ts";
+import { runtime } from "./runtime.ts";
+import { scopedRouteConfiguration } from "./scoped-route-configuration.ts";
+import { secret } from "./secret.ts";
+import { thriftRouteConfiguration } from "./thrift-route-configuration.ts";
+import { twinTraits } from "./twins.ts";
+import { virtualHost } from "./virtual-host.ts";
+
+/** Every resource type of requirements 1.3; a new one is a file beside this one, and a line here (B-TYP-01). */
+export const catalog: readonly CatalogEntry[] = [
+  listener,
+  routeConfiguration,
+  scopedRouteConfiguration,
+  virtualHost,
+  cluster,
+  clusterLoadAssignment,
+  secret,
+  runtime,
+  extensionConfig,
+  lbEndpoint,
+  thriftRouteConfiguration,
+  listenerCollection,
+  clusterCollection,
+  lbEndpointCollection,
+];
+
+const byType: ReadonlyMap<TypeUrl, CatalogEntry> = new Map(catalog.map((entry) => [entry.type, entry]));
+
+const traitsByType: ReadonlyMap<TypeUrl, TypeTraits> = new Map([
+  ...catalog.map(({ type, kind, isFullState, owes }): [TypeUrl, TypeTraits] => [
+    type,
+    { type, kind, isFullState, owes },
+  ]),
+  ...twinTraits(catalog),
+]);
+
+/** The entry of a v3 type; undefined if there is none. */
+export function entryOf(type: TypeUrl): CatalogEntry | undefined {
+  return byType.get(type);
+}
+
+/** What the protocol has to know of a type, v2 twins included; undefined if it is not in the catalog. */
+export function traitsOf(type: TypeUrl): TypeTraits | undefined {
+  return traitsByType.get(type);
+}
+
+/** Finds a type of the catalog by `cds`, `Cluster`, the full name of its message or its URL, in any case. */
+export function typeCalled(text: string): TypeUrl | undefined {
+  const wanted = text.toLowerCase();
+  const named = catalog.find(
+    ({ type, shortName }) => shortName === wanted || simpleName(type).toLowerCase() === wanted,
+  );
+  if (named !== undefined) return named.type;
+  const type = parseTypeUrl(text);
+  return type !== undefined && traitsByType.has(type) ? type : undefined;
+}
+
+function simpleName(type: TypeUrl): string {
+  const name = messageNameOf(type);
+  return name.slice(name.lastIndexOf(".") + 1);
+}

@@ -1,0 +1,119 @@
+import type { Reference } from "@xdskit/protocol";
+import type { Cluster } from "../../gen/types/envoy/config/cluster/v3/cluster_pb.d.ts";
+import { isAskedOverXds } from "./config-source.ts";
+import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
+import { resourceType } from "./resource-type.ts";
+
+const STATIC = 0;
+const STRICT_DNS = 1;
+const LOGICAL_DNS = 2;
+const EDS = 3;
+const ORIGINAL_DST = 4;
+const CLUSTER_PROVIDED = 6;
+
+/** CDS: refers to its ClusterLoadAssignment, which a client waits for again after every change of the Cluster. */
+export const cluster: CatalogEntry = defineEntry<Cluster>({
+  message: "envoy.config.cluster.v3.Cluster",
+  kind: "cds",
+  shortName: "cds",
+  isFullState: true,
+  owes: [resourceType.clusterLoadAssignment],
+  v2Message: "envoy.api.v2.Cluster",
+  nameIn: (content) => content.name,
+  referencesIn: findEndpoints,
+  check: checkCluster,
+});
+
+/** The endpoints are asked for by the service name, or by the cluster's own (client-behaviours G6). */
+function findEndpoints(content: Cluster): readonly Reference[] {
+  const config = content.edsClusterConfig;
+  if (typeOf(content) !== EDS || config === undefined || !isAskedOverXds(config.edsConfig)) return [];
+  return [{ type: resourceType.clusterLoadAssignment, name: config.serviceName || content.name }];
+}
+
+function typeOf(content: Cluster): number | undefined {
+  switch (content.clusterDiscoveryType.case) {
+    case "type":
+      return content.clusterDiscoveryType.value;
+    case "clusterType":
+      return undefined;
+    default:
+      return STATIC;
+  }
+}
+
+function checkCluster(content: Cluster, report: ReportFinding): void {
+  const type = typeOf(content);
+  if (type === EDS) checkEds(content, report);
+  else if (content.edsClusterConfig !== undefined) {
+    report(
+      "CLUSTER_EDS_CONFIG_UNUSED",
+      ["eds_cluster_config"],
+      "expected type EDS beside eds_cluster_config: Envoy rejects it with another",
+    );
+  }
+  const isResolved = type === STATIC || type === STRICT_DNS || type === LOGICAL_DNS;
+  if (isResolved && content.loadAssignment === undefined) {
+    report(
+      "CLUSTER_ENDPOINTS_MISSING",
+      [],
+      "expected load_assignment, got none: the cluster has no endpoint to send to",
+    );
+  }
+  if (type === LOGICAL_DNS && content.loadAssignment !== undefined && countEndpoints(content) !== 1) {
+    report(
+      "CLUSTER_LOGICAL_DNS_ENDPOINTS",
+      ["load_assignment"],
+      `expected one endpoint for LOGICAL_DNS, got ${countEndpoints(content)}`,
+    );
+  }
+  checkLbPolicy(content, type, report);
+}
+
+function checkEds(content: Cluster, report: ReportFinding): void {
+  const config = content.edsClusterConfig;
+  if (config?.edsConfig === undefined) {
+    report(
+      "CLUSTER_EDS_CONFIG_MISSING",
+      [],
+      "expected eds_cluster_config.eds_config for type EDS, got none",
+      "for ADS: eds_config: { ads: {}, resource_api_version: V3 }",
+    );
+  }
+  if (content.name.startsWith("xdstp:") && !config?.serviceName) {
+    report(
+      "CLUSTER_SERVICE_NAME_MISSING",
+      [],
+      "expected eds_cluster_config.service_name for a name that begins with xdstp: gRPC rejects it without",
+    );
+  }
+  if (content.loadAssignment !== undefined) {
+    report(
+      "CLUSTER_ENDPOINTS_UNUSED",
+      ["load_assignment"],
+      "expected no load_assignment for type EDS: its endpoints come from EDS",
+    );
+  }
+}
+
+function checkLbPolicy(content: Cluster, type: number | undefined, report: ReportFinding): void {
+  const isProvided = content.lbPolicy === CLUSTER_PROVIDED;
+  if (type === ORIGINAL_DST && !isProvided && content.loadBalancingPolicy === undefined) {
+    report(
+      "CLUSTER_LB_POLICY_MISMATCH",
+      ["lb_policy"],
+      "expected lb_policy CLUSTER_PROVIDED for type ORIGINAL_DST: Envoy rejects another",
+    );
+  }
+  if (isProvided && type !== ORIGINAL_DST && type !== undefined) {
+    report(
+      "CLUSTER_LB_POLICY_MISMATCH",
+      ["lb_policy"],
+      "expected another lb_policy: CLUSTER_PROVIDED is for clusters that bring one",
+    );
+  }
+}
+
+function countEndpoints(content: Cluster): number {
+  return (content.loadAssignment?.endpoints ?? []).reduce((count, locality) => count + locality.lbEndpoints.length, 0);
+}

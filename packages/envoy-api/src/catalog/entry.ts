@@ -1,0 +1,68 @@
+import type { Message } from "@bufbuild/protobuf";
+import { formatTypeUrl, type Reference, type TypeKind, type TypeUrl } from "@xdskit/protocol";
+import type { FieldProblem, FieldProblemCode } from "../problem.ts";
+
+/** Tells what a real client would refuse, or not do. The path is below the message that is checked, in proto names. */
+export type ReportFinding = (
+  code: FieldProblemCode,
+  path: FieldProblem["path"],
+  message: string,
+  hint?: string,
+) => void;
+
+/** What is known about one resource type. A file of this folder each. */
+export interface CatalogEntry {
+  readonly type: TypeUrl;
+  readonly kind: TypeKind;
+  /** Such as `cds`; empty for what has no API of its own. */
+  readonly shortName: string;
+  /** In State of the World, a response holds every resource of the type (S-RES-03). */
+  readonly isFullState: boolean;
+  /** Types that are waited for again after a change of a resource that refers to them (S-WRM-08). */
+  readonly owes: readonly TypeUrl[];
+  readonly v2Twin: TypeUrl | undefined;
+  /** The name as it stands in the message, undefined or empty if it does not. Without it, names come from the wrapper. */
+  readonly nameIn: ((content: Message) => string | undefined) | undefined;
+  /** Says how to name a resource that has no name. */
+  readonly namingHint: string;
+  /** What it refers to besides the fields of the table in `reference-rule.ts`, wherever the message stands. */
+  readonly referencesIn: ((content: Message) => readonly Reference[]) | undefined;
+  /** What makes it invalid for real clients beyond the rules of its descriptor, as warnings: advice, never a refusal (K4). */
+  readonly check: ((content: Message, report: ReportFinding, name: string) => void) | undefined;
+  /** Whether the check is made wherever the message stands, not only where it is the resource. */
+  readonly checksNested: boolean;
+}
+
+/** A `CatalogEntry` in terms of the type of its message, with what most of them have left out. */
+export interface EntryDefinition<M extends Message> {
+  readonly message: M["$typeName"];
+  readonly kind: TypeKind;
+  readonly shortName?: string;
+  readonly isFullState?: boolean;
+  readonly owes?: readonly TypeUrl[];
+  /** The full name of its message in v2. */
+  readonly v2Message?: string;
+  readonly nameIn?: (content: M) => string | undefined;
+  readonly namingHint?: string;
+  readonly referencesIn?: (content: M) => readonly Reference[];
+  readonly check?: (content: M, report: ReportFinding, name: string) => void;
+  readonly checksNested?: boolean;
+}
+
+/** Makes an entry. That its functions are given messages of its type only is the promise of the catalog. */
+export function defineEntry<M extends Message>(definition: EntryDefinition<M>): CatalogEntry {
+  const { nameIn, referencesIn, check } = definition;
+  return {
+    type: formatTypeUrl(definition.message),
+    kind: definition.kind,
+    shortName: definition.shortName ?? "",
+    isFullState: definition.isFullState ?? false,
+    owes: definition.owes ?? [],
+    v2Twin: definition.v2Message === undefined ? undefined : formatTypeUrl(definition.v2Message),
+    nameIn: nameIn && ((content) => nameIn(content as M)),
+    namingHint: definition.namingHint ?? 'give it a "name"',
+    referencesIn: referencesIn && ((content) => referencesIn(content as M)),
+    check: check && ((content, report, name) => check(content as M, report, name)),
+    checksNested: definition.checksNested ?? false,
+  };
+}

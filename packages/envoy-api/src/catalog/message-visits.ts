@@ -1,0 +1,132 @@
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+import type { Reference } from "@xdskit/protocol";
+import { representationOf } from "../descriptor/message-shape.ts";
+import type { Schema } from "../descriptor/schema.ts";
+import { type AnyContent, type Content, decodeAny } from "../format/content.ts";
+import { fieldContent, isKeptPlain, messagesIn } from "../format/present-field.ts";
+import { standsForJson } from "../format/struct-message.ts";
+import type { CatalogEntry } from "./entry.ts";
+import { type ReferenceReader, referenceReaders } from "./reference-reader.ts";
+
+/** What a walk through a whole message is to find. */
+export interface Visit {
+  readonly references: Reference[];
+  /** Called where a message stands whose catalog entry checks it; the path is that of the message. */
+  readonly onChecked: (entry: CatalogEntry, content: Message, path: readonly (string | number)[]) => void;
+}
+
+/** What is of interest in messages of one type: their own fields, and the fields below which there may be more. */
+interface Interest {
+  readonly readers: readonly ReferenceReader[];
+  readonly checkedBy: CatalogEntry | undefined;
+  readonly isAny: boolean;
+  readonly below: readonly DescField[];
+}
+
+// Nothing real is nested as deep; what is, was made to exhaust us.
+const DEEPEST_ANY = 60;
+
+// Who fetches a resource asks a cluster of the bootstrap, never one that we serve.
+const NOT_ENTERED = new Set(["envoy.config.core.v3.ConfigSource", "envoy.config.core.v3.ApiConfigSource"]);
+
+/** Walks messages, and every `Any` in them, to what the catalog knows something about. Passes by what cannot hold any of it. */
+export class MessageVisits {
+  readonly #schema: Schema;
+  readonly #readers: ReadonlyMap<string, readonly ReferenceReader[]>;
+  readonly #checks: ReadonlyMap<string, CatalogEntry>;
+  readonly #interests = new Map<DescMessage, Interest | undefined>();
+  readonly #reaching = new Map<DescMessage, boolean>();
+  readonly #path: (string | number)[] = [];
+  #anyDepth = 0;
+
+  constructor(schema: Schema, catalog: readonly CatalogEntry[]) {
+    this.#schema = schema;
+    this.#readers = referenceReaders(schema, catalog);
+    this.#checks = new Map(
+      catalog
+        .filter((entry) => entry.checksNested)
+        .map((entry) => [entry.type.slice(entry.type.lastIndexOf("/") + 1), entry]),
+    );
+  }
+
+  visit(message: DescMessage, content: Message, visit: Visit): void {
+    this.#path.length = 0;
+    this.#anyDepth = 0;
+    this.#message(message, content as Content, visit);
+  }
+
+  #message(message: DescMessage, content: Content, visit: Visit): void {
+    const interest = this.#interestIn(message);
+    if (interest === undefined) return;
+    if (interest.isAny) {
+      this.#any(content as unknown as AnyContent, visit);
+      return;
+    }
+    for (const read of interest.readers) read(content, visit.references);
+    if (interest.checkedBy !== undefined) visit.onChecked(interest.checkedBy, content, this.#path);
+    for (const field of interest.below) this.#field(field, content, visit);
+  }
+
+  #field(field: DescField, content: Content, visit: Visit): void {
+    const value = fieldContent(content, field);
+    if (value === undefined || field.message === undefined) return;
+    this.#path.push(field.name);
+    for (const nested of messagesIn(field, value)) {
+      if (nested.key !== undefined) this.#path.push(nested.key);
+      this.#message(field.message, nested.content, visit);
+      if (nested.key !== undefined) this.#path.pop();
+    }
+    this.#path.pop();
+  }
+
+  #any(any: AnyContent, visit: Visit): void {
+    if (this.#anyDepth >= DEEPEST_ANY) return;
+    const decoded = decodeAny(any, this.#schema);
+    if (decoded === undefined) return;
+    this.#anyDepth++;
+    this.#message(decoded.message, decoded.content, visit);
+    this.#anyDepth--;
+  }
+
+  #interestIn(message: DescMessage): Interest | undefined {
+    if (this.#interests.has(message)) return this.#interests.get(message);
+    const interest = this.#findInterest(message);
+    this.#interests.set(message, interest);
+    return interest;
+  }
+
+  #findInterest(message: DescMessage): Interest | undefined {
+    const readers = this.#readers.get(message.typeName) ?? [];
+    const checkedBy = this.#checks.get(message.typeName);
+    const isAny = representationOf(message) === "any";
+    const below = message.fields.filter((field) => this.#mayEnter(field));
+    const isEmpty = readers.length === 0 && checkedBy === undefined && !isAny && below.length === 0;
+    return isEmpty ? undefined : { readers, checkedBy, isAny, below };
+  }
+
+  #mayEnter(field: DescField): boolean {
+    if (field.message === undefined || isKeptPlain(field)) return false;
+    return this.#reaches(field.message, new Set());
+  }
+
+  /** Whether a message of this type may have anything of interest in it, however deep. */
+  #reaches(message: DescMessage, open: Set<DescMessage>): boolean {
+    const known = this.#reaching.get(message);
+    if (known !== undefined) return known;
+    if (NOT_ENTERED.has(message.typeName) || standsForJson(message)) return false;
+    const isOfInterest =
+      this.#readers.has(message.typeName) || this.#checks.has(message.typeName) || representationOf(message) === "any";
+    if (isOfInterest) {
+      this.#reaching.set(message, true);
+      return true;
+    }
+    open.add(message);
+    const found = message.fields.some(
+      (field) => field.message !== undefined && !open.has(field.message) && this.#reaches(field.message, open),
+    );
+    open.delete(message);
+    // While a type further up is open, "no" may only mean "not by this way".
+    if (found || open.size === 0) this.#reaching.set(message, found);
+    return found;
+  }
+}

@@ -1,0 +1,71 @@
+import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
+import { messageNameOf, type Reference, type TypeUrl } from "@xdskit/protocol";
+import type { ConfigSource } from "../../gen/types/envoy/config/core/v3/config_source_pb.d.ts";
+import type { Schema } from "../descriptor/schema.ts";
+import type { Content } from "../format/content.ts";
+import { fieldContent } from "../format/present-field.ts";
+import { isAskedOverXds } from "./config-source.ts";
+import type { CatalogEntry } from "./entry.ts";
+import { type ReferenceRule, referenceRules } from "./reference-rule.ts";
+
+/** Adds what one message refers to by its own fields. */
+export type ReferenceReader = (content: Content, references: Reference[]) => void;
+
+/** By the full name of the message. Rules for messages that have no descriptor are left out. */
+export function referenceReaders(
+  schema: Schema,
+  catalog: readonly CatalogEntry[],
+): ReadonlyMap<string, readonly ReferenceReader[]> {
+  const readers = new Map<string, ReferenceReader[]>();
+  const add = (message: string, reader: ReferenceReader): void => {
+    const present = readers.get(message);
+    if (present === undefined) readers.set(message, [reader]);
+    else present.push(reader);
+  };
+  for (const rule of referenceRules) {
+    const reader = readerFor(rule, schema);
+    if (reader !== undefined) add(rule.message, reader);
+  }
+  for (const { type, referencesIn } of catalog) {
+    if (referencesIn === undefined) continue;
+    add(messageNameOf(type), (content, references) => references.push(...referencesIn(content)));
+  }
+  return readers;
+}
+
+function readerFor(rule: ReferenceRule, schema: Schema): ReferenceReader | undefined {
+  const message = schema.message(rule.message);
+  const field = message === undefined ? undefined : schema.shapeOf(message).fieldNamed.get(rule.field);
+  if (message === undefined || field === undefined) return undefined;
+  const source = rule.source === undefined ? undefined : fieldsOnTheWay(message, rule.source, schema);
+  return (content, references) => {
+    if (source !== undefined && !isAskedOverXds(sourceBehind(content, source))) return;
+    addNames(fieldContent(content, field), rule.refersTo, references);
+  };
+}
+
+function addNames(value: unknown, type: TypeUrl, references: Reference[]): void {
+  if (typeof value === "string") references.push({ type, name: value });
+  if (Array.isArray(value)) for (const name of value) addNames(name, type, references);
+}
+
+function fieldsOnTheWay(message: DescMessage, dotted: string, schema: Schema): readonly DescField[] {
+  const fields: DescField[] = [];
+  let here: DescMessage | undefined = message;
+  for (const name of dotted.split(".")) {
+    const field: DescField | undefined = here && schema.shapeOf(here).fieldNamed.get(name);
+    if (field === undefined) break;
+    fields.push(field);
+    here = field.message;
+  }
+  return fields;
+}
+
+function sourceBehind(content: Content, way: readonly DescField[]): ConfigSource | undefined {
+  let here: unknown = content;
+  for (const field of way) {
+    if (here === undefined) return undefined;
+    here = fieldContent(here as Content, field);
+  }
+  return here as (Message & ConfigSource) | undefined;
+}

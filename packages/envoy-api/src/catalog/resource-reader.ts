@@ -1,0 +1,233 @@
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import { parseTypeUrl, type Reference, type ResourceInput, type TypeUrl } from "@xdskit/protocol";
+import type { Schema } from "../descriptor/schema.ts";
+import {
+  type AnyContent,
+  type Content,
+  type Decoded,
+  decodeAny,
+  decodeOrReport,
+  encodeContent,
+} from "../format/content.ts";
+import { JsonReader } from "../format/json-reader.ts";
+import { ProblemList } from "../format/problem-list.ts";
+import type { FieldProblem } from "../problem.ts";
+import { catalog, entryOf } from "./catalog.ts";
+import type { CatalogEntry } from "./entry.ts";
+import { resolveJsonPath } from "./json-path.ts";
+import { MessageVisits } from "./message-visits.ts";
+import { isWrapperType, type ResourceWrapper, unwrapResource } from "./resource-wrapper.ts";
+
+/** What enters, with warnings only; or no resource, with at least one error among the problems. */
+export type ReadResult =
+  | { readonly input: ResourceInput; readonly problems: readonly FieldProblem[] }
+  | { readonly input: undefined; readonly problems: readonly FieldProblem[] };
+
+/** A resource on its way in. */
+interface Arrival {
+  readonly type: TypeUrl;
+  readonly bytes: Uint8Array;
+  /** Undefined if its type is not known, so that it is passed on unread. */
+  readonly decoded: Decoded | undefined;
+  readonly wrapper: ResourceWrapper;
+  /** The JSON value it was read from, and where in it the resource stands. */
+  readonly json: unknown;
+  readonly path: readonly (string | number)[];
+}
+
+type Path = readonly (string | number)[];
+
+/** Makes resources of JSON values and of encoded messages: their name, their references, and every problem in them. */
+export class ResourceReader {
+  readonly #schema: Schema;
+  readonly #visits: MessageVisits;
+  readonly #any: DescMessage;
+  readonly #wrapper: DescMessage;
+  readonly #metadata: DescMessage;
+
+  constructor(schema: Schema) {
+    this.#schema = schema;
+    this.#visits = new MessageVisits(schema, catalog);
+    this.#any = requireMessage(schema, "google.protobuf.Any");
+    this.#wrapper = requireMessage(schema, "envoy.service.discovery.v3.Resource");
+    this.#metadata = requireMessage(schema, "envoy.config.core.v3.Metadata");
+  }
+
+  readJson(value: unknown, wrapper: ResourceWrapper): ReadResult {
+    const problems = new ProblemList();
+    if (isTypedAsWrapper(value)) return this.#readWrapped(value, wrapper, problems);
+    const any = this.#readAny(value, problems);
+    return any === undefined ? refused(problems) : this.#finishAny(any, { wrapper, json: value, path: [] }, problems);
+  }
+
+  readEncoded(type: TypeUrl, bytes: Uint8Array, wrapper: ResourceWrapper): ReadResult {
+    const problems = new ProblemList();
+    if (isWrapperType(type)) {
+      const content = decodeOrReport(this.#wrapper, bytes, problems);
+      return content === undefined ? refused(problems) : this.#finishWrapped(content, wrapper, undefined, problems);
+    }
+    return this.#finishEncoded(type, bytes, { wrapper, json: undefined, path: [] }, problems);
+  }
+
+  #readAny(value: unknown, problems: ProblemList): AnyContent | undefined {
+    const any = new JsonReader(this.#schema, problems).readMessage(this.#any, value) as AnyContent | undefined;
+    if (any === undefined || any.typeUrl !== "") return any;
+    problems.error(
+      "TYPE_MISSING",
+      "expected @type, got none",
+      'name the type, such as "@type": "type.googleapis.com/…"',
+    );
+    return undefined;
+  }
+
+  #readWrapped(value: object, outer: ResourceWrapper, problems: ProblemList): ReadResult {
+    const content = new JsonReader(this.#schema, problems).readTyped(this.#wrapper, value);
+    if (content === undefined || problems.hasErrors) return refused(problems);
+    return this.#finishWrapped(content, outer, value, problems);
+  }
+
+  #finishWrapped(content: Message, outer: ResourceWrapper, json: unknown, problems: ProblemList): ReadResult {
+    const { any, wrapper } = unwrapResource(content, problems, (metadata) => encodeContent(this.#metadata, metadata));
+    if (any === undefined || any.typeUrl === "") {
+      problems.path.push("resource");
+      problems.error("TYPE_MISSING", "expected a resource in the wrapper, got none");
+      problems.path.pop();
+      return refused(problems);
+    }
+    return this.#finishAny(any, { wrapper: { ...outer, ...wrapper }, json, path: ["resource"] }, problems);
+  }
+
+  #finishAny(any: AnyContent, origin: Pick<Arrival, "wrapper" | "json" | "path">, problems: ProblemList): ReadResult {
+    const type = parseTypeUrl(any.typeUrl);
+    if (type === undefined) return refused(problems);
+    const decoded = decodeAny(any, this.#schema);
+    if (problems.hasErrors) {
+      // What is there may be wrong, but that there is no name is one more problem to tell of.
+      if (decoded !== undefined) nameOf({ type, bytes: any.value, decoded, ...origin }, entryOf(type), problems);
+      return refused(problems);
+    }
+    if (decoded === undefined) return this.#finishEncoded(type, any.value, origin, problems);
+    return this.#finish({ type, bytes: any.value, decoded, ...origin }, problems);
+  }
+
+  #finishEncoded(
+    type: TypeUrl,
+    bytes: Uint8Array,
+    origin: Pick<Arrival, "wrapper" | "json" | "path">,
+    problems: ProblemList,
+  ): ReadResult {
+    const message = this.#schema.message(type);
+    const content = message && decodeOrReport(message, bytes, problems);
+    if (message !== undefined && content === undefined) return refused(problems);
+    const decoded = message && content && { message, content };
+    // A copy: what was read may be a part of a large file, which a resource must not keep alive.
+    return this.#finish({ type, bytes: new Uint8Array(bytes), decoded, ...origin }, problems);
+  }
+
+  #finish(arrival: Arrival, problems: ProblemList): ReadResult {
+    const entry = entryOf(arrival.type);
+    const name = nameOf(arrival, entry, problems);
+    if (name === undefined || problems.hasErrors) return refused(problems);
+    const references = this.#walk(arrival, entry, name, problems);
+    return { input: resourceInput(arrival, name, references), problems: problems.problems };
+  }
+
+  #walk(arrival: Arrival, entry: CatalogEntry | undefined, name: string, problems: ProblemList): readonly Reference[] {
+    const { decoded } = arrival;
+    if (decoded === undefined) return [];
+    const check = (checking: CatalogEntry, content: Message, at: Path): void => {
+      checking.check?.(content, (...finding) => report(arrival, at, finding, problems), name);
+    };
+    const references: Reference[] = [];
+    if (entry?.checksNested === false) check(entry, decoded.content, []);
+    this.#visits.visit(decoded.message, decoded.content, { references, onChecked: check });
+    return distinct(references);
+  }
+}
+
+type Finding = Parameters<Parameters<NonNullable<CatalogEntry["check"]>>[1]>;
+
+function report(arrival: Arrival, at: Path, [code, below, message, hint]: Finding, problems: ProblemList): void {
+  const path = resolveJsonPath(arrival.json, [...arrival.path, ...at, ...below]);
+  const problem: FieldProblem = { code, severity: "warning", path, message };
+  problems.problems.push(hint === undefined ? problem : { ...problem, hint });
+}
+
+function refused(problems: ProblemList): ReadResult {
+  return { input: undefined, problems: problems.problems };
+}
+
+function isTypedAsWrapper(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const type = (value as Record<string, unknown>)["@type"];
+  const url = typeof type === "string" ? parseTypeUrl(type) : undefined;
+  return url !== undefined && isWrapperType(url);
+}
+
+/** The wrapper's name, since it is what is asked for; else the one in the message. Undefined after a problem was added. */
+function nameOf(arrival: Arrival, entry: CatalogEntry | undefined, problems: ProblemList): string | undefined {
+  const own = ownNameOf(arrival, entry);
+  const given = arrival.wrapper.name;
+  if (given !== undefined && given !== "") {
+    const mayDiffer =
+      own === undefined || own === "" || given === own || given.startsWith("xdstp:") || entry?.kind === "vhds";
+    if (!mayDiffer) {
+      problems.warning(
+        "NAME_MISMATCH",
+        `expected one name, got ${JSON.stringify(given)} around the resource and ${JSON.stringify(own)} in it`,
+        "some clients go by the one, some by the other",
+      );
+    }
+    return given;
+  }
+  if (own !== undefined && own !== "") return own;
+  const isNameWrong = problems.problems.some(({ path }) => /name$/i.test(String(path[arrival.path.length])));
+  if (isNameWrong) return undefined;
+  problems.path.push(...arrival.path);
+  problems.error(
+    "RESOURCE_UNNAMED",
+    "expected a name, got none",
+    entry?.namingHint ?? "put an envoy.service.discovery.v3.Resource around it, with a name",
+  );
+  problems.path.length -= arrival.path.length;
+  return undefined;
+}
+
+function ownNameOf({ decoded }: Arrival, entry: CatalogEntry | undefined): string | undefined {
+  if (decoded === undefined) return undefined;
+  if (entry !== undefined) return entry.nameIn?.(decoded.content);
+  const name = (decoded.content as Content)["name"];
+  return typeof name === "string" ? name : undefined;
+}
+
+function distinct(references: readonly Reference[]): readonly Reference[] {
+  const seen = new Map<string, Reference>();
+  for (const reference of references) {
+    const key = `${reference.type} ${reference.name}`;
+    if (reference.name !== "" && !seen.has(key)) seen.set(key, reference);
+  }
+  return [...seen.values()];
+}
+
+function resourceInput(
+  { type, bytes, wrapper }: Arrival,
+  name: string,
+  references: readonly Reference[],
+): ResourceInput {
+  return {
+    type,
+    name,
+    bytes,
+    ...(references.length > 0 && { references }),
+    ...(wrapper.aliases !== undefined && wrapper.aliases.length > 0 && { aliases: wrapper.aliases }),
+    ...(wrapper.ttlMs !== undefined && { ttlMs: wrapper.ttlMs }),
+    ...(wrapper.doNotCache !== undefined && { doNotCache: wrapper.doNotCache }),
+    ...(wrapper.metadata !== undefined && { metadata: wrapper.metadata }),
+  };
+}
+
+function requireMessage(schema: Schema, name: string): DescMessage {
+  const message = schema.message(name);
+  if (message === undefined) throw new Error(`the descriptors lack ${name}`);
+  return message;
+}

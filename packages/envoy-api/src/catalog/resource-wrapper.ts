@@ -1,0 +1,57 @@
+import type { Message } from "@bufbuild/protobuf";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { Resource } from "../../gen/types/envoy/service/discovery/v3/discovery_pb.d.ts";
+import type { AnyContent } from "../format/content.ts";
+import type { ProblemList } from "../format/problem-list.ts";
+
+/** What stands around a resource rather than in it: the fields of `envoy.service.discovery.v3.Resource`. */
+export interface ResourceWrapper {
+  readonly name?: string;
+  readonly aliases?: readonly string[];
+  readonly ttlMs?: number;
+  readonly doNotCache?: boolean;
+  /** An encoded `envoy.config.core.v3.Metadata`. */
+  readonly metadata?: Uint8Array;
+}
+
+const WRAPPERS: ReadonlySet<TypeUrl> = new Set([
+  formatTypeUrl("envoy.service.discovery.v3.Resource"),
+  formatTypeUrl("envoy.api.v2.Resource"), // the same fields under the same numbers, as far as it has them
+]);
+
+export function isWrapperType(type: TypeUrl): boolean {
+  return WRAPPERS.has(type);
+}
+
+/**
+ * Takes the wrapper off. Its version is left behind: a resource has the version of its content, or a change of the content
+ * under an old version would go unnoticed.
+ */
+export function unwrapResource(
+  content: Message,
+  problems: ProblemList,
+  encodeMetadata: (metadata: Message) => Uint8Array,
+): { readonly any: AnyContent | undefined; readonly wrapper: ResourceWrapper } {
+  const { resource, name, resourceName, aliases, ttl, cacheControl, metadata } = content as Resource;
+  const givenName = name || resourceName?.name;
+  const ttlMs = ttl === undefined ? undefined : Number(ttl.seconds) * 1000 + ttl.nanos / 1e6;
+  if (ttlMs !== undefined && ttlMs <= 0) {
+    problems.path.push("ttl");
+    problems.error(
+      "DURATION_INVALID",
+      "expected a ttl of more than 0",
+      "leave it out for a resource that does not expire",
+    );
+    problems.path.pop();
+  }
+  return {
+    any: resource as AnyContent | undefined,
+    wrapper: {
+      ...(givenName && { name: givenName }),
+      ...(aliases.length > 0 && { aliases }),
+      ...(ttlMs !== undefined && { ttlMs }),
+      ...(cacheControl?.doNotCache && { doNotCache: true }),
+      ...(metadata !== undefined && { metadata: encodeMetadata(metadata) }),
+    },
+  };
+}

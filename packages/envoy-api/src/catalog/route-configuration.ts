@@ -1,0 +1,67 @@
+import type { VirtualHost } from "../../gen/types/envoy/config/route/v3/route_components_pb.d.ts";
+import type { RouteConfiguration } from "../../gen/types/envoy/config/route/v3/route_pb.d.ts";
+import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
+
+/** RDS: its clusters are found by the fields of route actions. Checked inside an HttpConnectionManager too. */
+export const routeConfiguration: CatalogEntry = defineEntry<RouteConfiguration>({
+  message: "envoy.config.route.v3.RouteConfiguration",
+  kind: "rds",
+  shortName: "rds",
+  v2Message: "envoy.api.v2.RouteConfiguration",
+  nameIn: (content) => content.name,
+  check: checkRouteConfiguration,
+  checksNested: true,
+});
+
+function checkRouteConfiguration(content: RouteConfiguration, report: ReportFinding): void {
+  const domains = new Map<string, string>();
+  const names = new Set<string>();
+  content.virtualHosts.forEach((host, index) => {
+    const path = ["virtual_hosts", index];
+    if (names.has(host.name)) {
+      report(
+        "ROUTE_VIRTUAL_HOST_DUPLICATE",
+        [...path, "name"],
+        `expected each virtual host once, got ${JSON.stringify(host.name)} again: Envoy rejects it`,
+      );
+    }
+    names.add(host.name);
+    checkDomains(host, path, domains, report);
+    checkRoutes(host, path, report);
+  });
+}
+
+/** No two virtual hosts may want one domain: clients refuse the whole RouteConfiguration. */
+function checkDomains(
+  host: VirtualHost,
+  path: readonly (string | number)[],
+  seen: Map<string, string>,
+  report: ReportFinding,
+): void {
+  host.domains.forEach((domain, index) => {
+    const key = domain.toLowerCase();
+    const owner = seen.get(key);
+    if (owner === undefined) {
+      seen.set(key, host.name);
+      return;
+    }
+    const where = owner === host.name ? "the same virtual host" : `virtual host ${JSON.stringify(owner)}`;
+    report(
+      "ROUTE_DOMAIN_DUPLICATE",
+      [...path, "domains", index],
+      `expected each domain once, got ${JSON.stringify(domain)}, which ${where} has: clients reject it`,
+    );
+  });
+}
+
+function checkRoutes(host: VirtualHost, path: readonly (string | number)[], report: ReportFinding): void {
+  host.routes.forEach((route, index) => {
+    if (route.action.case !== "route") return;
+    const specifier = route.action.value.clusterSpecifier;
+    if (specifier.case !== "weightedClusters") return;
+    const total = specifier.value.clusters.reduce((sum, { weight }) => sum + (weight ?? 0), 0);
+    if (total > 0) return;
+    const where = [...path, "routes", index, "route", "weighted_clusters"];
+    report("ROUTE_WEIGHTS_ZERO", where, "expected weights that add up to more than 0: clients reject it");
+  });
+}

@@ -1,0 +1,11 @@
+import type { Runtime } from "../../gen/types/envoy/service/runtime/v3/rtds_pb.d.ts";
+import { type CatalogEntry, defineEntry } from "./entry.ts";
+
+/** RTDS: a runtime layer, named as the bootstrap names it. */
+export const runtime: CatalogEntry = defineEntry<Runtime>({
+  message: "envoy.service.runtime.v3.Runtime",
+  kind: "rtds",
+  shortName: "rtds",
+  v2Message: "envoy.service.discovery.v2.Runtime",
+  nameIn: (content) => content.name,
+});

@@ -1,0 +1,30 @@
+import type { VirtualHost } from "../../gen/types/envoy/config/route/v3/route_components_pb.d.ts";
+import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
+
+/** VHDS: named "<route configuration>/<host>", by the wrapper or by itself (B-VHD-01). */
+export const virtualHost: CatalogEntry = defineEntry<VirtualHost>({
+  message: "envoy.config.route.v3.VirtualHost",
+  kind: "vhds",
+  shortName: "vhds",
+  v2Message: "envoy.api.v2.route.VirtualHost",
+  nameIn: (content) => (content.name.includes("/") ? content.name : undefined),
+  namingHint:
+    'name it "<route configuration>/<host>", best in the virtual host itself, else in an envoy.service.discovery.v3.Resource around it',
+  check: checkVirtualHost,
+});
+
+function checkVirtualHost(content: VirtualHost, report: ReportFinding, name: string): void {
+  if (!name.includes("/")) {
+    report(
+      "ROUTE_VIRTUAL_HOST_UNPREFIXED",
+      [],
+      `expected a name that begins with that of its route configuration and "/", got ${JSON.stringify(name)}: Envoy ignores it`,
+    );
+  } else if (content.name !== name) {
+    report(
+      "ROUTE_VIRTUAL_HOST_NAME_DIFFERS",
+      ["name"],
+      `expected the name ${JSON.stringify(name)}, which it is sent under, got ${JSON.stringify(content.name)}: Envoy can never remove it`,
+    );
+  }
+}

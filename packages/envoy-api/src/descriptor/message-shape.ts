@@ -1,0 +1,76 @@
+import { type DescField, type DescMessage, getOption, type Registry } from "@bufbuild/protobuf";
+
+/** How a message looks in JSON. Most are objects of fields; some of google.protobuf have a form of their own. */
+export type Representation =
+  | "fields"
+  | "any"
+  | "duration"
+  | "timestamp"
+  | "field-mask"
+  | "struct"
+  | "value"
+  | "list-value"
+  | "wrapper";
+
+/** A message, prepared for reading. */
+export interface MessageShape {
+  readonly message: DescMessage;
+  readonly representation: Representation;
+  /** By the name in the proto file and by the JSON name. */
+  readonly fieldNamed: ReadonlyMap<string, DescField>;
+  /** In the order of their numbers. */
+  readonly fields: readonly DescField[];
+  /** Fields whose values are never printed. */
+  readonly sensitive: ReadonlySet<DescField>;
+  /** Nothing in it is ever quoted. */
+  readonly isSecret: boolean;
+}
+
+const REPRESENTATIONS: ReadonlyMap<string, Representation> = new Map([
+  ["google.protobuf.Any", "any"],
+  ["google.protobuf.Duration", "duration"],
+  ["google.protobuf.Timestamp", "timestamp"],
+  ["google.protobuf.FieldMask", "field-mask"],
+  ["google.protobuf.Struct", "struct"],
+  ["google.protobuf.Value", "value"],
+  ["google.protobuf.ListValue", "list-value"],
+  ["google.protobuf.DoubleValue", "wrapper"],
+  ["google.protobuf.FloatValue", "wrapper"],
+  ["google.protobuf.Int64Value", "wrapper"],
+  ["google.protobuf.UInt64Value", "wrapper"],
+  ["google.protobuf.Int32Value", "wrapper"],
+  ["google.protobuf.UInt32Value", "wrapper"],
+  ["google.protobuf.BoolValue", "wrapper"],
+  ["google.protobuf.StringValue", "wrapper"],
+  ["google.protobuf.BytesValue", "wrapper"],
+]);
+
+const SECRET = "envoy.extensions.transport_sockets.tls.v3.Secret";
+
+export function representationOf(message: DescMessage): Representation {
+  return REPRESENTATIONS.get(message.typeName) ?? "fields";
+}
+
+export function shapeOfMessage(message: DescMessage, registry: Registry): MessageShape {
+  const fieldNamed = new Map<string, DescField>();
+  for (const field of message.fields) fieldNamed.set(field.jsonName, field);
+  // Last, because a proto name that is also the JSON name of another field means what the file says.
+  for (const field of message.fields) fieldNamed.set(field.name, field);
+  return {
+    message,
+    representation: representationOf(message),
+    fieldNamed,
+    fields: [...message.fields].sort((a, b) => a.number - b.number),
+    sensitive: new Set(message.fields.filter((field) => isSensitive(field, registry))),
+    isSecret: message.typeName === SECRET,
+  };
+}
+
+const SENSITIVE_OPTIONS = ["udpa.annotations.sensitive", "xds.annotations.v3.sensitive"];
+
+function isSensitive(field: DescField, registry: Registry): boolean {
+  return SENSITIVE_OPTIONS.some((name) => {
+    const option = registry.getExtension(name);
+    return option !== undefined && getOption(field, option) === true;
+  });
+}

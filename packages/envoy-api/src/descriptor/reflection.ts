@@ -1,0 +1,59 @@
+import { type DescFile, type DescMessage, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import type { Schema } from "./schema.ts";
+
+/** File descriptors for gRPC server reflection, each an encoded `FileDescriptorProto`. */
+export interface DescriptorReflection {
+  /** The file that declares a symbol (message, field, enum, value, service, method, extension), then all that it imports. */
+  fileContaining(symbol: string): readonly Uint8Array[] | undefined;
+  /** A file by its name, then all that it imports. */
+  fileByName(name: string): readonly Uint8Array[] | undefined;
+  /** Full names of all services, sorted. */
+  readonly services: readonly string[];
+}
+
+export function createReflection(schema: Schema): DescriptorReflection {
+  const { registry } = schema;
+  const closureOf = (file: DescFile | undefined): readonly Uint8Array[] | undefined => {
+    if (file === undefined) return undefined;
+    const files = new Set<DescFile>();
+    collect(file, files);
+    return [...files].map((each) => toBinary(FileDescriptorProtoSchema, each.proto));
+  };
+  return {
+    fileContaining: (symbol) => closureOf(fileDeclaring(symbol, schema)),
+    fileByName: (name) => closureOf(registry.getFile(name)),
+    services: [...registry]
+      .filter((type) => type.kind === "service")
+      .map((service) => service.typeName)
+      .sort(),
+  };
+}
+
+function collect(file: DescFile, into: Set<DescFile>): void {
+  if (into.has(file)) return;
+  into.add(file);
+  for (const dependency of file.dependencies) collect(dependency, into);
+}
+
+function fileDeclaring(symbol: string, schema: Schema): DescFile | undefined {
+  const whole = schema.registry.get(symbol);
+  if (whole !== undefined) return whole.file;
+  const dot = symbol.lastIndexOf(".");
+  const parent = schema.registry.get(symbol.slice(0, dot));
+  const member = symbol.slice(dot + 1);
+  switch (parent?.kind) {
+    case "message":
+      return hasMember(parent, member) ? parent.file : undefined;
+    case "service":
+      return parent.methods.some((method) => method.name === member) ? parent.file : undefined;
+    case "enum":
+      return parent.values.some((value) => value.name === member) ? parent.file : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function hasMember(message: DescMessage, name: string): boolean {
+  return [...message.fields, ...message.oneofs].some((member) => member.name === name);
+}

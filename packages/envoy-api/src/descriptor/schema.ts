@@ -1,0 +1,57 @@
+import { createFileRegistry, type DescMessage, type FileRegistry } from "@bufbuild/protobuf";
+import { readBuiltInDescriptors } from "./built-in.ts";
+import { DescriptorError } from "./descriptor-error.ts";
+import { mergeDescriptors } from "./merge-descriptors.ts";
+import { type MessageShape, shapeOfMessage } from "./message-shape.ts";
+
+/** All messages that are known, and how each is read and printed. */
+export class Schema {
+  readonly registry: FileRegistry;
+  readonly #shapes = new Map<DescMessage, MessageShape>();
+  #names: readonly string[] | undefined;
+
+  constructor(registry: FileRegistry) {
+    this.registry = registry;
+  }
+
+  /** The message of a type URL with any host, or of a full name. */
+  message(typeUrlOrName: string): DescMessage | undefined {
+    return this.registry.getMessage(typeUrlOrName.slice(typeUrlOrName.lastIndexOf("/") + 1));
+  }
+
+  shapeOf(message: DescMessage): MessageShape {
+    let shape = this.#shapes.get(message);
+    if (shape === undefined) {
+      shape = shapeOfMessage(message, this.registry);
+      this.#shapes.set(message, shape);
+    }
+    return shape;
+  }
+
+  /** Full names of all messages, sorted. */
+  get messageNames(): readonly string[] {
+    this.#names ??= [...this.registry]
+      .filter((type) => type.kind === "message")
+      .map((type) => type.typeName)
+      .sort();
+    return this.#names;
+  }
+}
+
+/** Reads the built-in descriptors and adds those of the operator. Throws `DescriptorError`. */
+export function createSchema(added: readonly Uint8Array[] = []): Schema {
+  const set = mergeDescriptors(readBuiltInDescriptors(), added);
+  try {
+    return new Schema(createFileRegistry(set));
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    // The built-in files fit each other, so what does not fit came with the sets; which one, the linker does not say.
+    throw new DescriptorError(
+      `expected descriptors that fit the built-in ones: ${reason}`,
+      added.length === 1 ? 0 : undefined,
+      {
+        cause,
+      },
+    );
+  }
+}

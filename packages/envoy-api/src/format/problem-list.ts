@@ -1,0 +1,77 @@
+import type { FieldProblem, FieldProblemCode } from "../problem.ts";
+
+const LONGEST_QUOTE = 60;
+
+/** Collects problems while a value is walked, and knows where in it the walk stands. */
+export class ProblemList {
+  readonly problems: FieldProblem[] = [];
+  readonly path: (string | number)[] = [];
+  #secretDepth = 0;
+  #errors = 0;
+
+  get hasErrors(): boolean {
+    return this.#errors > 0;
+  }
+
+  error(code: FieldProblemCode, message: string, hint?: string): void {
+    this.#errors++;
+    this.#add("error", code, message, hint);
+  }
+
+  warning(code: FieldProblemCode, message: string, hint?: string): void {
+    this.#add("warning", code, message, hint);
+  }
+
+  /** What is walked until `leaveSecret` is never quoted. */
+  enterSecret(): void {
+    this.#secretDepth++;
+  }
+
+  leaveSecret(): void {
+    this.#secretDepth--;
+  }
+
+  /** A value in a message: quoted and cut, or only its kind where it may be a secret. */
+  describe(value: unknown): string {
+    if (this.#secretDepth === 0) return describeValue(value);
+    return value === null || value === undefined || typeof value === "boolean"
+      ? describeValue(value)
+      : describeKind(value);
+  }
+
+  #add(severity: "error" | "warning", code: FieldProblemCode, message: string, hint: string | undefined): void {
+    const problem = { code, severity, path: [...this.path], message };
+    this.problems.push(hint === undefined ? problem : { ...problem, hint });
+  }
+}
+
+function describeValue(value: unknown): string {
+  switch (typeof value) {
+    case "string":
+      return JSON.stringify(value.length > LONGEST_QUOTE ? `${value.slice(0, LONGEST_QUOTE)}…` : value);
+    case "number":
+    case "bigint":
+      return `the number ${value}`;
+    case "boolean":
+      return String(value);
+    default:
+      return describeKind(value);
+  }
+}
+
+function describeKind(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  switch (typeof value) {
+    case "string":
+      return "a string";
+    case "number":
+    case "bigint":
+      return "a number";
+    case "object":
+      return "an object";
+    default:
+      return `a ${typeof value}`;
+  }
+}

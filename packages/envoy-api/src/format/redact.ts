@@ -1,0 +1,85 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { representationOf } from "../descriptor/message-shape.ts";
+import type { Schema } from "../descriptor/schema.ts";
+import { type AnyContent, type Content, decodeAny, encodeContent, rememberDecoded } from "./content.ts";
+import { forEachField, isKeptPlain, messagesIn } from "./present-field.ts";
+import { standsForJson } from "./struct-message.ts";
+
+/** What stands where a secret was. */
+export const REDACTED = "[redacted]";
+
+/** The same where bytes were; told from others by its identity. */
+export const redactedBytes: Uint8Array = new TextEncoder().encode(REDACTED);
+
+// Where a secret is to be found is no secret, and is what an operator looks for.
+const NAMES_OF_PLACES = new Set(["filename", "environment_variable", "watched_directory"]);
+
+/**
+ * Replaces what must not be shown in a decoded message, in place: every field that Envoy marks as sensitive, with all
+ * text below it, and what cannot be read inside a Secret.
+ */
+export function redact(message: DescMessage, content: Content, schema: Schema): void {
+  new Redaction(schema, schema.shapeOf(message).isSecret).visit(message, content, false);
+}
+
+class Redaction {
+  readonly #schema: Schema;
+  readonly #hidesUnreadable: boolean;
+
+  constructor(schema: Schema, hidesUnreadable: boolean) {
+    this.#schema = schema;
+    this.#hidesUnreadable = hidesUnreadable;
+  }
+
+  visit(message: DescMessage, content: Content, isSecret: boolean): void {
+    if (this.#hidesUnreadable || isSecret) delete content.$unknown;
+    if (representationOf(message) === "any") {
+      this.#any(content as unknown as AnyContent, isSecret);
+      return;
+    }
+    const shape = this.#schema.shapeOf(message);
+    forEachField(shape, content, (field, value) => {
+      if (isSecret && NAMES_OF_PLACES.has(field.name)) return;
+      this.#field(content, field, value, isSecret || shape.sensitive.has(field));
+    });
+  }
+
+  #field(content: Content, field: DescField, value: unknown, isSecret: boolean): void {
+    for (const nested of messagesIn(field, value)) {
+      if (field.message !== undefined) this.visit(field.message, nested.content, isSecret);
+    }
+    if (isSecret && (field.message === undefined || isKeptPlain(field))) setField(content, field, blank(field, value));
+  }
+
+  #any(any: AnyContent, isSecret: boolean): void {
+    const decoded = decodeAny(any, this.#schema);
+    if (decoded === undefined) {
+      if (this.#hidesUnreadable || isSecret) any.value = redactedBytes;
+      return;
+    }
+    this.visit(decoded.message, decoded.content, isSecret);
+    any.value = encodeContent(decoded.message, decoded.content);
+    rememberDecoded(any, decoded);
+  }
+}
+
+function setField(content: Content, field: DescField, value: unknown): void {
+  if (field.oneof === undefined) content[field.localName] = value;
+  else content[field.oneof.localName] = { case: field.localName, value };
+}
+
+function blank(field: DescField, value: unknown): unknown {
+  if (field.fieldKind === "list") return (value as readonly unknown[]).map((element) => blankElement(field, element));
+  if (field.fieldKind === "map") {
+    const entries = Object.entries(value as object);
+    return Object.fromEntries(entries.map(([key, element]) => [key, blankElement(field, element)]));
+  }
+  return blankElement(field, value);
+}
+
+/** Numbers and booleans stay: they are settings of a secret, not the secret. */
+function blankElement(field: DescField, value: unknown): unknown {
+  if (field.message !== undefined && standsForJson(field.message)) return { [REDACTED]: true };
+  if (typeof value === "string") return REDACTED;
+  return value instanceof Uint8Array ? redactedBytes : value;
+}

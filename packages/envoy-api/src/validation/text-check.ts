@@ -1,0 +1,173 @@
+import { isIP, isIPv4, isIPv6 } from "node:net";
+import type { FieldProblemCode } from "../problem.ts";
+import { type RuleValues, ruleCount, ruleList, ruleValue, type ValueCheck } from "./value-check.ts";
+
+const HTTP_HEADER_NAME = 1;
+const HTTP_HEADER_VALUE = 2;
+// The strict forms are those of RFC 7230; the others only keep a header from ending early.
+const STRICT_HEADER_NAME = /^:?[0-9a-zA-Z!#$%&'*+.^_|~`-]+$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const STRICT_HEADER_VALUE = /^[^\u0000-\u0008\u000A-\u001F\u007F]*$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const LOOSE_HEADER = /^[^\u0000\u000A\u000D]*$/;
+
+/** The rules of strings. */
+export function stringChecks(rules: RuleValues): readonly ValueCheck[] {
+  const checks = [
+    ...lengthChecks(rules, ["len", "minLen", "maxLen"], "character", (value) => [...String(value)].length),
+    ...lengthChecks(rules, ["lenBytes", "minBytes", "maxBytes"], "byte", (value) => Buffer.byteLength(String(value))),
+    ...contentChecks(rules),
+    ...wellKnownChecks(rules),
+  ];
+  if (ruleValue(rules, "ignoreEmpty") !== true) return checks;
+  return [
+    (value, problems) => {
+      if (value !== "") for (const check of checks) check(value, problems);
+    },
+  ];
+}
+
+/** The rules of bytes. */
+export function bytesChecks(rules: RuleValues): readonly ValueCheck[] {
+  return lengthChecks(rules, ["len", "minLen", "maxLen"], "byte", (value) =>
+    value instanceof Uint8Array ? value.length : 0,
+  );
+}
+
+type LengthRules = readonly [exact: string, min: string, max: string];
+
+function lengthChecks(
+  rules: RuleValues,
+  [exactRule, minRule, maxRule]: LengthRules,
+  unit: string,
+  lengthOf: (value: unknown) => number,
+): readonly ValueCheck[] {
+  const exact = ruleCount(rules, exactRule);
+  const min = ruleCount(rules, minRule);
+  const max = ruleCount(rules, maxRule);
+  const checks: ValueCheck[] = [];
+  const add = (rule: string, expected: string, holds: (length: number) => boolean): void => {
+    checks.push((value, problems) => {
+      const length = lengthOf(value);
+      if (!holds(length)) problems.warning(codeOf(rule), `expected ${expected}, got ${count(length, unit)}`);
+    });
+  };
+  if (exact !== undefined) add(exactRule, count(exact, unit), (length) => length === exact);
+  if (min !== undefined) add(minRule, `at least ${count(min, unit)}`, (length) => length >= min);
+  if (max !== undefined) add(maxRule, `at most ${count(max, unit)}`, (length) => length <= max);
+  return checks;
+}
+
+/** "1 item", "2 items". */
+export function count(number: number, unit: string): string {
+  return number === 1 ? `1 ${unit}` : `${number} ${unit}s`;
+}
+
+function codeOf(rule: string): FieldProblemCode {
+  return `PGV_${rule.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`;
+}
+
+const CONTENT_RULES: readonly (readonly [
+  rule: string,
+  words: string,
+  holds: (text: string, rule: string) => boolean,
+])[] = [
+  ["const", "", (text, rule) => text === rule],
+  ["prefix", "text that begins with ", (text, rule) => text.startsWith(rule)],
+  ["suffix", "text that ends with ", (text, rule) => text.endsWith(rule)],
+  ["contains", "text that contains ", (text, rule) => text.includes(rule)],
+  ["notContains", "text without ", (text, rule) => !text.includes(rule)],
+];
+
+function contentChecks(rules: RuleValues): readonly ValueCheck[] {
+  const checks: ValueCheck[] = [];
+  const add = (rule: string, expected: string, holds: (text: string) => boolean): void => {
+    checks.push((value, problems) => {
+      if (holds(String(value))) return;
+      problems.warning(codeOf(rule), `expected ${expected}, got ${problems.describe(value)}`);
+    });
+  };
+  for (const [rule, words, holds] of CONTENT_RULES) {
+    const wanted = ruleValue(rules, rule);
+    if (typeof wanted === "string") add(rule, `${words}${JSON.stringify(wanted)}`, (text) => holds(text, wanted));
+  }
+  const allowed = ruleList(rules, "in");
+  if (allowed !== undefined) add("in", `one of ${quoteAll(allowed)}`, (text) => allowed.includes(text));
+  const forbidden = ruleList(rules, "notIn");
+  if (forbidden !== undefined) add("notIn", `none of ${quoteAll(forbidden)}`, (text) => !forbidden.includes(text));
+  const pattern = compilePattern(ruleValue(rules, "pattern"));
+  if (pattern !== undefined)
+    add("pattern", `text that matches ${ruleValue(rules, "pattern")}`, (text) => pattern.test(text));
+  return checks;
+}
+
+function quoteAll(list: readonly unknown[]): string {
+  return list.map((each) => JSON.stringify(each)).join(", ");
+}
+
+/** The whole text has to match, as in Envoy. A pattern that JavaScript cannot read is not checked. */
+function compilePattern(pattern: unknown): RegExp | undefined {
+  if (typeof pattern !== "string") return undefined;
+  try {
+    return new RegExp(`^(?:${pattern})$`, "u");
+  } catch {
+    return undefined; // rules are advice: a descriptor of somebody else's must not stop the reading
+  }
+}
+
+const LABEL = /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/;
+const UUID = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
+
+const WELL_KNOWN: Readonly<Record<string, readonly [words: string, holds: (text: string) => boolean]>> = {
+  email: [
+    "an e-mail address",
+    (text) => /^[^@\s]+@[^@\s]+$/.test(text) && isHostname(text.slice(text.lastIndexOf("@") + 1)),
+  ],
+  hostname: ["a host name", isHostname],
+  ip: ["an IP address", (text) => isIP(text) !== 0],
+  ipv4: ["an IPv4 address", isIPv4],
+  ipv6: ["an IPv6 address", isIPv6],
+  uri: ["a URI", (text) => URL.canParse(text)],
+  uriRef: ["a URI or a path", (text) => URL.canParse(text, "http://any")],
+  address: ["a host name or an IP address", (text) => isIP(text) !== 0 || isHostname(text)],
+  uuid: ["a UUID", (text) => UUID.test(text)],
+};
+
+function isHostname(text: string): boolean {
+  return (
+    text.length <= 253 &&
+    text
+      .replace(/\.$/, "")
+      .split(".")
+      .every((label) => LABEL.test(label))
+  );
+}
+
+function wellKnownChecks(rules: RuleValues): readonly ValueCheck[] {
+  const wellKnown = rules["wellKnown"] as { case: string | undefined; value?: unknown } | undefined;
+  if (wellKnown?.case === undefined) return [];
+  if (wellKnown.case === "wellKnownRegex") return headerChecks(wellKnown.value, rules["strict"] !== false);
+  const known = WELL_KNOWN[wellKnown.case];
+  if (known === undefined || wellKnown.value !== true) return [];
+  const [words, holds] = known;
+  const code = codeOf(wellKnown.case);
+  return [
+    (value, problems) => {
+      if (!holds(String(value))) problems.warning(code, `expected ${words}, got ${problems.describe(value)}`);
+    },
+  ];
+}
+
+function headerChecks(regex: unknown, isStrict: boolean): readonly ValueCheck[] {
+  if (regex !== HTTP_HEADER_NAME && regex !== HTTP_HEADER_VALUE) return [];
+  const isName = regex === HTTP_HEADER_NAME;
+  const strictPattern = isName ? STRICT_HEADER_NAME : STRICT_HEADER_VALUE;
+  const pattern = isStrict ? strictPattern : LOOSE_HEADER;
+  const expected = isName ? "the name of an HTTP header" : "the value of an HTTP header";
+  return [
+    (value, problems) => {
+      if (!pattern.test(String(value)))
+        problems.warning("PGV_WELL_KNOWN_REGEX", `expected ${expected}, got ${problems.describe(value)}`);
+    },
+  ];
+}
