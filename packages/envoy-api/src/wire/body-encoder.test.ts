@@ -1,0 +1,237 @@
+import {
+  type Body,
+  createResource,
+  formatTypeUrl,
+  type Resource,
+  type ResourceInput,
+  type Segment,
+} from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { encodeWithProtobufEs } from "../../test/support/discovery-protos.ts";
+import { contentDigest } from "../digest.ts";
+import { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./body-encoder.ts";
+import { decodeDeltaResponse, decodeSotwResponse } from "./response.ts";
+
+const type = formatTypeUrl("envoy.service.runtime.v3.Runtime");
+const packageName = "envoy.service.discovery.v3";
+
+function runtime(name: string, changes: Partial<ResourceInput> = {}): Resource {
+  const bytes = encodeWithProtobufEs("envoy.service.runtime.v3.Runtime", { name });
+  return createResource({ type, name, bytes, ...changes }, contentDigest);
+}
+
+/** A resource of about so many bytes, which nobody decodes. */
+function opaque(name: string, length: number, fill = 1): Resource {
+  return createResource({ type, name, bytes: new Uint8Array(length).fill(fill) }, contentDigest);
+}
+
+function segment(puts: readonly Resource[], changes: Partial<Segment> = {}): Segment {
+  return { puts, removed: [], missing: [], ...changes };
+}
+
+function body(variant: Body["variant"], ...segments: Segment[]): Body {
+  return { variant, type, version: "v1", segments };
+}
+
+function whole(encoder: BodyEncoder, encodedBody: EncodedBody, nonce = "7"): Buffer {
+  return Buffer.concat([...encodedBody.chunks, encoder.encodeNonce("delta", nonce)]);
+}
+
+const anyJson = (name: string): object => ({ "@type": type, name });
+
+/** Protobuf lets the fields of a message be concatenated, so what leaves is their encodings of parts of it. */
+function partsFromProtobufEs(messageName: string, ...parts: readonly object[]): Buffer {
+  return Buffer.concat(parts.map((part) => encodeWithProtobufEs(`${packageName}.${messageName}`, part)));
+}
+
+describe("a State of the World response", () => {
+  test("S-TYP-03 S-RES-16 is header, resources and nonce, as protobuf has them", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const encoded = encoder.encode(
+      body("sotw", segment([runtime("a")]), segment([runtime("b", { doNotCache: true })])),
+    );
+    expect(whole(encoder, encoded).toString("hex")).toBe(
+      partsFromProtobufEs(
+        "DiscoveryResponse",
+        { version_info: "v1", type_url: type, control_plane: { identifier: "cp" } },
+        { resources: [anyJson("a"), anyJson("b")] },
+        { nonce: "7" },
+      ).toString("hex"),
+    );
+  });
+
+  test("S-TYP-03 tells its type even if it holds nothing, and no control plane that has no name", () => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const encoded = encoder.encode(body("sotw"));
+    expect(decodeSotwResponse(whole(encoder, encoded))).toEqual({
+      versionInfo: "v1",
+      resources: [],
+      canary: false,
+      typeUrl: type,
+      nonce: "7",
+      controlPlane: undefined,
+      resourceErrors: [],
+    });
+  });
+});
+
+describe("a delta response", () => {
+  test("wraps each resource with its name and version, as protobuf has them", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const plain = runtime("a");
+    const metadata = encodeWithProtobufEs("envoy.config.core.v3.Metadata", { filter_metadata: { f: { x: 1 } } });
+    const rich = runtime("b", { aliases: ["b1", "ä2"], doNotCache: true, metadata });
+    const encoded = encoder.encode(
+      body("delta", segment([plain, rich], { missing: ["m"] }), segment([], { removed: ["r", ""] })),
+    );
+    expect(whole(encoder, encoded).toString("hex")).toBe(
+      partsFromProtobufEs(
+        "DeltaDiscoveryResponse",
+        { system_version_info: "v1", type_url: type, control_plane: { identifier: "cp" } },
+        {
+          resources: [
+            { name: "a", version: plain.version, resource: anyJson("a") },
+            {
+              name: "b",
+              version: rich.version,
+              resource: anyJson("b"),
+              aliases: ["b1", "ä2"],
+              cache_control: { do_not_cache: true },
+              metadata: { filter_metadata: { f: { x: 1 } } },
+            },
+            { name: "m", aliases: ["m"] },
+          ],
+        },
+        { removed_resources: ["r", ""] },
+        { nonce: "7" },
+      ).toString("hex"),
+    );
+  });
+
+  test("of a resource without any bytes still says of which type it is", () => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const encoded = encoder.encode(body("delta", segment([opaque("empty", 0)])));
+    expect(decodeDeltaResponse(whole(encoder, encoded)).resources[0]?.resource).toEqual({
+      typeUrl: type,
+      value: new Uint8Array(),
+    });
+  });
+});
+
+describe("a nonce", () => {
+  test.each(["1", "", "x".repeat(300), "ä"])("is the last field: %s", (nonce) => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const bytes = Buffer.concat([...encoder.encode(body("sotw")).chunks, encoder.encodeNonce("sotw", nonce)]);
+    expect(decodeSotwResponse(bytes).nonce).toBe(nonce);
+  });
+});
+
+describe("what is shared", () => {
+  test("is encoded once, and a counter proves it: a segment for ten thousand views", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const base = segment(Array.from({ length: 10 }, (_, i) => runtime(`base-${i}`)));
+    const views = Array.from({ length: 10_000 }, () => body("delta", base));
+    for (const view of views) encoder.encode(view);
+    expect(encoder.counters).toMatchObject({ segmentsEncoded: 1, framesEncoded: 10, bodiesEncoded: 10_000 });
+  });
+
+  test("is the same object: a body for ten thousand streams", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const shared = body("delta", segment([runtime("a")]));
+    const first = encoder.encode(shared);
+    const same = Array.from({ length: 10_000 }, () => encoder.encode(shared) === first);
+    expect([same.every(Boolean), encoder.counters]).toEqual([
+      true,
+      { segmentsEncoded: 1, framesEncoded: 1, bodiesEncoded: 1, bytesEncoded: first.byteLength },
+    ]);
+  });
+
+  test("between the variants is not mixed up", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const both = segment([runtime("a")]);
+    const sotw = whole(encoder, encoder.encode(body("sotw", both)));
+    const delta = whole(encoder, encoder.encode(body("delta", both)));
+    expect([decodeSotwResponse(sotw).resources.length, decodeDeltaResponse(delta).resources[0]?.name]).toEqual([
+      1,
+      "a",
+    ]);
+  });
+});
+
+describe("a large state", () => {
+  const state = Array.from({ length: 2000 }, (_, i) => opaque(`name-${i}`, 300));
+
+  function changed(position: number, resource?: Resource): readonly Resource[] {
+    return resource === undefined ? state.toSpliced(position, 1) : state.toSpliced(position, 1, resource);
+  }
+
+  test.each(["sotw", "delta"] as const)("leaves in several chunks, in %s, and says the same", (variant) => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const encoded = encoder.encode(body(variant, segment(state)));
+    const bytes = whole(encoder, encoded);
+    const decoded = variant === "sotw" ? decodeSotwResponse(bytes) : decodeDeltaResponse(bytes);
+    expect({
+      resources: decoded.resources.length,
+      byteLength: encoded.chunks.reduce((total, chunk) => total + chunk.length, 0),
+      areFew: encoded.chunks.length < 20,
+    }).toEqual({ resources: 2000, byteLength: encoded.byteLength, areFew: true });
+  });
+
+  test.each([
+    ["a resource changed", changed(777, opaque("name-777", 305, 2))],
+    ["the first changed", changed(0, opaque("name-0", 290, 2))],
+    ["the last changed", changed(1999, opaque("name-1999", 300, 2))],
+    ["one was deleted", changed(500)],
+    ["one was added in front", [opaque("new", 300), ...state]],
+    ["one was added behind", [...state, opaque("new", 300)]],
+    ["a huge one came between", state.toSpliced(1000, 0, opaque("huge", 100_000))],
+  ] as const)("is encoded again only around what changed: %s", (_what, next) => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    encoder.encode(body("delta", segment(state)));
+    const before = encoder.counters.framesEncoded;
+    const bytes = whole(encoder, encoder.encode(body("delta", segment(next))));
+    const names = decodeDeltaResponse(bytes).resources.map((resource) => `${resource.name}@${resource.version}`);
+    expect(names).toEqual(next.map((resource) => `${resource.name}@${resource.version}`));
+    expect(encoder.counters.framesEncoded - before).toBeLessThan(500);
+  });
+
+  test("shares memory with the state before", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const before = new Set(encoder.encode(body("sotw", segment(state))).chunks);
+    const after = encoder.encode(body("sotw", segment(changed(777, opaque("name-777", 300, 2))))).chunks;
+    const fresh = after.filter((chunk) => !before.has(chunk));
+    expect([fresh.length <= 3, after.length > 8]).toEqual([true, true]);
+  });
+
+  test("does not come out of runs that hold anything else", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    for (let round = 0; round < 50; round++) {
+      const next = state.filter((_, i) => (i * 7919 + round) % 13 !== 0).slice(round * 3);
+      const decoded = decodeDeltaResponse(whole(encoder, encoder.encode(body("delta", segment(next)))));
+      expect(decoded.resources.map(({ name }) => name)).toEqual(next.map(({ name }) => name));
+    }
+  });
+});
+
+describe("a large resource", () => {
+  test.each(["sotw", "delta"] as const)("is not copied, in %s", (variant) => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const large = opaque("large", 1_000_000);
+    const encoded = encoder.encode(body(variant, segment([opaque("a", 300), large, opaque("b", 300)])));
+    const bytes = whole(encoder, encoded);
+    const decoded = variant === "sotw" ? decodeSotwResponse(bytes) : decodeDeltaResponse(bytes);
+    expect([encoded.chunks.includes(large.bytes), encoded.chunks.length, decoded.resources.length]).toEqual([
+      true,
+      3,
+      3,
+    ]);
+  });
+});
+
+describe("memory", () => {
+  test("of a small body is its own, not a slice of a pool", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const { chunks } = encoder.encode(body("delta", segment([runtime("a")])));
+    expect(chunks.map((chunk) => chunk.buffer.byteLength - chunk.byteLength)).toEqual([0]);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { WireReader } from "./reader.ts";
+import { readStruct, writeStruct } from "./struct.ts";
+import { WireError } from "./wire-error.ts";
+import { WireWriter } from "./writer.ts";
+
+function throughTheWire(struct: Readonly<Record<string, unknown>>): unknown {
+  const writer = new WireWriter();
+  writeStruct(writer, struct);
+  return readStruct(new WireReader(writer.finish()));
+}
+
+/** A list in a list in a list … */
+function nested(depth: number): unknown {
+  let value: unknown = [];
+  for (let i = 1; i < depth; i++) value = [value];
+  return value;
+}
+
+describe("a Struct", () => {
+  test("is plain JSON", () => {
+    const json = { a: null, b: [1, -0.5, "x", true, [], {}], c: { "": { d: "ä" } } };
+    expect(throughTheWire(json)).toStrictEqual(json);
+  });
+
+  test("has null for what JSON cannot say, and nothing for what is undefined", () => {
+    const struct = { a: Number.NaN, b: Number.POSITIVE_INFINITY, c: undefined, d: [undefined, () => 1], e: 1n };
+    expect(throughTheWire(struct)).toStrictEqual({ a: null, b: null, d: [null, null], e: null });
+  });
+
+  test("with the field __proto__ has a field, and the usual prototype", () => {
+    const read = throughTheWire(JSON.parse('{"__proto__": {"isAdmin": true}, "constructor": 1}'));
+    expect({ keys: Object.keys(read as object), isAdmin: (read as { isAdmin?: unknown }).isAdmin }).toEqual({
+      keys: ["__proto__", "constructor"],
+      isAdmin: undefined,
+    });
+    expect(Object.getPrototypeOf(read)).toBe(Object.prototype);
+  });
+
+  test("may be nested 64 levels deep and no deeper", () => {
+    expect(throughTheWire({ a: nested(63) })).toEqual({ a: nested(63) });
+    expect(() => throughTheWire({ a: nested(64) })).toThrow(WireError);
+    expect(() => throughTheWire({ a: nested(500) })).toThrow(WireError);
+  });
+
+  test("takes the number that JSON has no sign for as null, and unknown kinds too", () => {
+    // fields: "a" -> Value{number_value NaN}, "b" -> Value{} , "c" -> Value{field 9}
+    const bytes = Buffer.from("0a0e0a0161120911000000000000f87f0a050a016212000a070a016312024801", "hex");
+    expect(readStruct(new WireReader(bytes))).toStrictEqual({ a: null, b: null, c: null });
+  });
+});
