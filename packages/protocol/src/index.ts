@@ -18,6 +18,7 @@ export { addSums, createResource, type Digest, formatVersion, subtractSums } fro
 export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
 export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event.ts";
 export type { DeliveryState, StreamState, TypeState } from "./server/inspect.ts";
+export { InvariantError } from "./server/invariant-error.ts";
 export { Plane, type PlaneOptions } from "./server/plane.ts";
 export type { LayerState } from "./state/layer-set.ts";
 export type { Deletion, LayerChange, Transaction } from "./state/transaction.ts";

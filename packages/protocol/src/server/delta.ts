@@ -165,7 +165,7 @@ export class DeltaTypeStream implements TypeStream {
         missing.length > 0
           ? present.ownBody("delta", here.view, type, segment)
           : present.selectionBody("delta", here.view, type, this.subscription, () => segment, undefined);
-      return this.#advance(here, this.#split(body, puts));
+      return this.#advance(here, this.#split(body, [puts]));
     }
     const news: News = { puts: byName(puts), removed: new Set(), missing: new Set() };
     for (const term of missing) this.#addMissing(news, term);
@@ -241,7 +241,7 @@ export class DeltaTypeStream implements TypeStream {
       if (puts.length === 0 && removed.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed, missing: [] });
       const body = present.selectionBody("delta", here.view, type, this.subscription, make, position);
-      return this.#advance(here, this.#split(body, puts));
+      return this.#advance(here, this.#split(body, [puts]));
     }
     const news: News = { puts: new Map(), removed: new Set(), missing: new Set() };
     for (const put of selection.puts) if (!this.#ahead.has(put.name)) news.puts.set(put.name, put);
@@ -318,7 +318,7 @@ export class DeltaTypeStream implements TypeStream {
   #whole(body: Body): readonly Answer[] {
     return this.#split(
       body,
-      body.segments.flatMap((segment) => segment.puts),
+      body.segments.map((segment) => segment.puts),
     );
   }
 
@@ -330,11 +330,11 @@ export class DeltaTypeStream implements TypeStream {
   ): readonly Answer[] {
     const segment: Segment = { puts: [...news.puts.values()], removed: [...news.removed], missing: [...news.missing] };
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
-    return this.#split(present.ownBody("delta", here.view, this.traits.type, segment), segment.puts, how.isInTurn);
+    return this.#split(present.ownBody("delta", here.view, this.traits.type, segment), [segment.puts], how.isInTurn);
   }
 
   /** Each resource in a response of its own, where an edition wants that (S-RES-07). */
-  #split(body: Body, news: readonly Resource[], isInTurn = true): readonly Answer[] {
+  #split(body: Body, news: Answer["news"], isInTurn = true): readonly Answer[] {
     if (!this.#options.dialect.deltaOnePerResponse) return [{ body, isInTurn, news }];
     const parts = body.segments.flatMap(({ puts, removed, missing }): Segment[] => [
       ...puts.map((put) => ({ puts: [put], removed: [], missing: [] })),
@@ -342,7 +342,7 @@ export class DeltaTypeStream implements TypeStream {
       ...(removed.length > 0 ? [{ puts: [], removed, missing: [] }] : []),
     ]);
     if (parts.length < 2) return [{ body, isInTurn, news }];
-    return parts.map((part) => ({ body: { ...body, segments: [part] }, isInTurn, news: part.puts }));
+    return parts.map((part) => ({ body: { ...body, segments: [part] }, isInTurn, news: [part.puts] }));
   }
 
   #advance(to: Position, answers: readonly Answer[]): readonly Answer[] {

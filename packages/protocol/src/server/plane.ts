@@ -14,8 +14,9 @@ import type { Transaction } from "../state/transaction.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
 import type { StreamState } from "./inspect.ts";
+import { InvariantError } from "./invariant-error.ts";
 import { Present } from "./present.ts";
-import { Stream } from "./stream.ts";
+import { Stream, type Turn } from "./stream.ts";
 import type { TypeStream } from "./type-stream.ts";
 
 export interface PlaneOptions {
@@ -32,9 +33,12 @@ export interface PlaneOptions {
   readonly maxSubscriptionsPerStream?: number;
   /** Journal lines kept per layer and type for streams that lag behind; beyond it those streams end with UNAVAILABLE. */
   readonly maxJournalLines?: number;
+  /** The same in bytes of the replaced Clusters that those lines keep. */
+  readonly maxJournalBytes?: number;
 }
 
 const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
+const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 
 /** Every stream and every view: an event in, effects out; then turns of streams, a budget at a time. */
 export class Plane {
@@ -56,7 +60,10 @@ export class Plane {
     this.#options = options;
     this.#placement = options.placement;
     const mayBeUsedOn = (type: TypeUrl): boolean => options.traits(type)?.kind === "cds";
-    this.#layers = new LayerSet(mayBeUsedOn, options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES);
+    this.#layers = new LayerSet(mayBeUsedOn, {
+      lines: options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES,
+      bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
+    });
   }
 
   /** Takes an event. What it has to say to clients waits for `next`. */
@@ -85,20 +92,32 @@ export class Plane {
     }
   }
 
-  /** The turns of at most `budget` streams, each made from the newest state. */
+  /**
+   * The turns of at most `budget` streams, each made from the newest state.
+   *
+   * @throws {InvariantError} a bug of ours, with the stream whose turn it was; call with a budget of 1 to lose no effects
+   */
   next(budget: number): readonly PlaneEffect[] {
     const effects: PlaneEffect[] = [];
     let left = budget;
     for (const stream of this.#due) {
       if (left-- <= 0) break;
       this.#due.delete(stream);
-      const turn = stream.turn(this.#present);
+      const turn = this.#turnOf(stream);
       effects.push(...turn.effects);
       if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
       if (turn.isUnfinished) this.#due.add(stream);
       this.#startTimers(stream, effects);
     }
     return effects;
+  }
+
+  #turnOf(stream: Stream): Turn {
+    try {
+      return stream.turn(this.#present);
+    } catch (cause) {
+      throw new InvariantError(stream.opened.stream, cause);
+    }
   }
 
   /** A stream waits for its turn. */

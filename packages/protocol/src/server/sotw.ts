@@ -181,13 +181,13 @@ export class SotwTypeStream implements TypeStream {
     if (this.#options.isUnknown) return this.#advance(here, []);
     if (this.subscription.isSoleWildcard) {
       const body = present.wholeBody("sotw", here.view, type);
-      return this.#advance(here, [{ body, isInTurn: true, news: body.segments.flatMap((segment) => segment.puts) }]);
+      return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
     }
     const { puts } = present.selectAll(here.view, type, this.subscription);
     // A client that comes back may hold what is gone; of a full-state type an empty answer tells it.
     const mayHoldGone = this.traits.isFullState && this.#resumedVersion !== undefined;
     if (puts.length === 0 && !this.#mustAnswer && !mayHoldGone) return this.#advance(here, []);
-    return this.#advance(here, [this.#selected(here, present, puts, puts)]);
+    return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
   }
 
   /** Every covered resource, if any covered one changed or is asked for (S-RES-03, S-RES-04). */
@@ -198,7 +198,7 @@ export class SotwTypeStream implements TypeStream {
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
     const isAsked = asked.length > 0 || this.#mustAnswer || this.#mayArriveGone;
     if (!isChanged && !isAsked) return this.#advance(here, []);
-    const news = [...changes.puts, ...asked];
+    const news = [changes.puts, asked];
     if (this.subscription.isSoleWildcard) {
       return this.#advance(here, [{ body: present.wholeBody("sotw", here.view, type), isInTurn: true, news }]);
     }
@@ -211,18 +211,18 @@ export class SotwTypeStream implements TypeStream {
     const { type } = this.traits;
     if (this.#mustAnswer && this.subscription.isSoleWildcard) {
       const body = present.wholeBody("sotw", here.view, type);
-      return this.#advance(here, [{ body, isInTurn: true, news: body.segments.flatMap((segment) => segment.puts) }]);
+      return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
     }
     if (this.#mustAnswer) {
       const { puts } = present.selectAll(here.view, type, this.subscription);
-      return this.#advance(here, [this.#selected(here, present, puts, puts)]);
+      return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
     }
     const { puts } = present.selectChanges(position, here.view, type, this.subscription);
     if (this.#asked.size === 0 && this.#ahead.size === 0) {
       if (puts.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed: [], missing: [] });
       const body = present.selectionBody("sotw", here.view, type, this.subscription, make, position);
-      return this.#advance(here, [{ body, isInTurn: true, news: puts }]);
+      return this.#advance(here, [{ body, isInTurn: true, news: [puts] }]);
     }
     const byName = new Map<string, Resource>();
     for (const put of puts) if (!this.#ahead.has(put.name)) byName.set(put.name, put);
@@ -234,7 +234,7 @@ export class SotwTypeStream implements TypeStream {
     const sent = [...byName.values()];
     if (sent.length === 0) return this.#advance(here, []);
     const body = present.ownBody("sotw", here.view, type, { puts: sent, removed: [], missing: [] });
-    return this.#advance(here, [{ body, isInTurn: true, news: sent }]);
+    return this.#advance(here, [{ body, isInTurn: true, news: [sent] }]);
   }
 
   #outOfTurn(here: Position, present: Present): readonly Answer[] {
@@ -243,14 +243,14 @@ export class SotwTypeStream implements TypeStream {
     if (found.length === 0) return [];
     for (const resource of found) this.#ahead.set(resource.name, resource.version);
     const body = present.ownBody("sotw", here.view, this.traits.type, { puts: found, removed: [], missing: [] });
-    return [{ body, isInTurn: false, news: found }];
+    return [{ body, isInTurn: false, news: [found] }];
   }
 
   #findAsked(view: View): readonly Resource[] {
     return [...this.#asked].flatMap((term) => view.find(this.traits.type, term) ?? []);
   }
 
-  #selected(here: Position, present: Present, puts: readonly Resource[], news: readonly Resource[]): Answer {
+  #selected(here: Position, present: Present, puts: readonly Resource[], news: Answer["news"]): Answer {
     const { type } = this.traits;
     const make = (): Segment => ({ puts, removed: [], missing: [] });
     return {

@@ -2,7 +2,6 @@ import type { Dialect } from "../dialect/dialect.ts";
 import { forKind } from "../dialect/dialect.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
-import type { Resource } from "../resource/resource.ts";
 import { sendingRank, type TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
@@ -147,14 +146,14 @@ export class Stream {
   }
 
   /** What the news owe follows in this turn where it is asked for here, and is told to the node's other streams. */
-  #collectOwed(type: TypeStream, news: readonly Resource[], owed: Map<TypeUrl, Set<string>>): void {
+  #collectOwed(type: TypeStream, news: Answer["news"], owed: Map<TypeUrl, Set<string>>): void {
     if (type.traits.owes.length === 0 || !this.identity.dialect.resendEdsOnClusterChange) return;
     for (const owedType of type.traits.owes) {
       const here = this.#types.get(owedType);
       if (this.#isAggregated && here?.position === undefined) continue;
       const names = owed.get(owedType) ?? new Set();
-      for (const resource of news) {
-        for (const reference of resource.references) if (reference.type === owedType) names.add(reference.name);
+      for (const reference of news.flat().flatMap((resource) => resource.references)) {
+        if (reference.type === owedType) names.add(reference.name);
       }
       here?.owe(names);
       owed.set(owedType, names);

@@ -35,8 +35,8 @@ export interface Answer {
   readonly body: Body;
   /** It brings the client up to its position, so newer content waits until it is settled. */
   readonly isInTurn: boolean;
-  /** Resources that are new to the client or changed: what they owe follows in the same turn. */
-  readonly news: readonly Resource[];
+  /** Resources that are new to the client or changed, in lists that others share: what they owe follows in the same turn. */
+  readonly news: readonly (readonly Resource[])[];
 }
 
 /** One resource type on one stream: the interface that both variants implement. */

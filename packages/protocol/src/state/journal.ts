@@ -10,16 +10,24 @@ interface Line {
   readonly revision: number;
   readonly name: string;
   readonly before: Past | undefined;
+  /** Bytes of a body that only this line may keep alive. */
+  readonly bytes: number;
 }
 
 /** What changed at which revision, for one type in one layer: a line per change, so "what is new" costs what is new. */
 export class Journal {
   #lines: Line[] = [];
   #trimmedTo = 0;
+  #bytes = 0;
 
   /** Lines kept. */
   get length(): number {
     return this.#lines.length;
+  }
+
+  /** Bytes of the bodies that the lines keep. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Cursors that stand before this revision cannot be answered any more. */
@@ -27,8 +35,10 @@ export class Journal {
     return this.#trimmedTo;
   }
 
-  append(revision: number, name: string, before: Past | undefined): void {
-    this.#lines.push({ revision, name, before });
+  /** `bytes`: of the body that `before` keeps; 0 if it keeps none. */
+  append(revision: number, name: string, before: Past | undefined, bytes: number): void {
+    this.#lines.push({ revision, name, before, bytes });
+    this.#bytes += bytes;
   }
 
   /** The last change at or before a revision: cursors with equal answers stand at the same change. */
@@ -46,15 +56,16 @@ export class Journal {
     return past;
   }
 
-  /** The revision before which half of the lines lie. */
+  /** The revision before which the older half of the lines lies. */
   get middle(): number {
-    return this.#lines[this.#lines.length >> 1]?.revision ?? this.#trimmedTo;
+    return this.#lines[(this.#lines.length - 1) >> 1]?.revision ?? this.#trimmedTo;
   }
 
   /** Forgets the lines up to a revision. */
   trim(revision: number): void {
     const keepFrom = this.#indexAfter(revision);
     if (keepFrom === 0) return;
+    for (const line of this.#lines.slice(0, keepFrom)) this.#bytes -= line.bytes;
     this.#lines = this.#lines.slice(keepFrom);
     this.#trimmedTo = Math.max(this.#trimmedTo, revision);
   }

@@ -14,8 +14,16 @@ export interface LayerState {
   >;
 }
 
-/** Lines that a journal may have before it is looked at for trimming. */
+/** How far the journals reach back, per layer and type; streams that stand further back are given up. */
+export interface JournalLimits {
+  readonly lines: number;
+  /** Of the bodies that the lines keep alive. */
+  readonly bytes: number;
+}
+
+/** From where on a journal is looked at for trimming. */
 const LINES_BEFORE_TRIM = 1024;
+const BYTES_BEFORE_TRIM = 4 * 1024 * 1024;
 
 interface Watched<W> {
   readonly view: View;
@@ -25,17 +33,17 @@ interface Watched<W> {
 /** Every layer and every view of them that somebody watches. `W` is who watches. */
 export class LayerSet<W extends object> {
   readonly #keepsBodies: (type: TypeUrl) => boolean;
-  readonly #maxLines: number;
+  readonly #limits: JournalLimits;
   readonly #layers = new Map<string, Layer>();
   readonly #views = new Map<string, Watched<W>>();
   readonly #viewsOf = new Map<Layer, Set<Watched<W>>>();
-  /** At how many lines a journal is next looked at. */
-  readonly #trimAt = new WeakMap<Table, number>();
+  /** From where on a journal is next looked at. */
+  readonly #trimAt = new WeakMap<Table, JournalLimits>();
   #long = new Map<Table, { readonly layer: Layer; readonly type: TypeUrl }>();
 
-  constructor(keepsBodies: (type: TypeUrl) => boolean, maxLines: number) {
+  constructor(keepsBodies: (type: TypeUrl) => boolean, limits: JournalLimits) {
     this.#keepsBodies = keepsBodies;
-    this.#maxLines = maxLines;
+    this.#limits = limits;
   }
 
   /** Applies a transaction. Returns the views it concerns; undefined if it changed nothing. */
@@ -108,15 +116,17 @@ export class LayerSet<W extends object> {
     if (this.#long.size === 0) return [];
     const cut = new Set<TypeUrl>();
     for (const [table, { layer, type }] of this.#long) {
-      table.journal.trim(oldestCursor(type, layer));
-      if (table.journal.length > this.#maxLines) {
-        table.journal.trim(table.journal.middle);
+      const { journal } = table;
+      journal.trim(oldestCursor(type, layer));
+      while (journal.length > this.#limits.lines || journal.bytes > this.#limits.bytes) {
+        journal.trim(journal.middle);
         cut.add(type);
       }
-      this.#trimAt.set(
-        table,
-        Math.min(this.#maxLines, table.journal.length + Math.max(LINES_BEFORE_TRIM, table.journal.length)),
-      );
+      // Looked at again when it has doubled, so that looking costs little per line.
+      this.#trimAt.set(table, {
+        lines: Math.min(this.#limits.lines, journal.length + Math.max(LINES_BEFORE_TRIM, journal.length)),
+        bytes: Math.min(this.#limits.bytes, journal.bytes + Math.max(BYTES_BEFORE_TRIM, journal.bytes)),
+      });
     }
     this.#long = new Map();
     return [...cut];
@@ -149,10 +159,16 @@ export class LayerSet<W extends object> {
     for (const [type, version] of change.typeVersions ?? []) {
       if (layer.tableFor(type).printVersion(version)) isChanged = true;
     }
-    for (const [type, table] of layer.tables) {
-      if (table.journal.length > (this.#trimAt.get(table) ?? LINES_BEFORE_TRIM)) this.#long.set(table, { layer, type });
-    }
+    for (const [type, table] of layer.tables) if (this.#isLong(table)) this.#long.set(table, { layer, type });
     return isChanged;
+  }
+
+  #isLong(table: Table): boolean {
+    const { journal } = table;
+    const at = this.#trimAt.get(table);
+    const lines = at?.lines ?? Math.min(LINES_BEFORE_TRIM, this.#limits.lines);
+    const bytes = at?.bytes ?? Math.min(BYTES_BEFORE_TRIM, this.#limits.bytes);
+    return journal.length > lines || journal.bytes > bytes;
   }
 
   #layer(name: string): Layer {

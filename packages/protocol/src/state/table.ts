@@ -149,7 +149,8 @@ export class Table {
   }
 
   #note(revision: number, name: string, before: Resource | undefined): void {
-    this.#journal.append(revision, name, before === undefined || this.#keepsBodies ? before : slim(before));
+    if (before !== undefined && this.#keepsBodies) this.#journal.append(revision, name, before, before.bytes.length);
+    else this.#journal.append(revision, name, before && slim(before), 0);
     this.#whole = undefined;
     if (this.#changes.size > 0) this.#changes = new Map();
     this.#changedAt = revision;
