@@ -91,7 +91,7 @@ function story(name: GrpcClientName): void {
     site.write({ "svc-b.json": [api, table, refusedCluster("cluster-svc-b"), assignment] });
     await until(
       { says: "the server knows of the refusal", withinMs: 3_000 },
-      async () => (await nacks(server)) > nacks,
+      async () => (await nacks(server)) > refusals,
     );
     await watchFor(times(1_000, 3_000));
     expect({ nacks: (await nacks(server)) - refusals, failures: (await client.failures("svc-b")) - before }).toEqual({
@@ -115,7 +115,7 @@ function story(name: GrpcClientName): void {
     await client.add("refused", { rate: 20, deadlineMs: 1_000 });
     await until(
       { says: "the server knows of the refusal", withinMs: 3_000 },
-      async () => (await nacks(server)) > nacks,
+      async () => (await nacks(server)) > refusals,
     );
     await client.add("svc-c");
     note("G6 asked for after a NACK", name, "ms", await client.lastIs("svc-c", "green", 2_000));

@@ -40,8 +40,7 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
   const start = async (): Promise<void> => {
     process = await startProcess(
       [
-        ...(globalThis.process.env["XDS_E2E_NODE"] ?? globalThis.process.execPath).split(" "),
-        join(root, "packages/cli/bin/xds.js"),
+        ...xdsCommand(),
         ...["serve", settings.site.directory],
         ...["--listen", `127.0.0.1:${port}`, "--admin", `127.0.0.1:${adminPort}`],
         ...(settings.flags ?? []),
@@ -82,6 +81,12 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
       await process.stop();
     },
   };
+}
+
+/** The built command on the Node that runs the tests; XDS_E2E_COMMAND names another, such as an installed package or a newer Node. */
+function xdsCommand(): readonly string[] {
+  const named = globalThis.process.env["XDS_E2E_COMMAND"];
+  return named === undefined ? [globalThis.process.execPath, join(root, "packages/cli/bin/xds.js")] : named.split(" ");
 }
 
 /** Adds up the series of a metric in the Prometheus text format. */
