@@ -1,0 +1,15 @@
+import { deliveryRequirements } from "./delivery.ts";
+import { exchangeRequirements } from "./exchange.ts";
+import { generalRequirements } from "./general.ts";
+import { interestRequirements } from "./interest.ts";
+import { operationRequirements } from "./operation.ts";
+import type { Requirement } from "./requirement.ts";
+
+/** Every rule for servers of the groups that this release speaks of, also those whose time has not come. */
+export const requirements: readonly Requirement[] = [
+  ...generalRequirements,
+  ...exchangeRequirements,
+  ...interestRequirements,
+  ...deliveryRequirements,
+  ...operationRequirements,
+];
