@@ -1,0 +1,100 @@
+// What generate.mjs and make-descriptors.mjs share: where the proto files of npm packages are, and how buf is run.
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const require = createRequire(import.meta.url);
+
+// Their imports are in no npm package. None of them is a resource, or named by one of an Envoy of today: the services of
+// metrics and trace sinks, and OpenCensus, which Envoy no longer has (trace.proto only re-exports it and its neighbours).
+const WITHOUT_IMPORTS = new Set([
+  "envoy/config/trace/v3/opencensus.proto",
+  "envoy/config/trace/v3/trace.proto",
+  "envoy/service/metrics/v3/metrics_service.proto",
+  "envoy/service/trace/v3/trace_service.proto",
+]);
+
+// Without "v3" in its path, and still what Envoy's redis cluster is configured with.
+const UNVERSIONED = ["envoy/config/cluster/redis/redis_cluster.proto"];
+
+// The attribute values of OpenTelemetry, as far as Envoy's access log names them.
+const OPEN_TELEMETRY_COMMON = `syntax = "proto3";
+package opentelemetry.proto.common.v1;
+message AnyValue {
+  oneof value {
+    string string_value = 1;
+    bool bool_value = 2;
+    int64 int_value = 3;
+    double double_value = 4;
+    ArrayValue array_value = 5;
+    KeyValueList kvlist_value = 6;
+    bytes bytes_value = 7;
+  }
+}
+message ArrayValue { repeated AnyValue values = 1; }
+message KeyValueList { repeated KeyValue values = 1; }
+message KeyValue {
+  string key = 1;
+  AnyValue value = 2;
+}
+`;
+
+const MODULES = {
+  envoy: (path) =>
+    !WITHOUT_IMPORTS.has(path) &&
+    (path.includes("/v3/") || path.startsWith("envoy/annotations/") || UNVERSIONED.includes(path)),
+  xds: () => true,
+  googleapis: (path) =>
+    /^google\/(rpc\/[a-z_]+|api\/(annotations|http|expr\/v1alpha1\/(checked|syntax)))\.proto$/.test(path),
+  validate: (path) => path === "validate/validate.proto",
+};
+
+/** Copies the v3 files of Envoy and what they import, mended where they need it, into one folder: imports begin there. */
+export function stageProtos(protosDir) {
+  const deps = join(packageDirOf("@grpc/grpc-js-xds"), "deps");
+  const from = {
+    envoy: join(deps, "envoy-api"),
+    xds: join(deps, "xds"),
+    googleapis: join(deps, "googleapis"),
+    validate: join(deps, "protoc-gen-validate"),
+  };
+  for (const [module, isWanted] of Object.entries(MODULES)) {
+    cpSync(from[module], protosDir, {
+      recursive: true,
+      filter: (source) => {
+        const path = source.slice(from[module].length + 1).replaceAll("\\", "/");
+        return path.endsWith(".proto") ? isWanted(path) : !path.includes(".");
+      },
+    });
+  }
+  const common = join(protosDir, "opentelemetry", "proto", "common", "v1", "common.proto");
+  mkdirSync(dirname(common), { recursive: true });
+  writeFileSync(common, OPEN_TELEMETRY_COMMON);
+  addIgnoreEmpty(join(protosDir, "validate", "validate.proto"));
+  writeFileSync(join(protosDir, "buf.yaml"), "version: v2\n");
+}
+
+/** The rules that are shipped with Envoy's files are older than the files: they lack an option that is used there. */
+function addIgnoreEmpty(file) {
+  const text = readFileSync(file, "utf8");
+  if (/ignore_empty\s*=\s*26/.test(text)) return;
+  const patched = text.replace(/(optional bool strict\s*=\s*25[^;]*;)/, "$1\n    optional bool ignore_empty = 26;");
+  if (patched === text) throw new Error("generate: expected StringRules.strict = 25 in validate.proto");
+  writeFileSync(file, patched);
+}
+
+/** Runs buf in a folder, without network. Throws if it fails. */
+export function runBuf(cwd, args, stdio = ["ignore", "inherit", "inherit"]) {
+  // The package's own bin runs the platform's binary from its optional dependency: no install script is needed.
+  const script = join(packageDirOf("@bufbuild/buf"), "bin", "buf");
+  execFileSync(process.execPath, [script, ...args], { cwd, stdio });
+}
+
+/** Where an npm package is installed; throws if it is not. */
+export function packageDirOf(name) {
+  for (const dir of require.resolve.paths(name) ?? []) {
+    if (existsSync(join(dir, name, "package.json"))) return join(dir, name);
+  }
+  throw new Error(`${name} is not installed: run npm ci`);
+}
