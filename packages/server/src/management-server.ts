@@ -1,11 +1,17 @@
-import { contentDigest, createBodyEncoder } from "@xdskit/envoy-api";
+import { type BodyEncoder, contentDigest, createBodyEncoder } from "@xdskit/envoy-api";
 import type { Placement, Transaction } from "@xdskit/protocol";
+import { type AdminServer, createAdminServer } from "./admin/server.ts";
+import type { AdminView } from "./admin/view.ts";
 import { XdsError } from "./error.ts";
 import { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
+import type { Telemetry } from "./hub/port.ts";
+import { createDeliveryTimes } from "./observe/deliveries.ts";
+import { attachLog } from "./observe/log.ts";
+import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
-import { createTelemetry } from "./observe/telemetry.ts";
-import { type CheckedOptions, checkOptions, type ManagementServerOptions } from "./options.ts";
+import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
+import { type AdminAddress, type CheckedOptions, checkOptions, type ManagementServerOptions } from "./options.ts";
 import { createServerView } from "./server-view.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import type { BoundAddress, Transport } from "./transport/transport.ts";
@@ -66,34 +72,26 @@ export function createManagementServer(options: ManagementServerOptions): Manage
 class WiredServer implements ManagementServer {
   readonly #hub: Hub;
   readonly #transport: Transport;
+  readonly #admin: AdminServer | undefined;
   #source: SourceStatus = { state: "loading", problems: [], since: new Date() };
   #address: BoundAddress | undefined;
   #state: "new" | "started" | "closed" = "new";
 
   constructor(options: CheckedOptions) {
-    const { api, limits, tls, listen } = options;
-    const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
+    const { api, limits, tls, listen, log } = options;
     const telemetry = createTelemetry();
-    this.#hub = new Hub({
-      digest: contentDigest,
-      traits: (type) => api.traits(type),
-      placement: options.placement,
-      requireNode: options.requireNode,
-      insecure: options.insecure,
-      ...(options.edition === undefined ? {} : { edition: options.edition }),
-      ...(options.dialect === undefined ? {} : { dialect: options.dialect }),
-      encoder,
-      limits,
-      telemetry,
-    });
-    createServerView({
+    if (log !== undefined) attachLog(telemetry, log);
+    const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
+    this.#hub = createHub(options, encoder, telemetry);
+    this.#transport = new GrpcTransport({ api, ...listen, tls, limits });
+    const view = createServerView({
       options,
       hub: this.#hub,
       encoder,
-      address: () => (this.#address === undefined ? undefined : `${this.#address.host}:${this.#address.port}`),
+      address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,
     });
-    this.#transport = new GrpcTransport({ api, ...listen, tls, limits });
+    this.#admin = options.admin === false ? undefined : this.#createAdmin(options.admin, view, telemetry);
     if (options.serveEmpty) this.#hub.becomeReady();
   }
 
@@ -105,8 +103,15 @@ class WiredServer implements ManagementServer {
     if (this.#state !== "new")
       throw new XdsError("SERVER_STATE", `expected a new server, got one that is ${this.#state}`);
     this.#state = "started";
-    this.#address = await this.#transport.start(this.#hub);
-    return { address: this.#address };
+    try {
+      this.#address = await this.#transport.start(this.#hub);
+      const adminAddress = await this.#admin?.start();
+      return { address: this.#address, ...(adminAddress === undefined ? {} : { adminAddress }) };
+    } catch (cause) {
+      await this.close();
+      if (cause instanceof XdsError) throw cause;
+      throw new XdsError("LISTEN_FAILED", "cannot listen for the admin API", { cause });
+    }
   }
 
   commit(transaction: Transaction): number {
@@ -138,12 +143,52 @@ class WiredServer implements ManagementServer {
     if (this.#state === "closed") return;
     this.#state = "closed";
     this.#hub.close();
-    await this.#transport.stop();
+    await Promise.all([this.#transport.stop(), this.#admin?.close()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
+
+  #createAdmin(address: Required<AdminAddress>, view: AdminView, telemetry: ObservedTelemetry): AdminServer {
+    const deliveries = createDeliveryTimes(telemetry);
+    const metrics = createMetrics({
+      telemetry,
+      deliveries,
+      gauges: view,
+      types: view.types.types,
+      version: view.version,
+    });
+    return createAdminServer({
+      ...address,
+      view,
+      metrics,
+      deliveries,
+      onFault: (path, error) => {
+        this.#hub.report({ kind: "invariant-broken", stream: undefined, during: `admin ${path}`, error });
+      },
+    });
+  }
+}
+
+function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
+  const { api, placement, requireNode, insecure, limits, edition, dialect } = options;
+  return new Hub({
+    digest: contentDigest,
+    traits: (type) => api.traits(type),
+    placement,
+    requireNode,
+    insecure,
+    ...(edition === undefined ? {} : { edition }),
+    ...(dialect === undefined ? {} : { dialect }),
+    encoder,
+    limits,
+    telemetry,
+  });
+}
+
+function formatAddress({ host, port }: BoundAddress): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 async function elapsed(ms: number): Promise<void> {

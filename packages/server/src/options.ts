@@ -1,6 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { DialectOverrides, Edition, Placement } from "@xdskit/protocol";
 import { type OptionProblem, XdsError } from "./error.ts";
+import type { Log } from "./observe/log.ts";
 
 /** What a server takes before it says no. Whoever goes beyond gets a status that names the limit; nobody else is hurt. */
 export interface Limits {
@@ -69,13 +70,19 @@ export interface ListenAddress {
   readonly port?: number;
 }
 
+/** Where the admin API listens. */
+export interface AdminAddress extends ListenAddress {
+  /** Names, beside addresses and localhost, that it may be called by; `*` for all. Others are refused (DNS rebinding). */
+  readonly names?: readonly string[];
+}
+
 /** What a management server is made from. */
 export interface ManagementServerOptions {
   readonly api: EnvoyApi;
   /** Where clients connect. Default: 127.0.0.1, a free port. */
   readonly listen?: ListenAddress;
   /** The admin API; `false` or nothing: none. */
-  readonly admin?: ListenAddress | false;
+  readonly admin?: AdminAddress | false;
   readonly tls?: TlsFiles;
   /** Gives Secrets and `node/` layers also to clients that are neither encrypted nor on loopback. */
   readonly insecure?: boolean;
@@ -90,12 +97,14 @@ export interface ManagementServerOptions {
   readonly limits?: Partial<Limits>;
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
+  /** Where lines of the log go. Default: nowhere. */
+  readonly log?: Log;
 }
 
 /** Options with every default filled in. */
 export interface CheckedOptions extends ManagementServerOptions {
   readonly listen: Required<ListenAddress>;
-  readonly admin: Required<ListenAddress> | false;
+  readonly admin: Required<AdminAddress> | false;
   readonly placement: Placement;
   readonly requireNode: boolean;
   readonly insecure: boolean;
@@ -112,7 +121,9 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
     ...options,
     listen: { host: "127.0.0.1", port: 0, ...options.listen },
     admin:
-      options.admin === undefined || options.admin === false ? false : { host: "127.0.0.1", port: 0, ...options.admin },
+      options.admin === undefined || options.admin === false
+        ? false
+        : { host: "127.0.0.1", port: 0, names: [], ...options.admin },
     placement: options.placement ?? (() => ["base"]),
     requireNode: options.requireNode ?? options.placement !== undefined,
     insecure: options.insecure ?? false,

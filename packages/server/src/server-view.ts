@@ -27,6 +27,7 @@ export function createServerView({ options, hub, encoder, address, source }: Ser
     readiness: () => describeReadiness(hub, source()),
     revision: () => hub.revision,
     connections: () => hub.connections,
+    openStreams: () => hub.openStreams,
     streams: () => hub.streams(),
     layers: () => hub.layers(),
     resources: (layers, type) => hub.resources(layers, type),

@@ -117,6 +117,11 @@ export class Hub implements HubPort {
     return this.#census.connections;
   }
 
+  /** How many streams are open. */
+  get openStreams(): number {
+    return this.#census.streams;
+  }
+
   streams(): Iterable<StreamState> {
     return this.#plane.streams();
   }
@@ -265,7 +270,8 @@ export class Hub implements HubPort {
     this.#options.telemetry.report(report, at);
     const failure = this.listeners.tell(report, at);
     if (failure === undefined) return;
-    this.#options.telemetry.report({ kind: "listener-failed", event: report.kind, error: failure.thrown }, at);
+    if (report.kind === "listener-failed") return;
+    this.report({ kind: "listener-failed", event: report.kind, error: failure.thrown });
     if (report.kind !== "stream-opened" && report.kind !== "request-understood") return;
     this.endStream(report.stream, { code: statusCode.UNKNOWN, message: "refused by this server" }, "failed");
   }

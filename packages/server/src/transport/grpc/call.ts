@@ -60,6 +60,7 @@ export class GrpcCall implements StreamHandle {
       void this.#read();
     });
     stream.on("end", () => {
+      if (stream.aborted || stream.closed) return; // a reset, which "close" tells
       this.#isHalfClosed = true;
       void this.#read();
     });
@@ -100,7 +101,7 @@ export class GrpcCall implements StreamHandle {
     }
     stream.once("wantTrailers", () => {
       stream.sendTrailers(formatTrailers(status));
-      stopReading(stream);
+      setImmediate(() => stopReading(stream)); // a reset in the same breath would overtake the trailers
     });
     stream.end();
   }

@@ -1,0 +1,146 @@
+import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api";
+import type { ServerEvents } from "@xdskit/server";
+import { afterEach, describe, expect, test } from "vitest";
+import { until, within } from "../support/raw-peer.ts";
+import { ADS_SOTW, CLUSTER, cluster, node, put, sotwRequest, startWorld, type World } from "../support/test-server.ts";
+
+const worlds: World[] = [];
+afterEach(async () => {
+  await Promise.all(worlds.splice(0).map((world) => world.close()));
+});
+
+async function start(...args: Parameters<typeof startWorld>): Promise<World> {
+  const world = await startWorld(...args);
+  worlds.push(world);
+  return world;
+}
+
+const kinds = [
+  "connection-opened",
+  "stream-opened",
+  "node-identified",
+  "request-understood",
+  "response-sent",
+  "response-acked",
+  "response-nacked",
+  "stream-closed",
+] as const satisfies readonly (keyof ServerEvents)[];
+
+test("S-OBS-03 tells what happens to a stream, with the time", async () => {
+  const { server, connect } = await start();
+  const told: string[] = [];
+  let nack: ServerEvents["response-nacked"] | undefined;
+  for (const kind of kinds) server.on(kind, ({ kind: told_ }) => told.push(told_));
+  server.on("response-nacked", (event) => {
+    nack = event;
+  });
+  const call = (await connect()).open(ADS_SOTW);
+  call.send(sotwRequest(CLUSTER));
+  const first = decodeSotwResponse(await call.next());
+  call.send(sotwRequest(CLUSTER, [], first.nonce, first.versionInfo));
+  server.commit(put(cluster("b")));
+  const second = decodeSotwResponse(await call.next());
+  const errorDetail = { code: 3, message: "no good" };
+  call.send(
+    encodeSotwRequest({ typeUrl: CLUSTER, responseNonce: second.nonce, versionInfo: first.versionInfo, errorDetail }),
+  );
+  await until("the NACK", () => nack !== undefined);
+  call.end();
+  await until("the end", () => told.at(-1) === "stream-closed");
+  expect(told).toEqual([
+    "connection-opened",
+    "stream-opened",
+    "node-identified",
+    "request-understood",
+    "response-sent",
+    "request-understood",
+    "response-acked",
+    "response-sent",
+    "request-understood",
+    "response-nacked",
+    "stream-closed",
+  ]);
+  expect(nack).toMatchObject({ type: CLUSTER, error: { code: 3, message: "no good" }, node: node("test") });
+  expect(nack?.at).toBeInstanceOf(Date);
+});
+
+describe("S-OBS-03 a listener that throws", () => {
+  test.each(["stream-opened", "request-understood"] as const)("on %s ends that stream, and no other", async (kind) => {
+    const { server, connect } = await start();
+    const peer = await connect();
+    const before = peer.open(ADS_SOTW);
+    before.send(sotwRequest(CLUSTER));
+    const { nonce, versionInfo } = decodeSotwResponse(await before.next());
+    let acks = 0;
+    server.on("response-acked", () => {
+      acks++;
+    });
+    before.send(sotwRequest(CLUSTER, [], nonce, versionInfo));
+    const failures: unknown[] = [];
+    await until("the ACK is taken", () => acks === 1);
+    const stop = server.on(kind, () => {
+      throw new Error("no");
+    });
+    server.on("listener-failed", ({ error }) => failures.push(error));
+    const refused = (await connect()).open(ADS_SOTW);
+    refused.send(sotwRequest(CLUSTER));
+    expect(await within("the status", refused.status)).toEqual({ code: 2, message: "refused by this server" });
+    expect(failures).toEqual([new Error("no")]);
+    stop();
+    server.commit(put(cluster("b")));
+    expect(decodeSotwResponse(await before.next()).resources).toHaveLength(2);
+  });
+
+  test("on anything else hurts nobody", async () => {
+    const { server, connect } = await start();
+    server.on("response-sent", () => {
+      throw new Error("no");
+    });
+    const call = (await connect()).open(ADS_SOTW);
+    call.send(sotwRequest(CLUSTER));
+    expect(decodeSotwResponse(await call.next()).resources).toHaveLength(1);
+  });
+});
+
+test("a listener may commit", async () => {
+  const { server, connect } = await start();
+  server.on("node-identified", ({ node: { id } }) => server.commit(put(cluster(`for-${id}`))));
+  const call = (await connect()).open(ADS_SOTW);
+  call.send(sotwRequest(CLUSTER));
+  expect(decodeSotwResponse(await call.next()).resources).toHaveLength(2);
+});
+
+test("a placement that throws ends that stream with INTERNAL", async () => {
+  const { server, connect } = await start({
+    placement: ({ id }) => {
+      if (id === "test") throw new Error("no");
+      return ["base"];
+    },
+  });
+  const broken: unknown[] = [];
+  server.on("invariant-broken", ({ error }) => broken.push(error));
+  const peer = await connect();
+  const call = peer.open(ADS_SOTW);
+  call.send(sotwRequest(CLUSTER));
+  expect(await within("the status", call.status)).toMatchObject({ code: 13 });
+  expect(broken).toEqual([new Error("no")]);
+  const other = peer.open(ADS_SOTW);
+  other.send(encodeSotwRequest({ typeUrl: CLUSTER, node: node("other") }));
+  expect(decodeSotwResponse(await other.next()).resources).toHaveLength(1);
+});
+
+test("two servers in one process know nothing of each other", async () => {
+  const one = await start({}, [cluster("a")]);
+  const two = await start({ controlPlane: "two" }, [cluster("b"), cluster("c")]);
+  const answers = await Promise.all(
+    [one, two].map(async ({ connect }) => {
+      const call = (await connect()).open(ADS_SOTW);
+      call.send(sotwRequest(CLUSTER));
+      return decodeSotwResponse(await call.next());
+    }),
+  );
+  expect(answers.map(({ controlPlane, resources }) => [controlPlane, resources.length])).toEqual([
+    ["xdskit", 1],
+    ["two", 2],
+  ]);
+});

@@ -1,0 +1,96 @@
+import { decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api";
+import { afterEach, expect, test } from "vitest";
+import { until, within } from "../support/raw-peer.ts";
+import {
+  CDS_DELTA,
+  CDS_SOTW,
+  CLUSTER,
+  cluster,
+  deltaRequest,
+  put,
+  sotwRequest,
+  startWorld,
+  type World,
+} from "../support/test-server.ts";
+
+let world: World;
+afterEach(() => world.close());
+
+const big = Array.from({ length: 200 }, (_, i) => cluster(`c${i}`, "x".repeat(105_000)));
+
+test("B-GRP-08 a state of 20 MiB reaches a client that reads", async () => {
+  world = await startWorld({}, big);
+  const call = (await world.connect()).open(CDS_SOTW);
+  call.send(sotwRequest(CLUSTER));
+  const response = decodeSotwResponse(await call.next(15_000));
+  expect(response.resources).toHaveLength(200);
+  expect(call.receivedBytes).toBeGreaterThan(20 * 1024 * 1024);
+});
+
+test("S-GRP-07 a client that does not read hurts nobody, costs no history, and gets the newest in the end", async () => {
+  world = await startWorld({}, big);
+  const stalls: string[] = [];
+  world.server.on("stream-stalled", () => stalls.push("stalled"));
+  world.server.on("stream-drained", () => stalls.push("drained"));
+  let responses = 0;
+  world.server.on("response-queued", () => {
+    responses++;
+  });
+  const slow = (await world.connect()).open(CDS_SOTW);
+  slow.stream.pause();
+  slow.send(sotwRequest(CLUSTER));
+  await until("the server sees that it does not read", () => stalls.includes("stalled"));
+  expect(responses).toBe(1);
+
+  const quick = (await world.connect()).open(CDS_DELTA);
+  quick.send(deltaRequest(CLUSTER, ["watched"]));
+  let { nonce } = decodeDeltaResponse(await quick.next());
+  const before = process.memoryUsage().rss;
+  for (let revision = 1; revision <= 30; revision++) {
+    world.server.commit(put(cluster("watched", `revision ${revision}`))); // a state of 20 MiB each time
+    quick.send(deltaRequest(CLUSTER, [], nonce));
+    ({ nonce } = decodeDeltaResponse(await quick.next()));
+  }
+  expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
+  expect(slow.waiting).toBe(0);
+
+  slow.stream.resume();
+  const first = decodeSotwResponse(await slow.next(15_000));
+  slow.send(sotwRequest(CLUSTER, [], first.nonce, first.versionInfo));
+  const second = decodeSotwResponse(await slow.next(15_000));
+  expect(first.resources).toHaveLength(200);
+  expect(second.resources).toHaveLength(201);
+  expect(second.resources.filter(({ value }) => Buffer.from(value).includes("revision 30"))).toHaveLength(1);
+  expect(slow.waiting).toBe(0);
+}, 40_000);
+
+test("a client that never reads again is sent away", async () => {
+  world = await startWorld({ limits: { maxBlockedMs: 200 } }, big);
+  const reasons: string[] = [];
+  world.server.on("stream-closed", ({ reason }) => reasons.push(reason));
+  const limits: string[] = [];
+  world.server.on("limit-hit", ({ limit }) => limits.push(limit));
+  const slow = (await world.connect()).open(CDS_SOTW);
+  slow.stream.pause();
+  slow.send(sotwRequest(CLUSTER));
+  await until("it is sent away", () => reasons.length > 0);
+  expect({ reasons, limits }).toEqual({ reasons: ["blocked"], limits: ["maxBlockedMs"] });
+  slow.stream.resume();
+  expect(await within("the reset", slow.status)).toEqual({ code: -1, message: "reset 11" });
+});
+
+test("a client that half-closes and does not read is let go", async () => {
+  world = await startWorld({ limits: { maxBlockedMs: 200 } }, big);
+  let isClosed = false;
+  const peer = await world.connect();
+  const slow = peer.open(CDS_SOTW);
+  slow.stream.pause();
+  slow.stream.once("close", () => {
+    isClosed = true;
+  });
+  slow.send(sotwRequest(CLUSTER));
+  slow.end();
+  await until("headers came", () => slow.stream.sentHeaders !== undefined);
+  await until("the stream is reset", () => isClosed || slow.stream.rstCode !== 0, 10_000);
+  expect(slow.stream.rstCode).toBe(8);
+});
