@@ -26,6 +26,11 @@ export interface TypeTraits {
    * a Cluster needs its ClusterLoadAssignment anew, even an unchanged one (S-WRM-08).
    */
   readonly owes: readonly TypeUrl[];
+  /**
+   * The bytes of a resource of that name that says "there is none": sent to a client that waits for a name which something
+   * it was told of refers to, so that it stops waiting (architecture.md 3, a cluster without endpoints).
+   */
+  readonly placeholder?: (name: string) => Uint8Array;
 }
 
 /** In what order the types of one turn leave: what ends warming first, users after what they use (S-ORD-01, S-ORD-07). */

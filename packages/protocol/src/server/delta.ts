@@ -39,6 +39,8 @@ export class DeltaTypeStream implements TypeStream {
   #comparison: { readonly is: Comparison; readonly from: Position } | undefined;
   /** To be answered whatever the version: newly named, named again, or owed. */
   readonly #asked = new Set<string>();
+  /** Of these, what the client had nothing of before: it may be given a placeholder. */
+  readonly #fresh = new Set<string>();
   /** Given up by name under a wildcard: to be answered with what the wildcard says of them (S-UNS-06). */
   readonly #ambiguous = new Set<string>();
   /** What the client was told out of turn, ahead of the position; undefined: that it does not exist. */
@@ -111,10 +113,15 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   #subscribe({ subscribe, unsubscribe, initialVersions }: DeltaRequest, isFirst: boolean): SubscriptionChange {
+    const isNew = (name: string): boolean => !this.subscription.names.has(name);
+    const fresh = this.traits.placeholder === undefined ? [] : subscribe.filter(isNew);
     const change = this.subscription.update(subscribe, unsubscribe);
     // What the opening request names is compared with the versions it brings; what is named later is answered in any case.
     const isCompared = isFirst && initialVersions.size > 0;
-    if (!isCompared) for (const name of change.asked) this.#asked.add(name);
+    if (!isCompared) {
+      for (const name of change.asked) this.#asked.add(name);
+      for (const name of fresh) this.#fresh.add(name);
+    }
     for (const name of change.dropped) {
       this.#asked.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
@@ -157,7 +164,8 @@ export class DeltaTypeStream implements TypeStream {
     }
     const { puts, removed: absent } = present.selectAll(here.view, type, this.subscription);
     const missing = absent.filter((term) => this.#asked.has(term));
-    if (isPlain) {
+    const hasPlaceholders = missing.some((term) => this.#placeholder(term, here.view, present) !== undefined);
+    if (isPlain && !hasPlaceholders) {
       const segment = this.#segment(puts, missing);
       if (isEmpty(segment) && !this.subscription.isWildcard) return this.#advance(here, []);
       // How missing names are told is the client's own, so only bodies without any are everybody's.
@@ -168,7 +176,7 @@ export class DeltaTypeStream implements TypeStream {
       return this.#advance(here, this.#split(body, [puts]));
     }
     const news: News = { puts: byName(puts), removed: new Set(), missing: new Set() };
-    for (const term of missing) this.#addMissing(news, term);
+    for (const term of missing) this.#addAbsent(news, term, here.view, present);
     for (const name of [...this.#ahead.keys(), ...gone]) if (!news.puts.has(name)) news.removed.add(name);
     return this.#advance(here, this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard }));
   }
@@ -198,7 +206,7 @@ export class DeltaTypeStream implements TypeStream {
     for (const term of is.missing) {
       if (!hasMoved || here.view.find(this.traits.type, term) === undefined) this.#addMissing(news, term);
     }
-    this.#addAsked(news, here.view);
+    this.#addAsked(news, here.view, present);
     const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard });
     this.#advance(from.view === here.view ? from : here, answers);
     if (hasMoved) {
@@ -247,7 +255,7 @@ export class DeltaTypeStream implements TypeStream {
     for (const put of selection.puts) if (!this.#ahead.has(put.name)) news.puts.set(put.name, put);
     for (const name of selection.removed) if (!this.#ahead.has(name)) news.removed.add(name);
     for (const [name, told] of this.#ahead) this.#addSince(news, name, told, here.view);
-    this.#addAsked(news, here.view);
+    this.#addAsked(news, here.view, present);
     const withheld = this.#withholdRemovals(news, here.view);
     this.#advance(here, []);
     for (const name of withheld) this.#ahead.set(name, "");
@@ -258,10 +266,11 @@ export class DeltaTypeStream implements TypeStream {
   #outOfTurn(here: Position, present: Present): readonly Answer[] {
     if (this.#asked.size === 0 && this.#ambiguous.size === 0) return [];
     const news: News = { puts: new Map(), removed: new Set(), missing: new Set() };
-    this.#addAsked(news, here.view);
+    this.#addAsked(news, here.view, present);
     this.#asked.clear();
+    this.#fresh.clear();
     this.#ambiguous.clear();
-    for (const [name, put] of news.puts) this.#ahead.set(name, put.version);
+    for (const name of news.puts.keys()) this.#ahead.set(name, here.view.holder(this.traits.type, name)?.version);
     for (const name of [...news.removed, ...news.missing]) this.#ahead.set(name, undefined);
     return this.#answer(news, here, present, { isInTurn: false });
   }
@@ -273,10 +282,10 @@ export class DeltaTypeStream implements TypeStream {
     else if (!isCovered && told !== undefined) news.removed.add(name);
   }
 
-  #addAsked(news: News, view: View): void {
+  #addAsked(news: News, view: View, present: Present): void {
     for (const term of this.#asked) {
       const found = view.find(this.traits.type, term);
-      if (found === undefined) this.#addMissing(news, term);
+      if (found === undefined) this.#addAbsent(news, term, view, present);
       else news.puts.set(found.name, found);
     }
     for (const name of this.#ambiguous) {
@@ -285,6 +294,16 @@ export class DeltaTypeStream implements TypeStream {
       else news.removed.add(name);
     }
     for (const name of news.puts.keys()) news.removed.delete(name);
+  }
+
+  #addAbsent(news: News, term: string, view: View, present: Present): void {
+    const placeholder = this.#placeholder(term, view, present);
+    if (placeholder === undefined) this.#addMissing(news, term);
+    else news.puts.set(term, placeholder);
+  }
+
+  #placeholder(term: string, view: View, present: Present): Resource | undefined {
+    return this.#fresh.has(term) ? present.placeholder(this.traits, view, term) : undefined;
   }
 
   #addMissing(news: News, term: string): void {
@@ -349,6 +368,7 @@ export class DeltaTypeStream implements TypeStream {
     this.#position = to;
     this.#rewoundFrom = undefined;
     this.#asked.clear();
+    this.#fresh.clear();
     this.#ambiguous.clear();
     this.#ahead.clear();
     return answers;

@@ -44,7 +44,7 @@ const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 export class Plane {
   readonly #options: PlaneOptions;
   readonly #layers: LayerSet<Stream>;
-  readonly #present = new Present();
+  readonly #present: Present;
   readonly #opened = new Map<StreamId, StreamOpened>();
   readonly #streams = new Map<StreamId, Stream>();
   /** Streams of one node on one connection. */
@@ -59,6 +59,7 @@ export class Plane {
   constructor(options: PlaneOptions) {
     this.#options = options;
     this.#placement = options.placement;
+    this.#present = new Present(options.digest);
     const mayBeUsedOn = (type: TypeUrl): boolean => options.traits(type)?.kind === "cds";
     this.#layers = new LayerSet(mayBeUsedOn, {
       lines: options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES,

@@ -1,6 +1,8 @@
 import type { Body, Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import { createResource, type Digest } from "../resource/version.ts";
 import { type Difference, differenceBetween, type Position, positionKey } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import type { Variant } from "./event.ts";
@@ -24,6 +26,7 @@ const OWN_BODIES_KEPT = 4096;
  */
 export class Present {
   readonly nameSets: NameSets = new NameSets();
+  readonly #digest: Digest;
   #revision = 0;
   #systemVersion: string | undefined;
   readonly #differences = new Map<string, Difference>();
@@ -31,6 +34,10 @@ export class Present {
   readonly #bodies = new Map<string, Body>();
   readonly #ownBodies = new Map<string, Body>();
   readonly #comparisons = new Map<string, Comparison>();
+
+  constructor(digest: Digest) {
+    this.#digest = digest;
+  }
 
   get revision(): number {
     return this.#revision;
@@ -107,6 +114,12 @@ export class Present {
       segment.missing,
     ]);
     return remembered(this.#ownBodies, key, make);
+  }
+
+  /** What stands in for a name that nothing answers to but something in the view refers to. */
+  placeholder({ type, placeholder }: TypeTraits, view: View, name: string): Resource | undefined {
+    if (placeholder === undefined || !view.refersTo(type, name)) return undefined;
+    return createResource({ type, name, bytes: placeholder(name) }, this.#digest);
   }
 
   /** What a comparison with equal initial versions found, or the one to be carried on. */

@@ -24,6 +24,10 @@ export class SotwTypeStream implements TypeStream {
   #resumedVersion: string | undefined;
   /** To be answered whatever the version: newly named, or owed. */
   readonly #asked = new Set<string>();
+  /** Of these, the client had nothing before: it may be given a placeholder. */
+  readonly #fresh = new Set<string>();
+  /** Names whose newest word was a placeholder: one may follow another, for the client has nothing to lose. */
+  readonly #placeheld = new Set<string>();
   /** Told out of turn, ahead of the position. */
   readonly #ahead = new Map<string, string | undefined>();
   /** Given up by a request that was stale. */
@@ -148,7 +152,10 @@ export class SotwTypeStream implements TypeStream {
     if (request.names === this.#listed) return "repeat";
     this.#listed = request.names;
     const change = this.subscription.replace(this.#options.dialect.ignoreHints ? [] : request.names);
-    for (const name of change.asked) this.#asked.add(name);
+    for (const name of change.asked) {
+      this.#asked.add(name);
+      if (this.#resumedVersion === undefined || this.#position !== undefined) this.#fresh.add(name);
+    }
     if (this.traits.isFullState && change.asked.length > 0)
       this.#mayArriveGone ||= this.deliveries.mayBring(change.asked);
     this.#mustAnswer ||= change.joinedWildcard;
@@ -183,7 +190,9 @@ export class SotwTypeStream implements TypeStream {
       const body = present.wholeBody("sotw", here.view, type);
       return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
     }
-    const { puts } = present.selectAll(here.view, type, this.subscription);
+    const { puts, removed } = present.selectAll(here.view, type, this.subscription);
+    const placeholders = this.#placeholders(removed, here.view, present);
+    if (placeholders.length > 0) return this.#advance(here, [this.#own(here, present, [...puts, ...placeholders])]);
     // A client that comes back may hold what is gone; of a full-state type an empty answer tells it.
     const mayHoldGone = this.traits.isFullState && this.#resumedVersion !== undefined;
     if (puts.length === 0 && !this.#mustAnswer && !mayHoldGone) return this.#advance(here, []);
@@ -218,6 +227,7 @@ export class SotwTypeStream implements TypeStream {
       return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
     }
     const { puts } = present.selectChanges(position, here.view, type, this.subscription);
+    if (this.#placeheld.size > 0) for (const put of puts) this.#placeheld.delete(put.name);
     if (this.#asked.size === 0 && this.#ahead.size === 0) {
       if (puts.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed: [], missing: [] });
@@ -230,24 +240,42 @@ export class SotwTypeStream implements TypeStream {
       const now = here.view.holder(type, name);
       if (now !== undefined && now.version !== told) byName.set(name, now);
     }
-    for (const found of this.#findAsked(here.view)) byName.set(found.name, found);
-    const sent = [...byName.values()];
-    if (sent.length === 0) return this.#advance(here, []);
-    const body = present.ownBody("sotw", here.view, type, { puts: sent, removed: [], missing: [] });
-    return this.#advance(here, [{ body, isInTurn: true, news: [sent] }]);
+    for (const found of this.#findAsked(here.view, present)) byName.set(found.name, found);
+    if (byName.size === 0) return this.#advance(here, []);
+    return this.#advance(here, [this.#own(here, present, [...byName.values()])]);
   }
 
   #outOfTurn(here: Position, present: Present): readonly Answer[] {
-    const found = [...new Set(this.#findAsked(here.view))];
+    const found = [...new Set(this.#findAsked(here.view, present))];
     this.#asked.clear();
+    this.#fresh.clear();
     if (found.length === 0) return [];
-    for (const resource of found) this.#ahead.set(resource.name, resource.version);
-    const body = present.ownBody("sotw", here.view, this.traits.type, { puts: found, removed: [], missing: [] });
-    return [{ body, isInTurn: false, news: [found] }];
+    for (const { name } of found) this.#ahead.set(name, here.view.holder(this.traits.type, name)?.version);
+    return [{ ...this.#own(here, present, found), isInTurn: false }];
   }
 
-  #findAsked(view: View): readonly Resource[] {
-    return [...this.#asked].flatMap((term) => view.find(this.traits.type, term) ?? []);
+  #findAsked(view: View, present: Present): readonly Resource[] {
+    const missing: string[] = [];
+    const found = [...this.#asked].flatMap((term) => {
+      const resource = view.find(this.traits.type, term);
+      if (resource === undefined) missing.push(term);
+      else this.#placeheld.delete(resource.name);
+      return resource ?? [];
+    });
+    return [...found, ...this.#placeholders(missing, view, present)];
+  }
+
+  #placeholders(missing: readonly string[], view: View, present: Present): readonly Resource[] {
+    const placeholders = missing
+      .filter((name) => this.#fresh.has(name) || this.#placeheld.has(name))
+      .flatMap((name) => present.placeholder(this.traits, view, name) ?? []);
+    for (const { name } of placeholders) this.#placeheld.add(name);
+    return placeholders;
+  }
+
+  #own(here: Position, present: Present, puts: readonly Resource[]): Answer {
+    const body = present.ownBody("sotw", here.view, this.traits.type, { puts, removed: [], missing: [] });
+    return { body, isInTurn: true, news: [puts] };
   }
 
   #selected(here: Position, present: Present, puts: readonly Resource[], news: Answer["news"]): Answer {
@@ -264,6 +292,7 @@ export class SotwTypeStream implements TypeStream {
   #advance(here: Position, answers: readonly Answer[]): readonly Answer[] {
     this.#position = here;
     this.#asked.clear();
+    this.#fresh.clear();
     this.#ahead.clear();
     this.#mustAnswer = false;
     this.#mayArriveGone = false;

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, sotw } from "./support/conversation.ts";
+import { CLUSTER, ENDPOINTS, resource, traits } from "./support/resources.ts";
+
+const text = new TextEncoder();
+const withPlaceholders = (): Conversation =>
+  new Conversation({
+    traits: (type) => {
+      const known = traits(type);
+      return known?.kind === "eds" ? { ...known, placeholder: (name) => text.encode(`${name}=none`) } : known;
+    },
+  });
+const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => one.says);
+
+describe("a cluster without endpoints", () => {
+  test("is given none, so that a State of the World client stops waiting; again when the cluster changes", () => {
+    const talk = withPlaceholders();
+    talk.put(resource(CLUSTER, "c", "1"));
+    talk.open(1, "sotw");
+    talk.hear(1, sotw(CLUSTER, {}));
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["c"] })))).toEqual([["c@none"]]);
+    talk.hear(1, sotw(CLUSTER, { nonce: "1" }));
+    talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["c"] }));
+    talk.put(resource(CLUSTER, "c", "2"));
+    expect(says(talk.turns())).toEqual([["c@2"], ["c@none"]]);
+  });
+
+  test("never loses endpoints that the client holds", () => {
+    const talk = withPlaceholders();
+    talk.put(resource(CLUSTER, "c", "1"), resource(ENDPOINTS, "c", "1"));
+    talk.open(1, "sotw");
+    talk.hear(1, sotw(CLUSTER, {}));
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["c"] })))).toEqual([["c@1"]]);
+    talk.hear(1, sotw(CLUSTER, { nonce: "1" }));
+    talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["c"] }));
+    talk.change({ deletes: [{ type: ENDPOINTS, name: "c" }] });
+    expect(says(talk.turns())).toEqual([]);
+    talk.put(resource(CLUSTER, "c", "2"));
+    expect(says(talk.turns())).toEqual([["c@2"]]);
+  });
+
+  test("is given none to a client that comes back only if it reports no version", () => {
+    const talk = withPlaceholders();
+    talk.put(resource(CLUSTER, "c", "1"));
+    talk.open(1, "sotw");
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["c"], versionInfo: "x" })))).toEqual([]);
+  });
+
+  test("has none in delta for a new name, and a removal for one that may be held", () => {
+    const talk = withPlaceholders();
+    talk.put(resource(CLUSTER, "c", "1"));
+    talk.open(1, "delta");
+    talk.hear(1, delta(CLUSTER, {}));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["c", "other"] })))).toEqual([["c@none", "-other"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "2", subscribe: ["c"] })))).toEqual([["-c"]]);
+    talk.put(resource(ENDPOINTS, "c", "1"));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "3" })))).toEqual([["c@1"]]);
+  });
+});

@@ -1,0 +1,113 @@
+import { type Body, noInitialVersions, Plane, type PlaneEffect, type Resource } from "@xdskit/protocol";
+import { expect, test } from "vitest";
+import { delta, node } from "./support/conversation.ts";
+import { CLUSTER, digest, resource, traits } from "./support/resources.ts";
+
+const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
+
+/** A plane with so many resources in `base`, and one in-sync delta stream for each view. */
+function planeWith(resources: number, views: readonly (readonly string[])[]): Plane {
+  const plane = new Plane({ digest, traits, placement: (one) => views[Number(one.id)] ?? [] });
+  const puts = Array.from({ length: resources }, (_, i) => resource(CLUSTER, `c${i}`, "1"));
+  plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
+  for (const i of views.keys()) {
+    plane.on({ kind: "stream-opened", stream: i, variant: "delta", onlyType: undefined, peer, connection: i });
+    const request = { ...delta(CLUSTER, { initialVersions: noInitialVersions }), node: node(String(i)) };
+    plane.on({ kind: "request-received", stream: i, request });
+  }
+  for (const send of sendsOf(plane.next(views.length))) {
+    plane.on({ kind: "request-received", stream: send.stream, request: delta(CLUSTER, { nonce: send.nonce }) });
+  }
+  plane.next(views.length);
+  return plane;
+}
+
+function sendsOf(effects: readonly PlaneEffect[]): readonly Extract<PlaneEffect, { kind: "send" }>[] {
+  return effects.flatMap((effect) => (effect.kind === "send" ? [effect] : []));
+}
+
+/** A resource that counts how often anybody looks at its version. */
+function watched(plain: Resource, count: { looks: number }): Resource {
+  return Object.defineProperty({ ...plain }, "version", {
+    get: () => {
+      count.looks++;
+      return plain.version;
+    },
+  });
+}
+
+function change(plane: Plane, layer: string, put: Resource): readonly Body[] {
+  plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer, puts: [put] }] } });
+  return sendsOf(plane.next(100_000)).map((send) => send.body);
+}
+
+test("a change looks at as many names among 20,000 resources as among 200, for 300 streams as for 3", () => {
+  const looks = [200, 20_000].flatMap((resources) =>
+    [3, 300].map((streams) => {
+      const plane = planeWith(
+        resources,
+        Array.from({ length: streams }, () => ["base"]),
+      );
+      const count = { looks: 0 };
+      const bodies = change(plane, "base", watched(resource(CLUSTER, "c1", "2"), count));
+      expect(bodies.length).toBe(streams);
+      return count.looks;
+    }),
+  );
+  expect(new Set(looks).size).toBe(1);
+});
+
+test("streams in one view share one body; views that share a layer share the segment of its change", () => {
+  const views = Array.from({ length: 1_000 }, (_, i) => [`node/${i % 500}`, "base"]);
+  const plane = planeWith(100, views);
+  for (let i = 0; i < 500; i++) change(plane, `node/${i}`, resource(CLUSTER, "own", String(i)));
+  for (const state of plane.streams()) {
+    for (const { nonce } of state.types[0]?.pending ?? []) {
+      plane.on({ kind: "request-received", stream: state.stream, request: delta(CLUSTER, { nonce }) });
+    }
+  }
+  plane.next(1_000);
+  const bodies = change(plane, "base", resource(CLUSTER, "c1", "2"));
+  expect(bodies.length).toBe(1_000);
+  expect(new Set(bodies).size).toBe(500);
+  expect(new Set(bodies.flatMap((body) => body.segments)).size).toBe(1);
+});
+
+test("a view encodes for itself only what one of its layers hides", () => {
+  const plane = planeWith(3, [["node/0", "base"], ["base"]]);
+  change(plane, "node/0", resource(CLUSTER, "c1", "mine"));
+  for (const stream of [0]) {
+    plane.on({ kind: "request-received", stream, request: delta(CLUSTER, { nonce: "2" }) });
+  }
+  const bodies = change(plane, "base", resource(CLUSTER, "c1", "2"));
+  expect(bodies.map((body) => body.segments.flatMap((segment) => segment.puts.map((put) => put.name)))).toEqual([
+    ["c1"],
+  ]);
+});
+
+test("turns come in slices, and a stream that is stalled waits without a queue", () => {
+  const plane = planeWith(
+    10,
+    Array.from({ length: 50 }, () => ["base"]),
+  );
+  plane.on({ kind: "stream-stalled", stream: 7 });
+  plane.on({
+    kind: "transaction-committed",
+    transaction: { changes: [{ layer: "base", puts: [resource(CLUSTER, "c1", "2")] }] },
+  });
+  expect(sendsOf(plane.next(20)).length).toBe(20);
+  expect(sendsOf(plane.next(1_000)).map((send) => send.stream)).not.toContain(7);
+  expect(plane.isDue).toBe(false);
+  for (const label of ["3", "4", "5"]) {
+    plane.on({
+      kind: "transaction-committed",
+      transaction: { changes: [{ layer: "base", puts: [resource(CLUSTER, "c1", label)] }] },
+    });
+  }
+  plane.on({ kind: "stream-drained", stream: 7 });
+  const text = new TextDecoder();
+  const said = sendsOf(plane.next(1_000)).filter((send) => send.stream === 7);
+  expect(
+    said.flatMap((send) => send.body.segments.flatMap((one) => one.puts.map((put) => text.decode(put.bytes)))),
+  ).toEqual(["c1=5"]);
+});
