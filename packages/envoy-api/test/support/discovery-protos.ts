@@ -9,7 +9,6 @@ import {
   fromJson,
   type JsonValue,
   toBinary,
-  toJson,
 } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 
@@ -25,10 +24,10 @@ export function encodeWithProtobufEs(messageName: string, json: unknown): Uint8A
   return toBinary(schema, fromJson(schema, json as JsonValue, { registry }));
 }
 
-/** Their reading of an encoded message, as JSON with the names of the proto file; fields at their default are left out. */
-export function decodeWithProtobufEs(messageName: string, bytes: Uint8Array): unknown {
+/** Their encoding of what they read in these bytes; throws if they cannot read them. */
+export function encodeAgainWithProtobufEs(messageName: string, bytes: Uint8Array): Buffer {
   const schema = schemaOf(messageName);
-  return toJson(schema, fromBinary(schema, bytes), { registry, useProtoFieldName: true });
+  return Buffer.from(toBinary(schema, fromBinary(schema, bytes)));
 }
 
 function schemaOf(messageName: string): DescMessage {

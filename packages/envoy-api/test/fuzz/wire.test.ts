@@ -1,0 +1,152 @@
+/**
+ * Damaged messages, to everything that reads bytes of a peer. `XDS_FUZZ_RUNS=1000000` makes it a million of them;
+ * `XDS_FUZZ_SEED` takes another path, and a failure tells the message.
+ */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import {
+  createRequestReader,
+  decodeDeltaResponse,
+  decodeNode,
+  decodeSotwResponse,
+  encodeDeltaRequest,
+  encodeDeltaResponse,
+  encodeNode,
+  encodeSotwRequest,
+  encodeSotwResponse,
+  WireError,
+} from "@xdskit/envoy-api";
+import { describe, expect, test } from "vitest";
+import { deltaRequestCases, sotwRequestCases } from "../golden/wire/request-cases.ts";
+import { deltaResponseCases, sotwResponseCases } from "../golden/wire/response-cases.ts";
+import { mutate, seededChance } from "../support/mutation.ts";
+
+const runs = Number(process.env["XDS_FUZZ_RUNS"] ?? 30_000);
+const seed = Number(process.env["XDS_FUZZ_SEED"] ?? 20_261);
+
+const node = {
+  id: "edge-7",
+  cluster: "edge",
+  metadata: { a: { b: [1, "x", null, [[]]] } },
+  locality: { region: "r", zone: "z", subZone: "" },
+  userAgentName: "envoy",
+  userAgentVersion: "1.39.0",
+  clientFeatures: ["f"],
+};
+const seeds: readonly Buffer[] = [
+  ...sotwRequestCases.map(({ message }) => encodeSotwRequest(message)),
+  ...deltaRequestCases.map(({ message }) => encodeDeltaRequest(message)),
+  ...sotwResponseCases.map(({ message }) => encodeSotwResponse(message)),
+  ...deltaResponseCases.map(({ message }) => encodeDeltaResponse(message)),
+  encodeNode(node),
+  encodeDeltaRequest({
+    node,
+    initialResourceVersions: Array.from({ length: 20 }, (_, i) => [`n${i}`, `${i}`] as const),
+  }),
+]
+  .filter((bytes) => bytes.length > 0)
+  .map((bytes) => Buffer.from(bytes));
+
+/** Readers live as long as their streams: what is remembered of damaged messages must not grow. */
+const sotwReader = createRequestReader("sotw");
+const deltaReader = createRequestReader("delta");
+
+const decoders: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
+  sotwRequest: (bytes) => sotwReader.read(bytes),
+  deltaRequest: (bytes) => {
+    const request = deltaReader.read(bytes);
+    return request.kind === "delta" ? [request.initialVersions.key, ...request.initialVersions] : request;
+  },
+  sotwResponse: decodeSotwResponse,
+  deltaResponse: decodeDeltaResponse,
+  node: decodeNode,
+};
+
+interface Outcome {
+  refused: number;
+  slowestMs: number;
+  readonly failures: string[];
+}
+
+function tryAll(bytes: Buffer, outcome: Outcome): void {
+  for (const [name, decode] of Object.entries(decoders)) {
+    const start = performance.now();
+    try {
+      decode(bytes);
+    } catch (error) {
+      if (error instanceof WireError) outcome.refused++;
+      else outcome.failures.push(`${name} of ${bytes.toString("hex")}: ${String(error)}`);
+    }
+    outcome.slowestMs = Math.max(outcome.slowestMs, performance.now() - start);
+  }
+}
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+function heapMegabytes(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 1e6;
+}
+
+describe("damaged messages", () => {
+  test(`are read or refused, ${runs} of them, quickly, and leave nothing behind`, { timeout: 600_000 }, () => {
+    const chance = seededChance(seed);
+    const outcome: Outcome = { refused: 0, slowestMs: 0, failures: [] };
+    for (let run = 0; run < 1000; run++) tryAll(mutate(seeds, chance), outcome);
+    const before = heapMegabytes();
+    for (let run = 1000; run < runs; run++) tryAll(mutate(seeds, chance), outcome);
+    const grown = heapMegabytes() - before;
+    expect(outcome.failures).toEqual([]);
+    expect(grown).toBeLessThan(20);
+    // Milliseconds for hundreds of bytes: far above any pause of the machine is a loop that should not be.
+    expect(outcome.slowestMs).toBeLessThan(2000);
+    // Of noise that is always refused, or never, nothing is learned.
+    expect(outcome.refused / (runs * Object.keys(decoders).length)).toBeGreaterThan(0.2);
+    expect(outcome.refused / (runs * Object.keys(decoders).length)).toBeLessThan(0.9);
+  });
+});
+
+describe("messages made to hurt", () => {
+  const repeated = (hex: string, times: number): Buffer => Buffer.from(hex.repeat(times), "hex");
+  const lengthPrefix = (length: number): Buffer => {
+    const bytes: number[] = [];
+    for (let rest = length; ; rest >>>= 7) {
+      if (rest < 0x80) return Buffer.from([...bytes, rest]);
+      bytes.push((rest & 0x7f) | 0x80);
+    }
+  };
+  const field = (tag: number, content: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([tag]), lengthPrefix(content.length), content]);
+  const nested = (depth: number, tags: readonly number[]): Buffer => {
+    let content: Buffer = Buffer.alloc(0);
+    for (let i = 0; i < depth; i++) content = field(tags[i % tags.length] ?? 0, content);
+    return content;
+  };
+
+  const cases: readonly (readonly [string, Buffer])[] = [
+    ["a million groups in one another", Buffer.alloc(1_000_000, 0x0b)],
+    ["nested metadata", field(0x12, field(0x1a, nested(3000, [0x0a, 0x12, 0x2a])))],
+    ["nested lists", field(0x12, field(0x1a, nested(3000, [0x0a, 0x32])))],
+    ["two million empty names", repeated("1a00", 2_000_000)],
+    ["two million empty initial versions", repeated("2a00", 2_000_000)],
+    ["a million empty nodes", repeated("1200", 1_000_000)],
+    ["a million errors", repeated("3200", 1_000_000)],
+    ["a million features in a node", field(0x0a, repeated("5200", 1_000_000))],
+    ["names with something between each", repeated("1a016130001a00", 300_000)],
+    ["an endless varint", Buffer.alloc(1_000_000, 0xff)],
+    ["a length of 4 GB", Buffer.from("1affffffff0f", "hex")],
+    ["a node of 8 MB", field(0x12, field(0x0a, Buffer.alloc(8_000_000, 0x61)))],
+    ["an error text of 8 MB", field(0x32, field(0x12, Buffer.alloc(8_000_000, 0x1b)))],
+    ["an error text of 8 MB that is no text", field(0x3a, field(0x12, Buffer.alloc(8_000_000, 0x80)))],
+  ];
+
+  test.each(cases)("%s: read or refused within 2 s and 200 MB", (_what, bytes) => {
+    const before = heapMegabytes();
+    const outcome: Outcome = { refused: 0, slowestMs: 0, failures: [] };
+    tryAll(bytes, outcome);
+    expect(outcome.failures).toEqual([]);
+    expect(outcome.slowestMs).toBeLessThan(2000);
+    expect(heapMegabytes() - before).toBeLessThan(200);
+  });
+});
