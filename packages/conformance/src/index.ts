@@ -1,3 +1,21 @@
+export type {
+  Booking,
+  Case,
+  Expectation,
+  NodeLayers,
+  NodeSpec,
+  Publication,
+  Request,
+  Response,
+  Setup,
+  Step,
+  Stimulus,
+  StreamKind,
+  StreamSpec,
+} from "./case.ts";
+export { serverCases } from "./cases/server/cases.ts";
+export type { TypeName } from "./content/catalog.ts";
+export type { Content, DetailedResource, ResourceSpec } from "./content/content.ts";
 export {
   connectPeer,
   PeerConnectionError,
@@ -6,3 +24,15 @@ export {
   type WirePeer,
 } from "./peer/connect-peer.ts";
 export type { PeerStream, PeerStreamOptions } from "./peer/peer-stream.ts";
+export { type BookingObservation, type Change, type Commit, UnsupportedStep } from "./play/driver.ts";
+export { type Machine, playInMemory } from "./play/in-memory.ts";
+export { playOverTheWire } from "./play/over-the-wire.ts";
+export type { Verdict } from "./play/play.ts";
+export { type Play, playsOf } from "./play/plays.ts";
+export { type Coverage, coverageOf, idsOf, isMissing } from "./requirement/coverage.ts";
+export type { Point } from "./requirement/further.ts";
+export { renderPage } from "./requirement/page.ts";
+export { type Proof, proofs } from "./requirement/proofs.ts";
+export type { Level, Requirement, Scope } from "./requirement/requirement.ts";
+export { requirements } from "./requirement/requirements.ts";
+export type { Pace, RunningServer, Target } from "./target/target.ts";

@@ -1,5 +1,5 @@
 import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type Reference, type Resource } from "@xdskit/protocol";
+import { createResource, type Reference, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { type TypeName, urlOf } from "./catalog.ts";
 import { encodeFields, type Field } from "./encode.ts";
 
@@ -56,11 +56,11 @@ export function contentOf(type: TypeName, spec: ResourceSpec): Content {
   };
 }
 
-/** The resource as it enters a transaction. */
-export function toResource(content: Content): Resource {
+/** The resource as it enters a transaction; of its own type, unless it is to be passed off as another. */
+export function toResource(content: Content & { readonly url?: TypeUrl }): Resource {
   return createResource(
     {
-      type: urlOf(content.type),
+      type: content.url ?? urlOf(content.type),
       name: content.name,
       bytes: content.bytes,
       aliases: content.aliases,

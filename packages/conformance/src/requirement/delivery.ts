@@ -205,14 +205,16 @@ export const deliveryRequirements: readonly Requirement[] = [
     level: "may",
     scope: "State of the World",
     says: "A client that surely has everything need not be sent it again.",
-    amended: "Off unless chosen (`resumeSkip`), and for a sole wildcard only: after a NACK a client may report a version that it does not hold.",
+    amended:
+      "Off unless chosen (`resumeSkip`), and for a sole wildcard only: after a NACK a client may report a version that it does not hold.",
   },
   {
     id: "S-REC-09",
     level: "must",
     scope: "delta",
     says: "What a client reports to hold is compared: equal is not sent, different is sent, gone is removed.",
-    amended: "Endpoints are sent at an equal version when they are asked for before clusters. Once removals of clusters wait for routes, a vanished cluster waits too.",
+    amended:
+      "Endpoints are sent at an equal version when they are asked for before clusters. Once removals of clusters wait for routes, a vanished cluster waits too.",
   },
   {
     id: "S-REC-10",

@@ -129,7 +129,8 @@ export const exchangeRequirements: readonly Requirement[] = [
     level: "must",
     scope: "State of the World",
     says: "The names of a stale request are not remembered, so that the ACK that follows brings them as new.",
-    amended: "`staleNonce=honour-names` answers them at once. After a NACK the last accepted nonce counts as current too.",
+    amended:
+      "`staleNonce=honour-names` answers them at once. After a NACK the last accepted nonce counts as current too.",
   },
   {
     id: "S-NON-08",

@@ -38,7 +38,8 @@ export const generalRequirements: readonly Requirement[] = [
     level: "must",
     scope: "per-type streams",
     says: "Types on separate streams become consistent eventually. One of them standing still does not stop another.",
-    amended: "Additions never wait for another type; route changes and removals of clusters may wait, for a bounded time.",
+    amended:
+      "Additions never wait for another type; route changes and removals of clusters may wait, for a bounded time.",
   },
   {
     id: "S-GEN-07",
@@ -81,7 +82,8 @@ export const generalRequirements: readonly Requirement[] = [
     level: "must",
     scope: "per-type streams",
     says: "A request for another type ends the stream with INVALID_ARGUMENT.",
-    amended: "The v2 or v3 twin of the type will be served where the server has it or can convert it; that comes with v2.",
+    amended:
+      "The v2 or v3 twin of the type will be served where the server has it or can convert it; that comes with v2.",
   },
   {
     id: "S-TYP-07",

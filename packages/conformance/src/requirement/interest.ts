@@ -37,7 +37,8 @@ export const interestRequirements: readonly Requirement[] = [
     level: "may",
     scope: "gRPC",
     says: "An empty first request means everything, for any type.",
-    amended: "For clients that are not known. Envoy means it for Listeners, Clusters and scoped routes (and the base set of VirtualHosts); gRPC clients never mean it.",
+    amended:
+      "For clients that are not known. Envoy means it for Listeners, Clusters and scoped routes (and the base set of VirtualHosts); gRPC clients never mean it.",
   },
   {
     id: "S-SUB-09",
@@ -117,7 +118,8 @@ export const interestRequirements: readonly Requirement[] = [
     level: "must",
     scope: "delta",
     says: "A named resource that does not exist is reported at once as removed.",
-    amended: "Envoy is told nothing of missing routes and extension configurations, and of missing VirtualHosts by a resource without a body.",
+    amended:
+      "Envoy is told nothing of missing routes and extension configurations, and of missing VirtualHosts by a resource without a body.",
   },
   {
     id: "S-NEX-07",

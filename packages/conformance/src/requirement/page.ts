@@ -1,0 +1,52 @@
+import { groupOf, type Requirement, sideOf } from "./requirement.ts";
+
+const groupTitles: Readonly<Record<string, string>> = {
+  GEN: "General",
+  TYP: "Types and type URLs",
+  GRP: "Streams",
+  NOD: "Nodes",
+  VER: "Versions",
+  ACK: "ACK and NACK",
+  NON: "Nonces",
+  SUB: "What a client wants",
+  NEX: "What does not exist",
+  UNS: "What a client no longer wants",
+  RES: "Responses",
+  DEL: "Deletions",
+  DLT: "Delta",
+  REC: "New streams of old clients",
+  WRM: "Warming",
+  ADS: "Aggregation",
+  CON: "Connections",
+  VAL: "Checks of content",
+  OBS: "What operators see",
+};
+
+const INTRODUCTION = `# What a management server must do
+
+The rules that the server keeps, each under an id by which tests, cases and code speak of it. An id is never given to another
+rule. \`S\` binds the server, \`B\` both sides; *must*, *should* and *may* are meant as in RFC 2119. **Tested as** says what we made of
+a rule where texts are silent, disagree with each other or with what clients do.
+
+\`npm run requirements\` prints which cases and tests prove each rule. This page is written by
+\`node tools/check-requirements.mjs --write\` from \`packages/conformance/src/requirement\`; change it there.
+`;
+
+/** The reference page of these requirements, in Markdown. */
+export function renderPage(requirements: readonly Requirement[]): string {
+  const groups = [...new Set(requirements.map(({ id }) => groupOf(id)))];
+  const sections = groups.map((group) => {
+    const rows = requirements.filter(({ id }) => groupOf(id) === group).map(renderRow);
+    return `## ${group}: ${groupTitles[group] ?? group}\n\n| id | binds | level | where | rule |\n|---|---|---|---|---|\n${rows.join("\n")}\n`;
+  });
+  return `${INTRODUCTION}\n${sections.join("\n")}`;
+}
+
+function renderRow({ id, level, scope, says, amended, later }: Requirement): string {
+  const notes = [
+    says,
+    ...(amended === undefined ? [] : [`**Tested as:** ${amended}`]),
+    ...(later === undefined ? [] : [`**Not yet:** ${later}.`]),
+  ];
+  return `| ${id} | ${sideOf(id)} | ${level} | ${scope} | ${notes.join(" ")} |`;
+}

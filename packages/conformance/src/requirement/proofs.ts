@@ -1,0 +1,78 @@
+/** A named test that proves what no conversation can: limits, pings, shutdown, what operators see. */
+export interface Proof {
+  readonly id: string;
+  /** The file, from the root of the repository. */
+  readonly test: string;
+  /** The test's name, or the part of it that is written in the file. */
+  readonly name: string;
+}
+
+const wire = "packages/server/test/wire";
+const admin = "packages/server/test/admin";
+const checks = "packages/conformance/test/checks.test.ts";
+
+/** What is proved outside the cases. */
+export const proofs: readonly Proof[] = [
+  { id: "B-TYP-01", test: checks, name: "B-TYP-01 every type that cases speak of is in Envoy's API under that name" },
+  { id: "S-GRP-01", test: checks, name: "S-GRP-01 every streaming method answers on its path" },
+  { id: "S-GRP-02", test: checks, name: "S-GRP-02 scoped routes are served under the spelling of the documents too" },
+  {
+    id: "S-GRP-05",
+    test: `${wire}/calls.test.ts`,
+    name: "a half-close ends it with OK, after what was asked is answered",
+  },
+  { id: "S-GRP-05", test: `${wire}/calls.test.ts`, name: "200 streams, closed or cancelled, leave nothing behind" },
+  { id: "T-F3", test: `${wire}/calls.test.ts`, name: "200 streams, closed or cancelled, leave nothing behind" },
+  {
+    id: "S-GRP-06",
+    test: `${wire}/lifecycle.test.ts`,
+    name: "GOAWAY at once, then streams end with UNAVAILABLE, one after the other, then connections",
+  },
+  {
+    id: "S-GRP-07",
+    test: `${wire}/slow-reader.test.ts`,
+    name: "S-GRP-07 a client that does not read hurts nobody, costs no history, and gets the newest in the end",
+  },
+  {
+    id: "B-GRP-08",
+    test: `${wire}/slow-reader.test.ts`,
+    name: "B-GRP-08 a state of 20 MiB reaches a client that reads",
+  },
+  { id: "B-GRP-08", test: `${wire}/calls.test.ts`, name: "B-GRP-08 one that is too long ends with RESOURCE_EXHAUSTED" },
+  { id: "B-GRP-08", test: checks, name: "B-GRP-08 a request of 8 MiB is read" },
+  { id: "S-RES-08", test: checks, name: "S-RES-08 a large delta answer loses nothing when a part of it is refused" },
+  { id: "S-RES-16", test: checks, name: "S-RES-16 responses of both variants name the control plane" },
+  {
+    id: "S-CON-02",
+    test: `${wire}/lifecycle.test.ts`,
+    name: "S-CON-02 forty quick PINGs are answered, without GOAWAY",
+  },
+  {
+    id: "S-CON-03",
+    test: `${wire}/lifecycle.test.ts`,
+    name: "S-CON-03 an old connection is asked to go, and its streams end",
+  },
+  {
+    id: "S-CON-03",
+    test: `${wire}/lifecycle.test.ts`,
+    name: "a client that does not answer PINGs is dropped, and its state freed",
+  },
+  {
+    id: "S-OBS-02",
+    test: `${admin}/metrics.test.ts`,
+    name: "S-OBS-02 streams, requests, responses, ACKs and NACKs are counted by type",
+  },
+  {
+    id: "S-OBS-02",
+    test: `${admin}/log.test.ts`,
+    name: "S-OBS-02 a NACK is a warning with node, type and reason; at most one in ten seconds, the rest are counted",
+  },
+  { id: "S-OBS-03", test: `${wire}/listeners.test.ts`, name: "S-OBS-03 tells what happens to a stream, with the time" },
+  {
+    id: "B-OBS-04",
+    test: `${admin}/admin-api.test.ts`,
+    name: "S-ACK-13, A14 a refusal is told with its reason and names, made printable and cut, until something is accepted",
+  },
+  { id: "T-B8", test: checks, name: "T-B8 a burst of growing requests gets few answers and all resources" },
+  { id: "T-B9", test: `${wire}/lifecycle.test.ts`, name: "a stream ends with UNAVAILABLE and says why" },
+];
