@@ -45,6 +45,9 @@ const doors = [
     comment: "Sockets and HTTP are the business of transports, the admin API and the peers.",
     to: "^(node:)?(net|tls|http|https|http2|dgram)$",
     only: [
+      // Only `isIP` of node:net.
+      "^packages/envoy-api/src/catalog/cluster-load-assignment",
+
       "^packages/server/src/(transport|admin)/",
       "^packages/conformance/src/",
       "^packages/cli/src/",

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of docs/reference that are made from tables in the code, and the names that a page and the code must share.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+async function load(root, file) {
+  return import(join(root, "packages", file));
+}
+
+function table(head, rows) {
+  const cell = (text) => String(text).replaceAll("|", "\\|").replaceAll("\n", " ");
+  const line = (cells) => `| ${cells.map(cell).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+function code(text) {
+  return `\`${text}\``;
+}
+
+function codes(texts) {
+  return texts.length === 0 ? "" : texts.map(code).join(", ");
+}
+
+const kindNames = {
+  count: "whole number",
+  bytes: "size (`64MiB`)",
+  duration: "time (`500ms`, `30s`, `1h`)",
+  address: "`host:port`, `:port` or `off`",
+  path: "path",
+  paths: "one or more paths",
+  boolean: "`true` or `false`",
+  text: "text",
+};
+
+/** The environment variable of a setting. */
+export function variableOf(key) {
+  return `XDSKIT_${key.replaceAll(/[.-]/g, "_").toUpperCase()}`;
+}
+
+async function settings(root) {
+  const { settingTable } = await load(root, "source/dist/settings/setting-table.js");
+  return table(
+    ["key", "value", "default", "what it is"],
+    settingTable.map((row) => [
+      code(row.key),
+      row.words === undefined ? kindNames[row.kind] : row.words.map(code).join(", "),
+      row.default === undefined ? "" : code(row.default),
+      row.doc,
+    ]),
+  );
+}
+
+async function metrics(root) {
+  const { metricTable } = await load(root, "server/dist/observe/metric-table.js");
+  return table(
+    ["metric", "kind", "labels", "what it counts"],
+    Object.entries(metricTable).map(([name, row]) => [code(name), row.kind, codes(row.labels), row.help]),
+  );
+}
+
+async function logEvents(root) {
+  const { logTable } = await load(root, "server/dist/observe/log-table.js");
+  return table(
+    ["event", "level", "message", "fields", "what it means"],
+    Object.entries(logTable).map(([name, row]) => [code(name), row.level, row.message, codes(row.fields), row.means]),
+  );
+}
+
+async function routes(root) {
+  const all = await Promise.all(
+    readdirSync(join(root, "packages/server/dist/admin/routes"))
+      .filter((file) => /\.js$/.test(file) && !/\.test\.js$/.test(file))
+      .map((file) => load(root, `server/dist/admin/routes/${file}`)),
+  );
+  const found = all.flatMap((module) => Object.values(module)).filter((value) => typeof value?.path === "string");
+  return table(
+    ["route", "answer", "parameters"],
+    found
+      .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+      .map(({ path, says, parameters }) => [
+        code(`GET ${path}`),
+        says,
+        Object.entries(parameters)
+          .map(([name, meaning]) => `${code(name)}: ${meaning}`)
+          .join("; "),
+      ]),
+  );
+}
+
+async function types(root) {
+  const { createEnvoyApi } = await load(root, "envoy-api/dist/index.js");
+  return table(
+    ["name", "type URL"],
+    createEnvoyApi().types.map(({ shortName, type }) => [code(shortName), code(type)]),
+  );
+}
+
+/** What stands between `<!-- made from NAME -->` and `<!-- end -->`. */
+const makers = { settings, metrics, "log-events": logEvents, routes, types };
+
+const section = /<!-- made from ([\w-]+) -->\n([\s\S]*?)<!-- end -->/g;
+
+/** Compares, or writes, every made section of the pages. */
+export async function checkSections(root, files, cli, write) {
+  const problems = [];
+  const all = { ...makers, ...(cli?.makers ?? {}) };
+  for (const file of files) {
+    const text = readFileSync(join(root, file), "utf8");
+    let next = text;
+    for (const [whole, name] of text.matchAll(section)) {
+      if (all[name] === undefined) {
+        problems.push(`${file}: there is nothing called "${name}" to make a section from`);
+        continue;
+      }
+      const made = `<!-- made from ${name} -->\n\n${await all[name](root)}\n\n<!-- end -->`;
+      next = next.replace(whole, () => made);
+    }
+    if (next === text) continue;
+    if (write) writeFileSync(join(root, file), next);
+    else problems.push(`${file}: a section made from code is not up to date; run \`npm run docs\``);
+  }
+  return problems;
+}
+
+/** String literals in the sources of a package that look like codes with one of the prefixes. */
+function literals(root, folder, pattern) {
+  const base = join(root, folder);
+  if (!existsSync(base)) return [];
+  return readdirSync(base, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts"))
+    .flatMap((entry) => {
+      const text = readFileSync(join(entry.parentPath ?? entry.path, entry.name), "utf8");
+      return [...text.matchAll(pattern)].map((match) => match[1]);
+    });
+}
+
+/** The members of a union of string literals. */
+function unionOf(root, file, name) {
+  const text = readFileSync(join(root, file), "utf8").replace(/\/\*\*[\s\S]*?\*\//g, "");
+  const body = new RegExp(`type ${name} =([\\s\\S]*?);`).exec(text)?.[1] ?? "";
+  return [...body.matchAll(/"([A-Z_]+)"/g)].map((match) => match[1]);
+}
+
+/** First cells of the tables on a page that look like codes. */
+function listedOn(root, file) {
+  const text = readFileSync(join(root, file), "utf8");
+  return [...text.matchAll(/^\|([^|]*)\|/gm)].flatMap(([, cell]) =>
+    [...cell.matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)`/g)].map((match) => match[1]),
+  );
+}
+
+/** Names in code spans of any page that look like metrics or settings are ones that exist. */
+export async function checkNames(root, pages) {
+  const { metricTable } = await load(root, "server/dist/observe/metric-table.js");
+  const { settingTable } = await load(root, "source/dist/settings/setting-table.js");
+  const keys = new Set(settingTable.map(({ key }) => key));
+  return [...pages].flatMap(([file, { spans }]) =>
+    spans.flatMap(({ text, line }) => {
+      const metric = /^((?:xds|process|nodejs)_[a-z_]+)(?:\{.*\})?$/.exec(text)?.[1];
+      if (metric !== undefined && metricTable[metric.replace(/_(bucket|sum|count)$/, "")] === undefined) {
+        return metricTable[metric] === undefined ? [`${file}:${line}: there is no metric ${metric}`] : [];
+      }
+      const key = /^((?:limits|tls|log)\.[a-z-]+)(?:: .*)?$/.exec(text)?.[1];
+      return key !== undefined && !keys.has(key) ? [`${file}:${line}: there is no setting ${key}`] : [];
+    }),
+  );
+}
+
+/** Every problem code of the code is on the page of problems, and the other way round. */
+export function checkProblemCodes(root) {
+  const page = "docs/reference/problems.md";
+  const inCode = new Set([
+    ...unionOf(root, "packages/source/src/problem.ts", "SourceProblemCode"),
+    ...unionOf(root, "packages/envoy-api/src/problem.ts", "FieldProblemCode"),
+    ...unionOf(root, "packages/server/src/error.ts", "XdsErrorCode"),
+    ...literals(root, "packages/envoy-api/src", /"((?:PGV|CLUSTER|ENDPOINT|LISTENER|ROUTE|SECRET)_[A-Z_]+)"/g),
+    ...literals(root, "packages/cli/src", /code: "([A-Z]+_[A-Z_]+)"/g),
+  ]);
+  const onPage = new Set(listedOn(root, page));
+  return [
+    ...[...inCode].filter((one) => !onPage.has(one)).map((one) => `${page}: ${one} is missing`),
+    ...[...onPage]
+      // PGV codes are named after the rules of the descriptors.
+      .filter((one) => !inCode.has(one) && !one.startsWith("PGV_"))
+      .map((one) => `${page}: ${one} is not a code of ours`),
+  ];
+}
