@@ -54,6 +54,7 @@ export function traitsOf(type: TypeUrl): TypeTraits | undefined {
 
 /** Finds a type of the catalog by `cds`, `Cluster`, the full name of its message or its URL, in any case. */
 export function typeCalled(text: string): TypeUrl | undefined {
+  if (text === "") return undefined;
   const wanted = text.toLowerCase();
   const named = catalog.find(
     ({ type, shortName }) => shortName === wanted || simpleName(type).toLowerCase() === wanted,

@@ -39,7 +39,7 @@ export function unwrapResource(
     problems.path.push("ttl");
     problems.error(
       "DURATION_INVALID",
-      "expected a ttl of more than 0",
+      `expected a ttl of more than 0, got ${ttlMs / 1000}s`,
       "leave it out for a resource that does not expire",
     );
     problems.path.pop();

@@ -1,16 +1,42 @@
 import { readFileSync } from "node:fs";
 import { brotliDecompressSync } from "node:zlib";
 import { fromBinary } from "@bufbuild/protobuf";
-import { type FileDescriptorSet, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import {
+  type FileDescriptorSet,
+  FileDescriptorSetSchema,
+  file_google_protobuf_any,
+  file_google_protobuf_descriptor,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_wrappers,
+} from "@bufbuild/protobuf/wkt";
 import { DescriptorError } from "./descriptor-error.ts";
 
 // The same place from src/descriptor and from dist/descriptor.
 const LOCATION = new URL("../../gen/descriptors.binpb.br", import.meta.url);
 
+/** What every proto file may import, and every Any may hold, whether or not Envoy's files do. */
+const WELL_KNOWN_FILES = [
+  file_google_protobuf_any,
+  file_google_protobuf_descriptor,
+  file_google_protobuf_duration,
+  file_google_protobuf_empty,
+  file_google_protobuf_field_mask,
+  file_google_protobuf_struct,
+  file_google_protobuf_timestamp,
+  file_google_protobuf_wrappers,
+];
+
 /** Every v3 message of Envoy, as the build made them from npm packages (`npm run generate`). Takes about 15 ms. */
 export function readBuiltInDescriptors(): FileDescriptorSet {
   try {
-    return fromBinary(FileDescriptorSetSchema, brotliDecompressSync(readFileSync(LOCATION)));
+    const set = fromBinary(FileDescriptorSetSchema, brotliDecompressSync(readFileSync(LOCATION)));
+    const names = new Set(set.file.map((file) => file.name));
+    const missing = WELL_KNOWN_FILES.map((file) => file.proto).filter((file) => !names.has(file.name));
+    return { ...set, file: [...missing, ...set.file] };
   } catch (cause) {
     throw new DescriptorError("expected the built-in descriptors: run npm run generate", undefined, { cause });
   }

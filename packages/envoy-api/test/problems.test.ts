@@ -1,0 +1,222 @@
+import { describe, expect, it } from "vitest";
+import { api, lines, typed, V3 } from "./support/api.ts";
+
+const ADD = "what is newer than the built-in descriptors, or private, is added with --descriptors FILE";
+
+function problemsOf(message: string, fields: object): readonly string[] {
+  const { input, problems } = api.readResource(typed(message, fields));
+  expect(input).toBeUndefined();
+  return lines(problems);
+}
+
+describe("every problem of a resource is found at once (B-VAL-04)", () => {
+  it("in one cluster", () => {
+    const fields = {
+      nam: "x",
+      connect_timeout: 5,
+      type: "EDSS",
+      lb_policy: "random",
+      load_assignment: { cluster_name: 5, endpoints: {} },
+      per_connection_buffer_limit_bytes: -1,
+      metadata: { filter_metadata: { a: { b: Number.NaN } } },
+      typed_extension_protocol_options: { a: { "@type": "type.googleapis.com/foo.Bar" }, b: { c: 1 } },
+      dns_lookup_family: 77,
+      respect_dns_ttl: "true",
+    };
+    expect(problemsOf(V3.cluster, fields)).toEqual([
+      'error FIELD_UNKNOWN nam: expected a field of envoy.config.cluster.v3.Cluster, got "nam"',
+      "error DURATION_INVALID connect_timeout: expected a duration, got the number 5",
+      'error ENUM_UNKNOWN type: expected one of STATIC, STRICT_DNS, LOGICAL_DNS, EDS, ORIGINAL_DST, got "EDSS"',
+      'error ENUM_UNKNOWN lb_policy: expected one of ROUND_ROBIN, LEAST_REQUEST, RING_HASH, RANDOM, MAGLEV, CLUSTER_PROVIDED, LOAD_BALANCING_POLICY_CONFIG, got "random"',
+      "error FIELD_WRONG_TYPE load_assignment.cluster_name: expected a string, got the number 5",
+      "error FIELD_WRONG_TYPE load_assignment.endpoints: expected a list, got an object",
+      "error NUMBER_INVALID per_connection_buffer_limit_bytes: expected an integer from 0 to 4294967295, got the number -1",
+      "error NUMBER_INVALID metadata.filter_metadata.a.b: expected a finite number, got the number NaN",
+      'error TYPE_UNKNOWN typed_extension_protocol_options.a.@type: expected a type that is known, got "type.googleapis.com/foo.Bar"',
+      "error TYPE_MISSING typed_extension_protocol_options.b: expected @type, got none",
+      'error FIELD_WRONG_TYPE respect_dns_ttl: expected true or false, got "true"',
+      "error RESOURCE_UNNAMED : expected a name, got none",
+    ]);
+  });
+
+  it.each<[string, string, object, readonly string[]]>([
+    ["no name", V3.cluster, {}, ["error RESOURCE_UNNAMED : expected a name, got none"]],
+    [
+      "a name of the wrong type, told of once",
+      V3.cluster,
+      { name: 5 },
+      ["error FIELD_WRONG_TYPE name: expected a string, got the number 5"],
+    ],
+    [
+      "a field under both of its names",
+      V3.cluster,
+      { name: "a", connectTimeout: "1s", connect_timeout: "2s" },
+      [
+        'error FIELD_DUPLICATE connectTimeout: expected the field once, got it as "connect_timeout" and as "connectTimeout"',
+      ],
+    ],
+    [
+      "two members of a oneof",
+      V3.route,
+      {
+        name: "r",
+        virtual_hosts: [
+          { name: "v", domains: ["*"], routes: [{ match: { prefix: "/", path: "/x" }, route: { cluster: "c" } }] },
+        ],
+      },
+      [
+        'error ONEOF_CONFLICT virtual_hosts.0.routes.0.match.path: expected only one of prefix, path, safe_regex, connect_matcher, path_separated_prefix, path_match_policy, got "prefix" as well',
+      ],
+    ],
+    [
+      "null in a list",
+      V3.route,
+      { name: "r", virtual_hosts: [null] },
+      ["error FIELD_WRONG_TYPE virtual_hosts.0: expected an object, got null"],
+    ],
+    [
+      "bytes that are no base64",
+      V3.extension,
+      { name: "e", typed_config: { "@type": "type.googleapis.com/google.protobuf.BytesValue", value: "?" } },
+      ['error BYTES_INVALID typed_config.value: expected bytes in base64, got "?"'],
+    ],
+    [
+      "a timestamp without zone",
+      V3.extension,
+      {
+        name: "e",
+        typed_config: { "@type": "type.googleapis.com/google.protobuf.Timestamp", value: "2020-01-01T00:00:00" },
+      },
+      ['error TIMESTAMP_INVALID typed_config.value: expected a timestamp, got "2020-01-01T00:00:00"'],
+    ],
+    [
+      "an integer too long for a number",
+      V3.extension,
+      {
+        name: "e",
+        typed_config: { "@type": "type.googleapis.com/google.protobuf.Int64Value", value: 2 ** 53 },
+      },
+      [
+        "error NUMBER_INVALID typed_config.value: expected an integer of at most 53 bits unless in quotes, got the number 9007199254740992",
+      ],
+    ],
+    [
+      "a number that is no integer",
+      V3.endpoints,
+      { cluster_name: "c", policy: { overprovisioning_factor: 1.5 } },
+      ["error NUMBER_INVALID policy.overprovisioning_factor: expected an integer, got the number 1.5"],
+    ],
+    [
+      "half of a surrogate pair",
+      V3.cluster,
+      { name: "a\ud800" },
+      ["error STRING_INVALID name: expected Unicode text, got a string with half of a surrogate pair"],
+    ],
+    [
+      "a map that is none",
+      V3.cluster,
+      { name: "c", typed_extension_protocol_options: [] },
+      ["error FIELD_WRONG_TYPE typed_extension_protocol_options: expected an object, got a list"],
+    ],
+    [
+      "a field mask with a name of the proto file",
+      V3.extension,
+      { name: "e", typed_config: { "@type": "type.googleapis.com/google.protobuf.FieldMask", value: "snake_case" } },
+      ['error FIELD_MASK_INVALID typed_config.value: expected a field mask, got "snake_case"'],
+    ],
+  ])("%s", (_, message, fields, expected) => {
+    expect(problemsOf(message, fields)).toEqual(expected);
+  });
+
+  it.each<[string, unknown, readonly string[]]>([
+    ["a string", "x", ['error FIELD_WRONG_TYPE : expected an object with @type, got "x"']],
+    ["nothing", undefined, ["error FIELD_WRONG_TYPE : expected an object with @type, got nothing"]],
+    ["an object without @type", { name: "x" }, ["error TYPE_MISSING : expected @type, got none"]],
+    ["an empty object", {}, ["error TYPE_MISSING : expected @type, got none"]],
+    [
+      "a @type that is no string",
+      { "@type": 5 },
+      ["error FIELD_WRONG_TYPE @type: expected a type URL, got the number 5"],
+    ],
+  ])("%s is no resource", (_, value, expected) => {
+    expect(lines(api.readResource(value).problems)).toEqual(expected);
+  });
+
+  it("a wrapper without a resource", () => {
+    expect(problemsOf(V3.wrapper, { name: "x", ttl: "0s" })).toEqual([
+      "error DURATION_INVALID ttl: expected a ttl of more than 0, got 0s",
+      "error TYPE_MISSING resource: expected a resource in the wrapper, got none",
+    ]);
+  });
+});
+
+describe("hints say what to do", () => {
+  it.each<[string, object, readonly (string | undefined)[]]>([
+    ["the nearest field", { name: "c", connect_timeot: "1s" }, [`did you mean "connect_timeout"? Otherwise: ${ADD}`]],
+    ["a newer field", { name: "c", brand_new_thing: 1 }, [ADD]],
+    ["the nearest value, in another case", { name: "c", type: "eds" }, [`did you mean "EDS"? Otherwise: ${ADD}`]],
+    ["a duration given as a number", { name: "c", connect_timeout: 0.25 }, ['write "0.25s"']],
+    ["a number where text is wanted", { name: 1 }, ["put it in quotes"]],
+    [
+      "the nearest type",
+      {
+        name: "c",
+        transport_socket: {
+          name: "t",
+          typed_config: { "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContex" },
+        },
+      },
+      [
+        `did you mean "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"? Otherwise: ${ADD}, or give it encoded: in a .pb file, or as "value" in base64`,
+      ],
+    ],
+  ])("%s", (_, fields, expected) => {
+    expect(api.readResource(typed(V3.cluster, fields)).problems.map(({ hint }) => hint)).toEqual(expected);
+  });
+});
+
+describe("a value that is nested too deep", () => {
+  it.each<[string, (inner: unknown) => unknown, unknown]>([
+    ["in lists of a Struct", (inner) => [inner], 1],
+    ["in objects of a Struct", (inner) => ({ a: inner }), 1],
+  ])("%s has one clean problem", (_, wrap, leaf) => {
+    let value: unknown = leaf;
+    for (let level = 0; level < 20_000; level++) value = wrap(value);
+    expect(problemsOf(V3.runtime, { name: "r", layer: { a: value } })).toEqual([
+      expect.stringMatching(
+        /^error NESTING_TOO_DEEP layer\.a\.\S+: expected at most 100 levels of messages in messages, got more$/,
+      ),
+    ]);
+  });
+
+  it("in messages of one type", () => {
+    let match: object = { any: true };
+    for (let level = 0; level < 20_000; level++) match = { not_rule: match };
+    const rbac = typed("envoy.extensions.filters.http.rbac.v3.RBAC", {
+      rules: { policies: { p: { permissions: [match] } } },
+    });
+    expect(problemsOf(V3.extension, { name: "e", typed_config: rbac })).toEqual([
+      expect.stringMatching(/^error NESTING_TOO_DEEP typed_config\.rules\.policies\.p\.permissions\.0\.\S+: /),
+    ]);
+  });
+
+  it("in one Any after the other", () => {
+    let config: object = typed(V3.router, {});
+    for (let level = 0; level < 20_000; level++) config = typed(V3.extension, { name: "e", typed_config: config });
+    expect(problemsOf(V3.extension, { name: "e", typed_config: config })).toEqual([
+      expect.stringMatching(/^error NESTING_TOO_DEEP typed_config\.\S+: /),
+    ]);
+  });
+});
+
+describe("encoded resources", () => {
+  it("tell of bytes that are no such message, and of no name", () => {
+    const type = `type.googleapis.com/${V3.cluster}` as const;
+    const garbage = api.readEncodedResource(type, Uint8Array.of(0x0a, 0x05, 0x41));
+    const nameless = api.readEncodedResource(type, new Uint8Array());
+    expect([garbage.problems.map(({ code }) => code), nameless.problems.map(({ code }) => code)]).toEqual([
+      ["MESSAGE_MALFORMED"],
+      ["RESOURCE_UNNAMED"],
+    ]);
+  });
+});
