@@ -228,6 +228,21 @@ describe("a large resource", () => {
   });
 });
 
+describe("a large removal", () => {
+  test("leaves in several chunks, and in order", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const removed = Array.from({ length: 10_000 }, (_, i) => `removed-${i}`);
+    const missing = Array.from({ length: 10_000 }, (_, i) => `missing-${i}`);
+    const encoded = encoder.encode(body("delta", segment([], { removed, missing })));
+    const decoded = decodeDeltaResponse(whole(encoder, encoded));
+    expect([decoded.removedResources, decoded.resources.map(({ name }) => name), encoded.chunks.length > 3]).toEqual([
+      removed,
+      missing,
+      true,
+    ]);
+  });
+});
+
 describe("memory", () => {
   test("of a small body is its own, not a slice of a pool", () => {
     const encoder = createBodyEncoder({ controlPlane: "cp" });

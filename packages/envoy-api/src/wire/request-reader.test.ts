@@ -181,6 +181,18 @@ describe("what a client says again", () => {
     ]);
   });
 
+  test("is shared with every stream that says the same, if it is long", () => {
+    const resourceNames = Array.from({ length: 1000 }, (_, i) => `cluster-${i}`);
+    const first = sotw({ typeUrl: cds, resourceNames });
+    const second = sotw({ typeUrl: eds, resourceNames, node, responseNonce: "1" });
+    const other = sotw({ typeUrl: cds, resourceNames: resourceNames.toReversed() });
+    expect([second.names === first.names, first.names, other.names]).toEqual([
+      true,
+      resourceNames,
+      resourceNames.toReversed(),
+    ]);
+  });
+
   test("takes a stream that asks for a thousand types no more memory than for 64", () => {
     const reader = createRequestReader("sotw");
     const first = sotw({ typeUrl: "t0", resourceNames: ["a"] }, reader);

@@ -21,6 +21,18 @@ const MAX_TYPES = 64;
 
 const noNames: readonly string[] = [];
 
+/** From so many bytes of names on, streams that ask for the same share one array of them. */
+const SHARED_FROM_BYTES = 1024;
+
+/**
+ * Long lists of names, by the digest of their bytes, as long as anybody holds them: a thousand clients that ask for the same
+ * 10,000 names would otherwise hold 500 MB of equal strings. Nobody can tell an array from here from one of his own.
+ */
+const sharedNames = new Map<bigint, WeakRef<readonly string[]>>();
+const forgottenNames = new FinalizationRegistry<bigint>((digest) => {
+  if (sharedNames.get(digest)?.deref() === undefined) sharedNames.delete(digest);
+});
+
 /** Where the names stand in a request: start and end of each stretch of fields that name resources. */
 export class NameRanges {
   readonly bounds: number[] = [];
@@ -62,7 +74,7 @@ export class RequestedNames {
     const digest = contentDigest(parts);
     const known = digest === last.digest ? last.names?.deref() : undefined;
     if (known !== undefined) return { type: last.type, names: known };
-    const names = readNames(parts);
+    const names = sharedOrRead(digest, parts);
     last.digest = digest;
     last.names = new WeakRef(names);
     return { type: last.type, names };
@@ -83,6 +95,17 @@ function partsOf(bytes: Uint8Array, { bounds }: NameRanges): Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let i = 0; i + 1 < bounds.length; i += 2) parts.push(bytes.subarray(bounds[i], bounds[i + 1]));
   return parts;
+}
+
+function sharedOrRead(digest: bigint, parts: readonly Uint8Array[]): readonly string[] {
+  const byteLength = parts.reduce((total, part) => total + part.length, 0);
+  if (byteLength < SHARED_FROM_BYTES) return readNames(parts);
+  const shared = sharedNames.get(digest)?.deref();
+  if (shared !== undefined) return shared;
+  const names = readNames(parts);
+  sharedNames.set(digest, new WeakRef(names));
+  forgottenNames.register(names, digest);
+  return names;
 }
 
 function readNames(parts: readonly Uint8Array[]): readonly string[] {

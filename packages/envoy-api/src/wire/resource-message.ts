@@ -36,6 +36,8 @@ const CACHE_CONTROL = lengthTag(7);
 const RESOURCE_NAME = lengthTag(8);
 const METADATA = lengthTag(9);
 
+const NANOS_PER_MS = 1_000_000;
+
 /** Reads to the end. Bytes are views of those that are read. */
 export function readResource(reader: WireReader): ResourceMessage {
   let name = "";
@@ -120,12 +122,14 @@ function readDuration(reader: WireReader): number {
     else if (tag === varintTag(2)) nanos = reader.int32();
     else reader.skip(tag);
   }
-  return seconds * 1000 + nanos / 1_000_000;
+  return seconds * 1000 + nanos / NANOS_PER_MS;
 }
 
 function writeDuration(writer: WireWriter, ms: number): void {
-  const nanos = Math.round((ms % 1000) * 1_000_000);
-  writer.integer(1, Math.trunc(ms / 1000)).integer(2, nanos);
+  const nanos = Math.round((ms % 1000) * NANOS_PER_MS);
+  const isWholeSecond = Math.abs(nanos) === 1000 * NANOS_PER_MS;
+  const seconds = isWholeSecond ? Math.round(ms / 1000) : Math.trunc(ms / 1000);
+  writer.integer(1, seconds).integer(2, isWholeSecond ? 0 : nanos);
 }
 
 function readDoNotCache(reader: WireReader): boolean {

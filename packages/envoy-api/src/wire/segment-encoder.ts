@@ -57,7 +57,7 @@ export class SegmentEncoder {
     if (known !== undefined) return known;
     const chunks: Uint8Array[] = [];
     this.#encodePuts(segment.puts, chunks);
-    if (this.#variant === "delta") this.#encodeNames(segment);
+    if (this.#variant === "delta") this.#encodeNames(segment, chunks);
     this.#flush(chunks);
     const byteLength = chunks.reduce((total, chunk) => total + chunk.length, 0);
     const encoded = { chunks, byteLength };
@@ -126,9 +126,15 @@ export class SegmentEncoder {
     this.#counters.framesEncoded++;
   }
 
-  #encodeNames({ missing, removed }: Segment): void {
-    for (const name of missing) this.#frames.missing(name);
-    for (const name of removed) this.#frames.removed(name);
+  #encodeNames({ missing, removed }: Segment, chunks: Uint8Array[]): void {
+    for (const name of missing) {
+      this.#frames.missing(name);
+      if (this.#frames.byteLength >= RUN_BYTES) this.#flush(chunks);
+    }
+    for (const name of removed) {
+      this.#frames.removed(name);
+      if (this.#frames.byteLength >= RUN_BYTES) this.#flush(chunks);
+    }
     this.#counters.framesEncoded += missing.length + removed.length;
   }
 
