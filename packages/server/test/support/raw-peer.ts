@@ -1,5 +1,6 @@
 import type { SecureClientSessionOptions } from "node:http2";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from "node:http2";
+import type { Socket } from "node:net";
 
 /** How long anything may take before a test gives up on it. */
 const WITHIN_MS = 5_000;
@@ -15,6 +16,12 @@ export async function within<T>(what: string, promise: Promise<T>, ms: number = 
   } finally {
     clearTimeout(timeout);
   }
+}
+
+/** Waits until a socket is closed, by whatever it was. */
+export async function closed(socket: Socket): Promise<void> {
+  socket.on("error", () => undefined);
+  await within("the end of a connection", new Promise<void>((resolve) => socket.once("close", () => resolve())));
 }
 
 /** Waits until a condition holds, looking every few milliseconds. */

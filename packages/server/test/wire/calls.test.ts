@@ -4,7 +4,7 @@ import { connect as connectSocket } from "node:net";
 import { deflateSync, gzipSync } from "node:zlib";
 import { decodeSotwResponse } from "@xdskit/envoy-api";
 import { afterEach, describe, expect, test } from "vitest";
-import { until, within } from "../support/raw-peer.ts";
+import { closed, until, within } from "../support/raw-peer.ts";
 import {
   ADS_SOTW,
   CDS_DELTA,
@@ -163,10 +163,9 @@ describe("what else may come to the port", () => {
   ])("%s is closed, and nobody is hurt", async (_, bytes) => {
     world = await startWorld();
     const socket = connectSocket(world.address.port, world.address.host);
-    socket.on("error", () => undefined);
     socket.resume();
     socket.write(bytes);
-    await within("the end", once(socket, "close"));
+    await closed(socket);
     const peer = await world.connect();
     const call = peer.open(ADS_SOTW);
     call.send(sotwRequest(CLUSTER));
@@ -176,10 +175,9 @@ describe("what else may come to the port", () => {
   test("silence is closed after a while", async () => {
     world = await startWorld({ limits: { handshakeTimeoutMs: 50 } });
     const socket = connectSocket(world.address.port, world.address.host);
-    socket.on("error", () => undefined);
     socket.write("PR");
     socket.resume();
-    await within("the end", once(socket, "close"));
+    await closed(socket);
   });
 
   test("a preface that comes byte by byte is understood", async () => {

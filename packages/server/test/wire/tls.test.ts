@@ -1,0 +1,211 @@
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { request as httpsRequest } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { decodeSotwResponse } from "@xdskit/envoy-api";
+import type { Peer } from "@xdskit/protocol";
+import { createManagementServer, type ManagementServer } from "@xdskit/server";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { closed, RawPeer, until, within } from "../support/raw-peer.ts";
+import { ADS_SOTW, CLUSTER, cluster, put, sotwRequest, testApi } from "../support/test-server.ts";
+
+/** Certificates made for this run. */
+let made: string;
+/** The files that a server of a test watches. */
+let inUse: string;
+let server: ManagementServer | undefined;
+const peers: RawPeer[] = [];
+
+beforeAll(() => {
+  made = mkdtempSync(join(tmpdir(), "xdskit-tls-"));
+  makeAuthority("authority");
+  makeAuthority("stranger");
+  makeCertificate("one", "authority", "one.example", "IP:127.0.0.1,DNS:localhost");
+  makeCertificate("two", "authority", "two.example", "IP:127.0.0.1,DNS:localhost");
+  makeCertificate("client", "authority", "edge-7", "DNS:edge-7.example,URI:spiffe://example/edge,IP:10.0.0.7");
+  makeCertificate("impostor", "stranger", "edge-7", "DNS:edge-7.example");
+});
+afterAll(() => rmSync(made, { recursive: true }));
+
+beforeEach(() => {
+  inUse = mkdtempSync(join(tmpdir(), "xdskit-tls-"));
+  use("one");
+});
+afterEach(async () => {
+  await Promise.all(peers.splice(0).map((peer) => peer.close()));
+  await server?.close();
+  server = undefined;
+  rmSync(inUse, { recursive: true });
+});
+
+function openssl(...args: readonly string[]): void {
+  execFileSync("openssl", args, { cwd: made, stdio: "pipe" });
+}
+
+function makeAuthority(name: string): void {
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", `${name}.key`];
+  openssl("req", "-x509", "-days", "2", "-subj", `/CN=${name}`, ...key, "-out", `${name}.crt`);
+}
+
+function makeCertificate(name: string, authority: string, commonName: string, alternatives: string): void {
+  const key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", `${name}.key`];
+  openssl("req", "-subj", `/CN=${commonName}`, ...key, "-out", `${name}.csr`);
+  writeFileSync(join(made, `${name}.ext`), `subjectAltName=${alternatives}\n`);
+  const signer = ["-CA", `${authority}.crt`, "-CAkey", `${authority}.key`, "-CAcreateserial"];
+  openssl(
+    "x509",
+    "-req",
+    "-days",
+    "2",
+    "-in",
+    `${name}.csr`,
+    ...signer,
+    "-extfile",
+    `${name}.ext`,
+    "-out",
+    `${name}.crt`,
+  );
+}
+
+/** Puts a certificate in force: each file replaced by a rename, as those who write certificates do. */
+function use(name: string): void {
+  for (const kind of ["crt", "key"]) {
+    copyFileSync(join(made, `${name}.${kind}`), join(inUse, `next.${kind}`));
+    renameSync(join(inUse, `next.${kind}`), join(inUse, `server.${kind}`));
+  }
+}
+
+const pem = (file: string): Buffer => readFileSync(join(made, file));
+
+async function start(
+  tls: { ca?: string; requireClientCertificate?: boolean } = {},
+): Promise<{ host: string; port: number }> {
+  server = createManagementServer({
+    api: testApi(),
+    tls: { cert: join(inUse, "server.crt"), key: join(inUse, "server.key"), ...tls },
+  });
+  server.commit(put(cluster("a")));
+  return (await server.start()).address;
+}
+
+async function connect(address: { host: string; port: number }, client?: string): Promise<RawPeer> {
+  const certificate = client === undefined ? {} : { cert: pem(`${client}.crt`), key: pem(`${client}.key`) };
+  const peer = await RawPeer.connect(address, { ca: pem("authority.crt"), ...certificate });
+  peers.push(peer);
+  return peer;
+}
+
+async function askOnce(peer: RawPeer): Promise<number> {
+  const call = peer.open(ADS_SOTW);
+  call.send(sotwRequest(CLUSTER));
+  return decodeSotwResponse(await call.next()).resources.length;
+}
+
+const shown = (peer: RawPeer): unknown => (peer.session.socket as TLSSocket).getPeerCertificate().subject.CN;
+
+test("serves over TLS, and says so of the peer", async () => {
+  const address = await start();
+  const told: Peer[] = [];
+  server?.on("connection-opened", ({ peer }) => told.push(peer));
+  const peer = await connect(address);
+  expect(await askOnce(peer)).toBe(1);
+  expect(told).toMatchObject([{ isTls: true, isLoopback: true, names: [] }]);
+});
+
+describe("a client certificate", () => {
+  test("gives the peer its names", async () => {
+    const address = await start({ ca: join(made, "authority.crt") });
+    const told: Peer[] = [];
+    server?.on("connection-opened", ({ peer }) => told.push(peer));
+    expect(await askOnce(await connect(address, "client"))).toBe(1);
+    expect(told[0]?.names).toEqual(["edge-7", "edge-7.example", "spiffe://example/edge", "10.0.0.7"]);
+  });
+
+  test.each([
+    ["none", undefined],
+    ["one of a stranger", "impostor"],
+  ])("is required: %s is refused", async (_, client) => {
+    const address = await start({ ca: join(made, "authority.crt") });
+    const refused: string[] = [];
+    server?.on("connection-refused", ({ reason }) => refused.push(reason));
+    const certificate = client === undefined ? {} : { cert: pem(`${client}.crt`), key: pem(`${client}.key`) };
+    const socket = connectTls({ ...address, ca: pem("authority.crt"), ALPNProtocols: ["h2"], ...certificate });
+    socket.resume();
+    // With TLS 1.3 the client learns of it only after its own handshake.
+    await closed(socket);
+    await until("it is told", () => refused.length === 1);
+    expect(refused[0]).toMatch(/TLS handshake failed/);
+  });
+
+  test("need not be shown when it is optional, and names count only when it was verified", async () => {
+    const address = await start({ ca: join(made, "authority.crt"), requireClientCertificate: false });
+    const told: Peer[] = [];
+    server?.on("connection-opened", ({ peer }) => told.push(peer));
+    expect(await askOnce(await connect(address))).toBe(1);
+    expect(await askOnce(await connect(address, "impostor"))).toBe(1);
+    expect(await askOnce(await connect(address, "client"))).toBe(1);
+    expect(told.map(({ names }) => names[0])).toEqual([undefined, undefined, "edge-7"]);
+  });
+});
+
+describe("new files", () => {
+  test("are in force for new connections; old ones go on", async () => {
+    const address = await start();
+    const reloaded: unknown[] = [];
+    server?.on("tls-reloaded", ({ files }) => reloaded.push(files));
+    const before = await connect(address);
+    expect(shown(before)).toBe("one.example");
+    use("two");
+    await until("they are read", () => reloaded.length > 0);
+    expect(shown(await connect(address))).toBe("two.example");
+    expect(await askOnce(before)).toBe(1);
+  });
+
+  test("that are no good change nothing, and are told", async () => {
+    const address = await start();
+    const refused: string[] = [];
+    let reloads = 0;
+    server?.on("tls-refused", ({ error }) => refused.push(error.message));
+    server?.on("tls-reloaded", () => {
+      reloads++;
+    });
+    copyFileSync(join(made, "two.key"), join(inUse, "server.key")); // of another certificate
+    await until("they are refused", () => refused.length > 0);
+    expect(shown(await connect(address))).toBe("one.example");
+    writeFileSync(join(inUse, "server.crt"), "no certificate");
+    await until("they are refused again", () => refused.length > 1);
+    use("two");
+    await until("good ones are read", () => reloads === 1);
+    expect(shown(await connect(address))).toBe("two.example");
+  });
+});
+
+test("files that are no good at the start are an XdsError", async () => {
+  writeFileSync(join(inUse, "server.key"), "no key");
+  await expect(start()).rejects.toMatchObject({ name: "XdsError", code: "TLS_INVALID" });
+});
+
+test("HTTP/1.1 over TLS, and a client without ALPN, are understood", async () => {
+  const address = await start();
+  const request = httpsRequest({ ...address, path: "/", ca: pem("authority.crt") });
+  request.end();
+  const [response] = await within("a response", once(request, "response"));
+  expect(response.statusCode).toBe(505);
+  response.resume();
+
+  const socket = connectTls({ ...address, ca: pem("authority.crt") });
+  const peer = await RawPeer.connect(address, { ca: pem("authority.crt"), createConnection: () => socket });
+  peers.push(peer);
+  expect(socket.alpnProtocol).toBe(false);
+  expect(await askOnce(peer)).toBe(1);
+});
+
+test("plaintext on a TLS port is closed", async () => {
+  const address = await start();
+  const plain = await RawPeer.connect(address);
+  await until("it is closed", () => plain.isGone);
+  expect(await askOnce(await connect(address))).toBe(1);
+});
