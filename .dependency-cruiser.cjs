@@ -9,7 +9,7 @@ const packages = {
   "envoy-api": { workspace: ["protocol"], npm: ["@bufbuild/protobuf"] },
   source: { workspace: ["protocol", "envoy-api"], npm: ["yaml"] },
   server: { workspace: ["protocol", "envoy-api"], npm: ["prom-client"] },
-  conformance: { workspace: ["protocol", "envoy-api"], npm: [] },
+  conformance: { workspace: ["protocol", "envoy-api", "server"], npm: [] },
   cli: {
     workspace: ["protocol", "envoy-api", "source", "server", "conformance"],
     npm: ["commander", "picocolors", "pino", "yaml"],

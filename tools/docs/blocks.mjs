@@ -24,7 +24,11 @@ function checkTypeScript(root, blocks) {
   }
   const config = ts.readConfigFile(join(root, "tsconfig.test.json"), ts.sys.readFile).config;
   const { options } = ts.parseJsonConfigFileContent({ ...config, files: [], include: [] }, ts.sys, root);
-  const program = ts.createProgram([...places.keys()], { ...options, noUnusedLocals: false, noUnusedParameters: false });
+  const program = ts.createProgram([...places.keys()], {
+    ...options,
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+  });
   return [...places].flatMap(([name, { file, line }]) => {
     const source = program.getSourceFile(name);
     return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map((diagnostic) => {
@@ -81,7 +85,10 @@ export function commandLines(block) {
   let start = number;
   for (const raw of block.lines) {
     number += 1;
-    const line = raw.replace(/^\s*\$ /, "").replace(/(^|\s)#.*$/, "").trimEnd();
+    const line = raw
+      .replace(/^\s*\$ /, "")
+      .replace(/(^|\s)#.*$/, "")
+      .trimEnd();
     if (open === "") start = number;
     if (line.endsWith("\\")) {
       open += `${line.slice(0, -1)} `;
@@ -99,13 +106,19 @@ function checkShell(root, cli, file, block) {
   const problems = [];
   for (const { text, line } of commandLines(block)) {
     for (const part of text.split(/\s(?:&&|\|\||\||;)\s/)) {
-      const words = part.trim().split(/\s+/).filter((word) => !/^[A-Z_]+=/.test(word));
+      const words = part
+        .trim()
+        .split(/\s+/)
+        .filter((word) => !/^[A-Z_]+=/.test(word));
       const script = /^npm (?:run(?: --silent)? )([\w:-]+)/.exec(words.join(" "))?.[1];
       if (script !== undefined && scripts[script] === undefined) {
         problems.push(`${file}:${line}: there is no script "${script}"`);
       }
       const at = words[0] === "npx" ? 1 : 0;
-      if (cli !== undefined && (words[at] === "xds" || (words[at] === "node" && words[at + 1]?.endsWith("bin/xds.js")))) {
+      if (
+        cli !== undefined &&
+        (words[at] === "xds" || (words[at] === "node" && words[at + 1]?.endsWith("bin/xds.js")))
+      ) {
         const rest = words.slice(words[at] === "xds" ? at + 1 : at + 2);
         problems.push(...cli.check(rest).map((problem) => `${file}:${line}: ${problem}`));
       }
@@ -127,7 +140,8 @@ export async function checkBlocks(root, pages, cli) {
         problems.push(...wrong);
         if (wrong.length === 0 && block.lines.some((line) => line.includes("@type"))) resources.push({ file, block });
       } else if (block.language === "json") problems.push(...checkJson(file, block));
-      else if (block.language === "sh" || block.language === "console") problems.push(...checkShell(root, cli, file, block));
+      else if (block.language === "sh" || block.language === "console")
+        problems.push(...checkShell(root, cli, file, block));
       else if (!shown.has(block.language)) {
         problems.push(`${file}:${block.line}: say what the block is: ts, sh, yaml, json or ${[...shown].join(", ")}`);
       }

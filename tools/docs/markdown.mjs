@@ -21,7 +21,7 @@ export function parseMarkdown(text) {
     const number = index + 1;
     const fence = /^\s*(`{3,}|~{3,})\s*(.*)$/.exec(line);
     if (block !== undefined) {
-      if (fence !== null && fence[1].startsWith(block.fence) && fence[2] === "") {
+      if (fence?.[1].startsWith(block.fence) && fence[2] === "") {
         parsed.blocks.push(block);
         block = undefined;
       } else block.lines.push(line);

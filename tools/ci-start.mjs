@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The README's first command: `npm start` comes up, says what to try next, and every line that it suggests works.
+import { spawn } from "node:child_process";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const START_WITHIN_MS = 90_000;
+const ANSWER_WITHIN_MS = 20_000;
+const STOP_WITHIN_MS = 15_000;
+
+/** Starts a command line in a process group of its own, and collects what it says. */
+function start(line) {
+  const child = spawn(line, { cwd: root, shell: true, detached: true, stdio: ["ignore", "pipe", "pipe"] });
+  const run = { line, said: "", out: "", code: undefined, child, listeners: new Set() };
+  const hear = (stream) => (chunk) => {
+    run.said += chunk;
+    if (stream === "stdout") run.out += chunk;
+    for (const listener of run.listeners) listener();
+  };
+  child.stdout.on("data", hear("stdout"));
+  child.stderr.on("data", hear("stderr"));
+  run.closed = new Promise((resolve) => {
+    child.on("close", (code, signal) => {
+      run.code = code ?? signal;
+      for (const listener of run.listeners) listener();
+      resolve();
+    });
+  });
+  return run;
+}
+
+function end(run, signal) {
+  if (run.code !== undefined) return;
+  try {
+    process.kill(-run.child.pid, signal);
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error; // gone by itself
+  }
+}
+
+/** Resolves to true when the condition holds, to false at the deadline or when the process ended without it. */
+function until(run, condition, withinMs) {
+  return new Promise((resolve) => {
+    const settle = (value) => {
+      clearTimeout(timer);
+      run.listeners.delete(look);
+      resolve(value);
+    };
+    const look = () => {
+      if (condition()) settle(true);
+      else if (run.code !== undefined) settle(false);
+    };
+    const timer = setTimeout(() => settle(condition()), withinMs);
+    run.listeners.add(look);
+    look();
+  });
+}
+
+let passed = 0;
+let failed = 0;
+function note(ok, what, output) {
+  if (ok) passed += 1;
+  else failed += 1;
+  console.log(`${ok ? "ok    " : "FAILED"} ${what}`);
+  if (!ok) console.log(output.trimEnd().replace(/^/gm, "       "));
+}
+
+/** The lines to type, with their comments taken off. */
+const suggestions = (text) =>
+  [...text.matchAll(/^ {2}((?:npx )?xds |curl )([^#\n]*)/gm)].map(([, program, rest]) => `${program}${rest}`.trim());
+
+const server = start("npm start");
+const isUp = await until(
+  server,
+  () => suggestions(server.said).length > 0 && /\n\n?$/.test(server.said),
+  START_WITHIN_MS,
+);
+note(isUp, "npm start serves and says what to try next", server.said);
+// What is printed in one piece is read in one piece; the last line ends the list.
+const lines = suggestions(server.said);
+for (const line of lines) {
+  const run = start(line.replace(/\s>\s*\S+$/, ""));
+  // A command that follows changes does not end by itself: it works when it has shown something.
+  const follows = /\bxds watch\b/.test(line);
+  if (follows) {
+    await until(run, () => run.out.trim() !== "", ANSWER_WITHIN_MS);
+    note(run.out.trim() !== "", line, run.said);
+  } else {
+    await until(run, () => run.code !== undefined, ANSWER_WITHIN_MS);
+    note(run.code === 0, `${line}${run.code === undefined ? " (no end)" : ` (exit ${run.code})`}`, run.said);
+  }
+  end(run, "SIGTERM");
+  await Promise.race([run.closed, new Promise((resolve) => setTimeout(resolve, STOP_WITHIN_MS).unref())]);
+  end(run, "SIGKILL");
+}
+end(server, "SIGTERM");
+await until(server, () => server.code !== undefined, STOP_WITHIN_MS);
+note(server.code !== undefined, "it ends when it is told to", server.said);
+end(server, "SIGKILL");
+console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+process.exitCode = failed === 0 ? 0 : 1;
