@@ -19,6 +19,8 @@ export interface Case {
   /** The kinds of stream it is played on; both if absent. */
   readonly streams?: readonly StreamKind[];
   readonly setup?: Setup;
+  /** What the server books is its point: a target that does not tell fails it. Elsewhere such a target is not asked. */
+  readonly isAboutBookings?: true;
   /** Why it is not played over the wire, such as time that would really have to pass. */
   readonly memoryOnly?: string;
   readonly steps: readonly Step[];

@@ -87,6 +87,8 @@ export interface Awaited {
 
 /** Plays the steps against something that can hold a conversation. */
 export interface Driver {
+  /** Whether it can be seen what the server books. */
+  readonly tellsBookings: boolean;
   start(server: string, setup: Setup): Promise<void>;
   commit(server: string, commit: Commit): Promise<void>;
   move(placement: NodeLayers): Promise<void>;

@@ -61,6 +61,7 @@ const LOOPBACK: Peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false,
 const ONE_BY_ONE = 1;
 
 class InMemoryDriver implements Driver {
+  readonly tellsBookings = true;
   readonly #createMachine: (options: PlaneOptions) => Machine;
   readonly #servers = new Map<string, Server>();
   readonly #streams = new Map<string, OpenStream>();

@@ -11,6 +11,7 @@ export function createOurs(): Target {
   const api = createEnvoyApi();
   return {
     name: "ours",
+    tellsBookings: true,
     pace: { deadlineMs: 5_000, quietMs: 2, hasFence: true },
     start: (setup) => start(api, setup),
     async [Symbol.asyncDispose]() {},

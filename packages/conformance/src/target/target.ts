@@ -5,6 +5,8 @@ import type { BookingObservation, Commit } from "../play/driver.ts";
 export interface Target extends AsyncDisposable {
   readonly name: string;
   readonly pace: Pace;
+  /** Its servers tell what they book. */
+  readonly tellsBookings: boolean;
   /** Starts a server without resources. Throws an `UnsupportedStep` if it cannot be set up like this. */
   start(setup: Setup, kind: StreamKind): Promise<RunningServer>;
 }
@@ -29,7 +31,7 @@ export interface RunningServer {
   commit(commit: Commit): Promise<void>;
   /** Places nodes anew: `base` for those that are not listed. */
   place(placement: NodeLayers): Promise<void>;
-  /** What the server booked since the call before, in order. Undefined: it tells nobody. */
+  /** What the server booked since the call before, in order. */
   takeBookings?(): readonly BookingObservation[];
   stop(): Promise<void>;
 }

@@ -10,6 +10,7 @@ export const acknowledgementCases: readonly Case[] = [
     says: "takes a request with error_detail for a NACK, though its version is the one that was sent",
     variant: "sotw",
     type: "eds",
+    isAboutBookings: true,
     steps: [
       { publishes: { eds: ["a@1", "b@1"] } },
       { receives: { names: ["a", "b"] }, sends: [{ resources: ["a@1", "b@1"], as: "A" }] },
@@ -23,6 +24,7 @@ export const acknowledgementCases: readonly Case[] = [
     says: "counts an error that says nothing as a NACK",
     variant: "sotw",
     type: "cds",
+    isAboutBookings: true,
     steps: [
       { publishes: { cds: ["a@1"] } },
       { receives: { names: [] }, sends: [{ resources: ["a@1"], as: "A" }] },
@@ -34,6 +36,7 @@ export const acknowledgementCases: readonly Case[] = [
     says: "takes a request with an older version and no error for an ACK",
     variant: "sotw",
     type: "cds",
+    isAboutBookings: true,
     steps: [
       { publishes: { cds: ["a@1"] } },
       { receives: { names: [] }, sends: [{ resources: ["a@1"], as: "A" }] },
@@ -45,6 +48,7 @@ export const acknowledgementCases: readonly Case[] = [
     says: "takes another version than the one sent for a NACK when the operator wants the old reading",
     variant: "sotw",
     type: "cds",
+    isAboutBookings: true,
     setup: { dialect: { nackByVersion: true } },
     steps: [
       { publishes: { cds: ["a@1"] } },
@@ -59,6 +63,7 @@ export const acknowledgementCases: readonly Case[] = [
     says: "books a NACK for everything in the response",
     variant: "sotw",
     type: "eds",
+    isAboutBookings: true,
     steps: [
       { publishes: { eds: ["a@1", "b@1", "c@1"] } },
       { receives: { names: ["a", "b", "c"] }, sends: [{ resources: ["a@1", "b@1", "c@1"], as: "A" }] },
@@ -72,6 +77,7 @@ export const acknowledgementCases: readonly Case[] = [
     says: "books a NACK for everything in the response",
     variant: "delta",
     type: "eds",
+    isAboutBookings: true,
     steps: [
       { publishes: { eds: ["a@1", "b@1", "c@1"] } },
       { receives: { subscribe: ["a", "b", "c"] }, sends: [{ resources: ["a@1", "b@1", "c@1"], as: "A" }] },
@@ -225,6 +231,7 @@ export const acknowledgementCases: readonly Case[] = [
     says: "tells the operator what was accepted and what was refused, with the client's words",
     variant: "sotw",
     type: "lds",
+    isAboutBookings: true,
     steps: [
       { publishes: { lds: ["l@1", "m@1"] } },
       { receives: { names: [] }, sends: [{ resources: ["l@1", "m@1"], as: "A" }] },
@@ -241,6 +248,7 @@ export const acknowledgementCases: readonly Case[] = [
     says: "tells the operator what was accepted and what was refused, with the client's words",
     variant: "delta",
     type: "lds",
+    isAboutBookings: true,
     steps: [
       { publishes: { lds: ["l@1", "m@1"] } },
       { receives: {}, sends: [{ resources: ["l@1", "m@1"], as: "A" }] },

@@ -7,6 +7,7 @@ export const deltaCases: readonly Case[] = [
     says: "takes a nonce for an ACK only if that response still waits for one",
     variant: "delta",
     type: "eds",
+    isAboutBookings: true,
     steps: [
       { publishes: { eds: ["a@1", "b@1"] } },
       { receives: { subscribe: ["a"] }, sends: [{ resources: ["a@1"], as: "A" }] },
@@ -51,6 +52,7 @@ export const deltaCases: readonly Case[] = [
     says: "keeps responses apart that wait for their ACK at the same time",
     variant: "delta",
     type: "eds",
+    isAboutBookings: true,
     steps: [
       { publishes: { eds: ["a@1", "b@1"] } },
       { receives: { subscribe: ["a"] }, sends: [{ resources: ["a@1"], as: "A" }] },
@@ -65,6 +67,7 @@ export const deltaCases: readonly Case[] = [
     says: "books a NACK that comes after the ACK of a newer response",
     variant: "delta",
     type: "eds",
+    isAboutBookings: true,
     steps: [
       { publishes: { eds: ["a@1", "b@1"] } },
       { receives: { subscribe: ["a"] }, sends: [{ resources: ["a@1"], as: "A" }] },

@@ -42,6 +42,7 @@ export const diagramCases: readonly Case[] = [
     says: "knows a refusal by its error though the version in use is that of the response",
     variant: "sotw",
     type: "eds",
+    isAboutBookings: true,
     steps: [
       { publishes: { eds: ["A@1", "B@1"] } },
       { receives: { names: ["A"] }, sends: [{ resources: ["A@1"], as: "1" }] },
