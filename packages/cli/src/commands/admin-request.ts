@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import { CommandError, exitCode } from "../exit-code.ts";
+import type { Io } from "../io.ts";
+
+const TIMEOUT_MS = 30_000;
+
+/** Where the admin API is. */
+export interface AdminFlags {
+  readonly admin?: string;
+}
+
+/** Adds the flag that `nodes` and `deliveries` share. */
+export function addAdminFlag(command: Command): Command {
+  return command.option("-a, --admin <host:port>", "admin API of the server (default: 127.0.0.1:18001) [XDS_ADMIN]");
+}
+
+/** Asks the admin API. The answers are those of our own server: their types are its exported ones. */
+export async function askAdmin<T>(
+  path: string,
+  query: Readonly<Record<string, string | undefined>>,
+  flags: AdminFlags,
+  io: Io,
+): Promise<T> {
+  const address = flags.admin ?? io.env["XDS_ADMIN"] ?? "127.0.0.1:18001";
+  const url = adminUrl(address, path, query);
+  const response = await request(url, address, io);
+  const answer: unknown = await response.json().catch(() => undefined);
+  if (response.ok && answer !== undefined) return answer as T;
+  throw new CommandError(exitCode.problems, `${address} answered ${response.status}${whyOf(answer)}`);
+}
+
+function adminUrl(address: string, path: string, query: Readonly<Record<string, string | undefined>>): URL {
+  try {
+    const url = new URL(path, `http://${address}`);
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
+    return url;
+  } catch {
+    // Whatever else it may be, it is no address.
+    throw new CommandError(exitCode.usage, `--admin: expected host:port, got "${address}"`);
+  }
+}
+
+async function request(url: URL, address: string, io: Io): Promise<Response> {
+  try {
+    return await fetch(url, { signal: AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]) });
+  } catch (cause) {
+    if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
+    const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : String(cause);
+    throw new CommandError(
+      exitCode.unreachable,
+      `cannot reach the admin API at ${address}: ${why}`,
+      "is `xds serve` running? --admin says where",
+    );
+  }
+}
+
+function whyOf(answer: unknown): string {
+  return typeof answer === "object" && answer !== null && "error" in answer ? `: ${String(answer.error)}` : "";
+}

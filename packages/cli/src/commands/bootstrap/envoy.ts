@@ -1,0 +1,87 @@
+import { isIP } from "node:net";
+import { stringify } from "yaml";
+import type { Address } from "../../settings/address.ts";
+
+/** All types on one stream or a stream for each, in delta or State of the World. */
+export type EnvoyMode = "ads-delta" | "ads-sotw" | "delta" | "sotw";
+
+/** Who is to be served, where and how. */
+export interface EnvoyBootstrapOptions {
+  readonly server: Address;
+  readonly node: string;
+  readonly cluster: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly mode: EnvoyMode;
+  /** Envoy's own admin interface. */
+  readonly admin: Address;
+  /** Over TLS, trusting this authority. */
+  readonly ca: string | undefined;
+}
+
+const SERVER_CLUSTER = "xds_server";
+
+/** A whole Envoy configuration, as YAML (client-behaviours 2). */
+export function envoyBootstrap(options: EnvoyBootstrapOptions): string {
+  const { node, cluster, metadata, admin } = options;
+  return stringify(
+    {
+      node: { id: node, cluster, ...(Object.keys(metadata).length > 0 && { metadata }) },
+      admin: { address: socketAddress(admin) },
+      dynamic_resources: dynamicResources(options.mode),
+      static_resources: { clusters: [serverCluster(options)] },
+    },
+    { lineWidth: 0 },
+  );
+}
+
+function dynamicResources(mode: EnvoyMode): unknown {
+  const apiType = mode.endsWith("delta") ? "DELTA_GRPC" : "GRPC";
+  const source = {
+    api_type: apiType,
+    transport_api_version: "V3",
+    // A node with every extension is 58 KB: once per stream is enough.
+    set_node_on_first_message_only: true,
+    grpc_services: [{ envoy_grpc: { cluster_name: SERVER_CLUSTER } }],
+  };
+  const isAggregated = mode.startsWith("ads-");
+  const config = {
+    resource_api_version: "V3",
+    ...(isAggregated ? { ads: {} } : { api_config_source: source }),
+  };
+  return { ...(isAggregated && { ads_config: source }), cds_config: config, lds_config: { ...config } };
+}
+
+function serverCluster({ server, ca }: EnvoyBootstrapOptions): unknown {
+  return {
+    name: SERVER_CLUSTER,
+    type: isIP(server.host) === 0 ? "STRICT_DNS" : "STATIC",
+    connect_timeout: "1s",
+    typed_extension_protocol_options: {
+      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+        "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+        // A server that is gone without a word is noticed, and another connection made.
+        explicit_http_config: { http2_protocol_options: { connection_keepalive: { interval: "30s", timeout: "5s" } } },
+      },
+    },
+    load_assignment: {
+      cluster_name: SERVER_CLUSTER,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
+    },
+    ...(ca !== undefined && { transport_socket: tlsSocket(server, ca) }),
+  };
+}
+
+function tlsSocket(server: Address, ca: string): unknown {
+  return {
+    name: "envoy.transport_sockets.tls",
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+      ...(isIP(server.host) === 0 && { sni: server.host }),
+      common_tls_context: { validation_context: { trusted_ca: { filename: ca } } },
+    },
+  };
+}
+
+function socketAddress({ host, port }: Address): unknown {
+  return { socket_address: { address: host, port_value: port } };
+}

@@ -1,0 +1,61 @@
+import { Argument, type Command } from "commander";
+import { type ExitCode, exitCode } from "../exit-code.ts";
+import { bashCompletion, fishCompletion, zshCompletion } from "./completion/scripts.ts";
+import type { CompletedCommand, CompletedOption } from "./completion/words.ts";
+import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+
+const SHELLS = ["bash", "zsh", "fish"] as const;
+
+/** Words for arguments that commander knows no choices of. */
+const TYPES = ["lds", "rds", "cds", "eds", "sds", "rtds", "srds", "ecds", "vhds"];
+
+/** `xds completion bash|zsh|fish`. */
+export const addCompletionCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("completion")
+    .description("Print a script that makes a shell complete this command.")
+    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
+    .action((shell: string) => context.perform(() => completion(shell, program, context)));
+  addExamples(command, [
+    ["source <(xds completion bash)", "bash, for now; put the line into ~/.bashrc for always"],
+    ["source <(xds completion zsh)", "zsh; the same with ~/.zshrc, after compinit"],
+    ["xds completion fish > ~/.config/fish/completions/xds.fish", "fish"],
+  ]);
+};
+
+async function completion(shell: string, program: Command, { io }: CommandContext): Promise<ExitCode> {
+  const commands = program.commands.map(describeCommand);
+  const options = program.options.filter(({ hidden }) => !hidden).map(describeOption);
+  const script = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }[shell];
+  io.stdout.write(script?.(commands, options) ?? "");
+  return exitCode.ok;
+}
+
+function describeCommand(command: Command): CompletedCommand {
+  const [first] = command.registeredArguments;
+  const words = first?.name() === "type" ? TYPES : (first?.argChoices ?? []);
+  return {
+    name: command.name(),
+    says: firstSentence(command.description()),
+    words,
+    takesDirectory: first?.name() === "dir",
+    options: command.options.filter(({ hidden }) => !hidden).map(describeOption),
+  };
+}
+
+function describeOption(option: Command["options"][number]): CompletedOption {
+  const { long, short, description, argChoices, required } = option;
+  const isFile = /<(file|dir)>/.test(option.flags);
+  return {
+    long: long ?? "",
+    short,
+    says: firstSentence(description),
+    choices: argChoices ?? [],
+    takesValue: required,
+    isFile,
+  };
+}
+
+function firstSentence(text: string): string {
+  return (text.split("\n")[0] ?? "").replace(/ \[XDS_.*\]$/, "").replace(/\.( .*)?$/, "");
+}

@@ -1,0 +1,22 @@
+import type { Command } from "commander";
+import type { ExitCode } from "../exit-code.ts";
+import type { Io, Output } from "../io.ts";
+import type { Colors } from "../output/color.ts";
+
+/** What every command works with. */
+export interface CommandContext {
+  readonly io: Io;
+  /** The colours for one of its outputs. */
+  colorsOf(output: Output): Colors;
+  /** Runs a command's work and remembers how it went. */
+  perform(work: () => Promise<ExitCode>): Promise<void>;
+}
+
+/** Adds one command to the program. */
+export type AddCommand = (program: Command, context: CommandContext) => void;
+
+/** Examples at the end of a command's help: a line to type, and what it does. */
+export function addExamples(command: Command, examples: readonly (readonly [line: string, says: string])[]): void {
+  const lines = examples.flatMap(([line, says]) => [`  # ${says}`, `  $ ${line}`, ""]);
+  command.addHelpText("after", ["", "Examples:", ...lines].join("\n").trimEnd());
+}

@@ -1,0 +1,83 @@
+import type { DeliveriesAnswer, DeliveryAnswer } from "@xdskit/server";
+import { Option } from "commander";
+import { type ExitCode, exitCode } from "../exit-code.ts";
+import { formatAge } from "../output/age.ts";
+import type { Colors } from "../output/color.ts";
+import { formatJson } from "../output/json.ts";
+import { formatTable } from "../output/table.ts";
+import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
+import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { fateColor } from "./fate-color.ts";
+
+const STATES = ["acked", "pending", "nacked", "sent", "requested-but-missing", "requested"];
+
+interface DeliveriesFlags extends AdminFlags {
+  readonly node?: string;
+  readonly type?: string;
+  readonly state?: string;
+  readonly check?: boolean;
+  readonly output: "table" | "json";
+}
+
+/** `xds deliveries`: what became of what was sent. */
+export const addDeliveriesCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("deliveries")
+    .description("Show what became of what was sent: who has it, who refused it and why, who is still owed an answer.");
+  addAdminFlag(command)
+    .option("-n, --node <id>", "only this node")
+    .option("-t, --type <type>", "only this type: cds, eds … or a type URL")
+    .addOption(new Option("--state <state>", "only rows in this state").choices(STATES))
+    .option("--check", "exit with 1 unless everything is acked")
+    .addOption(new Option("-o, --output <format>", "how it is printed").choices(["table", "json"]).default("table"))
+    .action((flags: DeliveriesFlags) => context.perform(() => deliveries(flags, context)));
+  addExamples(command, [
+    ["xds deliveries", "a line for each node and type"],
+    ["xds deliveries --state nacked", "who refused what, and why"],
+    ["xds deliveries --check > /dev/null && echo everybody has it", "in a script, after a change"],
+  ]);
+};
+
+async function deliveries(flags: DeliveriesFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
+  const { node, type, state } = flags;
+  const answer = await askAdmin<DeliveriesAnswer>("/api/v1/deliveries", { node, type, state }, flags, io);
+  if (flags.output === "json") io.stdout.write(formatJson(answer));
+  else if (answer.items.length === 0) io.stderr.write("xds: no deliveries\n");
+  else {
+    const colors = colorsOf(io.stdout);
+    const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
+    io.stdout.write(formatDeliveries(answer.items, { colors, width, now: io.now() }));
+  }
+  const isSettled = answer.items.every((row) => row.state === "acked" || row.state === "sent");
+  return flags.check === true && !isSettled ? exitCode.problems : exitCode.ok;
+}
+
+function formatDeliveries(
+  rows: readonly DeliveryAnswer[],
+  { colors, width, now }: { readonly colors: Colors; readonly width: number | undefined; readonly now: Date },
+): string {
+  const table = formatTable(
+    rows,
+    [
+      { title: "NODE", text: ({ node }) => (node === "" ? "(no id)" : node) },
+      { title: "TYPE", text: ({ shortName, type }) => shortName ?? type.slice(type.lastIndexOf(".") + 1) },
+      { title: "STATE", text: ({ state }) => state, color: (text, { state }) => fateColor(state, colors)(text) },
+      { title: "VERSION", text: ({ version }) => version ?? "" },
+      { title: "AGE", text: ({ since }) => formatAge(since, now) },
+      { title: "WHY", text: whyOf },
+    ],
+    { colors, width },
+  );
+  const counts = STATES.map((state) => [state, rows.filter((row) => row.state === state).length] as const);
+  const summary = counts.filter(([, count]) => count > 0).map(([state, count]) => `${count} ${state}`);
+  return `${table}${summary.join(", ")}\n`;
+}
+
+function whyOf({ reason, refused = [], missing = [], ackedVersion }: DeliveryAnswer): string {
+  return [
+    ...(reason === undefined ? [] : [reason]),
+    ...(refused.length === 0 ? [] : [`in it: ${refused.join(", ")}`]),
+    ...(ackedVersion === undefined ? [] : [`holds ${ackedVersion}`]),
+    ...(missing.length === 0 ? [] : [`missing ${missing.join(", ")}`]),
+  ].join("; ");
+}

@@ -1,0 +1,128 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { TypeUrl } from "@xdskit/protocol";
+import { type Command, Option } from "commander";
+import { type Collected, collect } from "../discovery/collect.ts";
+import { addConnectionFlags, type ConnectionFlags, connectServer, nodeOf, serverOf } from "../discovery/connection.ts";
+import { subscribe } from "../discovery/subscription.ts";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { formatJson } from "../output/json.ts";
+import { formatYaml, resourceValue } from "../output/resource.ts";
+import { formatTable } from "../output/table.ts";
+import { loadApi } from "../settings/load-api.ts";
+import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { readDuration } from "./duration-flag.ts";
+import { describeStatus, isUnreachable } from "./status.ts";
+
+const QUIET_MS = 300;
+
+interface GetFlags extends ConnectionFlags {
+  readonly output: "yaml" | "json" | "table";
+  readonly timeout: number;
+  readonly showSecrets?: boolean;
+}
+
+/** `xds get TYPE [NAME…]`: what a client would get, once. */
+export const addGetCommand: AddCommand = (program, context) => {
+  const command = program.command("get").description("Get resources from any xDS server, as a client would.");
+  addTypeArguments(command);
+  addConnectionFlags(command)
+    .addOption(
+      new Option("-o, --output <format>", "how they are printed").choices(["yaml", "json", "table"]).default("yaml"),
+    )
+    .addOption(
+      new Option("--timeout <duration>", "how long to wait for an answer").argParser(readDuration).default(5000, "5s"),
+    )
+    .option("--show-secrets", "print private keys and passwords too")
+    .action((type: string, names: readonly string[], flags: GetFlags) =>
+      context.perform(() => get(type, names, flags, context)),
+    );
+  addExamples(command, [
+    ["xds get cds", "every cluster"],
+    ["xds get eds backend --node edge-7 -o json", "the endpoints of one cluster, as node edge-7 sees them"],
+    ["xds get lds --server xds.example:18000 --ca ca.crt", "from a server elsewhere, over TLS"],
+  ]);
+};
+
+/** What `get` and `watch` are asked for. */
+export function addTypeArguments(command: Command): void {
+  command
+    .argument("<type>", "lds, rds, cds, eds, sds, rtds, srds, ecds, vhds, or a type URL")
+    .argument("[name...]", "names of resources; all of them without any");
+}
+
+async function get(
+  type: string,
+  names: readonly string[],
+  flags: GetFlags,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { io } = context;
+  const api = await loadApi(flags.descriptors ?? []);
+  const typeUrl = typeNamed(type, api);
+  const variant = flags.sotw === true ? "sotw" : "delta";
+  const peer = await connectServer(flags, io);
+  const cancel = (): void => void peer.close();
+  io.interrupted.addEventListener("abort", cancel);
+  try {
+    const isPerType = flags.perType === true;
+    const subscription = subscribe(peer, { api, type: typeUrl, names, node: nodeOf(flags), variant, isPerType });
+    const isWhole = variant === "sotw" && api.traits(typeUrl)?.isFullState === true;
+    const collected = await collect(subscription, { names, isWhole, timeoutMs: flags.timeout, quietMs: QUIET_MS });
+    if (io.interrupted.aborted) return exitCode.interrupted;
+    if (collected.isCut && !collected.isAnswered) throw refusal(serverOf(flags, io), await subscription.status);
+    subscription.cancel();
+    print(collected, { api, flags }, context);
+    return report(collected, type, context);
+  } finally {
+    io.interrupted.removeEventListener("abort", cancel);
+    await peer.close();
+  }
+}
+
+/** The type that the caller means. Throws a `CommandError` for a word that names none. */
+export function typeNamed(text: string, api: EnvoyApi): TypeUrl {
+  const type = api.typeNamed(text);
+  if (type !== undefined) return type;
+  const known = api.types.flatMap(({ shortName }) => (shortName === "" ? [] : [shortName]));
+  throw new CommandError(exitCode.usage, `unknown type "${text}"`, `it may be ${known.join(", ")}, or a type URL`);
+}
+
+/** The server ended the stream instead of answering. */
+export function refusal(server: string, status: { readonly code: number; readonly message: string }): CommandError {
+  const code = isUnreachable(status) ? exitCode.unreachable : exitCode.problems;
+  return new CommandError(code, `${server} ended the stream: ${describeStatus(status)}`);
+}
+
+function print(
+  { resources }: Collected,
+  { api, flags }: { readonly api: EnvoyApi; readonly flags: GetFlags },
+  { io, colorsOf }: CommandContext,
+): void {
+  const format = { api, showsSecrets: flags.showSecrets === true };
+  const sorted = [...resources].sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (flags.output === "table") {
+    const columns = [
+      { title: "NAME", text: (row: (typeof sorted)[number]) => row.name },
+      { title: "VERSION", text: (row: (typeof sorted)[number]) => row.version },
+      { title: "BYTES", text: (row: (typeof sorted)[number]) => `${row.bytes.byteLength}` },
+    ];
+    const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
+    io.stdout.write(formatTable(sorted, columns, { colors: colorsOf(io.stdout), width }));
+    return;
+  }
+  if (flags.output === "json") {
+    io.stdout.write(formatJson(sorted.map((resource) => resourceValue(resource, format))));
+    return;
+  }
+  for (const resource of sorted) io.stdout.write(formatYaml(resourceValue(resource, format)));
+}
+
+function report({ resources, missing, isAnswered }: Collected, type: string, { io }: CommandContext): ExitCode {
+  for (const name of missing) io.stderr.write(`xds: there is no ${type} "${name}"\n`);
+  if (missing.length > 0) return exitCode.problems;
+  if (resources.length > 0) return exitCode.ok;
+  io.stderr.write(
+    isAnswered ? `xds: there is no ${type}\n` : `xds: no answer: the server has no ${type} for this node\n`,
+  );
+  return exitCode.problems;
+}

@@ -1,0 +1,106 @@
+import type { NodeAnswer, NodesAnswer, TypeAnswer } from "@xdskit/server";
+import { Option } from "commander";
+import { type ExitCode, exitCode } from "../exit-code.ts";
+import { formatAge } from "../output/age.ts";
+import type { Colors } from "../output/color.ts";
+import { formatJson } from "../output/json.ts";
+import { plural } from "../output/problems.ts";
+import { formatTable } from "../output/table.ts";
+import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
+import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { fateColor } from "./fate-color.ts";
+
+interface NodesFlags extends AdminFlags {
+  readonly output: "table" | "json";
+}
+
+/** `xds nodes [NODE]`: who is connected. */
+export const addNodesCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("nodes")
+    .description("Show who is connected to a server, what it sees, and how it stands with it.")
+    .argument("[node]", "only this node, with every type");
+  addAdminFlag(command)
+    .addOption(new Option("-o, --output <format>", "how it is printed").choices(["table", "json"]).default("table"))
+    .action((node: string | undefined, flags: NodesFlags) => context.perform(() => nodes(node, flags, context)));
+  addExamples(command, [
+    ["xds nodes", "everybody, a line each"],
+    ["xds nodes edge-7", "one node: versions, refusals and missing names of each type"],
+  ]);
+};
+
+async function nodes(node: string | undefined, flags: NodesFlags, context: CommandContext): Promise<ExitCode> {
+  const { io, colorsOf } = context;
+  const answer = await askAdmin<NodesAnswer>("/api/v1/nodes", { id: node }, flags, io);
+  const isFound = node === undefined || answer.items.length > 0;
+  if (flags.output === "json") io.stdout.write(formatJson(answer));
+  else if (!isFound) io.stderr.write(`xds: node "${node}" is not connected\n`);
+  else if (answer.items.length === 0) io.stderr.write("xds: nobody is connected\n");
+  else if (node === undefined) io.stdout.write(formatNodes(answer.items, colorsOf(io.stdout), context));
+  else for (const item of answer.items) io.stdout.write(formatNode(item, colorsOf(io.stdout), context));
+  return isFound ? exitCode.ok : exitCode.problems;
+}
+
+function formatNodes(items: readonly NodeAnswer[], colors: Colors, { io }: CommandContext): string {
+  const table = formatTable(
+    items,
+    [
+      { title: "NODE", text: ({ id }) => (id === "" ? "(no id)" : id) },
+      { title: "CLUSTER", text: ({ cluster }) => cluster },
+      { title: "AGENT", text: ({ userAgent }) => userAgent },
+      { title: "AGE", text: ({ connectedAt }) => formatAge(connectedAt, io.now()) },
+      { title: "STREAMS", text: ({ streams }) => `${streams.length}` },
+      { title: "LAYERS", text: ({ layers }) => layers.join(",") },
+      {
+        title: "TYPES",
+        text: ({ types }) => types.map((type) => `${nameOf(type)}:${type.state}`).join(" "),
+        color: (text) => text.replace(/:(\S+)/g, (_, state: string) => `:${fateColor(state, colors)(state)}`),
+      },
+    ],
+    { colors, width: io.stdout.isTerminal ? io.stdout.columns : undefined },
+  );
+  return `${table}${plural(items.length, "node")}\n`;
+}
+
+function nameOf({ shortName, type }: TypeAnswer): string {
+  return shortName ?? type.slice(type.lastIndexOf(".") + 1);
+}
+
+function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): string {
+  const { id, cluster, locality, userAgent, layers, streams, connectedAt } = item;
+  const facts: (readonly [string, string])[] = [
+    ["node", id],
+    ["cluster", cluster],
+    ["locality", locality === undefined ? "" : [locality.region, locality.zone, locality.subZone].join("/")],
+    ["agent", userAgent],
+    ["layers", layers.join(", ")],
+    ["streams", streams.map(({ stream, variant, peer }) => `${stream} (${variant}, ${peer})`).join(", ")],
+    ["connected", connectedAt ?? ""],
+  ];
+  const lines = facts
+    .filter(([, value]) => value !== "")
+    .map(([name, value]) => `${colors.bold(name.padEnd(10))} ${value}\n`);
+  const table = formatTable(
+    item.types,
+    [
+      { title: "TYPE", text: nameOf },
+      { title: "STATE", text: ({ state }) => state, color: (text, { state }) => fateColor(state, colors)(text) },
+      {
+        title: "ASKED",
+        text: ({ isWildcard, names }) => [...(isWildcard ? ["*"] : []), ...(names > 0 ? [`${names}`] : [])].join("+"),
+      },
+      { title: "ACKED", text: ({ acked }) => acked?.version ?? "" },
+      { title: "AGE", text: ({ acked }) => formatAge(acked?.ackedAt, io.now()) },
+      { title: "PENDING", text: ({ pending }) => (pending.length > 0 ? `${pending.length}` : "") },
+      { title: "WHY", text: whyOf },
+    ],
+    { colors, width: io.stdout.isTerminal ? io.stdout.columns : undefined },
+  );
+  return `${lines.join("")}\n${table}`;
+}
+
+function whyOf({ nacked, missing }: TypeAnswer): string {
+  const refused = nacked === undefined ? [] : [`refused ${nacked.version}: ${nacked.reason}`];
+  const absent = missing.length === 0 ? [] : [`missing ${missing.join(", ")}`];
+  return [...refused, ...absent].join("; ");
+}

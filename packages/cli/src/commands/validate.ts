@@ -1,0 +1,106 @@
+import { isAbsolute, relative, resolve } from "node:path";
+import { createDirectorySource, type Load, type Problem, readSettings, type SettingKey } from "@xdskit/source";
+import { Option } from "commander";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { formatJson } from "../output/json.ts";
+import { countProblems, formatGithubProblems, formatProblems, plural } from "../output/problems.ts";
+import { createProgressLine } from "../output/progress.ts";
+import { loadApi } from "../settings/load-api.ts";
+import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
+import { addSettingFlags } from "../settings/setting-flag.ts";
+import { validationOf } from "../settings/validation.ts";
+import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+
+const SETTINGS: readonly SettingKey[] = ["descriptors", "validation", "allow-empty", "limits.max-file-bytes"];
+
+interface ValidateFlags {
+  readonly format: "text" | "json" | "github";
+  readonly strict?: boolean;
+  readonly [setting: string]: unknown;
+}
+
+/** What `--format json` prints. */
+export interface ValidateAnswer {
+  readonly ok: boolean;
+  readonly errors: number;
+  readonly warnings: number;
+  /** Undefined where errors kept the directory from being read as a whole. */
+  readonly files?: number;
+  readonly resources?: number;
+  readonly problems: readonly Problem[];
+}
+
+/** `xds validate DIR`: every problem in a directory, without serving it. */
+export const addValidateCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("validate")
+    .description("Check a directory of resources and print every problem in it.")
+    .argument("<dir>", "directory to read")
+    .addOption(
+      new Option("--format <format>", "how problems are printed").choices(["text", "json", "github"]).default("text"),
+    )
+    .option("--strict", "fail on warnings too")
+    .action((directory: string, flags: ValidateFlags) => context.perform(() => validate(directory, flags, context)));
+  addSettingFlags(command, SETTINGS);
+  addExamples(command, [
+    ["xds validate config", "every problem, with file, line and column"],
+    ["xds validate config --format github --strict", "in a workflow: problems beside the changed lines"],
+  ]);
+};
+
+async function validate(directory: string, flags: ValidateFlags, context: CommandContext): Promise<ExitCode> {
+  const { io } = context;
+  const path = resolve(io.cwd, directory);
+  const { settings } = await readSettings(path);
+  const { values, troubles } = resolveSettings({ flags, env: io.env, file: settings, cwd: io.cwd, directory: path });
+  if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
+  const load = await loadOnce(path, values, context);
+  print(load, { format: flags.format, directory: shownPath(path, io.cwd) }, context);
+  const isBad = (severity: string): boolean => severity === "error" || flags.strict === true;
+  return load.problems.some(({ severity }) => isBad(severity)) ? exitCode.problems : exitCode.ok;
+}
+
+async function loadOnce(directory: string, values: SettingValues, { io }: CommandContext): Promise<Load> {
+  const api = await loadApi(values.list("descriptors"));
+  const source = createDirectorySource({
+    directory,
+    api,
+    validation: validationOf(values),
+    maxFileBytes: values.number("limits.max-file-bytes") ?? Number.POSITIVE_INFINITY,
+    allowEmpty: values.flag("allow-empty") ?? false,
+  });
+  const line = createProgressLine(io.stderr);
+  const load = await source.load(line.update);
+  line.clear();
+  return load;
+}
+
+function print(
+  { state, problems }: Load,
+  { format, directory }: { readonly format: ValidateFlags["format"]; readonly directory: string },
+  { io, colorsOf }: CommandContext,
+): void {
+  const errors = problems.filter(({ severity }) => severity === "error").length;
+  if (format === "json") {
+    const answer: ValidateAnswer = {
+      ok: errors === 0,
+      errors,
+      warnings: problems.length - errors,
+      ...(state !== undefined && { files: state.files, resources: state.resources }),
+      problems,
+    };
+    io.stdout.write(formatJson(answer));
+    return;
+  }
+  if (format === "github") io.stdout.write(formatGithubProblems(problems, directory));
+  else io.stdout.write(formatProblems(problems, colorsOf(io.stdout)));
+  const read = state === undefined ? "" : `${plural(state.resources, "resource")} in ${plural(state.files, "file")}, `;
+  io.stdout.write(`${directory}: ${read}${countProblems(problems)}\n`);
+}
+
+/** As people typed it, or nearly: relative to where they are, unless it is somewhere else. */
+export function shownPath(path: string, cwd: string): string {
+  const shown = relative(cwd, path);
+  if (shown === "") return ".";
+  return shown.startsWith("..") || isAbsolute(shown) ? path : shown;
+}

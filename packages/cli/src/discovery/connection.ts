@@ -1,0 +1,97 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { connectPeer, PeerConnectionError, type PeerTls, type WirePeer } from "@xdskit/conformance";
+import { anonymousNode, type Node } from "@xdskit/protocol";
+import { type Command, Option } from "commander";
+import { CommandError, exitCode } from "../exit-code.ts";
+import type { Io } from "../io.ts";
+import { VERSION } from "../version.ts";
+
+/** How a server is reached, and as whom: flags that `get` and `watch` share. */
+export interface ConnectionFlags {
+  readonly server: string;
+  readonly node: string;
+  readonly cluster: string;
+  readonly delta?: boolean;
+  readonly sotw?: boolean;
+  readonly perType?: boolean;
+  readonly tls?: boolean;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly serverName?: string;
+  readonly descriptors?: readonly string[];
+}
+
+/** Adds those flags to a command. */
+export function addConnectionFlags(command: Command): Command {
+  return command
+    .addOption(new Option("-s, --server <host:port>", "xDS server [XDS_SERVER]").default(undefined, "127.0.0.1:18000"))
+    .addOption(new Option("-n, --node <id>", "ask as this node").default("xds-cli"))
+    .addOption(new Option("--cluster <name>", "ask as a node of this cluster").default(""))
+    .addOption(new Option("--delta", "speak delta, the default").conflicts("sotw"))
+    .addOption(new Option("--sotw", "speak State of the World"))
+    .addOption(new Option("--per-type", "a stream of its own for the type, not the aggregated one"))
+    .addOption(new Option("--tls", "connect over TLS").helpGroup("TLS:"))
+    .addOption(
+      new Option("--ca <file>", "PEM file of the authority that signed the server's certificate").helpGroup("TLS:"),
+    )
+    .addOption(new Option("--cert <file>", "PEM file of this client's certificate").helpGroup("TLS:"))
+    .addOption(new Option("--key <file>", "PEM file of its private key").helpGroup("TLS:"))
+    .addOption(
+      new Option("--server-name <name>", "the name that the server's certificate must be for").helpGroup("TLS:"),
+    )
+    .addOption(
+      new Option("--descriptors <file>", "encoded FileDescriptorSet with more messages (may be repeated)").argParser(
+        (path: string, before: readonly string[] | undefined) => [...(before ?? []), path],
+      ),
+    );
+}
+
+/** Connects. Throws a `CommandError` if nobody answers. */
+export async function connectServer(flags: ConnectionFlags, io: Io): Promise<WirePeer> {
+  const address = serverOf(flags, io);
+  if (!/^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]/]+):\d{1,5}$/.test(address)) {
+    throw new CommandError(exitCode.usage, `--server: expected host:port, got "${address}"`);
+  }
+  const tls = await tlsOf(flags, io);
+  try {
+    return await connectPeer({ address, ...(tls !== undefined && { tls }) });
+  } catch (cause) {
+    if (!(cause instanceof PeerConnectionError)) throw cause;
+    throw new CommandError(exitCode.unreachable, cause.message, `is a server running at ${address}?`);
+  }
+}
+
+/** The server that is asked. */
+export function serverOf({ server }: { readonly server?: string | undefined }, { env }: Io): string {
+  return server ?? env["XDS_SERVER"] ?? "127.0.0.1:18000";
+}
+
+/** Any of the TLS flags means TLS. */
+async function tlsOf({ tls, ca, cert, key, serverName }: ConnectionFlags, io: Io): Promise<PeerTls | undefined> {
+  if (tls !== true && ca === undefined && cert === undefined && serverName === undefined) return undefined;
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new CommandError(exitCode.usage, "--cert and --key go together");
+  }
+  const read = (path: string): Promise<string> => readText(resolve(io.cwd, path));
+  return {
+    ...(ca !== undefined && { ca: await read(ca) }),
+    ...(cert !== undefined && { cert: await read(cert) }),
+    ...(key !== undefined && { key: await read(key) }),
+    ...(serverName !== undefined && { serverName }),
+  };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    throw new CommandError(exitCode.usage, cause instanceof Error ? cause.message : String(cause));
+  }
+}
+
+/** Who asks. */
+export function nodeOf({ node, cluster }: ConnectionFlags): Node {
+  return { ...anonymousNode, id: node, cluster, userAgentName: "xdskit", userAgentVersion: VERSION };
+}

@@ -1,0 +1,56 @@
+/** Where text goes. */
+export interface Output {
+  write(text: string): void;
+  readonly isTerminal: boolean;
+  /** Of a terminal; how wide lines may be. */
+  readonly columns: number;
+}
+
+/** Everything of the process that a command may use, so that tests can hand in their own. */
+export interface Io {
+  /** What was asked for. */
+  readonly stdout: Output;
+  /** What is said about it: problems, progress, logs. */
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  now(): Date;
+  /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as the reason. */
+  readonly interrupted: AbortSignal;
+}
+
+const DEFAULT_COLUMNS = 100;
+
+/** The real process. A second signal ends it at once. */
+export function createProcessIo(): Io {
+  const interruption = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) {
+    process.on(name, () => {
+      if (interruption.signal.aborted) process.exit(name === "SIGINT" ? 130 : 143);
+      interruption.abort(name);
+    });
+  }
+  // The reader has had enough, as `head` has: no reason to complain.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    process.exit(0);
+  });
+  return {
+    stdout: outputTo(process.stdout),
+    stderr: outputTo(process.stderr),
+    env: process.env,
+    cwd: process.cwd(),
+    now: () => new Date(),
+    interrupted: interruption.signal,
+  };
+}
+
+function outputTo(stream: NodeJS.WriteStream): Output {
+  return {
+    write: (text) => void stream.write(text),
+    isTerminal: stream.isTTY === true,
+    get columns(): number {
+      return stream.columns ?? DEFAULT_COLUMNS;
+    },
+  };
+}

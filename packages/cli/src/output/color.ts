@@ -1,0 +1,20 @@
+import pc from "picocolors";
+import type { Io, Output } from "../io.ts";
+
+/** Colours text for a terminal, or leaves it as it is. */
+export type Colors = ReturnType<typeof pc.createColors>;
+
+/** `--no-color` and NO_COLOR turn colours off, FORCE_COLOR turns them on; otherwise a terminal has them. */
+export function chooseColors(output: Output, env: Io["env"], flag: "never" | "auto"): Colors {
+  return pc.createColors(isColored(output, env, flag));
+}
+
+function isColored(output: Output, env: Io["env"], flag: "never" | "auto"): boolean {
+  if (flag === "never" || isSet(env["NO_COLOR"])) return false;
+  if (isSet(env["FORCE_COLOR"])) return env["FORCE_COLOR"] !== "0";
+  return output.isTerminal && env["TERM"] !== "dumb";
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "";
+}

@@ -1,0 +1,106 @@
+import { type LogEvent, type LogFields, type LogRow, logTable } from "@xdskit/server";
+import { pino } from "pino";
+import type { Output } from "../io.ts";
+import type { Colors } from "./color.ts";
+
+/** What a line of the command itself is about. */
+export type CommandLogEvent = "serving" | "loaded" | "load-failed" | "problem" | "settings-changed" | "stopping";
+
+/** Lines that the command itself logs, beside those of the server. */
+export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
+  serving: {
+    level: "info",
+    message: "listening",
+    fields: ["address", "admin", "directory"],
+    means: "clients connect at address; whether they are served, says server-ready",
+  },
+  loaded: {
+    level: "info",
+    message: "the directory was read",
+    fields: ["resources", "files", "layers", "warnings", "took_ms"],
+    means: "its resources are in force",
+  },
+  "load-failed": {
+    level: "error",
+    message: "the directory has errors",
+    fields: ["errors", "warnings", "in_force"],
+    means:
+      "nothing of this load takes effect: what was good before stays in force, or nobody is served until it is mended",
+  },
+  problem: {
+    level: "warn",
+    message: "a problem in the directory",
+    fields: ["severity", "file", "line", "column", "path", "code", "text", "hint"],
+    means: "mend what the text says; errors keep the whole load from taking effect",
+  },
+  "settings-changed": {
+    level: "warn",
+    message: "changed settings take effect with the next start",
+    fields: ["settings"],
+    means: "restart when it suits",
+  },
+  stopping: {
+    level: "info",
+    message: "stopping",
+    fields: ["signal"],
+    means: "clients are sent away; a second signal ends the process at once",
+  },
+};
+
+/** The log of `xds serve`. */
+export interface CommandLog {
+  write(event: LogEvent | CommandLogEvent, fields: LogFields): void;
+}
+
+export interface LogOptions {
+  readonly level: string;
+  readonly format: "text" | "json";
+  readonly output: Output;
+  readonly colors: Colors;
+}
+
+const rows: Readonly<Record<LogEvent | CommandLogEvent, LogRow>> = { ...logTable, ...commandLogTable };
+
+/** Lines of JSON, or lines for people. */
+export function createLog({ level, format, output, colors }: LogOptions): CommandLog {
+  const write =
+    format === "json" ? output.write.bind(output) : (line: string) => output.write(formatLine(line, colors));
+  const logger = pino(
+    {
+      level,
+      base: null,
+      messageKey: "message",
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write },
+  );
+  return {
+    write(event, fields) {
+      const row = rows[event];
+      logger[row.level]({ event, ...fields }, row.message);
+    },
+  };
+}
+
+const TONES: Readonly<Record<string, "red" | "yellow" | "green" | "dim">> = {
+  error: "red",
+  warn: "yellow",
+  info: "green",
+  debug: "dim",
+};
+
+/** `12:30:01 warn  a client refused a response  node=edge-1 …`. */
+function formatLine(line: string, colors: Colors): string {
+  const { level, time, event: _, message, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>;
+  const word = String(level);
+  const tone = colors[TONES[word] ?? "dim"];
+  const pairs = Object.entries(fields).map(([key, value]) => `${colors.dim(`${key}=`)}${formatValue(value)}`);
+  const head = `${colors.dim(String(time).slice(11, 19))} ${tone(word.padEnd(5))} ${String(message)}`;
+  return `${[head, ...(pairs.length === 0 ? [] : [pairs.join(" ")])].join("  ")}\n`;
+}
+
+function formatValue(value: unknown): string {
+  if (typeof value !== "string") return JSON.stringify(value);
+  return /^[\w./:@,*+-]+$/.test(value) ? value : JSON.stringify(value);
+}

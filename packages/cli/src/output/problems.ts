@@ -1,0 +1,69 @@
+import type { Problem } from "@xdskit/source";
+import type { Colors } from "./color.ts";
+
+/** Problems for people: place, severity, message and code, then the line itself, the field, and what to do. */
+export function formatProblems(problems: readonly Problem[], colors: Colors): string {
+  return problems.map((problem) => formatProblem(problem, colors)).join("");
+}
+
+function formatProblem(problem: Problem, colors: Colors): string {
+  const { severity, message, code, path, hint, related } = problem;
+  const tone = severity === "error" ? colors.red : colors.yellow;
+  const lines = [`${colors.bold(placeOf(problem))}: ${tone(severity)}: ${message} ${colors.dim(`[${code}]`)}`];
+  lines.push(...excerptOf(problem, colors));
+  if (path !== undefined && path !== "") lines.push(`    at ${path}`);
+  if (related !== undefined) lines.push(`    see ${placeOf(related)}`);
+  if (hint !== undefined) lines.push(`    ${colors.cyan("hint")}: ${hint}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function excerptOf({ excerpt, line, column }: Problem, colors: Colors): readonly string[] {
+  if (excerpt === undefined || line === undefined) return [];
+  const margin = `${line}`.padStart(6);
+  const mark = column === undefined ? [] : [`${" ".repeat(margin.length)} | ${" ".repeat(column - 1)}^`];
+  return [`${margin} | ${excerpt}`, ...mark].map((text) => colors.dim(text));
+}
+
+/** `file:line:column`, which editors and terminals can jump to. */
+export function placeOf({ file, line, column }: Pick<Problem, "file" | "line" | "column">): string {
+  return [file, line, column].filter((part) => part !== undefined).join(":");
+}
+
+/** Problems as workflow commands of GitHub Actions, which shows them beside the lines of a change. */
+export function formatGithubProblems(problems: readonly Problem[], directory: string): string {
+  return problems
+    .map(({ severity, file, line, column, code, message, hint }) => {
+      const place = [
+        `file=${escapeProperty(file === "." ? directory : `${directory}/${file}`)}`,
+        ...(line === undefined ? [] : [`line=${line}`]),
+        ...(column === undefined ? [] : [`col=${column}`]),
+        `title=${escapeProperty(code)}`,
+      ];
+      return `::${severity} ${place.join(",")}::${escapeData(hint === undefined ? message : `${message} (${hint})`)}\n`;
+    })
+    .join("");
+}
+
+function escapeData(text: string): string {
+  return text.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+function escapeProperty(text: string): string {
+  return escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+}
+
+/** "2 errors, 1 warning"; "no problems". */
+export function countProblems(problems: readonly Problem[]): string {
+  const errors = problems.filter(({ severity }) => severity === "error").length;
+  const warnings = problems.length - errors;
+  const parts = [
+    ...(errors > 0 ? [plural(errors, "error")] : []),
+    ...(warnings > 0 ? [plural(warnings, "warning")] : []),
+  ];
+  return parts.length === 0 ? "no problems" : parts.join(", ");
+}
+
+/** "1 file", "2 files". */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

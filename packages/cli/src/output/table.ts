@@ -1,0 +1,59 @@
+import type { Colors } from "./color.ts";
+
+/** A column of a table. */
+export interface Column<T> {
+  readonly title: string;
+  /** What stands in it; "" for nothing. */
+  text(row: T): string;
+  /** How it looks in a terminal. */
+  color?(text: string, row: T): string;
+}
+
+const GAP = "  ";
+const MIN_LAST_COLUMN = 20;
+
+/**
+ * Rows as aligned columns. In a terminal (`width` is given) the last column is cut so that a row is one line; in a pipe
+ * nothing is cut.
+ */
+export function formatTable<T>(
+  rows: readonly T[],
+  columns: readonly Column<T>[],
+  { colors, width }: { readonly colors: Colors; readonly width: number | undefined },
+): string {
+  const cells = rows.map((row) => columns.map((column) => oneLine(column.text(row))));
+  const widths = columns.map((column, index) =>
+    Math.max(column.title.length, ...cells.map((cell) => [...(cell[index] ?? "")].length)),
+  );
+  const last = columns.length - 1;
+  if (width !== undefined) {
+    const before = widths.slice(0, last).reduce((sum, each) => sum + each + GAP.length, 0);
+    widths[last] = Math.min(widths[last] ?? 0, Math.max(MIN_LAST_COLUMN, width - before));
+  }
+  const header = columns.map(({ title }, index) => pad(title, widths[index] ?? 0, index === last));
+  const lines = rows.map((row, at) =>
+    columns
+      .map((column, index) => {
+        const text = cut(cells[at]?.[index] ?? "", widths[index] ?? 0);
+        const colored = column.color === undefined ? text : column.color(text, row);
+        return index === last ? colored : colored + " ".repeat((widths[index] ?? 0) - [...text].length);
+      })
+      .join(GAP)
+      .trimEnd(),
+  );
+  return [colors.bold(header.join(GAP).trimEnd()), ...lines, ""].join("\n");
+}
+
+function pad(text: string, width: number, isLast: boolean): string {
+  return isLast ? text : text.padEnd(width);
+}
+
+function cut(text: string, width: number): string {
+  const characters = [...text];
+  return characters.length <= width ? text : `${characters.slice(0, width - 1).join("")}…`;
+}
+
+/** What came from elsewhere must not break the table or steer the terminal. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, " ");
+}

@@ -1,0 +1,90 @@
+import { Command, CommanderError } from "commander";
+import { addBootstrapCommand } from "./commands/bootstrap.ts";
+import { addCompletionCommand } from "./commands/completion.ts";
+import type { AddCommand, CommandContext } from "./commands/context.ts";
+import { addDeliveriesCommand } from "./commands/deliveries.ts";
+import { addGetCommand } from "./commands/get.ts";
+import { addNodesCommand } from "./commands/nodes.ts";
+import { addServeCommand } from "./commands/serve.ts";
+import { addValidateCommand } from "./commands/validate.ts";
+import { addWatchCommand } from "./commands/watch.ts";
+import { CommandError, type ExitCode, exitCode, exitCodeMeanings } from "./exit-code.ts";
+import type { Io, Output } from "./io.ts";
+import { type Colors, chooseColors } from "./output/color.ts";
+import { VERSION } from "./version.ts";
+
+const commands: readonly AddCommand[] = [
+  addServeCommand,
+  addValidateCommand,
+  addGetCommand,
+  addWatchCommand,
+  addNodesCommand,
+  addDeliveriesCommand,
+  addBootstrapCommand,
+  addCompletionCommand,
+];
+
+/** Runs one command line (without the names of the program) to its end, and says how it went. */
+export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
+  let code: ExitCode = exitCode.ok;
+  const program = new Command("xds");
+  const colorsOf = (output: Output): Colors =>
+    chooseColors(output, io.env, program.opts()["color"] === false ? "never" : "auto");
+  const context: CommandContext = {
+    io,
+    colorsOf,
+    perform: async (work) => {
+      code = await work();
+    },
+  };
+  build(program, context);
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+  } catch (cause) {
+    return explain(cause, io, colorsOf(io.stderr));
+  }
+  return code;
+}
+
+function build(program: Command, context: CommandContext): void {
+  const { io } = context;
+  program
+    .description("Serve and inspect xDS, the protocol by which Envoy and gRPC clients discover their configuration.")
+    .version(VERSION, "-V, --version", "print the version")
+    .option("--no-color", "no colours (also: NO_COLOR; FORCE_COLOR for colours in a pipe)")
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "print help for a command")
+    .showSuggestionAfterError()
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+      outputError: (text, write) => write(text.replace(/^error: /, "xds: ")),
+      getOutHelpWidth: () => Math.min(io.stdout.columns, 120),
+      getErrHelpWidth: () => Math.min(io.stderr.columns, 120),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
+  program.addHelpText("after", () => describeExitCodes());
+  for (const add of commands) add(program, context);
+  for (const command of program.commands) command.copyInheritedSettings(program).helpOption("-h, --help", "print help");
+}
+
+function describeExitCodes(): string {
+  const codes = exitCodeMeanings.map(([code, meaning]) => `  ${String(code).padEnd(4)}${meaning}`);
+  const start = ["  # serve a directory, then look at it as a client does", "  $ xds serve config", "  $ xds get cds"];
+  return ["", "Exit codes:", ...codes, "", "Examples:", ...start].join("\n");
+}
+
+function explain(cause: unknown, io: Io, colors: Colors): ExitCode {
+  // Commander has said already what it has to say.
+  if (cause instanceof CommanderError) return cause.exitCode === 0 ? exitCode.ok : exitCode.usage;
+  if (cause instanceof CommandError) {
+    io.stderr.write(`xds: ${colors.red(cause.message)}\n`);
+    if (cause.hint !== undefined) io.stderr.write(`${colors.cyan("hint")}: ${cause.hint}\n`);
+    return cause.exitCode;
+  }
+  const stack = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+  io.stderr.write(`xds: internal error, please report it with what you did:\n${stack}\n`);
+  return exitCode.bug;
+}

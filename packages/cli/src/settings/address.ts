@@ -1,0 +1,18 @@
+/** A host and a port. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Reads `host:port`, `[::1]:port` or `:port` (any host); undefined for anything else, such as `off`. */
+export function parseAddress(text: string): Address | undefined {
+  const [, v6, name, port] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]]*)):([0-9]{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) return undefined;
+  return { host: v6 ?? (name === "" || name === undefined ? "0.0.0.0" : name), port: Number(port) };
+}
+
+/** How a client reaches an address that a server listens at: `host:port`. */
+export function formatAddress({ host, port }: Address): string {
+  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
+  return reached.includes(":") ? `[${reached}]:${port}` : `${reached}:${port}`;
+}

@@ -1,0 +1,28 @@
+import { readFile } from "node:fs/promises";
+import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
+import { CommandError, exitCode } from "../exit-code.ts";
+
+/** Envoy's messages and those in the operator's descriptor files. Throws a `CommandError` that names the file at fault. */
+export async function loadApi(descriptorFiles: readonly string[]): Promise<EnvoyApi> {
+  const descriptors = await Promise.all(descriptorFiles.map(readDescriptors));
+  try {
+    return createEnvoyApi({ descriptors });
+  } catch (cause) {
+    if (descriptors.length === 0) throw cause;
+    const files = descriptorFiles.join(", ");
+    throw new CommandError(
+      exitCode.problems,
+      `descriptors in ${files} cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`,
+      "make them with `protoc --include_imports --descriptor_set_out=FILE` or `buf build -o FILE`",
+    );
+  }
+}
+
+async function readDescriptors(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CommandError(exitCode.problems, `cannot read descriptors: ${why}`);
+  }
+}

@@ -1,0 +1,83 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { Edition } from "@xdskit/protocol";
+import type { Limits, ListenAddress, ManagementServerOptions, TlsFiles } from "@xdskit/server";
+import type { SettingKey } from "@xdskit/source";
+import { CommandError, exitCode } from "../exit-code.ts";
+import { type Address, parseAddress } from "./address.ts";
+import type { SettingValues } from "./resolve-settings.ts";
+
+/** Each limit of the server, by the setting that says it. */
+const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
+  maxConnections: "limits.max-connections",
+  maxStreams: "limits.max-streams",
+  maxStreamsPerPeer: "limits.max-streams-per-peer",
+  maxSubscriptionsPerStream: "limits.max-subscriptions-per-stream",
+  maxRequestBytes: "limits.max-request-bytes",
+  maxPendingBytes: "limits.max-pending-bytes",
+  maxBlockedMs: "limits.max-blocked",
+  maxConnectionAgeMs: "max-connection-age",
+  maxConnectionAgeGraceMs: "max-connection-age-grace",
+  keepaliveMs: "limits.keepalive",
+  keepaliveTimeoutMs: "limits.keepalive-timeout",
+  handshakeTimeoutMs: "limits.handshake-timeout",
+};
+
+/** What a server is made from, as the settings say. Throws a `CommandError` when they do not go together. */
+export function serverOptionsOf(values: SettingValues, api: EnvoyApi): ManagementServerOptions {
+  const tls = tlsOf(values);
+  const edition = editionOf(values);
+  return {
+    api,
+    listen: listenAddressOf(values, "listen"),
+    admin: values.text("admin") === "off" ? false : listenAddressOf(values, "admin"),
+    insecure: values.flag("insecure") ?? false,
+    requireNode: values.flag("require-node") ?? false,
+    controlPlane: values.text("control-plane") ?? "xdskit",
+    limits: limitsOf(values),
+    ...(edition !== undefined && { edition }),
+    ...(tls !== undefined && { tls }),
+  };
+}
+
+function listenAddressOf(values: SettingValues, key: "listen" | "admin"): ListenAddress {
+  const text = values.text(key) ?? "";
+  const address: Address | undefined = parseAddress(text);
+  if (address === undefined) throw new CommandError(exitCode.usage, `${key}: expected host:port, got "${text}"`);
+  return address;
+}
+
+function editionOf(values: SettingValues): Edition | undefined {
+  const editions: readonly Edition[] = ["2018", "2020", "2021", "current"];
+  return editions.find((edition) => edition === values.text("edition"));
+}
+
+function tlsOf(values: SettingValues): TlsFiles | undefined {
+  const cert = values.text("tls.cert");
+  const key = values.text("tls.key");
+  const ca = values.text("tls.ca");
+  const requireClientCertificate = values.flag("tls.require-client-certificate");
+  if (cert !== undefined && key !== undefined) {
+    return {
+      cert,
+      key,
+      ...(ca !== undefined && { ca }),
+      ...(requireClientCertificate !== undefined && { requireClientCertificate }),
+    };
+  }
+  if (cert === undefined && key === undefined && ca === undefined && requireClientCertificate !== true)
+    return undefined;
+  throw new CommandError(exitCode.usage, "TLS needs both a certificate and its key", "give --tls-cert and --tls-key");
+}
+
+function limitsOf(values: SettingValues): Partial<Limits> {
+  const limits: Partial<Record<keyof Limits, number>> = {};
+  for (const name of limitNames()) {
+    const value = values.number(LIMITS[name]);
+    if (value !== undefined) limits[name] = value;
+  }
+  return limits;
+}
+
+function limitNames(): readonly (keyof Limits)[] {
+  return Object.keys(LIMITS).filter((name): name is keyof Limits => Object.hasOwn(LIMITS, name));
+}

@@ -1,0 +1,49 @@
+import { type Setting, type SettingKey, settingTable } from "@xdskit/source";
+import { type Command, Option } from "commander";
+
+/** `limits.max-streams` is the flag `--max-streams` and the variable XDS_MAX_STREAMS; other dots become hyphens. */
+export function flagNameOf(key: SettingKey): string {
+  return key.replace(/^limits\./, "").replaceAll(".", "-");
+}
+
+/** The environment variable of a setting. */
+export function variableOf(key: SettingKey): string {
+  return `XDS_${flagNameOf(key).replaceAll("-", "_").toUpperCase()}`;
+}
+
+/** What stands behind the flag in help. */
+const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
+  address: "<host:port>",
+  duration: "<duration>",
+  count: "<n>",
+  bytes: "<size>",
+  path: "<file>",
+  paths: "<file>",
+  word: "<word>",
+  text: "<text>",
+};
+
+/** Adds the flags of settings to a command: all of them, or those named. */
+export function addSettingFlags(command: Command, keys?: readonly SettingKey[]): void {
+  for (const setting of settingTable) {
+    if (keys !== undefined && !keys.includes(setting.key)) continue;
+    for (const option of optionsOf(setting)) command.addOption(option.helpGroup("Settings:"));
+  }
+}
+
+function optionsOf(setting: Setting): readonly Option[] {
+  const name = flagNameOf(setting.key);
+  const says = `${sentence(setting)} [${variableOf(setting.key)}]`;
+  if (setting.kind === "boolean") {
+    return [new Option(`--${name}`, says), new Option(`--no-${name}`).hideHelp()];
+  }
+  const value = setting.words === undefined ? VALUES[setting.kind] : `<${setting.words.join("|")}>`;
+  const option = new Option(`--${name} ${value}`, says);
+  if (setting.kind !== "paths") return [option];
+  return [option.argParser((path: string, before: readonly string[] | undefined) => [...(before ?? []), path])];
+}
+
+function sentence({ doc, default: byDefault, kind }: Setting): string {
+  const text = doc.replace(/\.$/, "");
+  return byDefault === undefined || kind === "boolean" ? text : `${text} (default ${byDefault})`;
+}

@@ -1,0 +1,8 @@
+import type { ValidationLevel } from "@xdskit/source";
+import type { SettingValues } from "./resolve-settings.ts";
+
+/** What breaking a validation rule leads to. */
+export function validationOf(values: SettingValues): ValidationLevel {
+  const levels: readonly ValidationLevel[] = ["off", "warn", "reject"];
+  return levels.find((level) => level === values.text("validation")) ?? "warn";
+}
