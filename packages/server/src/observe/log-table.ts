@@ -11,8 +11,28 @@ export interface LogRow {
 /** Values of a line's fields; undefined ones are left out. */
 export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
+/** What a line is about. */
+export type LogEvent =
+  | "server-ready"
+  | "server-draining"
+  | "state-committed"
+  | "response-refused"
+  | "node-connected"
+  | "node-moved"
+  | "stream-opened"
+  | "stream-closed"
+  | "stream-ended"
+  | "client-slow"
+  | "client-odd"
+  | "limit-hit"
+  | "connection-refused"
+  | "tls-reloaded"
+  | "tls-refused"
+  | "listener-failed"
+  | "invariant-broken";
+
 /** Every line that a server logs. */
-export const logTable = {
+export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   "server-ready": {
     level: "info",
     message: "clients are served from now on",
@@ -116,6 +136,4 @@ export const logTable = {
     fields: ["stream", "during", "error"],
     means: "a bug in xdskit: the stream was ended with INTERNAL; please report the line",
   },
-} as const satisfies Record<string, LogRow>;
-
-export type LogEvent = keyof typeof logTable;
+};

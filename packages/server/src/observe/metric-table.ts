@@ -12,8 +12,59 @@ const LIFETIMES = [1, 10, 60, 600, 3600, 21_600, 86_400];
 const BYTES = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864];
 const COUNTS = [1, 2, 5, 10, 100, 1000, 10_000, 100_000];
 
+/** The name of a metric. */
+export type MetricName =
+  | "xds_server_streams_active"
+  | "xds_server_streams_total"
+  | "xds_server_stream_duration_seconds"
+  | "xds_server_connections_active"
+  | "xds_server_connections_refused_total"
+  | "xds_server_clients"
+  | "xds_server_requests_total"
+  | "xds_server_request_bytes_total"
+  | "xds_server_responses_total"
+  | "xds_server_response_bytes"
+  | "xds_server_response_resources"
+  | "xds_server_acks_total"
+  | "xds_server_nacks_total"
+  | "xds_server_oddities_total"
+  | "xds_server_propagation_seconds"
+  | "xds_server_send_to_ack_seconds"
+  | "xds_server_admission_rejected_total"
+  | "xds_server_slow_clients"
+  | "xds_server_write_buffer_bytes"
+  | "xds_server_write_stalls_total"
+  | "xds_server_commits_total"
+  | "xds_server_commit_seconds"
+  | "xds_server_turns_seconds"
+  | "xds_server_revision"
+  | "xds_server_snapshot_resources"
+  | "xds_server_layers"
+  | "xds_server_ready"
+  | "xds_server_draining"
+  | "xds_server_source_state"
+  | "xds_server_source_problems"
+  | "xds_server_source_state_timestamp_seconds"
+  | "xds_server_limit"
+  | "xds_server_limit_used"
+  | "xds_server_limit_hits_total"
+  | "xds_server_encoded_segments_total"
+  | "xds_server_encoded_frames_total"
+  | "xds_server_encoded_bodies_total"
+  | "xds_server_encoded_bytes_total"
+  | "xds_server_tls_reloads_total"
+  | "xds_server_listener_faults_total"
+  | "xds_server_invariants_broken_total"
+  | "xds_server_event_loop_lag_seconds"
+  | "process_cpu_seconds_total"
+  | "process_resident_memory_bytes"
+  | "process_start_time_seconds"
+  | "nodejs_heap_size_used_bytes"
+  | "nodejs_external_memory_bytes"
+  | "xds_server_info";
+
 /** Every metric of a server. The reference page and `/metrics` are made from it (S-OBS-02). */
-export const metricTable = {
+export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   xds_server_streams_active: {
     kind: "gauge",
     help: "Open discovery streams.",
@@ -157,6 +208,4 @@ export const metricTable = {
     labels: [],
   },
   xds_server_info: { kind: "gauge", help: "1, with what runs in its labels.", labels: ["version", "node_version"] },
-} as const satisfies Record<string, MetricRow>;
-
-export type MetricName = keyof typeof metricTable;
+};
