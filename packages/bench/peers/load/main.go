@@ -1,0 +1,228 @@
+// Command load is the load client of the benchmark: many xDS streams, each on a connection of its own, that acknowledge
+// everything. It speaks HTTP/2 frames by itself and reads responses field by field without keeping them, so that it costs
+// about the same whatever the server sends. Commands come as lines on stdin, answers leave as lines of JSON on stdout.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+var (
+	address = flag.String("address", "", "host:port of the server")
+	streams = flag.Int("streams", 1, "streams, each on its own connection")
+	variant = flag.String("variant", "delta", "delta or sotw")
+	service = flag.String("service", "envoy.service.discovery.v3.AggregatedDiscoveryService", "gRPC service")
+	typeURL = flag.String("type", "type.googleapis.com/envoy.config.cluster.v3.Cluster", "resource type")
+	nodeID  = flag.String("node", "bench", "node id")
+)
+
+// round counts who has received something since it was begun.
+type round struct {
+	times []int64
+	count atomic.Int64
+	done  chan struct{}
+}
+
+var current atomic.Pointer[round]
+var bytesRead atomic.Int64
+
+func newRound() *round {
+	r := &round{times: make([]int64, *streams), done: make(chan struct{})}
+	current.Store(r)
+	return r
+}
+
+func (r *round) note(stream int) {
+	if !atomic.CompareAndSwapInt64(&r.times[stream], 0, time.Now().UnixNano()) {
+		return
+	}
+	if r.count.Add(1) == int64(len(r.times)) {
+		close(r.done)
+	}
+}
+
+func (r *round) wait(limit time.Duration) (all bool) {
+	select {
+	case <-r.done:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+func main() {
+	flag.Parse()
+	var connections []*connection
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		switch lines.Text() {
+		case "connect", "reconnect":
+			isAgain := lines.Text() == "reconnect"
+			initial := held
+			for _, c := range connections {
+				c.conn.Close()
+			}
+			if !isAgain {
+				initial = nil
+			}
+			r, before, began := newRound(), bytesRead.Load(), time.Now()
+			connections = connectAll(initial)
+			all := r.wait(300 * time.Second)
+			answer(map[string]any{"event": "synced", "all": all, "ms": millis(time.Since(began)), "bytes": bytesRead.Load() - before})
+		case "arm":
+			newRound()
+			answer(map[string]any{"event": "armed"})
+		case "wait":
+			r := current.Load()
+			all := r.wait(120 * time.Second)
+			times := append([]int64(nil), r.times...)
+			sort.Slice(times, func(i, j int) bool { return times[i] < times[j] })
+			answer(map[string]any{"event": "received", "all": all, "first": fmt.Sprint(times[0]), "middle": fmt.Sprint(times[len(times)/2]), "last": fmt.Sprint(times[len(times)-1])})
+		case "quit":
+			return
+		}
+	}
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func answer(value map[string]any) {
+	line, _ := json.Marshal(value)
+	fmt.Println(string(line))
+}
+
+func connectAll(initial []heldResource) []*connection {
+	connections := make([]*connection, *streams)
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, 64)
+	for i := range connections {
+		wait.Add(1)
+		slots <- struct{}{}
+		go func() {
+			defer func() { <-slots; wait.Done() }()
+			c, err := connect(i, initial)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			connections[i] = c
+		}()
+	}
+	wait.Wait()
+	return connections
+}
+
+type connection struct {
+	index  int
+	conn   net.Conn
+	framer *http2.Framer
+	out    *bufio.Writer
+	reader responseReader
+}
+
+const largest = 1<<31 - 1
+
+func connect(index int, initial []heldResource) (*connection, error) {
+	conn, err := net.Dial("tcp", *address)
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{index: index, conn: conn, out: bufio.NewWriterSize(conn, 1<<14)}
+	c.framer = http2.NewFramer(c.out, bufio.NewReaderSize(conn, 1<<16))
+	c.framer.SetReuseFrames()
+	c.reader.capture = index == 0 && held == nil
+	c.out.WriteString(http2.ClientPreface)
+	c.framer.WriteSettings(
+		http2.Setting{ID: http2.SettingInitialWindowSize, Val: largest},
+		http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1 << 20},
+		http2.Setting{ID: http2.SettingEnablePush, Val: 0})
+	c.framer.WriteWindowUpdate(0, largest-65535)
+	var headers bytes.Buffer
+	encoder := hpack.NewEncoder(&headers)
+	for _, field := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":path", "/" + *service + "/" + method()},
+		{":authority", *address}, {"content-type", "application/grpc"}, {"te", "trailers"}} {
+		encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
+	}
+	c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: headers.Bytes(), EndHeaders: true})
+	c.send(firstRequest(initial))
+	if err := c.out.Flush(); err != nil {
+		return nil, err
+	}
+	go c.read()
+	return c, nil
+}
+
+func method() string {
+	isAggregated := *service == "envoy.service.discovery.v3.AggregatedDiscoveryService"
+	switch {
+	case *variant == "delta" && isAggregated:
+		return "DeltaAggregatedResources"
+	case *variant == "delta":
+		return "DeltaClusters"
+	case isAggregated:
+		return "StreamAggregatedResources"
+	}
+	return "StreamClusters"
+}
+
+// send frames one gRPC message, in as many DATA frames as it takes.
+func (c *connection) send(message []byte) {
+	framed := append([]byte{0, byte(len(message) >> 24), byte(len(message) >> 16), byte(len(message) >> 8), byte(len(message))}, message...)
+	for len(framed) > 0 {
+		n := min(len(framed), 16384)
+		c.framer.WriteData(1, false, framed[:n])
+		framed = framed[n:]
+	}
+}
+
+func (c *connection) read() {
+	for {
+		frame, err := c.framer.ReadFrame()
+		if err != nil {
+			return
+		}
+		switch f := frame.(type) {
+		case *http2.SettingsFrame:
+			if !f.IsAck() {
+				c.framer.WriteSettingsAck()
+				c.out.Flush()
+			}
+		case *http2.PingFrame:
+			if !f.IsAck() {
+				c.framer.WritePing(true, f.Data)
+				c.out.Flush()
+			}
+		case *http2.DataFrame:
+			bytesRead.Add(int64(len(f.Data())))
+			c.reader.feed(f.Data(), c.received)
+		case *http2.GoAwayFrame, *http2.RSTStreamFrame:
+			fmt.Fprintln(os.Stderr, "the server ended a stream:", frame)
+			os.Exit(1)
+		case *http2.HeadersFrame:
+			if f.StreamEnded() {
+				fmt.Fprintln(os.Stderr, "the server ended a stream with trailers")
+				os.Exit(1)
+			}
+		}
+	}
+}
+
+// received is called once per response.
+func (c *connection) received(version, nonce []byte) {
+	c.send(ack(version, nonce))
+	c.out.Flush()
+	current.Load().note(c.index)
+}

@@ -1,0 +1,160 @@
+package main
+
+import "encoding/binary"
+
+// heldResource is what the first stream was told, for streams that come back.
+type heldResource struct{ name, version []byte }
+
+// held is filled by the first stream of the first connect.
+var held []heldResource
+
+func field(out []byte, number int, value []byte) []byte {
+	out = binary.AppendUvarint(out, uint64(number)<<3|2)
+	out = binary.AppendUvarint(out, uint64(len(value)))
+	return append(out, value...)
+}
+
+func firstRequest(initial []heldResource) []byte {
+	node := field(nil, 1, []byte(*nodeID))
+	if *variant == "sotw" {
+		return field(field(nil, 2, node), 4, []byte(*typeURL))
+	}
+	out := field(field(nil, 1, node), 2, []byte(*typeURL))
+	for _, one := range initial {
+		out = field(out, 5, field(field(nil, 1, one.name), 2, one.version))
+	}
+	return out
+}
+
+func ack(version, nonce []byte) []byte {
+	if *variant == "sotw" {
+		return field(field(field(nil, 1, version), 4, []byte(*typeURL)), 5, nonce)
+	}
+	return field(field(nil, 2, []byte(*typeURL)), 6, nonce)
+}
+
+// responseReader walks the fields of responses as their bytes arrive; only version and nonce are kept.
+type responseReader struct {
+	// left of the message, and of the field that is being skipped or kept
+	inMessage bool
+	left      int
+	fieldLeft int
+	number    int
+	head      []byte
+	version   []byte
+	nonce     []byte
+	resource  []byte
+	capture   bool
+}
+
+func (r *responseReader) feed(data []byte, received func(version, nonce []byte)) {
+	for {
+		if !r.inMessage {
+			if !r.collect(&data, 5) {
+				return
+			}
+			r.left = int(binary.BigEndian.Uint32(r.head[1:5]))
+			r.head, r.version, r.nonce, r.inMessage = r.head[:0], r.version[:0], r.nonce[:0], true
+		}
+		for r.left > 0 {
+			if r.fieldLeft == 0 && !r.startField(&data) {
+				return
+			}
+			n := min(r.fieldLeft, len(data))
+			r.keep(data[:n])
+			data, r.fieldLeft, r.left = data[n:], r.fieldLeft-n, r.left-n
+			if r.fieldLeft == 0 {
+				r.endField()
+			} else if len(data) == 0 {
+				return
+			}
+		}
+		r.inMessage = false
+		r.capture = r.capture && held == nil
+		received(r.version, r.nonce)
+		if len(data) == 0 {
+			return
+		}
+	}
+}
+
+// collect fills head up to n bytes.
+func (r *responseReader) collect(data *[]byte, n int) bool {
+	take := min(n-len(r.head), len(*data))
+	r.head = append(r.head, (*data)[:take]...)
+	*data = (*data)[take:]
+	return len(r.head) == n
+}
+
+// startField reads a tag and a length; every field of a response that matters is length-delimited.
+func (r *responseReader) startField(data *[]byte) bool {
+	for {
+		if len(*data) == 0 {
+			return false
+		}
+		r.head = append(r.head, (*data)[0])
+		*data = (*data)[1:]
+		r.left--
+		tag, tagSize := binary.Uvarint(r.head)
+		if tagSize <= 0 {
+			continue
+		}
+		if tag&7 == 0 { // a varint field, such as canary: skip it
+			if _, size := binary.Uvarint(r.head[tagSize:]); size > 0 {
+				r.head = r.head[:0]
+				if r.left == 0 {
+					return true
+				}
+			}
+			continue
+		}
+		length, size := binary.Uvarint(r.head[tagSize:])
+		if size <= 0 {
+			continue
+		}
+		r.number, r.fieldLeft, r.head = int(tag>>3), int(length), r.head[:0]
+		return true
+	}
+}
+
+func (r *responseReader) keep(part []byte) {
+	switch {
+	case r.number == 1:
+		r.version = append(r.version, part...)
+	case r.number == 5:
+		r.nonce = append(r.nonce, part...)
+	case r.number == 2 && r.capture && *variant == "delta":
+		r.resource = append(r.resource, part...)
+	}
+}
+
+func (r *responseReader) endField() {
+	if r.number == 2 && len(r.resource) > 0 {
+		pending = append(pending, parseHeld(r.resource))
+		r.resource = r.resource[:0]
+	}
+	if r.number == 5 && r.capture && len(pending) > 0 && r.left == 0 {
+		held = pending
+	}
+}
+
+var pending []heldResource
+
+// parseHeld reads name (3) and version (1) of a delta Resource.
+func parseHeld(message []byte) heldResource {
+	var out heldResource
+	for len(message) > 0 {
+		tag, n := binary.Uvarint(message)
+		message = message[n:]
+		length, n := binary.Uvarint(message)
+		value := message[n : n+int(length)]
+		message = message[n+int(length):]
+		switch tag >> 3 {
+		case 1:
+			out.version = append([]byte(nil), value...)
+		case 3:
+			out.name = append([]byte(nil), value...)
+		}
+	}
+	return out
+}

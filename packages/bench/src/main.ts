@@ -1,0 +1,37 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { type Cell, cells } from "./cells.ts";
+import { type Measurement, measure, type Subject } from "./measure.ts";
+import { table } from "./table.ts";
+
+// npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell.
+
+const option = (name: string): string | undefined => {
+  const index = process.argv.indexOf(name);
+  return index === -1 ? undefined : process.argv[index + 1];
+};
+const runs = Number(option("--runs") ?? "3");
+const only = option("--only") ?? "";
+const isLong = process.argv.includes("--long");
+
+const tools = fileURLToPath(new URL("../../../.cache/bench", import.meta.url));
+const sources = fileURLToPath(new URL("../peers", import.meta.url));
+mkdirSync(tools, { recursive: true });
+process.stderr.write("building the load client and the peer\n");
+execFileSync("go", ["build", "-o", `${tools}/`, "./..."], { cwd: sources, stdio: "inherit" });
+
+const results: { readonly cell: Cell; readonly measurements: readonly Measurement[] }[] = [];
+for (const cell of cells.filter((one) => (isLong || !one.isLong) && one.name.includes(only))) {
+  const subjects: readonly Subject[] = ["xdskit", ...cell.caches];
+  const measurements: Measurement[] = [];
+  for (let run = 0; run < runs; run++) {
+    for (const subject of subjects) {
+      process.stderr.write(`${cell.name}: ${subject}, run ${run + 1} of ${runs}\n`);
+      measurements.push(await measure(cell, subject, tools));
+    }
+  }
+  results.push({ cell, measurements });
+  process.stdout.write(`${table([{ cell, measurements }])}\n`);
+}
+process.stdout.write(`\n${table(results)}\n`);

@@ -1,0 +1,82 @@
+import { fileURLToPath } from "node:url";
+import type { Cell } from "./cells.ts";
+import { Peer } from "./peer.ts";
+
+export type Subject = "xdskit" | "linear" | "snapshot";
+
+/** What one run of one subject in one cell took. */
+export interface Measurement {
+  readonly subject: Subject;
+  readonly firstSyncMs: number;
+  /** From the change until the last client had it, over the changes of the run. */
+  readonly changeMs: readonly number[];
+  /** Processor time of the server for one change and its acknowledgements. */
+  readonly changeCpuMs: number;
+  readonly reconnectMs: number | undefined;
+  readonly reconnectBytes: number | undefined;
+  /** Resident memory that the streams added, once in sync, in KB a stream. */
+  readonly streamKb: number;
+  readonly peakMb: number;
+}
+
+const SERVER_CPU = 0;
+const CLIENT_CPU = 1;
+const CHANGES = 7;
+
+/** Measures one subject in one cell: server on one core, load client on the other. `tools`: where the Go programs are. */
+export async function measure(cell: Cell, subject: Subject, tools: string): Promise<Measurement> {
+  await using server = startServer(cell, subject, tools);
+  const { address } = await server.hears("listening");
+  await server.hears("ready");
+  const before = server.usage();
+  const args = ["-address", String(address), "-streams", String(cell.streams), "-variant", cell.variant];
+  await using client = new Peer(`${tools}/load`, args, CLIENT_CPU);
+  const first = await tell(client, "connect", "synced");
+  await quiet(server);
+  const idle = server.usage();
+  const changes: number[] = [];
+  for (let i = 0; i < CHANGES; i++) {
+    await tell(client, "arm", "armed");
+    client.say("wait");
+    const { at } = await tell(server, "change", "changed");
+    const { last } = await client.hears("received");
+    changes.push(Number(BigInt(String(last)) - BigInt(String(at))) / 1e6);
+    await quiet(server);
+  }
+  const changed = server.usage();
+  const back = cell.reconnects ? await tell(client, "reconnect", "synced") : undefined;
+  return {
+    subject,
+    firstSyncMs: Number(first["ms"]),
+    changeMs: changes,
+    changeCpuMs: ((changed.cpuSeconds - idle.cpuSeconds) * 1_000) / CHANGES,
+    reconnectMs: back && Number(back["ms"]),
+    reconnectBytes: back && Number(back["bytes"]),
+    streamKb: ((idle.residentMb - before.residentMb) * 1024) / cell.streams,
+    peakMb: server.usage().peakMb,
+  };
+}
+
+function startServer(cell: Cell, subject: Subject, tools: string): Peer {
+  if (subject === "xdskit") {
+    const program = fileURLToPath(new URL("./served-by-xdskit.js", import.meta.url));
+    return new Peer(process.execPath, ["--max-old-space-size=12000", program, String(cell.resources)], SERVER_CPU);
+  }
+  return new Peer(`${tools}/gcp`, ["-resources", String(cell.resources), "-cache", subject], SERVER_CPU);
+}
+
+async function tell(peer: Peer, command: string, event: string): Promise<Readonly<Record<string, unknown>>> {
+  peer.say(command);
+  return peer.hears(event);
+}
+
+/** Waits until the server has stopped working: acknowledgements are part of the work. */
+async function quiet(server: Peer): Promise<void> {
+  let { cpuSeconds } = server.usage();
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const now = server.usage().cpuSeconds;
+    if (now - cpuSeconds < 0.02) return;
+    cpuSeconds = now;
+  }
+}

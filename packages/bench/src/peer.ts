@@ -1,0 +1,75 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+/** What a process says in one line of JSON. */
+export type Line = Readonly<Record<string, unknown>>;
+
+/** A process that takes commands as lines and answers with lines of JSON. */
+export class Peer implements AsyncDisposable {
+  readonly #process: ChildProcessWithoutNullStreams;
+  readonly #lines: Line[] = [];
+  readonly #waiting: {
+    readonly event: string;
+    readonly resolve: (line: Line) => void;
+    readonly reject: (cause: Error) => void;
+  }[] = [];
+  #errors = "";
+
+  /** `cpu`: the core that it is bound to. */
+  constructor(command: string, args: readonly string[], cpu: number) {
+    this.#process = spawn("taskset", ["-c", String(cpu), command, ...args]);
+    this.#process.stderr.on("data", (text: Buffer) => {
+      this.#errors = `${this.#errors}${text.toString()}`.slice(-2_000);
+    });
+    this.#process.once("exit", () => {
+      for (const { event, reject } of this.#waiting) reject(new Error(`ended before "${event}": ${this.#errors}`));
+    });
+    createInterface({ input: this.#process.stdout }).on("line", (line) => this.#hear(line));
+  }
+
+  say(line: string): void {
+    this.#process.stdin.write(`${line}\n`);
+  }
+
+  /** The next line with that event. Rejects if the process ends first. */
+  async hears(event: string): Promise<Line> {
+    const index = this.#lines.findIndex((line) => line["event"] === event);
+    const known = this.#lines[index];
+    if (known !== undefined) {
+      this.#lines.splice(index, 1);
+      return known;
+    }
+    return new Promise((resolve, reject) => {
+      if (this.#process.exitCode !== null) reject(new Error(`ended before "${event}": ${this.#errors}`));
+      this.#waiting.push({ event, resolve, reject });
+    });
+  }
+
+  /** Resident memory now and at its highest in MB, and the processor seconds used. */
+  usage(): { readonly residentMb: number; readonly peakMb: number; readonly cpuSeconds: number } {
+    const status = readFileSync(`/proc/${this.#process.pid}/status`, "utf8");
+    const kb = (key: string): number => Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
+    const stat = readFileSync(`/proc/${this.#process.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+    const ticks = Number(stat[11] ?? 0) + Number(stat[12] ?? 0);
+    return { residentMb: kb("VmRSS") / 1024, peakMb: kb("VmHWM") / 1024, cpuSeconds: ticks / 100 };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#process.exitCode !== null) return;
+    const ended = new Promise((resolve) => this.#process.once("exit", resolve));
+    this.#process.kill("SIGKILL");
+    await ended;
+  }
+
+  #hear(text: string): void {
+    const line: Line = JSON.parse(text);
+    const index = this.#waiting.findIndex((one) => one.event === line["event"]);
+    const waiting = this.#waiting[index];
+    if (waiting === undefined) this.#lines.push(line);
+    else {
+      this.#waiting.splice(index, 1);
+      waiting.resolve(line);
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import type { Cell } from "./cells.ts";
+import type { Measurement, Subject } from "./measure.ts";
+
+/** The middle one; of an even number the lower of the two. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[(sorted.length - 1) >> 1] ?? Number.NaN;
+}
+
+/** Medians as a Markdown table, a line for each subject in each cell. */
+export function table(
+  results: readonly { readonly cell: Cell; readonly measurements: readonly Measurement[] }[],
+): string {
+  const head = [
+    "resources x streams",
+    "server",
+    "first sync, ms",
+    "1 change, last client, ms",
+    "server CPU for it, ms",
+  ];
+  const more = ["reconnect, ms", "reconnect, MB", "KB a stream", "peak MB"];
+  const lines = results.flatMap(({ cell, measurements }) =>
+    [...new Set(measurements.map((one) => one.subject))].map((subject) => row(cell, subject, measurements)),
+  );
+  const separator = `|${[...head, ...more].map(() => " --- ").join("|")}|`;
+  return [`| ${[...head, ...more].join(" | ")} |`, separator, ...lines].join("\n");
+}
+
+function row(cell: Cell, subject: Subject, all: readonly Measurement[]): string {
+  const own = all.filter((one) => one.subject === subject);
+  const of = (pick: (one: Measurement) => number | undefined): string => {
+    const values = own.flatMap((one) => pick(one) ?? []);
+    return values.length === 0 ? "" : format(median(values));
+  };
+  const name = subject === "xdskit" ? "xdskit" : `go-control-plane, ${subject} cache`;
+  const columns = [
+    of((one) => one.firstSyncMs),
+    of((one) => median(one.changeMs)),
+    of((one) => one.changeCpuMs),
+    of((one) => one.reconnectMs),
+    of((one) => one.reconnectBytes && one.reconnectBytes / 1e6),
+    of((one) => one.streamKb),
+    of((one) => one.peakMb),
+  ];
+  return `| ${[cell.name, name, ...columns].join(" | ")} |`;
+}
+
+function format(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(2);
+}
