@@ -1,0 +1,204 @@
+import { contentDigest, createBodyEncoder, createEnvoyApi, decodeDeltaResponse } from "@xdskit/envoy-api";
+import {
+  anonymousNode,
+  createResource,
+  type DeltaRequest,
+  formatTypeUrl,
+  noInitialVersions,
+  type Peer,
+  type Resource,
+  type Status,
+  type TypeUrl,
+} from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { defaultLimits } from "../options.ts";
+import { Hub, type HubOptions } from "./hub.ts";
+import type { ServerReport } from "./port.ts";
+
+const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
+const SECRETS: readonly TypeUrl[] = [
+  formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret"),
+  formatTypeUrl("envoy.api.v2.auth.Secret"),
+];
+const remote: Peer = { address: "192.0.2.7:4000", isLoopback: false, isTls: false, names: [] };
+const api = createEnvoyApi();
+
+function resource(type: TypeUrl, name: string, text: string = ""): Resource {
+  return createResource({ type, name, bytes: Buffer.from(text) }, contentDigest);
+}
+
+function request(type: TypeUrl, subscribe: readonly string[] = []): DeltaRequest {
+  const node = { ...anonymousNode, id: "n" };
+  const nothing = { nonce: undefined, error: undefined, unsubscribe: [], initialVersions: noInitialVersions };
+  return { kind: "delta", type, node, subscribe, ...nothing };
+}
+
+/** A hub with clients that read at once what is written to them. */
+function startHub(options: Partial<HubOptions> = {}) {
+  const reports: ServerReport[] = [];
+  const hub = new Hub({
+    digest: contentDigest,
+    traits: (type) => api.traits(type),
+    placement: () => ["base"],
+    insecure: false,
+    encoder: createBodyEncoder({ controlPlane: "" }),
+    limits: defaultLimits,
+    telemetry: { report: (report) => reports.push(report) },
+    ...options,
+  });
+  const open = (peer: Peer, onlyType?: TypeUrl) => {
+    const connection = hub.openConnection(peer, "grpc") ?? 0;
+    const received: string[][] = [];
+    const ended: (Status | "reset")[] = [];
+    const stream = hub.openStream(
+      { connection, variant: "delta", onlyType, method: "/test" },
+      {
+        prefix: () => new Uint8Array(0),
+        write(pieces, written) {
+          received.push(decodeDeltaResponse(Buffer.concat(pieces)).resources.map(({ name }) => name));
+          queueMicrotask(written);
+        },
+        end: (status) => ended.push(status),
+        reset: () => ended.push("reset"),
+      },
+    );
+    if (typeof stream !== "number") throw new Error(stream.message);
+    return { stream, received, ended, ask: (asked: DeltaRequest) => hub.receive(stream, asked, 10) };
+  };
+  return { hub, reports, open };
+}
+
+/** All slices that are scheduled now, and those they schedule. */
+async function settled(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("a plaintext peer that is not on loopback", () => {
+  test.each(SECRETS.flatMap((type) => [[type, type] as const, [type, undefined] as const]))(
+    "asks for %s on a stream for %s: PERMISSION_DENIED",
+    async (type, onlyType) => {
+      const { hub, open } = startHub();
+      hub.commit({ changes: [{ layer: "base", puts: [resource(type, "s")] }] });
+      const { ask, received, ended } = open(remote, onlyType);
+      ask(request(type, ["s"]));
+      await settled();
+      expect(received).toEqual([]);
+      expect(ended).toMatchObject([{ code: 7, message: /secrets are only served over TLS/ }]);
+      hub.close();
+    },
+  );
+
+  test.each([
+    ["insecure", { insecure: true }, remote],
+    ["encrypted", {}, { ...remote, isTls: true }],
+    ["on loopback", {}, { ...remote, isLoopback: true }],
+  ])("is served secrets when %s", async (_, options, peer) => {
+    const { hub, open } = startHub(options);
+    const [type = CLUSTER] = SECRETS;
+    hub.commit({ changes: [{ layer: "base", puts: [resource(type, "s")] }] });
+    const { ask, received } = open(peer);
+    ask(request(type, ["s"]));
+    await settled();
+    expect(received).toEqual([["s"]]);
+    hub.close();
+  });
+
+  test("is refused when its node has a layer of its own, also when that comes later", async () => {
+    const { hub, open } = startHub();
+    hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
+    const { ask, received, ended } = open(remote);
+    ask(request(CLUSTER));
+    await settled();
+    hub.place(() => ["node/n", "base"]);
+    expect(received).toEqual([["c"]]);
+    expect(ended).toMatchObject([{ code: 7, message: /layer "node\/n"/ }]);
+    hub.close();
+  });
+});
+
+describe("our own mistakes", () => {
+  test("in encoding end the stream they happen on with INTERNAL, and no other", async () => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const { hub, open, reports } = startHub({
+      encoder: {
+        counters: encoder.counters,
+        encodeNonce: (variant, nonce) => encoder.encodeNonce(variant, nonce),
+        encode(body) {
+          if (body.segments.some(({ puts }) => puts.some(({ name }) => name === "bad"))) throw new Error("cannot");
+          return encoder.encode(body);
+        },
+      },
+    });
+    hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "bad"), resource(CLUSTER, "good")] }] });
+    const [hurt, other] = [open(remote), open(remote)];
+    hurt.ask(request(CLUSTER, ["bad"]));
+    other.ask(request(CLUSTER, ["good"]));
+    await settled();
+    expect(hurt.ended).toMatchObject([{ code: 13 }]);
+    expect(other).toMatchObject({ ended: [], received: [["good"]] });
+    expect(reports).toContainEqual({
+      kind: "invariant-broken",
+      stream: hurt.stream,
+      during: "send",
+      error: new Error("cannot"),
+    });
+    expect(hub.openStreams).toBe(1);
+    hub.close();
+  });
+});
+
+test("a fan-out is cut into slices: what happens meanwhile does not wait for its end", async () => {
+  const { hub, open, reports } = startHub();
+  hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
+  const clients = Array.from({ length: 3_000 }, () => open(remote));
+  for (const { ask } of clients) ask(request(CLUSTER, ["*"]));
+  let turns = 0;
+  while (clients.some(({ received }) => received.length === 0)) {
+    await new Promise((resolve) => setImmediate(resolve));
+    turns++;
+  }
+  const slices = reports.filter((report) => report.kind === "turns-taken");
+  expect(slices.reduce((sum, { responses }) => sum + responses, 0)).toBe(3_000);
+  expect(slices.length).toBeGreaterThan(1);
+  expect(turns).toBeGreaterThanOrEqual(slices.length);
+  expect(slices.slice(0, -1).every(({ isMore }) => isMore)).toBe(true);
+  expect(slices.at(-1)?.isMore).toBe(false);
+  hub.close();
+});
+
+test("a stream is finished also while others are always due", async () => {
+  const { hub, open } = startHub();
+  hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
+  const busy = Array.from({ length: 50 }, () => open(remote));
+  let asked = 0;
+  const churn = (): void => {
+    for (const { ask } of busy) ask(request(CLUSTER, [`c${asked++}`]));
+  };
+  const { stream, ended, received, ask } = open(remote);
+  churn();
+  ask(request(CLUSTER));
+  hub.finish(stream);
+  for (let i = 0; i < 20 && ended.length === 0; i++) {
+    churn();
+    await new Promise((resolve) => setImmediate(resolve));
+    churn();
+  }
+  expect({ ended, received }).toEqual({ ended: [{ code: 0, message: "" }], received: [["c"]] });
+  hub.close();
+});
+
+test("nothing is said to a stream that was abandoned, and nothing is kept of it", async () => {
+  const { hub, open, reports } = startHub();
+  hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c")] }] });
+  const { stream, ask, received, ended } = open(remote);
+  ask(request(CLUSTER));
+  hub.abandon(stream, "cancelled");
+  hub.abandon(stream, "cancelled");
+  hub.receive(stream, request(CLUSTER), 1);
+  hub.endStream(stream, { code: 14, message: "" }, "closed");
+  await settled();
+  expect({ received, ended, open: hub.openStreams }).toEqual({ received: [], ended: [], open: 0 });
+  expect(reports.filter(({ kind }) => kind === "stream-closed")).toHaveLength(1);
+  expect([...hub.streams()]).toEqual([]);
+  hub.close();
+});

@@ -1,0 +1,56 @@
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { expect, test } from "vitest";
+import { XdsError } from "./error.ts";
+import { checkOptions, defaultLimits, type Limits, limitNames, type ManagementServerOptions } from "./options.ts";
+
+const api = createEnvoyApi();
+
+test("every mistake is named at once", () => {
+  const options: ManagementServerOptions = {
+    api,
+    listen: { host: "", port: 70_000 },
+    admin: { port: -1 },
+    tls: { cert: "", key: "k", requireClientCertificate: true },
+    limits: { maxStreams: 0, keepaliveMs: 1.5, maxConnectionAgeMs: 2 ** 40, maxSteams: 1 } as Partial<Limits>,
+  };
+  expect(() => checkOptions(options)).toThrow(XdsError);
+  expect(() => checkOptions(options)).toThrow(
+    expect.objectContaining({
+      code: "OPTIONS_INVALID",
+      problems: [
+        { path: "listen.host", message: 'expected a host, got ""' },
+        { path: "listen.port", message: "expected a port from 0 to 65535, got 70000" },
+        { path: "admin.port", message: "expected a port from 0 to 65535, got -1" },
+        { path: "tls.cert", message: "expected a file, got nothing" },
+        { path: "tls.ca", message: "expected a file to check client certificates against, got nothing" },
+        { path: "limits.maxStreams", message: "expected a whole number from 1 to 9007199254740991, got 0" },
+        { path: "limits.keepaliveMs", message: "expected a whole number from 0 to 2147483647, got 1.5" },
+        {
+          path: "limits.maxConnectionAgeMs",
+          message: "expected a whole number from 0 to 2147483647, got 1099511627776",
+        },
+        { path: "limits.maxSteams", message: "expected the name of a limit" },
+      ],
+    }),
+  );
+});
+
+test("defaults are filled in", () => {
+  const checked = checkOptions({ api, limits: { maxStreams: 7 } });
+  expect(checked).toMatchObject({
+    listen: { host: "127.0.0.1", port: 0 },
+    admin: false,
+    requireNode: false,
+    insecure: false,
+    serveEmpty: false,
+    controlPlane: "xdskit",
+    limits: { ...defaultLimits, maxStreams: 7 },
+  });
+  expect(limitNames).toEqual(Object.keys(defaultLimits));
+});
+
+test("S-NOD-06 nodes must say who they are when views depend on it", () => {
+  const placement = () => ["base"];
+  expect(checkOptions({ api, placement }).requireNode).toBe(true);
+  expect(checkOptions({ api, placement, requireNode: false }).requireNode).toBe(false);
+});
