@@ -22,6 +22,7 @@ interface BootstrapFlags {
 export const addBootstrapCommand: AddCommand = (program, context) => {
   const command = program
     .command("bootstrap")
+    .summary("print the bootstrap of Envoy or of a gRPC client")
     .description("Print the bootstrap of a client that is to be served: for Envoy (YAML) or for gRPC (JSON).")
     .addArgument(new Argument("<client>", "who is to be served").choices(["envoy", "grpc"]))
     .option("-s, --server <host:port>", "xDS server (default: 127.0.0.1:18000) [XDS_SERVER]")

@@ -13,6 +13,7 @@ const TYPES = ["lds", "rds", "cds", "eds", "sds", "rtds", "srds", "ecds", "vhds"
 export const addCompletionCommand: AddCommand = (program, context) => {
   const command = program
     .command("completion")
+    .summary("print a completion script for bash, zsh or fish")
     .description("Print a script that makes a shell complete this command.")
     .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
     .action((shell: string) => context.perform(() => completion(shell, program, context)));

@@ -23,6 +23,7 @@ interface DeliveriesFlags extends AdminFlags {
 export const addDeliveriesCommand: AddCommand = (program, context) => {
   const command = program
     .command("deliveries")
+    .summary("show who has what, who refused what and why")
     .description("Show what became of what was sent: who has it, who refused it and why, who is still owed an answer.");
   addAdminFlag(command)
     .option("-n, --node <id>", "only this node")

@@ -23,7 +23,10 @@ interface GetFlags extends ConnectionFlags {
 
 /** `xds get TYPE [NAME…]`: what a client would get, once. */
 export const addGetCommand: AddCommand = (program, context) => {
-  const command = program.command("get").description("Get resources from any xDS server, as a client would.");
+  const command = program
+    .command("get")
+    .summary("get resources from any xDS server")
+    .description("Get resources from any xDS server, as a client would.");
   addTypeArguments(command);
   addConnectionFlags(command)
     .addOption(

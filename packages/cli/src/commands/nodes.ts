@@ -18,6 +18,7 @@ interface NodesFlags extends AdminFlags {
 export const addNodesCommand: AddCommand = (program, context) => {
   const command = program
     .command("nodes")
+    .summary("show who is connected")
     .description("Show who is connected to a server, what it sees, and how it stands with it.")
     .argument("[node]", "only this node, with every type");
   addAdminFlag(command)

@@ -29,9 +29,10 @@ const DRAIN_GRACE_MS = 2_000;
 export const addServeCommand: AddCommand = (program, context) => {
   const command = program
     .command("serve")
+    .summary("serve a directory of resources")
     .description(
-      "Serve a directory of resources to Envoy and gRPC clients. A change in the directory takes effect whole, without\n" +
-        "a restart; with an error anywhere in it, what was good before stays in force.",
+      "Serve a directory of resources to Envoy and gRPC clients. A change in the directory takes effect whole, " +
+        "without a restart; with an error anywhere in it, what was good before stays in force.",
     )
     .argument("<dir>", "directory to serve; its xdskit.yaml may hold any of the settings")
     .action((directory: string, flags: Readonly<Record<string, unknown>>) =>
@@ -40,9 +41,9 @@ export const addServeCommand: AddCommand = (program, context) => {
   addSettingFlags(command);
   command.addHelpText(
     "after",
-    "\nEach setting is a flag, the environment variable in brackets, and a key of xdskit.yaml; a flag goes before a\n" +
-      "variable, and that before the file. Without resources, or with an error in the first load, clients are refused\n" +
-      "(UNAVAILABLE) until that is mended.",
+    "\nEach setting is a flag, the environment variable in brackets, and a key of xdskit.yaml; a flag goes\n" +
+      "before a variable, and that before the file. Without resources, or with an error in the first load,\n" +
+      "clients are refused (UNAVAILABLE) until that is mended.",
   );
   addExamples(command, [
     ["xds serve config", "serve ./config at 127.0.0.1:18000, the admin API at 127.0.0.1:18001"],

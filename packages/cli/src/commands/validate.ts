@@ -34,6 +34,7 @@ export interface ValidateAnswer {
 export const addValidateCommand: AddCommand = (program, context) => {
   const command = program
     .command("validate")
+    .summary("check a directory and print every problem in it")
     .description("Check a directory of resources and print every problem in it.")
     .argument("<dir>", "directory to read")
     .addOption(

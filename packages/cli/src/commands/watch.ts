@@ -26,6 +26,7 @@ interface WatchFlags extends ConnectionFlags {
 export const addWatchCommand: AddCommand = (program, context) => {
   const command = program
     .command("watch")
+    .summary("follow resources of any xDS server")
     .description("Follow resources of any xDS server: what there is, then every change. Comes back after a break.");
   addTypeArguments(command);
   addConnectionFlags(command)

@@ -8,7 +8,7 @@ import {
   settingTable,
 } from "@xdskit/source";
 import { camelcase } from "./camelcase.ts";
-import { flagNameOf, variableOf } from "./setting-flag.ts";
+import { flagNameOf, unreadSettings, variableOf } from "./setting-flag.ts";
 
 /** Where settings come from; what is earlier goes before what is later, and the defaults of the table come last. */
 export interface SettingSources {
@@ -34,10 +34,15 @@ export interface ResolvedSettings {
 
 /** Settles each setting: flag, variable, file, default. */
 export function resolveSettings(sources: SettingSources): ResolvedSettings {
+  const { file } = sources;
   const values = new Map<SettingKey, SettingValue>();
   const given = new Set<SettingKey>();
   const troubles: SettingTrouble[] = [];
   for (const setting of settingTable) {
+    if (unreadSettings.includes(setting.key)) {
+      if (file[setting.key] !== undefined) troubles.push(`${setting.key}: is not supported yet`);
+      continue;
+    }
     const found = firstGiven(setting, sources);
     if (found.trouble !== undefined) troubles.push(found.trouble);
     if (found.value === undefined) continue;

@@ -23,10 +23,13 @@ const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   text: "<text>",
 };
 
+/** Settings that a file may have, but that nothing reads yet: offering them would be a promise. */
+export const unreadSettings: readonly SettingKey[] = ["state-dir"];
+
 /** Adds the flags of settings to a command: all of them, or those named. */
 export function addSettingFlags(command: Command, keys?: readonly SettingKey[]): void {
   for (const setting of settingTable) {
-    if (keys !== undefined && !keys.includes(setting.key)) continue;
+    if (unreadSettings.includes(setting.key) || (keys !== undefined && !keys.includes(setting.key))) continue;
     for (const option of optionsOf(setting)) command.addOption(option.helpGroup("Settings:"));
   }
 }
