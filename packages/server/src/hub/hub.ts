@@ -70,9 +70,9 @@ export interface Backlog {
  * order; then streams get their turns, a slice at a time, so that reads go on during a fan-out (S-ADS-05).
  */
 export class Hub implements HubPort {
-  readonly readiness = new Readiness();
+  readonly readiness: Readiness = new Readiness();
   /** The hooks of the embedding program. */
-  readonly listeners = new Listeners();
+  readonly listeners: Listeners = new Listeners();
   readonly #options: HubOptions;
   readonly #plane: Plane;
   readonly #census: Census;
