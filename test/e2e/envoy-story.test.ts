@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deliveries, fates, sourceState } from "./support/admin.ts";
-import { connectedState, type Envoy, startEnvoy, timersFired } from "./support/envoy.ts";
+import { connectedStreams, type Envoy, isConnected, startEnvoy, timersFired } from "./support/envoy.ts";
 import { type Backend, startHttpBackend } from "./support/http-backend.ts";
 import { type HttpLoad, httpGet, startHttpLoad } from "./support/http-load.ts";
 import { note, times } from "./support/measure.ts";
@@ -264,16 +264,10 @@ describeWith("envoy", "Envoy", () => {
       // One version per type; those of single subscriptions say how far the type had come when they were last told.
       const versions = await envoy.texts("[cl]ds.version_text");
       await server.kill();
-      await until(
-        { says: "Envoy has noticed", withinMs: 10_000 },
-        async () => connectedState(await envoy.stats(), mode) === 0,
-      );
+      await until({ says: "Envoy has noticed", withinMs: 10_000 }, async () => (await connectedStreams(envoy)) === 0);
       await watchFor(times(1_000, 10_000));
       await server.start();
-      const { ms } = await until(
-        { says: "Envoy is back", withinMs: 30_000 },
-        async () => connectedState(await envoy.stats(), mode) === 1,
-      );
+      const { ms } = await until({ says: "Envoy is back", withinMs: 30_000 }, async () => await isConnected(envoy));
       note("2.5 kill -9 and restart", mode.name, "connected again, ms", ms);
       await watchFor(1_000);
       const later = await envoy.stats();
@@ -296,15 +290,9 @@ describeWith("envoy", "Envoy", () => {
       await load.answeredBy("blue", 2_000);
       await server.kill();
       site.write({ "routes.yaml": routeFile([{ cluster: "green" }]) });
-      await until(
-        { says: "Envoy has noticed", withinMs: 10_000 },
-        async () => connectedState(await envoy.stats(), mode) === 0,
-      );
+      await until({ says: "Envoy has noticed", withinMs: 10_000 }, async () => (await connectedStreams(envoy)) === 0);
       await server.start();
-      await until(
-        { says: "Envoy is back", withinMs: 30_000 },
-        async () => connectedState(await envoy.stats(), mode) === 1,
-      );
+      await until({ says: "Envoy is back", withinMs: 30_000 }, async () => await isConnected(envoy));
       const ms = await load.answeredBy("green", 2_000);
       note("2.5 changed while down", mode.name, "first answer, ms", ms);
       expect((await load.stop()).failed).toEqual({});

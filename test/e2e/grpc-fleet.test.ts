@@ -3,7 +3,7 @@ import { subscriptions } from "./support/admin.ts";
 import { startGrpcBackend } from "./support/grpc-backend.ts";
 import { type GrpcClient, startGrpcClient } from "./support/grpc-client.ts";
 import { note, times } from "./support/measure.ts";
-import { grpcClients, peerCommand } from "./support/peers.ts";
+import { type GrpcClientName, grpcClients, peerCommand } from "./support/peers.ts";
 import { endpoints, grpcService, staticCluster } from "./support/resource.ts";
 import { startXdsServer } from "./support/server.ts";
 import { createSite } from "./support/site.ts";
@@ -14,6 +14,9 @@ import { until, watchFor } from "./support/wait.ts";
 const present = grpcClients.filter((name) => peerCommand(name) !== undefined);
 const absent = grpcClients.filter((name) => peerCommand(name) === undefined);
 
+// In grpc-js-xds 1.14.1 the 15 s timer does not run for names that are added later: a call hangs until its own deadline.
+const noticesMissing = (name: GrpcClientName): boolean => name !== "grpc-node";
+
 describe("gRPC clients of every language on one server", () => {
   for (const name of absent) test.skip(`${name} (skipped: it is not installed)`, () => {});
 
@@ -21,7 +24,9 @@ describe("gRPC clients of every language on one server", () => {
     await using stack = createStack();
     const blue = stack.use(await startGrpcBackend("blue"));
     const site = stack.use(createSite({ "svc.json": grpcService("svc", [blue.port]) }));
-    const server = stack.use(await startXdsServer({ site, flags: ["--max-connection-age", "2s"] }));
+    const server = stack.use(
+      await startXdsServer({ site, flags: ["--max-connection-age", "2s", "--max-connection-age-grace", "500ms"] }),
+    );
     const clients = await startAll(stack, server.port);
     for (const client of clients) await client.lastIs("svc", "blue", 5_000);
     await watchFor(times(8_000, 60_000));
@@ -52,6 +57,31 @@ describe("gRPC clients of every language on one server", () => {
       });
       await client[Symbol.asyncDispose]();
     }
+  });
+
+  test("G12: what is missing is missed after 15 s, and taken the moment it is there, early or late", async () => {
+    await using stack = createStack();
+    const blue = stack.use(await startGrpcBackend("blue"));
+    const [service, late] = [grpcService("svc", [blue.port]), grpcService("late", [blue.port])];
+    const site = stack.use(createSite({ "svc.json": service.slice(0, 1), "late.json": late.slice(0, 1) }));
+    const server = stack.use(await startXdsServer({ site }));
+    const clients = await startAll(stack, server.port);
+    for (const client of clients) await client.add("late", { rate: 20, deadlineMs: 10_000 });
+    await watchFor(2_000);
+    site.write({ "late.json": late });
+    for (const client of clients)
+      note("G12 created after 2 s", client.name, "first answer, ms", await client.lastIs("late", "blue", 1_000));
+    expect(await Promise.all(clients.map((client) => client.failures("late")))).toEqual(clients.map(() => 0));
+    const noticing = clients.filter((client) => noticesMissing(client.name));
+    for (const client of noticing) {
+      await until(
+        { says: `${client.name} gives up waiting for routes`, withinMs: 20_000 },
+        async () => (await client.counts("svc")).last === "UNAVAILABLE",
+      );
+    }
+    site.write({ "svc.json": service });
+    for (const client of clients)
+      note("G12 created after 15 s", client.name, "first answer, ms", await client.lastIs("svc", "blue", 3_000));
   });
 
   test("G13: the server forgets what a closed channel had asked for, and does not speak of it again", async () => {
@@ -88,7 +118,7 @@ describe("gRPC clients of every language on one server", () => {
     const green = stack.use(await startGrpcBackend("green"));
     const site = stack.use(
       createSite({
-        "xdskit.yaml": "groups:\n  canary:\n    metadata: { track: canary }\n",
+        "xdskit.yaml": "groups:\n  - name: canary\n    match: { metadata: { track: canary } }\n",
         "svc.json": grpcService("svc", [blue.port]),
         "groups/canary/svc.json": [endpoints("cluster-svc", [green.port])],
       }),
@@ -111,7 +141,7 @@ async function startAll(stack: Stack, xdsPort: number, metadata: object = {}): P
   const clients: GrpcClient[] = [];
   for (const name of present) {
     const client = stack.use(await startGrpcClient(name, { xdsPort, nodeId: `${name}-${clients.length}`, metadata }));
-    await client.add("svc", { rate: 20 });
+    await client.add("svc", { rate: 20, deadlineMs: 20_000 });
     clients.push(client);
   }
   return clients;

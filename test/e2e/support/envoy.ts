@@ -97,9 +97,22 @@ export async function startEnvoy(settings: EnvoySettings): Promise<Envoy> {
   };
 }
 
-/** 1 while Envoy has the server's stream for clusters, 0 while it has not. */
-export function connectedState(stats: Stats, mode: Mode): number {
-  return stats(mode.aggregated ? "control_plane.connected_state" : "cluster_manager.cds.control_plane.connected_state");
+/** How many of its streams to the server are open: one on ADS, else one for each type and name. */
+export async function connectedStreams(envoy: Envoy): Promise<number> {
+  return (await connectedStates(envoy)).filter((state) => state === 1).length;
+}
+
+/** Every stream that Envoy wants is open; each has a back-off of its own. */
+export async function isConnected(envoy: Envoy): Promise<boolean> {
+  const states = await connectedStates(envoy);
+  return states.length > 0 && states.every((state) => state === 1);
+}
+
+async function connectedStates(envoy: Envoy): Promise<number[]> {
+  const { stats } = (await envoy.admin("/stats?format=json&filter=control_plane.connected_state")) as {
+    stats: readonly { name?: string; value?: number }[];
+  };
+  return stats.flatMap(({ value }) => (value === undefined ? [] : [value]));
 }
 
 /** Every `init_fetch_timeout` that is not 0: what waited for a timer because the server did not say it. */
