@@ -32,17 +32,15 @@ const kindNames = {
   text: "text",
 };
 
-/** The environment variable of a setting. */
-export function variableOf(key) {
-  return `XDSKIT_${key.replaceAll(/[.-]/g, "_").toUpperCase()}`;
-}
-
 async function settings(root) {
   const { settingTable } = await load(root, "source/dist/settings/setting-table.js");
+  const { flagNameOf, variableOf } = await load(root, "cli/dist/index.js");
   return table(
-    ["key", "value", "default", "what it is"],
+    ["key", "flag", "variable", "value", "default", "what it is"],
     settingTable.map((row) => [
       code(row.key),
+      code(`--${flagNameOf(row.key)}`),
+      code(variableOf(row.key)),
       row.words === undefined ? kindNames[row.kind] : row.words.map(code).join(", "),
       row.default === undefined ? "" : code(row.default),
       row.doc,
