@@ -82,10 +82,12 @@ function referencesOf(details: DetailedResource): readonly Reference[] {
 
 type Encoder = (name: string, label: string, details: DetailedResource) => Uint8Array;
 
-const ADS_SOURCE = encodeFields([3, encodeFields()], [6, 2]);
+// Members of a oneof stand last, where encoders in use write them: a server that decodes resources and encodes them again
+// then gives back the same bytes.
+const ADS_SOURCE = encodeFields([6, 2], [3, encodeFields()]);
 
 const encoders: Readonly<Record<TypeName, Encoder>> = {
-  cds: (name, label, { eds }) => encodeFields([1, name], ...edsSource(eds), [28, label]),
+  cds: (name, label, { eds }) => encodeFields([1, name], ...edsSource(eds), [28, label], ...edsType(eds)),
   eds: (name, label) => encodeFields([1, name], ...(label === EMPTY ? [] : [endpointsIn(label)])),
   lds: (name, label, { rds }) => encodeFields([1, name], ...routesFrom(rds), [28, label]),
   rds: (name, label, { cluster }) => encodeFields([1, name], [2, virtualHost(label, cluster)]),
@@ -101,12 +103,12 @@ const encoders: Readonly<Record<TypeName, Encoder>> = {
 export const EMPTY = "empty";
 
 function edsSource(name: string | undefined): Field[] {
-  if (name === undefined) return [];
+  return name === undefined ? [] : [[3, encodeFields([1, ADS_SOURCE], [2, name])]];
+}
+
+function edsType(name: string | undefined): Field[] {
   const EDS = 3;
-  return [
-    [2, EDS],
-    [3, encodeFields([1, ADS_SOURCE], [2, name])],
-  ];
+  return name === undefined ? [] : [[2, EDS]];
 }
 
 function endpointsIn(region: string): Field {

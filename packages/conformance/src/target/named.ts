@@ -1,9 +1,11 @@
 import { createGoControlPlane } from "./go-control-plane.ts";
+import { createProgramTarget } from "./program.ts";
 import type { Target } from "./target.ts";
 
-/** The target of a name on the command line. Undefined: it cannot run on this machine. */
+/** The target of a name on the command line; with a slash in it, a program. Undefined: it cannot run on this machine. */
 export async function targetNamed(name: string): Promise<Target | undefined> {
   if (name === "ours") return (await import("./ours.ts")).createOurs();
   if (name === "go-control-plane") return createGoControlPlane();
-  throw new Error(`no target is called "${name}"`);
+  if (name.includes("/")) return createProgramTarget(name, name, { deadlineMs: 1_000, quietMs: 150, hasFence: false });
+  throw new Error(`expected "ours", "go-control-plane" or the path of a program, got "${name}"`);
 }

@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { serverCases } from "../cases/server/cases.ts";
+import { playsOf } from "../play/plays.ts";
+import { compareWithKnown, parseKnownFailures } from "./known-failures.ts";
+
+describe("a list of known failures", () => {
+  test("has a case, a reason and a place on each line", () => {
+    const known = parseKnownFailures("# why\n\nS-A-01 sotw ads | it loops | issue 1\n");
+    expect([...known]).toEqual([["S-A-01 sotw ads", { reason: "it loops", place: "issue 1" }]]);
+  });
+
+  test.for(["S-A-01 | no place", "S-A-01 | | issue 1", "no bars"])("does not take %j", (line) => {
+    expect(() => parseKnownFailures(line)).toThrow(/expected "key \| reason \| place"/);
+  });
+
+  test("names a case once", () => {
+    expect(() => parseKnownFailures("a | b | c\na | d | e")).toThrow(/listed twice/);
+  });
+});
+
+test("a listed case that passes is as bad as one that fails unlisted", () => {
+  const known = { reason: "it loops", place: "issue 1" };
+  expect(compareWithKnown(true, undefined)).toBe("passes");
+  expect(compareWithKnown(false, known)).toBe("fails as known");
+  expect(compareWithKnown(false, undefined)).toBe("FAILS");
+  expect(compareWithKnown(true, known)).toBe("PASSES UNEXPECTED");
+});
+
+test("go-control-plane's list names only cases that there are", () => {
+  const list = readFileSync(new URL("../../known-failures/go-control-plane.txt", import.meta.url), "utf8");
+  const keys = new Set(playsOf(serverCases).map(({ key }) => key));
+  expect([...parseKnownFailures(list).keys()].filter((key) => !keys.has(key))).toEqual([]);
+});

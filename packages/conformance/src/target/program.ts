@@ -1,0 +1,88 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import { addSums, formatVersion } from "@xdskit/protocol";
+import type { NodeLayers, Setup, StreamKind } from "../case.ts";
+import { type TypeName, urlOf } from "../content/catalog.ts";
+import { type Content, toResource } from "../content/content.ts";
+import { UnsupportedStep } from "../play/driver.ts";
+import { World } from "../play/world.ts";
+import { LineProgram } from "./line-program.ts";
+import type { Pace, RunningServer, Target } from "./target.ts";
+
+/** Nodes that get a state beside those that a case places. */
+const USUAL_NODES = ["n1", "n2", "n3", ""];
+
+/**
+ * Somebody's server behind a program that takes commands as lines of JSON (README.md): it starts and stops servers, and
+ * sets what a node has of every type.
+ */
+export function createProgramTarget(name: string, file: string, pace: Pace): Target {
+  const lines = new LineProgram(file);
+  let started = 0;
+  return {
+    name,
+    tellsBookings: false,
+    pace,
+    start: (setup, kind) => start(lines, ++started, setup, kind),
+    [Symbol.asyncDispose]: () => lines.close(),
+  };
+}
+
+async function start(lines: LineProgram, id: number, setup: Setup, kind: StreamKind): Promise<RunningServer> {
+  refuseSettings(setup);
+  const { address } = await ask(lines, { do: "start", server: id, ads: kind === "ads" });
+  const world = new World();
+  const types = new Set<TypeName>();
+  let placement = setup.placement ?? {};
+  const publish = async (): Promise<void> => {
+    for (const node of new Set([...USUAL_NODES, ...Object.keys(placement)])) {
+      await ask(lines, { do: "set", server: id, node, types: snapshotOf(world, types, placement[node] ?? ["base"]) });
+    }
+  };
+  return {
+    address: address ?? "",
+    async commit(commit) {
+      world.take(commit);
+      for (const { puts } of commit.changes) for (const { type } of puts) types.add(type);
+      await publish();
+    },
+    async place(next: NodeLayers) {
+      placement = next;
+      await publish();
+    },
+    async stop() {
+      await ask(lines, { do: "stop", server: id });
+    },
+  };
+}
+
+/** What it has no switch for cannot be set up. */
+function refuseSettings({ dialect, edition, requireNode }: Setup): void {
+  if (edition !== undefined) throw new UnsupportedStep(`no edition ${edition}`);
+  if (dialect !== undefined) throw new UnsupportedStep(`no switch ${Object.keys(dialect).join(", ")}`);
+  if (requireNode === true) throw new UnsupportedStep("no switch for refusing streams without a node");
+}
+
+async function ask(lines: LineProgram, command: object): Promise<{ address?: string; unsupported?: string }> {
+  const answer = (await lines.ask(command)) as { address?: string; unsupported?: string };
+  if (answer.unsupported !== undefined) throw new UnsupportedStep(answer.unsupported);
+  return answer;
+}
+
+/** A type that was published once stays in the snapshot, if need be with nothing in it. */
+function snapshotOf(world: World, types: ReadonlySet<TypeName>, layers: readonly string[]): object[] {
+  const printed = world.typeVersions(layers);
+  const contents = world.view(layers).filter((content) => !content.onDemand);
+  return [...types].map((type) => {
+    const members = contents.filter((content) => content.type === type);
+    return {
+      url: urlOf(type),
+      version: printed.get(type) ?? versionOf(members),
+      resources: members.map(({ bytes }) => Buffer.from(bytes).toString("base64")),
+    };
+  });
+}
+
+/** Users of the library make versions themselves; these are made from content, as one should. */
+function versionOf(members: readonly Content[]): string {
+  return formatVersion(members.map((member) => toResource(member).sum).reduce(addSums, contentDigest(["members"])));
+}
