@@ -1,3 +1,4 @@
+import { get } from "node:http";
 import type { Command } from "commander";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
@@ -22,11 +23,10 @@ export async function askAdmin<T>(
   io: Io,
 ): Promise<T> {
   const address = flags.admin ?? io.env["XDS_ADMIN"] ?? "127.0.0.1:18001";
-  const url = adminUrl(address, path, query);
-  const response = await request(url, address, io);
-  const answer: unknown = await response.json().catch(() => undefined);
-  if (response.ok && answer !== undefined) return answer as T;
-  throw new CommandError(exitCode.problems, `${address} answered ${response.status}${whyOf(answer)}`);
+  const { status, text } = await request(adminUrl(address, path, query), address, io);
+  const answer = parse(text);
+  if (status === 200 && answer !== undefined) return answer as T;
+  throw new CommandError(exitCode.problems, `${address} answered ${status}${whyOf(answer)}`);
 }
 
 function adminUrl(address: string, path: string, query: Readonly<Record<string, string | undefined>>): URL {
@@ -40,17 +40,43 @@ function adminUrl(address: string, path: string, query: Readonly<Record<string, 
   }
 }
 
-async function request(url: URL, address: string, io: Io): Promise<Response> {
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+async function request(url: URL, address: string, io: Io): Promise<Reply> {
   try {
-    return await fetch(url, { signal: AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]) });
+    return await read(url, AbortSignal.any([io.interrupted, AbortSignal.timeout(TIMEOUT_MS)]));
   } catch (cause) {
     if (io.interrupted.aborted) throw new CommandError(exitCode.interrupted, "interrupted");
-    const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause.message : String(cause);
+    const why = cause instanceof Error ? cause.message : String(cause);
     throw new CommandError(
       exitCode.unreachable,
       `cannot reach the admin API at ${address}: ${why}`,
       "is `xds serve` running? --admin says where",
     );
+  }
+}
+
+/** Not `fetch`, which refuses ports that browsers must not use. */
+function read(url: URL, signal: AbortSignal): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const asked = get(url, { signal }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
+      response.on("error", reject);
+    });
+    asked.on("error", reject);
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // something else answers there; the status is all there is to say
   }
 }
 

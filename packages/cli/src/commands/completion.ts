@@ -37,7 +37,7 @@ function describeCommand(command: Command): CompletedCommand {
   const words = first?.name() === "type" ? TYPES : (first?.argChoices ?? []);
   return {
     name: command.name(),
-    says: firstSentence(command.description()),
+    says: command.summary(),
     words,
     takesDirectory: first?.name() === "dir",
     options: command.options.filter(({ hidden }) => !hidden).map(describeOption),
@@ -45,13 +45,15 @@ function describeCommand(command: Command): CompletedCommand {
 }
 
 function describeOption(option: Command["options"][number]): CompletedOption {
-  const { long, short, description, argChoices, required } = option;
-  const isFile = /<(file|dir)>/.test(option.flags);
+  const { long, short, description, required, flags } = option;
+  // Settings say their words where others say what kind of value they take.
+  const words = /<([^>]*\|[^>]*)>/.exec(flags)?.[1]?.split("|");
+  const isFile = /<(file|dir)>/.test(flags);
   return {
     long: long ?? "",
     short,
     says: firstSentence(description),
-    choices: argChoices ?? [],
+    choices: option.argChoices ?? words ?? [],
     takesValue: required,
     isFile,
   };

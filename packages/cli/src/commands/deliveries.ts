@@ -71,7 +71,13 @@ function formatDeliveries(
   );
   const counts = STATES.map((state) => [state, rows.filter((row) => row.state === state).length] as const);
   const summary = counts.filter(([, count]) => count > 0).map(([state, count]) => `${count} ${state}`);
-  return `${table}${summary.join(", ")}\n`;
+  // A terminal cuts the last column, and a reason is what one comes here for.
+  const reasons = width === undefined ? [] : rows.flatMap(describeRefusal);
+  return `${table}${summary.join(", ")}\n${reasons.length === 0 ? "" : `\n${reasons.join("\n")}\n`}`;
+}
+
+function describeRefusal({ node, type, shortName, version, reason }: DeliveryAnswer): readonly string[] {
+  return reason === undefined ? [] : [`${node} refused ${shortName ?? type} ${version}:\n  ${reason}`];
 }
 
 function whyOf({ reason, refused = [], missing = [], ackedVersion }: DeliveryAnswer): string {

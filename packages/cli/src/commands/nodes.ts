@@ -72,7 +72,12 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
   const facts: (readonly [string, string])[] = [
     ["node", id],
     ["cluster", cluster],
-    ["locality", locality === undefined ? "" : [locality.region, locality.zone, locality.subZone].join("/")],
+    [
+      "locality",
+      locality === undefined
+        ? ""
+        : [locality.region, locality.zone, locality.subZone].filter((part) => part !== "").join("/"),
+    ],
     ["agent", userAgent],
     ["layers", layers.join(", ")],
     ["streams", streams.map(({ stream, variant, peer }) => `${stream} (${variant}, ${peer})`).join(", ")],

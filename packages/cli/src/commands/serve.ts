@@ -73,19 +73,14 @@ async function serve(
   });
   const started = await start(server);
   const admin = started.adminAddress === undefined ? undefined : formatAddress(started.adminAddress);
-  const service = new Service({
-    server,
-    source,
-    log,
-    context,
-    values,
-    isText: logFormatOf(values, context) === "text",
-  });
-  log.write("serving", { address: formatAddress(started.address), admin, directory: shownPath(path, io.cwd) });
+  const shown = shownPath(path, io.cwd);
+  const isText = logFormatOf(values, context) === "text";
+  const service = new Service({ server, source, log, context, directory: shown, isText });
+  log.write("serving", { address: formatAddress(started.address), admin, directory: shown });
   try {
     await service.load();
     // Who reads a pipe wants lines of JSON and nothing else; `npm start` is for people, whatever it writes to.
-    if (service.isText || io.env["npm_lifecycle_event"] !== undefined) {
+    if (isText || io.env["npm_lifecycle_event"] !== undefined) {
       const listen = formatAddress(started.address);
       io.stdout.write(suggestCommands({ listen, admin, env: io.env, isTls: values.text("tls.cert") !== undefined }));
     }
@@ -128,7 +123,8 @@ interface ServiceParts {
   readonly source: DirectorySource;
   readonly log: CommandLog;
   readonly context: CommandContext;
-  readonly values: SettingValues;
+  /** As it is printed. */
+  readonly directory: string;
   readonly isText: boolean;
 }
 
@@ -139,10 +135,6 @@ class Service {
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-  }
-
-  get isText(): boolean {
-    return this.#parts.isText;
   }
 
   async load(): Promise<void> {
@@ -191,11 +183,11 @@ class Service {
   }
 
   #tellProblems(problems: Load["problems"]): void {
-    const { context, log, isText } = this.#parts;
+    const { context, log, isText, directory } = this.#parts;
     const { stderr } = context.io;
     if (problems.length === 0) return;
     if (isText) {
-      stderr.write(formatProblems(problems, context.colorsOf(stderr)));
+      stderr.write(formatProblems(problems, directory, context.colorsOf(stderr)));
       stderr.write(`${countProblems(problems)}\n`);
       return;
     }

@@ -94,7 +94,7 @@ function print(
     return;
   }
   if (format === "github") io.stdout.write(formatGithubProblems(problems, directory));
-  else io.stdout.write(formatProblems(problems, colorsOf(io.stdout)));
+  else io.stdout.write(formatProblems(problems, directory, colorsOf(io.stdout)));
   const read = state === undefined ? "" : `${plural(state.resources, "resource")} in ${plural(state.files, "file")}, `;
   io.stdout.write(`${directory}: ${read}${countProblems(problems)}\n`);
 }

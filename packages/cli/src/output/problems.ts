@@ -2,17 +2,19 @@ import type { Problem } from "@xdskit/source";
 import type { Colors } from "./color.ts";
 
 /** Problems for people: place, severity, message and code, then the line itself, the field, and what to do. */
-export function formatProblems(problems: readonly Problem[], colors: Colors): string {
-  return problems.map((problem) => formatProblem(problem, colors)).join("");
+export function formatProblems(problems: readonly Problem[], directory: string, colors: Colors): string {
+  return problems.map((problem) => formatProblem(problem, directory, colors)).join("");
 }
 
-function formatProblem(problem: Problem, colors: Colors): string {
+function formatProblem(problem: Problem, directory: string, colors: Colors): string {
   const { severity, message, code, path, hint, related } = problem;
   const tone = severity === "error" ? colors.red : colors.yellow;
-  const lines = [`${colors.bold(placeOf(problem))}: ${tone(severity)}: ${message} ${colors.dim(`[${code}]`)}`];
+  const lines = [
+    `${colors.bold(placeOf(problem, directory))}: ${tone(severity)}: ${message} ${colors.dim(`[${code}]`)}`,
+  ];
   lines.push(...excerptOf(problem, colors));
   if (path !== undefined && path !== "") lines.push(`    at ${path}`);
-  if (related !== undefined) lines.push(`    see ${placeOf(related)}`);
+  if (related !== undefined) lines.push(`    see ${placeOf(related, directory)}`);
   if (hint !== undefined) lines.push(`    ${colors.cyan("hint")}: ${hint}`);
   return `${lines.join("\n")}\n`;
 }
@@ -24,9 +26,9 @@ function excerptOf({ excerpt, line, column }: Problem, colors: Colors): readonly
   return [`${margin} | ${excerpt}`, ...mark].map((text) => colors.dim(text));
 }
 
-/** `file:line:column`, which editors and terminals can jump to. */
-export function placeOf({ file, line, column }: Pick<Problem, "file" | "line" | "column">): string {
-  return [file, line, column].filter((part) => part !== undefined).join(":");
+/** `directory/file:line:column`, which editors and terminals can jump to. */
+function placeOf({ file, line, column }: Pick<Problem, "file" | "line" | "column">, directory: string): string {
+  return [pathOf(file, directory), line, column].filter((part) => part !== undefined).join(":");
 }
 
 /** Problems as workflow commands of GitHub Actions, which shows them beside the lines of a change. */
@@ -34,7 +36,7 @@ export function formatGithubProblems(problems: readonly Problem[], directory: st
   return problems
     .map(({ severity, file, line, column, code, message, hint }) => {
       const place = [
-        `file=${escapeProperty(file === "." ? directory : `${directory}/${file}`)}`,
+        `file=${escapeProperty(pathOf(file, directory))}`,
         ...(line === undefined ? [] : [`line=${line}`]),
         ...(column === undefined ? [] : [`col=${column}`]),
         `title=${escapeProperty(code)}`,
@@ -42,6 +44,12 @@ export function formatGithubProblems(problems: readonly Problem[], directory: st
       return `::${severity} ${place.join(",")}::${escapeData(hint === undefined ? message : `${message} (${hint})`)}\n`;
     })
     .join("");
+}
+
+/** Seen from where the directory's own path starts. */
+function pathOf(file: string, directory: string): string {
+  if (file === ".") return directory;
+  return directory === "." ? file : `${directory}/${file}`;
 }
 
 function escapeData(text: string): string {

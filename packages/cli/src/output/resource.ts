@@ -21,5 +21,5 @@ export function resourceValue({ type, bytes }: ReceivedResource, { api, showsSec
 
 /** Values as documents of one YAML stream, which `xds serve` reads as it stands. */
 export function formatYaml(value: unknown): string {
-  return `---\n${stringify(value, { lineWidth: 0 })}`;
+  return `---\n${stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })}`;
 }

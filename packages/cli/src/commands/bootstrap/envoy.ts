@@ -30,7 +30,7 @@ export function envoyBootstrap(options: EnvoyBootstrapOptions): string {
       dynamic_resources: dynamicResources(options.mode),
       static_resources: { clusters: [serverCluster(options)] },
     },
-    { lineWidth: 0 },
+    { lineWidth: 0, aliasDuplicateObjects: false },
   );
 }
 
@@ -48,7 +48,7 @@ function dynamicResources(mode: EnvoyMode): unknown {
     resource_api_version: "V3",
     ...(isAggregated ? { ads: {} } : { api_config_source: source }),
   };
-  return { ...(isAggregated && { ads_config: source }), cds_config: config, lds_config: { ...config } };
+  return { ...(isAggregated && { ads_config: source }), cds_config: config, lds_config: config };
 }
 
 function serverCluster({ server, ca }: EnvoyBootstrapOptions): unknown {
