@@ -38,6 +38,15 @@ function checkTypeScript(root, blocks) {
   });
 }
 
+/** A block labelled `value` is one expression, such as the literal of an object that is explained. */
+function checkValue(file, block) {
+  const source = ts.createSourceFile("value.ts", `(${block.lines.join("\n")}\n);`, ts.ScriptTarget.Latest);
+  return source.parseDiagnostics.map((diagnostic) => {
+    const at = source.getLineAndCharacterOfPosition(diagnostic.start).line;
+    return `${file}:${block.line + 1 + at}: ${ts.flattenDiagnosticMessageText(diagnostic.messageText, " ")}`;
+  });
+}
+
 function checkYaml(file, block) {
   return parseAllDocuments(block.lines.join("\n"))
     .flatMap((document) => document.errors)
@@ -134,6 +143,7 @@ export async function checkBlocks(root, pages, cli) {
   for (const [file, { blocks }] of pages) {
     for (const block of blocks) {
       if (block.unclosed) problems.push(`${file}:${block.line}: the block has no end`);
+      else if (block.language === "ts" && block.label === "value") problems.push(...checkValue(file, block));
       else if (block.language === "ts") typed.push({ file, block });
       else if (block.language === "yaml" || block.language === "yml") {
         const wrong = checkYaml(file, block);

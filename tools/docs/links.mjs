@@ -28,7 +28,9 @@ export function checkLinks(root, pages) {
     }
     for (const { text, line } of spans) {
       const path = text.replace(/:\d+(:\d+)?$/, "");
-      if (rooted.test(path) && !existsSync(join(root, fixedPart(path)))) {
+      if (!rooted.test(path)) continue;
+      const places = [join(root, fixedPart(path)), join(root, dirname(file), fixedPart(path))];
+      if (!places.some((place) => existsSync(place))) {
         problems.push(`${file}:${line}: \`${path}\` does not exist`);
       }
     }
