@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { nacks } from "./support/admin.ts";
+import { nacks, subscriptions } from "./support/admin.ts";
 import { startGrpcBackend } from "./support/grpc-backend.ts";
 import { type GrpcClient, startGrpcClient } from "./support/grpc-client.ts";
 import type { Backend } from "./support/http-backend.ts";
@@ -93,6 +94,10 @@ function story(name: GrpcClientName): void {
   });
 
   test("G4: keeps its cluster when the new one is refused, says so once, and takes the fix", async () => {
+    const settled = { lds: 2, rds: 2, cds: 2, eds: 2 };
+    await until({ says: "the client has let go of what it no longer uses", withinMs: 5_000 }, async () =>
+      isDeepStrictEqual(await subscriptions(server, "grpc-1"), settled),
+    );
     const before = await client.failures("svc-b");
     const refusals = await nacks(server);
     const [api, table, , assignment] = grpcService("svc-b", [green.port]) as [object, object, object, object];
