@@ -35,7 +35,7 @@ export class GrpcCall implements StreamHandle {
   readonly #maxBytes: number;
   #listener: CallListener | undefined;
   #deadline: NodeJS.Timeout | undefined;
-  #isReading = false;
+  #isWaiting = false;
   #isHalfClosed = false;
   #isOver = false;
   #closedBy: "cancelled" | "connection-lost" | undefined;
@@ -57,12 +57,12 @@ export class GrpcCall implements StreamHandle {
     stream.on("data", (chunk: Uint8Array) => {
       if (this.#isOver) return;
       this.#parser.push(chunk);
-      void this.#read();
+      this.#read();
     });
     stream.on("end", () => {
       if (stream.aborted || stream.closed) return; // a reset, which "close" tells
       this.#isHalfClosed = true;
-      void this.#read();
+      this.#read();
     });
     this.#startDeadline();
   }
@@ -131,27 +131,21 @@ export class GrpcCall implements StreamHandle {
     this.#listener = undefined;
   }
 
-  /** Reads what has come, a turn at a time. Only one such loop runs. */
-  async #read(): Promise<void> {
-    if (this.#isReading) return;
-    this.#isReading = true;
+  /** Reads what has come, until it is to wait for something. */
+  #read(): void {
     try {
-      for (let read = 1; !this.#isOver; read++) {
+      for (let read = 1; !this.#isOver && !this.#isWaiting; read++) {
         const message = this.#parser.next();
         if (message === undefined) break;
-        const taken = this.#take(message);
-        if (taken !== undefined) await this.#whilePaused(taken);
-        else if (read % MESSAGES_PER_TURN === 0) await this.#whilePaused(nextTurn());
+        const work = this.#take(message) ?? (read % MESSAGES_PER_TURN === 0 ? nextTurn() : undefined);
+        if (work !== undefined) void this.#waitFor(work);
       }
-      if (this.#isHalfClosed && !this.#isOver) {
-        this.#parser.end();
-        this.#isHalfClosed = false;
-        this.#listener?.onHalfClose();
-      }
+      if (!this.#isHalfClosed || this.#isOver || this.#isWaiting) return;
+      this.#parser.end();
+      this.#isHalfClosed = false;
+      this.#listener?.onHalfClose();
     } catch (error) {
       this.#fail(error);
-    } finally {
-      this.#isReading = false;
     }
   }
 
@@ -172,10 +166,17 @@ export class GrpcCall implements StreamHandle {
     if (!this.#isOver) await this.#listener?.onMessage(plain);
   }
 
-  async #whilePaused(work: Promise<void>): Promise<void> {
+  async #waitFor(work: Promise<void>): Promise<void> {
+    this.#isWaiting = true;
     this.#stream.pause();
-    await work;
+    try {
+      await work;
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#isWaiting = false;
     this.#stream.resume();
+    this.#read();
   }
 
   #fail(error: unknown): void {

@@ -72,7 +72,7 @@ export class MessageParser {
     if (flag !== 0 && flag !== 1) {
       throw new FramingError(statusCode.INTERNAL, `expected a compressed flag of 0 or 1, got ${flag}`);
     }
-    const byteLength = new DataView(prefix.buffer, prefix.byteOffset).getUint32(1);
+    const byteLength = readUint32(prefix, 1);
     if (byteLength > this.#maxBytes) {
       const message = `a request of ${byteLength} bytes; at most ${this.#maxBytes} are taken (maxRequestBytes)`;
       throw new FramingError(statusCode.RESOURCE_EXHAUSTED, message);
@@ -109,4 +109,8 @@ export class MessageParser {
     this.#chunks.splice(0, used);
     return whole;
   }
+}
+
+function readUint32(bytes: Uint8Array, at: number): number {
+  return (bytes[at] ?? 0) * 2 ** 24 + ((bytes[at + 1] ?? 0) << 16) + ((bytes[at + 2] ?? 0) << 8) + (bytes[at + 3] ?? 0);
 }
