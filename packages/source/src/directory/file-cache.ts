@@ -42,7 +42,8 @@ export class FileCache {
   readonly #directory: string;
   readonly #files = new Map<string, CachedFile>();
   readonly #firstSeen = new Map<string, { readonly stamp: string; readonly atMs: number }>();
-  #sorted: readonly LayerFile[] | undefined;
+  /** All paths, sorted; made again when a file comes or goes. */
+  #order: readonly string[] | undefined;
   #settings: { readonly stamp: string | undefined; readonly content: SettingsContent } | undefined;
 
   constructor(directory: string) {
@@ -55,10 +56,8 @@ export class FileCache {
 
   /** All files of resources by their paths: the order in which they come does not depend on the disk. */
   get files(): readonly LayerFile[] {
-    this.#sorted ??= [...this.#files.values()]
-      .map(({ layerFile }) => layerFile)
-      .sort((a, b) => compareText(a.file, b.file));
-    return this.#sorted;
+    this.#order ??= [...this.#files.keys()].sort(compareText);
+    return this.#order.flatMap((path) => this.#files.get(path)?.layerFile ?? []);
   }
 
   /** What a file was when it was read, to tell whether it is still the same. */
@@ -69,7 +68,7 @@ export class FileCache {
   /** Forgets all resources: they are to be read in another way. */
   clear(): void {
     this.#files.clear();
-    this.#sorted = undefined;
+    this.#order = undefined;
   }
 
   /** Reads the settings if they changed; true if they were read again. */
@@ -111,7 +110,6 @@ export class FileCache {
     };
     await Promise.all(Array.from({ length: Math.min(FILES_AT_ONCE, toRead.length) }, readOn));
     progress.end();
-    if (changed) this.#sorted = undefined;
     return { changed, changing };
   }
 
@@ -119,11 +117,22 @@ export class FileCache {
     let changed = false;
     for (const path of this.#files.keys()) {
       if (tree.files.has(path)) continue;
-      this.#files.delete(path);
-      this.#firstSeen.delete(path);
+      this.#drop(path);
       changed = true;
     }
     return changed;
+  }
+
+  #keep(path: string, file: CachedFile): void {
+    if (!this.#files.has(path)) this.#order = undefined;
+    this.#files.set(path, file);
+  }
+
+  #drop(path: string): boolean {
+    this.#firstSeen.delete(path);
+    if (!this.#files.delete(path)) return false;
+    this.#order = undefined;
+    return true;
   }
 
   async #readOne(path: string, { role }: TreeFile, reading: Reading): Promise<"changed" | "same" | "changing"> {
@@ -131,7 +140,7 @@ export class FileCache {
     const before = this.#files.get(path);
     const found = await readWholeFile(join(this.#directory, path), path, reading.maxFileBytes);
     if (found.kind === "changing") return "changing";
-    if (found.kind === "gone") return this.#files.delete(path) ? "changed" : "same";
+    if (found.kind === "gone") return this.#drop(path) ? "changed" : "same";
     if (found.kind === "refused") return this.#refuse(path, role.layer, found);
     const digest = contentDigest([found.bytes]);
     if (before !== undefined && before.digest === digest && before.layerFile.layer === role.layer) {
@@ -141,7 +150,7 @@ export class FileCache {
     if (reading.isPatient && role.format === "yaml" && this.#isUnfinished(path, found)) return "changing";
     const known: KnownResources = before?.known ?? new Map();
     const content = await decodeFile({ file: path, format: role.format, bytes: found.bytes }, reading.decoding, known);
-    this.#files.set(path, { stamp: found.stamp, digest, layerFile: { file: path, layer: role.layer, content }, known });
+    this.#keep(path, { stamp: found.stamp, digest, layerFile: { file: path, layer: role.layer, content }, known });
     return "changed";
   }
 
@@ -154,7 +163,7 @@ export class FileCache {
     const said = before?.layerFile.content.problems[0];
     if (before?.digest === undefined && said?.code === problem.code && said.message === problem.message) return "same";
     const content: FileContent = { resources: [], problems: [problem] };
-    this.#files.set(path, { stamp, digest: undefined, layerFile: { file: path, layer, content }, known: new Map() });
+    this.#keep(path, { stamp, digest: undefined, layerFile: { file: path, layer, content }, known: new Map() });
     return "changed";
   }
 
