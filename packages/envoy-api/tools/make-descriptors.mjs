@@ -1,19 +1,9 @@
 // Makes a FileDescriptorSet of proto files, for --descriptors FILE: newer Envoy messages, or private ones.
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { runBuf, stageProtos } from "./proto-sources.mjs";
+import { protoFiles, readProto, runBuf, writeProto } from "./proto-sources.mjs";
 
 const HELP = `usage: node make-descriptors.mjs PROTO_DIR... -o FILE [--only PREFIX] [--skip-missing]
 
@@ -46,16 +36,17 @@ function main(args) {
   if (options === undefined) return;
   const workDir = mkdtempSync(join(tmpdir(), "make-descriptors-"));
   try {
-    stageProtos(workDir);
-    const own = copyFolders(options.folders, workDir);
-    const wanted = own.filter(
-      (path) => options.only.length === 0 || options.only.some((prefix) => path.startsWith(prefix)),
-    );
+    const own = findFiles(options.folders);
+    const wanted = [...own.keys()]
+      .sort()
+      .filter((path) => options.only.length === 0 || options.only.some((prefix) => path.startsWith(prefix)));
     if (wanted.length === 0)
       throw new UsageError(`expected a .proto file below ${options.folders.join(", ")}, got none`);
-    const skipped = withoutImports(workDir, wanted, options.skipsMissing);
+    const texts = readClosure(own, wanted);
+    const skipped = withoutImports(texts, wanted, options.skipsMissing);
     const taken = wanted.filter((path) => !skipped.has(path));
     if (taken.length === 0) throw new UsageError("expected a file with all its imports, got none");
+    for (const [path, text] of texts) writeProto(workDir, path, text);
     build(workDir, taken, resolve(options.output));
     const left = skipped.size === 0 ? "" : `, left out ${skipped.size}:\n  ${[...skipped].join("\n  ")}`;
     process.stderr.write(`${options.output}: ${taken.length} files and their imports${left}\n`);
@@ -95,37 +86,40 @@ function readOptions(args) {
   return { folders: positionals, output: values.output, only: values.only, skipsMissing: values["skip-missing"] };
 }
 
-/** Lays the folders' files over the built-in ones; returns their paths. */
-function copyFolders(folders, workDir) {
-  const taken = new Set();
+/** Where each file of the folders is, by its path; the first folder's counts. */
+function findFiles(folders) {
+  const files = new Map();
   for (const folder of folders) {
-    for (const path of protoFiles(folder)) {
-      if (taken.has(path)) continue;
-      taken.add(path);
-      mkdirSync(dirname(join(workDir, path)), { recursive: true });
-      cpSync(join(folder, path), join(workDir, path));
-    }
+    for (const path of protoFiles(folder)) if (!files.has(path)) files.set(path, join(folder, path));
   }
-  return [...taken].sort();
+  return files;
 }
 
-function protoFiles(folder) {
-  return readdirSync(folder, { recursive: true })
-    .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => path.endsWith(".proto") && !/(^|\/)(node_modules|\.[^/]*)\//.test(path));
+/** The texts of the wanted files and of all that they import, as far as there are any. */
+function readClosure(own, wanted) {
+  const texts = new Map();
+  const open = [...wanted];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (texts.has(path)) continue;
+    const text = own.has(path) ? readFileSync(own.get(path), "utf8") : readProto(path);
+    if (text === undefined) continue;
+    texts.set(path, text);
+    open.push(...importsOf(text));
+  }
+  return texts;
 }
 
 /** The files that cannot be compiled because an import, their own or of what they import, is nowhere. Throws unless they may be left out. */
-function withoutImports(workDir, wanted, maySkip) {
+function withoutImports(texts, wanted, maySkip) {
   const missingOf = new Map();
   const find = (path, open) => {
     const known = missingOf.get(path);
     if (known !== undefined) return known;
     if (open.has(path) || path.startsWith("google/protobuf/")) return [];
-    const file = join(workDir, path);
-    if (!existsSync(file)) return [path];
+    const text = texts.get(path);
+    if (text === undefined) return [path];
     open.add(path);
-    const missing = [...new Set(importsOf(file).flatMap((imported) => find(imported, open)))];
+    const missing = [...new Set(importsOf(text).flatMap((imported) => find(imported, open)))];
     open.delete(path);
     missingOf.set(path, missing);
     return missing;
@@ -141,14 +135,15 @@ function withoutImports(workDir, wanted, maySkip) {
   );
 }
 
-function importsOf(file) {
-  const text = readFileSync(file, "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+function importsOf(proto) {
+  const text = proto.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
   return [...text.matchAll(/(?:^|;)\s*import\s+(?:public\s+|weak\s+)?"([^"]+)"\s*(?=;)/gm)].map((match) => match[1]);
 }
 
 function build(workDir, paths, output) {
   // A file of its own as the target pulls in the wanted files by importing them, however many there are.
   const main = "make_descriptors_main.proto";
+  writeFileSync(join(workDir, "buf.yaml"), "version: v2\n");
   writeFileSync(join(workDir, main), `syntax = "proto3";\n${paths.map((path) => `import "${path}";\n`).join("")}`);
   const set = join(workDir, "set.binpb");
   const args = ["build", "--exclude-source-info", "--as-file-descriptor-set", "--path", main, "-o", set];

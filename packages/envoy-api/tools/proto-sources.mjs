@@ -1,6 +1,6 @@
 // What generate.mjs and make-descriptors.mjs share: where the proto files of npm packages are, and how buf is run.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -40,6 +40,9 @@ message KeyValue {
 }
 `;
 
+const FOLDERS = { envoy: "envoy-api", xds: "xds", googleapis: "googleapis", validate: "protoc-gen-validate" };
+
+// Which files of each folder are taken.
 const MODULES = {
   envoy: (path) =>
     !WITHOUT_IMPORTS.has(path) &&
@@ -50,38 +53,52 @@ const MODULES = {
   validate: (path) => path === "validate/validate.proto",
 };
 
-/** Copies the v3 files of Envoy and what they import, mended where they need it, into one folder: imports begin there. */
+const OWN_TEXTS = { "opentelemetry/proto/common/v1/common.proto": OPEN_TELEMETRY_COMMON };
+
+/** Writes the v3 files of Envoy and what they import into one folder, where imports begin. */
 export function stageProtos(protosDir) {
-  const deps = join(packageDirOf("@grpc/grpc-js-xds"), "deps");
-  const from = {
-    envoy: join(deps, "envoy-api"),
-    xds: join(deps, "xds"),
-    googleapis: join(deps, "googleapis"),
-    validate: join(deps, "protoc-gen-validate"),
-  };
-  for (const [module, isWanted] of Object.entries(MODULES)) {
-    cpSync(from[module], protosDir, {
-      recursive: true,
-      filter: (source) => {
-        const path = source.slice(from[module].length + 1).replaceAll("\\", "/");
-        return path.endsWith(".proto") ? isWanted(path) : !path.includes(".");
-      },
-    });
-  }
-  const common = join(protosDir, "opentelemetry", "proto", "common", "v1", "common.proto");
-  mkdirSync(dirname(common), { recursive: true });
-  writeFileSync(common, OPEN_TELEMETRY_COMMON);
-  addIgnoreEmpty(join(protosDir, "validate", "validate.proto"));
+  const paths = Object.keys(OWN_TEXTS);
+  for (const [module, isWanted] of Object.entries(MODULES))
+    paths.push(...protoFiles(folderOf(module)).filter(isWanted));
+  for (const path of paths) writeProto(protosDir, path, readProto(path));
   writeFileSync(join(protosDir, "buf.yaml"), "version: v2\n");
 }
 
+/** The text of one of these files, mended where it needs it; undefined for a path that is none of them. */
+export function readProto(path) {
+  if (Object.hasOwn(OWN_TEXTS, path)) return OWN_TEXTS[path];
+  for (const [module, isWanted] of Object.entries(MODULES)) {
+    const file = join(folderOf(module), path);
+    if (!isWanted(path) || !existsSync(file)) continue;
+    const text = readFileSync(file, "utf8");
+    return module === "validate" ? withIgnoreEmpty(text) : text;
+  }
+  return undefined;
+}
+
+/** Writes a file below a folder, which need not have its folders yet. */
+export function writeProto(protosDir, path, text) {
+  mkdirSync(dirname(join(protosDir, path)), { recursive: true });
+  writeFileSync(join(protosDir, path), text);
+}
+
+/** Paths of all proto files below a folder. */
+export function protoFiles(folder) {
+  return readdirSync(folder, { recursive: true })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => path.endsWith(".proto") && !/(^|\/)(node_modules|\.[^/]*)\//.test(path));
+}
+
+function folderOf(module) {
+  return join(packageDirOf("@grpc/grpc-js-xds"), "deps", FOLDERS[module]);
+}
+
 /** The rules that are shipped with Envoy's files are older than the files: they lack an option that is used there. */
-function addIgnoreEmpty(file) {
-  const text = readFileSync(file, "utf8");
-  if (/ignore_empty\s*=\s*26/.test(text)) return;
+function withIgnoreEmpty(text) {
+  if (/ignore_empty\s*=\s*26/.test(text)) return text;
   const patched = text.replace(/(optional bool strict\s*=\s*25[^;]*;)/, "$1\n    optional bool ignore_empty = 26;");
-  if (patched === text) throw new Error("generate: expected StringRules.strict = 25 in validate.proto");
-  writeFileSync(file, patched);
+  if (patched === text) throw new Error("expected StringRules.strict = 25 in validate.proto");
+  return patched;
 }
 
 /** Runs buf in a folder, without network. Throws if it fails. */

@@ -48,12 +48,17 @@ function locate(message: DescMessage, text: string, schema: Schema, reason: stri
     severity: "error",
     line: lines.length,
     column: (lines.at(-1)?.length ?? 0) + 1,
-    message: `expected ${message.typeName} in the text format: ${reason}`,
+    message: `expected ${message.typeName} in the text format: ${withoutQuotes(reason)}`,
   } as const;
   const isUnknown = /unknown (field|extension)|cannot find/.test(reason);
   return isUnknown
     ? { ...problem, hint: "what is newer than the built-in descriptors, or private, is added with --descriptors FILE" }
     : problem;
+}
+
+/** What stands where something else was expected may be a secret without its quotes; the place tells enough. */
+function withoutQuotes(reason: string): string {
+  return reason.replace(/got -?"[^"]{2,}"/, "got something else");
 }
 
 function failsWith(reason: string, message: DescMessage, beginning: string, schema: Schema): boolean {

@@ -1,0 +1,216 @@
+import { describe, expect, it } from "vitest";
+import { api, encode, typed, url, V3 } from "./support/api.ts";
+
+// In no message, path, hint or print may any of these be seen, nor what base64 makes of it.
+const KEY = "KEY-c2VjcmV0-1";
+const PASSWORD = "hunter2-correct-horse";
+const TICKET = "ticket-0123456789";
+const BYTES = Buffer.from("raw-secret-bytes-1");
+
+const secrets = [
+  KEY,
+  PASSWORD,
+  TICKET,
+  BYTES.toString(),
+  BYTES.toString("base64"),
+  Buffer.from(KEY).toString("base64"),
+];
+
+function expectNoSecret(printed: unknown): void {
+  const text = typeof printed === "string" ? printed : JSON.stringify(printed);
+  expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+}
+
+const certificate = {
+  certificate_chain: { inline_string: "a certificate" },
+  private_key: { inline_string: KEY },
+  password: { inline_string: PASSWORD },
+  watched_directory: { path: "/certs" },
+};
+
+const values: readonly (readonly [string, string, object, object])[] = [
+  [
+    "a key and its password",
+    V3.secret,
+    { name: "s", tls_certificate: certificate },
+    {
+      name: "s",
+      tls_certificate: {
+        certificate_chain: { inline_string: "a certificate" },
+        private_key: { inline_string: "[redacted]" },
+        password: { inline_string: "[redacted]" },
+        watched_directory: { path: "/certs" },
+      },
+    },
+  ],
+  [
+    "a key in a file, which is no secret",
+    V3.secret,
+    {
+      name: "s",
+      tls_certificate: { private_key: { filename: "/certs/key.pem" }, password: { environment_variable: "PASSWORD" } },
+    },
+    {
+      name: "s",
+      tls_certificate: { private_key: { filename: "/certs/key.pem" }, password: { environment_variable: "PASSWORD" } },
+    },
+  ],
+  [
+    "session ticket keys",
+    V3.secret,
+    {
+      name: "s",
+      session_ticket_keys: { keys: [{ inline_string: TICKET }, { inline_bytes: BYTES.toString("base64") }] },
+    },
+    { name: "s", session_ticket_keys: { keys: [{ inline_string: "[redacted]" }, { inline_bytes: "[redacted]" }] } },
+  ],
+  [
+    "a generic secret",
+    V3.secret,
+    { name: "s", generic_secret: { secret: { inline_bytes: BYTES.toString("base64") } } },
+    { name: "s", generic_secret: { secret: { inline_bytes: "[redacted]" } } },
+  ],
+  [
+    "a private key provider, known or not",
+    V3.secret,
+    {
+      name: "s",
+      tls_certificate: {
+        private_key_provider: {
+          provider_name: "p",
+          typed_config: { "@type": url("acme.Keys"), value: BYTES.toString("base64") },
+        },
+      },
+    },
+    {
+      name: "s",
+      tls_certificate: {
+        private_key_provider: { provider_name: "p", typed_config: { "@type": url("acme.Keys"), value: "[redacted]" } },
+      },
+    },
+  ],
+  [
+    "a key inside a Listener, two Anys deep",
+    V3.listener,
+    {
+      name: "l",
+      filter_chains: [
+        {
+          transport_socket: {
+            name: "tls",
+            typed_config: typed("envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext", {
+              common_tls_context: { tls_certificates: [{ private_key: { inline_string: KEY } }] },
+            }),
+          },
+        },
+      ],
+    },
+    {
+      name: "l",
+      filter_chains: [
+        {
+          transport_socket: {
+            name: "tls",
+            typed_config: typed("envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext", {
+              common_tls_context: { tls_certificates: [{ private_key: { inline_string: "[redacted]" } }] },
+            }),
+          },
+        },
+      ],
+    },
+  ],
+];
+
+describe("what is redacted", () => {
+  it.each(values)("%s", (_, message, fields, redacted) => {
+    const bytes = encode(typed(message, fields));
+    const json = api.toJson(url(message), bytes, { redact: true, names: "proto" });
+    expect(json).toEqual(typed(message, redacted));
+    const text = api.toText(url(message), bytes, { redact: true });
+    expectNoSecret([json, text]);
+    expect(api.toJson(url(message), bytes, { names: "proto" })).toEqual(typed(message, fields));
+  });
+
+  it("is what nobody can read in a Secret", () => {
+    // Field 999 of a Secret, of a later Envoy.
+    const bytes = Buffer.concat([
+      encode(typed(V3.secret, { name: "s" })),
+      Buffer.from([0xba, 0x3e, KEY.length]),
+      Buffer.from(KEY),
+    ]);
+    const printed = [
+      api.toJson(url(V3.secret), bytes, { redact: true }),
+      api.toText(url(V3.secret), bytes, { redact: true }),
+    ];
+    expectNoSecret(printed);
+    expect(printed[0]).toEqual(typed(V3.secret, { name: "s" }));
+  });
+});
+
+describe("problems in a secret never quote it", () => {
+  it.each<[string, object]>([
+    ["text where an object is wanted", { name: "s", tls_certificate: KEY }],
+    ["text where a DataSource is wanted", { name: "s", tls_certificate: { private_key: KEY, password: PASSWORD } }],
+    ["text where bytes are wanted", { name: "s", generic_secret: { secret: { inline_bytes: `${KEY}!` } } }],
+    ["a list of text", { name: "s", session_ticket_keys: { keys: [TICKET, TICKET] } }],
+    ["text where a list is wanted", { name: "s", session_ticket_keys: { keys: TICKET } }],
+    ["text where a type is wanted", { name: "s", tls_certificate: { private_key_provider: { typed_config: KEY } } }],
+    ["half a surrogate pair", { name: "s", generic_secret: { secret: { inline_string: `${KEY}\ud800` } } }],
+    [
+      "text where a number is wanted",
+      { name: "s", validation_context: { verify_certificate_hash: [5], trust_chain_verification: KEY } },
+    ],
+    [
+      "two sources",
+      { name: "s", generic_secret: { secret: { inline_string: KEY, inline_bytes: BYTES.toString("base64") } } },
+    ],
+    [
+      "a timestamp",
+      { name: "s", tls_certificate: { private_key: { inline_string: KEY }, watched_directory: PASSWORD } },
+    ],
+  ])("%s", (_, fields) => {
+    const inResource = api.readResource(typed(V3.secret, fields));
+    const inWrapper = api.readResource(typed(V3.wrapper, { name: "s", resource: typed(V3.secret, fields) }));
+    expect(inResource.problems.length).toBeGreaterThan(0);
+    expect(inWrapper.problems.length).toBeGreaterThan(0);
+    expectNoSecret([inResource.problems, inWrapper.problems]);
+  });
+
+  it("nor inside a Listener", () => {
+    const fields = {
+      common_tls_context: { tls_certificates: [{ private_key: KEY, password: { inline_bytes: `${PASSWORD}!` } }] },
+    };
+    const socket = {
+      name: "t",
+      typed_config: typed("envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext", fields),
+    };
+    const { problems } = api.readResource(
+      typed(V3.listener, { name: "l", filter_chains: [{ transport_socket: socket }] }),
+    );
+    expect(problems.length).toBe(2);
+    expectNoSecret(problems);
+  });
+
+  it("nor when rules are broken", () => {
+    const fields = { name: "s", tls_certificate: { private_key: { inline_string: "" }, password: { filename: "" } } };
+    const problems = api.validate(url(V3.secret), encode(typed(V3.secret, fields)));
+    expect(problems.map(({ code, path }) => [code, path.join(".")])).toEqual([
+      ["PGV_MIN_LEN", "tls_certificate.password.filename"],
+    ]);
+  });
+
+  it("nor when its text format is broken", () => {
+    const text = `name: "s"\ntls_certificate { private_key { inline_string: "${KEY}" "${PASSWORD}" nope: 1 } }`;
+    const { problems } = api.readText(V3.secret, text);
+    expect(problems.map(({ line, column }) => [line, column])).toEqual([[2, 89]]);
+    expectNoSecret(problems);
+    const unquoted = api.readText(V3.secret, `name: "s" generic_secret { secret { inline_string: ${KEY} } }`);
+    expect(unquoted.problems).toHaveLength(1);
+    expectNoSecret(unquoted.problems);
+    const unquotedPassword = api.readText(V3.secret, `name: "s" generic_secret { secret { inline_string: hunter2 } }`);
+    expect(unquotedPassword.problems.map(({ message }) => message.endsWith("got something else"))).toEqual([true]);
+    const asBytes = api.readText(V3.secret, `name: "s" generic_secret { secret: "${KEY}" }`);
+    expect(asBytes.problems).toHaveLength(1);
+    expectNoSecret(asBytes.problems);
+  });
+});
