@@ -12,7 +12,19 @@ const anyScalar = fc.oneof(
   fc.double(),
   fc.boolean(),
   fc.constant(null),
-  fc.constantFrom("yes", "0x1f", "1e3", ".5", "+1", "0o17", "null", "127.0.0.1", "0.25s", "12345678901234567890", "a: b"),
+  fc.constantFrom(
+    "yes",
+    "0x1f",
+    "1e3",
+    ".5",
+    "+1",
+    "0o17",
+    "null",
+    "127.0.0.1",
+    "0.25s",
+    "12345678901234567890",
+    "a: b",
+  ),
 );
 const anyKey = fc.oneof(fc.stringMatching(/^[a-z_@][a-z_0-9.]{0,8}$/), fc.string({ maxLength: 6 }));
 const anyValue = fc.letrec((tie) => ({
@@ -33,7 +45,10 @@ const anyStyle = fc.record({
 const anyEdit = fc.record({
   at: fc.nat(),
   remove: fc.integer({ min: 0, max: 3 }),
-  insert: fc.oneof(fc.constantFrom(" ", "  ", "\n", "- ", ": ", "#", " #x", "---\n", "\r\n", "|\n", "'", '"', "a"), fc.string()),
+  insert: fc.oneof(
+    fc.constantFrom(" ", "  ", "\n", "- ", ": ", "#", " #x", "---\n", "\r\n", "|\n", "'", '"', "a"),
+    fc.string(),
+  ),
 });
 
 function edited(text: string, edits: readonly { at: number; remove: number; insert: string }[]): string {
@@ -96,9 +111,14 @@ describe("the quick reader", () => {
   test("never differs on texts that somebody has edited", () => {
     let answered = 0;
     const edits = fc.array(anyEdit, { minLength: 1, maxLength: 4 });
-    const property = fc.property(fc.dictionary(anyKey, anyValue, { maxKeys: 3 }), anyStyle, edits, (value, style, changes) => {
-      if (compare(edited(stringify(value, style), changes))) answered++;
-    });
+    const property = fc.property(
+      fc.dictionary(anyKey, anyValue, { maxKeys: 3 }),
+      anyStyle,
+      edits,
+      (value, style, changes) => {
+        if (compare(edited(stringify(value, style), changes))) answered++;
+      },
+    );
     fc.assert(property, { numRuns: 3000 });
     expect(answered).toBeGreaterThan(150);
   });
@@ -113,21 +133,26 @@ describe("the quick reader", () => {
   });
 
   test("finds keys and values at the same places", () => {
-    const property = fc.property(fc.dictionary(anyKey, anyValue, { minKeys: 1, maxKeys: 4 }), anyStyle, (value, style) => {
-      const text = stringify(value, style);
-      const quickPlaces = new Places();
-      const quick = readBlockYaml(text, quickPlaces);
-      if (quick === undefined) return;
-      const wholePlaces = new Places();
-      const [whole] = readAnyYaml(text, wholePlaces).documents;
-      for (const path of pathsIn(value)) {
-        for (const part of ["key", "value"] as const) {
-          const found = quickPlaces.find(quick[0]?.value, quick[0]?.offset ?? -1, path, part);
-          const expected = wholePlaces.find(whole?.value, whole?.offset ?? -1, path, part);
-          if (valueAt(value, path) !== null) expect({ text, path, part, at: found }).toEqual({ text, path, part, at: expected });
+    const property = fc.property(
+      fc.dictionary(anyKey, anyValue, { minKeys: 1, maxKeys: 4 }),
+      anyStyle,
+      (value, style) => {
+        const text = stringify(value, style);
+        const quickPlaces = new Places();
+        const quick = readBlockYaml(text, quickPlaces);
+        if (quick === undefined) return;
+        const wholePlaces = new Places();
+        const [whole] = readAnyYaml(text, wholePlaces).documents;
+        for (const path of pathsIn(value)) {
+          for (const part of ["key", "value"] as const) {
+            const found = quickPlaces.find(quick[0]?.value, quick[0]?.offset ?? -1, path, part);
+            const expected = wholePlaces.find(whole?.value, whole?.offset ?? -1, path, part);
+            if (valueAt(value, path) !== null)
+              expect({ text, path, part, at: found }).toEqual({ text, path, part, at: expected });
+          }
         }
-      }
-    });
+      },
+    );
     fc.assert(property, { numRuns: 500 });
   });
 });

@@ -126,8 +126,8 @@ class JsonReader {
         this.#fail("expected the string to end on its line", "write \\n for a line break and \\t for a tab");
       }
     }
-    this.#at = from;
-    return this.#fail("expected the string that begins here to end");
+    const message = "expected the string that begins here to end, got the end of the file";
+    throw new JsonTrouble({ code: "JSON_SYNTAX", offset: from, message, hint: "the file may be cut off" });
   }
 
   #unescape(from: number, to: number): string {
@@ -180,8 +180,8 @@ class JsonReader {
 
   #failInside(bracket: string, openedAt: number, expected: string): never {
     if (this.#at < this.#text.length) this.#fail(expected);
-    this.#at = openedAt;
-    return this.#fail(`expected the "${bracket}" that is opened here to be closed`, "the file may be cut off");
+    const message = `expected the "${bracket}" that is opened here to be closed, got the end of the file`;
+    throw new JsonTrouble({ code: "JSON_SYNTAX", offset: openedAt, message, hint: "the file may be cut off" });
   }
 
   #fail(expected: string, hint?: string): never {

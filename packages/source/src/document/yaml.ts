@@ -43,7 +43,7 @@ export function readAnyYaml(text: string, places?: Places): ParsedText {
   for (const document of composer.compose(tokens, true, text.length)) {
     const conversion = new Conversion(places);
     const value = conversion.convertDocument(document);
-    const mistakes = [...mistakesOf(document, text), ...conversion.troubles];
+    const mistakes = [...mistakesOf(document, text, tokens), ...conversion.troubles];
     troubles.push(...mistakes);
     if (mistakes.length > 0 || value === null) continue;
     documents.push({ value, offset: document.contents?.range?.[0] ?? 0 });
@@ -56,10 +56,32 @@ export function readAnyYaml(text: string, places?: Places): ParsedText {
  * recurses, and V8 aborts the process when a regular expression meets a nearly full stack.
  */
 function findTooDeep(tokens: readonly CST.Token[]): number | undefined {
+  for (const { token, depth } of tokensIn(tokens)) {
+    if (depth > maxNesting) return "offset" in token ? token.offset : 0;
+  }
+  return undefined;
+}
+
+/** Where a quote or bracket begins that nothing closes: the reader only tells where it misses the other one. */
+function findUnclosed(tokens: readonly CST.Token[], missedAt: number): number | undefined {
+  let innermost: number | undefined;
+  for (const { token } of tokensIn(tokens)) {
+    if (token.type === "double-quoted-scalar" || token.type === "single-quoted-scalar") {
+      if (token.offset < missedAt && token.offset + token.source.length === missedAt) return token.offset;
+    } else if (token.type === "flow-collection" && token.offset < missedAt) {
+      const isClosed = token.end.some(({ type }) => type === "flow-seq-end" || type === "flow-map-end");
+      if (!isClosed) innermost = Math.max(innermost ?? 0, token.offset);
+    }
+  }
+  return innermost;
+}
+
+/** All tokens of a text, each with the number of collections it is in. Does not recurse. */
+function* tokensIn(tokens: readonly CST.Token[]): Generator<{ token: CST.Token; depth: number }> {
   const waiting = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    yield next;
     const { token, depth } = next;
-    if (depth > maxNesting) return "offset" in token ? token.offset : 0;
     if (token.type === "document") {
       if (token.value !== undefined) waiting.push({ token: token.value, depth });
     } else if (CST.isCollection(token)) {
@@ -69,17 +91,18 @@ function findTooDeep(tokens: readonly CST.Token[]): number | undefined {
       }
     }
   }
-  return undefined;
 }
 
-function mistakesOf(document: Document.Parsed, text: string): readonly TextTrouble[] {
+function mistakesOf(document: Document.Parsed, text: string, tokens: readonly CST.Token[]): readonly TextTrouble[] {
   const mistakes: TextTrouble[] = [];
   const lines = new Set<number>();
   for (const error of [...document.errors, ...document.warnings]) {
     const line = text.lastIndexOf("\n", error.pos[0]);
     if (lines.has(line) && error.code !== "DUPLICATE_KEY") continue;
     lines.add(line);
-    mistakes.push(explain(error, text));
+    const mayBeOpen = error.code === "MISSING_CHAR" || error.code === "BAD_INDENT";
+    const opened = mayBeOpen ? findUnclosed(tokens, error.pos[0]) : undefined;
+    mistakes.push(opened === undefined ? explain(error, text) : explainUnclosed(opened, text));
   }
   return mistakes;
 }
@@ -111,14 +134,14 @@ function explain(error: YAMLError, text: string): TextTrouble {
         ? trouble('expected a key or value, got "@"', 'write "@type" in quotes')
         : trouble("expected a value, got a character that YAML reserves", "put the value in quotes");
     case "MISSING_CHAR":
-      return trouble(missing(error.message), "a quote or a bracket is probably not closed");
+      return trouble(missing(error.message));
     case "BLOCK_AS_IMPLICIT_KEY":
       return trouble(
         'expected one key on this line, got a second ":"',
         'put a value that holds ": " in quotes; begin a nested mapping on a line of its own',
       );
     case "BAD_INDENT":
-      return trouble("expected the same indentation as the lines it belongs to, or a closed bracket");
+      return trouble("expected the same indentation as the lines it belongs to");
     case "MULTILINE_IMPLICIT_KEY":
       return trouble(
         'expected ":" after a key on the same line',
@@ -133,8 +156,12 @@ function explain(error: YAMLError, text: string): TextTrouble {
   }
 }
 
+function explainUnclosed(offset: number, text: string): TextTrouble {
+  const opened = text[offset] === "'" ? "single quote" : text[offset] === '"' ? "double quote" : `"${text[offset]}"`;
+  return { code: "YAML_SYNTAX", offset, message: `expected the ${opened} that is opened here to be closed` };
+}
+
 function missing(message: string): string {
-  if (/quote/.test(message)) return "expected the quoted text to be closed before this";
   const character = /[\]},:]/.exec(message)?.[0];
   return character === undefined ? "expected a character that is missing here" : `expected "${character}" before this`;
 }
