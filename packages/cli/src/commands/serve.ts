@@ -114,7 +114,8 @@ async function start(server: ManagementServer): ReturnType<ManagementServer["sta
   } catch (cause) {
     if (!(cause instanceof XdsError)) throw cause;
     const hint = cause.code === "LISTEN_FAILED" ? "choose another with --listen or --admin" : undefined;
-    throw new CommandError(exitCode.problems, cause.message, hint);
+    const why = cause.cause instanceof Error ? ` (${cause.cause.message})` : "";
+    throw new CommandError(exitCode.problems, `${cause.message}${why}`, hint);
   }
 }
 
@@ -192,7 +193,8 @@ class Service {
       return;
     }
     for (const { severity, file, line, column, path, code, message, hint } of problems) {
-      log.write("problem", { severity, file, line, column, path, code, text: message, hint });
+      const event = severity === "error" ? "problem" : "warning";
+      log.write(event, { file, line, column, path, code, text: message, hint });
     }
   }
 

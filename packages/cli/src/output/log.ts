@@ -4,7 +4,14 @@ import type { Output } from "../io.ts";
 import type { Colors } from "./color.ts";
 
 /** What a line of the command itself is about. */
-export type CommandLogEvent = "serving" | "loaded" | "load-failed" | "problem" | "settings-changed" | "stopping";
+export type CommandLogEvent =
+  | "serving"
+  | "loaded"
+  | "load-failed"
+  | "problem"
+  | "warning"
+  | "settings-changed"
+  | "stopping";
 
 /** Lines that the command itself logs, beside those of the server. */
 export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
@@ -28,10 +35,16 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
       "nothing of this load takes effect: what was good before stays in force, or nobody is served until it is mended",
   },
   problem: {
+    level: "error",
+    message: "an error in the directory",
+    fields: ["file", "line", "column", "path", "code", "text", "hint"],
+    means: "mend what the text says: until then nothing of the load takes effect",
+  },
+  warning: {
     level: "warn",
-    message: "a problem in the directory",
-    fields: ["severity", "file", "line", "column", "path", "code", "text", "hint"],
-    means: "mend what the text says; errors keep the whole load from taking effect",
+    message: "a warning about the directory",
+    fields: ["file", "line", "column", "path", "code", "text", "hint"],
+    means: "what it says is served all the same",
   },
   "settings-changed": {
     level: "warn",

@@ -13,7 +13,11 @@ export interface SourceProblem {
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
+  /** The line itself; never of a secret. */
+  readonly excerpt?: string;
   readonly path?: string;
   readonly message: string;
   readonly hint?: string;
+  /** The other place of a duplicate. */
+  readonly related?: { readonly file: string; readonly line?: number; readonly column?: number };
 }

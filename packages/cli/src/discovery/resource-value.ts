@@ -1,6 +1,6 @@
 import { type EnvoyApi, MalformedMessageError } from "@xdskit/envoy-api";
 import { stringify } from "yaml";
-import type { ReceivedResource } from "../discovery/held.ts";
+import type { ReceivedResource } from "./held.ts";
 
 /** How resources are printed. */
 export interface ResourceFormat {

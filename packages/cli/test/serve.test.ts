@@ -1,0 +1,209 @@
+import { createServer } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { run } from "../src/run.ts";
+import { CapturedIo } from "./captured-io.ts";
+import { clusters, Serving, Site, until } from "./serving.ts";
+
+const cleanups: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function site(files: Readonly<Record<string, string>>): Promise<Site> {
+  const made = await Site.make(files);
+  cleanups.push(() => made.remove());
+  return made;
+}
+
+async function serve(
+  where: Site,
+  flags: readonly string[] = [],
+  options: { readonly isTerminal?: boolean } = {},
+): Promise<Serving> {
+  const serving = await Serving.start(where, flags, options);
+  cleanups.push(() => serving.stop());
+  return serving;
+}
+
+describe("xds serve", () => {
+  test("serves a directory and every change of it, and stops when told to", async () => {
+    const where = await site({ "clusters.yaml": clusters("one", "two") });
+    const serving = await serve(where);
+    await until("it is ready", () => serving.isReady());
+    const { code, stdout } = await serving.xds("get", "cds");
+    expect(code).toBe(0);
+    expect(parseAllDocuments(stdout).map((document) => document.toJS().name)).toEqual(["one", "two"]);
+
+    await where.write("clusters.yaml", clusters("one", "three"));
+    await until("the change is in force", () => serving.logged("loaded").length === 2);
+    expect((await serving.xds("get", "cds", "-o", "table", "--sotw")).stdout).toMatch(/^NAME .*\none .*\nthree .*\n$/);
+    expect(await serving.stop()).toBe(0);
+    expect(serving.logged("stopping")).toMatchObject([{ signal: "SIGTERM" }]);
+  });
+
+  test("a start with problems serves nobody until they are mended", async () => {
+    const where = await site({ "good.yaml": clusters("one"), "bad.yaml": '"@type": nothing\n' });
+    const serving = await serve(where);
+    await until("the load has failed", () => serving.logged("load-failed").length === 1);
+    expect(serving.logged("load-failed")).toMatchObject([
+      { level: "error", errors: 1, in_force: "nothing: nobody is served until the errors are mended" },
+    ]);
+    expect(serving.logged("problem")).toMatchObject([{ file: "bad.yaml", line: 1, level: "error" }]);
+    expect(await serving.isReady()).toBe(false);
+    const { state, problems } = (await serving.ask("/api/v1/source")) as {
+      state: string;
+      problems: { file: string }[];
+    };
+    expect([state, problems[0]?.file]).toEqual(["failed", "bad.yaml"]);
+    const refused = await serving.xds("get", "cds");
+    expect([refused.code, refused.stdout]).toEqual([69, ""]);
+    expect(refused.stderr).toMatch(/ended the stream: UNAVAILABLE/);
+
+    await where.write("bad.yaml", clusters("two"));
+    await until("it is mended", () => serving.isReady());
+    expect((await serving.xds("get", "cds", "two")).code).toBe(0);
+  });
+
+  test("one bad file later: the last good state stays in force, and is said to be", async () => {
+    const where = await site({ "clusters.yaml": clusters("one"), "more.yaml": clusters("two") });
+    const serving = await serve(where);
+    await until("it is ready", () => serving.isReady());
+    await where.write("more.yaml", `${clusters("two")}  nmae: x\n`);
+    await where.write("clusters.yaml", clusters("one", "three"));
+    await until("the load has failed", () => serving.logged("load-failed").length > 0);
+    expect(serving.logged("load-failed").at(-1)).toMatchObject({
+      in_force: "the last good state, revision 1 with 2 resources",
+    });
+    expect(await serving.isReady()).toBe(true);
+    expect((await serving.xds("get", "cds", "-o", "table")).stdout).not.toContain("three");
+    expect((await serving.xds("validate", where.directory)).code).toBe(1);
+  });
+
+  test("a directory without resources is served only if allowed", async () => {
+    const where = await site({});
+    const strict = await serve(where);
+    await until("the load has failed", () => strict.logged("load-failed").length === 1);
+    expect(await strict.isReady()).toBe(false);
+    const lenient = await serve(where, ["--allow-empty"]);
+    await until("it is ready", () => lenient.isReady());
+  });
+
+  test("in a terminal, problems are shown with their line and the next commands are suggested", async () => {
+    const where = await site({ "clusters.yaml": clusters("one") });
+    const serving = await serve(where, ["--no-color"], { isTerminal: true });
+    await until("commands are suggested", () => serving.io.stdout.text.includes("Try"));
+    const suggested = [...serving.io.stdout.text.matchAll(/^ {2}xds (.*?) +#/gm)].map(([, line]) => line ?? "");
+    expect(suggested.map((line) => line.split(" ")[0])).toEqual(["get", "watch", "nodes", "deliveries", "bootstrap"]);
+    // They work as they are printed.
+    const results = await Promise.all(
+      suggested
+        .filter((line) => !line.startsWith("watch"))
+        .map((line) => serving.xds(...line.replace(/ > .*/, "").split(" "))),
+    );
+    expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    await where.write("clusters.yaml", `${clusters("one")}  nmae: x\n`);
+    await until("the problem is shown", () => serving.io.stderr.text.includes("load"));
+    await until("the problem is shown", () => serving.io.stderr.text.includes("clusters.yaml:3:3: error:"));
+    expect(serving.io.stderr.text).toContain("     3 |   nmae: x");
+  });
+
+  test("settings come from flags, variables and the file; the file's changes wait for a restart", async () => {
+    const where = await site({ "clusters.yaml": clusters("one"), "xdskit.yaml": "limits: { max-streams: 7 }\n" });
+    const serving = await serve(where, ["--max-connections", "9"]);
+    await until("it is ready", () => serving.isReady());
+    const { limits } = (await serving.ask("/api/v1/server")) as { limits: { name: string; value: number }[] };
+    expect(limits).toContainEqual({ name: "maxStreams", value: 7, used: 0, hits: 0 });
+    expect(limits.find(({ name }) => name === "maxConnections")).toMatchObject({ value: 9 });
+    await where.write("xdskit.yaml", "limits: { max-streams: 8 }\n");
+    await until("it is said", () => serving.logged("settings-changed").length === 1);
+    expect(serving.logged("settings-changed")).toMatchObject([{ settings: "limits.max-streams" }]);
+  });
+
+  test("an address that is taken is an operator's mistake", async () => {
+    const where = await site({ "clusters.yaml": clusters("one") });
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+    cleanups.push(() => new Promise((resolve) => taken.close(resolve)));
+    const bound = taken.address();
+    const port = typeof bound === "object" ? bound?.port : undefined;
+    const io = new CapturedIo();
+    const code = await run(["serve", where.directory, "--listen", `127.0.0.1:${port}`, "--admin", "off"], io);
+    expect([code, io.stderr.text.includes("EADDRINUSE")]).toEqual([1, true]);
+  });
+
+  test("nodes and deliveries tell who refused what", async () => {
+    const where = await site({ "clusters.yaml": clusters("one") });
+    const serving = await serve(where);
+    await until("it is ready", () => serving.isReady());
+    const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
+    const watching = run(["watch", "cds", "--node", "edge-1"], io);
+    await until("the watch has its answer", () => io.stdout.text.includes("name: one"));
+    await until("it is acked", async () => (await serving.xds("deliveries", "--check")).code === 0);
+    expect((await serving.xds("nodes")).stdout).toMatch(/\nedge-1 .* base +cds:acked\n/);
+    expect((await serving.xds("nodes", "nobody")).code).toBe(1);
+    expect(JSON.parse((await serving.xds("deliveries", "-o", "json", "--node", "edge-1")).stdout)).toMatchObject({
+      total: 1,
+      items: [{ node: "edge-1", shortName: "cds", state: "acked" }],
+    });
+    io.interrupt();
+    expect(await watching).toBe(130);
+  });
+});
+
+describe("xds get and xds watch", () => {
+  test("a name that is not there is told, in both variants and on a stream of its own", async () => {
+    const serving = await serve(await site({ "clusters.yaml": clusters("one") }));
+    await until("it is ready", () => serving.isReady());
+    for (const flags of [[], ["--sotw"], ["--per-type"], ["--per-type", "--sotw"]]) {
+      const { code, stdout, stderr } = await serving.xds("get", "cds", "one", "none", "--timeout", "2s", ...flags);
+      expect([flags, code, stderr]).toEqual([flags, 1, 'xds: there is no cds "none"\n']);
+      expect(parse(stdout)).toMatchObject({ name: "one" });
+    }
+    const nothing = await serving.xds("get", "rds", "--timeout", "300ms");
+    expect([nothing.code, nothing.stdout]).toEqual([1, ""]);
+  });
+
+  test("secrets are not shown unless asked for", async () => {
+    const secret = [
+      '"@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret',
+      "name: key",
+      "tls_certificate: { private_key: { inline_string: hunter2 } }",
+      "",
+    ].join("\n");
+    const serving = await serve(await site({ "secret.yaml": secret }));
+    await until("it is ready", () => serving.isReady());
+    expect((await serving.xds("get", "sds")).stdout).not.toContain("hunter2");
+    expect((await serving.xds("get", "sds", "--show-secrets")).stdout).toContain("hunter2");
+    expect(await serving.ask("/api/v1/resources?body=true")).toMatchObject({ total: 1 });
+    expect(JSON.stringify(await serving.ask("/api/v1/resources?body=true"))).not.toContain("hunter2");
+    expect(serving.io.stderr.text).not.toContain("hunter2");
+  });
+
+  test.each([["--delta"], ["--sotw"]])("watch %s tells every change, and comes back after a break", async (variant) => {
+    const where = await site({ "clusters.yaml": clusters("one", "two") });
+    const serving = await serve(where);
+    await until("it is ready", () => serving.isReady());
+    const io = new CapturedIo();
+    const watching = run(["watch", "cds", "-o", "json", variant, "--server", serving.address], io);
+    const events = (): string[] =>
+      io.stdout.text
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line))
+        .map(({ event, name }) => `${event} ${name}`);
+    await until("it has both", () => events().length === 2);
+    await where.write("clusters.yaml", clusters("two"));
+    await until("the removal is told", () => events().includes("removed one"));
+
+    await serving.stop();
+    const again = await serve(where, ["--listen", serving.address]);
+    await until("it is ready", () => again.isReady());
+    await where.write("clusters.yaml", clusters("two", "three"));
+    await until("the addition is told", () => events().includes("put three"));
+    expect(io.stderr.text).toMatch(/xds: the stream ended \(UNAVAILABLE.*\), connecting again\n/);
+    io.interrupt();
+    expect(await watching).toBe(130);
+  });
+});

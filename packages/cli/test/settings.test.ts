@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { type SettingKey, settingTable } from "@xdskit/source";
+import { expect, test } from "vitest";
+import { resolveSettings } from "../src/settings/resolve-settings.ts";
+import { flagNameOf, unreadSettings, variableOf } from "../src/settings/setting-flag.ts";
+import { VERSION } from "../src/version.ts";
+
+const nothing = { flags: {}, env: {}, file: {}, cwd: "/cwd", directory: "/dir" };
+
+test("a flag goes before a variable, that before the file, and that before the default", () => {
+  const file = { "limits.max-streams": 3 };
+  const env = { XDS_MAX_STREAMS: "2" };
+  const flags = { maxStreams: "1" };
+  const read = (sources: Partial<Parameters<typeof resolveSettings>[0]>): number | undefined =>
+    resolveSettings({ ...nothing, ...sources }).values.number("limits.max-streams");
+  expect([read({ file, env, flags }), read({ file, env }), read({ file }), read({})]).toEqual([1, 2, 3, 50_000]);
+});
+
+test("paths of flags and variables start where the caller is, those of the file at the file", () => {
+  const key: SettingKey = "tls.cert";
+  const read = (sources: Partial<Parameters<typeof resolveSettings>[0]>): string | undefined =>
+    resolveSettings({ ...nothing, ...sources }).values.text(key);
+  expect(read({ flags: { tlsCert: "a.pem" } })).toBe("/cwd/a.pem");
+  expect(read({ env: { XDS_TLS_CERT: "/etc/a.pem" } })).toBe("/etc/a.pem");
+  expect(read({ file: { "tls.cert": "a.pem" } })).toBe("/dir/a.pem");
+  const { values } = resolveSettings({ ...nothing, env: { XDS_DESCRIPTORS: "a:b" } });
+  expect(values.list("descriptors")).toEqual(["/cwd/a", "/cwd/b"]);
+});
+
+test("every mistake is told at once, with the name it was given under", () => {
+  const { troubles } = resolveSettings({
+    ...nothing,
+    flags: { edition: "1999" },
+    env: { XDS_KEEPALIVE: "soon", XDS_INSECURE: "perhaps" },
+  });
+  expect(troubles.map((trouble) => trouble.split(":")[0])).toEqual(["XDS_INSECURE", "--edition", "XDS_KEEPALIVE"]);
+});
+
+test("every setting has a flag and a variable of its own", () => {
+  const keys = settingTable.map(({ key }) => key).filter((key) => !unreadSettings.includes(key));
+  expect(new Set(keys.map(flagNameOf)).size).toBe(keys.length);
+  expect(new Set(keys.map(variableOf)).size).toBe(keys.length);
+  expect(variableOf("limits.max-streams")).toBe("XDS_MAX_STREAMS");
+});
+
+test("the version is that of the package", () => {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  expect(VERSION).toBe(version);
+});
