@@ -1,4 +1,5 @@
 import { formatTypeUrl, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
+import { encodeFields } from "./encode.ts";
 
 /** The types that cases speak of. `opaque` is one that no catalog knows. */
 export type TypeName = "lds" | "rds" | "srds" | "vhds" | "cds" | "eds" | "sds" | "rtds" | "ecds" | "opaque";
@@ -71,7 +72,10 @@ export function traitsOf(url: TypeUrl): TypeTraits | undefined {
   const name = nameOfUrl(url);
   if (name === url || name === "opaque") return undefined;
   const { isFullState, owes } = types[name as TypeName];
-  return { type: url, kind: name as Exclude<TypeName, "opaque">, isFullState, owes };
+  const kind = name as Exclude<TypeName, "opaque">;
+  // A ClusterLoadAssignment with nothing but its name.
+  const placeholder = (of: string): Uint8Array => encodeFields([1, of]);
+  return { type: url, kind, isFullState, owes, ...(kind === "eds" ? { placeholder } : {}) };
 }
 
 /** The gRPC path of a stream: aggregated, or of one type. Throws for a per-type stream that does not exist. */

@@ -6,6 +6,7 @@ import { deletionCases } from "./deletion.ts";
 import { deltaCases } from "./delta.ts";
 import { diagramCases } from "./diagrams.ts";
 import { generalCases } from "./general.ts";
+import { meetingCases } from "./meeting.ts";
 import { nodeCases } from "./node.ts";
 import { nonceCases } from "./nonce.ts";
 import { reconnectCases } from "./reconnect.ts";
@@ -38,4 +39,5 @@ export const serverCases: readonly Case[] = [
   ...aggregationCases,
   ...validationCases,
   ...diagramCases,
+  ...meetingCases,
 ];
