@@ -22,11 +22,18 @@ const pages = new Map(
     .filter((file) => !file.startsWith("api/"))
     .map((file) => [file, parseMarkdown(readFileSync(join(root, file), "utf8"))]),
 );
-for (const file of files) if (!pages.has(file)) pages.set(file, { ...parseMarkdown(""), anchors: parseMarkdown(readFileSync(join(root, file), "utf8")).anchors });
+for (const file of files)
+  if (!pages.has(file))
+    pages.set(file, { ...parseMarkdown(""), anchors: parseMarkdown(readFileSync(join(root, file), "utf8")).anchors });
 
 const cli = await loadCli(root);
 const problems = [
-  ...(await checkSections(root, files.filter((file) => file.startsWith("docs/")), cli, write)),
+  ...(await checkSections(
+    root,
+    files.filter((file) => file.startsWith("docs/")),
+    cli,
+    write,
+  )),
   ...checkLinks(root, pages),
   ...checkProblemCodes(root),
   ...(await checkNames(root, pages)),

@@ -27,6 +27,9 @@ const vague = [
 const prescribed =
   /^(tsconfig(\..+)?\.json|README\.md|CONTRIBUTING\.md|CHANGELOG\.md|SECURITY\.md|LICENSE|Dockerfile|[A-Z][A-Za-z]*\.java)$/;
 
+/** The field's own words, which hold one of the vague ones. */
+const fieldWords = ["resource-wrapper"];
+
 const machinePath = /(^|[\s"'`(=:])\/(home|root|Users|work|mnt|private\/var)\/[\w.-]+/;
 const homeOfWindows = /\b[A-Z]:\\\\?Users\\/;
 const publicRegistry = /\bregistry\.(npmjs|yarnpkg|npmmirror)\.\w+/;
@@ -57,7 +60,8 @@ for (const file of files) {
     if (!isKebab(name)) problems.push(`${file}: file names are kebab-case`);
     const words = name.split(".")[0].split("-");
     const found = words.find((word) => vague.includes(word)) ?? (words.join("-") === "types" ? "types" : undefined);
-    if (found !== undefined && !prescribed.test(name))
+    const isFieldWord = fieldWords.some((word) => name.startsWith(`${word}.`));
+    if (found !== undefined && !isFieldWord && !prescribed.test(name))
       problems.push(`${file}: "${found}" says nothing; name what it is`);
     if (/\d\.test\.ts$/.test(name) && !/v\d\.test\.ts$|http2\.test\.ts$/.test(name))
       problems.push(`${file}: tests are named, not numbered`);

@@ -87,7 +87,7 @@ async function checkResources(root, blocks) {
 }
 
 /** Command lines of a block, with continued lines joined, comments and prompts taken off. */
-export function commandLines(block) {
+function commandLines(block) {
   const lines = [];
   let open = "";
   let number = block.line;

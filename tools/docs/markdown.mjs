@@ -2,7 +2,7 @@
 // What the checks need of a Markdown file: headings, links, inline code and blocks, each with its line.
 
 /** The anchor of a heading as GitHub makes it. */
-export function slugOf(heading) {
+function slugOf(heading) {
   return heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
     .replaceAll("`", "")
