@@ -1,7 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { DialectOverrides, Edition, Placement } from "@xdskit/protocol";
 import { type OptionProblem, XdsError } from "./error.ts";
-import type { Log } from "./observe/log.ts";
+import type { Log } from "./log.ts";
 
 /** What a server takes before it says no. Whoever goes beyond gets a status that names the limit; nobody else is hurt. */
 export interface Limits {

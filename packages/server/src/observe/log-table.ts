@@ -1,3 +1,7 @@
+import type { LogEvent } from "../log.ts";
+
+export type { LogEvent, LogFields } from "../log.ts";
+
 /** A line of the log, as the reference page tells it. */
 export interface LogRow {
   readonly level: "debug" | "info" | "warn" | "error";
@@ -7,29 +11,6 @@ export interface LogRow {
   /** What it means for the operator, and what to do. */
   readonly means: string;
 }
-
-/** Values of a line's fields; undefined ones are left out. */
-export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
-
-/** What a line is about. */
-export type LogEvent =
-  | "server-ready"
-  | "server-draining"
-  | "state-committed"
-  | "response-refused"
-  | "node-connected"
-  | "node-moved"
-  | "stream-opened"
-  | "stream-closed"
-  | "stream-ended"
-  | "client-slow"
-  | "client-odd"
-  | "limit-hit"
-  | "connection-refused"
-  | "tls-reloaded"
-  | "tls-refused"
-  | "listener-failed"
-  | "invariant-broken";
 
 /** Every line that a server logs. */
 export const logTable: Readonly<Record<LogEvent, LogRow>> = {

@@ -1,12 +1,9 @@
-import type { LogEvent, LogFields } from "./log-table.ts";
+import type { Log } from "../log.ts";
 import { createNackLimit } from "./nack-limit.ts";
 import { printable, redactText } from "./printable.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
-/** Where lines of the log go. Must not throw. */
-export interface Log {
-  write(event: LogEvent, fields: LogFields): void;
-}
+export type { Log } from "../log.ts";
 
 /** Tells the log what happens from now on. Text of clients is made printable and holds no secret (A14, H2). */
 export function attachLog(telemetry: ObservedTelemetry, log: Log): void {

@@ -1,0 +1,27 @@
+/** What a line is about. */
+export type LogEvent =
+  | "server-ready"
+  | "server-draining"
+  | "state-committed"
+  | "response-refused"
+  | "node-connected"
+  | "node-moved"
+  | "stream-opened"
+  | "stream-closed"
+  | "stream-ended"
+  | "client-slow"
+  | "client-odd"
+  | "limit-hit"
+  | "connection-refused"
+  | "tls-reloaded"
+  | "tls-refused"
+  | "listener-failed"
+  | "invariant-broken";
+
+/** Values of a line's fields; undefined ones are left out. */
+export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+/** Where lines of the log go. Must not throw. */
+export interface Log {
+  write(event: LogEvent, fields: LogFields): void;
+}
