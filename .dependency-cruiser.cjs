@@ -27,8 +27,20 @@ const orders = {
   "envoy-api": ["problem digest", "descriptor", "format", "validation", "catalog", "wire", "envoy-api"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: ["error", "options", "hub", "transport", "observe", "admin", "management-server"],
-  conformance: ["content", "case", "peer", "requirement", "cases", "check", "play", "target", "report", "main"],
-  cli: ["output", "settings", "commands", "main"],
+  conformance: [
+    "content",
+    "case",
+    "peer",
+    "requirement",
+    "cases",
+    "play/driver",
+    "play/observed",
+    "target/target",
+    "play",
+    "target",
+    "main",
+  ],
+  cli: ["io exit-code version", "output", "settings", "discovery", "commands", "run", "main"],
   bench: [],
 };
 
@@ -46,7 +58,7 @@ const doors = [
     to: "^(node:)?(net|tls|http|https|http2|dgram)$",
     only: [
       // Only `isIP` of node:net.
-      "^packages/envoy-api/src/catalog/cluster-load-assignment",
+      "^packages/envoy-api/src/(catalog/cluster-load-assignment|validation/text-check)",
 
       "^packages/server/src/(transport|admin)/",
       "^packages/conformance/src/",
@@ -114,7 +126,7 @@ function foldersOf(name) {
   const folder = join(__dirname, "packages", name, "src");
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
+    .filter((entry) => entry.isDirectory() && readdirSync(join(folder, entry.name)).length > 0)
     .map((entry) => entry.name);
 }
 
