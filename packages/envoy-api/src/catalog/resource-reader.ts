@@ -129,7 +129,9 @@ export class ResourceReader {
     const name = nameOf(arrival, entry, problems);
     if (name === undefined || problems.hasErrors) return refused(problems);
     const references = this.#walk(arrival, entry, name, problems);
-    return { input: resourceInput(arrival, name, references), problems: problems.problems };
+    // The catalog's string, so that a hundred thousand resources do not hold one each.
+    const type = entry?.type ?? arrival.type;
+    return { input: resourceInput({ ...arrival, type }, name, references), problems: problems.problems };
   }
 
   #walk(arrival: Arrival, entry: CatalogEntry | undefined, name: string, problems: ProblemList): readonly Reference[] {

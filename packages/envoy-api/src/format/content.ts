@@ -11,26 +11,28 @@ export interface Decoded {
   readonly content: Content;
 }
 
+// What stands in an Any is often needed again right after it was read or decoded. A property and not a WeakMap, whose
+// entries cost the garbage collector more than the reading costs us.
+const DECODED: unique symbol = Symbol("decoded");
+
 /** A `google.protobuf.Any` as it is kept in a message. */
 export interface AnyContent extends Message {
   typeUrl: string;
   value: Uint8Array;
+  [DECODED]?: Decoded | "unreadable";
 }
-
-// What stands in an Any is often needed again right after it was read or decoded.
-const decodedAnys = new WeakMap<object, Decoded | "unreadable">();
 
 /** Remembers what was encoded into an `Any`, so that it need not be decoded to walk through it. */
 export function rememberDecoded(any: AnyContent, decoded: Decoded): void {
-  decodedAnys.set(any, decoded);
+  any[DECODED] = decoded;
 }
 
 /** What stands in an `Any`; undefined if its type is not known, or its value is no such message. */
 export function decodeAny(any: AnyContent, schema: Schema): Decoded | undefined {
-  const remembered = decodedAnys.get(any);
+  const remembered = any[DECODED];
   if (remembered !== undefined) return remembered === "unreadable" ? undefined : remembered;
   const decoded = decodeAnew(any, schema);
-  decodedAnys.set(any, decoded ?? "unreadable");
+  any[DECODED] = decoded ?? "unreadable";
   return decoded;
 }
 
