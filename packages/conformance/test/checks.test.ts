@@ -6,6 +6,7 @@ import {
   encodeDeltaRequest,
   encodeSotwRequest,
 } from "@xdskit/envoy-api";
+import { anonymousNode } from "@xdskit/protocol";
 import { createManagementServer, type ManagementServer } from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { pathOf, type TypeName, traitsOf, urlOf } from "../src/content/catalog.ts";
@@ -173,4 +174,22 @@ test("T-B8 a burst of growing requests gets few answers and all resources", asyn
   }
   expect(resources).toBe(names.length);
   expect(responses).toBeLessThanOrEqual(5);
+});
+
+test("S-DLT-16 Envoy is told of an unknown virtual host by a resource that is its own alias", async () => {
+  publish("vhds", "rc/known@1");
+  const stream = peer.open(pathOf("delta", undefined));
+  const next = reader(stream);
+  stream.send(
+    encodeDeltaRequest({
+      node: { ...anonymousNode, id: "n1", userAgentName: "envoy" },
+      typeUrl: urlOf("vhds"),
+      resourceNamesSubscribe: ["rc/unknown"],
+    }),
+  );
+  const { resources, removedResources } = decodeDeltaResponse(await next());
+  expect(removedResources).toEqual([]);
+  expect(resources.map(({ name, aliases, resource }) => ({ name, aliases, resource }))).toEqual([
+    { name: "rc/unknown", aliases: ["rc/unknown"], resource: undefined },
+  ]);
 });

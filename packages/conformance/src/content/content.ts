@@ -15,6 +15,8 @@ export interface DetailedResource {
   readonly eds?: string;
   /** Listeners: gets its routes from RDS under this name. */
   readonly rds?: string;
+  /** Listeners: gets the configuration of a filter from ECDS under this name. */
+  readonly filter?: string;
   /** RouteConfigurations: sends its traffic there. */
   readonly cluster?: string;
   readonly aliases?: readonly string[];
@@ -76,6 +78,7 @@ function referencesOf(details: DetailedResource): readonly Reference[] {
   const references: Reference[] = [];
   if (details.eds !== undefined) references.push({ type: urlOf("eds"), name: details.eds });
   if (details.rds !== undefined) references.push({ type: urlOf("rds"), name: details.rds });
+  if (details.filter !== undefined) references.push({ type: urlOf("ecds"), name: details.filter });
   if (details.cluster !== undefined) references.push({ type: urlOf("cds"), name: details.cluster });
   return references;
 }
@@ -89,7 +92,8 @@ const ADS_SOURCE = encodeFields([6, 2], [3, encodeFields()]);
 const encoders: Readonly<Record<TypeName, Encoder>> = {
   cds: (name, label, { eds }) => encodeFields([1, name], ...edsSource(eds), [28, label], ...edsType(eds)),
   eds: (name, label) => encodeFields([1, name], ...(label === EMPTY ? [] : [endpointsIn(label)])),
-  lds: (name, label, { rds }) => encodeFields([1, name], ...routesFrom(rds), [28, label]),
+  lds: (name, label, { rds, filter }) =>
+    encodeFields([1, name], ...filterChain([...routesFrom(rds), ...configFrom(filter)]), [28, label]),
   rds: (name, label, { cluster }) => encodeFields([1, name], [2, virtualHost(label, cluster)]),
   srds: (name, label) => encodeFields([1, name], [2, label]),
   vhds: (name, label) => virtualHost(label, undefined, name.slice(name.lastIndexOf("/") + 1)),
@@ -115,11 +119,19 @@ function endpointsIn(region: string): Field {
   return [2, encodeFields([1, encodeFields([1, region])])];
 }
 
+function filterChain(filters: readonly Field[]): Field[] {
+  return filters.length === 0 ? [] : [[3, encodeFields(...filters)]];
+}
+
 function routesFrom(name: string | undefined): Field[] {
   if (name === undefined) return [];
   const manager = encodeFields([2, "in"], [3, encodeFields([1, ADS_SOURCE], [2, name])]);
   const type = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
-  return [[3, encodeFields([3, encodeFields([1, "http"], [4, anyOf(type, manager)])])]];
+  return [[3, encodeFields([1, "http"], [4, anyOf(type, manager)])]];
+}
+
+function configFrom(name: string | undefined): Field[] {
+  return name === undefined ? [] : [[3, encodeFields([1, name], [5, encodeFields([1, ADS_SOURCE])])]];
 }
 
 function virtualHost(label: string, cluster: string | undefined, name = "host"): Uint8Array {

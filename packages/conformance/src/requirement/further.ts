@@ -53,6 +53,7 @@ export const traps: readonly Point[] = [
   { id: "T-A13", says: "nothing to do" },
   { id: "T-A14", says: "long and odd error texts" },
   { id: "T-A15", says: "late ACKs under many changes" },
+  { id: "T-A16", says: "an ACK of clusters that is withheld until they are warm" },
   { id: "T-B1", says: "a changed cluster, in State of the World" },
   { id: "T-B2", says: "a changed cluster, in delta" },
   { id: "T-B4", says: "a new cluster with known endpoints" },

@@ -40,6 +40,11 @@ export const proofs: readonly Proof[] = [
   },
   { id: "B-GRP-08", test: `${wire}/calls.test.ts`, name: "B-GRP-08 one that is too long ends with RESOURCE_EXHAUSTED" },
   { id: "B-GRP-08", test: checks, name: "B-GRP-08 a request of 8 MiB is read" },
+  {
+    id: "S-DLT-16",
+    test: checks,
+    name: "S-DLT-16 Envoy is told of an unknown virtual host by a resource that is its own alias",
+  },
   { id: "S-RES-08", test: checks, name: "S-RES-08 a large delta answer loses nothing when a part of it is refused" },
   { id: "S-RES-16", test: checks, name: "S-RES-16 responses of both variants name the control plane" },
   {
