@@ -119,6 +119,14 @@ async function start(server: ManagementServer): ReturnType<ManagementServer["sta
   }
 }
 
+/** Errors, and warnings, that are told of one load. */
+const MAX_TOLD = 50;
+
+/** The same warning again, even if lines above it moved it. */
+function identify({ file, path, code, message }: Load["problems"][number]): string {
+  return [file, path ?? "", code, message].join("\n");
+}
+
 interface ServiceParts {
   readonly server: ManagementServer;
   readonly source: DirectorySource;
@@ -133,6 +141,7 @@ interface ServiceParts {
 class Service {
   readonly #parts: ServiceParts;
   #inForce: LoadedState | undefined;
+  #toldWarnings: ReadonlySet<string> = new Set();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -183,19 +192,35 @@ class Service {
     return `the last good state, revision ${this.#parts.server.revision} with ${plural(this.#inForce.resources, "resource")}`;
   }
 
+  /** Warnings are told once, not again with every change; of very many problems, the first ones. */
   #tellProblems(problems: Load["problems"]): void {
-    const { context, log, isText, directory } = this.#parts;
+    const known = this.#toldWarnings;
+    this.#toldWarnings = new Set(problems.filter(({ severity }) => severity === "warning").map(identify));
+    const fresh = problems.filter((problem) => problem.severity === "error" || !known.has(identify(problem)));
+    const shown = [
+      ...fresh.filter(({ severity }) => severity === "error").slice(0, MAX_TOLD),
+      ...fresh.filter(({ severity }) => severity === "warning").slice(0, MAX_TOLD),
+    ];
+    if (this.#parts.isText) this.#printProblems(fresh, shown);
+    else this.#logProblems(fresh, shown);
+  }
+
+  #printProblems(fresh: Load["problems"], shown: Load["problems"]): void {
+    const { context, directory } = this.#parts;
     const { stderr } = context.io;
-    if (problems.length === 0) return;
-    if (isText) {
-      stderr.write(formatProblems(problems, directory, context.colorsOf(stderr)));
-      stderr.write(`${countProblems(problems)}\n`);
-      return;
+    if (fresh.length === 0) return;
+    stderr.write(formatProblems(shown, directory, context.colorsOf(stderr)));
+    const rest = fresh.length - shown.length;
+    const more = rest === 0 ? "" : `, ${rest} of them not shown: \`xds validate ${directory}\` shows all`;
+    stderr.write(`${countProblems(fresh)}${more}\n`);
+  }
+
+  #logProblems(fresh: Load["problems"], shown: Load["problems"]): void {
+    const { log } = this.#parts;
+    for (const { severity, file, line, column, path, code, message, hint } of shown) {
+      log.write(severity === "error" ? "problem" : "warning", { file, line, column, path, code, text: message, hint });
     }
-    for (const { severity, file, line, column, path, code, message, hint } of problems) {
-      const event = severity === "error" ? "problem" : "warning";
-      log.write(event, { file, line, column, path, code, text: message, hint });
-    }
+    if (fresh.length > shown.length) log.write("problems-cut", { not_shown: fresh.length - shown.length });
   }
 
   /** Groups take effect with their load; what a server is made from does not. */

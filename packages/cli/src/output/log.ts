@@ -10,6 +10,7 @@ export type CommandLogEvent =
   | "load-failed"
   | "problem"
   | "warning"
+  | "problems-cut"
   | "settings-changed"
   | "stopping";
 
@@ -45,6 +46,12 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     message: "a warning about the directory",
     fields: ["file", "line", "column", "path", "code", "text", "hint"],
     means: "what it says is served all the same",
+  },
+  "problems-cut": {
+    level: "warn",
+    message: "more problems than are told here",
+    fields: ["not_shown"],
+    means: "`xds validate` tells all of them",
   },
   "settings-changed": {
     level: "warn",

@@ -199,7 +199,10 @@ export interface DeliveryAnswer {
 export interface SourceAnswer {
   readonly state: "loading" | "good" | "failed";
   readonly since: string;
+  /** Errors first; at most 1,000 of them. */
   readonly problems: readonly SourceProblem[];
+  /** How many there are. */
+  readonly total: number;
 }
 
 /** `GET /readyz` */

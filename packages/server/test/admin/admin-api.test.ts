@@ -9,6 +9,7 @@ import type {
   SourceAnswer,
   StreamsAnswer,
 } from "../../src/admin/answer.ts";
+import type { SourceStatus } from "../../src/observe/source-status.ts";
 import { CDS, EDS, node, RealPlane, resource, SDS } from "./real-plane.ts";
 
 interface Reply {
@@ -121,7 +122,18 @@ test("the server tells its version, its limits and their use, and the source its
     state: "failed",
     since: "2026-01-01T00:00:00.000Z",
     problems: [problem],
+    total: 1,
   });
+});
+
+test("of very many problems the errors are told", async () => {
+  const problem = (index: number): SourceStatus["problems"][number] => {
+    return { code: "X", severity: index === 1500 ? "error" : "warning", file: `${index}.yaml`, message: "expected x" };
+  };
+  const problems = Array.from({ length: 2000 }, (_, index) => problem(index));
+  world.source = { state: "failed", problems, since: new Date(world.now) };
+  const answer = await json<SourceAnswer>("/api/v1/source");
+  expect([answer.total, answer.problems.length, answer.problems[0]?.file]).toEqual([2000, 1000, "1500.yaml"]);
 });
 
 describe("resources", () => {

@@ -1,29 +1,41 @@
 import { get } from "node:http";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { expect, test } from "vitest";
-import type { NodesAnswer } from "../../src/admin/answer.ts";
+import type { StreamsAnswer } from "../../src/admin/answer.ts";
 import { CDS, node, RealPlane, resource } from "./real-plane.ts";
 
 const NODES = 10_000;
 
-test("answers for 10,000 nodes do not hold the event loop", async () => {
+test("an answer for 10,000 nodes leaves room for everything else", async () => {
   const world = new RealPlane();
   world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
   for (let i = 0; i < NODES; i++) {
     world.receive(world.open(), { kind: "delta", node: node(`n${i}`), subscribe: ["*"] });
   }
   const { port } = await world.admin.start();
-  const delays = monitorEventLoopDelay({ resolution: 1 });
-  delays.enable();
-  const text = await read(port, "/api/v1/nodes");
-  delays.disable();
+  // Turns of the event loop between the first and the last stream that is looked at.
+  let turns = 0;
+  let isWalking = false;
+  const count = (): void => {
+    if (!isWalking) return;
+    turns++;
+    setImmediate(count);
+  };
+  const { streams } = world.view;
+  Object.assign(world.view, {
+    streams: function* () {
+      isWalking = true;
+      setImmediate(count);
+      yield* streams();
+      isWalking = false;
+    },
+  });
+  const text = await read(port, "/api/v1/streams");
   await world.admin.close();
   world.metrics.close();
 
-  const answer = JSON.parse(text) as NodesAnswer;
+  const answer = JSON.parse(text) as StreamsAnswer;
   expect([answer.items.length, answer.total]).toEqual([NODES, NODES]);
-  // A slice is 3 ms; sorting the ids and a collection of garbage may add to it. The whole answer takes far longer.
-  expect(delays.percentile(99) / 1e6).toBeLessThan(30);
+  expect(turns).toBeGreaterThan(10);
 });
 
 test("a reader that leaves ends the walk", async () => {

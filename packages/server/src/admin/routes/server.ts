@@ -1,3 +1,4 @@
+import type { SourceProblem } from "../../observe/source-status.ts";
 import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer } from "../answer.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 import type { AdminView } from "../view.ts";
@@ -60,6 +61,16 @@ export const layers: Route = {
   },
 };
 
+const MAX_PROBLEMS = 1000;
+
+/** A hundred thousand resources may well have as many warnings. */
+function worstFirst(problems: readonly SourceProblem[]): readonly SourceProblem[] {
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (errors.length >= MAX_PROBLEMS) return errors.slice(0, MAX_PROBLEMS);
+  const warnings = problems.filter(({ severity }) => severity === "warning");
+  return [...errors, ...warnings.slice(0, MAX_PROBLEMS - errors.length)];
+}
+
 /** How the files stand. */
 export const source: Route = {
   path: "/api/v1/source",
@@ -67,7 +78,12 @@ export const source: Route = {
   parameters: {},
   answer({ view }) {
     const { state, since, problems } = view.source();
-    const value: SourceAnswer = { state, since: since.toISOString(), problems };
+    const value: SourceAnswer = {
+      state,
+      since: since.toISOString(),
+      problems: worstFirst(problems),
+      total: problems.length,
+    };
     return { kind: "json", value };
   },
 };
