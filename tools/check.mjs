@@ -35,7 +35,12 @@ const checks = [
   { name: "api", says: "public names are those of api/", run: ["node tools/api-report.mjs --check"], after: "types" },
   { name: "docs", says: "links, names and code in the docs", run: ["node tools/check-docs.mjs"], after: "types" },
   { name: "tree", says: "file names, no machine paths", run: ["node tools/check-tree.mjs"] },
-  { name: "packages", says: "what npm will see", run: ["node tools/check-packages.mjs"], after: "types" },
+  {
+    name: "packages",
+    says: "what npm will see",
+    run: ["node tools/complete-lock.mjs --check", "node tools/check-packages.mjs"],
+    after: "types",
+  },
   {
     name: "requirements",
     says: "every requirement has a case",
