@@ -51,6 +51,16 @@ describe("the types of requirements 1.3 (B-TYP-01)", () => {
     ]);
   });
 
+  it("have a ClusterLoadAssignment without endpoints to stand in for one that is missing, and nothing for the others", () => {
+    const all = api.types.flatMap(({ type, v2Twin }) => (v2Twin === undefined ? [type] : [type, v2Twin]));
+    expect(all.filter((type) => api.traits(type)?.placeholder !== undefined)).toEqual([
+      url(V3.endpoints),
+      url("envoy.api.v2.ClusterLoadAssignment"),
+    ]);
+    const bytes = api.traits(url(V3.endpoints))?.placeholder?.("größe") ?? new Uint8Array();
+    expect(api.toJson(url(V3.endpoints), bytes)).toEqual(typed(V3.endpoints, { clusterName: "größe" }));
+  });
+
   it.each<[string, string | undefined]>([
     ["cds", V3.cluster],
     ["CDS", V3.cluster],

@@ -209,6 +209,25 @@ describe("a value that is nested too deep", () => {
   });
 });
 
+describe("a value that is nested as deep as it may be", () => {
+  it.each<[string, (inner: unknown) => unknown]>([
+    ["in lists", (inner) => [inner]],
+    ["in objects", (inner) => ({ a: inner })],
+  ])("%s can be decoded again", (_, wrap) => {
+    let value: unknown = 1;
+    let deepest = 0;
+    for (let depth = 1; depth < 60; depth++) {
+      value = wrap(value);
+      const { input } = api.readResource(typed(V3.runtime, { name: "r", layer: { a: value } }));
+      if (input === undefined) break;
+      expect(api.readEncodedResource(input.type, input.bytes).input).toEqual(input);
+      deepest = depth;
+    }
+    expect(deepest).toBeGreaterThan(30);
+    expect(deepest).toBeLessThan(59);
+  });
+});
+
 describe("encoded resources", () => {
   it("tell of bytes that are no such message, and of no name", () => {
     const type = `type.googleapis.com/${V3.cluster}` as const;

@@ -1,7 +1,7 @@
 import { messageNameOf, parseTypeUrl, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
 import { cluster } from "./cluster.ts";
 import { clusterLoadAssignment } from "./cluster-load-assignment.ts";
-import type { CatalogEntry } from "./entry.ts";
+import { type CatalogEntry, traitsFrom } from "./entry.ts";
 import { extensionConfig } from "./extension-config.ts";
 import { lbEndpoint } from "./lb-endpoint.ts";
 import { clusterCollection, lbEndpointCollection, listenerCollection } from "./list-collection.ts";
@@ -35,10 +35,7 @@ export const catalog: readonly CatalogEntry[] = [
 const byType: ReadonlyMap<TypeUrl, CatalogEntry> = new Map(catalog.map((entry) => [entry.type, entry]));
 
 const traitsByType: ReadonlyMap<TypeUrl, TypeTraits> = new Map([
-  ...catalog.map(({ type, kind, isFullState, owes }): [TypeUrl, TypeTraits] => [
-    type,
-    { type, kind, isFullState, owes },
-  ]),
+  ...catalog.map((entry): [TypeUrl, TypeTraits] => [entry.type, traitsFrom(entry, entry.type, entry.owes)]),
   ...twinTraits(catalog),
 ]);
 

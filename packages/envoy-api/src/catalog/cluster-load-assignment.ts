@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { Locality } from "../../gen/types/envoy/config/core/v3/base_pb.d.ts";
 import type { LocalityLbEndpoints } from "../../gen/types/envoy/config/endpoint/v3/endpoint_components_pb.d.ts";
 import type { ClusterLoadAssignment } from "../../gen/types/envoy/config/endpoint/v3/endpoint_pb.d.ts";
@@ -11,9 +12,17 @@ export const clusterLoadAssignment: CatalogEntry = defineEntry<ClusterLoadAssign
   shortName: "eds",
   v2Message: "envoy.api.v2.ClusterLoadAssignment",
   nameIn: (content) => content.clusterName,
+  placeholder: encodeEmpty,
   namingHint: 'give it the "cluster_name" that the Cluster asks for: its service_name, or else its name',
   check: checkEndpoints,
 });
+
+const CLUSTER_NAME = 1;
+
+/** No endpoints: ends the warming of a cluster that has none. */
+function encodeEmpty(name: string): Uint8Array {
+  return new BinaryWriter().tag(CLUSTER_NAME, WireType.LengthDelimited).string(name).finish();
+}
 
 function checkEndpoints(content: ClusterLoadAssignment, report: ReportFinding): void {
   const seenLocalities = new Map<string, number>();

@@ -1,5 +1,5 @@
 import type { Message } from "@bufbuild/protobuf";
-import { formatTypeUrl, type Reference, type TypeKind, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, type Reference, type TypeKind, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
 import type { FieldProblem, FieldProblemCode } from "../problem.ts";
 
 /** Tells what a real client would refuse, or not do. The path is below the message that is checked, in proto names. */
@@ -21,6 +21,8 @@ export interface CatalogEntry {
   /** Types that are waited for again after a change of a resource that refers to them (S-WRM-08). */
   readonly owes: readonly TypeUrl[];
   readonly v2Twin: TypeUrl | undefined;
+  /** The bytes of a resource of that name that says "there is none", the same in v2; undefined if nothing says so. */
+  readonly placeholder: ((name: string) => Uint8Array) | undefined;
   /** The name as it stands in the message, undefined or empty if it does not. Without it, names come from the wrapper. */
   readonly nameIn: ((content: Message) => string | undefined) | undefined;
   /** Says how to name a resource that has no name. */
@@ -42,6 +44,7 @@ export interface EntryDefinition<M extends Message> {
   readonly owes?: readonly TypeUrl[];
   /** The full name of its message in v2. */
   readonly v2Message?: string;
+  readonly placeholder?: (name: string) => Uint8Array;
   readonly nameIn?: (content: M) => string | undefined;
   readonly namingHint?: string;
   readonly referencesIn?: (content: M) => readonly Reference[];
@@ -59,10 +62,18 @@ export function defineEntry<M extends Message>(definition: EntryDefinition<M>): 
     isFullState: definition.isFullState ?? false,
     owes: definition.owes ?? [],
     v2Twin: definition.v2Message === undefined ? undefined : formatTypeUrl(definition.v2Message),
+    placeholder: definition.placeholder,
     nameIn: nameIn && ((content) => nameIn(content as M)),
     namingHint: definition.namingHint ?? 'give it a "name"',
     referencesIn: referencesIn && ((content) => referencesIn(content as M)),
     check: check && ((content, report, name) => check(content as M, report, name)),
     checksNested: definition.checksNested ?? false,
   };
+}
+
+/** What the protocol has to know of a type: the entry's own, or that of its v2 twin. */
+export function traitsFrom(entry: CatalogEntry, type: TypeUrl, owes: readonly TypeUrl[]): TypeTraits {
+  const { kind, isFullState, placeholder } = entry;
+  const traits = { type, kind, isFullState, owes };
+  return placeholder === undefined ? traits : { ...traits, placeholder };
 }
