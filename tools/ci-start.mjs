@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The README's first command: `npm start` comes up, says what to try next, and every line that it suggests works.
+// The README's commands: `npm start` comes up and says what to try next; every line that it suggests works, and so does
+// every other one of the README, and its program.
 import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseMarkdown } from "./docs/markdown.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const START_WITHIN_MS = 90_000;
@@ -77,8 +80,14 @@ const isUp = await until(
   START_WITHIN_MS,
 );
 note(isUp, "npm start serves and says what to try next", server.said);
+const readme = parseMarkdown(readFileSync(join(root, "README.md"), "utf8")).blocks;
+const written = readme
+  .filter(({ language }) => language === "sh")
+  .flatMap((block) => block.lines)
+  .filter((line) => line.startsWith("npx xds "))
+  .map((line) => line.split(" && ")[0]);
 // What is printed in one piece is read in one piece; the last line ends the list.
-const lines = suggestions(server.said);
+const lines = new Set([...suggestions(server.said), ...written]);
 for (const line of lines) {
   const run = start(line.replace(/\s>\s*\S+$/, ""));
   // A command that follows changes does not end by itself: it works when it has shown something.
@@ -98,5 +107,14 @@ end(server, "SIGTERM");
 await until(server, () => server.code !== undefined, STOP_WITHIN_MS);
 note(server.code !== undefined, "it ends when it is told to", server.said);
 end(server, "SIGKILL");
+
+const program = readme.find(({ language }) => language === "ts");
+mkdirSync(join(root, ".cache"), { recursive: true });
+writeFileSync(join(root, ".cache", "readme.mjs"), program.lines.join("\n"));
+const embedded = start("node .cache/readme.mjs");
+const serves = await until(embedded, () => /port: \d+/.test(embedded.out), ANSWER_WITHIN_MS);
+note(serves, "the program of the README serves", embedded.said);
+end(embedded, "SIGKILL");
+await embedded.closed;
 console.log(`${passed} passed, ${failed} failed, 0 skipped`);
 process.exitCode = failed === 0 ? 0 : 1;
