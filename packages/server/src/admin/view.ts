@@ -41,6 +41,8 @@ export interface ResourceTypes {
   readonly types: readonly { readonly type: TypeUrl; readonly kind: TypeKind; readonly shortName: string }[];
   /** Finds a type by a short name, a message name or a type URL. */
   typeNamed(text: string): TypeUrl | undefined;
+  /** Whether what is inside such a resource can be read, and so redacted. */
+  knows(type: TypeUrl): boolean;
   /** Canonical JSON; `redact` replaces whatever is secret. Throws on bytes that are no such message. */
   toJson(type: TypeUrl, bytes: Uint8Array, options: { readonly redact: boolean }): unknown;
 }

@@ -188,12 +188,14 @@ describe("resources", () => {
   });
 
   test("H2 secrets are never shown, and what cannot be read is said to be so", async () => {
-    world.commit([{ layer: "base", puts: [resource(CDS, "c", "broken")] }]);
+    const unknown = "type.googleapis.com/acme.Vault";
+    world.commit([{ layer: "base", puts: [resource(CDS, "c", "broken"), resource(unknown, "d", "PRIVATE")] }]);
     const { text } = await ask("/api/v1/resources?body=true");
     expect(text).not.toContain("PRIVATE");
     const { items } = JSON.parse(text) as ResourcesAnswer;
     expect(items.find(({ name }) => name === "key")?.body).toEqual({ "@type": SDS, text: "[redacted]" });
     expect(items.find(({ name }) => name === "c")).toMatchObject({ problem: "not a message" });
+    expect(items.find(({ name }) => name === "d")?.problem).toMatch(/may be secret/);
   });
 });
 

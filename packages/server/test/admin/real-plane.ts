@@ -69,6 +69,7 @@ export class RealPlane {
     types: {
       types,
       typeNamed: (text) => types.find(({ shortName, type }) => text === shortName || text === type)?.type,
+      knows: (type) => types.some((entry) => entry.type === type),
       toJson: (type, bytes, { redact }) => {
         if (!redact) throw new Error("must be asked to redact");
         const text = Buffer.from(bytes).toString();

@@ -43,12 +43,12 @@ function dynamicResources(mode: EnvoyMode): unknown {
     set_node_on_first_message_only: true,
     grpc_services: [{ envoy_grpc: { cluster_name: SERVER_CLUSTER } }],
   };
-  const isAggregated = mode.startsWith("ads-");
   const config = {
     resource_api_version: "V3",
-    ...(isAggregated ? { ads: {} } : { api_config_source: source }),
+    ...(mode.startsWith("ads-") ? { ads: {} } : { api_config_source: source }),
   };
-  return { ...(isAggregated && { ads_config: source }), cds_config: config, lds_config: config };
+  // With streams of their own for clusters and listeners, too: those may say that their endpoints and routes come by ADS.
+  return { ads_config: source, cds_config: config, lds_config: config };
 }
 
 function serverCluster({ server, ca }: EnvoyBootstrapOptions): unknown {

@@ -113,6 +113,7 @@ function describeResource(
 }
 
 function bodyOf(view: AdminView, { type, bytes }: Resource): { body: unknown } | { problem: string } {
+  if (!view.types.knows(type)) return { problem: "nothing is known of this type, and what it holds may be secret" };
   try {
     return { body: view.types.toJson(type, bytes, { redact: true }) };
   } catch (cause) {
