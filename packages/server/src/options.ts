@@ -134,7 +134,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
 }
 
 /** Everything that is wrong with the options. */
-export function findOptionProblems(options: ManagementServerOptions): readonly OptionProblem[] {
+function findOptionProblems(options: ManagementServerOptions): readonly OptionProblem[] {
   return [
     ...findAddressProblems("listen", options.listen),
     ...(options.admin === false ? [] : findAddressProblems("admin", options.admin)),

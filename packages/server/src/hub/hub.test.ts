@@ -16,6 +16,7 @@ import { Hub, type HubOptions } from "./hub.ts";
 import type { ServerReport } from "./port.ts";
 
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
+const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 const SECRETS: readonly TypeUrl[] = [
   formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret"),
   formatTypeUrl("envoy.api.v2.auth.Secret"),
@@ -145,6 +146,31 @@ describe("our own mistakes", () => {
     expect(hub.openStreams).toBe(1);
     hub.close();
   });
+});
+
+test("our own mistake in a turn ends the stream whose turn it was, and no other", async () => {
+  let isArmed = false;
+  const { hub, open, reports } = startHub({
+    traits: (type) => ({
+      type,
+      kind: type === CLUSTER ? "cds" : "eds",
+      isFullState: false,
+      get owes(): readonly TypeUrl[] {
+        if (isArmed && type === CLUSTER) throw new Error("cannot");
+        return [];
+      },
+    }),
+  });
+  hub.commit({ changes: [{ layer: "base", puts: [resource(CLUSTER, "c"), resource(ENDPOINTS, "e")] }] });
+  const [hurt, other] = [open(remote), open(remote)];
+  hurt.ask(request(CLUSTER, ["c"]));
+  other.ask(request(ENDPOINTS, ["e"]));
+  isArmed = true;
+  await settled();
+  expect(hurt).toMatchObject({ received: [], ended: [{ code: 13 }] });
+  expect(other).toMatchObject({ received: [["e"]], ended: [] });
+  expect(reports).toContainEqual(expect.objectContaining({ kind: "invariant-broken", during: "turn" }));
+  hub.close();
 });
 
 test("a fan-out is cut into slices: what happens meanwhile does not wait for its end", async () => {

@@ -1,6 +1,7 @@
 import type { BodyEncoder } from "@xdskit/envoy-api";
 import {
   type DiscoveryRequest,
+  InvariantError,
   type LayerState,
   type Node,
   type Peer,
@@ -427,7 +428,7 @@ export class Hub implements HubPort {
       this.#failedTurns = 0;
     } catch (cause) {
       this.#failedTurns++;
-      this.#fail(streamOf(cause), "turn", cause);
+      this.#fail(cause instanceof InvariantError ? cause.stream : undefined, "turn", cause);
     }
   }
 
@@ -506,12 +507,6 @@ const notReady: Status = {
   code: statusCode.UNAVAILABLE,
   message: "not ready: no configuration has been loaded yet; try again later",
 };
-
-/** The stream that an error of the plane says it is about. */
-function streamOf(cause: unknown): StreamId | undefined {
-  if (typeof cause !== "object" || cause === null || !("stream" in cause)) return undefined;
-  return typeof cause.stream === "number" ? cause.stream : undefined;
-}
 
 /** Walks a queue that grows while it is walked, and leaves it empty. */
 function* drained<T>(queue: T[]): Iterable<T> {

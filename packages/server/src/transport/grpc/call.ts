@@ -51,8 +51,8 @@ export class GrpcCall implements StreamHandle {
   accept(listener: CallListener): void {
     this.#listener = listener;
     if (this.#closedBy !== undefined) this.closed(this.#closedBy);
-    if (this.#isOver) return;
     const stream = this.#stream;
+    if (this.#isOver || stream.destroyed) return; // "close" follows
     stream.respond(responseHeaders, { waitForTrailers: true });
     stream.on("data", (chunk: Uint8Array) => {
       if (this.#isOver) return;
@@ -225,7 +225,7 @@ export function openCall(
 }
 
 /** Answers a call that has no headers yet with its status alone. */
-export function refuseCall(stream: ServerHttp2Stream, status: Status): void {
+function refuseCall(stream: ServerHttp2Stream, status: Status): void {
   if (stream.destroyed) return;
   stream.respond({ ...responseHeaders, ...formatTrailers(status) }, { endStream: true });
   stopReading(stream);

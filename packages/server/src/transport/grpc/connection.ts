@@ -19,6 +19,9 @@ const SPARE_STREAMS = 100;
 const MAX_STREAMS = 2 ** 31 - 1;
 /** Connections of one start are asked to go within this share of their age, so that they do not go together. */
 const AGE_JITTER = 0.1;
+/** PINGs of connections that were opened together are spread over this share of the interval, in so many steps. */
+const PING_SPREAD = 0.1;
+const PING_STEPS = 32;
 /** After its streams were ended, an old connection has so long to take leave. */
 const LEAVE_WITHIN_MS = 1_000;
 
@@ -95,6 +98,7 @@ export class GrpcConnection {
   }
 
   #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    if (stream.destroyed) return; // reset in the same breath
     const { hub, limits, methods } = this.#options;
     stream.on("error", () => undefined); // "close" follows, with all that is to be known
     const call = openCall(stream, headers, limits.maxRequestBytes);
@@ -116,7 +120,8 @@ export class GrpcConnection {
   #startTimers(): void {
     const { keepaliveMs, maxConnectionAgeMs } = this.#options.limits;
     if (keepaliveMs > 0) {
-      this.#keepalive = setInterval(() => this.#ping(), keepaliveMs);
+      const step = Math.floor(Math.random() * PING_STEPS) / PING_STEPS;
+      this.#keepalive = setInterval(() => this.#ping(), keepaliveMs * (1 - PING_SPREAD * step));
       this.#keepalive.unref();
     }
     if (maxConnectionAgeMs > 0) {
