@@ -90,6 +90,36 @@ const values: readonly (readonly [string, string, object, object])[] = [
     },
   ],
   [
+    "secrets that Envoy's files do not mark, and headers that prove who sends them",
+    V3.route,
+    {
+      name: "r",
+      request_headers_to_add: [
+        { header: { key: "Authorization", value: `Bearer ${PASSWORD}` } },
+        { header: { key: "x-api-key", value: KEY } },
+        { header: { key: "x-team", value: "a" } },
+      ],
+      typed_per_filter_config: {
+        als: typed("envoy.config.core.v3.GrpcService", {
+          google_grpc: { call_credentials: [{ access_token: TICKET }] },
+        }),
+      },
+    },
+    {
+      name: "r",
+      request_headers_to_add: [
+        { header: { key: "Authorization", value: "[redacted]" } },
+        { header: { key: "x-api-key", value: "[redacted]" } },
+        { header: { key: "x-team", value: "a" } },
+      ],
+      typed_per_filter_config: {
+        als: typed("envoy.config.core.v3.GrpcService", {
+          google_grpc: { call_credentials: [{ access_token: "[redacted]" }] },
+        }),
+      },
+    },
+  ],
+  [
     "a key inside a Listener, two Anys deep",
     V3.listener,
     {

@@ -68,7 +68,22 @@ export function shapeOfMessage(message: DescMessage, registry: Registry): Messag
 
 const SENSITIVE_OPTIONS = ["udpa.annotations.sensitive", "xds.annotations.v3.sensitive"];
 
+// Secrets that Envoy's files forgot to mark.
+const UNMARKED_SECRETS: ReadonlySet<string> = new Set([
+  "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.access_token",
+  "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.google_refresh_token",
+  "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.GoogleIAMCredentials.authorization_token",
+  "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.ServiceAccountJWTAccessCredentials.json_key",
+  "envoy.config.trace.v3.LightstepConfig.access_token",
+  "envoy.extensions.common.aws.v3.InlineCredentialProvider.secret_access_key",
+  "envoy.extensions.common.aws.v3.InlineCredentialProvider.session_token",
+  "envoy.extensions.filters.http.api_key_auth.v3.Credential.key",
+  "envoy.extensions.filters.http.aws_lambda.v3.Credentials.secret_access_key",
+  "envoy.extensions.filters.http.aws_lambda.v3.Credentials.session_token",
+]);
+
 function isSensitive(field: DescField, registry: Registry): boolean {
+  if (UNMARKED_SECRETS.has(`${field.parent.typeName}.${field.name}`)) return true;
   return SENSITIVE_OPTIONS.some((name) => {
     const option = registry.getExtension(name);
     return option !== undefined && getOption(field, option) === true;

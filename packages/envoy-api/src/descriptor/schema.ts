@@ -3,11 +3,15 @@ import { readBuiltInDescriptors } from "./built-in.ts";
 import { DescriptorError } from "./descriptor-error.ts";
 import { mergeDescriptors } from "./merge-descriptors.ts";
 import { type MessageShape, shapeOfMessage } from "./message-shape.ts";
+import { nearestName } from "./nearest-name.ts";
+
+const MOST_REMEMBERED = 1000;
 
 /** All messages that are known, and how each is read and printed. */
 export class Schema {
   readonly registry: FileRegistry;
   readonly #shapes = new Map<DescMessage, MessageShape>();
+  readonly #nearest = new Map<string, string | undefined>();
   #names: readonly string[] | undefined;
 
   constructor(registry: FileRegistry) {
@@ -28,13 +32,15 @@ export class Schema {
     return shape;
   }
 
-  /** Full names of all messages, sorted. */
-  get messageNames(): readonly string[] {
-    this.#names ??= [...this.registry]
-      .filter((type) => type.kind === "message")
-      .map((type) => type.typeName)
-      .sort();
-    return this.#names;
+  /** The message whose name is nearest to a name that is none, if it is near enough to be meant. */
+  nearestMessage(name: string): string | undefined {
+    const known = this.#nearest.get(name);
+    if (known !== undefined || this.#nearest.has(name)) return known;
+    this.#names ??= [...this.registry].filter((type) => type.kind === "message").map((type) => type.typeName);
+    const nearest = nearestName(name, this.#names);
+    // A search takes milliseconds, and a mistake is seldom made once. What is remembered is bounded all the same.
+    if (this.#nearest.size < MOST_REMEMBERED) this.#nearest.set(name, nearest);
+    return nearest;
   }
 }
 

@@ -8,9 +8,9 @@ import {
   type ScalarType,
 } from "@bufbuild/protobuf";
 import { representationOf } from "../descriptor/message-shape.ts";
+import { nearestName } from "../descriptor/nearest-name.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, encodeContent, rememberDecoded } from "./content.ts";
-import { nearestName } from "./edit-distance.ts";
 import type { ProblemList } from "./problem-list.ts";
 import { decodeBase64, readMapKey, readScalar } from "./scalar.ts";
 import { listValueMessage, structMessage, valueMessage } from "./struct-message.ts";
@@ -318,7 +318,7 @@ export class JsonReader {
   /** Adds the problem of a type that has no descriptor; the path is that of the object with `@type`. */
   unknownType(type: string): undefined {
     const name = type.slice(type.lastIndexOf("/") + 1);
-    const nearest = nearestName(name, this.#schema.messageNames);
+    const nearest = this.#schema.nearestMessage(name);
     this.#problems.path.push("@type");
     this.#problems.error(
       "TYPE_UNKNOWN",

@@ -14,9 +14,13 @@ export const redactedBytes: Uint8Array = new TextEncoder().encode(REDACTED);
 // Where a secret is to be found is no secret, and is what an operator looks for.
 const NAMES_OF_PLACES = new Set(["filename", "environment_variable", "watched_directory"]);
 
+// Headers that prove who sends them, wherever a header is added to a request.
+const HEADER = "envoy.config.core.v3.HeaderValue";
+const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|.*(api-?key|token|secret|password).*)$/i;
+
 /**
  * Replaces what must not be shown in a decoded message, in place: every field that Envoy marks as sensitive, with all
- * text below it, and what cannot be read inside a Secret.
+ * text below it, the values of headers such as `authorization`, and what cannot be read inside a Secret.
  */
 export function redact(message: DescMessage, content: Content, schema: Schema): void {
   new Redaction(schema, schema.shapeOf(message).isSecret).visit(message, content, false);
@@ -38,9 +42,11 @@ class Redaction {
       return;
     }
     const shape = this.#schema.shapeOf(message);
+    const isHeader = message.typeName === HEADER && SECRET_HEADER.test(String(content["key"]));
     forEachField(shape, content, (field, value) => {
       if (isSecret && NAMES_OF_PLACES.has(field.name)) return;
-      this.#field(content, field, value, isSecret || shape.sensitive.has(field));
+      const isMarked = shape.sensitive.has(field) || (isHeader && field.name !== "key");
+      this.#field(content, field, value, isSecret || isMarked);
     });
   }
 

@@ -1,0 +1,25 @@
+import { describe, expect, it } from "vitest";
+import { nearestName } from "./nearest-name.ts";
+
+const NAMES = ["name", "connect_timeout", "lb_policy", "STATIC", "envoy.config.cluster.v3.Cluster"];
+
+describe("the nearest name", () => {
+  it.each<[string, string | undefined]>([
+    ["nam", "name"],
+    ["connectTimeout", "connect_timeout"],
+    ["connect-timeot", "connect_timeout"],
+    ["lb_polciy", "lb_policy"],
+    ["static", "STATIC"],
+    ["envoy.config.cluster.v2.Cluster", "envoy.config.cluster.v3.Cluster"],
+    ["x", undefined],
+    ["zzzzzz", undefined],
+    ["", undefined],
+    ["n".repeat(100_000), undefined],
+  ])("of %s is %s", (text, expected) => {
+    expect(nearestName(text, NAMES)).toBe(expected);
+  });
+
+  it("is the first of those that are as near", () => {
+    expect(nearestName("b_one", ["a_one", "c_one"])).toBe("a_one");
+  });
+});
