@@ -33,6 +33,7 @@ export class DeltaTypeStream implements TypeStream {
   /** Where the stream stood when everything was asked for once more. */
   #rewoundFrom: Position | undefined;
   #isOpen = false;
+  #isResumed = false;
   #initial: InitialVersions = noInitialVersions;
   /** What the client reports at the current version need not be sent. */
   #trustsInitial = true;
@@ -64,6 +65,10 @@ export class DeltaTypeStream implements TypeStream {
     return this.#comparison !== undefined;
   }
 
+  get isResumed(): boolean {
+    return this.#isResumed;
+  }
+
   onRequest(request: DiscoveryRequest): Understood {
     if (request.kind !== "delta") throw new Error("invariant: a State of the World request on a delta stream");
     const isFirst = !this.#isOpen;
@@ -72,6 +77,7 @@ export class DeltaTypeStream implements TypeStream {
     const change = this.#subscribe(request, isFirst);
     if (isFirst) {
       this.#initial = request.initialVersions;
+      this.#isResumed = request.initialVersions.size > 0;
       return { as: "initial" };
     }
     const late = request.initialVersions.size > 0 ? { oddity: "late-initial-versions" as const } : {};
@@ -79,7 +85,8 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   owe(names: Iterable<string>): boolean {
-    if (this.#position === undefined) return false;
+    // A first answer has everything in it, unless it leaves out what the client reports.
+    if (this.#position === undefined && this.#initial.size === 0) return false;
     let isAny = false;
     for (const name of names) {
       if (!this.subscription.isWildcard && !this.subscription.names.has(name)) continue;
@@ -188,7 +195,9 @@ export class DeltaTypeStream implements TypeStream {
 
   /** The client brings versions along: only what differs is sent (S-REC-09), however many turns it takes to find out. */
   #compare(here: Position, present: Present): readonly Answer[] {
-    this.#comparison ??= { is: this.#comparisonFor(here, present), from: here };
+    // A node that moved in the middle is compared with its new view from the start.
+    if (this.#comparison?.from.view !== here.view)
+      this.#comparison = { is: this.#comparisonFor(here, present), from: here };
     const { is, from } = this.#comparison;
     if (!is.isDone) is.step();
     if (!is.isDone) return [];
@@ -208,7 +217,7 @@ export class DeltaTypeStream implements TypeStream {
     }
     this.#addAsked(news, here.view, present);
     const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard });
-    this.#advance(from.view === here.view ? from : here, answers);
+    this.#advance(from, answers);
     if (hasMoved) {
       for (const [name, put] of news.puts) this.#ahead.set(name, put.version);
       for (const name of news.removed) this.#ahead.set(name, undefined);

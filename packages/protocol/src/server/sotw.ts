@@ -16,6 +16,7 @@ export class SotwTypeStream implements TypeStream {
   readonly subscription: Subscription;
   readonly deliveries: Deliveries = new Deliveries();
   readonly isPaused = false;
+  readonly isResumed = false;
   readonly #options: TypeStreamOptions;
   #position: Position | undefined;
   #isOpen = false;

@@ -41,6 +41,10 @@ export class Stream {
   view: View;
   readonly #types = new Map<TypeUrl, TypeStream>();
   #inOrder: readonly TypeStream[] = [];
+  /** The client came back with versions that it holds. */
+  #isResumed = false;
+  /** What answers to a client that came back owe in types that it has not asked for yet (S-WRM-08). */
+  readonly #owedBeforehand = new Map<TypeUrl, Set<string>>();
   #lastNonce = 0;
 
   constructor(opened: StreamOpened, identity: Identity, view: View) {
@@ -64,6 +68,9 @@ export class Stream {
   onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly PlaneEffect[] {
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
     const understood = type.onRequest(request);
+    if (request.kind === "delta" && request.initialVersions.size > 0) this.#isResumed = true;
+    type.owe(this.#owedBeforehand.get(traits.type) ?? []);
+    this.#owedBeforehand.delete(traits.type);
     const about = { stream: this.opened.stream, node: this.identity.node, type: traits.type };
     const effects: PlaneEffect[] = [report({ kind: "request-understood", ...about, as: understood.as })];
     if (understood.acked !== undefined) {
@@ -150,14 +157,21 @@ export class Stream {
     if (type.traits.owes.length === 0 || !this.identity.dialect.resendEdsOnClusterChange) return;
     for (const owedType of type.traits.owes) {
       const here = this.#types.get(owedType);
-      if (this.#isAggregated && here?.position === undefined) continue;
+      if (this.#isAggregated && here?.position === undefined && !this.#isResumed) continue;
       const names = owed.get(owedType) ?? new Set();
       for (const reference of news.flat().flatMap((resource) => resource.references)) {
         if (reference.type === owedType) names.add(reference.name);
       }
       here?.owe(names);
+      if (here === undefined && this.#isResumed) this.#oweBeforehand(owedType, names);
       owed.set(owedType, names);
     }
+  }
+
+  #oweBeforehand(type: TypeUrl, names: ReadonlySet<string>): void {
+    const known = this.#owedBeforehand.get(type) ?? new Set();
+    for (const name of names) known.add(name);
+    if (known.size > 0) this.#owedBeforehand.set(type, known);
   }
 
   #describeType(type: TypeStream): TypeState {

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest";
+import { CLUSTER, digest, ENDPOINTS } from "../../test/support/resources.ts";
+import type { ResourceInput } from "./resource.ts";
+import { addSums, createResource, formatVersion, subtractSums } from "./version.ts";
+
+const largest = (1n << 128n) - 1n;
+const bytes = new Uint8Array([1, 2, 3]);
+const plain: ResourceInput = { type: CLUSTER, name: "c", bytes };
+const versionOf = (more: Partial<ResourceInput>): string => createResource({ ...plain, ...more }, digest).version;
+
+describe("a sum", () => {
+  test("wraps around at 128 bits, in both directions", () => {
+    expect(addSums(largest, 1n)).toBe(0n);
+    expect(subtractSums(0n, 1n)).toBe(largest);
+    expect(addSums(2n, 3n)).toBe(5n);
+    expect(subtractSums(5n, 3n)).toBe(2n);
+  });
+});
+
+describe("a printed version", () => {
+  test.each([
+    [0n, "AAAAAAAAAAAAAAAA"],
+    [1n, "BAAAAAAAAAAAAAAA"],
+    [63n, "_AAAAAAAAAAAAAAA"],
+    [64n, "ABAAAAAAAAAAAAAA"],
+    [63n << 90n, "AAAAAAAAAAAAAAA_"],
+    [1n << 96n, "AAAAAAAAAAAAAAAA"],
+  ])("of %d is %s", (sum, text) => {
+    expect(formatVersion(sum)).toBe(text);
+  });
+
+  test("spells six bits a character", () => {
+    const digits = Array.from({ length: 64 }, (_, digit) => formatVersion(BigInt(digit)).charAt(0));
+    expect(digits.join("")).toBe("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
+  });
+});
+
+describe("a resource", () => {
+  test("has nothing but what it was given", () => {
+    const version = formatVersion(digest([bytes]));
+    expect(createResource(plain, digest)).toEqual({
+      type: CLUSTER,
+      name: "c",
+      bytes,
+      aliases: [],
+      ttlMs: undefined,
+      doNotCache: false,
+      metadata: undefined,
+      onDemand: false,
+      references: [],
+      version,
+      sum: digest(["c", version]),
+    });
+  });
+
+  test("keeps all that it was given", () => {
+    const given: ResourceInput = {
+      ...plain,
+      aliases: ["b", "a"],
+      ttlMs: 1_000,
+      doNotCache: true,
+      metadata: new Uint8Array([9]),
+      onDemand: true,
+      references: [{ type: ENDPOINTS, name: "c" }],
+      version: "mine",
+    };
+    expect(createResource(given, digest)).toEqual({ ...given, sum: digest(["c", "mine"]) });
+  });
+
+  test("has another version when bytes, aliases, metadata or cache control differ", () => {
+    const versions = [
+      versionOf({}),
+      versionOf({ bytes: new Uint8Array([1, 2, 4]) }),
+      versionOf({ aliases: ["a"] }),
+      versionOf({ aliases: ["no-cache"] }),
+      versionOf({ aliases: ["a", "b"] }),
+      versionOf({ aliases: ["ab"] }),
+      versionOf({ metadata: new Uint8Array([9]) }),
+      versionOf({ metadata: new Uint8Array([8]) }),
+      versionOf({ doNotCache: true }),
+      versionOf({ doNotCache: true, aliases: ["a"] }),
+      versionOf({ doNotCache: true, metadata: new Uint8Array([9]) }),
+    ];
+    expect(new Set(versions).size).toBe(versions.length);
+  });
+
+  test("has the same version whatever its name, ttl, references, demand, and the order of its aliases", () => {
+    const same = [
+      versionOf({ aliases: ["a", "b"] }),
+      versionOf({ aliases: ["b", "a"] }),
+      versionOf({ aliases: ["b", "a"], name: "d" }),
+      versionOf({ aliases: ["b", "a"], ttlMs: 5 }),
+      versionOf({ aliases: ["b", "a"], onDemand: true }),
+      versionOf({ aliases: ["b", "a"], references: [{ type: ENDPOINTS, name: "c" }] }),
+      versionOf({ aliases: ["b", "a"], doNotCache: false }),
+    ];
+    expect(new Set(same).size).toBe(1);
+    expect(versionOf({ doNotCache: false, aliases: [] })).toBe(versionOf({}));
+  });
+
+  test("leaves the list of aliases that it was given as it is", () => {
+    const aliases = ["b", "a"];
+    versionOf({ aliases });
+    expect(aliases).toEqual(["b", "a"]);
+  });
+
+  test("adds a sum that differs by name and by version", () => {
+    const sums = ["c", "d"].flatMap((name) =>
+      ["1", "2"].map((version) => createResource({ ...plain, name, version }, digest).sum),
+    );
+    expect(new Set(sums).size).toBe(4);
+  });
+});

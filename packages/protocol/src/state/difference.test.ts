@@ -1,0 +1,191 @@
+import { describe, expect, test } from "vitest";
+import { cluster, shown, viewOf, WrittenLayer } from "../../test/support/layers.ts";
+import { CLUSTER, ENDPOINTS } from "../../test/support/resources.ts";
+import { type Difference, differenceBetween, noDifference, positionKey, reaches } from "./difference.ts";
+import type { View } from "./view.ts";
+
+/** The changes in short, in the order of their names, and what a wildcard is told. */
+function told({ changes, segments }: Difference): unknown {
+  return {
+    changes: changes.map(({ name, then, now }) => `${name}: ${then?.version ?? "-"} → ${now?.version ?? "-"}`).sort(),
+    puts: segments.flatMap((segment) => segment.puts.map(shown)).sort(),
+    removed: segments.flatMap((segment) => segment.removed).sort(),
+  };
+}
+
+const version = (name: string, label: string): string => cluster(name, label).version;
+const between = (from: View, revision: number, to: View): unknown =>
+  told(differenceBetween({ view: from, revision }, to, CLUSTER));
+
+describe("a difference in one view", () => {
+  test("is none where nothing changed since", () => {
+    const base = new WrittenLayer("base", [cluster("a", "1")], 3);
+    const view = viewOf(base);
+    expect(differenceBetween({ view, revision: 3 }, view, CLUSTER)).toBe(noDifference);
+    expect(differenceBetween({ view, revision: 1 }, view, ENDPOINTS)).toBe(noDifference);
+    expect(noDifference).toEqual({ changes: [], segments: [] });
+  });
+
+  test("is made of the segments of its layers, which other views share", () => {
+    const one = new WrittenLayer("one", [cluster("a", "1")]);
+    const two = new WrittenLayer("two", [cluster("b", "1")]);
+    const base = new WrittenLayer("base", [cluster("c", "1"), cluster("d", "1")]);
+    const views = [viewOf(one, base), viewOf(two, base)] as const;
+    base.put(2, cluster("c", "2"));
+    base.delete(2, "d");
+    one.put(2, cluster("e", "1"));
+    const differences = views.map((view) => differenceBetween({ view, revision: 1 }, view, CLUSTER));
+    expect(told(differences[0] ?? noDifference)).toEqual({
+      changes: [
+        `c: ${version("c", "1")} → ${version("c", "2")}`,
+        `d: ${version("d", "1")} → -`,
+        `e: - → ${version("e", "1")}`,
+      ],
+      puts: ["c@2", "e@1"],
+      removed: ["d"],
+    });
+    expect(differences[0]?.segments.length).toBe(2);
+    expect(differences[1]?.segments.length).toBe(1);
+    expect(differences[0]?.segments[1]).toBe(differences[1]?.segments[0]);
+  });
+
+  test("has no segment where a layer's change came to nothing", () => {
+    const base = new WrittenLayer("base", [cluster("a", "1")]);
+    const view = viewOf(base);
+    base.put(2, cluster("a", "2"));
+    base.put(3, cluster("a", "1"));
+    expect(differenceBetween({ view, revision: 1 }, view, CLUSTER)).toEqual(noDifference);
+  });
+
+  test("says nothing of what another layer hides", () => {
+    const top = new WrittenLayer("top", [cluster("a", "top")]);
+    const base = new WrittenLayer("base", [cluster("a", "1"), cluster("b", "1")]);
+    const view = viewOf(top, base);
+    base.put(2, cluster("a", "2"));
+    expect(differenceBetween({ view, revision: 1 }, view, CLUSTER)).toEqual(noDifference);
+    base.put(3, cluster("b", "2"));
+    expect(between(view, 1, view)).toEqual({
+      changes: [`b: ${version("b", "1")} → ${version("b", "2")}`],
+      puts: ["b@2"],
+      removed: [],
+    });
+  });
+
+  test("says what a name becomes when a layer begins or ends to hide it", () => {
+    const top = new WrittenLayer("top", [cluster("a", "top")]);
+    const base = new WrittenLayer("base", [cluster("a", "1"), cluster("b", "1")]);
+    const view = viewOf(top, base);
+    top.delete(2, "a");
+    top.put(2, cluster("b", "top"));
+    expect(between(view, 1, view)).toEqual({
+      changes: [`a: ${version("a", "top")} → ${version("a", "1")}`, `b: ${version("b", "1")} → ${version("b", "top")}`],
+      puts: ["a@1", "b@top"],
+      removed: [],
+    });
+    base.delete(3, "a");
+    expect(between(view, 1, view)).toEqual({
+      changes: [`a: ${version("a", "top")} → -`, `b: ${version("b", "1")} → ${version("b", "top")}`],
+      puts: ["b@top"],
+      removed: ["a"],
+    });
+  });
+
+  test("says nothing where another layer took over the same content", () => {
+    const top = new WrittenLayer("top");
+    const base = new WrittenLayer("base", [cluster("a", "1")]);
+    const view = viewOf(top, base);
+    top.put(2, cluster("a", "1"));
+    base.delete(3, "a");
+    expect(differenceBetween({ view, revision: 1 }, view, CLUSTER)).toEqual(noDifference);
+  });
+
+  test("tells a wildcard of a name that comes on demand only as if it were not there", () => {
+    const base = new WrittenLayer("base", [cluster("a", "1"), cluster("b", "1", true), cluster("c", "1", true)]);
+    const hiding = new WrittenLayer("hiding", [cluster("x", "1")]);
+    const views = [viewOf(base), viewOf(hiding, base)] as const;
+    hiding.put(2, cluster("a", "2", true));
+    base.put(2, cluster("b", "1"), cluster("a", "1", true));
+    base.delete(2, "c");
+    const same = { puts: ["b@1"], removed: ["a"] };
+    for (const view of views) expect(between(view, 1, view)).toMatchObject(same);
+    expect(differenceBetween({ view: views[1], revision: 1 }, views[1], CLUSTER).changes.length).toBe(3);
+  });
+});
+
+describe("a difference between two views", () => {
+  test("is what is held in one and not, or otherwise, in the other", () => {
+    const one = new WrittenLayer("one", [cluster("a", "one"), cluster("b", "one"), cluster("same", "1")]);
+    const two = new WrittenLayer("two", [cluster("b", "two"), cluster("c", "two"), cluster("same", "1")]);
+    const base = new WrittenLayer("base", [cluster("a", "base"), cluster("d", "base")]);
+    expect(between(viewOf(one, base), 1, viewOf(two, base))).toEqual({
+      changes: [
+        `a: ${version("a", "one")} → ${version("a", "base")}`,
+        `b: ${version("b", "one")} → ${version("b", "two")}`,
+        `c: - → ${version("c", "two")}`,
+      ],
+      puts: ["a@base", "b@two", "c@two"],
+      removed: [],
+    });
+    expect(between(viewOf(one), 1, viewOf(base))).toMatchObject({ removed: ["b", "same"] });
+  });
+
+  test("is told from the revision at which the old one was left", () => {
+    const one = new WrittenLayer("one", [cluster("a", "1")]);
+    const base = new WrittenLayer("base", [cluster("b", "1"), cluster("c", "1")]);
+    one.put(2, cluster("a", "2"));
+    base.put(2, cluster("b", "2"));
+    expect(between(viewOf(one, base), 1, viewOf(base))).toEqual({
+      changes: [`a: ${version("a", "1")} → -`, `b: ${version("b", "1")} → ${version("b", "2")}`],
+      puts: ["b@2"],
+      removed: ["a"],
+    });
+  });
+
+  test("is seen even if both have the same layers in another order", () => {
+    const one = new WrittenLayer("one", [cluster("a", "one")]);
+    const two = new WrittenLayer("two", [cluster("a", "two"), cluster("b", "two")]);
+    expect(between(viewOf(one, two), 1, viewOf(two, one))).toEqual({
+      changes: [`a: ${version("a", "one")} → ${version("a", "two")}`],
+      puts: ["a@two"],
+      removed: [],
+    });
+    expect(differenceBetween({ view: viewOf(one, two), revision: 1 }, viewOf(one, two), CLUSTER)).toEqual(noDifference);
+  });
+
+  test("looks through a layer that only one of them has", () => {
+    const lid = new WrittenLayer("lid", [cluster("a", "lid"), cluster("b", "base")]);
+    const base = new WrittenLayer("base", [cluster("a", "base"), cluster("b", "base")]);
+    expect(between(viewOf(base), 1, viewOf(lid, base))).toMatchObject({ puts: ["a@lid"], removed: [] });
+    expect(between(viewOf(lid, base), 1, viewOf(base))).toMatchObject({ puts: ["a@base"], removed: [] });
+  });
+});
+
+describe("a position", () => {
+  test("has one key as long as the difference is the same", () => {
+    const top = new WrittenLayer("top", [cluster("a", "1")], 2);
+    const base = new WrittenLayer("base", [cluster("b", "1")], 5);
+    const view = viewOf(top, base);
+    const keys = [1, 2, 3, 4, 5, 6].map((revision) => positionKey({ view, revision }, view, CLUSTER));
+    expect(keys).toEqual(["0", "2", "2", "2", "5", "5"]);
+    expect(positionKey({ view, revision: 4 }, view, ENDPOINTS)).toBe("0");
+    expect(positionKey({ view, revision: 4 }, viewOf(base), CLUSTER)).not.toBe("2");
+    const other = viewOf(base);
+    const moved = [
+      positionKey({ view, revision: 4 }, other, CLUSTER),
+      positionKey({ view, revision: 5 }, other, CLUSTER),
+      positionKey({ view: viewOf(top), revision: 4 }, other, CLUSTER),
+    ];
+    expect(new Set(moved).size).toBe(3);
+  });
+
+  test("is reached for as long as no journal of its layers was trimmed behind it", () => {
+    const top = new WrittenLayer("top", [cluster("a", "1")], 2);
+    const base = new WrittenLayer("base", [cluster("b", "1")], 4);
+    const view = viewOf(top, base);
+    expect(reaches({ view, revision: 1 }, CLUSTER)).toBe(true);
+    base.tableFor(CLUSTER).journal.trim(4);
+    expect([3, 4, 5].map((revision) => reaches({ view, revision }, CLUSTER))).toEqual([false, true, true]);
+    expect(reaches({ view, revision: 3 }, ENDPOINTS)).toBe(true);
+    expect(reaches({ view: viewOf(top), revision: 3 }, CLUSTER)).toBe(true);
+  });
+});
