@@ -1,17 +1,14 @@
-import { defineConfig, mergeConfig } from "vitest/config";
+import { defineConfig } from "vitest/config";
 import unit from "./vitest.config.ts";
 
 /** Real clients against `xds serve`: real processes and ports, so one file at a time. `XDS_E2E=full` is the long form. */
-export default mergeConfig(
-  unit,
-  defineConfig({
-    test: {
-      include: ["test/e2e/**/*.test.ts"],
-      globalSetup: ["test/e2e/support/global-setup.ts"],
-      testTimeout: 120_000,
-      hookTimeout: 120_000,
-      fileParallelism: false,
-      sequence: { concurrent: false },
-    },
-  }),
-);
+export default defineConfig({
+  resolve: unit.resolve,
+  test: {
+    include: ["test/e2e/**/*.test.ts"],
+    globalSetup: ["test/e2e/support/global-setup.ts"],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    fileParallelism: false,
+  },
+});
