@@ -80,7 +80,6 @@ class WatchedDirectory implements DirectorySource {
     const folders = new FolderWatch(this.#directory, (path) => attention.call(path));
     const { tree } = this.#reading;
     let told = this.#last;
-    let beganAtMs: number | undefined;
     try {
       folders.follow(tree.folders);
       attention.call(""); // what changed between the last load and now
@@ -88,14 +87,13 @@ class WatchedDirectory implements DirectorySource {
         const cancelPoll = this.#poll(attention, folders);
         await attention.untilCalled();
         cancelPoll();
-        const calm = await attention.untilQuiet(beganAtMs);
+        const paths = await attention.untilQuiet();
         if (signal.aborted) return;
-        const load = await this.#inTurn(() => this.#look(calm.paths, { isPatient: true }));
+        const load = await this.#inTurn(() => this.#look(paths, { isPatient: true }));
         for (const path of folders.follow(tree.folders)) attention.call(path.startsWith("..") ? "" : path);
-        // More has happened: whoever changes several files wants them to take effect together.
-        const isEarly = attention.isCalled && performance.now() - calm.beganAtMs < this.#patience.longestMs;
-        beganAtMs = isEarly ? calm.beganAtMs : undefined;
-        if (isEarly || (told !== undefined && sameLoad(told, load))) continue;
+        if (attention.isContinued) continue;
+        attention.endBurst();
+        if (told !== undefined && sameLoad(told, load)) continue;
         told = load;
         yield withWatchProblem(load, folders.refused);
       }

@@ -29,6 +29,7 @@ export type SourceProblemCode =
   | "YAML_KEY_DUPLICATE"
   | "YAML_KEY_INVALID"
   | "YAML_MERGE_KEY"
+  | "YAML_NOT_PLAIN"
   | "YAML_SYNTAX"
   | "YAML_TAG"
   | "NESTING_TOO_DEEP"

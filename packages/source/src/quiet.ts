@@ -1,6 +1,8 @@
-/** Changes that belong together: when the first and the last of them were seen, in milliseconds of any one clock. */
+/** Changes that belong together, in milliseconds of any one clock. */
 export interface Burst {
   readonly firstAtMs: number;
+  /** When a path last joined that had not changed before in this burst. */
+  readonly lastNewAtMs: number;
   readonly lastAtMs: number;
 }
 
@@ -8,19 +10,30 @@ export interface Burst {
 export interface Patience {
   /** Without a change for so long, a burst is over. */
   readonly quietMs: number;
-  /** It is taken to be over at the latest so long after its first change: somebody who never stops must not hold everything up. */
+  /**
+   * So long after the last path that is new to it, a burst is taken to be over: whoever writes the same file for ever
+   * must not hold everything up. Ten times as long after its beginning, in any case.
+   */
   readonly longestMs: number;
 }
 
 /** What a file needs that is written in place, and what an operator does not notice. */
 export const usualPatience: Patience = { quietMs: 50, longestMs: 1000 };
 
+const LIMIT_FACTOR = 10;
+
 /** The burst with one more change in it. */
-export function extendBurst(burst: Burst | undefined, atMs: number): Burst {
-  return { firstAtMs: burst?.firstAtMs ?? atMs, lastAtMs: atMs };
+export function extendBurst(burst: Burst | undefined, isNewPath: boolean, atMs: number): Burst {
+  if (burst === undefined) return { firstAtMs: atMs, lastNewAtMs: atMs, lastAtMs: atMs };
+  return { firstAtMs: burst.firstAtMs, lastNewAtMs: isNewPath ? atMs : burst.lastNewAtMs, lastAtMs: atMs };
 }
 
 /** When the burst is over if nothing more happens. */
 export function burstEndsAtMs(burst: Burst, patience: Patience): number {
-  return Math.min(burst.lastAtMs + patience.quietMs, burst.firstAtMs + patience.longestMs);
+  return Math.min(burst.lastAtMs + patience.quietMs, burstLimitMs(burst, patience));
+}
+
+/** When the burst is over whatever happens, unless a new path joins it. */
+export function burstLimitMs(burst: Burst, { longestMs }: Patience): number {
+  return Math.min(burst.lastNewAtMs + longestMs, burst.firstAtMs + longestMs * LIMIT_FACTOR);
 }

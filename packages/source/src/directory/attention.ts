@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Burst, burstEndsAtMs, extendBurst, type Patience } from "../quiet.ts";
+import { type Burst, burstEndsAtMs, burstLimitMs, extendBurst, type Patience } from "../quiet.ts";
 
 /** Gathers what may have changed until somebody asks for it. */
 export class Attention {
   readonly #patience: Patience;
   readonly #signal: AbortSignal;
   #paths = new Set<string>();
+  /** Everything in this burst, what was handed out as well. */
+  #known = new Set<string>();
   #burst: Burst | undefined;
   #wake: (() => void) | undefined;
 
@@ -15,38 +17,47 @@ export class Attention {
     signal.addEventListener("abort", () => this.#wake?.(), { once: true });
   }
 
-  /** Whether something happened that nobody has taken yet. */
-  get isCalled(): boolean {
-    return this.#paths.size > 0;
+  /**
+   * Whether more has happened since something was handed out that belongs to it: who changes several files wants them to
+   * take effect together.
+   */
+  get isContinued(): boolean {
+    const { size } = this.#paths;
+    return size > 0 && this.#burst !== undefined && performance.now() < burstLimitMs(this.#burst, this.#patience);
   }
 
   /** Something may have changed at this path; "" is everything. */
   call(path: string): void {
+    this.#burst = extendBurst(this.#burst, !this.#known.has(path), performance.now());
     this.#paths.add(path);
-    this.#burst = extendBurst(this.#burst, performance.now());
+    this.#known.add(path);
     this.#wake?.();
+  }
+
+  /** What happens from now on is another burst. */
+  endBurst(): void {
+    this.#known = new Set(this.#paths);
+    const nowMs = performance.now();
+    this.#burst = this.#paths.size === 0 ? undefined : extendBurst(undefined, true, nowMs);
   }
 
   /** Waits until something happened, or until the signal. */
   async untilCalled(): Promise<void> {
-    if (this.isCalled || this.#signal.aborted) return;
+    if (this.#paths.size > 0 || this.#signal.aborted) return;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
     });
     this.#wake = undefined;
   }
 
-  /** Waits until the burst is over, and hands out what it concerned and when it began. */
-  async untilQuiet(beganAtMs: number | undefined): Promise<{ paths: ReadonlySet<string>; beganAtMs: number }> {
-    if (this.#burst !== undefined && beganAtMs !== undefined) this.#burst = { ...this.#burst, firstAtMs: beganAtMs };
+  /** Waits until the burst is over, or until the signal, and hands out what it concerned. */
+  async untilQuiet(): Promise<ReadonlySet<string>> {
     for (;;) {
-      const burst = this.#burst;
-      const waitMs = burst === undefined ? 0 : burstEndsAtMs(burst, this.#patience) - performance.now();
+      const waitMs = this.#burst === undefined ? 0 : burstEndsAtMs(this.#burst, this.#patience) - performance.now();
       if (waitMs <= 0 || this.#signal.aborted) {
         const paths = this.#paths;
         this.#paths = new Set();
-        this.#burst = undefined;
-        return { paths, beganAtMs: burst?.firstAtMs ?? performance.now() };
+        return paths;
       }
       await sleep(waitMs, undefined, { signal: this.#signal }).catch(ignoreAbort);
     }

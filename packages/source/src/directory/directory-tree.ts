@@ -97,8 +97,9 @@ export class DirectoryTree {
       if (isIgnoredName(entry.name)) continue;
       const below = path === "" ? entry.name : `${path}/${entry.name}`;
       if (entry.isDirectory()) await this.#enter(below, join(real, entry.name), inside, before);
-      else if (entry.isFile() && before.get(below)?.stamp === undefined) this.#noteFile(below, undefined);
-      else await this.#visitUnknown({ path: below, above: inside, before });
+      else if (entry.isFile() && before.get(below)?.stamp === undefined && !entry.name.includes("\ufffd")) {
+        this.#noteFile(below, undefined);
+      } else await this.#visitUnknown({ path: below, above: inside, before });
     }
   }
 

@@ -60,7 +60,7 @@ function edited(text: string, edits: readonly { at: number; remove: number; inse
 
 /** How often the quick reader said yes, so that a property about it is about something. */
 function compare(text: string): boolean {
-  const quick = readBlockYaml(text);
+  const quick = readBlockYaml(text).documents;
   if (quick === undefined) return false;
   const whole = readAnyYaml(text);
   expect({ text, values: quick.map(({ value }) => value), troubles: [] }).toEqual({
@@ -139,7 +139,7 @@ describe("the quick reader", () => {
       (value, style) => {
         const text = stringify(value, style);
         const quickPlaces = new Places();
-        const quick = readBlockYaml(text, quickPlaces);
+        const quick = readBlockYaml(text, quickPlaces).documents;
         if (quick === undefined) return;
         const wholePlaces = new Places();
         const [whole] = readAnyYaml(text, wholePlaces).documents;
@@ -168,7 +168,7 @@ function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
 }
 
 test("reads the usual", () => {
-  expect(readBlockYaml(configuration)?.map(({ value }) => value)).toEqual([
+  expect(readBlockYaml(configuration).documents?.map(({ value }) => value)).toEqual([
     {
       "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
       name: "c-1",
@@ -186,8 +186,8 @@ test("reads the usual", () => {
 });
 
 test("reads the same with the line ends of Windows", () => {
-  const values = readBlockYaml(configuration.replaceAll("\n", "\r\n"))?.map(({ value }) => value);
-  expect(values).toEqual(readBlockYaml(configuration)?.map(({ value }) => value));
+  const values = readBlockYaml(configuration.replaceAll("\n", "\r\n")).documents?.map(({ value }) => value);
+  expect(values).toEqual(readBlockYaml(configuration).documents?.map(({ value }) => value));
 });
 
 test.each([
@@ -208,5 +208,5 @@ test.each([
   ["the end of a document", "a: 1\n...\n"],
   ["a document that is a scalar", "abc\n"],
 ])("leaves %s to the complete reader", (_, text) => {
-  expect(readBlockYaml(text)).toBeUndefined();
+  expect(readBlockYaml(text).documents).toBeUndefined();
 });

@@ -11,6 +11,7 @@ export interface TextTrouble {
     | "YAML_KEY_DUPLICATE"
     | "YAML_KEY_INVALID"
     | "YAML_MERGE_KEY"
+    | "YAML_NOT_PLAIN"
     | "YAML_SYNTAX"
     | "YAML_TAG";
   readonly offset: number;

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { type Burst, burstEndsAtMs, extendBurst, type Patience } from "./quiet.ts";
+
+const patience: Patience = { quietMs: 50, longestMs: 1000 };
+
+function burstOf(changes: readonly (readonly [number, "new" | "known"])[]): Burst | undefined {
+  return changes.reduce<Burst | undefined>(
+    (burst, [atMs, kind]) => extendBurst(burst, kind === "new", atMs),
+    undefined,
+  );
+}
+
+test.each<[string, readonly (readonly [number, "new" | "known"])[], number]>([
+  ["one change is over after a quiet time", [[0, "new"]], 50],
+  [
+    "a later change makes it wait again",
+    [
+      [0, "new"],
+      [40, "known"],
+    ],
+    90,
+  ],
+  [
+    "the same path again and again is heard in the end",
+    [
+      [0, "new"],
+      [500, "known"],
+      [990, "known"],
+    ],
+    1000,
+  ],
+  [
+    "new paths are waited for",
+    [
+      [0, "new"],
+      [900, "new"],
+      [1800, "new"],
+    ],
+    1850,
+  ],
+  [
+    "but not for ever",
+    [
+      [0, "new"],
+      [5000, "new"],
+      [9990, "new"],
+    ],
+    10_000,
+  ],
+])("%s", (_, changes, endsAtMs) => {
+  const burst = burstOf(changes);
+  expect(burst && burstEndsAtMs(burst, patience)).toBe(endsAtMs);
+});
