@@ -1,10 +1,5 @@
-/**
- * Every code a problem in a resource may have. Codes are stable; a retired one is not used again.
- *
- * Those that begin with `PGV_` come from the validation rules of the descriptors, those after them from the catalog.
- */
-export type FieldProblemCode =
-  | "ANY_UNREAD"
+/** What cannot be read: the resource does not enter. */
+type ReadingCode =
   | "BYTES_INVALID"
   | "DURATION_INVALID"
   | "ENUM_UNKNOWN"
@@ -13,7 +8,6 @@ export type FieldProblemCode =
   | "FIELD_UNKNOWN"
   | "FIELD_WRONG_TYPE"
   | "MESSAGE_MALFORMED"
-  | "NAME_MISMATCH"
   | "NESTING_TOO_DEEP"
   | "NUMBER_INVALID"
   | "ONEOF_CONFLICT"
@@ -21,13 +15,79 @@ export type FieldProblemCode =
   | "STRING_INVALID"
   | "TIMESTAMP_INVALID"
   | "TYPE_MISSING"
-  | "TYPE_UNKNOWN"
-  | `PGV_${string}`
-  | `CLUSTER_${string}`
-  | `ENDPOINT_${string}`
-  | `LISTENER_${string}`
-  | `ROUTE_${string}`
-  | `SECRET_${string}`;
+  | "TYPE_UNKNOWN";
+
+/** What a catalog entry warns of. */
+type CatalogCode =
+  | "ANY_UNREAD"
+  | "CLUSTER_EDS_CONFIG_MISSING"
+  | "CLUSTER_EDS_CONFIG_UNUSED"
+  | "CLUSTER_ENDPOINTS_MISSING"
+  | "CLUSTER_ENDPOINTS_UNUSED"
+  | "CLUSTER_LB_POLICY_MISMATCH"
+  | "CLUSTER_LOGICAL_DNS_ENDPOINTS"
+  | "CLUSTER_SERVICE_NAME_MISSING"
+  | "ENDPOINT_ADDRESS_DUPLICATE"
+  | "ENDPOINT_ADDRESS_MISSING"
+  | "ENDPOINT_ADDRESS_NOT_IP"
+  | "ENDPOINT_LOCALITY_DUPLICATE"
+  | "ENDPOINT_LOCALITY_MISSING"
+  | "ENDPOINT_PRIORITY_GAP"
+  | "LISTENER_ADDRESS_MISSING"
+  | "LISTENER_API_LISTENER_INVALID"
+  | "LISTENER_FILTER_CHAINS_MISSING"
+  | "LISTENER_FILTER_CHAIN_DUPLICATE"
+  | "NAME_MISMATCH"
+  | "RESOURCE_NAME_UNUSUAL"
+  | "ROUTE_DOMAIN_DUPLICATE"
+  | "ROUTE_SCOPE_TARGET_INVALID"
+  | "ROUTE_VIRTUAL_HOST_DUPLICATE"
+  | "ROUTE_VIRTUAL_HOST_NAME_DIFFERS"
+  | "ROUTE_VIRTUAL_HOST_UNPREFIXED"
+  | "ROUTE_WEIGHTS_ZERO"
+  | "SECRET_CERTIFICATE_INCOMPLETE"
+  | "SECRET_EMPTY";
+
+/** The rules in the options of Envoy's fields (PGV), by their names there. */
+type PgvCode =
+  | "PGV_ADDRESS"
+  | "PGV_CONST"
+  | "PGV_CONTAINS"
+  | "PGV_DEFINED_ONLY"
+  | "PGV_EMAIL"
+  | "PGV_GT"
+  | "PGV_GTE"
+  | "PGV_HOSTNAME"
+  | "PGV_IN"
+  | "PGV_IP"
+  | "PGV_IPV4"
+  | "PGV_IPV6"
+  | "PGV_LEN"
+  | "PGV_LEN_BYTES"
+  | "PGV_LT"
+  | "PGV_LTE"
+  | "PGV_MAX_BYTES"
+  | "PGV_MAX_ITEMS"
+  | "PGV_MAX_LEN"
+  | "PGV_MAX_PAIRS"
+  | "PGV_MIN_BYTES"
+  | "PGV_MIN_ITEMS"
+  | "PGV_MIN_LEN"
+  | "PGV_MIN_PAIRS"
+  | "PGV_NOT_CONTAINS"
+  | "PGV_NOT_IN"
+  | "PGV_PATTERN"
+  | "PGV_PREFIX"
+  | "PGV_REQUIRED"
+  | "PGV_SUFFIX"
+  | "PGV_UNIQUE"
+  | "PGV_URI"
+  | "PGV_URI_REF"
+  | "PGV_UUID"
+  | "PGV_WELL_KNOWN_REGEX";
+
+/** Every code that a problem in a resource may have. Codes are stable; a retired one is not used again. */
+export type FieldProblemCode = ReadingCode | CatalogCode | PgvCode;
 
 /** Something wrong with one place in a resource. */
 export interface FieldProblem {

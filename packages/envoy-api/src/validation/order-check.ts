@@ -62,16 +62,17 @@ export function orderChecks(rules: RuleValues, ordering: Ordering): readonly Val
 
 interface Bound {
   readonly rule: "lt" | "lte" | "gt" | "gte";
+  readonly code: "PGV_LT" | "PGV_LTE" | "PGV_GT" | "PGV_GTE";
   readonly limit: unknown;
   readonly words: string;
   readonly holds: (comparison: number) => boolean;
 }
 
 const BOUNDS = [
-  { rule: "lt", words: "less than", holds: (comparison: number) => comparison < 0 },
-  { rule: "lte", words: "at most", holds: (comparison: number) => comparison <= 0 },
-  { rule: "gt", words: "more than", holds: (comparison: number) => comparison > 0 },
-  { rule: "gte", words: "at least", holds: (comparison: number) => comparison >= 0 },
+  { rule: "lt", code: "PGV_LT", words: "less than", holds: (comparison: number) => comparison < 0 },
+  { rule: "lte", code: "PGV_LTE", words: "at most", holds: (comparison: number) => comparison <= 0 },
+  { rule: "gt", code: "PGV_GT", words: "more than", holds: (comparison: number) => comparison > 0 },
+  { rule: "gte", code: "PGV_GTE", words: "at least", holds: (comparison: number) => comparison >= 0 },
 ] as const;
 
 function addRangeChecks(rules: RuleValues, ordering: Ordering, checks: ValueCheck[]): void {
@@ -88,7 +89,7 @@ function addRangeChecks(rules: RuleValues, ordering: Ordering, checks: ValueChec
 function boundCheck(bound: Bound, { compare, format }: Ordering): ValueCheck {
   return (value, problems) => {
     if (!bound.holds(compare(value, bound.limit)))
-      reportBound(bound.rule, `${bound.words} ${format(bound.limit)}`, format(value), problems);
+      reportBound(bound.code, `${bound.words} ${format(bound.limit)}`, format(value), problems);
   };
 }
 
@@ -97,10 +98,10 @@ function outsideCheck(upper: Bound, lower: Bound, { compare, format }: Ordering)
   const expected = `${upper.words} ${format(upper.limit)} or ${lower.words} ${format(lower.limit)}`;
   return (value, problems) => {
     if (upper.holds(compare(value, upper.limit)) || lower.holds(compare(value, lower.limit))) return;
-    reportBound(upper.rule, expected, format(value), problems);
+    reportBound(upper.code, expected, format(value), problems);
   };
 }
 
-function reportBound(rule: Bound["rule"], expected: string, got: string, problems: ProblemList): void {
-  problems.warning(`PGV_${rule.toUpperCase()}`, `expected ${expected}, got ${got}`);
+function reportBound(code: Bound["code"], expected: string, got: string, problems: ProblemList): void {
+  problems.warning(code, `expected ${expected}, got ${got}`);
 }

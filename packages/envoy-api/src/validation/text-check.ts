@@ -34,7 +34,7 @@ export function bytesChecks(rules: RuleValues): readonly ValueCheck[] {
   );
 }
 
-type LengthRules = readonly [exact: string, min: string, max: string];
+type LengthRules = readonly [exact: Rule, min: Rule, max: Rule];
 
 function lengthChecks(
   rules: RuleValues,
@@ -46,10 +46,10 @@ function lengthChecks(
   const min = ruleCount(rules, minRule);
   const max = ruleCount(rules, maxRule);
   const checks: ValueCheck[] = [];
-  const add = (rule: string, expected: string, holds: (length: number) => boolean): void => {
+  const add = (rule: Rule, expected: string, holds: (length: number) => boolean): void => {
     checks.push((value, problems) => {
       const length = lengthOf(value);
-      if (!holds(length)) problems.warning(codeOf(rule), `expected ${expected}, got ${count(length, unit)}`);
+      if (!holds(length)) problems.warning(CODES[rule], `expected ${expected}, got ${count(length, unit)}`);
     });
   };
   if (exact !== undefined) add(exactRule, count(exact, unit), (length) => length === exact);
@@ -63,28 +63,49 @@ export function count(number: number, unit: string): string {
   return number === 1 ? `1 ${unit}` : `${number} ${unit}s`;
 }
 
-function codeOf(rule: string): FieldProblemCode {
-  return `PGV_${rule.replaceAll(/[A-Z]/g, "_$&").toUpperCase()}`;
-}
+const CODES = {
+  address: "PGV_ADDRESS",
+  const: "PGV_CONST",
+  contains: "PGV_CONTAINS",
+  email: "PGV_EMAIL",
+  hostname: "PGV_HOSTNAME",
+  in: "PGV_IN",
+  ip: "PGV_IP",
+  ipv4: "PGV_IPV4",
+  ipv6: "PGV_IPV6",
+  len: "PGV_LEN",
+  lenBytes: "PGV_LEN_BYTES",
+  maxBytes: "PGV_MAX_BYTES",
+  maxLen: "PGV_MAX_LEN",
+  minBytes: "PGV_MIN_BYTES",
+  minLen: "PGV_MIN_LEN",
+  notContains: "PGV_NOT_CONTAINS",
+  notIn: "PGV_NOT_IN",
+  pattern: "PGV_PATTERN",
+  prefix: "PGV_PREFIX",
+  suffix: "PGV_SUFFIX",
+  uri: "PGV_URI",
+  uriRef: "PGV_URI_REF",
+  uuid: "PGV_UUID",
+} as const satisfies Record<string, FieldProblemCode>;
 
-const CONTENT_RULES: readonly (readonly [
-  rule: string,
-  words: string,
-  holds: (text: string, rule: string) => boolean,
-])[] = [
-  ["const", "", (text, rule) => text === rule],
-  ["prefix", "text that begins with ", (text, rule) => text.startsWith(rule)],
-  ["suffix", "text that ends with ", (text, rule) => text.endsWith(rule)],
-  ["contains", "text that contains ", (text, rule) => text.includes(rule)],
-  ["notContains", "text without ", (text, rule) => !text.includes(rule)],
-];
+type Rule = keyof typeof CODES;
+
+const CONTENT_RULES: readonly (readonly [rule: Rule, words: string, holds: (text: string, rule: string) => boolean])[] =
+  [
+    ["const", "", (text, rule) => text === rule],
+    ["prefix", "text that begins with ", (text, rule) => text.startsWith(rule)],
+    ["suffix", "text that ends with ", (text, rule) => text.endsWith(rule)],
+    ["contains", "text that contains ", (text, rule) => text.includes(rule)],
+    ["notContains", "text without ", (text, rule) => !text.includes(rule)],
+  ];
 
 function contentChecks(rules: RuleValues): readonly ValueCheck[] {
   const checks: ValueCheck[] = [];
-  const add = (rule: string, expected: string, holds: (text: string) => boolean): void => {
+  const add = (rule: Rule, expected: string, holds: (text: string) => boolean): void => {
     checks.push((value, problems) => {
       if (holds(String(value))) return;
-      problems.warning(codeOf(rule), `expected ${expected}, got ${problems.describe(value)}`);
+      problems.warning(CODES[rule], `expected ${expected}, got ${problems.describe(value)}`);
     });
   };
   for (const [rule, words, holds] of CONTENT_RULES) {
@@ -118,7 +139,7 @@ function compilePattern(pattern: unknown): RegExp | undefined {
 const LABEL = /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/;
 const UUID = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
 
-const WELL_KNOWN: Readonly<Record<string, readonly [words: string, holds: (text: string) => boolean]>> = {
+const WELL_KNOWN: Readonly<Partial<Record<Rule, readonly [words: string, holds: (text: string) => boolean]>>> = {
   email: [
     "an e-mail address",
     (text) => /^[^@\s]+@[^@\s]+$/.test(text) && isHostname(text.slice(text.lastIndexOf("@") + 1)),
@@ -144,13 +165,13 @@ function isHostname(text: string): boolean {
 }
 
 function wellKnownChecks(rules: RuleValues): readonly ValueCheck[] {
-  const wellKnown = rules["wellKnown"] as { case: string | undefined; value?: unknown } | undefined;
+  const wellKnown = rules["wellKnown"] as { case: Rule | "wellKnownRegex" | undefined; value?: unknown } | undefined;
   if (wellKnown?.case === undefined) return [];
   if (wellKnown.case === "wellKnownRegex") return headerChecks(wellKnown.value, rules["strict"] !== false);
   const known = WELL_KNOWN[wellKnown.case];
   if (known === undefined || wellKnown.value !== true) return [];
   const [words, holds] = known;
-  const code = codeOf(wellKnown.case);
+  const code = CODES[wellKnown.case];
   return [
     (value, problems) => {
       if (!holds(String(value))) problems.warning(code, `expected ${words}, got ${problems.describe(value)}`);
