@@ -26,6 +26,8 @@ export interface Metrics {
   close(): void;
 }
 
+const LAG_RESOLUTION_MS = 10;
+
 /** Counts from now on. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
@@ -258,12 +260,14 @@ function gauge(
 
 /** The delay of the loop since the scrape before: what a histogram over the whole life would smooth away. */
 function sampleEventLoop(registry: Registry): { disable(): void } {
-  const delays = monitorEventLoopDelay({ resolution: 10 });
+  const delays = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   delays.enable();
+  // A sample is the time from one look to the next: what goes beyond the time between looks is lag.
+  const lagOf = (ns: number): number => Math.max(0, ns / 1e9 - LAG_RESOLUTION_MS / 1000) || 0;
   gauge("xds_server_event_loop_lag_seconds", registry, (set) => {
-    set(delays.percentile(50) / 1e9, "0.5");
-    set(delays.percentile(99) / 1e9, "0.99");
-    set(delays.max / 1e9, "1");
+    set(lagOf(delays.percentile(50)), "0.5");
+    set(lagOf(delays.percentile(99)), "0.99");
+    set(lagOf(delays.max), "1");
     delays.reset();
   });
   return delays;

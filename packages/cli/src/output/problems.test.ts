@@ -1,0 +1,35 @@
+import type { Problem } from "@xdskit/source";
+import { expect, test } from "vitest";
+import { chooseColors } from "./color.ts";
+import { formatGithubProblems, formatProblems } from "./problems.ts";
+
+const colors = chooseColors({ write: () => undefined, isTerminal: false, columns: 80 }, {}, "auto");
+
+test("a duplicate is told with its other place", () => {
+  const problem: Problem = {
+    code: "RESOURCE_DUPLICATE",
+    severity: "error",
+    file: "b.yaml",
+    line: 12,
+    column: 3,
+    excerpt: "  name: one",
+    path: "[0].name",
+    message: 'expected another name, got "one"',
+    related: { file: "a.yaml", line: 4, column: 3 },
+  };
+  expect(formatProblems([problem], "config", colors)).toBe(
+    [
+      'config/b.yaml:12:3: error: expected another name, got "one" [RESOURCE_DUPLICATE]',
+      "    12 |   name: one",
+      "       |   ^",
+      "    at [0].name",
+      "    see config/a.yaml:4:3",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("a workflow command holds whatever the message holds", () => {
+  const problem = { code: "X", severity: "warning", file: "a,b:c.yaml", line: 1, message: "50 %\nof it" } as const;
+  expect(formatGithubProblems([problem], ".")).toBe("::warning file=a%2Cb%3Ac.yaml,line=1,title=X::50 %25%0Aof it\n");
+});
