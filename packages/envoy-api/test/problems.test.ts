@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { api, lines, typed, V3 } from "./support/api.ts";
+import { api, lines, typed, url, V3 } from "./support/api.ts";
 
 const ADD = "what is newer than the built-in descriptors, or private, is added with --descriptors FILE";
 
@@ -225,6 +225,27 @@ describe("a value that is nested as deep as it may be", () => {
     }
     expect(deepest).toBeGreaterThan(30);
     expect(deepest).toBeLessThan(59);
+  });
+});
+
+describe("thousands of Anys, one in the other", () => {
+  const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)]);
+  const field = (number: number, bytes: Uint8Array): Uint8Array =>
+    Buffer.concat([Buffer.from([(number << 3) | 2, ...varint(bytes.length)]), bytes]);
+  const type = url(V3.extension);
+  const name = field(1, Buffer.from("x"));
+  let bytes = name;
+  for (let level = 0; level < 5000; level++) {
+    bytes = Buffer.concat([name, field(2, Buffer.concat([field(1, Buffer.from(type)), field(2, bytes)]))]);
+  }
+
+  it("are read, validated and printed as far as they can be", () => {
+    expect(api.readEncodedResource(type, bytes).problems).toEqual([]);
+    expect(api.validate(type, bytes)).toEqual([]);
+    for (const options of [{}, { redact: true }]) {
+      expect(JSON.stringify(api.toJson(type, bytes, options)).split("typedConfig").length).toBe(62);
+      expect(api.toText(type, bytes, options)).toContain("typed_config");
+    }
   });
 });
 

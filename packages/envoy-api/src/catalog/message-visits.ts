@@ -2,7 +2,7 @@ import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
 import type { Reference } from "@xdskit/protocol";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
-import { type AnyContent, type Content, decodeAny } from "../format/content.ts";
+import { type AnyContent, type Content, DEEPEST_ANY, decodeAny } from "../format/content.ts";
 import { fieldContent, isKeptPlain, messagesIn } from "../format/present-field.ts";
 import { standsForJson } from "../format/struct-message.ts";
 import type { CatalogEntry } from "./entry.ts";
@@ -22,9 +22,6 @@ interface Interest {
   readonly isAny: boolean;
   readonly below: readonly DescField[];
 }
-
-// Nothing real is nested as deep; what is, was made to exhaust us.
-const DEEPEST_ANY = 60;
 
 // Who fetches a resource asks a cluster of the bootstrap, never one that we serve.
 const NOT_ENTERED = new Set(["envoy.config.core.v3.ConfigSource", "envoy.config.core.v3.ApiConfigSource"]);

@@ -2,6 +2,9 @@ import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/
 import type { Schema } from "../descriptor/schema.ts";
 import type { ProblemList } from "./problem-list.ts";
 
+/** How many Anys are looked into, one in the other. Nothing real is nested as deep; what is, was made to exhaust us. */
+export const DEEPEST_ANY = 60;
+
 /** A decoded message whose fields are looked up by the local names of its descriptor. */
 export type Content = Message & { [localName: string]: unknown };
 

@@ -8,7 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
-import { type AnyContent, type Content, decodeAny } from "./content.ts";
+import { type AnyContent, type Content, DEEPEST_ANY, decodeAny } from "./content.ts";
 import { forEachField, isKeptPlain } from "./present-field.ts";
 import { REDACTED, redactedBytes } from "./redact.ts";
 import { jsonOf, standsForJson } from "./struct-message.ts";
@@ -21,6 +21,7 @@ export type FieldNames = "json" | "proto";
 export class JsonWriter {
   readonly #schema: Schema;
   readonly #names: FieldNames;
+  #anyLevels = DEEPEST_ANY;
 
   constructor(schema: Schema, names: FieldNames) {
     this.#schema = schema;
@@ -87,8 +88,13 @@ export class JsonWriter {
 
   #any(any: AnyContent): JsonValue {
     if (any.typeUrl === "") return {};
-    const decoded = decodeAny(any, this.#schema);
-    if (decoded !== undefined) return this.writeTyped(decoded.message, decoded.content, any.typeUrl);
+    const decoded = this.#anyLevels > 0 ? decodeAny(any, this.#schema) : undefined;
+    if (decoded !== undefined) {
+      this.#anyLevels--;
+      const json = this.writeTyped(decoded.message, decoded.content, any.typeUrl);
+      this.#anyLevels++;
+      return json;
+    }
     return { "@type": any.typeUrl, value: bytesJson(any.value) };
   }
 }

@@ -1,7 +1,7 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
-import { type AnyContent, type Content, decodeAny, encodeContent, rememberDecoded } from "./content.ts";
+import { type AnyContent, type Content, DEEPEST_ANY, decodeAny, encodeContent, rememberDecoded } from "./content.ts";
 import { forEachField, isKeptPlain, messagesIn } from "./present-field.ts";
 import { standsForJson } from "./struct-message.ts";
 
@@ -29,6 +29,7 @@ export function redact(message: DescMessage, content: Content, schema: Schema): 
 class Redaction {
   readonly #schema: Schema;
   readonly #hidesUnreadable: boolean;
+  #anyLevels = DEEPEST_ANY;
 
   constructor(schema: Schema, hidesUnreadable: boolean) {
     this.#schema = schema;
@@ -58,12 +59,15 @@ class Redaction {
   }
 
   #any(any: AnyContent, isSecret: boolean): void {
-    const decoded = decodeAny(any, this.#schema);
+    const isTooDeep = this.#anyLevels <= 0;
+    const decoded = isTooDeep ? undefined : decodeAny(any, this.#schema);
     if (decoded === undefined) {
-      if (this.#hidesUnreadable || isSecret) any.value = redactedBytes;
+      if (this.#hidesUnreadable || isSecret || isTooDeep) any.value = redactedBytes;
       return;
     }
+    this.#anyLevels--;
     this.visit(decoded.message, decoded.content, isSecret);
+    this.#anyLevels++;
     any.value = encodeContent(decoded.message, decoded.content);
     rememberDecoded(any, decoded);
   }

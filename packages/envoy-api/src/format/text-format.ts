@@ -17,7 +17,13 @@ export function parseText(message: DescMessage, text: string, schema: Schema): P
 }
 
 export function formatText(message: DescMessage, content: Message, schema: Schema): string {
-  return toText(message, content, { registry: schema.registry, printUnknownFields: false });
+  try {
+    return toText(message, content, { registry: schema.registry, printUnknownFields: false });
+  } catch (error) {
+    // Anys in Anys until the stack is full: printed as bytes instead.
+    if (error instanceof RangeError) return toText(message, content, { printUnknownFields: false });
+    throw error;
+  }
 }
 
 function readPrefix(message: DescMessage, text: string, schema: Schema): Message {

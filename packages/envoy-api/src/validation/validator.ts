@@ -1,7 +1,7 @@
 import { type DescField, type DescMessage, type DescOneof, getOption } from "@bufbuild/protobuf";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
-import { type AnyContent, type Content, decodeAny, decodeOrReport } from "../format/content.ts";
+import { type AnyContent, type Content, DEEPEST_ANY, decodeAny, decodeOrReport } from "../format/content.ts";
 import { fieldContent, isKeptPlain, messagesIn } from "../format/present-field.ts";
 import { ProblemList } from "../format/problem-list.ts";
 import type { FieldProblem } from "../problem.ts";
@@ -12,9 +12,6 @@ import {
   isPlainValue,
   isValidationDisabled,
 } from "./field-check.ts";
-
-// As deep as what reads them goes.
-const DEEPEST_ANY = 60;
 
 interface CheckedField {
   readonly field: DescField;
