@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The README's commands: `npm start` comes up and says what to try next; every line that it suggests works, and so does
 // every other one of the README, and its program.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -88,8 +88,12 @@ const written = readme
   .map((line) => line.split(" && ")[0]);
 // What is printed in one piece is read in one piece; the last line ends the list.
 const lines = new Set([...suggestions(server.said), ...written]);
+const hasCurl = spawnSync("curl", ["--version"]).status === 0;
+/** The same request where there is no curl. */
+const withoutCurl = (line) =>
+  line.replace(/^curl (\S+)$/, `node -e 'fetch("$1").then((r) => { process.exitCode = r.ok ? 0 : 1; })'`);
 for (const line of lines) {
-  const run = start(line.replace(/\s>\s*\S+$/, ""));
+  const run = start((hasCurl ? line : withoutCurl(line)).replace(/\s>\s*\S+$/, ""));
   // A command that follows changes does not end by itself: it works when it has shown something.
   const follows = /\bxds watch\b/.test(line);
   if (follows) {

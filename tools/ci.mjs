@@ -41,6 +41,15 @@ const steps = [
 const GRACE_MS = 5000;
 
 let deadline = Number.POSITIVE_INFINITY;
+/** Ends what is running; set while something is. */
+let endRunning;
+
+for (const signal of ["SIGINT", "SIGTERM"]) {
+  process.on(signal, () => {
+    endRunning?.("SIGTERM");
+    process.exit(signal === "SIGINT" ? 130 : 143);
+  });
+}
 
 /** Runs a program in a group of its own, echoing what it says, and ends the group at the deadline. */
 function command(program, args) {
@@ -61,6 +70,7 @@ function command(program, args) {
         if (error.code !== "ESRCH") throw error; // gone by itself
       }
     };
+    endRunning = end;
     const late = setTimeout(
       () => {
         isLate = true;
@@ -75,6 +85,7 @@ function command(program, args) {
     });
     child.on("close", (code) => {
       clearTimeout(late);
+      endRunning = undefined;
       resolve({ code: code ?? 1, output: Buffer.concat(lines).toString("utf8"), isLate });
     });
   });
