@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import { type Command, Option } from "commander";
@@ -60,7 +61,7 @@ async function get(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
-  const api = await loadApi(flags.descriptors ?? []);
+  const api = await loadApi((flags.descriptors ?? []).map((path) => resolve(io.cwd, path)));
   const typeUrl = typeNamed(type, api);
   const variant = flags.sotw === true ? "sotw" : "delta";
   const peer = await connectServer(flags, io);

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WirePeer } from "@xdskit/conformance";
 import type { EnvoyApi } from "@xdskit/envoy-api";
@@ -63,7 +64,7 @@ async function watch(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
-  const api = await loadApi(flags.descriptors ?? []);
+  const api = await loadApi((flags.descriptors ?? []).map((path) => resolve(io.cwd, path)));
   const typeUrl = typeNamed(type, api);
   const held = new HeldResources(api, typeUrl, flags.sotw === true ? "sotw" : "delta");
   let retryMs = FIRST_RETRY_MS;

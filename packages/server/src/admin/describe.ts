@@ -119,7 +119,7 @@ function refusalOf(nacked: NonNullable<TypeState["nacked"]>): Pick<RefusalAnswer
 }
 
 /** What became of the newest thing that was sent (K2). A refusal stays in sight until something newer is accepted. */
-export function fateOf(state: TypeState): DeliveryFate {
+function fateOf(state: TypeState): DeliveryFate {
   if (state.nacked !== undefined) return "nacked";
   if (state.pending.length > 0) return "pending";
   if (state.acked !== undefined) return "acked";

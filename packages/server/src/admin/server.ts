@@ -36,7 +36,7 @@ export interface AdminServer {
 }
 
 /** Every route, in the order of the index. */
-export const routes: readonly Route[] = [
+const routes: readonly Route[] = [
   livez,
   readyz,
   metrics,

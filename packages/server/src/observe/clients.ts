@@ -31,7 +31,7 @@ export class Clients {
 }
 
 /** Such as `envoy 1.39`: the name and two numbers of the version. */
-export function agentOf(node: Node): string {
+function agentOf(node: Node): string {
   if (node.userAgentName === "") return "unknown";
   const version = /^v?(\d+\.\d+)/.exec(node.userAgentVersion)?.[1];
   const name = printable(node.userAgentName, 64);

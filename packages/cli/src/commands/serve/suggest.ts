@@ -1,4 +1,4 @@
-import type { Io } from "../io.ts";
+import type { Io } from "../../io.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:18000";
 const DEFAULT_ADMIN = "127.0.0.1:18001";

@@ -1,0 +1,126 @@
+import type { ManagementServer } from "@xdskit/server";
+import { type DirectorySource, type Load, type LoadedState, type Settings, transactionBetween } from "@xdskit/source";
+import type { CommandLog } from "../../output/log.ts";
+import { countProblems, formatProblems, plural } from "../../output/problems.ts";
+import { createProgressLine } from "../../output/progress.ts";
+import type { CommandContext } from "../context.ts";
+
+/** Errors, and warnings, that are told of one load. */
+const MAX_TOLD = 50;
+
+/** The same warning again, even if lines above it moved it. */
+function identify({ file, path, code, message }: Load["problems"][number]): string {
+  return [file, path ?? "", code, message].join("\n");
+}
+
+/** What a service works with. */
+export interface ServiceParts {
+  readonly server: ManagementServer;
+  readonly source: DirectorySource;
+  readonly log: CommandLog;
+  readonly context: CommandContext;
+  /** What the server was made with. */
+  readonly settings: Settings;
+  /** As it is printed. */
+  readonly directory: string;
+  readonly isText: boolean;
+}
+
+/** Brings each load of the directory into force, or says why not. */
+export class Service {
+  readonly #parts: ServiceParts;
+  #inForce: LoadedState | undefined;
+  #toldSettings: Settings;
+  #toldWarnings: ReadonlySet<string> = new Set();
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts;
+    this.#toldSettings = parts.settings;
+  }
+
+  async load(): Promise<void> {
+    const { source, context } = this.#parts;
+    const line = createProgressLine(context.io.stderr);
+    const startedAt = performance.now();
+    const load = await source.load(line.update);
+    line.clear();
+    this.#take(load, performance.now() - startedAt);
+  }
+
+  /** Ends with the signal. */
+  async follow(signal: AbortSignal): Promise<void> {
+    for await (const load of this.#parts.source.watch(signal)) {
+      if (signal.aborted) return;
+      this.#take(load, undefined);
+    }
+  }
+
+  #take({ state, problems }: Load, tookMs: number | undefined): void {
+    const { server, log } = this.#parts;
+    this.#tellProblems(problems);
+    const errors = problems.filter(({ severity }) => severity === "error").length;
+    const warnings = problems.length - errors;
+    if (state === undefined) {
+      server.reportSource({ state: "failed", problems });
+      log.write("load-failed", { errors, warnings, in_force: this.#describeInForce() });
+      return;
+    }
+    const before = this.#inForce;
+    this.#tellSettings(state.settings);
+    this.#inForce = state;
+    server.reportSource({ state: "good", problems });
+    if (before?.placement !== state.placement) server.place(state.placement);
+    const transaction = transactionBetween(before, state);
+    // The first commit makes the server ready, even one that changes nothing.
+    if (transaction !== undefined || before === undefined) server.commit(transaction ?? { changes: [] });
+    const { resources, files, layers } = state;
+    const took = tookMs === undefined ? undefined : Math.round(tookMs);
+    log.write("loaded", { resources, files, layers: layers.size, warnings, took_ms: took });
+  }
+
+  #describeInForce(): string {
+    if (this.#inForce === undefined) return "nothing: nobody is served until the errors are mended";
+    return `the last good state, revision ${this.#parts.server.revision} with ${plural(this.#inForce.resources, "resource")}`;
+  }
+
+  /** Warnings are told once, not again with every change; of very many problems, the first ones. */
+  #tellProblems(problems: Load["problems"]): void {
+    const known = this.#toldWarnings;
+    this.#toldWarnings = new Set(problems.filter(({ severity }) => severity === "warning").map(identify));
+    const fresh = problems.filter((problem) => problem.severity === "error" || !known.has(identify(problem)));
+    const shown = [
+      ...fresh.filter(({ severity }) => severity === "error").slice(0, MAX_TOLD),
+      ...fresh.filter(({ severity }) => severity === "warning").slice(0, MAX_TOLD),
+    ];
+    if (this.#parts.isText) this.#printProblems(fresh, shown);
+    else this.#logProblems(fresh, shown);
+  }
+
+  #printProblems(fresh: Load["problems"], shown: Load["problems"]): void {
+    const { context, directory } = this.#parts;
+    const { stderr } = context.io;
+    if (fresh.length === 0) return;
+    stderr.write(formatProblems(shown, directory, context.colorsOf(stderr)));
+    const rest = fresh.length - shown.length;
+    const more = rest === 0 ? "" : `, ${rest} of them not shown: \`xds validate ${directory}\` shows all`;
+    stderr.write(`${countProblems(fresh)}${more}\n`);
+  }
+
+  #logProblems(fresh: Load["problems"], shown: Load["problems"]): void {
+    const { log } = this.#parts;
+    for (const { severity, file, line, column, path, code, message, hint } of shown) {
+      log.write(severity === "error" ? "problem" : "warning", { file, line, column, path, code, text: message, hint });
+    }
+    if (fresh.length > shown.length) log.write("problems-cut", { not_shown: fresh.length - shown.length });
+  }
+
+  /** Groups take effect with their load; what a server is made from does not. */
+  #tellSettings(settings: Settings): void {
+    const then = new Map(Object.entries(this.#toldSettings));
+    const now = new Map(Object.entries(settings));
+    this.#toldSettings = settings;
+    const keys = [...new Set([...then.keys(), ...now.keys()])];
+    const changed = keys.filter((key) => JSON.stringify(now.get(key)) !== JSON.stringify(then.get(key)));
+    if (changed.length > 0) this.#parts.log.write("settings-changed", { settings: changed.join(",") });
+  }
+}
