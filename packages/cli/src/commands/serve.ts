@@ -74,7 +74,10 @@ async function serve(
     // Who reads a pipe wants lines of JSON and nothing else; `npm start` is for people, whatever it writes to.
     if (!io.interrupted.aborted && (isText || io.env["npm_lifecycle_event"] !== undefined)) {
       const listen = formatAddress(started.address);
-      io.stdout.write(suggestCommands({ listen, admin, env: io.env, isTls: values.text("tls.cert") !== undefined }));
+      const certificate = values.text("tls.cert");
+      const needsClientCertificate =
+        values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
+      io.stdout.write(suggestCommands({ listen, admin, env: io.env, certificate, needsClientCertificate }));
     }
     await service.follow(io.interrupted);
     log.write("stopping", { signal: String(io.interrupted.reason) });

@@ -7,29 +7,35 @@ const DEFAULT_ADMIN = "127.0.0.1:18001";
 export interface ServingPlace {
   readonly listen: string;
   readonly admin: string | undefined;
-  readonly isTls: boolean;
+  /** The server's certificate, which a client is told to trust; undefined without TLS. */
+  readonly certificate: string | undefined;
+  /** Clients must show a certificate, which only their operator has. */
+  readonly needsClientCertificate: boolean;
   readonly env: Io["env"];
 }
 
+type Suggestion = readonly [line: string, says: string];
+
 /** What to try next, in another terminal: each line can be typed as it stands. */
-export function suggestCommands({ listen, admin, isTls, env }: ServingPlace): string {
-  const xds = commandName(env);
-  const server = `${listen === DEFAULT_LISTEN ? "" : ` --server ${listen}`}${isTls ? " --tls" : ""}`;
+export function suggestCommands(place: ServingPlace): string {
+  const { admin } = place;
+  const xds = commandName(place.env);
+  const server = place.listen === DEFAULT_LISTEN ? "" : ` --server ${place.listen}`;
+  const trust = place.certificate === undefined ? "" : ` --ca ${place.certificate}`;
   const at = admin === DEFAULT_ADMIN ? "" : ` --admin ${admin}`;
-  const lines: (readonly [line: string, says: string])[] = [
-    [`${xds} get cds${server}`, "the clusters, as a client gets them"],
-    [`${xds} watch eds${server}`, "endpoints, and every change of them"],
-    ...(admin === undefined
-      ? []
-      : ([
-          [`${xds} nodes${at}`, "who is connected"],
-          [`${xds} deliveries${at}`, "who has what, who refused what and why"],
-          [`curl http://${admin}/`, "the admin API"],
-        ] as const)),
-    [
-      `${xds} bootstrap envoy${listen === DEFAULT_LISTEN ? "" : ` --server ${listen}`} > envoy.yaml`,
-      "then: envoy -c envoy.yaml",
-    ],
+  const asClient: readonly Suggestion[] = [
+    [`${xds} get cds${server}${trust}`, "the clusters, as a client gets them"],
+    [`${xds} watch eds${server}${trust}`, "endpoints, and every change of them"],
+  ];
+  const asOperator: readonly Suggestion[] = [
+    [`${xds} nodes${at}`, "who is connected"],
+    [`${xds} deliveries${at}`, "who has what, who refused what and why"],
+    [`curl http://${admin}/`, "the admin API"],
+  ];
+  const lines: readonly Suggestion[] = [
+    ...(place.needsClientCertificate ? [] : asClient),
+    ...(admin === undefined ? [] : asOperator),
+    [`${xds} bootstrap envoy${server}${trust} > envoy.yaml`, "then: envoy -c envoy.yaml"],
   ];
   const width = Math.max(...lines.map(([line]) => line.length));
   const text = lines.map(([line, says]) => `  ${line.padEnd(width)}   # ${says}\n`).join("");
