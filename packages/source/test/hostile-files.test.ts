@@ -25,13 +25,28 @@ async function namesIn(directory: string): Promise<readonly string[]> {
   return (state?.layers.get("base") ?? []).map(({ name }) => name);
 }
 
+/** Root may read everything, so root does this as nobody. */
+async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
+  if (process.getuid?.() !== 0) return await work();
+  process.seteuid?.(65_534);
+  try {
+    return await work();
+  } finally {
+    process.seteuid?.(0);
+  }
+}
+
 describe("files that nobody can read", () => {
-  // Root may read everything; whoever runs the tests as root cannot see this refusal.
-  test.skipIf(process.getuid?.() === 0)("permission denied", async () => {
-    const directory = temporaryDirectory({ "a.yaml": cluster("a"), "b.yaml": cluster("b") });
+  test("permission denied, for a file and for a folder", async () => {
+    const directory = temporaryDirectory({ "a.yaml": cluster("a"), "b.yaml": cluster("b"), "c/c.yaml": cluster("c") });
     chmodSync(join(directory, "b.yaml"), 0);
-    expect(await problemsOf(directory)).toBe(`b.yaml error FILE_UNREADABLE
+    chmodSync(join(directory, "c"), 0);
+    expect(await asOrdinaryUser(() => problemsOf(directory))).toBe(`b.yaml error FILE_UNREADABLE
   expected a file that may be read, permission is denied
+  give the user of this process the right to read it
+
+c error FILE_UNREADABLE
+  expected a folder that may be read, permission is denied
   give the user of this process the right to read it
 `);
   });

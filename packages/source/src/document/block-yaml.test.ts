@@ -104,8 +104,8 @@ describe("the quick reader", () => {
     const property = fc.property(anyValue, anyStyle, (value, style) => {
       if (compare(stringify(value, style))) answered++;
     });
-    fc.assert(property, { numRuns: 1500 });
-    expect(answered).toBeGreaterThan(150);
+    fc.assert(property, { numRuns: 700 });
+    expect(answered).toBeGreaterThan(70);
   });
 
   test("never differs on texts that somebody has edited", () => {
@@ -119,8 +119,8 @@ describe("the quick reader", () => {
         if (compare(edited(stringify(value, style), changes))) answered++;
       },
     );
-    fc.assert(property, { numRuns: 3000 });
-    expect(answered).toBeGreaterThan(150);
+    fc.assert(property, { numRuns: 1200 });
+    expect(answered).toBeGreaterThan(50);
   });
 
   test("never differs on a usual text that somebody has edited", () => {
@@ -128,8 +128,8 @@ describe("the quick reader", () => {
     const property = fc.property(fc.array(anyEdit, { minLength: 1, maxLength: 3 }), (changes) => {
       if (compare(edited(configuration, changes))) answered++;
     });
-    fc.assert(property, { numRuns: 2000 });
-    expect(answered).toBeGreaterThan(500);
+    fc.assert(property, { numRuns: 700 });
+    expect(answered).toBeGreaterThan(150);
   });
 
   test("finds keys and values at the same places", () => {
@@ -153,7 +153,7 @@ describe("the quick reader", () => {
         }
       },
     );
-    fc.assert(property, { numRuns: 500 });
+    fc.assert(property, { numRuns: 200 });
   });
 });
 

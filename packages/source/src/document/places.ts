@@ -38,7 +38,8 @@ export class Places {
       const entries = typeof value === "object" && value !== null ? this.#entries.get(value) : undefined;
       if (entries === undefined) return at;
       const index = typeof step === "number" ? step : (entries.keys?.indexOf(step) ?? -1);
-      const found = part === "key" && depth === path.length - 1 ? entries.keyAt[index] : entries.valueAt[index];
+      const isKeyWanted = part === "key" && depth === path.length - 1 && entries.keys !== undefined;
+      const found = isKeyWanted ? entries.keyAt[index] : entries.valueAt[index];
       if (found === undefined) return at;
       at = found;
       value = entries.keys === undefined ? itemOf(value, index) : entryOf(value, entries.keys[index]);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
@@ -6,6 +6,7 @@ import { onTestFinished } from "vitest";
 /** A directory with these files, gone after the test. */
 export function temporaryDirectory(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const around = mkdtempSync(join(tmpdir(), "xdskit-source-"));
+  chmodSync(around, 0o755);
   onTestFinished(() => rmSync(around, { recursive: true, force: true }));
   // One below, so that it can be renamed and removed.
   const directory = join(around, "config");

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { type Setting, type SettingKind, settingTable } from "./setting-table.ts";
+import { readSettingValue } from "./setting-value.ts";
+
+function setting(kind: SettingKind): Setting {
+  return { key: "listen", kind, default: undefined, doc: "", words: ["text", "json"] };
+}
+
+test.each<[SettingKind, unknown, unknown]>([
+  ["boolean", true, true],
+  ["boolean", "false", false],
+  ["duration", "500ms", 500],
+  ["duration", "1.5s", 1500],
+  ["duration", "2m", 120_000],
+  ["duration", "1h", 3_600_000],
+  ["duration", 0, 0],
+  ["count", 7, 7],
+  ["count", "7", 7],
+  ["bytes", 1024, 1024],
+  ["bytes", "64MiB", 67_108_864],
+  ["bytes", "2 GiB", 2_147_483_648],
+  ["address", "127.0.0.1:18000", "127.0.0.1:18000"],
+  ["address", "[::1]:0", "[::1]:0"],
+  ["address", ":18000", ":18000"],
+  ["address", 18000, ":18000"],
+  ["address", false, "off"],
+  ["path", "a.pem", "a.pem"],
+  ["paths", "a", ["a"]],
+  ["paths", ["a", "b"], ["a", "b"]],
+  ["word", "json", "json"],
+])("%s %j is %j", (kind, given, expected) => {
+  expect(readSettingValue(setting(kind), given)).toEqual({ value: expected, trouble: undefined });
+});
+
+test.each<[SettingKind, unknown, string]>([
+  ["boolean", "yes", "SETTING_WRONG_TYPE"],
+  ["duration", 10, "SETTING_DURATION"],
+  ["duration", "10", "SETTING_DURATION"],
+  ["duration", "-1s", "SETTING_DURATION"],
+  ["count", -1, "SETTING_INVALID"],
+  ["count", 1.5, "SETTING_INVALID"],
+  ["count", "x", "SETTING_WRONG_TYPE"],
+  ["bytes", "64MB", "SETTING_INVALID"],
+  ["address", "localhost", "SETTING_INVALID"],
+  ["address", "a:70000", "SETTING_INVALID"],
+  ["address", "::1:80", "SETTING_INVALID"],
+  ["path", "", "SETTING_WRONG_TYPE"],
+  ["paths", [1], "SETTING_WRONG_TYPE"],
+  ["word", "jsno", "SETTING_INVALID"],
+  ["text", null, "SETTING_WRONG_TYPE"],
+])("%s %j is refused", (kind, given, code) => {
+  expect(readSettingValue(setting(kind), given).trouble?.code).toBe(code);
+});
+
+test("every default is a value that the setting takes", () => {
+  const wrong = settingTable.filter(
+    (row) => row.default !== undefined && readSettingValue(row, row.default).trouble !== undefined,
+  );
+  expect(wrong).toEqual([]);
+});

@@ -1,0 +1,126 @@
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { createDirectorySource, type Problem, type Progress, readSettings } from "@xdskit/source";
+import { describe, expect, test } from "vitest";
+import { cluster, temporaryDirectory, write } from "./support/temporary-directory.ts";
+
+const api = createEnvoyApi();
+
+function codes(problems: readonly Problem[]): readonly string[] {
+  return problems.map(({ severity, code, file, path }) => `${severity} ${code} ${file} ${path ?? ""}`.trim());
+}
+
+describe("validation rules of Envoy's messages", () => {
+  // The path must have at least one character, and the interval must be more than nothing.
+  const text = `${cluster("a")}per_connection_buffer_limit_bytes: 1
+health_checks:
+  - timeout: 1s
+    interval: 1s
+    healthy_threshold: 1
+    unhealthy_threshold: 1
+    no_traffic_interval: 0s
+    http_health_check: { path: "" }
+`;
+
+  test.each([
+    [undefined, ["warning"], true],
+    ["warn", ["warning"], true],
+    ["reject", ["error"], false],
+    ["off", [], true],
+  ] as const)("at level %s", async (validation, severities, isLoaded) => {
+    const directory = temporaryDirectory({ "a.yaml": text });
+    const load = await createDirectorySource({ directory, api, ...(validation && { validation }) }).load();
+    const found = load.problems.filter(({ code }) => code.startsWith("PGV_"));
+    expect([...new Set(found.map(({ severity }) => severity))]).toEqual(severities);
+    expect(load.state !== undefined).toBe(isLoaded);
+    for (const { line, path } of found)
+      expect([line !== undefined, path?.startsWith("health_checks[0]")]).toEqual([true, true]);
+  });
+
+  test("the level may be set in the directory, and what is given to the source goes first", async () => {
+    const directory = temporaryDirectory({ "a.yaml": text, "xdskit.yaml": "validation: reject\n" });
+    const source = createDirectorySource({ directory, api });
+    expect((await source.load()).state).toBeUndefined();
+    expect((await createDirectorySource({ directory, api, validation: "warn" }).load()).state).toBeDefined();
+    write(directory, "xdskit.yaml", "validation: off\n");
+    expect((await source.load()).problems).toEqual([]);
+  });
+});
+
+test("a reference is satisfied by what a node sees together with it, not by the layer of another node", async () => {
+  const eds = (name: string): string => `"@type": type.googleapis.com/envoy.config.cluster.v3.Cluster
+name: ${name}
+connect_timeout: 1s
+type: EDS
+eds_cluster_config: { eds_config: { ads: {}, resource_api_version: V3 } }
+`;
+  const endpoints = (
+    name: string,
+  ): string => `"@type": type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment
+cluster_name: ${name}
+endpoints:
+  - locality: { region: r }
+    load_balancing_weight: 1
+    lb_endpoints: [{ endpoint: { address: { socket_address: { address: 127.0.0.1, port_value: 1 } } } }]
+`;
+  const directory = temporaryDirectory({
+    "a.yaml": `${eds("in-a-node")}---\n${eds("in-a-group")}---\n${endpoints("for-a-node")}`,
+    "groups/g/e.yaml": endpoints("in-a-group"),
+    "nodes/n1/e.yaml": `${endpoints("in-a-node")}---\n${eds("for-a-node")}---\n${eds("elsewhere")}`,
+    "nodes/n2/e.yaml": endpoints("elsewhere"),
+    "xdskit.yaml": "groups: [{ name: g, match: { id: '*' } }]\n",
+  });
+  const { problems } = await createDirectorySource({ directory, api }).load();
+  expect(codes(problems)).toEqual(["warning REFERENCE_DANGLING nodes/n1/e.yaml name"]);
+});
+
+test("the place of a problem between files is found again after its file has changed", async () => {
+  const directory = temporaryDirectory({ "a.yaml": cluster("same"), "b.yaml": `# one line\n${cluster("same")}` });
+  const source = createDirectorySource({ directory, api });
+  const place = async (): Promise<unknown> =>
+    (await source.load()).problems.map(({ file, line, column, related }) => [file, line, column, related?.line]);
+  expect(await place()).toEqual([["b.yaml", 3, 7, 2]]);
+  write(directory, "b.yaml", `# one line\n# and another\n${cluster("same")}`);
+  expect(await place()).toEqual([["b.yaml", 4, 7, 2]]);
+});
+
+test("progress is told, the end of it always", async () => {
+  const files = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`${n}.yaml`, cluster(`c-${n}`)]));
+  const told: Progress[] = [];
+  await createDirectorySource({ directory: temporaryDirectory(files), api }).load((progress) => told.push(progress));
+  expect(told.at(-1)).toEqual({ filesRead: 300, filesTotal: 300, resources: 300 });
+});
+
+test("ten thousand resources in one file, of which one changes", async () => {
+  const text = (changed: number): string =>
+    Array.from(
+      { length: 10_000 },
+      (_, n) =>
+        `- ${cluster(`c-${n}`, n === changed ? "9s" : "1s")
+          .trimEnd()
+          .replaceAll("\n", "\n  ")}\n`,
+    ).join("");
+  const directory = temporaryDirectory({ "a.yaml": text(-1) });
+  const source = createDirectorySource({ directory, api });
+  const first = await source.load();
+  expect([first.problems, first.state?.resources]).toEqual([[], 10_000]);
+  write(directory, "a.yaml", text(5000));
+  const second = await source.load();
+  const before = new Set(first.state?.layers.get("base"));
+  expect(
+    second.state?.layers
+      .get("base")
+      ?.filter((resource) => !before.has(resource))
+      .map(({ name }) => name),
+  ).toEqual(["c-5000"]);
+});
+
+test("settings are read by themselves, before anything is known about resources", async () => {
+  const directory = temporaryDirectory({
+    "xdskit.yaml": "# mine\nlisten: :1\nlog.level: debug\n",
+    "a.yaml": "broken: [",
+  });
+  expect((await readSettings(directory)).settings).toEqual({ listen: ":1", "log.level": "debug" });
+  write(directory, "xdskit.yaml", "");
+  expect(await readSettings(directory)).toEqual({ settings: {}, groups: [], problems: [] });
+  expect(await readSettings(`${directory}/nowhere`)).toEqual({ settings: {}, groups: [], problems: [] });
+});
