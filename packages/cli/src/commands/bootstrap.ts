@@ -4,6 +4,7 @@ import { formatJson } from "../output/json.ts";
 import { type Address, parseAddress } from "../settings/address.ts";
 import { type EnvoyMode, envoyBootstrap } from "./bootstrap/envoy.ts";
 import { grpcBootstrap } from "./bootstrap/grpc.ts";
+import { type Locality, parseLocality } from "./bootstrap/locality.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 
 const MODES: readonly EnvoyMode[] = ["ads-delta", "ads-sotw", "delta", "sotw"];
@@ -15,6 +16,7 @@ interface BootstrapFlags {
   readonly mode: EnvoyMode;
   readonly admin?: Address;
   readonly ca?: string;
+  readonly locality: Locality;
   readonly metadata: Readonly<Record<string, string>>;
 }
 
@@ -45,6 +47,11 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
     .addOption(
       new Option("-m, --metadata <key=value>", "of the node (may be repeated)").argParser(addPair).default({}, "none"),
     )
+    .addOption(
+      new Option("--locality <region/zone/sub-zone>", "where the node runs")
+        .argParser(readLocality)
+        .default({}, "unknown"),
+    )
     .action((client: string, flags: BootstrapFlags) => context.perform(() => bootstrap(client, flags, context)));
   addExamples(command, [
     ["xds bootstrap envoy > envoy.yaml && envoy -c envoy.yaml", "an Envoy that is served by 127.0.0.1:18000"],
@@ -57,16 +64,16 @@ async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandC
   const text = flags.server ?? io.env["XDS_SERVER"] ?? "127.0.0.1:18000";
   const server = parseAddress(text);
   if (server === undefined) throw new CommandError(exitCode.usage, `--server: expected host:port, got "${text}"`);
-  const { node, cluster, mode, metadata, ca } = flags;
+  const { node, cluster, mode, metadata, locality, ca } = flags;
   if (client === "grpc") {
     if (mode !== "ads-delta" && mode !== "ads-sotw") {
       throw new CommandError(exitCode.usage, "gRPC clients ask on one aggregated stream", "leave --mode off");
     }
-    io.stdout.write(formatJson(grpcBootstrap({ server, node, cluster, metadata, ca })));
+    io.stdout.write(formatJson(grpcBootstrap({ server, node, cluster, metadata, locality, ca })));
     return exitCode.ok;
   }
   const admin = flags.admin ?? { host: "127.0.0.1", port: 9901 };
-  io.stdout.write(envoyBootstrap({ server, node, cluster, metadata, mode, admin, ca }));
+  io.stdout.write(envoyBootstrap({ server, node, cluster, metadata, locality, mode, admin, ca }));
   return exitCode.ok;
 }
 
@@ -74,6 +81,12 @@ function readAddress(text: string): Address {
   const address = parseAddress(text);
   if (address === undefined) throw new InvalidArgumentError("expected host:port, such as 127.0.0.1:9901.");
   return address;
+}
+
+function readLocality(text: string): Locality {
+  const locality = parseLocality(text);
+  if (locality === undefined) throw new InvalidArgumentError("expected region, region/zone or region/zone/sub-zone.");
+  return locality;
 }
 
 function addPair(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { stringify } from "yaml";
 import type { Address } from "../../settings/address.ts";
+import type { Locality } from "./locality.ts";
 
 /** All types on one stream or a stream for each, in delta or State of the World. */
 export type EnvoyMode = "ads-delta" | "ads-sotw" | "delta" | "sotw";
@@ -11,6 +12,7 @@ export interface EnvoyBootstrapOptions {
   readonly node: string;
   readonly cluster: string;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly locality: Locality;
   readonly mode: EnvoyMode;
   /** Envoy's own admin interface. */
   readonly admin: Address;
@@ -22,10 +24,15 @@ const SERVER_CLUSTER = "xds_server";
 
 /** A whole Envoy configuration, as YAML (client-behaviours 2). */
 export function envoyBootstrap(options: EnvoyBootstrapOptions): string {
-  const { node, cluster, metadata, admin } = options;
+  const { node, cluster, metadata, locality, admin } = options;
   return stringify(
     {
-      node: { id: node, cluster, ...(Object.keys(metadata).length > 0 && { metadata }) },
+      node: {
+        id: node,
+        cluster,
+        ...(Object.keys(locality).length > 0 && { locality }),
+        ...(Object.keys(metadata).length > 0 && { metadata }),
+      },
       admin: { address: socketAddress(admin) },
       dynamic_resources: dynamicResources(options.mode),
       static_resources: { clusters: [serverCluster(options)] },

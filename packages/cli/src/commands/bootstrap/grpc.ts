@@ -1,4 +1,5 @@
 import { type Address, formatAddress } from "../../settings/address.ts";
+import type { Locality } from "./locality.ts";
 
 /** Who is to be served, and where. */
 export interface GrpcBootstrapOptions {
@@ -6,12 +7,13 @@ export interface GrpcBootstrapOptions {
   readonly node: string;
   readonly cluster: string;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly locality: Locality;
   /** Over TLS, trusting this authority. */
   readonly ca: string | undefined;
 }
 
 /** The JSON that GRPC_XDS_BOOTSTRAP names: read by gRPC in C++, Go, Java, Node and Python (client-behaviours 3). */
-export function grpcBootstrap({ server, node, cluster, metadata, ca }: GrpcBootstrapOptions): unknown {
+export function grpcBootstrap({ server, node, cluster, metadata, locality, ca }: GrpcBootstrapOptions): unknown {
   const insecure = { type: "insecure" };
   const tls = { type: "tls", config: { ca_certificate_file: ca } };
   return {
@@ -23,6 +25,7 @@ export function grpcBootstrap({ server, node, cluster, metadata, ca }: GrpcBoots
         server_features: ["xds_v3"],
       },
     ],
-    node: { id: node, cluster, ...(Object.keys(metadata).length > 0 && { metadata }) },
+    // grpc-js refuses a node without a locality, be it empty.
+    node: { id: node, cluster, locality, ...(Object.keys(metadata).length > 0 && { metadata }) },
   };
 }
