@@ -2,7 +2,7 @@ import type { Cell } from "./cells.ts";
 import type { Measurement, Subject } from "./measure.ts";
 
 /** The middle one; of an even number the lower of the two. */
-export function median(values: readonly number[]): number {
+function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[(sorted.length - 1) >> 1] ?? Number.NaN;
 }
