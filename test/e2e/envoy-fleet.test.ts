@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { connectedStreams, type Envoy, isConnected, startEnvoy, timersFired } from "./support/envoy.ts";
-import { startHttpBackend } from "./support/http-backend.ts";
+import { type Backend, startHttpBackend } from "./support/http-backend.ts";
 import { type HttpLoad, httpGet, startHttpLoad } from "./support/http-load.ts";
-import { isFull, note, times } from "./support/measure.ts";
-import { adsDelta, adsModes, configSource, type Mode, modes } from "./support/mode.ts";
+import { note, times } from "./support/measure.ts";
+import { adsDelta, adsModes, configSource, type Mode, modes, named } from "./support/mode.ts";
 import { describeWith } from "./support/peers.ts";
 import { freePort, freePorts } from "./support/port.ts";
 import { cluster, endpoints, listener, type Route, routes, staticCluster } from "./support/resource.ts";
-import { startXdsServer } from "./support/server.ts";
-import { createSite } from "./support/site.ts";
+import { startXdsServer, type XdsServer } from "./support/server.ts";
+import { createSite, type Site } from "./support/site.ts";
 import { createStack, type Stack } from "./support/stack.ts";
 import { startTcpProxy } from "./support/tcp-proxy.ts";
 import { until, watchFor } from "./support/wait.ts";
@@ -63,7 +63,7 @@ describeWith("envoy", "several Envoys, and hard times for one", () => {
     );
   });
 
-  test.each(adsModes)("two Envoys with one node id are both served ($name)", async (mode) => {
+  test.each(named(adsModes))("two Envoys with one node id are both served (%s)", async (_name, mode) => {
     await using stack = createStack();
     const blue = stack.use(await startHttpBackend("blue"));
     const green = stack.use(await startHttpBackend("green"));
@@ -97,34 +97,37 @@ describeWith("envoy", "several Envoys, and hard times for one", () => {
     );
   });
 
-  test.each(modes)("connections that grow old are moved without a lost request or a change ($name)", async (mode) => {
-    await using stack = createStack();
-    const port = await freePort();
-    const { envoy, load } = await serveWeb(stack, mode, port, [
-      "--max-connection-age",
-      "2s",
-      "--max-connection-age-grace",
-      "500ms",
-    ]);
-    const earlier = await envoy.stats();
-    await until({ says: "connections have been given up", withinMs: 20_000 }, async () => {
-      const stats = await envoy.stats();
-      return stats("cluster.xds.upstream_cx_total") - earlier("cluster.xds.upstream_cx_total") >= times(2, 20);
-    });
-    const later = await envoy.stats();
-    const unchanged = [
-      "cluster_manager.cluster_modified",
-      "cluster_manager.cluster_removed",
-      "listener_manager.listener_modified",
-    ];
-    const rejected = ["cluster_manager.cds.update_rejected", "listener_manager.lds.update_rejected"];
-    note("2.18 max connection age", mode.name, "connections", later("cluster.xds.upstream_cx_total"));
-    expect({
-      failed: (await load.stop()).failed,
-      deltas: [...unchanged, ...rejected].map((name) => later(name) - earlier(name)),
-      timers: await timersFired(envoy),
-    }).toEqual({ failed: {}, deltas: [0, 0, 0, 0, 0], timers: {} });
-  });
+  test.each(named(modes))(
+    "connections that grow old are moved without a lost request or a change (%s)",
+    async (_name, mode) => {
+      await using stack = createStack();
+      const port = await freePort();
+      const { envoy, load } = await serveWeb(stack, mode, port, [
+        "--max-connection-age",
+        "2s",
+        "--max-connection-age-grace",
+        "500ms",
+      ]);
+      const earlier = await envoy.stats();
+      await until({ says: "connections have been given up", withinMs: 20_000 }, async () => {
+        const stats = await envoy.stats();
+        return stats("cluster.xds.upstream_cx_total") - earlier("cluster.xds.upstream_cx_total") >= times(2, 20);
+      });
+      const later = await envoy.stats();
+      const unchanged = [
+        "cluster_manager.cluster_modified",
+        "cluster_manager.cluster_removed",
+        "listener_manager.listener_modified",
+      ];
+      const rejected = ["cluster_manager.cds.update_rejected", "listener_manager.lds.update_rejected"];
+      note("2.18 max connection age", mode.name, "connections", later("cluster.xds.upstream_cx_total"));
+      expect({
+        failed: (await load.stop()).failed,
+        deltas: [...unchanged, ...rejected].map((name) => later(name) - earlier(name)),
+        timers: await timersFired(envoy),
+      }).toEqual({ failed: {}, deltas: [0, 0, 0, 0, 0], timers: {} });
+    },
+  );
 
   test("an Envoy that limits its own requests still converges on 100 clusters", async () => {
     await using stack = createStack();
@@ -207,9 +210,95 @@ describeWith("envoy", "several Envoys, and hard times for one", () => {
     }).toEqual({ unchanged: true, changed: true, modified: 1, removed: 1 });
   });
 
-  test.each(isFull ? adsModes : adsModes.slice(1))(
-    "20 MB of clusters arrive, and one change changes one ($name)",
-    async (mode) => {
+  test.each(named(adsModes))(
+    "another replica with the same files changes nothing for an Envoy that moves to it (%s)",
+    async (_name, mode) => {
+      await using stack = createStack();
+      const blue = stack.use(await startHttpBackend("blue"));
+      const port = await freePort();
+      const files = {
+        "web.json": [
+          cluster({ name: "web" }),
+          endpoints("web", [blue.port]),
+          listener({ name: "http", port, routes: "routes" }),
+          routes("routes", [{ cluster: "web" }]),
+        ],
+      };
+      const replicas: XdsServer[] = [];
+      for (let count = 0; count < 2; count++) {
+        replicas.push(stack.use(await startXdsServer({ site: stack.use(createSite(files)) })));
+      }
+      const ports = replicas.map((replica) => replica.port);
+      const proxy = stack.use(await startTcpProxy(ports[0] ?? 0));
+      const envoy = stack.use(await startEnvoy({ mode, xdsPort: proxy.port }));
+      await envoy.ready(3_000);
+      const load = stack.use(startHttpLoad({ port }));
+      await load.answeredBy("blue", 2_000);
+      const earlier = await envoy.stats();
+      const versions = await envoy.texts("version_text");
+      for (let flip = 1; flip <= times(2, 10); flip++) {
+        proxy.target(ports[flip % 2] ?? 0);
+        proxy.cut();
+        await until({ says: "Envoy is at the other one", withinMs: 10_000 }, async () => {
+          const rows = await replicas[flip % 2]?.admin("/api/v1/streams");
+          return (rows as { total: number }).total === 1 && isConnected(envoy);
+        });
+      }
+      await watchFor(1_000);
+      const later = await envoy.stats();
+      const changed = ["cluster_modified", "cluster_added", "cluster_removed"].map((name) => `cluster_manager.${name}`);
+      expect({
+        failed: (await load.stop()).failed,
+        deltas: [...changed, "listener_manager.listener_modified"].map((name) => later(name) - earlier(name)),
+        versions: await envoy.texts("version_text"),
+        timers: await timersFired(envoy),
+      }).toEqual({ failed: {}, deltas: [0, 0, 0, 0], versions, timers: {} });
+    },
+  );
+
+  test("endpoints that change all the time end up right, in fewer answers than changes (2.11)", async () => {
+    await using stack = createStack();
+    const port = await freePort();
+    const { envoy, load, site, web } = await serveWeb(stack, adsDelta, port, []);
+    const others = [stack.use(await startHttpBackend("blue")), stack.use(await startHttpBackend("blue"))];
+    const earlier = await envoy.stats();
+    const flips = times(200, 1_000);
+    for (let flip = 1; flip <= flips; flip++) {
+      const flapping = flip % 2 === 0 ? others.map((backend) => backend.port) : [];
+      site.write({ "endpoints.json": [endpoints("web", [web.port, ...flapping])] });
+      await watchFor(10);
+    }
+    await until(
+      { says: "all three endpoints are there", withinMs: 3_000 },
+      async () => (await envoy.stats())("cluster.web.membership_total") === 3,
+    );
+    const answers = (await envoy.stats())("cluster.web.update_success") - earlier("cluster.web.update_success");
+    note("2.11 endpoints churn", adsDelta.name, "changes, answers", `${flips}, ${answers}`);
+    expect({ failed: (await load.stop()).failed, fewer: answers < flips / 2 }).toEqual({ failed: {}, fewer: true });
+    site.write({ "endpoints.json": [endpoints("web", [])] });
+    await until({ says: "no endpoint is left", withinMs: 2_000 }, async () => (await httpGet({ port })).status === 503);
+    site.write({ "endpoints.json": [endpoints("web", [web.port])] });
+    await until({ says: "one is back", withinMs: 2_000 }, async () => (await httpGet({ port })).status === 200);
+  });
+
+  test("a server that is told to stop sends its clients away and ends in order", async () => {
+    await using stack = createStack();
+    const port = await freePort();
+    const { envoy, load, server } = await serveWeb(stack, adsDelta, port, []);
+    const startedAt = performance.now();
+    await server.process().stop(10_000);
+    note("SIGTERM", adsDelta.name, "ended after, ms", Math.round(performance.now() - startedAt));
+    expect(server.process().ended()).toEqual({ code: 0, signal: null });
+    await watchFor(500);
+    expect({ failed: (await load.stop()).failed, connected: await connectedStreams(envoy) }).toEqual({
+      failed: {},
+      connected: 0,
+    });
+  });
+
+  test.each(named(times(adsModes.slice(1), adsModes)))(
+    "20 MB of clusters arrive, and one change changes one (%s)",
+    async (_name, mode) => {
       await using stack = createStack();
       const padding = "x".repeat(4_000);
       const many = (timeout: number): object[] =>
@@ -248,23 +337,26 @@ describeWith("envoy", "several Envoys, and hard times for one", () => {
   );
 });
 
+interface ServedWeb {
+  readonly envoy: Envoy;
+  readonly load: HttpLoad;
+  readonly server: XdsServer;
+  readonly site: Site;
+  readonly web: Backend;
+}
+
 /** A server with flags, an Envoy with one web listener, and requests through it. */
-async function serveWeb(
-  stack: Stack,
-  mode: Mode,
-  port: number,
-  flags: readonly string[],
-): Promise<{ readonly envoy: Envoy; readonly load: HttpLoad }> {
-  const blue = stack.use(await startHttpBackend("blue"));
+async function serveWeb(stack: Stack, mode: Mode, port: number, flags: readonly string[]): Promise<ServedWeb> {
+  const web = stack.use(await startHttpBackend("blue"));
   const source = configSource(mode);
   const site = stack.use(
     createSite({
       "web.json": [
         cluster({ name: "web", source }),
-        endpoints("web", [blue.port]),
         listener({ name: "http", port, routes: "routes", source }),
         routes("routes", [{ cluster: "web" }]),
       ],
+      "endpoints.json": [endpoints("web", [web.port])],
     }),
   );
   const server = stack.use(await startXdsServer({ site, flags }));
@@ -272,7 +364,7 @@ async function serveWeb(
   await envoy.ready(3_000);
   const load = stack.use(startHttpLoad({ port }));
   await load.answeredBy("blue", 2_000);
-  return { envoy, load };
+  return { envoy, load, server, site, web };
 }
 
 /** A resource as a field of another message: without its type. */

@@ -5,10 +5,10 @@ import { connectedStreams, type Envoy, isConnected, startEnvoy, timersFired } fr
 import { type Backend, startHttpBackend } from "./support/http-backend.ts";
 import { type HttpLoad, httpGet, startHttpLoad } from "./support/http-load.ts";
 import { note, times } from "./support/measure.ts";
-import { configSource, type Mode, modes } from "./support/mode.ts";
+import { configSource, type Mode, modes, named, unifiedModes } from "./support/mode.ts";
 import { describeWith } from "./support/peers.ts";
 import { freePorts } from "./support/port.ts";
-import { cluster, endpoints, listener, type Route, routes } from "./support/resource.ts";
+import { cluster, endpoints, listener, type Route, routes, staticCluster } from "./support/resource.ts";
 import { startXdsServer, type XdsServer } from "./support/server.ts";
 import { createSite, type Site } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
@@ -16,7 +16,7 @@ import { until, watchFor } from "./support/wait.ts";
 
 /** One Envoy and one server live through everything that happens to a configuration, in each of the four modes. */
 describeWith("envoy", "Envoy", () => {
-  describe.each(modes)("$name", (mode) => {
+  describe.each(named([...modes, ...times([], unifiedModes)]))("%s", (_name, mode) => {
     const stack = createStack();
     let blue: Backend;
     let green: Backend;
@@ -299,6 +299,56 @@ describeWith("envoy", "Envoy", () => {
       expect(await quietly()).toEqual(quiet);
     });
 
+    test("goes on with what it has when the server comes back to a broken directory", async () => {
+      const load = loadOn();
+      const earlier = await envoy.stats();
+      await server.kill();
+      site.write({ "broken.yaml": "resources: [" });
+      await server.start({ expectReady: false });
+      await until({ says: "the server has seen the mistake", withinMs: 3_000 }, async () => {
+        return (await sourceState(server)).state === "failed";
+      });
+      await until({ says: "Envoy has been refused", withinMs: 20_000 }, async () => {
+        return (await server.metric("xds_server_admission_rejected_total")) > 0;
+      });
+      await watchFor(times(500, 10_000));
+      const later = await envoy.stats();
+      const removed = ["cluster_manager.cluster_removed", "listener_manager.listener_removed"];
+      expect(removed.map((name) => later(name) - earlier(name))).toEqual([0, 0]);
+      site.write({ "broken.yaml": undefined });
+      const { ms } = await until({ says: "Envoy is served again", withinMs: 30_000 }, async () => isConnected(envoy));
+      note("2.5 back to a broken directory", mode.name, "connected after the mistake is gone, ms", ms);
+      expect((await load.stop()).failed).toEqual({});
+      expect(await quietly()).toEqual(quiet);
+    });
+
+    test("refuses a cluster, takes the good ones beside it, and takes the fix", async () => {
+      const earlier = await envoy.stats();
+      const rejected = "cluster_manager.cds.update_rejected";
+      const good = addedCluster(mode, "good-one", green.port);
+      site.write({ "refused.json": [refusedCluster("refused-one"), ...good] });
+      await until(
+        { says: "Envoy refuses it", withinMs: 3_000 },
+        async () => (await envoy.stats())(rejected) > earlier(rejected),
+      );
+      await until({ says: "the good one is there", withinMs: 2_000 }, async () =>
+        (await clusterNames(envoy)).includes("good-one"),
+      );
+      await watchFor(1_000);
+      expect((await envoy.stats())(rejected) - earlier(rejected)).toBe(1);
+      site.write({ "refused.json": addedCluster(mode, "refused-one", green.port) });
+      const { ms } = await until({ says: "the fix is live, the other one gone", withinMs: 3_000 }, async () => {
+        const names = await clusterNames(envoy);
+        return names.includes("refused-one") && !names.includes("good-one");
+      });
+      note("2.4 cluster refused and fixed", mode.name, "fix live, ms", ms);
+      site.write({ "refused.json": undefined });
+      await until({ says: "the server has no refusals left", withinMs: 3_000 }, async () =>
+        (await deliveries(server)).every((row) => row.state !== "nacked"),
+      );
+      expect(await quietly()).toEqual(quiet);
+    });
+
     test("loses a listener that is deleted", async () => {
       site.write({ "listeners.json": listenerFile(mode, { port, serverName: "first" }) });
       await until(
@@ -328,7 +378,7 @@ describeWith("envoy", "Envoy", () => {
     expect({ timers: await timersFired(envoy), port: server.port }).toEqual({ timers: {}, port: xdsPort });
   });
 
-  test.each(modes)("an empty directory lets Envoy start at once ($name)", async (mode) => {
+  test.each(named(modes))("an empty directory lets Envoy start at once (%s)", async (_name, mode) => {
     await using stack = createStack();
     const site = stack.use(createSite());
     const server = stack.use(await startXdsServer({ site, flags: ["--allow-empty"] }));
@@ -373,6 +423,18 @@ function listenerFile(mode: Mode, { port, serverName }: { port: number; serverNa
   const source = configSource(mode);
   const manager = { server_name: serverName, rds: { route_config_name: "routes", config_source: source } };
   return [listener({ name: "http", port, routes: "routes", manager })];
+}
+
+/** Valid for every descriptor; only Envoy parses the address. */
+function refusedCluster(name: string): object {
+  return staticCluster(name, [1], {
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [
+        { lb_endpoints: [{ endpoint: { address: { socket_address: { address: "not-an-ip", port_value: 1 } } } }] },
+      ],
+    },
+  });
 }
 
 /** Valid for every descriptor; only Envoy compiles the script. */

@@ -5,7 +5,7 @@ import { type Envoy, startEnvoy, timersFired } from "./support/envoy.ts";
 import { startHttpBackend } from "./support/http-backend.ts";
 import { httpGet, startHttpLoad } from "./support/http-load.ts";
 import { note, times } from "./support/measure.ts";
-import { adsDelta, configSource, type Mode, modes } from "./support/mode.ts";
+import { adsDelta, configSource, type Mode, modes, named } from "./support/mode.ts";
 import { describeWith, peerCommand } from "./support/peers.ts";
 import { freePort } from "./support/port.ts";
 import { cluster, endpoints, listener, routes, staticCluster } from "./support/resource.ts";
@@ -15,7 +15,7 @@ import { createStack, type Stack } from "./support/stack.ts";
 import { until } from "./support/wait.ts";
 
 describeWith("envoy", "every kind of resource reaches a real Envoy", () => {
-  describe.each(modes)("$name", (mode) => {
+  describe.each(named(modes))("%s", (_name, mode) => {
     test("secrets are rotated without a lost handshake, and a key that does not fit is refused (SDS)", async () => {
       await using stack = createStack();
       const port = await freePort();

@@ -160,6 +160,22 @@ function story(name: GrpcClientName): void {
     const ms = recoversFromDeletion(name) ? await client.lastIs("gone", "blue", 2_000) : undefined;
     note("G7 listener back", name, "first answer, ms", ms ?? "not asked of this client");
     await client.remove("gone");
+    // The same with a cluster, of a service that no other test uses.
+    const [api, table, ...clusterAndEndpoints] = grpcService("gone-c", [blue.port]) as [object, object, ...object[]];
+    site.write({
+      "gone.json": undefined,
+      "gone-l.json": undefined,
+      "gone-c.json": [api, table],
+      "gone-cluster.json": clusterAndEndpoints,
+    });
+    await client.add("gone-c", { rate: 50, deadlineMs: 2_000 });
+    await client.lastIs("gone-c", "blue", 3_000);
+    site.write({ "gone-cluster.json": undefined });
+    note("G7 cluster deleted", name, "first failure, ms", await client.lastIs("gone-c", "UNAVAILABLE", 1_500));
+    site.write({ "gone-cluster.json": clusterAndEndpoints });
+    const back = recoversFromDeletion(name) ? await client.lastIs("gone-c", "blue", 2_000) : undefined;
+    note("G7 cluster back", name, "first answer, ms", back ?? "not asked of this client");
+    await client.remove("gone-c");
   });
 
   test("G7: keeps its listener when told to ignore deletions", async () => {

@@ -128,7 +128,9 @@ export async function timersFired(envoy: Envoy): Promise<Readonly<Record<string,
 /** The start-up configuration for a mode; `bootstrap` of the settings replaces top-level fields of it. */
 function envoyBootstrap(settings: EnvoySettings, adminPort: number): object {
   const { mode } = settings;
+  const unified = { name: "unified", static_layer: { "envoy.reloadable_features.unified_mux": true } };
   return {
+    ...(mode.unifiedMux === true ? { layered_runtime: { layers: [unified] } } : {}),
     node: { id: "e2e-1", cluster: "e2e", ...settings.node },
     admin: { address: { socket_address: { address: "127.0.0.1", port_value: adminPort } } },
     dynamic_resources: {

@@ -21,7 +21,7 @@ export function note(scenario: string, client: string, measured: string, value: 
 /** The long form runs more swaps, mutations and repetitions. */
 export const isFull: boolean = process.env["XDS_E2E"] === "full";
 
-/** A count for the short and one for the long form. */
-export function times(short: number, full: number): number {
+/** A value for the short and one for the long form. */
+export function times<T>(short: T, full: T): T {
   return isFull ? full : short;
 }

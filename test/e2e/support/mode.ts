@@ -1,8 +1,10 @@
-/** The four ways in which Envoy is configured over gRPC: one stream or a stream per type, whole state or differences. */
+/** The ways in which Envoy is configured over gRPC: one stream or a stream per type, whole state or differences. */
 export interface Mode {
-  readonly name: "ads-delta" | "ads-sotw" | "delta" | "sotw";
+  readonly name: string;
   readonly apiType: "GRPC" | "DELTA_GRPC";
   readonly aggregated: boolean;
+  /** Envoy's newer client code, which is off unless asked for. */
+  readonly unifiedMux?: boolean;
 }
 
 export const modes: readonly Mode[] = [
@@ -10,6 +12,12 @@ export const modes: readonly Mode[] = [
   { name: "ads-sotw", apiType: "GRPC", aggregated: true },
   { name: "delta", apiType: "DELTA_GRPC", aggregated: false },
   { name: "sotw", apiType: "GRPC", aggregated: false },
+];
+
+/** Both variants of ADS in Envoy's newer client code, which asks for less: nothing again when a cluster changes. */
+export const unifiedModes: readonly Mode[] = [
+  { name: "ads-delta, unified mux", apiType: "DELTA_GRPC", aggregated: true, unifiedMux: true },
+  { name: "ads-sotw, unified mux", apiType: "GRPC", aggregated: true, unifiedMux: true },
 ];
 
 export const adsModes: readonly Mode[] = modes.filter((mode) => mode.aggregated);
@@ -32,4 +40,9 @@ export function apiConfigSource(mode: Mode, extra: object = {}): object {
     grpc_services: [{ envoy_grpc: { cluster_name: "xds" } }],
     ...extra,
   };
+}
+
+/** Modes as the rows of a table of tests: the name for the title, and the mode. */
+export function named(list: readonly Mode[]): readonly (readonly [name: string, mode: Mode])[] {
+  return list.map((mode) => [mode.name, mode] as const);
 }

@@ -27,8 +27,8 @@ export interface XdsServer extends AsyncDisposable {
   revision(): Promise<number>;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** Starts it again on the same ports; resolves when it is ready. */
-  start(): Promise<void>;
+  /** Starts it again on the same ports; resolves when it is ready, or, on a broken directory, when it runs. */
+  start(options?: { readonly expectReady?: boolean }): Promise<void>;
 }
 
 /** Starts it and waits until it is ready. */
@@ -37,7 +37,11 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
   const adminPort = await freePort();
   const base = `http://127.0.0.1:${adminPort}`;
   let process: StartedProcess;
-  const start = async (): Promise<void> => {
+  const start = async ({
+    expectReady = settings.expectReady,
+  }: {
+    expectReady?: boolean | undefined;
+  } = {}): Promise<void> => {
     process = await startProcess(
       [
         ...xdsCommand(),
@@ -47,7 +51,7 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
       ],
       { cwd: settings.site.directory },
     );
-    const path = settings.expectReady === false ? "/livez" : "/readyz";
+    const path = expectReady === false ? "/livez" : "/readyz";
     await until({ says: `xds serve answers ${path}`, withinMs: 30_000 }, async () => {
       const end = process.ended();
       if (end !== undefined) return true;

@@ -8,11 +8,14 @@ export interface TcpProxy extends AsyncDisposable {
   /** Destroys all connections; while `refusing`, new ones are destroyed too. */
   cut(): void;
   refuse(refusing: boolean): void;
+  /** Where new connections go from now on. */
+  target(port: number): void;
 }
 
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isRefusing = false;
+  let goesTo = targetPort;
   let bytes = { fromClient: 0, fromServer: 0 };
   const follow = (socket: Socket, other: Socket): void => {
     sockets.add(socket);
@@ -28,7 +31,7 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       client.destroy();
       return;
     }
-    const target = connect({ host: "127.0.0.1", port: targetPort });
+    const target = connect({ host: "127.0.0.1", port: goesTo });
     follow(client, target);
     follow(target, client);
     client.on("data", (chunk) => {
@@ -54,6 +57,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
     cut,
     refuse(refusing) {
       isRefusing = refusing;
+    },
+    target(port) {
+      goesTo = port;
     },
     async [Symbol.asyncDispose]() {
       cut();
