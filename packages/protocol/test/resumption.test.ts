@@ -67,13 +67,17 @@ describe("the endpoints of a client that comes back", () => {
 describe("a comparison that takes several turns", () => {
   const total = 25_000;
   const name = (i: number): string => `c${i}`;
-  const clusters = Array.from({ length: total }, (_, i) => resource(CLUSTER, name(i), "1"));
+  let made: readonly Resource[] | undefined;
+  const all = (): readonly Resource[] => {
+    made ??= Array.from({ length: total }, (_, i) => resource(CLUSTER, name(i), "1"));
+    return made;
+  };
   /** 25,000 clusters at label 1, of which the client holds all but the last at label 1, and one that never was. */
   function comeBack(): Conversation {
     const talk = new Conversation();
-    talk.put(...clusters);
+    talk.put(...all());
     talk.open(1, "delta");
-    const initialVersions = reporting([...clusters.slice(0, -1), resource(CLUSTER, "gone", "1")]);
+    const initialVersions = reporting([...all().slice(0, -1), resource(CLUSTER, "gone", "1")]);
     talk.plane.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { initialVersions }) });
     return talk;
   }

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { anonymousNode } from "../node/node.ts";
 import type { TypeKind } from "../resource/type-traits.ts";
-import { type Dialect, forKind } from "./dialect.ts";
+import { forKind, type PerKind } from "./dialect.ts";
 import { dialectFor, type Edition } from "./presets.ts";
 
 const named = (userAgentName: string): typeof anonymousNode => ({ ...anonymousNode, userAgentName });
 const kinds: TypeKind[] = ["cds", "eds", "sds", "lds", "srds", "rds", "ecds", "vhds", "rtds", "leds", "trds", "opaque"];
 
 /** The kinds for which it is so. */
-function where<T>(values: Dialect[keyof Dialect] & { readonly otherwise: T }, value: T): readonly TypeKind[] {
-  return kinds.filter((kind) => forKind<T>(values, kind) === value);
+function where<T>(values: PerKind<T>, value: T): readonly TypeKind[] {
+  return kinds.filter((kind) => forKind(values, kind) === value);
 }
 
 describe("the dialect of a client that nobody knows", () => {

@@ -2,6 +2,7 @@ import { Plane, type Resource } from "@xdskit/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CLUSTER, digest, resource, traits } from "../support/resources.ts";
+import { tries } from "../support/script.ts";
 
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 const layer = fc.constantFrom("top", "base");
@@ -42,6 +43,6 @@ test("equal content has an equal version, whatever the way it came about", () =>
       const direct = [...last.values()].filter((one) => one.label !== "gone").reverse();
       expect(versionAfter(steps, perTransaction)).toBe(versionAfter(direct, 1_000));
     }),
-    { numRuns: 500 },
+    tries,
   );
 });

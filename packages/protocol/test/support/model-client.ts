@@ -19,10 +19,6 @@ interface Held {
   readonly resources: Map<string, Resource>;
   /** Names whose newest mention was refused, so that what is held of them is the client's own affair. */
   readonly refused: Set<string>;
-  /** What the server said last of each name on this stream, taken or not; undefined: that it does not exist. */
-  readonly told: Map<string, string | undefined>;
-  /** Named since the last word of the server: to be answered, whatever the version. */
-  readonly asked: Set<string>;
   versionInfo: string;
   nonce: string | undefined;
   isOpen: boolean;
@@ -55,8 +51,6 @@ export class ModelClient {
           isWildcard,
           resources: new Map(),
           refused: new Set(),
-          told: new Map(),
-          asked: new Set(),
           versionInfo: "",
           nonce: undefined,
           isOpen: false,
@@ -75,8 +69,6 @@ export class ModelClient {
     this.outbox.length = 0;
     for (const [type, held] of this.#types) {
       held.nonce = undefined;
-      held.told.clear();
-      held.asked.clear();
       held.isOpen = held.isWildcard || held.names.size > 0;
       if (held.isOpen) this.#askAll(type, held);
     }
@@ -91,7 +83,6 @@ export class ModelClient {
       this.#openWith(type, held);
       return;
     }
-    held.asked.add(name);
     if (this.variant === "delta") this.outbox.push(delta(type, { subscribe: [name] }));
     else this.#listAll(type, held);
   }
@@ -99,9 +90,7 @@ export class ModelClient {
   unsubscribe(type: TypeUrl, name: string): void {
     const held = this.#held(type);
     if (!held.names.delete(name) || !held.isOpen) return;
-    // Under a wildcard the name may still be covered; in delta the server says whether it is.
-    if (!held.isWildcard) this.#drop(held, name);
-    else if (this.variant === "delta") held.asked.add(name);
+    this.#dropUnwanted(held);
     if (this.variant === "delta") this.outbox.push(delta(type, { unsubscribe: [name] }));
     else this.#listAll(type, held);
   }
@@ -114,7 +103,6 @@ export class ModelClient {
       this.#openWith(type, held);
       return;
     }
-    held.told.clear();
     if (this.variant === "delta") this.outbox.push(delta(type, { subscribe: ["*"] }));
     else this.#listAll(type, held);
   }
@@ -123,12 +111,12 @@ export class ModelClient {
     const held = this.#held(type);
     if (!held.isWildcard || !held.isOpen) return;
     held.isWildcard = false;
-    for (const name of [...held.resources.keys()]) if (!held.names.has(name)) this.#drop(held, name);
+    this.#dropUnwanted(held);
     if (this.variant === "delta") this.outbox.push(delta(type, { unsubscribe: ["*"] }));
     else this.#listAll(type, held);
   }
 
-  /** A response is on its way; complains about one that says what was said already. */
+  /** A response is on its way. */
   hear(send: Send): void {
     this.inbox.push(send);
   }
@@ -143,9 +131,6 @@ export class ModelClient {
     const removed = body.segments.flatMap((segment) => [...segment.removed, ...segment.missing]);
     this.#checkDuplicates([...puts.map((put) => put.name), ...removed], body.type);
     held.nonce = nonce;
-    for (const put of puts) held.told.set(put.name, put.version);
-    for (const name of removed) held.told.set(name, undefined);
-    for (const name of [...puts.map((put) => put.name), ...removed]) held.asked.delete(name);
     if (isAccepted) this.#accept(body.type, held, puts, removed, body.version);
     else
       for (const name of [...held.resources.keys(), ...puts.map((put) => put.name), ...removed]) held.refused.add(name);
@@ -162,9 +147,7 @@ export class ModelClient {
     held.versionInfo = version;
     for (const put of puts) {
       held.refused.delete(put.name);
-      const isWanted =
-        held.isWildcard || held.names.has(put.name) || put.aliases.some((alias) => held.names.has(alias));
-      if (isWanted) held.resources.set(put.name, put);
+      if (this.#wants(held, put)) held.resources.set(put.name, put);
     }
     for (const name of removed) {
       held.refused.delete(name);
@@ -177,7 +160,6 @@ export class ModelClient {
   }
 
   #askAll(type: TypeUrl, held: Held): void {
-    for (const name of held.names) held.asked.add(name);
     if (this.variant === "sotw") {
       this.outbox.push({ ...this.#sotw(type, held, undefined, undefined), names: listOf(held) });
       return;
@@ -200,11 +182,18 @@ export class ModelClient {
     return { kind: "sotw", type, node: undefined, nonce, error, versionInfo, names: listOf(held) };
   }
 
-  #drop(held: Held, name: string): void {
-    held.resources.delete(name);
-    held.refused.delete(name);
-    held.told.delete(name);
-    held.asked.delete(name);
+  /**
+   * Under a wildcard a name that was given up may still be covered: in delta the server says whether it is. In State of the
+   * World nobody says, so this client looks whether the resource comes on demand only.
+   */
+  #wants(held: Held, { name, aliases, onDemand }: Resource): boolean {
+    const isCovered = held.isWildcard && !(this.variant === "sotw" && onDemand);
+    return isCovered || held.names.has(name) || aliases.some((alias) => held.names.has(alias));
+  }
+
+  #dropUnwanted(held: Held): void {
+    for (const one of [...held.resources.values()]) if (!this.#wants(held, one)) held.resources.delete(one.name);
+    for (const name of held.refused) if (!held.isWildcard && !held.names.has(name)) held.refused.delete(name);
   }
 
   #held(type: TypeUrl): Held {

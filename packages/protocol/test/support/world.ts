@@ -1,9 +1,13 @@
 import {
+  anonymousNode,
+  type DiscoveryRequest,
   type LayerChange,
   Plane,
   type PlaneEffect,
   type Resource,
+  type Status,
   type StreamId,
+  type TypeState,
   type TypeUrl,
 } from "@xdskit/protocol";
 import { ModelClient } from "./model-client.ts";
@@ -18,31 +22,63 @@ const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 const NAMES = ["a", "b", "c"];
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 
+/** What goes wrong, and what is out of the ordinary. */
 export interface Trouble {
   readonly refusals: boolean;
   readonly breaks: boolean;
   readonly moves: boolean;
   readonly trims: boolean;
+  /** A stream for each type, on one connection. */
+  readonly perType?: boolean;
+  /** Some resources come on demand only. */
+  readonly onDemand?: boolean;
+  /** Some resources have aliases, and delta clients ask by them: `a!` is one of `a`. */
+  readonly aliases?: boolean;
 }
+
+/** Sees what goes back and forth, in the order in which the plane does. */
+export interface Witness {
+  connected(client: ModelClient): void;
+  heard(client: ModelClient, request: DiscoveryRequest): void;
+  said(client: ModelClient, send: Extract<PlaneEffect, { kind: "send" }>): void;
+}
+
+/** A stream that the plane ended, and how many lines it was behind in the type in which it was most. */
+export interface Ended {
+  readonly status: Status;
+  readonly linesBehind: number;
+}
+
+/** Journal lines kept in a world with tiny limits. */
+export const FEW_LINES = 4;
 
 /** Clients of both variants around one plane, with messages on their way, driven by a script of numbers. */
 export class World {
   readonly plane: Plane;
   readonly clients: readonly ModelClient[];
+  readonly ended: Ended[] = [];
   readonly #trouble: Trouble;
-  readonly #streamOf = new Map<ModelClient, StreamId>();
+  readonly #witness: Witness | undefined;
+  /** By type; an aggregated stream stands for all of them. */
+  readonly #streamsOf = new Map<ModelClient, ReadonlyMap<TypeUrl, StreamId>>();
+  /** Revisions of the changes of each type. */
+  readonly #changed = new Map<TypeUrl, number[]>();
   readonly #viewOf = new Map<ModelClient, number>();
   readonly #timers: number[] = [];
   #lastStream = 0;
+  #connections = 0;
   #sends = 0;
+  /** Where the streams stood before the last transaction. */
+  #told: ReadonlyMap<StreamId, readonly TypeState[]> = new Map();
 
-  constructor(trouble: Trouble) {
+  constructor(trouble: Trouble, witness?: Witness) {
     this.#trouble = trouble;
+    this.#witness = witness;
     this.plane = new Plane({
       digest,
       traits,
       placement: (node) => VIEWS[Number(node.id)] ?? [],
-      ...(trouble.trims ? { maxJournalLines: 2 } : {}),
+      ...(trouble.trims ? { maxJournalLines: FEW_LINES } : {}),
     });
     const wild = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: true, names: [], isFullState: true }));
     const named = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: false, names: ["a"], isFullState: true }));
@@ -71,7 +107,8 @@ export class World {
     const client = this.clients[a % this.clients.length];
     if (client === undefined) return;
     const type = TYPES[b % 4] ?? CLUSTER;
-    const name = NAMES[c % 3] ?? "a";
+    const asksByAlias = this.#trouble.aliases === true && client.variant === "delta" && c % 2 === 0;
+    const name = `${NAMES[c % 3] ?? "a"}${asksByAlias ? "!" : ""}`;
     switch (what % 12) {
       case 0:
       case 1:
@@ -136,7 +173,9 @@ export class World {
     const held = client.types.get(type);
     const view = VIEWS[this.#viewOf.get(client) ?? 0] ?? [];
     const members = [...this.plane.resources(view, type)];
-    const isWanted = (one: Resource): boolean => held?.isWildcard === true || held?.names.has(one.name) === true;
+    const isNamed = (term: string): boolean => held?.names.has(term) === true;
+    const isWanted = (one: Resource): boolean =>
+      (held?.isWildcard === true && !one.onDemand) || [one.name, ...one.aliases].some(isNamed);
     return new Map(members.filter(isWanted).map((one) => [one.name, one]));
   }
 
@@ -149,11 +188,13 @@ export class World {
       const name = NAMES[z % 3] ?? "a";
       const label = String((z >> 2) % 3);
       const isDelete = (y >> 2) % 3 === 0;
-      changes.set(
-        layer,
-        isDelete ? { layer, deletes: [{ type, name }] } : { layer, puts: [resource(type, name, label)] },
-      );
+      const onDemand = this.#trouble.onDemand === true && z % 4 === 1;
+      const aliases = this.#trouble.aliases === true && label !== "0" ? [`${name}!`] : [];
+      const put = resource(type, name, label, { onDemand, aliases });
+      changes.set(layer, isDelete ? { layer, deletes: [{ type, name }] } : { layer, puts: [put] });
+      this.#changed.set(type, [...(this.#changed.get(type) ?? []), this.plane.revision + 1]);
     }
+    this.#told = new Map([...this.plane.streams()].map((state) => [state.stream, state.types]));
     this.#perform(this.plane.on({ kind: "transaction-committed", transaction: { changes: [...changes.values()] } }));
   }
 
@@ -164,30 +205,32 @@ export class World {
   }
 
   #connect(client: ModelClient): void {
-    const old = this.#streamOf.get(client);
-    if (old !== undefined) this.#perform(this.plane.on({ kind: "stream-closed", stream: old }));
-    const stream = ++this.#lastStream;
-    this.#streamOf.set(client, stream);
+    for (const old of new Set(this.#streamsOf.get(client)?.values())) {
+      this.#perform(this.plane.on({ kind: "stream-closed", stream: old }));
+    }
+    const connection = ++this.#connections;
     const { variant } = client;
-    this.#perform(
-      this.plane.on({ kind: "stream-opened", stream, variant, onlyType: undefined, peer, connection: stream }),
-    );
+    const open = (onlyType: TypeUrl | undefined): StreamId => {
+      const stream = ++this.#lastStream;
+      this.#perform(this.plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection }));
+      return stream;
+    };
+    if (this.#trouble.perType === true) {
+      this.#streamsOf.set(client, new Map(TYPES.map((type) => [type, open(type)])));
+    } else {
+      const stream = open(undefined);
+      this.#streamsOf.set(client, new Map(TYPES.map((type) => [type, stream])));
+    }
     client.connect();
+    this.#witness?.connected(client);
   }
 
   #sendRequest(client: ModelClient): void {
     const request = client.outbox.shift();
-    const stream = this.#streamOf.get(client);
+    const stream = request?.type && this.#streamsOf.get(client)?.get(request.type);
     if (request === undefined || stream === undefined) return;
-    const node = {
-      id: String(this.clients.indexOf(client)),
-      cluster: "",
-      locality: undefined,
-      metadata: {},
-      userAgentName: "",
-      userAgentVersion: "",
-      clientFeatures: [],
-    };
+    const node = { ...anonymousNode, id: String(this.clients.indexOf(client)) };
+    this.#witness?.heard(client, request);
     this.#perform(this.plane.on({ kind: "request-received", stream, request: { ...request, node } }));
   }
 
@@ -204,16 +247,28 @@ export class World {
     for (const effect of effects) {
       if (effect.kind === "send") {
         this.#sends++;
-        this.#clientOf(effect.stream)?.hear(effect);
+        const client = this.#clientOf(effect.stream);
+        if (client === undefined) continue;
+        this.#witness?.said(client, effect);
+        client.hear(effect);
       } else if (effect.kind === "start-timer") this.#timers.push(effect.timer);
       else if (effect.kind === "close-stream") {
         const client = this.#clientOf(effect.stream);
+        this.ended.push({ status: effect.status, linesBehind: this.#linesBehind(effect.stream) });
         if (client !== undefined) this.#connect(client);
       }
     }
   }
 
   #clientOf(stream: StreamId): ModelClient | undefined {
-    return this.clients.find((client) => this.#streamOf.get(client) === stream);
+    return this.clients.find((client) => [...(this.#streamsOf.get(client)?.values() ?? [])].includes(stream));
+  }
+
+  #linesBehind(stream: StreamId): number {
+    const behind = (this.#told.get(stream) ?? []).map(({ type, toldRevision = 0 }) => {
+      const revisions = this.#changed.get(type) ?? [];
+      return revisions.filter((revision) => revision > toldRevision).length;
+    });
+    return Math.max(0, ...behind);
   }
 }
