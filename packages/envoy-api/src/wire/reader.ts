@@ -6,7 +6,7 @@
 import { WireError } from "./wire-error.ts";
 
 /** Wire types, the lowest three bits of a tag. */
-export const wireType = { VARINT: 0, FIXED64: 1, LENGTH: 2, GROUP: 3, GROUP_END: 4, FIXED32: 5 } as const;
+const wireType = { VARINT: 0, FIXED64: 1, LENGTH: 2, GROUP: 3, GROUP_END: 4, FIXED32: 5 } as const;
 
 /** The tag of a varint field: int32, int64, uint32, bool, enum. */
 export function varintTag(field: number): number {
