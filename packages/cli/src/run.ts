@@ -9,6 +9,7 @@ import { addServeCommand } from "./commands/serve.ts";
 import { addValidateCommand } from "./commands/validate.ts";
 import { addWatchCommand } from "./commands/watch.ts";
 import { CommandError, type ExitCode, exitCode, exitCodeMeanings } from "./exit-code.ts";
+import { aborted } from "./interruption.ts";
 import type { Io, Output } from "./io.ts";
 import { type Colors, chooseColors } from "./output/color.ts";
 import { VERSION } from "./version.ts";
@@ -34,6 +35,9 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
     io,
     colorsOf,
     perform: async (work) => {
+      code = await Promise.race([work(), aborted(io.interrupted).then(() => exitCode.interrupted)]);
+    },
+    performUntilInterrupted: async (work) => {
       code = await work();
     },
   };

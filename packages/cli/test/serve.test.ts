@@ -152,6 +152,14 @@ describe("xds serve", () => {
   });
 });
 
+test("an interruption ends what only reads at once", async () => {
+  const where = await site({ "clusters.yaml": clusters("one") });
+  const io = new CapturedIo();
+  const validating = run(["validate", where.directory], io);
+  io.interrupt();
+  expect([await validating, io.stdout.text]).toEqual([130, ""]);
+});
+
 describe("xds get and xds watch", () => {
   test("a name that is not there is told, in both variants and on a stream of its own", async () => {
     const serving = await serve(await site({ "clusters.yaml": clusters("one") }));

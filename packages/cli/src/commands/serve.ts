@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { createManagementServer, type ManagementServer, XdsError } from "@xdskit/server";
 import { createDirectorySource, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { aborted } from "../interruption.ts";
 import { type CommandLog, createLog } from "../output/log.ts";
 import { formatAddress } from "../settings/address.ts";
 import { loadApi } from "../settings/load-api.ts";
@@ -28,7 +29,7 @@ export const addServeCommand: AddCommand = (program, context) => {
     )
     .argument("<dir>", "directory to serve; its xdskit.yaml may hold any of the settings")
     .action((directory: string, flags: Readonly<Record<string, unknown>>) =>
-      context.perform(() => serve(directory, flags, context)),
+      context.performUntilInterrupted(() => serve(directory, flags, context)),
     );
   addSettingFlags(command);
   command.addHelpText(
@@ -70,6 +71,7 @@ async function serve(
   const service = new Service({ server, source, log, context, settings, directory: shown, isText });
   log.write("serving", { address: formatAddress(started.address), admin, directory: shown });
   try {
+    // A long load does not keep anybody from leaving.
     await Promise.race([service.load(), aborted(io.interrupted)]);
     // Who reads a pipe wants lines of JSON and nothing else; `npm start` is for people, whatever it writes to.
     if (!io.interrupted.aborted && (isText || io.env["npm_lifecycle_event"] !== undefined)) {
@@ -86,14 +88,6 @@ async function serve(
     await server.close();
   }
   return exitCode.ok;
-}
-
-/** A long load does not keep anybody from leaving. */
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 function createServeLog(values: SettingValues, context: CommandContext): CommandLog {

@@ -38,7 +38,7 @@ export const addWatchCommand: AddCommand = (program, context) => {
     )
     .option("--show-secrets", "print private keys and passwords too")
     .action((type: string, names: readonly string[], flags: WatchFlags) =>
-      context.perform(() => watch(type, names, flags, context)),
+      context.performUntilInterrupted(() => watch(type, names, flags, context)),
     );
   addExamples(command, [
     ["xds watch eds", "endpoints as they come and go"],
