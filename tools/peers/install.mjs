@@ -4,6 +4,7 @@
  *
  *   node tools/peers/install.mjs [NAME…]     install what is missing or out of date (everything, or only these)
  *   node tools/peers/install.mjs --list      what is there, as JSON
+ *   node tools/peers/install.mjs --path NAME the program or file of one that is there
  *   node tools/peers/install.mjs --strict    exit with 1 when one cannot be installed
  *
  * A peer that cannot be installed is named at the end; the tests that need it report themselves as skipped, by name.
@@ -21,6 +22,10 @@ if (unknown.length > 0) {
 
 if (args.includes("--list")) {
   process.stdout.write(`${JSON.stringify(listPeers(), null, 2)}\n`);
+} else if (args.includes("--path")) {
+  const command = listPeers().find((peer) => args.includes(peer.name))?.command;
+  if (command === undefined) process.exitCode = 1;
+  else process.stdout.write(`${command.at(0)}\n`);
 } else {
   const names = args.filter((arg) => !arg.startsWith("--"));
   const failed = await installAll(names.length === 0 ? peers : peers.filter((peer) => names.includes(peer.name)));
