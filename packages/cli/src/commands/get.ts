@@ -122,11 +122,12 @@ function print(
 }
 
 function report({ resources, missing, isAnswered }: Collected, type: string, { io }: CommandContext): ExitCode {
+  if (!isAnswered) {
+    // In State of the World a server stays silent about what does not exist; some do so about what they have, too.
+    io.stderr.write(`xds: no answer in time: the server has no such ${type} for this node, or does not say\n`);
+    return exitCode.problems;
+  }
   for (const name of missing) io.stderr.write(`xds: there is no ${type} "${name}"\n`);
-  if (missing.length > 0) return exitCode.problems;
-  if (resources.length > 0) return exitCode.ok;
-  io.stderr.write(
-    isAnswered ? `xds: there is no ${type}\n` : `xds: no answer: the server has no ${type} for this node\n`,
-  );
-  return exitCode.problems;
+  if (missing.length === 0 && resources.length === 0) io.stderr.write(`xds: there is no ${type}\n`);
+  return missing.length > 0 || resources.length === 0 ? exitCode.problems : exitCode.ok;
 }
