@@ -7,6 +7,8 @@ import { quote } from "./problem.ts";
 export interface Assembly {
   readonly layers: ReadonlyMap<string, readonly Resource[]>;
   readonly problems: readonly CrossProblem[];
+  /** Whether all layers hold the same names with the same references as the last time: what was found between them still holds. */
+  readonly hasSameShape: boolean;
 }
 
 /**
@@ -25,12 +27,17 @@ export class Assembler {
       else together.push(file);
     }
     const made = new Map<string, MadeLayer>();
+    let hasSameShape = byLayer.size === this.#made.size;
     for (const [layer, together] of byLayer) {
       const before = this.#made.get(layer);
-      made.set(layer, before !== undefined && sameFiles(before.files, together) ? before : makeLayer(layer, together));
+      const now =
+        before !== undefined && sameFiles(before.files, together) ? before : makeLayer(layer, together, before);
+      hasSameShape &&= before !== undefined && now.shape === before.shape;
+      made.set(layer, now);
     }
     this.#made = made;
     return {
+      hasSameShape,
       layers: new Map([...made].map(([layer, { resources }]) => [layer, resources])),
       problems: [...made.values()].flatMap(({ problems }) => problems),
     };
@@ -41,9 +48,16 @@ interface MadeLayer {
   readonly files: readonly LayerFile[];
   readonly resources: readonly Resource[];
   readonly problems: readonly CrossProblem[];
+  /** The same object as long as names and references are. */
+  readonly shape: object;
 }
 
-function makeLayer(layer: string, files: readonly LayerFile[]): MadeLayer {
+function makeLayer(layer: string, files: readonly LayerFile[], before: MadeLayer | undefined): MadeLayer {
+  if (before !== undefined && before.problems.length === 0) {
+    // Most changes are of content alone; finding duplicates among 100,000 names takes longer than all else then.
+    const resources = files.flatMap(({ content }) => content.resources.map(({ resource }) => resource));
+    if (sameShape(before.resources, resources)) return { files, resources, problems: [], shape: before.shape };
+  }
   const resources: Resource[] = [];
   const problems: CrossProblem[] = [];
   const holders = new Map<TypeUrl, Map<string, Origin>>();
@@ -60,7 +74,23 @@ function makeLayer(layer: string, files: readonly LayerFile[]): MadeLayer {
       resources.push(decoded.resource);
     }
   }
-  return { files, resources, problems };
+  return { files, resources, problems, shape: {} };
+}
+
+function sameShape(a: readonly Resource[], b: readonly Resource[]): boolean {
+  return a.length === b.length && a.every((before, index) => before === b[index] || alike(before, b[index]));
+}
+
+function alike(a: Resource, b: Resource | undefined): boolean {
+  return (
+    a.type === b?.type &&
+    a.name === b.name &&
+    a.references.length === b.references.length &&
+    a.references.every(({ type, name }, index) => {
+      const other = b.references[index];
+      return type === other?.type && name === other.name;
+    })
+  );
 }
 
 /** The place of a resource's name. */

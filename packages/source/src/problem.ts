@@ -38,7 +38,6 @@ export type SourceProblemCode =
   | "DOCUMENT_NOT_RECOGNIZED"
   | "DOCUMENT_WRONG_TYPE"
   | "RESOURCE_DUPLICATE"
-  | "RESOURCE_NAME_UNUSUAL"
   | "RESOURCE_UNUSED"
   | "REFERENCE_DANGLING"
   // xdskit.yaml

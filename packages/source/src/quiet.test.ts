@@ -21,6 +21,14 @@ test.each<[string, readonly (readonly [number, "new" | "known"])[], number]>([
     90,
   ],
   [
+    "a long burst may have long gaps",
+    [
+      [0, "new"],
+      [800, "new"],
+    ],
+    1000,
+  ],
+  [
     "the same path again and again is heard in the end",
     [
       [0, "new"],
@@ -36,7 +44,7 @@ test.each<[string, readonly (readonly [number, "new" | "known"])[], number]>([
       [900, "new"],
       [1800, "new"],
     ],
-    1850,
+    2250,
   ],
   [
     "but not for ever",

@@ -8,7 +8,10 @@ export interface Burst {
 
 /** How long to wait for more. */
 export interface Patience {
-  /** Without a change for so long, a burst is over. */
+  /**
+   * Without a change for so long, a burst is over; or without one for a quarter of its length, where that is more:
+   * whoever writes for a second stops for longer between two files.
+   */
   readonly quietMs: number;
   /**
    * So long after the last path that is new to it, a burst is taken to be over: whoever writes the same file for ever
@@ -21,6 +24,7 @@ export interface Patience {
 export const usualPatience: Patience = { quietMs: 50, longestMs: 1000 };
 
 const LIMIT_FACTOR = 10;
+const QUIET_SHARE = 1 / 4;
 
 /** The burst with one more change in it. */
 export function extendBurst(burst: Burst | undefined, isNewPath: boolean, atMs: number): Burst {
@@ -30,7 +34,8 @@ export function extendBurst(burst: Burst | undefined, isNewPath: boolean, atMs: 
 
 /** When the burst is over if nothing more happens. */
 export function burstEndsAtMs(burst: Burst, patience: Patience): number {
-  return Math.min(burst.lastAtMs + patience.quietMs, burstLimitMs(burst, patience));
+  const quietMs = Math.max(patience.quietMs, (burst.lastAtMs - burst.firstAtMs) * QUIET_SHARE);
+  return Math.min(burst.lastAtMs + quietMs, burstLimitMs(burst, patience));
 }
 
 /** When the burst is over whatever happens, unless a new path joins it. */

@@ -1,5 +1,12 @@
-import type { EnvoyApi, FieldProblem, ReadResult, ResourceWrapper } from "@xdskit/envoy-api";
+import {
+  type EnvoyApi,
+  type FieldProblem,
+  type ReadResult,
+  type ResourceWrapper,
+  resolveJsonPath,
+} from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
+import { entryOf } from "./document/places.ts";
 import { quote } from "./problem.ts";
 
 /** How the validation rules of Envoy's messages count: not looked at, warned of, or a reason to refuse the load. */
@@ -23,9 +30,10 @@ export function readValue(
   const result = api.readResource(value);
   if (result.input === undefined) return result;
   const broken = brokenRules(result.input.type, result.input.bytes, { api, validation });
+  const body = bodyPath.reduce<unknown>((inner, step) => entryOf(inner, String(step)), value);
   const problems = [
     ...result.problems,
-    ...broken.map((problem) => ({ ...problem, path: [...bodyPath, ...problem.path] })),
+    ...broken.map((problem) => ({ ...problem, path: [...bodyPath, ...resolveJsonPath(body, problem.path)] })),
     ...unusualName(result.input.name),
   ];
   return problems.some(({ severity }) => severity === "error")
@@ -50,8 +58,15 @@ function unusualName(name: string): readonly FieldProblem[] {
         : undefined;
   if (reason === undefined) return [];
   const hint = "clients compare names byte by byte";
-  const code = "RESOURCE_NAME_UNUSUAL" as FieldProblem["code"];
-  return [{ code, severity: "warning", path: [], message: `the name ${quote(name)} ${reason}`, hint }];
+  return [
+    {
+      code: "RESOURCE_NAME_UNUSUAL",
+      severity: "warning",
+      path: [],
+      message: `the name ${quote(name)} ${reason}`,
+      hint,
+    },
+  ];
 }
 
 /** An encoded message as a resource, in the same way. */

@@ -36,6 +36,24 @@ health_checks:
       expect([line !== undefined, path?.startsWith("health_checks[0]")]).toEqual([true, true]);
   });
 
+  test("a field is found under the name it has in the file, and in a Resource around it", async () => {
+    const json = {
+      "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
+      name: "a",
+      resource: {
+        "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
+        name: "a",
+        connectTimeout: "1s",
+        outlierDetection: { maxEjectionPercent: 101 },
+      },
+    };
+    const directory = temporaryDirectory({ "a.json": JSON.stringify(json, null, 2) });
+    const { problems } = await createDirectorySource({ directory, api }).load();
+    expect(problems.filter(({ code }) => code.startsWith("PGV_")).map(({ line, path }) => [line, path])).toEqual([
+      [9, "resource.outlierDetection.maxEjectionPercent"],
+    ]);
+  });
+
   test("the level may be set in the directory, and what is given to the source goes first", async () => {
     const directory = temporaryDirectory({ "a.yaml": text, "xdskit.yaml": "validation: reject\n" });
     const source = createDirectorySource({ directory, api });

@@ -45,6 +45,7 @@ export class DirectoryReading {
   #validation: ValidationLevel | undefined;
   #treeProblems = "";
   #placed: { readonly settings: SettingsContent; readonly layers: string; readonly placement: Placement } | undefined;
+  #referenceProblems: readonly CrossProblem[] | undefined;
   #load: Load | undefined;
 
   constructor(options: ReadingOptions) {
@@ -99,8 +100,11 @@ export class DirectoryReading {
 
   async #assemble(): Promise<Load> {
     const { files, settings: content } = this.#cache;
-    const { layers, problems: duplicates } = this.#assembler.assemble(files);
-    const crossProblems: readonly CrossProblem[] = [...duplicates, ...checkReferences(files, this.#options.api)];
+    const { layers, problems: duplicates, hasSameShape } = this.#assembler.assemble(files);
+    // Those that were found before may stand in other lines now.
+    const isKnownGood = hasSameShape && this.#referenceProblems?.length === 0;
+    this.#referenceProblems = isKnownGood ? [] : checkReferences(files, this.#options.api);
+    const crossProblems: readonly CrossProblem[] = [...duplicates, ...this.#referenceProblems];
     const resources = [...layers.values()].reduce((sum, { length }) => sum + length, 0);
     const found = [
       ...this.tree.problems,
