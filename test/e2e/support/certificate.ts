@@ -27,10 +27,11 @@ export function createCertificate(commonName: string): Certificate {
   }
 }
 
-/** The common name of the certificate that a TLS port shows. */
-export function shownCommonName(port: number): Promise<string> {
+/** The common name of the certificate that a TLS port shows; with a certificate of one's own where one is asked for. */
+export function shownCommonName(port: number, own?: Certificate): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+    const shown = own === undefined ? {} : { cert: own.cert, key: own.key };
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ...shown }, () => {
       const name: unknown = socket.getPeerCertificate().subject.CN;
       socket.destroy();
       resolve(String(name));

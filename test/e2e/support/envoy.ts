@@ -14,6 +14,8 @@ export interface EnvoySettings {
   readonly node?: { readonly id?: string; readonly cluster?: string; readonly metadata?: object };
   /** Merged into the bootstrap at the top. */
   readonly bootstrap?: object;
+  /** How it reaches the xDS server, if not in plaintext. */
+  readonly xdsTransportSocket?: object;
   /** Listeners that are not discovered. */
   readonly staticListeners?: readonly object[];
   /** Merged into the ApiConfigSource of ADS. */
@@ -138,13 +140,14 @@ function envoyBootstrap(settings: EnvoySettings, adminPort: number): object {
       cds_config: configSource(mode),
       lds_config: configSource(mode),
     },
-    static_resources: { clusters: [xdsCluster(settings.xdsPort)], listeners: settings.staticListeners ?? [] },
+    static_resources: { clusters: [xdsCluster(settings)], listeners: settings.staticListeners ?? [] },
   };
 }
 
 /** The cluster through which Envoy reaches the xDS server. */
-function xdsCluster(port: number): object {
+function xdsCluster({ xdsPort, xdsTransportSocket }: EnvoySettings): object {
   return {
+    ...(xdsTransportSocket === undefined ? {} : { transport_socket: xdsTransportSocket }),
     name: "xds",
     type: "STATIC",
     connect_timeout: "1s",
@@ -157,7 +160,9 @@ function xdsCluster(port: number): object {
     load_assignment: {
       cluster_name: "xds",
       endpoints: [
-        { lb_endpoints: [{ endpoint: { address: { socket_address: { address: "127.0.0.1", port_value: port } } } }] },
+        {
+          lb_endpoints: [{ endpoint: { address: { socket_address: { address: "127.0.0.1", port_value: xdsPort } } } }],
+        },
       ],
     },
   };
