@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { contentDigest } from "@xdskit/envoy-api";
-import { decodeFile, type KnownResources } from "../decode.ts";
+import type { KnownResources } from "../candidate-reader.ts";
+import { decodeFile } from "../decode.ts";
 import type { FileContent, LayerFile } from "../file-content.ts";
 import { settingsFile } from "../layout.ts";
 import { compareText } from "../problem.ts";

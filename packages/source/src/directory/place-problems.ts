@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { decodeText } from "../document/file-text.ts";
-import type { DocumentPlace } from "../document/parsed-text.ts";
+import type { PlacedText } from "../document/placed-text.ts";
 import { SourceText } from "../document/source-text.ts";
+import { TextFormatText } from "../document/text-format-text.ts";
 import type { CrossProblem, LayerFile, Origin } from "../file-content.ts";
 import { roleOf } from "../layout.ts";
 import { formatPath, optionalHint, type Problem } from "../problem.ts";
@@ -46,13 +47,14 @@ export class ProblemPlacer {
     for (const origin of origins) found.set(keyOf(origin), placeIn(source, origin));
   }
 
-  async #sourceOf({ file }: LayerFile, stamp: string | undefined): Promise<SourceText | undefined> {
+  async #sourceOf({ file }: LayerFile, stamp: string | undefined): Promise<PlacedText | undefined> {
     const role = roleOf(file);
-    if (role.kind !== "resources" || (role.format !== "yaml" && role.format !== "json")) return undefined;
+    if (role.kind !== "resources" || role.format === "proto") return undefined;
     const reading = await readWholeFile(join(this.#directory, file), file, Number.MAX_SAFE_INTEGER);
     if (reading.kind !== "read" || reading.stamp !== stamp) return undefined;
     const { text } = decodeText(file, reading.bytes);
-    return text === undefined ? undefined : new SourceText(text, role.format);
+    if (text === undefined) return undefined;
+    return role.format === "text" ? new TextFormatText(text) : new SourceText(text, role.format);
   }
 
   #placed({ code, severity, message, hint, at, related }: CrossProblem): Problem {
@@ -72,12 +74,11 @@ export class ProblemPlacer {
   }
 }
 
-function placeIn(source: SourceText | undefined, { file, place, text }: Origin): Placed {
+function placeIn(source: PlacedText | undefined, { file, place, text }: Origin): Placed {
   if (source === undefined || place === undefined) return { file: file.file };
-  const path = source.findText(place, text) ?? place.path;
+  const { path, ...shown } = source.showText(place, text);
   const field = formatPath(path);
-  const exact: DocumentPlace = { ...place, path };
-  return { file: file.file, ...source.show(exact), ...(field === "" ? {} : { path: field }) };
+  return { file: file.file, ...shown, ...(field === "" ? {} : { path: field }) };
 }
 
 function placeOnly({ file, line, column }: Placed): NonNullable<Problem["related"]> {

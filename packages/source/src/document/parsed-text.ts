@@ -17,8 +17,6 @@ export interface TextTrouble {
   readonly offset: number;
   readonly message: string;
   readonly hint?: string;
-  /** The other place of a duplicate. */
-  readonly otherOffset?: number;
 }
 
 /** One document of a text: a JSON value, and where it begins. */

@@ -1,21 +1,17 @@
 import type { FileFormat } from "../layout.ts";
-import type { Place, ValuePath } from "../problem.ts";
+import type { ValuePath } from "../problem.ts";
 import { readJson } from "./json.ts";
 import type { DocumentPlace, ParsedDocument, ParsedText, TextReader } from "./parsed-text.ts";
+import type { PlacedText, ShownPlace } from "./placed-text.ts";
 import { entryOf, isMapping, Places } from "./places.ts";
 import { mayHoldSecret, mentionsSecrets } from "./secrecy.ts";
 import { TextPosition } from "./text-position.ts";
 import { readYaml } from "./yaml.ts";
 
-/** A place, and the line that is there unless a secret may stand in it. */
-export interface ShownPlace extends Place {
-  readonly excerpt?: string;
-}
-
 const READERS: Readonly<Record<"yaml" | "json", TextReader>> = { yaml: readYaml, json: readJson };
 
 /** The text of one YAML or JSON file, with what it holds and where. */
-export class SourceText {
+export class SourceText implements PlacedText {
   readonly parsed: ParsedText;
   readonly #text: string;
   readonly #format: "yaml" | "json";
@@ -35,7 +31,6 @@ export class SourceText {
     return mentionsSecrets(this.#text) ? place : { ...place, excerpt: this.#position.excerptOf(place) };
   }
 
-  /** The place of a key or value, or of the nearest thing above it that exists. */
   show({ document, path, part }: DocumentPlace): ShownPlace {
     const { documents, places } = this.#locate();
     const root = documents[document];
@@ -45,11 +40,11 @@ export class SourceText {
     return { ...place, excerpt: this.#position.excerptOf(place) };
   }
 
-  /** The path of the first text below a value that equals what is looked for. */
-  findText({ document, path }: DocumentPlace, wanted: string): ValuePath | undefined {
-    let value = this.#locate().documents[document]?.value;
-    for (const step of path) value = typeof step === "number" ? listItem(value, step) : entryOf(value, step);
-    return findText(value, wanted, path);
+  showText(place: DocumentPlace, wanted: string): ShownPlace & { readonly path: ValuePath } {
+    let value = this.#locate().documents[place.document]?.value;
+    for (const step of place.path) value = typeof step === "number" ? listItem(value, step) : entryOf(value, step);
+    const path = findText(value, wanted, place.path) ?? place.path;
+    return { ...this.show({ ...place, path }), path };
   }
 
   /** Reads the text a second time, now with places: most files never have a problem to place. */
@@ -72,6 +67,7 @@ export class SourceText {
   }
 }
 
+/** The path of the first text that equals what is looked for. */
 function findText(value: unknown, wanted: string, path: ValuePath): ValuePath | undefined {
   if (value === wanted) return path;
   const entries: Iterable<readonly [string | number, unknown]> = Array.isArray(value)

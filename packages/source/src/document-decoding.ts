@@ -1,0 +1,77 @@
+import type { FieldProblem } from "@xdskit/envoy-api";
+import { CandidateReader, type KnownResources } from "./candidate-reader.ts";
+import { type Candidate, unfold } from "./document/envelope.ts";
+import type { DocumentPlace } from "./document/parsed-text.ts";
+import type { PlacedText } from "./document/placed-text.ts";
+import type { DecodedResource, FileContent } from "./file-content.ts";
+import { formatPath, optionalHint, type Problem } from "./problem.ts";
+import type { Decoding } from "./read-resource.ts";
+
+/** A text whose documents are to be decoded. */
+export interface DocumentsToDecode {
+  readonly file: string;
+  readonly documents: readonly unknown[];
+  readonly text: PlacedText;
+  readonly known: KnownResources;
+}
+
+/** Everything in the documents of one text, with its place. Lets other work go on between resources. */
+export async function decodeDocuments(
+  { file, documents, text, known }: DocumentsToDecode,
+  decoding: Decoding,
+): Promise<FileContent> {
+  const unfolded = documents.map(unfold);
+  const count = unfolded.reduce((sum, { candidates }) => sum + candidates.length, 0);
+  const reader = new CandidateReader(decoding, count > 1 ? known : undefined);
+  const decoded = new DecodedDocuments(file, text);
+  for (const [document, { candidates, troubles }] of unfolded.entries()) {
+    for (const { code, message, hint, path, part } of troubles) {
+      decoded.note({ code, severity: "error", message, ...optionalHint(hint) }, { document, path, part });
+    }
+    for (const candidate of candidates) {
+      const pause = reader.pauseIfDue();
+      if (pause !== undefined) await pause;
+      decoded.read(candidate, document, reader);
+    }
+  }
+  reader.finish();
+  return decoded;
+}
+
+class DecodedDocuments implements FileContent {
+  readonly resources: DecodedResource[] = [];
+  readonly problems: Problem[] = [];
+  readonly #file: string;
+  readonly #text: PlacedText;
+
+  constructor(file: string, text: PlacedText) {
+    this.#file = file;
+    this.#text = text;
+  }
+
+  read(candidate: Candidate, document: number, reader: CandidateReader): void {
+    const { resource, problems } = reader.read(candidate);
+    for (const problem of problems) {
+      const place = { document, path: [...candidate.path, ...problem.path], part: partOf(problem) };
+      const { code, severity, message, hint } = problem;
+      this.note({ code, severity, message, ...optionalHint(hint) }, place);
+    }
+    if (resource === undefined) return;
+    this.resources.push({ resource, place: { document, path: candidate.bodyPath, part: "value" } });
+  }
+
+  note(problem: Pick<Problem, "code" | "severity" | "message" | "hint">, place: DocumentPlace): void {
+    const path = formatPath(place.path);
+    this.problems.push({
+      ...problem,
+      file: this.#file,
+      ...this.#text.show(place),
+      ...(path === "" ? {} : { path }),
+    });
+  }
+}
+
+/** An unknown field is wrong by its name, everything else by what it holds. */
+function partOf(problem: FieldProblem): "key" | "value" {
+  return problem.code === "FIELD_UNKNOWN" || problem.code === "FIELD_DUPLICATE" ? "key" : "value";
+}

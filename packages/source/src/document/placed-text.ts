@@ -1,0 +1,15 @@
+import type { Place, ValuePath } from "../problem.ts";
+import type { DocumentPlace } from "./parsed-text.ts";
+
+/** A place, and the line that is there unless a secret may stand in it. */
+export interface ShownPlace extends Place {
+  readonly excerpt?: string;
+}
+
+/** A text in which the values of its documents can be found. */
+export interface PlacedText {
+  /** The place of a key or value, or of the nearest thing above it that is found. */
+  show(place: DocumentPlace): ShownPlace;
+  /** The place of a text somewhere inside a value, and its path; of the value itself if it is not there. */
+  showText(place: DocumentPlace, wanted: string): ShownPlace & { readonly path: ValuePath };
+}

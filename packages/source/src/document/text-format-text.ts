@@ -1,0 +1,35 @@
+import type { ValuePath } from "../problem.ts";
+import type { DocumentPlace } from "./parsed-text.ts";
+import type { PlacedText, ShownPlace } from "./placed-text.ts";
+import { mayHoldSecret, mentionsSecrets } from "./secrecy.ts";
+import { findInTextFormat } from "./text-format-places.ts";
+import { TextPosition } from "./text-position.ts";
+
+/** A text of protobuf's text format that was read without a mistake: one document. */
+export class TextFormatText implements PlacedText {
+  readonly #text: string;
+  readonly #position: TextPosition;
+
+  constructor(text: string) {
+    this.#text = text;
+    this.#position = new TextPosition(text);
+  }
+
+  show({ path }: DocumentPlace): ShownPlace {
+    return this.#showOffset(findInTextFormat(this.#text, path), path);
+  }
+
+  /** Only a text that is written as one string without escapes is found. */
+  showText({ path }: DocumentPlace, wanted: string): ShownPlace & { readonly path: ValuePath } {
+    const from = findInTextFormat(this.#text, path);
+    const at = this.#text.indexOf(`"${wanted}"`, from);
+    return { ...this.#showOffset(at === -1 ? from : at, path), path };
+  }
+
+  #showOffset(offset: number, path: ValuePath): ShownPlace {
+    const place = this.#position.placeOf(offset);
+    // The type of what a line belongs to is not known here.
+    const isSecret = mentionsSecrets(this.#text) || mayHoldSecret(this.#position.lineText(place.line), path);
+    return isSecret ? place : { ...place, excerpt: this.#position.excerptOf(place) };
+  }
+}
