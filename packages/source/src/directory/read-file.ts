@@ -38,7 +38,7 @@ async function readOpenFile(handle: FileHandle, file: string, maxBytes: number):
     const message = "expected a regular file, got a device, a socket or a pipe";
     return { kind: "refused", stamp, problem: problem("FILE_NOT_REGULAR", file, message) };
   }
-  if (before.size > BigInt(maxBytes)) return { kind: "refused", stamp, problem: tooLarge(file, before.size, maxBytes) };
+  if (Number(before.size) > maxBytes) return { kind: "refused", stamp, problem: tooLarge(file, before.size, maxBytes) };
   const bytes = await handle.readFile();
   const after = await handle.stat({ bigint: true });
   if (stampOf(after) !== stamp || BigInt(bytes.length) !== before.size) return { kind: "changing" };

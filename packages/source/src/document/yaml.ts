@@ -1,6 +1,6 @@
 import {
   Composer,
-  CST,
+  type CST,
   type Document,
   isAlias,
   isMap,
@@ -10,7 +10,6 @@ import {
   type Pair,
   Parser,
   type Scalar as ScalarNode,
-  type YAMLError,
   type YAMLMap,
   type YAMLSeq,
 } from "yaml";
@@ -18,6 +17,8 @@ import { readBlockYaml } from "./block-yaml.ts";
 import { maxNesting, nestingTrouble, type ParsedDocument, type ParsedText, type TextTrouble } from "./parsed-text.ts";
 import { type Places, setField } from "./places.ts";
 import { jsonInteger, jsonNumber } from "./plain-scalar.ts";
+import { mistakesOf } from "./yaml-mistakes.ts";
+import { tokensIn } from "./yaml-tokens.ts";
 
 /** Values that aliases may add to a document; configuration needs a few, a bomb millions. */
 const MAX_ALIASED_VALUES = 100_000;
@@ -93,114 +94,6 @@ function parseTokens(text: string): Tokens {
     if (depth > maxNesting) return { tokens: undefined, tooDeepAt: "offset" in token ? token.offset : 0 };
   }
   return { tokens, tooDeepAt: undefined };
-}
-
-/** Where a quote or bracket begins that nothing closes: the reader only tells where it misses the other one. */
-function findUnclosed(tokens: readonly CST.Token[], missedAt: number): number | undefined {
-  let innermost: number | undefined;
-  for (const { token } of tokensIn(tokens)) {
-    if (token.type === "double-quoted-scalar" || token.type === "single-quoted-scalar") {
-      if (token.offset < missedAt && token.offset + token.source.length === missedAt) return token.offset;
-    } else if (token.type === "flow-collection" && token.offset < missedAt) {
-      const isClosed = token.end.some(({ type }) => type === "flow-seq-end" || type === "flow-map-end");
-      if (!isClosed) innermost = Math.max(innermost ?? 0, token.offset);
-    }
-  }
-  return innermost;
-}
-
-/** All tokens of a text, each with the number of collections it is in. Does not recurse. */
-function* tokensIn(tokens: readonly CST.Token[]): Generator<{ token: CST.Token; depth: number }> {
-  const waiting = tokens.map((token) => ({ token, depth: 0 }));
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    yield next;
-    const { token, depth } = next;
-    if (token.type === "document") {
-      if (token.value !== undefined) waiting.push({ token: token.value, depth });
-    } else if (CST.isCollection(token)) {
-      for (const { key, value } of token.items) {
-        if (key != null) waiting.push({ token: key, depth: depth + 1 });
-        if (value !== undefined) waiting.push({ token: value, depth: depth + 1 });
-      }
-    }
-  }
-}
-
-function mistakesOf(document: Document.Parsed, text: string, tokens: readonly CST.Token[]): readonly TextTrouble[] {
-  const mistakes: TextTrouble[] = [];
-  const lines = new Set<number>();
-  for (const error of [...document.errors, ...document.warnings]) {
-    const line = text.lastIndexOf("\n", error.pos[0]);
-    if (lines.has(line) && error.code !== "DUPLICATE_KEY") continue;
-    lines.add(line);
-    const mayBeOpen = error.code === "MISSING_CHAR" || error.code === "BAD_INDENT";
-    const opened = mayBeOpen ? findUnclosed(tokens, error.pos[0]) : undefined;
-    mistakes.push(opened === undefined ? explain(error, text) : explainUnclosed(opened, text));
-  }
-  return mistakes;
-}
-
-/** Our words for the reader's: its own may quote the text, which may be a secret. */
-function explain(error: YAMLError, text: string): TextTrouble {
-  const offset = error.pos[0];
-  const trouble = (message: string, hint?: string): TextTrouble =>
-    hint === undefined ? { code: "YAML_SYNTAX", offset, message } : { code: "YAML_SYNTAX", offset, message, hint };
-  switch (error.code) {
-    case "DUPLICATE_KEY":
-      return {
-        code: "YAML_KEY_DUPLICATE",
-        offset,
-        message: "expected each key once in a mapping, got one again",
-        hint: "put everything under one key, or remove one of them",
-      };
-    case "TAG_RESOLVE_FAILED":
-      return {
-        code: "YAML_TAG",
-        offset,
-        message: "expected no tag, or one of the core schema such as !!str",
-        hint: "remove the tag; bytes are written as a base64 string",
-      };
-    case "TAB_AS_INDENT":
-      return trouble("expected spaces as indentation, got a tab", "replace tabs by spaces");
-    case "BAD_SCALAR_START":
-      return text[offset] === "@"
-        ? trouble('expected a key or value, got "@"', 'write "@type" in quotes')
-        : trouble("expected a value, got a character that YAML reserves", "put the value in quotes");
-    case "MISSING_CHAR":
-      return trouble(missing(error.message));
-    case "BLOCK_AS_IMPLICIT_KEY":
-      return trouble(
-        'expected one key on this line, got a second ":"',
-        'put a value that holds ": " in quotes; begin a nested mapping on a line of its own',
-      );
-    case "BAD_INDENT":
-      return trouble("expected the same indentation as the lines it belongs to");
-    case "MULTILINE_IMPLICIT_KEY":
-      return trouble(
-        'expected ":" after a key on the same line',
-        "a colon or a space after it is missing, or the indentation of the next line is wrong",
-      );
-    case "BAD_DQ_ESCAPE":
-      return trouble("expected a known escape after the backslash", "write \\\\ for a backslash, or use single quotes");
-    case "UNEXPECTED_TOKEN":
-      return trouble("expected the value to end before this", "something is missing before it, or it is too much");
-    default:
-      return trouble(`expected YAML that can be read: ${lowerFirst(error.message.replace(/:.*$/su, ""))}`);
-  }
-}
-
-function explainUnclosed(offset: number, text: string): TextTrouble {
-  const opened = text[offset] === "'" ? "single quote" : text[offset] === '"' ? "double quote" : `"${text[offset]}"`;
-  return { code: "YAML_SYNTAX", offset, message: `expected the ${opened} that is opened here to be closed` };
-}
-
-function missing(message: string): string {
-  const character = /[\]},:]/.exec(message)?.[0];
-  return character === undefined ? "expected a character that is missing here" : `expected "${character}" before this`;
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
 /** Turns the nodes of one document into JSON values; aliases become copies, as far as that is reasonable. */

@@ -96,7 +96,12 @@ export const settingTable: readonly Setting[] = [
   row("tls.ca", "path", undefined, "PEM file of the authorities that client certificates are checked against."),
   row("tls.require-client-certificate", "boolean", undefined, "Refuses clients that show no certificate."),
   words("log.level", ["error", "warn", "info", "debug"], "info", "The least important messages that are logged."),
-  words("log.format", ["text", "json"], "text", "How messages are logged."),
+  words(
+    "log.format",
+    ["text", "json"],
+    undefined,
+    "How messages are logged; unless set, as text in a terminal and as JSON in a pipe.",
+  ),
   row("max-connection-age", "duration", "0s", "After how long a connection is asked to go; 0 for never."),
   row(
     "max-connection-age-grace",
@@ -121,6 +126,6 @@ function row(key: SettingKey, kind: Exclude<SettingKind, "word">, byDefault: str
   return { key, kind, default: byDefault, doc };
 }
 
-function words(key: SettingKey, choices: readonly string[], byDefault: string, doc: string): Setting {
+function words(key: SettingKey, choices: readonly string[], byDefault: string | undefined, doc: string): Setting {
   return { key, kind: "word", default: byDefault, doc, words: choices };
 }
