@@ -208,12 +208,16 @@ export class SotwTypeStream implements TypeStream {
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
     const isAsked = asked.length > 0 || this.#mustAnswer || this.#mayArriveGone;
     if (!isChanged && !isAsked) return this.#advance(here, []);
-    const news = [changes.puts, asked];
+    // Who joins a wildcard hears of resources that did not change for the first time.
+    const news = this.#mustAnswer ? undefined : [changes.puts, asked];
     if (this.subscription.isSoleWildcard) {
-      return this.#advance(here, [{ body: present.wholeBody("sotw", here.view, type), isInTurn: true, news }]);
+      const body = present.wholeBody("sotw", here.view, type);
+      return this.#advance(here, [
+        { body, isInTurn: true, news: news ?? body.segments.map((segment) => segment.puts) },
+      ]);
     }
     const { puts } = present.selectAll(here.view, type, this.subscription);
-    return this.#advance(here, [this.#selected(here, present, puts, news)]);
+    return this.#advance(here, [this.#selected(here, present, puts, news ?? [puts])]);
   }
 
   /** Of a named type only what changed or is asked for (S-RES-05); what is gone cannot be said. */
