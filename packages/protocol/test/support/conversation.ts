@@ -1,5 +1,6 @@
 import {
   type DiscoveryRequest,
+  type LayerChange,
   type Node,
   Plane,
   type PlaneEffect,
@@ -30,6 +31,7 @@ export function node(id: string, userAgentName = ""): Node {
 /** What a send says, in short: `a@label`, `-gone`, `?missing`. */
 export interface Said {
   readonly stream: StreamId;
+  readonly type: TypeUrl;
   readonly nonce: string;
   readonly version: string;
   readonly says: readonly string[];
@@ -57,6 +59,11 @@ export class Conversation {
     this.#keep(
       this.plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", ...change }] } }),
     );
+  }
+
+  /** Changes of several layers that take effect together. */
+  commit(changes: readonly LayerChange[]): void {
+    this.#keep(this.plane.on({ kind: "transaction-committed", transaction: { changes } }));
   }
 
   open(stream: StreamId, variant: Variant, onlyType?: TypeUrl): void {
@@ -102,5 +109,5 @@ function saidBy({ stream, nonce, body }: Extract<PlaneEffect, { kind: "send" }>)
     ...segment.removed.map((name) => `-${name}`),
     ...segment.missing.map((name) => `?${name}`),
   ]);
-  return { stream, nonce, version: body.version, says };
+  return { stream, type: body.type, nonce, version: body.version, says };
 }

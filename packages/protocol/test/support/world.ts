@@ -168,6 +168,14 @@ export class World {
     throw new Error("nobody stops talking");
   }
 
+  /** Everything in the view of a client, as `type/name version`. */
+  viewOf(client: ModelClient): readonly string[] {
+    const view = VIEWS[this.#viewOf.get(client) ?? 0] ?? [];
+    return TYPES.flatMap((type) => [...this.plane.resources(view, type)]).map(
+      (one) => `${one.type}/${one.name} ${one.version}`,
+    );
+  }
+
   /** What a client should hold of a type. */
   expected(client: ModelClient, type: TypeUrl): ReadonlyMap<string, Resource> {
     const held = client.types.get(type);

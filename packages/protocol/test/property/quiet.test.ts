@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, sotw } from "../support/conversation.ts";
+import { Ledger } from "../support/ledger.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, resource } from "../support/resources.ts";
+import { script, tries } from "../support/script.ts";
+import { type Trouble, World } from "../support/world.ts";
+
+const none: Trouble = { refusals: false, breaks: false, moves: false, trims: false };
+const all: Trouble = { refusals: true, breaks: true, moves: true, trims: false };
+
+const mixes: readonly (readonly [string, Trouble])[] = [
+  ["nothing out of the ordinary", none],
+  ["refusals", { ...none, refusals: true }],
+  ["refusals, lost connections and nodes that move", all],
+  ["all that and a stream for each type", { ...all, perType: true }],
+  ["all that and resources on demand", { ...all, onDemand: true }],
+  ["all that and aliases", { ...all, aliases: true }],
+];
+
+describe.each(mixes)("with %s", (_, trouble) => {
+  test("nothing is said twice unless it is asked for or owed, and endpoints that are owed arrive", () => {
+    fc.assert(
+      fc.property(script, (steps) => {
+        const ledger = new Ledger();
+        const world = new World(trouble, ledger);
+        for (const step of steps) world.step(step);
+        world.settle();
+        expect(ledger.repetitions).toEqual([]);
+        for (const client of world.clients) {
+          const owed = [...ledger.owedTo(client)].filter((name) => world.expected(client, ENDPOINTS).has(name));
+          expect(owed).toEqual([]);
+        }
+      }),
+      tries,
+    );
+  });
+});
+
+describe("a client that refuses everything", () => {
+  const name = fc.constantFrom("a", "b", "c");
+  const change = fc.record({
+    type: fc.constantFrom(CLUSTER, LISTENER),
+    name,
+    label: fc.constantFrom("1", "2", "gone"),
+    layer: fc.constantFrom("base", "top"),
+  });
+  const transactions = fc.array(fc.array(change, { minLength: 1, maxLength: 3 }), { maxLength: 12 });
+
+  test.each(["delta", "sotw"] as const)("hears once of each change of content (%s)", (variant) => {
+    fc.assert(
+      fc.property(transactions, (script) => {
+        const talk = new Conversation({ placement: () => ["top", "base"] });
+        talk.put(resource(CLUSTER, "a", "0"), resource(LISTENER, "a", "0"));
+        talk.open(1, variant);
+        const said: string[] = [];
+        /** The versions of what each of the two types holds. */
+        const content = (): readonly string[] =>
+          [CLUSTER, LISTENER].map((type) =>
+            [...talk.plane.resources(["top", "base"], type)]
+              .map((one) => `${one.name} ${one.version}`)
+              .sort()
+              .join(),
+          );
+        const refuse = (first: ReturnType<Conversation["turns"]>): number => {
+          let count = 0;
+          for (let heard = first; heard.length > 0; ) {
+            const [next, ...rest] = heard;
+            if (next === undefined) break;
+            count++;
+            said.push(...next.says);
+            const type = next.type;
+            const error = { code: 3, message: "no" };
+            const { nonce } = next;
+            heard = [
+              ...rest,
+              ...talk.hear(1, variant === "delta" ? delta(type, { nonce, error }) : sotw(type, { nonce, error })),
+            ];
+          }
+          return count;
+        };
+        const first = [CLUSTER, LISTENER].flatMap((type) =>
+          talk.hear(1, variant === "delta" ? delta(type, {}) : sotw(type, {})),
+        );
+        expect(refuse(first)).toBe(2);
+        for (const changes of script) {
+          const before = content();
+          talk.commit(
+            changes.map(({ type, name, label, layer }) =>
+              label === "gone" ? { layer, deletes: [{ type, name }] } : { layer, puts: [resource(type, name, label)] },
+            ),
+          );
+          const changed = content().filter((now, i) => now !== before[i]).length;
+          expect(refuse(talk.turns())).toBe(changed);
+        }
+        expect(talk.turns()).toEqual([]);
+      }),
+      tries,
+    );
+  });
+});
