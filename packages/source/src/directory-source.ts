@@ -4,8 +4,8 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import { Attention } from "./directory/attention.ts";
 import { DirectoryReading } from "./directory/directory-reading.ts";
 import type { Progress } from "./directory/file-cache.ts";
-import { problem } from "./directory/file-system-problem.ts";
 import { FolderWatch } from "./directory/folder-watch.ts";
+import { alwaysChanging } from "./directory/read-file.ts";
 import type { Load } from "./loaded-state.ts";
 import { type Problem, sortProblems } from "./problem.ts";
 import { type Patience, usualPatience } from "./quiet.ts";
@@ -89,13 +89,14 @@ class WatchedDirectory implements DirectorySource {
         cancelPoll();
         const paths = await attention.untilQuiet();
         if (signal.aborted) return;
-        const load = await this.#inTurn(() => this.#look(paths, { isPatient: true }));
+        const looked = await this.#inTurn(() => this.#look(paths, { isPatient: true }));
         for (const path of folders.follow(tree.folders)) attention.call(path.startsWith("..") ? "" : path);
         if (attention.isContinued) continue;
         attention.endBurst();
+        const load = withWatchProblem(looked, folders.refused);
         if (told !== undefined && sameLoad(told, load)) continue;
         told = load;
-        yield withWatchProblem(load, folders.refused);
+        yield load;
       }
     } finally {
       folders.close();
@@ -164,12 +165,7 @@ function sameLoad(a: Load, b: Load): boolean {
 }
 
 function stillChanging(load: Load, changing: readonly string[]): Load {
-  const found = changing.map((file) =>
-    problem("FILE_CHANGING", file, "expected a file that is finished, it is written to all the time", {
-      hint: "write it under another name and rename it when it is done",
-    }),
-  );
-  return { state: undefined, problems: sortProblems([...load.problems, ...found]) };
+  return { state: undefined, problems: sortProblems([...load.problems, ...changing.map(alwaysChanging)]) };
 }
 
 function withWatchProblem(load: Load, refused: ReadonlyMap<string, string>): Load {
@@ -179,7 +175,7 @@ function withWatchProblem(load: Load, refused: ReadonlyMap<string, string>): Loa
     code: "SOURCE_UNWATCHED",
     severity: "warning",
     file: ".",
-    message: `the system does not tell of changes in ${refused.size} folders (${first}), they are looked for from time to time`,
+    message: `the system does not tell of changes in ${refused.size === 1 ? "one folder" : `${refused.size} folders`} (${first}), they are looked for from time to time`,
     ...(first === "ENOSPC" ? { hint: "raise fs.inotify.max_user_watches" } : {}),
   };
   return { ...load, problems: sortProblems([...load.problems, unwatched]) };

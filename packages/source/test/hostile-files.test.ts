@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { createDirectorySource, type Load } from "@xdskit/source";
 import { describe, expect, test } from "vitest";
+import { asOrdinaryUser } from "./support/ordinary-user.ts";
 import { printProblems } from "./support/print-load.ts";
 import { cluster, temporaryDirectory } from "./support/temporary-directory.ts";
 
@@ -23,17 +24,6 @@ async function namesIn(directory: string): Promise<readonly string[]> {
   const { state, problems } = await load(directory);
   expect(problems).toEqual([]);
   return (state?.layers.get("base") ?? []).map(({ name }) => name);
-}
-
-/** Root may read everything, so root does this as nobody. */
-async function asOrdinaryUser<T>(work: () => Promise<T>): Promise<T> {
-  if (process.getuid?.() !== 0) return await work();
-  process.seteuid?.(65_534);
-  try {
-    return await work();
-  } finally {
-    process.seteuid?.(0);
-  }
 }
 
 describe("files that nobody can read", () => {

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   appendFileSync,
+  chmodSync,
   closeSync,
   mkdirSync,
   openSync,
@@ -24,6 +25,7 @@ import {
   transactionBetween,
 } from "@xdskit/source";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { asOrdinaryUser } from "./support/ordinary-user.ts";
 import { cluster, temporaryDirectory, write } from "./support/temporary-directory.ts";
 
 const api = createEnvoyApi();
@@ -205,6 +207,17 @@ describe("a change is seen when a file", () => {
     const { watching } = await watchFrom(directory, { pollMs: 100 });
     write(elsewhere, "b.yaml", cluster("c"));
     expect(names(await watching.next())).toEqual(["a", "c"]);
+  });
+});
+
+test("a folder that the system does not watch for us is told of, and looked at from time to time", async () => {
+  const directory = temporaryDirectory({ "a.yaml": cluster("a"), "b/b.yaml": cluster("b") });
+  chmodSync(join(directory, "b"), 0o111); // may be entered, not be listed or watched
+  await asOrdinaryUser(async () => {
+    const watching = new Watching(createDirectorySource({ directory, api }));
+    const first = await watching.next();
+    expect(codes(first)).toEqual(["SOURCE_UNWATCHED .", "FILE_UNREADABLE b"]);
+    expect(first.problems[0]?.message).toContain("changes in one folder (EACCES)");
   });
 });
 

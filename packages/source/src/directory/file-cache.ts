@@ -8,7 +8,7 @@ import { compareText } from "../problem.ts";
 import type { Decoding } from "../read-resource.ts";
 import { noSettings, readSettingsFile, type SettingsContent } from "../settings/settings-file.ts";
 import type { DirectoryTree, TreeFile } from "./directory-tree.ts";
-import { type FileReading, readWholeFile } from "./read-file.ts";
+import { type FileReading, readSettledFile, readWholeFile } from "./read-file.ts";
 
 /** How far a load is. */
 export interface Progress {
@@ -81,7 +81,7 @@ export class FileCache {
       return wasThere;
     }
     if (file.stamp !== undefined && file.stamp === this.#settings?.stamp) return false;
-    const reading = await this.#readSettled(settingsFile, maxBytes);
+    const reading = await readSettledFile(join(this.#directory, settingsFile), settingsFile, maxBytes);
     if (reading.kind === "gone") return false;
     if (reading.kind === "refused") {
       this.#settings = { stamp: reading.stamp, content: { ...noSettings, problems: [reading.problem] } };
@@ -179,13 +179,6 @@ export class FileCache {
     if (seen?.stamp === stamp) return nowMs - seen.atMs < UNFINISHED_MS;
     this.#firstSeen.set(path, { stamp, atMs: nowMs });
     return true;
-  }
-
-  async #readSettled(path: string, maxBytes: number): Promise<Exclude<FileReading, { kind: "changing" }>> {
-    for (;;) {
-      const found = await readWholeFile(join(this.#directory, path), path, maxBytes);
-      if (found.kind !== "changing") return found;
-    }
   }
 }
 

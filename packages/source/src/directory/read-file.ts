@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Problem } from "../problem.ts";
 import { stampOf } from "./file-stamp.ts";
 import { problem, systemCodeOf, unreadable } from "./file-system-problem.ts";
@@ -12,6 +13,9 @@ export type FileReading =
   | { readonly kind: "gone" }
   /** The stamp is undefined where it could not be taken: it is tried again every time. */
   | { readonly kind: "refused"; readonly problem: Problem; readonly stamp: string | undefined };
+
+const SETTLE_ATTEMPTS = 40;
+const SETTLE_MS = 25;
 
 /** Reads a file whole, as it was at one moment, if it is regular and not larger than that. `file` is its name in problems. */
 export async function readWholeFile(absolute: string, file: string, maxBytes: number): Promise<FileReading> {
@@ -29,6 +33,26 @@ export async function readWholeFile(absolute: string, file: string, maxBytes: nu
   } finally {
     await handle.close();
   }
+}
+
+/** Reads a file that is written to now and then, until it was not for the time of reading; refuses one that always is. */
+export async function readSettledFile(
+  absolute: string,
+  file: string,
+  maxBytes: number,
+): Promise<Exclude<FileReading, { kind: "changing" }>> {
+  for (let attempt = 0; attempt < SETTLE_ATTEMPTS; attempt++) {
+    const reading = await readWholeFile(absolute, file, maxBytes);
+    if (reading.kind !== "changing") return reading;
+    await sleep(SETTLE_MS);
+  }
+  return { kind: "refused", problem: alwaysChanging(file), stamp: undefined };
+}
+
+/** What is wrong with a file that is written to all the time. */
+export function alwaysChanging(file: string): Problem {
+  const message = "expected a file that is finished, it is written to all the time";
+  return problem("FILE_CHANGING", file, message, { hint: "write it under another name and rename it when it is done" });
 }
 
 async function readOpenFile(handle: FileHandle, file: string, maxBytes: number): Promise<FileReading> {
