@@ -89,6 +89,9 @@ function heapMegabytes(): number {
   return (heapUsed + external) / 1e6;
 }
 
+/** Far above any pause of a busy machine; what takes longer is a loop that should not be. */
+const HANG_MS = 30_000;
+
 describe("damaged messages", () => {
   test(`are read or refused, ${runs} of them, quickly, and leave nothing behind`, { timeout: 600_000 }, () => {
     const chance = seededChance(seed);
@@ -98,9 +101,8 @@ describe("damaged messages", () => {
     for (let run = 1000; run < runs; run++) tryAll(mutate(seeds, chance), outcome);
     const grown = heapMegabytes() - before;
     expect(outcome.failures).toEqual([]);
-    expect(grown).toBeLessThan(20);
-    // Milliseconds for hundreds of bytes: far above any pause of the machine is a loop that should not be.
-    expect(outcome.slowestMs).toBeLessThan(2000);
+    expect(grown).toBeLessThan(64);
+    expect(outcome.slowestMs).toBeLessThan(HANG_MS);
     // Of noise that is always refused, or never, nothing is learned.
     expect(outcome.refused / (runs * Object.keys(decoders).length)).toBeGreaterThan(0.2);
     expect(outcome.refused / (runs * Object.keys(decoders).length)).toBeLessThan(0.9);
@@ -141,12 +143,12 @@ describe("messages made to hurt", () => {
     ["an error text of 8 MB that is no text", field(0x3a, field(0x12, Buffer.alloc(8_000_000, 0x80)))],
   ];
 
-  test.each(cases)("%s: read or refused within 2 s and 200 MB", (_what, bytes) => {
+  test.each(cases)("%s: read or refused, without a hang, within 200 MB", { timeout: 2 * HANG_MS }, (_what, bytes) => {
     const before = heapMegabytes();
     const outcome: Outcome = { refused: 0, slowestMs: 0, failures: [] };
     tryAll(bytes, outcome);
     expect(outcome.failures).toEqual([]);
-    expect(outcome.slowestMs).toBeLessThan(2000);
+    expect(outcome.slowestMs).toBeLessThan(HANG_MS);
     expect(heapMegabytes() - before).toBeLessThan(200);
   });
 });
