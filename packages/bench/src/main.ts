@@ -23,7 +23,7 @@ execFileSync("go", ["build", "-o", `${tools}/`, "./..."], { cwd: sources, stdio:
 
 const results: { readonly cell: Cell; readonly measurements: readonly Measurement[] }[] = [];
 for (const cell of cells.filter((one) => (isLong || !one.isLong) && one.name.includes(only))) {
-  const subjects: readonly Subject[] = ["xdskit", ...cell.caches];
+  const subjects: readonly Subject[] = ["floor", "xdskit", ...cell.caches];
   const measurements: Measurement[] = [];
   for (let run = 0; run < runs; run++) {
     for (const subject of subjects) {

@@ -2,7 +2,8 @@ import { fileURLToPath } from "node:url";
 import type { Cell } from "./cells.ts";
 import { Peer } from "./peer.ts";
 
-export type Subject = "xdskit" | "linear" | "snapshot";
+/** Who is measured; `floor` is a server that decides nothing, to show what load client and machine can do at most. */
+export type Subject = "xdskit" | "linear" | "snapshot" | "floor";
 
 /** What one run of one subject in one cell took. */
 export interface Measurement {
@@ -44,7 +45,7 @@ export async function measure(cell: Cell, subject: Subject, tools: string): Prom
     await quiet(server);
   }
   const changed = server.usage();
-  const back = cell.reconnects ? await tell(client, "reconnect", "synced") : undefined;
+  const back = cell.reconnects && subject !== "floor" ? await tell(client, "reconnect", "synced") : undefined;
   return {
     subject,
     firstSyncMs: Number(first["ms"]),
@@ -62,6 +63,7 @@ function startServer(cell: Cell, subject: Subject, tools: string): Peer {
     const program = fileURLToPath(new URL("./served-by-xdskit.js", import.meta.url));
     return new Peer(process.execPath, ["--max-old-space-size=12000", program, String(cell.resources)], SERVER_CPU);
   }
+  if (subject === "floor") return new Peer(`${tools}/floor`, ["-resources", String(cell.resources)], SERVER_CPU);
   return new Peer(`${tools}/gcp`, ["-resources", String(cell.resources), "-cache", subject], SERVER_CPU);
 }
 

@@ -32,7 +32,7 @@ function row(cell: Cell, subject: Subject, all: readonly Measurement[]): string 
     const values = own.flatMap((one) => pick(one) ?? []);
     return values.length === 0 ? "" : format(median(values));
   };
-  const name = subject === "xdskit" ? "xdskit" : `go-control-plane, ${subject} cache`;
+  const name = nameOf(subject);
   const columns = [
     of((one) => one.firstSyncMs),
     of((one) => median(one.changeMs)),
@@ -43,6 +43,11 @@ function row(cell: Cell, subject: Subject, all: readonly Measurement[]): string 
     of((one) => one.peakMb),
   ];
   return `| ${[cell.name, name, ...columns].join(" | ")} |`;
+}
+
+function nameOf(subject: Subject): string {
+  if (subject === "floor") return "(nothing to decide)";
+  return subject === "xdskit" ? "xdskit" : `go-control-plane, ${subject} cache`;
 }
 
 function format(value: number): string {
