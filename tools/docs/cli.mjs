@@ -37,6 +37,7 @@ export async function loadCli(root) {
   const cell = (text) => String(text).replaceAll("|", "\\|");
 
   return {
+    offers: (name, flag) => flags.get(name).has(flag),
     /** Problems of a command line after the word `xds`. */
     check(words) {
       const [name, ...rest] = words;

@@ -32,19 +32,22 @@ const kindNames = {
   text: "text",
 };
 
-async function settings(root) {
+async function settings(root, cli) {
   const { settingTable } = await load(root, "source/dist/settings/setting-table.js");
   const { flagNameOf, variableOf } = await load(root, "cli/dist/index.js");
   return table(
     ["key", "flag", "variable", "value", "default", "what it is"],
-    settingTable.map((row) => [
-      code(row.key),
-      code(`--${flagNameOf(row.key)}`),
-      code(variableOf(row.key)),
-      row.words === undefined ? kindNames[row.kind] : row.words.map(code).join(", "),
-      row.default === undefined ? "" : code(row.default),
-      row.doc,
-    ]),
+    // A setting that the command does not offer is not supported yet.
+    settingTable
+      .filter(({ key }) => cli.offers("serve", `--${flagNameOf(key)}`))
+      .map((row) => [
+        code(row.key),
+        code(`--${flagNameOf(row.key)}`),
+        code(variableOf(row.key)),
+        row.words === undefined ? kindNames[row.kind] : row.words.map(code).join(", "),
+        row.default === undefined ? "" : code(row.default),
+        row.doc,
+      ]),
   );
 }
 
@@ -101,7 +104,7 @@ const section = /<!-- made from ([\w-]+) -->\n([\s\S]*?)<!-- end -->/g;
 /** Compares, or writes, every made section of the pages. */
 export async function checkSections(root, files, cli, write) {
   const problems = [];
-  const all = { ...makers, ...(cli?.makers ?? {}) };
+  const all = { ...makers, ...cli.makers };
   for (const file of files) {
     const text = readFileSync(join(root, file), "utf8");
     let next = text;
@@ -110,7 +113,7 @@ export async function checkSections(root, files, cli, write) {
         problems.push(`${file}: there is nothing called "${name}" to make a section from`);
         continue;
       }
-      const made = `<!-- made from ${name} -->\n\n${await all[name](root)}\n\n<!-- end -->`;
+      const made = `<!-- made from ${name} -->\n\n${await all[name](root, cli)}\n\n<!-- end -->`;
       next = next.replace(whole, () => made);
     }
     if (next === text) continue;
