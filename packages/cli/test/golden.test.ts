@@ -7,12 +7,12 @@ import { run } from "../src/run.ts";
 import { CapturedIo } from "./captured-io.ts";
 
 /**
- * `golden/<command>/<case>.txt`: a command line, and everything that comes of it. `GOLDEN_UPDATE=1` writes what comes
+ * `golden/<command>/<case>.txt`: a command line, and everything that comes of it. `UPDATE_GOLDEN=1` writes what comes
  * instead of comparing it; review the difference. Commands run in `golden/<command>`; `ADMIN` stands for the address of
  * an admin API that answers with the JSON files there, as if `nodes.json` were `/api/v1/nodes`.
  */
 const root = fileURLToPath(new URL("golden", import.meta.url));
-const isUpdate = process.env["GOLDEN_UPDATE"] === "1";
+const isUpdate = process.env["UPDATE_GOLDEN"] === "1";
 
 let admin: Server;
 let address = "";
