@@ -3,6 +3,7 @@
 // every other one of the README, and its program.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseMarkdown } from "./docs/markdown.mjs";
@@ -72,6 +73,26 @@ function note(ok, what, output) {
 /** The lines to type, with their comments taken off. */
 const suggestions = (text) =>
   [...text.matchAll(/^ {2}((?:npx )?xds |curl )([^#\n]*)/gm)].map(([, program, rest]) => `${program}${rest}`.trim());
+
+/** The port if it is free, else one that the system picks. */
+function freePort(port) {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.on("error", (error) => (error.code === "EADDRINUSE" && port !== 0 ? resolve(freePort(0)) : reject(error)));
+    probe.listen(port, "127.0.0.1", () => {
+      const { port: found } = probe.address();
+      probe.close(() => resolve(found));
+    });
+  });
+}
+
+// The usual ports, unless somebody on this machine has them: then everything here is told of others.
+const [listen, admin] = [await freePort(18000), await freePort(18001)];
+if (listen !== 18000 || admin !== 18001) {
+  console.log(`port 18000 or 18001 is taken: using ${listen} and ${admin}`);
+  process.env["XDS_LISTEN"] = process.env["XDS_SERVER"] = `127.0.0.1:${listen}`;
+  process.env["XDS_ADMIN"] = `127.0.0.1:${admin}`;
+}
 
 const server = start("npm start");
 const isUp = await until(
