@@ -33,7 +33,6 @@ export class DeltaTypeStream implements TypeStream {
   /** Where the stream stood when everything was asked for once more. */
   #rewoundFrom: Position | undefined;
   #isOpen = false;
-  #isResumed = false;
   #initial: InitialVersions = noInitialVersions;
   /** What the client reports at the current version need not be sent. */
   #trustsInitial = true;
@@ -65,10 +64,6 @@ export class DeltaTypeStream implements TypeStream {
     return this.#comparison !== undefined;
   }
 
-  get isResumed(): boolean {
-    return this.#isResumed;
-  }
-
   onRequest(request: DiscoveryRequest): Understood {
     if (request.kind !== "delta") throw new Error("invariant: a State of the World request on a delta stream");
     const isFirst = !this.#isOpen;
@@ -77,7 +72,6 @@ export class DeltaTypeStream implements TypeStream {
     const change = this.#subscribe(request, isFirst);
     if (isFirst) {
       this.#initial = request.initialVersions;
-      this.#isResumed = request.initialVersions.size > 0;
       return { as: "initial" };
     }
     const late = request.initialVersions.size > 0 ? { oddity: "late-initial-versions" as const } : {};

@@ -16,7 +16,6 @@ export class SotwTypeStream implements TypeStream {
   readonly subscription: Subscription;
   readonly deliveries: Deliveries = new Deliveries();
   readonly isPaused = false;
-  readonly isResumed = false;
   readonly #options: TypeStreamOptions;
   #position: Position | undefined;
   #isOpen = false;
@@ -203,7 +202,7 @@ export class SotwTypeStream implements TypeStream {
   /** Every covered resource, if any covered one changed or is asked for (S-RES-03, S-RES-04). */
   #fullState(position: Position, here: Position, present: Present): readonly Answer[] {
     const { type } = this.traits;
-    const asked = [...this.#asked].flatMap((term) => here.view.find(type, term) ?? []);
+    const asked = [...this.#asked].flatMap((term) => this.#find(here.view, term) ?? []);
     const changes = present.selectChanges(position, here.view, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
     const isAsked = asked.length > 0 || this.#mustAnswer || this.#mayArriveGone;
@@ -262,12 +261,18 @@ export class SotwTypeStream implements TypeStream {
   #findAsked(view: View, present: Present): readonly Resource[] {
     const missing: string[] = [];
     const found = [...this.#asked].flatMap((term) => {
-      const resource = view.find(this.traits.type, term);
+      const resource = this.#find(view, term);
       if (resource === undefined) missing.push(term);
       else this.#placeheld.delete(resource.name);
       return resource ?? [];
     });
     return [...found, ...this.#placeholders(missing, view, present)];
+  }
+
+  /** What a term stands for, unless it was given up meanwhile and no wildcard covers it. */
+  #find(view: View, term: string): Resource | undefined {
+    const found = view.find(this.traits.type, term);
+    return found !== undefined && this.subscription.covers(found) ? found : undefined;
   }
 
   #placeholders(missing: readonly string[], view: View, present: Present): readonly Resource[] {

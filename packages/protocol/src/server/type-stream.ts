@@ -48,8 +48,6 @@ export interface TypeStream {
   readonly position: Position | undefined;
   /** A comparison of many names goes on in the next turn. */
   readonly isPaused: boolean;
-  /** The client came back with versions that it holds. */
-  readonly isResumed: boolean;
   onRequest(request: DiscoveryRequest): Understood;
   /** Asks for names on the client's behalf, whatever their version. Returns whether any is subscribed to. */
   owe(names: Iterable<string>): boolean;

@@ -5,6 +5,7 @@ import {
   Plane,
   type PlaneEffect,
   type PlaneOptions,
+  type Report,
   type Resource,
   type SotwRequest,
   type StreamId,
@@ -42,6 +43,8 @@ export class Conversation {
   readonly plane: Plane;
   /** Everything but sends and reports that was asked for since last looked at. */
   readonly asked: PlaneEffect[] = [];
+  /** Every report, oldest first. */
+  readonly reports: Report[] = [];
 
   constructor(options: Partial<PlaneOptions> = {}) {
     this.plane = new Plane({ digest, traits, placement: () => ["base"], ...options });
@@ -76,11 +79,31 @@ export class Conversation {
     return this.turns();
   }
 
+  /** How the newest request was understood, what it settled, and what was odd about it. */
+  understood(): string {
+    const from = this.reports.findLastIndex((one) => one.kind === "request-understood");
+    return this.reports
+      .slice(from)
+      .flatMap((one) => {
+        if (one.kind === "request-understood") return [one.as];
+        if (one.kind === "response-acked") return [`acked ${one.nonce}`];
+        if (one.kind === "response-nacked") return [`nacked ${one.nonce}: ${one.error.code} ${one.error.message}`];
+        return one.kind === "oddity" ? [one.what] : [];
+      })
+      .join(", ");
+  }
+
+  /** Gives a request to the plane, and lets it wait for its turn. */
+  receive(stream: StreamId, request: DiscoveryRequest): void {
+    this.#keep(this.plane.on({ kind: "request-received", stream, request }));
+  }
+
   turns(budget = 1_000): readonly Said[] {
     return this.#keep(this.plane.next(budget)).flatMap((effect) => (effect.kind === "send" ? [saidBy(effect)] : []));
   }
 
   #keep(effects: readonly PlaneEffect[]): readonly PlaneEffect[] {
+    this.reports.push(...effects.flatMap((effect) => (effect.kind === "report" ? [effect.report] : [])));
     this.asked.push(...effects.filter((effect) => effect.kind !== "send" && effect.kind !== "report"));
     return effects;
   }
