@@ -157,7 +157,7 @@ export class Stream {
     if (type.traits.owes.length === 0 || !this.identity.dialect.resendEdsOnClusterChange) return;
     for (const owedType of type.traits.owes) {
       const here = this.#types.get(owedType);
-      if (this.#isAggregated && here?.position === undefined && !this.#isResumed) continue;
+      if (!this.#mayOwe(type, here)) continue;
       const names = owed.get(owedType) ?? new Set();
       for (const reference of news.flat().flatMap((resource) => resource.references)) {
         if (reference.type === owedType) names.add(reference.name);
@@ -166,6 +166,12 @@ export class Stream {
       if (here === undefined && this.#isResumed) this.#oweBeforehand(owedType, names);
       owed.set(owedType, names);
     }
+  }
+
+  /** Whether looking for what is owed can lead to anything: a first sync of many streams must not look at everything. */
+  #mayOwe(type: TypeStream, owed: TypeStream | undefined): boolean {
+    if (this.#isResumed || owed?.position !== undefined) return true;
+    return !this.#isAggregated && type.deliveries.lastAcked !== undefined;
   }
 
   #oweBeforehand(type: TypeUrl, names: ReadonlySet<string>): void {
