@@ -121,6 +121,36 @@ describe("xds serve", () => {
     expect(serving.logged("settings-changed")).toMatchObject([{ settings: "limits.max-streams" }]);
   });
 
+  test("a mistake in the settings keeps it from starting: the defaults are not what was asked for", async () => {
+    const text = "tls: { cert: a.crt, key: a.key }\nlimits: { max-streams: many }\n";
+    const where = await site({ "clusters.yaml": clusters("one"), "xdskit.yaml": text });
+    const io = new CapturedIo();
+    const code = await run(["serve", where.directory, "--listen", "127.0.0.1:0", "--admin", "off"], io);
+    expect(code).toBe(1);
+    expect(io.stderr.text).toContain("xdskit.yaml:2:24: error: expected a whole number");
+    expect(io.stderr.text).not.toContain("listening");
+  });
+
+  test("a settings file that cannot be read keeps it from starting, too", async () => {
+    const text = "tls: { cert: a.crt, key: a.key }\nlisten: [\n";
+    const where = await site({ "clusters.yaml": clusters("one"), "xdskit.yaml": text });
+    const io = new CapturedIo();
+    const code = await run(["serve", where.directory, "--listen", "127.0.0.1:0", "--admin", "off"], io);
+    expect(code).toBe(1);
+    expect(io.stderr.text).toMatch(/xdskit\.yaml:\d+:\d+: error: /);
+    expect(io.stderr.text).not.toContain("listening");
+  });
+
+  test("a mistake in the groups says nothing about listening: nobody is served until it is mended", async () => {
+    const text = "groups: [{ name: edge, mach: {} }]\nlimits: { max-streams: 7 }\n";
+    const where = await site({ "clusters.yaml": clusters("one"), "xdskit.yaml": text });
+    const serving = await serve(where);
+    await until("the load has failed", () => serving.logged("load-failed").length === 1);
+    expect(await serving.isReady()).toBe(false);
+    const { limits } = (await serving.ask("/api/v1/server")) as { limits: unknown };
+    expect(limits).toContainEqual({ name: "maxStreams", value: 7, used: 0, hits: 0 });
+  });
+
   test("an address that is taken is an operator's mistake", async () => {
     const where = await site({ "clusters.yaml": clusters("one") });
     const taken = createServer();

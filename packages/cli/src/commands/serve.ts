@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { createManagementServer, type ManagementServer, XdsError } from "@xdskit/server";
-import { createDirectorySource, readSettings } from "@xdskit/source";
+import { createDirectorySource, type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted } from "../interruption.ts";
 import { type CommandLog, createLog } from "../output/log.ts";
-import { formatAddress } from "../settings/address.ts";
+import { countProblems, formatProblems } from "../output/problems.ts";
+import { formatAddress, formatReachedAddress } from "../settings/address.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { serverOptionsOf } from "../settings/server-options.ts";
@@ -35,8 +36,9 @@ export const addServeCommand: AddCommand = (program, context) => {
   command.addHelpText(
     "after",
     "\nEach setting is a flag, the environment variable in brackets, and a key of xdskit.yaml; a flag goes\n" +
-      "before a variable, and that before the file. Without resources, or with an error in the first load,\n" +
-      "clients are refused (UNAVAILABLE) until that is mended.",
+      "before a variable, and that before the file. With an error in the settings of xdskit.yaml it does\n" +
+      "not listen and exits with 1. Without resources, or with another error in the first load, clients are\n" +
+      "refused (UNAVAILABLE) until that is mended.",
   );
   addExamples(command, [
     ["xds serve config", "serve ./config at 127.0.0.1:18000, the admin API at 127.0.0.1:18001"],
@@ -51,7 +53,8 @@ async function serve(
 ): Promise<ExitCode> {
   const { io } = context;
   const path = resolve(io.cwd, directory);
-  const { settings } = await readSettings(path);
+  const { settings, problems } = await readSettings(path);
+  if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, shownPath(path, io.cwd), context);
   const { values, troubles } = resolveSettings({ flags, env: io.env, file: settings, cwd: io.cwd, directory: path });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   const api = await loadApi(values.list("descriptors"));
@@ -65,17 +68,19 @@ async function serve(
     allowEmpty: values.flag("allow-empty") ?? false,
   });
   const started = await start(server);
-  const admin = started.adminAddress === undefined ? undefined : formatAddress(started.adminAddress);
   const shown = shownPath(path, io.cwd);
   const isText = logFormatOf(values, context) === "text";
   const service = new Service({ server, source, log, context, settings, directory: shown, isText });
-  log.write("serving", { address: formatAddress(started.address), admin, directory: shown });
+  const { address, adminAddress } = started;
+  const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
+  log.write("serving", { address: formatAddress(address), admin: adminListen, directory: shown });
   try {
     // A long load does not keep anybody from leaving.
     await Promise.race([service.load(), aborted(io.interrupted)]);
     // Who reads a pipe wants lines of JSON and nothing else; `npm start` is for people, whatever it writes to.
     if (!io.interrupted.aborted && (isText || io.env["npm_lifecycle_event"] !== undefined)) {
-      const listen = formatAddress(started.address);
+      const listen = formatReachedAddress(address);
+      const admin = adminAddress === undefined ? undefined : formatReachedAddress(adminAddress);
       const certificate = values.text("tls.cert");
       const needsClientCertificate =
         values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
@@ -88,6 +93,18 @@ async function serve(
     await server.close();
   }
   return exitCode.ok;
+}
+
+/** Groups say who sees what, not how to listen: a mistake in them is one of the directory, and can be mended later. */
+function leavesSettingsUnknown({ severity, path = "" }: Problem): boolean {
+  return severity === "error" && !/^groups\b/.test(path);
+}
+
+/** Without its settings a server would listen with the defaults: without TLS, for one, which nobody asked for. */
+function refuseSettings(problems: readonly Problem[], directory: string, { io, colorsOf }: CommandContext): ExitCode {
+  io.stderr.write(formatProblems(problems, directory, colorsOf(io.stderr)));
+  io.stderr.write(`${directory}: ${countProblems(problems)} in the settings: nothing is started\n`);
+  return exitCode.problems;
 }
 
 function createServeLog(values: SettingValues, context: CommandContext): CommandLog {

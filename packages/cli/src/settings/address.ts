@@ -11,8 +11,12 @@ export function parseAddress(text: string): Address | undefined {
   return { host: v6 ?? (name === "" || name === undefined ? "0.0.0.0" : name), port: Number(port) };
 }
 
-/** How a client reaches an address that a server listens at: `host:port`. */
+/** An address as it is written: `host:port`, `[::1]:port`. */
 export function formatAddress({ host, port }: Address): string {
-  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
-  return reached.includes(":") ? `[${reached}]:${port}` : `${reached}:${port}`;
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** How a client on this machine reaches an address that a server listens at. */
+export function formatReachedAddress({ host, port }: Address): string {
+  return formatAddress({ host: host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host, port });
 }

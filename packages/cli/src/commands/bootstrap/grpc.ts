@@ -1,4 +1,4 @@
-import { type Address, formatAddress } from "../../settings/address.ts";
+import { type Address, formatReachedAddress } from "../../settings/address.ts";
 import type { Locality } from "./locality.ts";
 
 /** Who is to be served, and where. */
@@ -19,7 +19,7 @@ export function grpcBootstrap({ server, node, cluster, metadata, locality, ca }:
   return {
     xds_servers: [
       {
-        server_uri: formatAddress(server),
+        server_uri: formatReachedAddress(server),
         channel_creds: [ca === undefined ? insecure : tls],
         // Releases from before v2 ended speak v3 only if they are told to.
         server_features: ["xds_v3"],
