@@ -228,17 +228,14 @@ export class Plane {
     const layers = this.#placement(node, opened.peer);
     if ("refused" in layers) return this.#end(opened.stream, statusCode.PERMISSION_DENIED, layers.refused);
     const overrides = { ...this.#options.dialect, ...opened.dialect };
-    const identity = {
-      node,
-      dialect: dialectFor(node, this.#options.edition, overrides),
-      group: `${opened.connection} ${node.id}`,
-    };
+    const dialect = dialectFor(node, this.#options.edition, overrides);
+    const group = `${opened.connection} ${node.id}`;
+    const siblings = this.#groups.get(group) ?? new Set();
     const view = this.#layers.viewOf(layers);
-    const stream = new Stream(opened, identity, view);
+    const stream = new Stream(opened, { node, dialect, group, siblings }, view);
     this.#streams.set(opened.stream, stream);
     this.#layers.watch(view, stream);
-    const group = this.#groups.get(identity.group) ?? new Set();
-    this.#groups.set(identity.group, group.add(stream));
+    this.#groups.set(group, siblings.add(stream));
     return [{ kind: "report", report: { kind: "node-identified", stream: opened.stream, node, layers } }];
   }
 
@@ -273,7 +270,7 @@ export class Plane {
 
   /** What changed clusters owe on the node's other streams of this connection (S-WRM-12). */
   #owe(stream: Stream, owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>): void {
-    for (const other of this.#groups.get(stream.identity.group) ?? []) {
+    for (const other of stream.identity.siblings) {
       if (other === stream) continue;
       for (const [type, names] of owed) if (other.types.get(type)?.owe(names) === true) this.#mark(other);
     }

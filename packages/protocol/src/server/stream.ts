@@ -20,6 +20,8 @@ export interface Identity {
   readonly dialect: Dialect;
   /** Streams with the same group are of one node on one connection. */
   readonly group: string;
+  /** The open streams of the group, this one among them. */
+  readonly siblings: ReadonlySet<Stream>;
 }
 
 /** What became of a turn. */
@@ -157,7 +159,7 @@ export class Stream {
     if (type.traits.owes.length === 0 || !this.identity.dialect.resendEdsOnClusterChange) return;
     for (const owedType of type.traits.owes) {
       const here = this.#types.get(owedType);
-      if (!this.#mayOwe(type, here)) continue;
+      if (!this.#mayOwe(here)) continue;
       const names = owed.get(owedType) ?? new Set();
       for (const reference of news.flat().flatMap((resource) => resource.references)) {
         if (reference.type === owedType) names.add(reference.name);
@@ -169,9 +171,9 @@ export class Stream {
   }
 
   /** Whether looking for what is owed can lead to anything: a first sync of many streams must not look at everything. */
-  #mayOwe(type: TypeStream, owed: TypeStream | undefined): boolean {
+  #mayOwe(owed: TypeStream | undefined): boolean {
     if (this.#isResumed || owed?.position !== undefined) return true;
-    return !this.#isAggregated && type.deliveries.lastAcked !== undefined;
+    return !this.#isAggregated && this.identity.siblings.size > 1;
   }
 
   #oweBeforehand(type: TypeUrl, names: ReadonlySet<string>): void {
