@@ -1,0 +1,384 @@
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, node, sotw } from "../../test/support/conversation.ts";
+import { CLUSTER, digest, ENDPOINTS, LISTENER, resource, traits, UNKNOWN } from "../../test/support/resources.ts";
+import { statusCode } from "../message/status.ts";
+import { opaqueTraits } from "../resource/type-traits.ts";
+import type { PlaneEffect } from "./effect.ts";
+import { InvariantError } from "./invariant-error.ts";
+import { Plane, type PlaneOptions } from "./plane.ts";
+
+const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
+const c = (name: string, label: string): ReturnType<typeof resource> =>
+  resource(CLUSTER, name, label, { references: [] });
+const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => one.says);
+const ends = (talk: Conversation): unknown =>
+  talk.asked.flatMap((effect) => (effect.kind === "close-stream" ? [[effect.stream, effect.status]] : []));
+
+function talkWith(options: Partial<PlaneOptions> = {}): Conversation {
+  const talk = new Conversation(options);
+  talk.put(c("a", "1"));
+  talk.open(1, "delta");
+  return talk;
+}
+
+describe("the first request of a stream", () => {
+  test("names its node, which is placed", () => {
+    const talk = talkWith({ placement: ({ id }, { address }) => [id, address, "base"] });
+    talk.hear(1, delta(CLUSTER, { node: node("n") }));
+    expect(talk.reports[0]).toEqual({
+      kind: "node-identified",
+      stream: 1,
+      node: node("n"),
+      layers: ["n", "127.0.0.1:1", "base"],
+    });
+  });
+
+  test("may leave the node out, unless one is required", () => {
+    const lax = talkWith();
+    expect(says(lax.hear(1, delta(CLUSTER, {})))).toEqual([["a@1"]]);
+    const strict = talkWith({ requireNode: true });
+    expect(strict.hear(1, delta(CLUSTER, {}))).toEqual([]);
+    const message = "the first request of a stream needs a node";
+    expect(ends(strict)).toEqual([[1, { code: statusCode.INVALID_ARGUMENT, message }]]);
+    strict.open(2, "delta");
+    expect(says(strict.hear(2, delta(CLUSTER, { node: node("n") })))).toEqual([["a@1"]]);
+    expect(says(strict.hear(2, delta(CLUSTER, { nonce: "1" })))).toEqual([]);
+    expect(strict.understood()).toBe("ack, acked 1");
+  });
+
+  test("ends the stream of a node that must not be served", () => {
+    const talk = talkWith({ placement: () => ({ refused: "not you" }) });
+    expect(talk.hear(1, delta(CLUSTER, {}))).toEqual([]);
+    expect(ends(talk)).toEqual([[1, { code: statusCode.PERMISSION_DENIED, message: "not you" }]]);
+    expect([...talk.plane.streams()]).toEqual([]);
+  });
+});
+
+describe("a request", () => {
+  test("of a stream that nobody opened, or that is closed, is nothing", () => {
+    const talk = talkWith();
+    expect(talk.hear(9, delta(CLUSTER, {}))).toEqual([]);
+    talk.plane.on({ kind: "stream-closed", stream: 1 });
+    expect(talk.hear(1, delta(CLUSTER, {}))).toEqual([]);
+    expect([talk.reports, talk.asked]).toEqual([[], []]);
+  });
+
+  test("on an aggregated stream needs a type", () => {
+    const talk = talkWith();
+    talk.hear(1, { ...delta(CLUSTER, {}), type: undefined });
+    const message = "a request on an aggregated stream needs a type_url";
+    expect(ends(talk)).toEqual([[1, { code: statusCode.INVALID_ARGUMENT, message }]]);
+  });
+
+  test("on a stream of one type may leave it out, and cannot name another", () => {
+    const talk = talkWith();
+    talk.open(2, "delta", CLUSTER);
+    expect(says(talk.hear(2, { ...delta(CLUSTER, {}), type: undefined }))).toEqual([["a@1"]]);
+    talk.hear(2, delta(LISTENER, {}));
+    const message = "this method serves envoy.config.cluster.v3.Cluster, not envoy.config.listener.v3.Listener";
+    expect(ends(talk)).toEqual([[2, { code: statusCode.INVALID_ARGUMENT, message }]]);
+  });
+
+  test("of an unknown type is borne, once noted, or ends the stream where that is switched on", () => {
+    const talk = talkWith();
+    talk.hear(1, delta(UNKNOWN, { subscribe: ["x"] }));
+    expect(talk.reports.flatMap((one) => (one.kind === "oddity" ? [one.what] : []))).toEqual(["unknown-type"]);
+    talk.hear(1, delta(UNKNOWN, { nonce: "1" }));
+    expect(talk.reports.filter((one) => one.kind === "oddity").length).toBe(1);
+    const strict = talkWith({ dialect: { unknownType: "reject" } });
+    strict.hear(1, delta(UNKNOWN, {}));
+    expect(ends(strict)).toEqual([[1, { code: statusCode.INVALID_ARGUMENT, message: "unknown type acme.Unheard" }]]);
+    strict.put(resource(UNKNOWN, "x", "1"));
+    strict.open(2, "delta");
+    expect(says(strict.hear(2, delta(UNKNOWN, { subscribe: ["x"] })))).toEqual([["x@1"]]);
+  });
+
+  test("with another node is borne, or ends the stream where that is switched on", () => {
+    const talk = talkWith();
+    talk.hear(1, delta(CLUSTER, { node: node("n") }));
+    talk.hear(1, delta(CLUSTER, { node: { ...node("n"), metadata: { other: true } } }));
+    expect(talk.reports.filter((one) => one.kind === "oddity")).toEqual([]);
+    for (const other of [node("m"), { ...node("n"), cluster: "x" }, node("n", "envoy")]) {
+      talk.hear(1, delta(CLUSTER, { node: other }));
+    }
+    const odd = talk.reports.flatMap((one) => (one.kind === "oddity" ? [one.what] : []));
+    expect(odd).toEqual(["node-changed", "node-changed", "node-changed"]);
+    const strict = talkWith({ dialect: { nodeChange: "reject" } });
+    strict.hear(1, delta(CLUSTER, { node: node("n") }));
+    strict.hear(1, delta(CLUSTER, { node: node("m") }));
+    const message = 'the node of a stream cannot change from "n" to "m"';
+    expect(ends(strict)).toEqual([[1, { code: statusCode.INVALID_ARGUMENT, message }]]);
+  });
+
+  test("for more names than the limit ends the stream; as many as the limit are served", () => {
+    const talk = talkWith({ maxSubscriptionsPerStream: 3 });
+    talk.hear(1, delta(CLUSTER, { subscribe: ["a", "b"] }));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] })))).toEqual([["-a"]]);
+    expect(talk.hear(1, delta(ENDPOINTS, { subscribe: ["b"] }))).toEqual([]);
+    const message = "subscribed to 4 names; at most 3 per stream are served";
+    expect(ends(talk)).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
+  });
+});
+
+describe("what the operator switched", () => {
+  test("for a stream beats what is switched for all", () => {
+    const talk = talkWith({ dialect: { legacyWildcard: { otherwise: false } } });
+    expect(talk.hear(1, delta(CLUSTER, {}))).toEqual([]);
+    const dialect = { legacyWildcard: { otherwise: true } };
+    talk.plane.on({
+      kind: "stream-opened",
+      stream: 2,
+      variant: "delta",
+      onlyType: undefined,
+      peer,
+      connection: 2,
+      dialect,
+    });
+    expect(says(talk.hear(2, delta(CLUSTER, {})))).toEqual([["a@1"]]);
+  });
+});
+
+describe("an answer that stays away", () => {
+  const timers = (talk: Conversation): unknown =>
+    talk.asked.flatMap((effect) => {
+      if (effect.kind === "start-timer") return [`start ${effect.timer} ${effect.ms}`];
+      return effect.kind === "cancel-timer" ? [`cancel ${effect.timer}`] : [];
+    });
+
+  test("holds newer content up until its time is over", () => {
+    const talk = talkWith({ dialect: { ackLimitMs: 500 } });
+    talk.hear(1, delta(CLUSTER, {}));
+    talk.turns();
+    expect(timers(talk)).toEqual([]);
+    talk.put(c("a", "2"));
+    expect(talk.turns()).toEqual([]);
+    talk.put(c("a", "3"));
+    expect(talk.turns()).toEqual([]);
+    expect(timers(talk)).toEqual(["start 1 500"]);
+    const overdue = talk.plane.on({ kind: "timer-fired", timer: 1 });
+    expect(overdue).toMatchObject([{ kind: "report", report: { kind: "oddity", what: "ack-overdue", type: CLUSTER } }]);
+    expect(says(talk.turns())).toEqual([["a@3"]]);
+    expect(talk.plane.on({ kind: "timer-fired", timer: 1 })).toEqual([]);
+    expect(talk.plane.isDue).toBe(false);
+  });
+
+  test("is not waited for once it came, or its stream is gone", () => {
+    const talk = talkWith();
+    talk.hear(1, delta(CLUSTER, {}));
+    talk.put(c("a", "2"));
+    talk.turns();
+    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "1" })))).toEqual([["a@2"]]);
+    expect(timers(talk)).toEqual(["start 1 30000", "cancel 1"]);
+    expect(talk.plane.on({ kind: "timer-fired", timer: 1 })).toEqual([]);
+    talk.put(c("a", "3"));
+    talk.turns();
+    expect(talk.plane.on({ kind: "stream-closed", stream: 1 })).toEqual([{ kind: "cancel-timer", timer: 2 }]);
+  });
+
+  test("of one type does not end the wait for that of another", () => {
+    const talk = talkWith();
+    talk.put(resource(LISTENER, "l", "1"));
+    talk.hear(1, delta(CLUSTER, {}));
+    talk.hear(1, delta(LISTENER, {}));
+    talk.put(c("a", "2"), resource(LISTENER, "l", "2"));
+    talk.turns();
+    expect(timers(talk)).toEqual(["start 1 30000", "start 2 30000"]);
+    talk.hear(1, delta(LISTENER, { nonce: "2" }));
+    expect(timers(talk)).toEqual(["start 1 30000", "start 2 30000", "cancel 2"]);
+  });
+});
+
+describe("turns", () => {
+  test("are given to at most so many streams at a time, in order, and to none that is stalled", () => {
+    const talk = new Conversation();
+    talk.put(c("a", "1"));
+    for (const stream of [1, 2, 3]) {
+      talk.open(stream, "delta");
+      talk.receive(stream, delta(CLUSTER, {}));
+    }
+    talk.plane.on({ kind: "stream-stalled", stream: 2 });
+    expect(talk.turns(0)).toEqual([]);
+    expect(talk.turns(1).map((one) => one.stream)).toEqual([1]);
+    expect(talk.plane.isDue).toBe(true);
+    expect(talk.turns(5).map((one) => one.stream)).toEqual([3]);
+    expect(talk.plane.isDue).toBe(false);
+    talk.put(c("a", "2"));
+    talk.plane.on({ kind: "stream-drained", stream: 2 });
+    expect(says(talk.turns())).toEqual([["a@2"]]);
+    talk.plane.on({ kind: "stream-stalled", stream: 9 });
+    talk.plane.on({ kind: "stream-drained", stream: 9 });
+    expect(talk.plane.isDue).toBe(false);
+  });
+
+  test("are not needed by streams whose view a transaction does not concern", () => {
+    const talk = talkWith();
+    talk.hear(1, delta(CLUSTER, {}));
+    expect(talk.plane.isDue).toBe(false);
+    talk.change({ layer: "other", puts: [c("a", "9")] });
+    expect(talk.plane.isDue).toBe(false);
+    talk.put(c("a", "1"));
+    expect([talk.plane.isDue, talk.plane.revision]).toEqual([false, 2]);
+  });
+
+  test("that meet a bug name its stream", () => {
+    const boom = (): Uint8Array => {
+      throw new Error("boom");
+    };
+    const plane = new Plane({
+      digest,
+      traits: (type) => (type === ENDPOINTS ? { ...opaqueTraits(type), kind: "eds", placeholder: boom } : traits(type)),
+      placement: () => ["base"],
+    });
+    const puts = [resource(CLUSTER, "a", "1")];
+    plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
+    plane.on({ kind: "stream-opened", stream: 7, variant: "delta", onlyType: ENDPOINTS, peer, connection: 1 });
+    plane.on({ kind: "request-received", stream: 7, request: delta(ENDPOINTS, { subscribe: ["a"] }) });
+    let thrown: unknown;
+    try {
+      plane.next(1);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(InvariantError);
+    expect(thrown).toMatchObject({
+      name: "InvariantError",
+      stream: 7,
+      message: "a bug in the turn of stream 7",
+      cause: new Error("boom"),
+    });
+  });
+});
+
+describe("nodes that are placed anew", () => {
+  test("move, stay or go", () => {
+    const talk = new Conversation({ placement: () => ["base"] });
+    talk.put(c("a", "1"));
+    talk.change({ layer: "other", puts: [c("a", "2")] });
+    for (const [stream, id] of [
+      [1, "moves"],
+      [2, "stays"],
+      [3, "goes"],
+    ] as const) {
+      talk.open(stream, "delta");
+      talk.hear(stream, delta(CLUSTER, { node: node(id) }));
+      talk.hear(stream, delta(CLUSTER, { nonce: "1" }));
+    }
+    const places = new Map<string, readonly string[] | { refused: string }>([
+      ["moves", ["other", "base"]],
+      ["stays", ["base"]],
+      ["goes", { refused: "no more" }],
+    ]);
+    const effects = talk.plane.on({ kind: "placement-changed", placement: ({ id }) => places.get(id) ?? [] });
+    const status = { code: statusCode.PERMISSION_DENIED, message: "no more" };
+    expect(effects).toEqual([
+      {
+        kind: "report",
+        report: { kind: "node-moved", stream: 1, node: node("moves"), layers: ["other", "base"] },
+      },
+      { kind: "close-stream", stream: 3, status },
+    ]);
+    expect(talk.turns().map(({ stream, says }) => [stream, says])).toEqual([[1, ["a@2"]]]);
+    talk.hear(1, delta(CLUSTER, { nonce: "2" }));
+    talk.change({ layer: "other", puts: [c("b", "1")] });
+    expect(talk.turns().map(({ stream }) => stream)).toEqual([1]);
+  });
+});
+
+describe("journals", () => {
+  const far = (effects: readonly PlaneEffect[]): unknown =>
+    effects.flatMap((effect) => (effect.kind === "close-stream" ? [[effect.stream, effect.status.code]] : []));
+  const commit = (plane: Plane, label: string): readonly PlaneEffect[] =>
+    plane.on({
+      kind: "transaction-committed",
+      transaction: { changes: [{ layer: "base", puts: [c("a", label)] }] },
+    });
+  function planeWith(options: Partial<PlaneOptions>): Plane {
+    const plane = new Plane({ digest, traits, placement: ({ id }) => [id], ...options });
+    commit(plane, "0");
+    for (const [stream, id] of [
+      [1, "base"],
+      [2, "elsewhere"],
+      [3, "base"],
+    ] as const) {
+      plane.on({ kind: "stream-opened", stream, variant: "sotw", onlyType: undefined, peer, connection: stream });
+      const type = stream === 3 ? LISTENER : CLUSTER;
+      plane.on({ kind: "request-received", stream, request: sotw(type, { node: node(id) }) });
+    }
+    plane.next(10);
+    return plane;
+  }
+
+  test("that grow past the limit in lines end who stands behind them, and nobody else", () => {
+    const plane = planeWith({ maxJournalLines: 2 });
+    expect(["1", "2"].map((label) => far(commit(plane, label)))).toEqual([[], []]);
+    expect(far(commit(plane, "3"))).toEqual([[1, statusCode.UNAVAILABLE]]);
+    expect([...plane.streams()].map((one) => one.stream)).toEqual([2, 3]);
+  });
+
+  test("that grow past the limit in bytes do too", () => {
+    const plane = planeWith({ maxJournalBytes: 10 });
+    expect(["1", "2", "3"].map((label) => far(commit(plane, label)))).toEqual([[], [], []]);
+    expect(far(commit(plane, "4"))).toEqual([[1, statusCode.UNAVAILABLE]]);
+  });
+});
+
+describe("the plane describes", () => {
+  test("streams before and after their first request", () => {
+    const talk = talkWith();
+    talk.open(2, "sotw", CLUSTER);
+    talk.hear(1, delta(CLUSTER, { node: node("n"), subscribe: ["*", "a", "none"] }));
+    talk.hear(1, delta(LISTENER, { subscribe: ["l"] }));
+    talk.hear(1, delta(CLUSTER, { nonce: "1", error: { code: 3, message: "no" } }));
+    const version = [...talk.plane.layers()][0]?.types.get(CLUSTER)?.version;
+    const first = { nonce: "1", version, revision: 1, resources: 1, removed: 1 };
+    const listeners = { nonce: "2", revision: 1, resources: 0, removed: 1 };
+    expect([...talk.plane.streams()]).toMatchObject([
+      {
+        stream: 1,
+        variant: "delta",
+        onlyType: undefined,
+        peer,
+        node: node("n"),
+        layers: ["base"],
+        types: [
+          {
+            type: CLUSTER,
+            isWildcard: true,
+            names: 2,
+            missing: ["none"],
+            toldRevision: 1,
+            sentVersion: version,
+            pending: [],
+            acked: undefined,
+            nacked: { ...first, error: { code: 3, message: "no" }, refused: ["a", "none"] },
+          },
+          { type: LISTENER, isWildcard: false, names: 1, missing: ["l"], pending: [listeners], acked: undefined },
+        ],
+      },
+      { stream: 2, variant: "sotw", onlyType: CLUSTER, peer, node: undefined, layers: [], types: [] },
+    ]);
+  });
+
+  test("at most a hundred names that nothing answers to", () => {
+    const talk = talkWith();
+    talk.hear(1, delta(CLUSTER, { subscribe: Array.from({ length: 120 }, (_, i) => `x${i}`) }));
+    const type = [...talk.plane.streams()][0]?.types[0];
+    expect([type?.names, type?.missing.length]).toEqual([120, 100]);
+  });
+
+  test("a system version, in delta only, from when it is set", () => {
+    const talk = talkWith();
+    const set = { changes: [], systemVersion: "v7" };
+    talk.plane.on({ kind: "transaction-committed", transaction: set });
+    talk.open(2, "sotw");
+    const versions = [talk.hear(1, delta(CLUSTER, {})), talk.hear(2, sotw(CLUSTER, {}))].map(
+      (said) => said[0]?.version,
+    );
+    expect(versions[0]).toBe("v7");
+    expect(versions[1]).not.toBe("v7");
+    expect(talk.plane.revision).toBe(2);
+    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.put(c("a", "2"));
+    expect(talk.turns().map((one) => one.version)).toEqual(["v7"]);
+  });
+});
