@@ -2,7 +2,7 @@ import type { ReadResult, ResourceWrapper } from "@xdskit/envoy-api";
 import { contentDigest, decodeDeltaResponse, decodeSotwResponse, WireError } from "@xdskit/envoy-api";
 import { createResource, messageNameOf, parseTypeUrl } from "@xdskit/protocol";
 import { emptyFile } from "./document/file-text.ts";
-import type { DecodedResource, FileContent } from "./file-content.ts";
+import { anythingRefused, type DecodedResource, type FileContent } from "./file-content.ts";
 import { type Problem, unplacedProblem } from "./problem.ts";
 import { type Decoding, readEncoded } from "./read-resource.ts";
 
@@ -10,21 +10,23 @@ const RESOURCE_WRAPPER = "envoy.service.discovery.v3.Resource";
 
 /** A binary DiscoveryResponse. A resource's bytes are served as they are, fields that we do not know included. */
 export function decodeProto(file: string, bytes: Uint8Array, decoding: Decoding): FileContent {
-  if (bytes.length === 0) return { resources: [], problems: [emptyFile(file)] };
+  if (bytes.length === 0) return { resources: [], problems: [emptyFile(file)], refused: anythingRefused };
   const resources: DecodedResource[] = [];
   const problems: Problem[] = [];
+  let isWhole = true;
   try {
     for (const [index, any] of decodeSotwResponse(bytes).resources.entries()) {
       const { input, problems: found } = readAny(any.typeUrl, any.value, decoding);
       const path = ["resources", index];
       problems.push(...found.map((problem) => unplacedProblem(file, { ...problem, path: [...path, ...problem.path] })));
-      if (input !== undefined) resources.push({ resource: createResource(input, contentDigest), place: undefined });
+      if (input === undefined) isWhole = false;
+      else resources.push({ resource: createResource(input, contentDigest), place: undefined });
     }
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    return { resources: [], problems: [notAResponse(file)] };
+    return { resources: [], problems: [notAResponse(file)], refused: anythingRefused };
   }
-  return { resources, problems };
+  return { resources, problems, refused: isWhole ? [] : anythingRefused };
 }
 
 function notAResponse(file: string): Problem {

@@ -6,7 +6,7 @@ import type { TextTrouble } from "./document/parsed-text.ts";
 import { SourceText } from "./document/source-text.ts";
 import { TextFormatText } from "./document/text-format-text.ts";
 import { decodeDocuments } from "./document-decoding.ts";
-import type { FileContent } from "./file-content.ts";
+import { anythingRefused, type FileContent } from "./file-content.ts";
 import type { FileFormat } from "./layout.ts";
 import { optionalHint, type Problem } from "./problem.ts";
 import type { Decoding } from "./read-resource.ts";
@@ -26,15 +26,17 @@ export async function decodeFile(
 ): Promise<FileContent> {
   if (format === "proto") return decodeProto(file, bytes, decoding);
   const { text, problem } = decodeText(file, bytes);
-  if (text === undefined) return { resources: [], problems: [problem] };
+  if (text === undefined) return { resources: [], problems: [problem], refused: anythingRefused };
   if (format === "text") return await decodeTextFormat(file, text, decoding, known);
   const source = new SourceText(text, format);
   const { documents, troubles } = source.parsed;
   const values = documents.map(({ value }) => value);
   const content = await decodeDocuments({ file, documents: values, text: source, known }, decoding);
+  if (troubles.length === 0) return content;
   return {
-    ...content,
+    resources: content.resources,
     problems: [...troubles.map((trouble) => syntaxProblem(file, trouble, source)), ...content.problems],
+    refused: anythingRefused,
   };
 }
 
@@ -53,7 +55,10 @@ async function decodeTextFormat(
   known: KnownResources,
 ): Promise<FileContent> {
   const { value, problems } = decoding.api.readText(messageNameIn(text), text);
-  if (value === undefined) return { resources: [], problems: problems.map((found) => textFormatProblem(file, found)) };
+  if (value === undefined) {
+    const found = problems.map((problem) => textFormatProblem(file, problem));
+    return { resources: [], problems: found, refused: anythingRefused };
+  }
   return await decodeDocuments({ file, documents: [value], text: new TextFormatText(text), known }, decoding);
 }
 

@@ -1,9 +1,9 @@
 import type { FieldProblem } from "@xdskit/envoy-api";
 import { CandidateReader, type KnownResources } from "./candidate-reader.ts";
-import { type Candidate, unfold } from "./document/envelope.ts";
+import { type Candidate, type Identity, identify, unfold } from "./document/envelope.ts";
 import type { DocumentPlace } from "./document/parsed-text.ts";
 import type { PlacedText } from "./document/placed-text.ts";
-import type { DecodedResource, FileContent } from "./file-content.ts";
+import { anythingRefused, type DecodedResource, type FileContent } from "./file-content.ts";
 import { formatPath, optionalHint, type Problem } from "./problem.ts";
 import type { Decoding } from "./read-resource.ts";
 
@@ -28,6 +28,7 @@ export async function decodeDocuments(
     for (const { code, message, hint, path, part } of troubles) {
       decoded.note({ code, severity: "error", message, ...optionalHint(hint) }, { document, path, part });
     }
+    if (troubles.length > 0) decoded.refused.push(...anythingRefused);
     for (const candidate of candidates) {
       const pause = reader.pauseIfDue();
       if (pause !== undefined) await pause;
@@ -41,6 +42,7 @@ export async function decodeDocuments(
 class DecodedDocuments implements FileContent {
   readonly resources: DecodedResource[] = [];
   readonly problems: Problem[] = [];
+  readonly refused: Identity[] = [];
   readonly #file: string;
   readonly #text: PlacedText;
 
@@ -56,8 +58,8 @@ class DecodedDocuments implements FileContent {
       const { code, severity, message, hint } = problem;
       this.note({ code, severity, message, ...optionalHint(hint) }, place);
     }
-    if (resource === undefined) return;
-    this.resources.push({ resource, place: { document, path: candidate.bodyPath, part: "value" } });
+    if (resource === undefined) this.refused.push(...identify(candidate));
+    else this.resources.push({ resource, place: { document, path: candidate.bodyPath, part: "value" } });
   }
 
   note(problem: Pick<Problem, "code" | "severity" | "message" | "hint">, place: DocumentPlace): void {

@@ -1,4 +1,5 @@
 import type { Resource } from "@xdskit/protocol";
+import type { Identity } from "./document/envelope.ts";
 import type { DocumentPlace } from "./document/parsed-text.ts";
 import type { Problem } from "./problem.ts";
 
@@ -13,7 +14,12 @@ export interface DecodedResource {
 export interface FileContent {
   readonly resources: readonly DecodedResource[];
   readonly problems: readonly Problem[];
+  /** What stands in the file with an error in it: what is undefined may be of any type, or have any name. */
+  readonly refused: readonly Identity[];
 }
+
+/** A text that could not be read: anything may stand in it. */
+export const anythingRefused: readonly Identity[] = [{ type: undefined, name: undefined }];
 
 /** A file of resources, as far as the layers are concerned. The same object as long as its content is the same. */
 export interface LayerFile {

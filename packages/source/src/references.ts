@@ -1,6 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { messageNameOf, type TypeKind, type TypeUrl } from "@xdskit/protocol";
 import { originOf } from "./assemble.ts";
+import type { Identity } from "./document/envelope.ts";
 import type { CrossProblem, DecodedResource, LayerFile } from "./file-content.ts";
 import { quote } from "./problem.ts";
 
@@ -16,12 +17,16 @@ const USERS: ReadonlyMap<TypeKind, readonly TypeKind[]> = new Map<TypeKind, read
  * in its own bootstrap.
  *
  * A reference is satisfied by any layer that a node may see together with the one it stands in: all but the layers of
- * other nodes. What nobody refers to is told only where a resource of a kind that could is there at all, so that a
- * directory of endpoints alone has no warnings.
+ * other nodes, and by what has an error in its file, which is told already. What nobody refers to is told only where
+ * everything could be read and a resource of a kind that could refer to it is there at all, so that a directory of
+ * endpoints alone has no warnings.
  */
 export function checkReferences(files: readonly LayerFile[], api: EnvoyApi): readonly CrossProblem[] {
   const survey = new Survey(api);
-  for (const file of files) for (const decoded of file.content.resources) survey.add(file, decoded);
+  for (const file of files) {
+    for (const decoded of file.content.resources) survey.add(file, decoded);
+    for (const refused of file.content.refused) survey.addRefused(refused);
+  }
   const problems: CrossProblem[] = [];
   for (const file of files) {
     for (const decoded of file.content.resources) {
@@ -47,6 +52,8 @@ class Survey {
   readonly #ofNode = new Map<string, Map<TypeUrl, Set<string>>>();
   readonly #ofAnyNode = new Map<TypeUrl, Set<string>>();
   readonly #referredTo = new Map<TypeUrl, Set<string>>();
+  /** By what can be told of it: many may be misspelt in the same way. */
+  readonly #refused = new Map<TypeUrl | undefined, Set<string | undefined>>();
 
   constructor(api: EnvoyApi) {
     this.#api = api;
@@ -64,13 +71,22 @@ class Survey {
     for (const { type, name } of resource.references) addName(this.#referredTo, type, name);
   }
 
+  addRefused({ type, name }: Identity): void {
+    // A type that is not known may be any that is, misspelt.
+    const known = type !== undefined && this.#api.knows(type) ? type : undefined;
+    const names = this.#refused.get(known) ?? new Set();
+    this.#refused.set(known, names.add(name));
+  }
+
   isHeld(type: TypeUrl, name: string, from: string): boolean {
     if (this.#shared.get(type)?.has(name) === true) return true;
     const nodes = from.startsWith("node/") ? this.#ofNode.get(from) : this.#ofAnyNode;
-    return nodes?.get(type)?.has(name) === true;
+    if (nodes?.get(type)?.has(name) === true) return true;
+    return [this.#refused.get(type), this.#refused.get(undefined)].some((it) => it?.has(name) || it?.has(undefined));
   }
 
   isUnused(type: TypeUrl, name: string): boolean {
+    if (this.#refused.size > 0) return false;
     const kind = this.#kindOf(type);
     const users = kind === undefined ? undefined : USERS.get(kind);
     if (users === undefined || !users.some((user) => this.#present.has(user))) return false;

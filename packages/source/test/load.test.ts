@@ -142,3 +142,47 @@ test("settings are read by themselves, before anything is known about resources"
   expect(await readSettings(directory)).toEqual({ settings: {}, groups: [], problems: [] });
   expect(await readSettings(`${directory}/nowhere`)).toEqual({ settings: {}, groups: [], problems: [] });
 });
+
+describe("what has an error in its file", () => {
+  const routes = `"@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
+name: r
+virtual_hosts:
+  - { name: v, domains: ["*"], routes: [{ match: { prefix: / }, route: { cluster: hello } }] }
+`;
+  const others = (problems: readonly Problem[]): readonly Problem[] =>
+    problems.filter(({ file }) => file === "routes.yaml");
+
+  test.each([
+    ["a misspelt field", `${cluster("hello")}conect_timeout: 1s\n`],
+    ["a misspelt type", cluster("hello").replace("Cluster", "Clustr")],
+    ["a misspelt name", cluster("hello").replace("name:", "nmae:")],
+    [
+      "an error in a Resource around it",
+      `name: hello\nresource: { "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster, x: 1 }\n`,
+    ],
+    ["no type", cluster("hello").replace(/^.*\n/, "")],
+    ["a mistake of syntax", `${cluster("hello")}x: [\n`],
+    ["nothing in it yet", ""],
+  ])("is not missed for %s", async (_, text) => {
+    const directory = temporaryDirectory({ "clusters.yaml": text, "routes.yaml": routes });
+    const source = createDirectorySource({ directory, api });
+    const { state, problems } = await source.load();
+    expect([state, others(problems)]).toEqual([undefined, []]);
+    // Once it is mended, what is missing is told.
+    write(directory, "clusters.yaml", cluster("other"));
+    expect(codes(others((await source.load()).problems))).toEqual([
+      "warning REFERENCE_DANGLING routes.yaml virtual_hosts[0].routes[0].route.cluster",
+    ]);
+  });
+
+  test.each([
+    ["another name", cluster("other")],
+    ["another type", `"@type": type.googleapis.com/envoy.config.listener.v3.Listener\nname: hello\n`],
+  ])("is no excuse for %s", async (_, text) => {
+    const directory = temporaryDirectory({ "a.yaml": `${text}misspelt: 1\n`, "routes.yaml": routes });
+    const { problems } = await createDirectorySource({ directory, api }).load();
+    expect(codes(others(problems))).toEqual([
+      "warning REFERENCE_DANGLING routes.yaml virtual_hosts[0].routes[0].route.cluster",
+    ]);
+  });
+});

@@ -45,7 +45,7 @@ export class DirectoryReading {
   #validation: ValidationLevel | undefined;
   #treeProblems = "";
   #placed: { readonly settings: SettingsContent; readonly layers: string; readonly placement: Placement } | undefined;
-  #referenceProblems: readonly CrossProblem[] | undefined;
+  #hasGoodReferences = false;
   #load: Load | undefined;
 
   constructor(options: ReadingOptions) {
@@ -102,9 +102,12 @@ export class DirectoryReading {
     const { files, settings: content } = this.#cache;
     const { layers, problems: duplicates, hasSameShape } = this.#assembler.assemble(files);
     // Those that were found before may stand in other lines now.
-    const isKnownGood = hasSameShape && this.#referenceProblems?.length === 0;
-    this.#referenceProblems = isKnownGood ? [] : checkReferences(files, this.#options.api);
-    const crossProblems: readonly CrossProblem[] = [...duplicates, ...this.#referenceProblems];
+    const isKnownGood = hasSameShape && this.#hasGoodReferences;
+    const references = isKnownGood ? [] : checkReferences(files, this.#options.api);
+    // What is refused satisfies references only until it is mended or gone.
+    this.#hasGoodReferences =
+      references.length === 0 && files.every(({ content: { refused } }) => refused.length === 0);
+    const crossProblems: readonly CrossProblem[] = [...duplicates, ...references];
     const resources = [...layers.values()].reduce((sum, { length }) => sum + length, 0);
     const found = [
       ...this.tree.problems,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { contentDigest } from "@xdskit/envoy-api";
 import type { KnownResources } from "../candidate-reader.ts";
 import { decodeFile } from "../decode.ts";
-import type { FileContent, LayerFile } from "../file-content.ts";
+import { anythingRefused, type FileContent, type LayerFile } from "../file-content.ts";
 import { settingsFile } from "../layout.ts";
 import { compareText } from "../problem.ts";
 import type { Decoding } from "../read-resource.ts";
@@ -163,7 +163,7 @@ export class FileCache {
     const before = this.#files.get(path);
     const said = before?.layerFile.content.problems[0];
     if (before?.digest === undefined && said?.code === problem.code && said.message === problem.message) return "same";
-    const content: FileContent = { resources: [], problems: [problem] };
+    const content: FileContent = { resources: [], problems: [problem], refused: anythingRefused };
     this.#keep(path, { stamp, digest: undefined, layerFile: { file: path, layer, content }, known: new Map() });
     return "changed";
   }

@@ -1,3 +1,4 @@
+import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { nearest } from "../nearest.ts";
 import { quote, type ValuePath } from "../problem.ts";
 import type { Part } from "./places.ts";
@@ -9,6 +10,12 @@ export interface Candidate {
   readonly value: unknown;
   /** From the document to the resource itself: one step longer inside a `discovery.v3.Resource`. */
   readonly bodyPath: ValuePath;
+}
+
+/** The type and the name of what is no resource yet; undefined where it does not say. */
+export interface Identity {
+  readonly type: TypeUrl | undefined;
+  readonly name: string | undefined;
 }
 
 /** Something about a document that does not make sense before any resource is looked at. */
@@ -41,6 +48,8 @@ const RESPONSE_FIELDS: readonly string[] = [
   "control_plane",
   "resource_errors",
 ];
+
+const NAME_FIELDS: readonly string[] = ["name", "cluster_name", "clusterName"];
 
 const STATIC_TYPES: ReadonlyMap<string, string> = new Map([
   ["listeners", "envoy.config.listener.v3.Listener"],
@@ -143,6 +152,19 @@ function unfoldItem(
 function candidateOf(value: Readonly<Record<string, unknown>>, path: ValuePath): Candidate {
   const isWrapped = typeNameOf(value) === RESOURCE;
   return { path, value, bodyPath: isWrapped ? [...path, "resource"] : path };
+}
+
+/**
+ * What a candidate would be if it could be read, by what stands where type and name belong: one for each name it may be
+ * known by.
+ */
+export function identify({ path, value, bodyPath }: Candidate): readonly Identity[] {
+  const body = bodyPath.length > path.length ? entryOf(value, "resource") : value;
+  const typeText = entryOf(body, "@type");
+  const type = typeof typeText === "string" ? parseTypeUrl(typeText) : undefined;
+  const named = [value, body].flatMap((holder) => NAME_FIELDS.map((field) => entryOf(holder, field)));
+  const names = named.filter((name) => typeof name === "string");
+  return names.length === 0 ? [{ type, name: undefined }] : names.map((name) => ({ type, name }));
 }
 
 function withType(item: Readonly<Record<string, unknown>>, type: string): Readonly<Record<string, unknown>> {
