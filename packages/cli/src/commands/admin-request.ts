@@ -2,6 +2,7 @@ import { get } from "node:http";
 import type { Command } from "commander";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
+import { reachedAddress } from "../settings/address.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -22,21 +23,31 @@ export async function askAdmin<T>(
   flags: AdminFlags,
   io: Io,
 ): Promise<T> {
-  const address = flags.admin ?? io.env["XDS_ADMIN"] ?? "127.0.0.1:18001";
-  const { status, text } = await request(adminUrl(address, path, query), address, io);
+  const address = reachedAddress(flags.admin ?? io.env["XDS_ADMIN"] ?? "127.0.0.1:18001");
+  const { status, text } = await request(
+    adminUrl(address, path, query, flags.admin === undefined ? "XDS_ADMIN" : "--admin"),
+    address,
+    io,
+  );
   const answer = parse(text);
   if (status === 200 && answer !== undefined) return answer as T;
-  throw new CommandError(exitCode.problems, `${address} answered ${status}${whyOf(answer)}`);
+  const hint = answer === undefined ? "that is not the admin API: is it the port for clients?" : undefined;
+  throw new CommandError(exitCode.problems, `${address} answered ${status}${whyOf(answer)}`, hint);
 }
 
-function adminUrl(address: string, path: string, query: Readonly<Record<string, string | undefined>>): URL {
+function adminUrl(
+  address: string,
+  path: string,
+  query: Readonly<Record<string, string | undefined>>,
+  name: "XDS_ADMIN" | "--admin",
+): URL {
   try {
     const url = new URL(path, `http://${address}`);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
     return url;
   } catch {
     // Whatever else it may be, it is no address.
-    throw new CommandError(exitCode.usage, `--admin: expected host:port, got "${address}"`);
+    throw new CommandError(exitCode.usage, `${name}: expected host:port, got "${address}"`);
   }
 }
 

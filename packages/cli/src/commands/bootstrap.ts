@@ -1,4 +1,5 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
+import { serverOf } from "../discovery/connection.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { type Address, parseAddress } from "../settings/address.ts";
@@ -61,7 +62,7 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
 };
 
 async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandContext): Promise<ExitCode> {
-  const text = flags.server ?? io.env["XDS_SERVER"] ?? "127.0.0.1:18000";
+  const text = serverOf(flags, io);
   const server = parseAddress(text);
   if (server === undefined) throw new CommandError(exitCode.usage, `--server: expected host:port, got "${text}"`);
   const { node, cluster, mode, metadata, locality, ca } = flags;

@@ -70,22 +70,23 @@ async function serve(
   const started = await start(server);
   const shown = shownPath(path, io.cwd);
   const isText = logFormatOf(values, context) === "text";
-  const service = new Service({ server, source, log, context, settings, directory: shown, isText });
   const { address, adminAddress } = started;
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
   log.write("serving", { address: formatAddress(address), admin: adminListen, directory: shown });
+  const onServing = (): void => {
+    // Who reads a pipe wants lines of JSON and nothing else; `npm start` is for people, whatever it writes to.
+    if (io.interrupted.aborted || !(isText || io.env["npm_lifecycle_event"] !== undefined)) return;
+    const listen = formatReachedAddress(address);
+    const admin = adminAddress === undefined ? undefined : formatReachedAddress(adminAddress);
+    const certificate = values.text("tls.cert");
+    const needsClientCertificate =
+      values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
+    io.stdout.write(suggestCommands({ listen, admin, env: io.env, certificate, needsClientCertificate }));
+  };
+  const service = new Service({ server, source, log, context, settings, directory: shown, isText, onServing });
   try {
     // A long load does not keep anybody from leaving.
     await Promise.race([service.load(), aborted(io.interrupted)]);
-    // Who reads a pipe wants lines of JSON and nothing else; `npm start` is for people, whatever it writes to.
-    if (!io.interrupted.aborted && (isText || io.env["npm_lifecycle_event"] !== undefined)) {
-      const listen = formatReachedAddress(address);
-      const admin = adminAddress === undefined ? undefined : formatReachedAddress(adminAddress);
-      const certificate = values.text("tls.cert");
-      const needsClientCertificate =
-        values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
-      io.stdout.write(suggestCommands({ listen, admin, env: io.env, certificate, needsClientCertificate }));
-    }
     await service.follow(io.interrupted);
     log.write("stopping", { signal: String(io.interrupted.reason) });
     await server.drain({ graceMs: DRAIN_GRACE_MS });

@@ -102,8 +102,9 @@ async function followOnce(following: Following, context: CommandContext): Promis
       await peer.close();
     }
   } catch (cause) {
+    if (io.interrupted.aborted && cause instanceof CommandError) return false;
     if (isFirst || !(cause instanceof CommandError)) throw cause;
-    if (!io.interrupted.aborted) io.stderr.write(`xds: ${cause.message}, trying again\n`);
+    io.stderr.write(`xds: ${cause.message}, trying again\n`);
     return false;
   }
 }

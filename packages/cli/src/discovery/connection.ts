@@ -4,8 +4,11 @@ import { connectPeer, PeerConnectionError, type PeerTls, type WirePeer } from "@
 import { anonymousNode, type Node } from "@xdskit/protocol";
 import { type Command, Option } from "commander";
 import { CommandError, exitCode } from "../exit-code.ts";
+import { unlessAborted } from "../interruption.ts";
 import type { Io } from "../io.ts";
+import { reachedAddress } from "../settings/address.ts";
 import { VERSION } from "../version.ts";
+import { connectionHint } from "./connection-hint.ts";
 
 /** How a server is reached, and as whom: flags that `get` and `watch` share. */
 export interface ConnectionFlags {
@@ -48,24 +51,32 @@ export function addConnectionFlags(command: Command): Command {
     );
 }
 
-/** Connects. Throws a `CommandError` if nobody answers. */
+/** Connects. Throws a `CommandError` if nobody answers, or at once when interrupted. */
 export async function connectServer(flags: ConnectionFlags, io: Io): Promise<WirePeer> {
   const address = serverOf(flags, io);
   if (!/^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]/]+):\d{1,5}$/.test(address)) {
     throw new CommandError(exitCode.usage, `--server: expected host:port, got "${address}"`);
   }
   const tls = await tlsOf(flags, io);
+  const connecting = connectPeer({ address, ...(tls !== undefined && { tls }) });
   try {
-    return await connectPeer({ address, ...(tls !== undefined && { tls }) });
+    const peer = await unlessAborted(connecting, io.interrupted);
+    if (peer !== undefined) return peer;
   } catch (cause) {
     if (!(cause instanceof PeerConnectionError)) throw cause;
-    throw new CommandError(exitCode.unreachable, cause.message, `is a server running at ${address}?`);
+    throw new CommandError(exitCode.unreachable, cause.message, connectionHint(cause, address, tls));
   }
+  // Whoever was interrupted does not wait for an answer, be it the last.
+  connecting.then(
+    (late) => late.close(),
+    () => undefined,
+  );
+  throw new CommandError(exitCode.interrupted, "interrupted");
 }
 
 /** The server that is asked. */
 export function serverOf({ server }: { readonly server?: string | undefined }, { env }: Io): string {
-  return server ?? env["XDS_SERVER"] ?? "127.0.0.1:18000";
+  return reachedAddress(server ?? env["XDS_SERVER"] ?? "127.0.0.1:18000");
 }
 
 /** Any of the TLS flags means TLS. */

@@ -11,6 +11,11 @@ export function parseAddress(text: string): Address | undefined {
   return { host: v6 ?? (name === "" || name === undefined ? "0.0.0.0" : name), port: Number(port) };
 }
 
+/** An address that a client is given: without a host (`:18000`, as servers are told to listen), it is this machine. */
+export function reachedAddress(text: string): string {
+  return text.startsWith(":") ? `127.0.0.1${text}` : text;
+}
+
 /** An address as it is written: `host:port`, `[::1]:port`. */
 export function formatAddress({ host, port }: Address): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;

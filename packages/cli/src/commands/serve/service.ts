@@ -24,6 +24,8 @@ export interface ServiceParts {
   /** As it is printed. */
   readonly directory: string;
   readonly isText: boolean;
+  /** The first state is in force: clients are served from now on. */
+  onServing(): void;
 }
 
 /** Brings each load of the directory into force, or says why not. */
@@ -76,6 +78,7 @@ export class Service {
     const { resources, files, layers } = state;
     const took = tookMs === undefined ? undefined : Math.round(tookMs);
     log.write("loaded", { resources, files, layers: layers.size, warnings, took_ms: took });
+    if (before === undefined) this.#parts.onServing();
   }
 
   #describeInForce(): string {
