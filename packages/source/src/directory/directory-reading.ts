@@ -4,6 +4,7 @@ import type { Placement } from "@xdskit/protocol";
 import { Assembler } from "../assemble.ts";
 import type { CrossProblem } from "../file-content.ts";
 import { folderOfLayer, settingsFile } from "../layout.ts";
+import { ListenerAddresses } from "../listener-addresses.ts";
 import type { Load, LoadedState } from "../loaded-state.ts";
 import { createPlacement } from "../placement.ts";
 import { hasErrors, type Problem, quote, sortProblems } from "../problem.ts";
@@ -45,6 +46,7 @@ export class DirectoryReading {
   #validation: ValidationLevel | undefined;
   #treeProblems = "";
   #placed: { readonly settings: SettingsContent; readonly layers: string; readonly placement: Placement } | undefined;
+  readonly #listenerAddresses: ListenerAddresses;
   #hasGoodReferences = false;
   #load: Load | undefined;
 
@@ -52,6 +54,7 @@ export class DirectoryReading {
     this.#options = options;
     this.tree = new DirectoryTree(options.directory);
     this.#cache = new FileCache(options.directory);
+    this.#listenerAddresses = new ListenerAddresses(options.api);
     this.#placer = new ProblemPlacer(options.directory);
   }
 
@@ -107,7 +110,11 @@ export class DirectoryReading {
     // What is refused satisfies references only until it is mended or gone.
     this.#hasGoodReferences =
       references.length === 0 && files.every(({ content: { refused } }) => refused.length === 0);
-    const crossProblems: readonly CrossProblem[] = [...duplicates, ...references];
+    const crossProblems: readonly CrossProblem[] = [
+      ...duplicates,
+      ...references,
+      ...(await this.#listenerAddresses.check(files)),
+    ];
     const resources = [...layers.values()].reduce((sum, { length }) => sum + length, 0);
     const found = [
       ...this.tree.problems,

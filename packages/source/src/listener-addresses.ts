@@ -1,0 +1,158 @@
+import { setImmediate } from "node:timers/promises";
+import { type EnvoyApi, MalformedMessageError } from "@xdskit/envoy-api";
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import { entryOf } from "./document/places.ts";
+import type { CrossProblem, DecodedResource, LayerFile, Origin } from "./file-content.ts";
+import { quote } from "./problem.ts";
+
+/** How long this may keep everything else waiting. */
+const PAUSE_AFTER_MS = 15;
+
+/** Where a listener binds. Two that are equal cannot be in one client. */
+interface BoundAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly protocol: string;
+}
+
+interface Holder {
+  readonly file: LayerFile;
+  readonly resource: Resource;
+  readonly place: DecodedResource["place"];
+  readonly address: BoundAddress;
+}
+
+/** The listeners of one type in one layer. */
+interface LayerListeners {
+  readonly layer: string;
+  readonly type: TypeUrl;
+  readonly names: Set<string>;
+  readonly byAddress: Map<string, Holder[]>;
+}
+
+/**
+ * Finds listeners of one view that have the same address, as warnings: a client refuses the second. Looked at is what
+ * surely is in one view: a layer by itself, and `base` together with any other one that does not replace the listener.
+ * Remembers the addresses of listeners that stay the same.
+ */
+export class ListenerAddresses {
+  readonly #api: EnvoyApi;
+  readonly #addresses = new WeakMap<Resource, BoundAddress | undefined>();
+  readonly #listenerTypes: ReadonlySet<TypeUrl>;
+
+  constructor(api: EnvoyApi) {
+    this.#api = api;
+    this.#listenerTypes = new Set(
+      api.types
+        .filter(({ kind }) => kind === "lds")
+        .flatMap(({ type, v2Twin }) => (v2Twin === undefined ? [type] : [type, v2Twin])),
+    );
+  }
+
+  /** What is wrong with the listeners of these files, in their order. Lets other work go on between listeners. */
+  async check(files: readonly LayerFile[]): Promise<readonly CrossProblem[]> {
+    let pausedAt = performance.now();
+    const problems: CrossProblem[] = [];
+    const layers = new Map<string, LayerListeners>();
+    for (const file of files) {
+      for (const decoded of file.content.resources) {
+        if (!this.#listenerTypes.has(decoded.resource.type)) continue;
+        this.#add(layers, file, decoded, problems);
+        if (performance.now() - pausedAt < PAUSE_AFTER_MS) continue;
+        await setImmediate();
+        pausedAt = performance.now();
+      }
+    }
+    for (const upper of layers.values()) {
+      const base = upper.layer === "base" ? undefined : layers.get(keyOf("base", upper.type));
+      if (base !== undefined) problems.push(...compare(upper, base));
+    }
+    return problems;
+  }
+
+  #add(
+    layers: Map<string, LayerListeners>,
+    file: LayerFile,
+    { resource, place }: DecodedResource,
+    problems: CrossProblem[],
+  ): void {
+    const { type, name } = resource;
+    // Of those that are asked for by a name of the new kind, nobody can tell which are in a client together.
+    if (name.startsWith("xdstp:")) return;
+    const key = keyOf(file.layer, type);
+    const known = layers.get(key) ?? { layer: file.layer, type, names: new Set(), byAddress: new Map() };
+    layers.set(key, known);
+    known.names.add(name);
+    const address = this.#addressOf(resource);
+    if (address === undefined) return;
+    const text = `${address.protocol} ${address.host} ${address.port}`;
+    const holders = known.byAddress.get(text) ?? [];
+    known.byAddress.set(text, holders);
+    const [first] = holders;
+    const second = { file, resource, place, address };
+    // That two have one name is told already.
+    if (first !== undefined && first.resource.name !== name) problems.push(duplicate(first, second));
+    holders.push(second);
+  }
+
+  #addressOf(resource: Resource): BoundAddress | undefined {
+    if (this.#addresses.has(resource)) return this.#addresses.get(resource);
+    const address = this.#readAddress(resource);
+    this.#addresses.set(resource, address);
+    return address;
+  }
+
+  #readAddress({ type, bytes }: Resource): BoundAddress | undefined {
+    let listener: unknown;
+    try {
+      listener = this.#api.toJson(type, bytes, { names: "proto" });
+    } catch (error) {
+      if (error instanceof MalformedMessageError) return undefined; // told when the file was read
+      throw error;
+    }
+    return entryOf(listener, "api_listener") === undefined ? boundAddress(entryOf(listener, "address")) : undefined;
+  }
+}
+
+/** Undefined for pipes, internal listeners, and where the system picks the port. */
+function boundAddress(address: unknown): BoundAddress | undefined {
+  const socket = entryOf(address, "socket_address");
+  const host = entryOf(socket, "address");
+  const port = entryOf(socket, "port_value");
+  const protocol = entryOf(socket, "protocol") ?? "TCP";
+  if (typeof host !== "string" || typeof port !== "number" || port === 0 || typeof protocol !== "string")
+    return undefined;
+  return { host, port, protocol };
+}
+
+function keyOf(layer: string, type: TypeUrl): string {
+  return `${layer} ${type}`;
+}
+
+/** What an upper layer has at the address of a listener below that it does not replace. */
+function compare(upper: LayerListeners, base: LayerListeners): readonly CrossProblem[] {
+  const problems: CrossProblem[] = [];
+  for (const [address, [second]] of upper.byAddress) {
+    const first = base.byAddress.get(address)?.find(({ resource }) => !upper.names.has(resource.name));
+    if (first !== undefined && second !== undefined) problems.push(duplicate(first, second));
+  }
+  return problems;
+}
+
+function duplicate(first: Holder, second: Holder): CrossProblem {
+  const { host, port, protocol } = second.address;
+  const bound = `${host.includes(":") ? `[${host}]` : host}:${port}${protocol === "TCP" ? "" : ` (${protocol})`}`;
+  const names = [second, first].map(({ resource }) => quote(resource.name));
+  return {
+    code: "LISTENER_ADDRESS_DUPLICATE",
+    severity: "warning",
+    message: `Listener ${names[0]} has the address ${quote(bound).slice(1, -1)} of Listener ${names[1]}: Envoy refuses the second`,
+    hint: "give one of them another port, or let no node see both, by groups/ and nodes/",
+    at: originOf(second, host),
+    related: originOf(first, host),
+  };
+}
+
+function originOf({ file, place }: Holder, text: string): Origin {
+  return { file, place, text };
+}
