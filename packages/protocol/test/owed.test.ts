@@ -72,6 +72,27 @@ describe("the endpoints of a cluster", () => {
     expect(talk.turns().map((one) => one.stream)).toEqual([1, 4]);
   });
 
+  test.each(["delta", "sotw"] as const)("do not follow to a wildcard that does not cover them (%s)", (variant) => {
+    const talk = new Conversation();
+    talk.put(
+      resource(CLUSTER, "a", "1"),
+      resource(ENDPOINTS, "a", "1", { onDemand: true }),
+      resource(ENDPOINTS, "b", "1"),
+    );
+    talk.open(1, variant);
+    const names = ["*"];
+    const ask = (type: typeof CLUSTER, nonce?: string): ReturnType<typeof delta> | ReturnType<typeof sotw> =>
+      variant === "delta"
+        ? delta(type, { nonce, subscribe: nonce === undefined ? names : [] })
+        : sotw(type, { nonce, names });
+    expect(says(talk.hear(1, ask(CLUSTER)))).toEqual([["a@1"]]);
+    expect(says(talk.hear(1, ask(ENDPOINTS)))).toEqual([["b@1"]]);
+    talk.hear(1, ask(CLUSTER, "1"));
+    talk.hear(1, ask(ENDPOINTS, "2"));
+    talk.put(resource(CLUSTER, "a", "2"));
+    expect(says(talk.turns())).toEqual([["a@2"]]);
+  });
+
   test("do not follow where that is switched off, and nothing follows a listener", () => {
     const talk = new Conversation({ dialect: { resendEdsOnClusterChange: false } });
     talk.put(...both("a"), resource(LISTENER, "l", "1"));

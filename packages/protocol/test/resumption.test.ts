@@ -57,6 +57,12 @@ describe("the endpoints of a client that comes back", () => {
     expect(says(talk.hear(1, endpoints))).toEqual([["c@1", "d@1"]]);
   });
 
+  test("are all sent if it reports no clusters, for then each of them is new to it", () => {
+    const talk = comeBack();
+    talk.hear(1, delta(CLUSTER, {}));
+    expect(says(talk.hear(1, endpoints))).toEqual([["c@1", "d@1"]]);
+  });
+
   test("are all sent if they are asked for first, for then a cluster may be warming", () => {
     const talk = comeBack();
     expect(says(talk.hear(1, endpoints))).toEqual([["c@1", "d@1"]]);

@@ -289,7 +289,7 @@ export class DeltaTypeStream implements TypeStream {
     for (const term of this.#asked) {
       const found = view.find(this.traits.type, term);
       if (found === undefined) this.#addAbsent(news, term, view, present);
-      else news.puts.set(found.name, found);
+      else if (this.subscription.covers(found)) news.puts.set(found.name, found);
     }
     for (const name of this.#ambiguous) {
       const found = view.holder(this.traits.type, name);

@@ -43,8 +43,8 @@ export class Stream {
   view: View;
   readonly #types = new Map<TypeUrl, TypeStream>();
   #inOrder: readonly TypeStream[] = [];
-  /** The client came back with versions that it holds. */
-  #isResumed = false;
+  /** Types of which the client came back with versions that it holds. */
+  readonly #resumed = new Set<TypeUrl>();
   /** What answers to a client that came back owe in types that it has not asked for yet (S-WRM-08). */
   readonly #owedBeforehand = new Map<TypeUrl, Set<string>>();
   #lastNonce = 0;
@@ -70,7 +70,7 @@ export class Stream {
   onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly PlaneEffect[] {
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
     const understood = type.onRequest(request);
-    if (request.kind === "delta" && request.initialVersions.size > 0) this.#isResumed = true;
+    if (request.kind === "delta" && request.initialVersions.size > 0) this.#resumed.add(traits.type);
     type.owe(this.#owedBeforehand.get(traits.type) ?? []);
     this.#owedBeforehand.delete(traits.type);
     const about = { stream: this.opened.stream, node: this.identity.node, type: traits.type };
@@ -137,7 +137,7 @@ export class Stream {
       dialect: this.identity.dialect,
       isUnknown,
       isAggregated: this.#isAggregated,
-      cameAfterOwner: this.#inOrder.some((type) => type.traits.owes.includes(traits.type)),
+      cameAfterOwner: this.#inOrder.some((type) => type.traits.owes.includes(traits.type) && this.#isResumed(type)),
     };
     const type = this.opened.variant === "sotw" ? new SotwTypeStream(options) : new DeltaTypeStream(options);
     this.#types.set(traits.type, type);
@@ -159,21 +159,25 @@ export class Stream {
     if (type.traits.owes.length === 0 || !this.identity.dialect.resendEdsOnClusterChange) return;
     for (const owedType of type.traits.owes) {
       const here = this.#types.get(owedType);
-      if (!this.#mayOwe(here)) continue;
+      if (!this.#mayOwe(type, here)) continue;
       const names = owed.get(owedType) ?? new Set();
       for (const reference of news.flat().flatMap((resource) => resource.references)) {
         if (reference.type === owedType) names.add(reference.name);
       }
       here?.owe(names);
-      if (here === undefined && this.#isResumed) this.#oweBeforehand(owedType, names);
+      if (here === undefined && this.#isResumed(type)) this.#oweBeforehand(owedType, names);
       owed.set(owedType, names);
     }
   }
 
   /** Whether looking for what is owed can lead to anything: a first sync of many streams must not look at everything. */
-  #mayOwe(owed: TypeStream | undefined): boolean {
-    if (this.#isResumed || owed?.position !== undefined) return true;
+  #mayOwe(type: TypeStream, owed: TypeStream | undefined): boolean {
+    if (this.#isResumed(type) || owed?.position !== undefined) return true;
     return !this.#isAggregated && this.identity.siblings.size > 1;
+  }
+
+  #isResumed(type: TypeStream): boolean {
+    return this.#resumed.has(type.traits.type);
   }
 
   #oweBeforehand(type: TypeUrl, names: ReadonlySet<string>): void {

@@ -18,7 +18,10 @@ export interface TypeStreamOptions {
   /** Nobody described the type and nobody holds any of it (S-TYP-07). */
   readonly isUnknown: boolean;
   readonly isAggregated: boolean;
-  /** Whether the type whose changes make this one owed was asked for before on this stream (S-REC-09 as amended). */
+  /**
+   * Whether the type whose changes make this one owed was asked for before on this stream, with the versions that the client
+   * holds (S-REC-09 as amended).
+   */
   readonly cameAfterOwner: boolean;
 }
 

@@ -18,6 +18,7 @@ interface Account {
   /** State of the World: the terms of the newest request, and those that count. */
   listed: ReadonlySet<string>;
   nonce: string | undefined;
+  isOpen: boolean;
   isStale: boolean;
   lastContent: string | undefined;
 }
@@ -35,8 +36,9 @@ export class Ledger implements Witness {
 
   heard(client: ModelClient, request: DiscoveryRequest): void {
     const type = request.type ?? CLUSTER;
-    const isFirst = !this.#accounts.get(client)?.has(type);
     const account = this.#account(client, type);
+    const isFirst = !account.isOpen;
+    account.isOpen = true;
     if (request.kind === "delta") hearDelta(account, request, isFirst);
     else hearSotw(account, request, isFirst);
   }
@@ -60,6 +62,13 @@ export class Ledger implements Witness {
     }
     if (isWhole && !account.isStale) account.asked.clear();
     account.nonce = nonce;
+  }
+
+  /** A State of the World client is not told that something is gone; that it came again is news all the same. */
+  held(client: ModelClient, type: TypeUrl, names: ReadonlySet<string>): void {
+    if (client.variant === "delta" || isFullState(type)) return;
+    const { told } = this.#account(client, type);
+    for (const name of told.keys()) if (!names.has(name)) told.delete(name);
   }
 
   /** Endpoints that a client still waits for. */
@@ -90,6 +99,7 @@ export class Ledger implements Witness {
       owed: new Set(),
       listed: new Set(),
       nonce: undefined,
+      isOpen: false,
       isStale: false,
       lastContent: undefined,
     };

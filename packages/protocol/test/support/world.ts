@@ -41,6 +41,8 @@ export interface Witness {
   connected(client: ModelClient): void;
   heard(client: ModelClient, request: DiscoveryRequest): void;
   said(client: ModelClient, send: Extract<PlaneEffect, { kind: "send" }>): void;
+  /** Of this type, the view of the client holds these names now. */
+  held(client: ModelClient, type: TypeUrl, names: ReadonlySet<string>): void;
 }
 
 /** A stream that the plane ended, and how many lines it was behind in the type in which it was most. */
@@ -61,8 +63,8 @@ export class World {
   readonly #witness: Witness | undefined;
   /** By type; an aggregated stream stands for all of them. */
   readonly #streamsOf = new Map<ModelClient, ReadonlyMap<TypeUrl, StreamId>>();
-  /** Revisions of the changes of each type. */
-  readonly #changed = new Map<TypeUrl, number[]>();
+  /** Revisions of the changes of each type in each layer. */
+  readonly #changed = new Map<string, number[]>();
   readonly #viewOf = new Map<ModelClient, number>();
   readonly #timers: number[] = [];
   #lastStream = 0;
@@ -200,16 +202,19 @@ export class World {
       const aliases = this.#trouble.aliases === true && label !== "0" ? [`${name}!`] : [];
       const put = resource(type, name, label, { onDemand, aliases });
       changes.set(layer, isDelete ? { layer, deletes: [{ type, name }] } : { layer, puts: [put] });
-      this.#changed.set(type, [...(this.#changed.get(type) ?? []), this.plane.revision + 1]);
+      const table = `${layer} ${type}`;
+      this.#changed.set(table, [...(this.#changed.get(table) ?? []), this.plane.revision + 1]);
     }
     this.#told = new Map([...this.plane.streams()].map((state) => [state.stream, state.types]));
     this.#perform(this.plane.on({ kind: "transaction-committed", transaction: { changes: [...changes.values()] } }));
+    this.#showViews();
   }
 
   #move(client: ModelClient, to: number): void {
     this.#viewOf.set(client, to % VIEWS.length);
     const views = new Map([...this.clients].map((one, i) => [String(i), VIEWS[this.#viewOf.get(one) ?? 0] ?? []]));
     this.#perform(this.plane.on({ kind: "placement-changed", placement: (node) => views.get(node.id) ?? [] }));
+    this.#showViews();
   }
 
   #connect(client: ModelClient): void {
@@ -246,6 +251,16 @@ export class World {
     this.#perform(this.plane.next(budget));
   }
 
+  #showViews(): void {
+    for (const client of this.#witness === undefined ? [] : this.clients) {
+      const view = VIEWS[this.#viewOf.get(client) ?? 0] ?? [];
+      for (const type of TYPES) {
+        const names = [...this.plane.resources(view, type)].map((one) => one.name);
+        this.#witness?.held(client, type, new Set(names));
+      }
+    }
+  }
+
   #fireTimer(): void {
     const timer = this.#timers.shift();
     if (timer !== undefined) this.#perform(this.plane.on({ kind: "timer-fired", timer }));
@@ -273,10 +288,12 @@ export class World {
   }
 
   #linesBehind(stream: StreamId): number {
-    const behind = (this.#told.get(stream) ?? []).map(({ type, toldRevision = 0 }) => {
-      const revisions = this.#changed.get(type) ?? [];
-      return revisions.filter((revision) => revision > toldRevision).length;
-    });
+    const behind = (this.#told.get(stream) ?? []).flatMap(({ type, toldRevision = 0 }) =>
+      LAYERS.map((layer) => {
+        const revisions = this.#changed.get(`${layer} ${type}`) ?? [];
+        return revisions.filter((revision) => revision > toldRevision).length;
+      }),
+    );
     return Math.max(0, ...behind);
   }
 }
