@@ -63,7 +63,7 @@ function build(program: Command, context: CommandContext): void {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      outputError: (text, write) => write(text.replace(/^error: /, "xds: ")),
+      outputError: (text, write) => write(inOurWords(text)),
       getOutHelpWidth: () => Math.min(io.stdout.columns, 120),
       getErrHelpWidth: () => Math.min(io.stderr.columns, 120),
       getOutHasColors: () => false,
@@ -72,6 +72,11 @@ function build(program: Command, context: CommandContext): void {
   program.addHelpText("after", () => describeExitCodes());
   for (const add of commands) add(program, context);
   for (const command of program.commands) command.copyInheritedSettings(program).helpOption("-h, --help", "print help");
+}
+
+/** Commander's mistakes look as ours do. */
+function inOurWords(text: string): string {
+  return text.replace(/^error: /, "xds: ").replace(/^\(Did you mean (.*)\?\)$/m, "hint: did you mean $1?");
 }
 
 function describeExitCodes(): string {

@@ -23,8 +23,8 @@ test("paths of flags and variables start where the caller is, those of the file 
   expect(read({ flags: { tlsCert: "a.pem" } })).toBe("/cwd/a.pem");
   expect(read({ env: { XDS_TLS_CERT: "/etc/a.pem" } })).toBe("/etc/a.pem");
   expect(read({ file: { "tls.cert": "a.pem" } })).toBe("/dir/a.pem");
-  const { values } = resolveSettings({ ...nothing, env: { XDS_DESCRIPTORS: "a:b" } });
-  expect(values.list("descriptors")).toEqual(["/cwd/a", "/cwd/b"]);
+  const { values } = resolveSettings({ ...nothing, env: { XDS_DESCRIPTORS: "a,b:c" } });
+  expect(values.list("descriptors")).toEqual(["/cwd/a", "/cwd/b", "/cwd/c"]);
 });
 
 test("every mistake is told at once, with the name it was given under", () => {

@@ -1,4 +1,4 @@
-import { Argument, InvalidArgumentError, Option } from "commander";
+import { Argument, Option } from "commander";
 import { serverOf } from "../discovery/connection.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
@@ -80,18 +80,19 @@ async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandC
 
 function readAddress(text: string): Address {
   const address = parseAddress(text);
-  if (address === undefined) throw new InvalidArgumentError("expected host:port, such as 127.0.0.1:9901.");
-  return address;
+  if (address !== undefined) return address;
+  throw new CommandError(exitCode.usage, `--admin: expected host:port, got "${text}"`, "such as 127.0.0.1:9901");
 }
 
 function readLocality(text: string): Locality {
   const locality = parseLocality(text);
-  if (locality === undefined) throw new InvalidArgumentError("expected region, region/zone or region/zone/sub-zone.");
-  return locality;
+  if (locality !== undefined) return locality;
+  const message = `--locality: expected region, region/zone or region/zone/sub-zone, got "${text}"`;
+  throw new CommandError(exitCode.usage, message);
 }
 
 function addPair(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const equals = text.indexOf("=");
-  if (equals < 1) throw new InvalidArgumentError("expected key=value.");
+  if (equals < 1) throw new CommandError(exitCode.usage, `--metadata: expected key=value, got "${text}"`);
   return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
 }

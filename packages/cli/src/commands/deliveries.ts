@@ -4,6 +4,7 @@ import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
+import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
 import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
@@ -77,12 +78,12 @@ function formatDeliveries(
 }
 
 function describeRefusal({ node, type, shortName, version, reason }: DeliveryAnswer): readonly string[] {
-  return reason === undefined ? [] : [`${node} refused ${shortName ?? type} ${version}:\n  ${reason}`];
+  return reason === undefined ? [] : [`${node} refused ${shortName ?? type} ${version}:\n  ${trimReason(reason)}`];
 }
 
 function whyOf({ reason, refused = [], missing = [], ackedVersion }: DeliveryAnswer): string {
   return [
-    ...(reason === undefined ? [] : [reason]),
+    ...(reason === undefined ? [] : [trimReason(reason)]),
     ...(refused.length === 0 ? [] : [`in it: ${refused.join(", ")}`]),
     ...(ackedVersion === undefined ? [] : [`holds ${ackedVersion}`]),
     ...(missing.length === 0 ? [] : [`missing ${missing.join(", ")}`]),

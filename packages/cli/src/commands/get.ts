@@ -1,9 +1,15 @@
-import { resolve } from "node:path";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import { type Command, Option } from "commander";
 import { type Collected, collect } from "../discovery/collect.ts";
-import { addConnectionFlags, type ConnectionFlags, connectServer, nodeOf, serverOf } from "../discovery/connection.ts";
+import {
+  addConnectionFlags,
+  type ConnectionFlags,
+  connectServer,
+  descriptorFilesOf,
+  nodeOf,
+  serverOf,
+} from "../discovery/connection.ts";
 import { formatYaml, resourceValue } from "../discovery/resource-value.ts";
 import { subscribe } from "../discovery/subscription.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
@@ -34,7 +40,9 @@ export const addGetCommand: AddCommand = (program, context) => {
       new Option("-o, --output <format>", "how they are printed").choices(["yaml", "json", "table"]).default("yaml"),
     )
     .addOption(
-      new Option("--timeout <duration>", "how long to wait for an answer").argParser(readDuration).default(5000, "5s"),
+      new Option("--timeout <duration>", "how long to wait for an answer")
+        .argParser((text: string) => readDuration("--timeout", text))
+        .default(5000, "5s"),
     )
     .option("--show-secrets", "print private keys and passwords too")
     .action((type: string, names: readonly string[], flags: GetFlags) =>
@@ -61,7 +69,7 @@ async function get(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
-  const api = await loadApi((flags.descriptors ?? []).map((path) => resolve(io.cwd, path)));
+  const api = await loadApi(descriptorFilesOf(flags, io));
   const typeUrl = typeNamed(type, api);
   const variant = flags.sotw === true ? "sotw" : "delta";
   const peer = await connectServer(flags, io);

@@ -5,6 +5,7 @@ import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { plural } from "../output/problems.ts";
+import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
 import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
@@ -80,7 +81,7 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
     ],
     ["agent", userAgent],
     ["layers", layers.join(", ")],
-    ["streams", streams.map(({ stream, variant, peer }) => `${stream} (${variant}, ${peer})`).join(", ")],
+    ["streams", streams.map(({ stream, variant, peer }) => `#${stream} (${variant}, ${peer})`).join(", ")],
     ["connected", connectedAt ?? ""],
   ];
   const lines = facts
@@ -106,7 +107,7 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
 }
 
 function whyOf({ nacked, missing }: TypeAnswer): string {
-  const refused = nacked === undefined ? [] : [`refused ${nacked.version}: ${nacked.reason}`];
+  const refused = nacked === undefined ? [] : [`refused ${nacked.version}: ${trimReason(nacked.reason)}`];
   const absent = missing.length === 0 ? [] : [`missing ${missing.join(", ")}`];
   return [...refused, ...absent].join("; ");
 }

@@ -1,10 +1,16 @@
-import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WirePeer } from "@xdskit/conformance";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import { Option } from "commander";
-import { addConnectionFlags, type ConnectionFlags, connectServer, nodeOf, serverOf } from "../discovery/connection.ts";
+import {
+  addConnectionFlags,
+  type ConnectionFlags,
+  connectServer,
+  descriptorFilesOf,
+  nodeOf,
+  serverOf,
+} from "../discovery/connection.ts";
 import { type Answer, HeldResources } from "../discovery/held.ts";
 import { formatYaml, resourceValue } from "../discovery/resource-value.ts";
 import { subscribe } from "../discovery/subscription.ts";
@@ -64,7 +70,7 @@ async function watch(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
-  const api = await loadApi((flags.descriptors ?? []).map((path) => resolve(io.cwd, path)));
+  const api = await loadApi(descriptorFilesOf(flags, io));
   const typeUrl = typeNamed(type, api);
   const held = new HeldResources(api, typeUrl, flags.sotw === true ? "sotw" : "delta");
   let retryMs = FIRST_RETRY_MS;

@@ -7,6 +7,7 @@ import { CommandError, exitCode } from "../exit-code.ts";
 import { unlessAborted } from "../interruption.ts";
 import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
+import { splitPaths } from "../settings/resolve-settings.ts";
 import { VERSION } from "../version.ts";
 import { connectionHint } from "./connection-hint.ts";
 
@@ -45,9 +46,10 @@ export function addConnectionFlags(command: Command): Command {
       new Option("--server-name <name>", "the name that the server's certificate must be for").helpGroup("TLS:"),
     )
     .addOption(
-      new Option("--descriptors <file>", "encoded FileDescriptorSet with more messages (may be repeated)").argParser(
-        (path: string, before: readonly string[] | undefined) => [...(before ?? []), path],
-      ),
+      new Option(
+        "--descriptors <file>",
+        "encoded FileDescriptorSet with more messages (may be repeated) [XDS_DESCRIPTORS]",
+      ).argParser((path: string, before: readonly string[] | undefined) => [...(before ?? []), path]),
     );
 }
 
@@ -77,6 +79,11 @@ export async function connectServer(flags: ConnectionFlags, io: Io): Promise<Wir
 /** The server that is asked. */
 export function serverOf({ server }: { readonly server?: string | undefined }, { env }: Io): string {
   return reachedAddress(server ?? env["XDS_SERVER"] ?? "127.0.0.1:18000");
+}
+
+/** The descriptor files that are to be read. */
+export function descriptorFilesOf({ descriptors }: ConnectionFlags, { env, cwd }: Io): readonly string[] {
+  return (descriptors ?? splitPaths(env["XDS_DESCRIPTORS"] ?? "")).map((path) => resolve(cwd, path));
 }
 
 /** Any of the TLS flags means TLS. */

@@ -63,7 +63,9 @@ function firstGiven(setting: Setting, { flags, env, file, cwd, directory }: Sett
   if (flag !== undefined) return read(setting, flag, `--${flagNameOf(setting.key)}`, cwd);
   const variable = variableOf(setting.key);
   const fromEnv = env[variable];
-  if (fromEnv !== undefined && fromEnv !== "") return read(setting, splitPaths(setting, fromEnv), variable, cwd);
+  if (fromEnv !== undefined && fromEnv !== "") {
+    return read(setting, setting.kind === "paths" ? splitPaths(fromEnv) : fromEnv, variable, cwd);
+  }
   const fromFile = file[setting.key];
   if (fromFile !== undefined) return { value: withPaths(setting, fromFile, directory), isGiven: true };
   if (setting.default === undefined) return { isGiven: false };
@@ -77,9 +79,9 @@ function read(setting: Setting, given: unknown, name: string, from: string): Fou
   return { trouble: `${name}: ${trouble.message}${hint}`, isGiven: false };
 }
 
-/** A variable names several files with a colon between them, as PATH does. */
-function splitPaths(setting: Setting, text: string): unknown {
-  return setting.kind === "paths" ? text.split(":").filter((path) => path !== "") : text;
+/** A variable names several files with a comma between them, or a colon, as PATH does. */
+export function splitPaths(text: string): readonly string[] {
+  return text.split(/[,:]/).filter((path) => path !== "");
 }
 
 function withPaths(setting: Setting, value: SettingValue, from: string): SettingValue {

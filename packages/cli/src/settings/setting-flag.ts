@@ -36,7 +36,8 @@ export function addSettingFlags(command: Command, keys?: readonly SettingKey[]):
 
 function optionsOf(setting: Setting): readonly Option[] {
   const name = flagNameOf(setting.key);
-  const says = `${sentence(setting)} [${variableOf(setting.key)}]`;
+  const several = setting.kind === "paths" ? "; may be repeated, in the variable with commas" : "";
+  const says = `${sentence(setting)}${several} [${variableOf(setting.key)}]`;
   if (setting.kind === "boolean") {
     return [new Option(`--${name}`, says), new Option(`--no-${name}`).hideHelp()];
   }
