@@ -1,6 +1,6 @@
 import type { DeliveryState, Node, StreamId, StreamState, TypeState, TypeUrl } from "@xdskit/protocol";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
-import { printable } from "../observe/printable.ts";
+import { printableReason } from "../observe/printable.ts";
 import type {
   DeliveryAnswer,
   DeliveryFate,
@@ -99,7 +99,7 @@ export class Describer {
       ...time("since", since),
       ...(ackedVersion !== undefined && { ackedVersion }),
       ...(fate === "nacked" &&
-        nacked !== undefined && { reason: printable(nacked.error.message), refused: nacked.refused }),
+        nacked !== undefined && { reason: printableReason(nacked.error.message), refused: nacked.refused }),
       ...(missing.length > 0 && { missing }),
     };
   }
@@ -115,7 +115,7 @@ export class Describer {
 }
 
 function refusalOf(nacked: NonNullable<TypeState["nacked"]>): Pick<RefusalAnswer, "code" | "reason" | "refused"> {
-  return { code: nacked.error.code, reason: printable(nacked.error.message), refused: nacked.refused };
+  return { code: nacked.error.code, reason: printableReason(nacked.error.message), refused: nacked.refused };
 }
 
 /** What became of the newest thing that was sent (K2). A refusal stays in sight until something newer is accepted. */

@@ -84,7 +84,7 @@ export type ShellReport =
       readonly reason: string;
     }
   /** Bytes that were neither gRPC nor HTTP, a failed TLS handshake: the connection was closed. */
-  | { readonly kind: "connection-refused"; readonly address: string; readonly reason: string }
+  | { readonly kind: "connection-refused"; readonly address: string | undefined; readonly reason: string }
   | ({ readonly kind: "stream-opened"; readonly stream: StreamId; readonly peer: Peer } & NewStream)
   | {
       readonly kind: "stream-closed";

@@ -1,6 +1,6 @@
 import type { Log } from "../log.ts";
 import { createNackLimit } from "./nack-limit.ts";
-import { printable, redactText } from "./printable.ts";
+import { printable, printableReason, redactText } from "./printable.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
 export type { Log } from "../log.ts";
@@ -62,7 +62,7 @@ function logNacks(telemetry: ObservedTelemetry, log: Log): void {
       nonce,
       stream,
       code: error.code,
-      reason: printable(error.message),
+      reason: printableReason(error.message),
       names: names.slice(0, 10).map((name) => printable(name, 200)),
       suppressed: allowed.suppressed > 0 ? allowed.suppressed : undefined,
     });
@@ -79,11 +79,11 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
     log.write("limit-hit", { limit, peer: address, stream, message: printable(message, 500) }),
   );
   telemetry.observe("connection-refused", ({ address, reason }) =>
-    log.write("connection-refused", { peer: address, reason: printable(reason, 200) }),
+    log.write("connection-refused", { peer: address, reason: printableReason(reason, 200) }),
   );
   telemetry.observe("tls-reloaded", ({ files }) => log.write("tls-reloaded", { files: files.join(",") }));
   telemetry.observe("tls-refused", ({ files, error }) =>
-    log.write("tls-refused", { files: files.join(","), reason: printable(error.message, 500) }),
+    log.write("tls-refused", { files: files.join(","), reason: printableReason(error.message, 500) }),
   );
   telemetry.observe("listener-failed", ({ event, error }) =>
     log.write("listener-failed", { event, error: describeFault(error) }),

@@ -21,6 +21,11 @@ export function printable(text: string, maxCharacters: number = MAX_CHARACTERS):
   return `${clean.slice(0, maxCharacters - MARK.length).replace(/[\uD800-\uDBFF]$/, "")}${MARK}`;
 }
 
+/** Why something was refused, in the words of somebody else: printable, without the line end that such words often have. */
+export function printableReason(reason: string, maxCharacters: number = MAX_CHARACTERS): string {
+  return printable(reason.trimEnd(), maxCharacters);
+}
+
 const MARK = "… (cut)";
 
 /** Private keys and the values of fields that hold secrets, replaced. */

@@ -13,6 +13,11 @@ export function describePeer(socket: Socket): Peer {
   };
 }
 
+/** Where a socket comes from; undefined where that is no longer known because it is closed. */
+export function addressOf(socket: Socket): string | undefined {
+  return socket.remoteAddress === undefined ? undefined : describePeer(socket).address;
+}
+
 /** Common name and alternative names of a client certificate that was verified. */
 function certifiedNames(socket: TLSSocket): readonly string[] {
   if (!socket.authorized) return [];

@@ -245,6 +245,14 @@ describe("K2 the fate of deliveries", () => {
     expect(await rows()).toMatchObject([{ state: "acked" }]);
   });
 
+  test("a reason does not end in a line end", async () => {
+    const error = { code: 13, message: "no listener;\n in it: http\n" };
+    world.receive(stream, { kind: "delta", nonce: world.lastNonce, error });
+    expect(await rows("?state=nacked")).toMatchObject([{ reason: "no listener;\\n in it: http" }]);
+    const { items } = await json<NodesAnswer>("/api/v1/nodes");
+    expect(items[0]?.types[0]?.nacked?.reason).toBe("no listener;\\n in it: http");
+  });
+
   test("missing names are told", async () => {
     world.receive(stream, { kind: "delta", type: EDS, subscribe: ["e1", "e2"] });
     expect(await rows("?state=requested-but-missing")).toMatchObject([{ shortName: "eds", missing: ["e1", "e2"] }]);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { attachLog } from "../../src/observe/log.ts";
 import { type LogEvent, type LogFields, logTable } from "../../src/observe/log-table.ts";
 import { createNackLimit } from "../../src/observe/nack-limit.ts";
-import { printable } from "../../src/observe/printable.ts";
+import { printable, printableReason } from "../../src/observe/printable.ts";
 import { CDS, node, RealPlane, resource } from "./real-plane.ts";
 
 interface Line {
@@ -77,6 +77,11 @@ test("A14 a megabyte of hostile text becomes 4 KB that a terminal can bear", () 
   const text = printable(`\u0000\u001b]0;x\u0007\u202e\ud800${"é".repeat(1_000_000)}`);
   expect(text).toMatch(/^\\u\{0\}\\u\{1b\}\]0;x\\u\{7\}\\u\{202e\}\\u\{d800\}é+… \(cut\)$/);
   expect(text).toHaveLength(4096);
+});
+
+test("a reason has no line end at its end, and keeps those in it", () => {
+  expect(printableReason("no good:\n in it: http\n\r\n")).toBe("no good:\\n in it: http");
+  expect(printable("edge-1\n")).toBe("edge-1\\n"); // of a name nothing is hidden
 });
 
 test("H2 keys and passwords in what a client quotes are replaced", () => {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpsRequest } from "node:https";
+import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
@@ -138,6 +139,17 @@ describe("a client certificate", () => {
     await closed(socket);
     await until("it is told", () => refused.length === 1);
     expect(refused[0]).toMatch(/TLS handshake failed/);
+  });
+
+  test("was awaited of a peer that went away, whose address is no longer known", async () => {
+    const { host, port } = await start({ ca: join(made, "authority.crt") });
+    const refused: (string | undefined)[] = [];
+    server?.on("connection-refused", ({ address }) => refused.push(address));
+    const socket = connectTcp({ host, port });
+    await once(socket, "connect");
+    socket.resetAndDestroy();
+    await until("it is told", () => refused.length === 1);
+    expect(refused).toEqual([undefined]);
   });
 
   test("need not be shown when it is optional, and names count only when it was verified", async () => {

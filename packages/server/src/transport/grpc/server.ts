@@ -4,7 +4,7 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import { XdsError } from "../../error.ts";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits, TlsFiles } from "../../options.ts";
-import { describePeer } from "../peer.ts";
+import { addressOf, describePeer } from "../peer.ts";
 import type { BoundAddress, Transport } from "../transport.ts";
 import { GrpcConnection } from "./connection.ts";
 import { readProtocol } from "./first-bytes.ts";
@@ -88,8 +88,11 @@ export class GrpcTransport implements Transport {
     );
     this.#tls.server.on("connection", (socket: Socket) => this.#keep(socket));
     this.#tls.server.on("tlsClientError", (error: Error, socket) => {
-      const { address } = describePeer(socket);
-      hub.report({ kind: "connection-refused", address, reason: `TLS handshake failed: ${error.message}` });
+      hub.report({
+        kind: "connection-refused",
+        address: addressOf(socket),
+        reason: `TLS handshake failed: ${error.message}`,
+      });
       socket.destroy();
     });
     return this.#tls.server;
