@@ -258,3 +258,81 @@ describe("a client that comes back", () => {
     expect(says(talk.hear(1, sotw(LISTENER, { names: ["a"] })))).toEqual([]);
   });
 });
+
+describe("an answer that stays away", () => {
+  const timers = (talk: Conversation): number => talk.asked.filter((effect) => effect.kind === "start-timer").length;
+
+  test("is waited for once something newer is there, and not before", () => {
+    const talk = talkWith([c("a", "1"), e("a", "1")]);
+    talk.hear(1, sotw(CLUSTER, {}));
+    talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
+    expect(timers(talk)).toBe(0);
+    talk.put(c("a", "2"));
+    expect(talk.turns()).toEqual([]);
+    expect(timers(talk)).toBe(1);
+    talk.put(e("a", "2"));
+    expect(talk.turns()).toEqual([]);
+    expect(timers(talk)).toBe(2);
+    talk.plane.on({ kind: "timer-fired", timer: 2 });
+    expect(says(talk.turns())).toEqual([["a@2"]]);
+    talk.plane.on({ kind: "timer-fired", timer: 1 });
+    expect(says(talk.turns())).toEqual([["a@2"]]);
+  });
+
+  test("is waited for when its node has moved", () => {
+    const talk = talkWith([c("a", "1")]);
+    talk.hear(1, sotw(CLUSTER, {}));
+    talk.plane.on({ kind: "placement-changed", placement: () => ["other"] });
+    expect(talk.turns()).toEqual([]);
+    expect(timers(talk)).toBe(1);
+  });
+
+  test.each([
+    ["everything", ["*"]],
+    ["everything and a name", ["*", "a"]],
+    ["names", ["a", "b"]],
+  ])("holds up what comes after a first answer and a later one (%s)", (_, names) => {
+    for (const [type, make] of [
+      [CLUSTER, c],
+      [ENDPOINTS, e],
+    ] as const) {
+      const talk = talkWith([make("a", "1"), make("b", "1")]);
+      talk.hear(1, sotw(type, { names }));
+      for (const label of ["2", "3"]) {
+        talk.put(make("a", label));
+        expect(talk.turns()).toEqual([]);
+        expect(talk.hear(1, sotw(type, { nonce: String(Number(label) - 1), names }))).toHaveLength(1);
+      }
+      talk.put(make("a", "4"));
+      expect(talk.turns()).toEqual([]);
+    }
+  });
+});
+
+describe("streams that are told the same", () => {
+  const bodies = (talk: Conversation): readonly unknown[] =>
+    talk.plane.next(100).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
+
+  test.each([
+    ["everything of a type with full state", CLUSTER, ["*"]],
+    ["names of a type with full state", CLUSTER, ["a", "b"]],
+    ["everything of another type", ENDPOINTS, ["*"]],
+    ["names of another type", ENDPOINTS, ["a", "b"]],
+  ] as const)("share one body, at first and after a change (%s)", (_, type, names) => {
+    const make = type === CLUSTER ? c : e;
+    const talk = new Conversation();
+    talk.put(make("a", "1"), make("b", "1"));
+    const streams = [1, 2, 3];
+    for (const stream of streams) {
+      talk.open(stream, "sotw");
+      talk.receive(stream, sotw(type, { names }));
+    }
+    const first = bodies(talk);
+    expect([first.length, new Set(first).size]).toEqual([3, 1]);
+    for (const stream of streams) talk.receive(stream, sotw(type, { nonce: "1", names }));
+    talk.put(make("b", "2"));
+    const second = bodies(talk);
+    expect([second.length, new Set(second).size]).toEqual([3, 1]);
+    expect(first[0]).toMatchObject({ segments: [{ puts: [{ name: "a" }, { name: "b" }] }] });
+  });
+});

@@ -46,6 +46,8 @@ export class Conversation {
   /** Every report, oldest first. */
   readonly reports: Report[] = [];
 
+  readonly #variants = new Map<StreamId, Variant>();
+
   constructor(options: Partial<PlaneOptions> = {}) {
     this.plane = new Plane({ digest, traits, placement: () => ["base"], ...options });
   }
@@ -70,6 +72,7 @@ export class Conversation {
   }
 
   open(stream: StreamId, variant: Variant, onlyType?: TypeUrl): void {
+    this.#variants.set(stream, variant);
     this.#keep(this.plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection: 1 }));
   }
 
@@ -99,7 +102,13 @@ export class Conversation {
   }
 
   turns(budget = 1_000): readonly Said[] {
-    return this.#keep(this.plane.next(budget)).flatMap((effect) => (effect.kind === "send" ? [saidBy(effect)] : []));
+    return this.#keep(this.plane.next(budget)).flatMap((effect) => {
+      if (effect.kind !== "send") return [];
+      const variant = this.#variants.get(effect.stream) ?? effect.body.variant;
+      if (effect.body.variant !== variant)
+        throw new Error(`a body of ${effect.body.variant} on a stream of ${variant}`);
+      return [saidBy(effect)];
+    });
   }
 
   #keep(effects: readonly PlaneEffect[]): readonly PlaneEffect[] {
