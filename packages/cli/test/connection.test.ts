@@ -107,6 +107,27 @@ test("commands to try are told when there is somebody to try them on", async () 
   expect((await serving.xds("get", "cds")).code).toBe(0);
 });
 
+test("a name that never was there is not called removed, and a type's name is pointed out", async () => {
+  const serving = await serve();
+  const io = new CapturedIo();
+  const watching = run(["watch", "cds", "one", "eds", "--server", serving.address], io);
+  await until("it is told", () => io.stdout.text.includes("eds is not there"));
+  expect(io.stdout.text).not.toContain("removed");
+  expect(io.stderr.text).toBe("xds: watching cds named eds; for each other type, run a watch of its own\n");
+  io.interrupt();
+  expect(await watching).toBe(130);
+});
+
+test("every file that a setting names and that is not there is told at once", async () => {
+  const text = "tls: { cert: a.crt, key: a.key }\ndescriptors: [none.binpb]\n";
+  const site = await Site.make({ "clusters.yaml": clusters("one"), "xdskit.yaml": text });
+  cleanups.push(() => site.remove());
+  const io = new CapturedIo();
+  expect(await run(["serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "off"], io)).toBe(1);
+  const lines = io.stderr.text.split("\n").map((line) => line.replace(/: ENOENT.*/, ""));
+  expect(lines).toEqual(["xds: descriptors", "tls.cert", "tls.key", ""]);
+});
+
 test("the log says the address that is listened at", async () => {
   const site = await Site.make({ "clusters.yaml": clusters("one") });
   cleanups.push(() => site.remove());

@@ -41,6 +41,7 @@ describe("xds serve", () => {
     expect((await serving.xds("get", "cds", "-o", "table", "--sotw")).stdout).toMatch(/^NAME .*\none .*\nthree .*\n$/);
     expect(await serving.stop()).toBe(0);
     expect(serving.logged("stopping")).toMatchObject([{ signal: "SIGTERM" }]);
+    expect(serving.logged("stopped")).toHaveLength(1);
   });
 
   test("a start with problems serves nobody until they are mended", async () => {

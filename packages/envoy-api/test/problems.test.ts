@@ -152,9 +152,17 @@ describe("every problem of a resource is found at once (B-VAL-04)", () => {
 
 describe("hints say what to do", () => {
   it.each<[string, object, readonly (string | undefined)[]]>([
-    ["the nearest field", { name: "c", connect_timeot: "1s" }, [`did you mean "connect_timeout"? Otherwise: ${ADD}`]],
+    [
+      "the nearest field",
+      { name: "c", connect_timeot: "1s" },
+      [`did you mean "connect_timeout"? What is newer needs --descriptors FILE`],
+    ],
     ["a newer field", { name: "c", brand_new_thing: 1 }, [ADD]],
-    ["the nearest value, in another case", { name: "c", type: "eds" }, [`did you mean "EDS"? Otherwise: ${ADD}`]],
+    [
+      "the nearest value, in another case",
+      { name: "c", type: "eds" },
+      [`did you mean "EDS"? What is newer needs --descriptors FILE`],
+    ],
     ["a duration given as a number", { name: "c", connect_timeout: 0.25 }, ['write "0.25s"']],
     ["a number where text is wanted", { name: 1 }, ["put it in quotes"]],
     [
@@ -167,7 +175,14 @@ describe("hints say what to do", () => {
         },
       },
       [
-        `did you mean "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"? Otherwise: ${ADD}, or give it encoded: in a .pb file, or as "value" in base64`,
+        `did you mean "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext"? What is newer needs --descriptors FILE`,
+      ],
+    ],
+    [
+      "a type that is like no other",
+      { name: "c", transport_socket: { name: "t", typed_config: { "@type": "type.googleapis.com/acme.Quux" } } },
+      [
+        'add its descriptors with --descriptors FILE, or give the message encoded: in a .pb file, or as "value" in base64',
       ],
     ],
   ])("%s", (_, fields, expected) => {

@@ -186,3 +186,13 @@ virtual_hosts:
     ]);
   });
 });
+
+test("of unknown settings, the hint lists those of the same group", async () => {
+  const directory = temporaryDirectory({ "xdskit.yaml": "log: { colour: true }\ntls.version: 3\nnothing.at-all: 1\n" });
+  const hints = (await readSettings(directory)).problems.map(({ hint }) => hint);
+  expect(hints.slice(0, 2)).toEqual([
+    "there are log.level, log.format",
+    "there are tls.cert, tls.key, tls.ca, tls.require-client-certificate",
+  ]);
+  expect(hints[2]).toMatch(/^there are listen, .*, groups$/);
+});

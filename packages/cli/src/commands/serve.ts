@@ -7,6 +7,7 @@ import { type CommandLog, createLog } from "../output/log.ts";
 import { countProblems, formatProblems } from "../output/problems.ts";
 import { formatAddress, formatReachedAddress } from "../settings/address.ts";
 import { loadApi } from "../settings/load-api.ts";
+import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { serverOptionsOf } from "../settings/server-options.ts";
 import { addSettingFlags } from "../settings/setting-flag.ts";
@@ -57,9 +58,11 @@ async function serve(
   if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, shownPath(path, io.cwd), context);
   const { values, troubles } = resolveSettings({ flags, env: io.env, file: settings, cwd: io.cwd, directory: path });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
+  const options = serverOptionsOf(values);
+  await requireReadableFiles(values);
   const api = await loadApi(values.list("descriptors"));
   const log = createServeLog(values, context);
-  const server = createManagementServer({ ...serverOptionsOf(values, api), log });
+  const server = createManagementServer({ ...options, api, log });
   const source = createDirectorySource({
     directory: path,
     api,
@@ -93,6 +96,7 @@ async function serve(
   } finally {
     await server.close();
   }
+  log.write("stopped", {});
   return exitCode.ok;
 }
 
@@ -129,7 +133,8 @@ async function start(server: ManagementServer): ReturnType<ManagementServer["sta
   } catch (cause) {
     if (!(cause instanceof XdsError)) throw cause;
     const hint = cause.code === "LISTEN_FAILED" ? "choose another with --listen or --admin" : undefined;
-    const why = cause.cause instanceof Error ? ` (${cause.cause.message})` : "";
+    const reason = cause.cause instanceof Error ? cause.cause.message : "";
+    const why = cause.message.includes(reason) ? "" : ` (${reason})`;
     throw new CommandError(exitCode.problems, `${cause.message}${why}`, hint);
   }
 }

@@ -72,6 +72,10 @@ async function watch(
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
   const typeUrl = typeNamed(type, api);
+  const meant = names.filter((name) => api.typeNamed(name) !== undefined);
+  if (meant.length > 0) {
+    io.stderr.write(`xds: watching ${type} named ${meant.join(", ")}; for each other type, run a watch of its own\n`);
+  }
   const held = new HeldResources(api, typeUrl, flags.sotw === true ? "sotw" : "delta");
   let retryMs = FIRST_RETRY_MS;
   for (let isFirst = true; !io.interrupted.aborted; isFirst = false) {
@@ -153,7 +157,10 @@ function print(answer: Answer, { api, typeUrl, flags }: Following, { io, colorsO
     io.stdout.write(colors.green(`# ${at} ${oneLine(resource.name)} version ${resource.version}`));
     io.stdout.write(`\n${formatYaml(resourceValue(resource, format))}`);
   }
-  for (const name of answer.removed) io.stdout.write(`${colors.red(`# ${at} ${oneLine(name)} removed`)}\n`);
+  for (const name of answer.removed) {
+    const says = answer.absent.includes(name) ? "is not there" : "removed";
+    io.stdout.write(`${colors.red(`# ${at} ${oneLine(name)} ${says}`)}\n`);
+  }
 }
 
 /** A name in a comment stays in it. */

@@ -16,6 +16,8 @@ export interface Answer {
   readonly nonce: string;
   readonly puts: readonly ReceivedResource[];
   readonly removed: readonly string[];
+  /** Of those removed, what was not held before: it was asked for, and is not there. */
+  readonly absent: readonly string[];
 }
 
 /** What a client holds of one type, kept from its responses. */
@@ -39,19 +41,20 @@ export class HeldResources {
 
   /** Takes a response. Throws a `WireError` on bytes that are none. */
   take(message: Uint8Array): Answer {
-    const answer = this.#variant === "delta" ? this.#takeDelta(message) : this.#takeSotw(message);
+    const read = this.#variant === "delta" ? this.#takeDelta(message) : this.#takeSotw(message);
+    const answer = { ...read, absent: read.removed.filter((name) => !this.#versions.has(name)) };
     for (const { name, version } of answer.puts) this.#versions.set(name, version);
     for (const name of answer.removed) this.#versions.delete(name);
     return answer;
   }
 
-  #takeDelta(message: Uint8Array): Answer {
+  #takeDelta(message: Uint8Array): Omit<Answer, "absent"> {
     const response = decodeDeltaResponse(message);
     const { systemVersionInfo: version, nonce, resources } = response;
     return { version, nonce, puts: resources.flatMap(receivedOf), removed: response.removedResources };
   }
 
-  #takeSotw(message: Uint8Array): Answer {
+  #takeSotw(message: Uint8Array): Omit<Answer, "absent"> {
     const { versionInfo: version, nonce, resources } = decodeSotwResponse(message);
     const puts = resources.flatMap(({ typeUrl, value }): readonly ReceivedResource[] => {
       const type = parseTypeUrl(typeUrl);

@@ -12,7 +12,8 @@ export type CommandLogEvent =
   | "warning"
   | "problems-cut"
   | "settings-changed"
-  | "stopping";
+  | "stopping"
+  | "stopped";
 
 /** Lines that the command itself logs, beside those of the server. */
 export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
@@ -64,6 +65,12 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     message: "stopping",
     fields: ["signal"],
     means: "clients are sent away; a second signal ends the process at once",
+  },
+  stopped: {
+    level: "info",
+    message: "stopped",
+    fields: [],
+    means: "every connection is closed",
   },
 };
 

@@ -1,4 +1,3 @@
-import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { Edition } from "@xdskit/protocol";
 import type { Limits, ListenAddress, ManagementServerOptions, TlsFiles } from "@xdskit/server";
 import type { SettingKey } from "@xdskit/source";
@@ -23,11 +22,10 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
 };
 
 /** What a server is made from, as the settings say. Throws a `CommandError` when they do not go together. */
-export function serverOptionsOf(values: SettingValues, api: EnvoyApi): ManagementServerOptions {
+export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOptions, "api"> {
   const tls = tlsOf(values);
   const edition = editionOf(values);
   return {
-    api,
     listen: listenAddressOf(values, "listen"),
     admin: values.text("admin") === "off" ? false : listenAddressOf(values, "admin"),
     insecure: values.flag("insecure") ?? false,

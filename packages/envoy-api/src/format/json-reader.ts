@@ -31,6 +31,8 @@ const DEEPEST_MESSAGE = 100;
 const DEEPEST_VALUE = 400;
 
 const DESCRIPTORS_HINT = "what is newer than the built-in descriptors, or private, is added with --descriptors FILE";
+const TYPE_HINT =
+  'add its descriptors with --descriptors FILE, or give the message encoded: in a .pb file, or as "value" in base64';
 
 /**
  * Reads JSON values as messages and finds every problem in them, not only the first. Takes the names of the proto file and
@@ -323,7 +325,7 @@ export class JsonReader {
     this.#problems.error(
       "TYPE_UNKNOWN",
       `expected a type that is known, got ${JSON.stringify(type.slice(0, 200))}`,
-      withNearest(nearest, `${DESCRIPTORS_HINT}, or give it encoded: in a .pb file, or as "value" in base64`),
+      withNearest(nearest, TYPE_HINT),
     );
     this.#problems.path.pop();
     return undefined;
@@ -375,7 +377,7 @@ function numbersByName(descriptor: DescEnum): ReadonlyMap<string, number> {
 }
 
 function withNearest(nearest: string | undefined, hint: string): string {
-  return nearest === undefined ? hint : `did you mean "${nearest}"? Otherwise: ${hint}`;
+  return nearest === undefined ? hint : `did you mean "${nearest}"? What is newer needs --descriptors FILE`;
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

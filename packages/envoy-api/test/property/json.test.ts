@@ -27,7 +27,12 @@ const messages = [
 
 const anyMessage = fc
   .constantFrom(...messages)
-  .chain((message) => fc.tuple(fc.constant(message), arbitraryJson(message, schema)));
+  .chain((message) => fc.tuple(fc.constant(message), arbitraryJson(message, schema).map(throughText)));
+
+/** What is left of a value in a text of JSON, which has no -0. */
+function throughText(json: unknown): unknown {
+  return JSON.parse(JSON.stringify(json));
+}
 
 function encode(message: (typeof messages)[number], json: unknown): Uint8Array {
   const problems = new ProblemList();
@@ -64,8 +69,7 @@ describe("what is read from JSON", () => {
       fc.property(anyMessage, fc.constantFrom("json" as const, "proto" as const), ([message, json], names) => {
         const bytes = encode(message, json);
         const printed = new JsonWriter(schema, names).write(message, fromBinary(message, bytes));
-        // Through text, as a file or a wire would carry it.
-        expect(encode(message, JSON.parse(JSON.stringify(printed)))).toEqual(bytes);
+        expect(encode(message, throughText(printed))).toEqual(bytes);
       }),
       { numRuns: 400 },
     );

@@ -85,7 +85,10 @@ class SettingsReading {
     const key = path.join(".");
     const known = [...settingTable.map((row) => row.key), "groups"];
     const meant = nearest(key, known);
-    const hint = meant === undefined ? `there are ${known.join(", ")}` : `did you mean ${quote(meant)}?`;
+    const group = key.slice(0, key.indexOf(".") + 1);
+    const choice = known.filter((other) => other.startsWith(group));
+    const listed = (choice.length === 0 ? known : choice).join(", ");
+    const hint = meant === undefined ? `there are ${listed}` : `did you mean ${quote(meant)}?`;
     this.#note("SETTING_UNKNOWN", path, "key", `expected a setting, got ${quote(key)}`, hint);
   }
 
