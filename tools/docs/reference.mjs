@@ -28,26 +28,24 @@ const kindNames = {
   address: "`host:port`, `:port` or `off`",
   path: "path",
   paths: "one or more paths",
+  texts: "one or more texts",
   boolean: "`true` or `false`",
   text: "text",
 };
 
-async function settings(root, cli) {
+async function settings(root) {
   const { settingTable } = await load(root, "source/dist/settings/setting-table.js");
   const { flagNameOf, variableOf } = await load(root, "cli/dist/index.js");
   return table(
     ["key", "flag", "variable", "value", "default", "what it is"],
-    // A setting that the command does not offer is not supported yet.
-    settingTable
-      .filter(({ key }) => cli.offers("serve", `--${flagNameOf(key)}`))
-      .map((row) => [
-        code(row.key),
-        code(`--${flagNameOf(row.key)}`),
-        code(variableOf(row.key)),
-        row.words === undefined ? kindNames[row.kind] : row.words.map(code).join(", "),
-        row.default === undefined ? "" : code(row.default),
-        row.doc,
-      ]),
+    settingTable.map((row) => [
+      code(row.key),
+      code(`--${flagNameOf(row.key)}`),
+      code(variableOf(row.key)),
+      row.words === undefined ? kindNames[row.kind] : row.words.map(code).join(", "),
+      row.default === undefined ? "" : code(row.default),
+      row.doc,
+    ]),
   );
 }
 

@@ -28,7 +28,11 @@ for (const cell of cells.filter((one) => (isLong || !one.isLong) && one.name.inc
   for (let run = 0; run < runs; run++) {
     for (const subject of subjects) {
       process.stderr.write(`${cell.name}: ${subject}, run ${run + 1} of ${runs}\n`);
-      measurements.push(await measure(cell, subject, tools));
+      try {
+        measurements.push(await measure(cell, subject, tools));
+      } catch (cause) {
+        process.stderr.write(`  failed: ${cause instanceof Error ? cause.message : String(cause)}\n`);
+      }
     }
   }
   results.push({ cell, measurements });

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { type SettingKey, settingTable } from "@xdskit/source";
 import { expect, test } from "vitest";
 import { resolveSettings } from "../src/settings/resolve-settings.ts";
-import { flagNameOf, unreadSettings, variableOf } from "../src/settings/setting-flag.ts";
+import { serverOptionsOf } from "../src/settings/server-options.ts";
+import { flagNameOf, variableOf } from "../src/settings/setting-flag.ts";
 import { VERSION } from "../src/version.ts";
 
 const nothing = { flags: {}, env: {}, file: {}, cwd: "/cwd", directory: "/dir" };
@@ -27,6 +28,11 @@ test("paths of flags and variables start where the caller is, those of the file 
   expect(values.list("descriptors")).toEqual(["/cwd/a", "/cwd/b", "/cwd/c"]);
 });
 
+test("the admin API answers to the names that are given", () => {
+  const { values } = resolveSettings({ ...nothing, env: { XDS_ADMIN_NAMES: "xds.example,xds" } });
+  expect(serverOptionsOf(values).admin).toEqual({ host: "127.0.0.1", port: 18001, names: ["xds.example", "xds"] });
+});
+
 test("every mistake is told at once, with the name it was given under", () => {
   const { troubles } = resolveSettings({
     ...nothing,
@@ -37,7 +43,7 @@ test("every mistake is told at once, with the name it was given under", () => {
 });
 
 test("every setting has a flag and a variable of its own", () => {
-  const keys = settingTable.map(({ key }) => key).filter((key) => !unreadSettings.includes(key));
+  const keys = settingTable.map(({ key }) => key);
   expect(new Set(keys.map(flagNameOf)).size).toBe(keys.length);
   expect(new Set(keys.map(variableOf)).size).toBe(keys.length);
   expect(variableOf("limits.max-streams")).toBe("XDS_MAX_STREAMS");

@@ -131,16 +131,25 @@ type connection struct {
 	framer *http2.Framer
 	out    *bufio.Writer
 	reader responseReader
+	// What waits for the server's windows: a request that names 100,000 versions is larger than those.
+	queued           []byte
+	connectionWindow int
+	streamWindow     int
+	initialWindow    int
 }
 
-const largest = 1<<31 - 1
+const (
+	largest       = 1<<31 - 1
+	defaultWindow = 65535
+)
 
 func connect(index int, initial []heldResource) (*connection, error) {
 	conn, err := net.Dial("tcp", *address)
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{index: index, conn: conn, out: bufio.NewWriterSize(conn, 1<<14)}
+	c := &connection{index: index, conn: conn, out: bufio.NewWriterSize(conn, 1<<14),
+		connectionWindow: defaultWindow, streamWindow: defaultWindow, initialWindow: defaultWindow}
 	c.framer = http2.NewFramer(c.out, bufio.NewReaderSize(conn, 1<<16))
 	c.framer.SetReuseFrames()
 	c.reader.capture = index == 0 && held == nil
@@ -149,7 +158,7 @@ func connect(index int, initial []heldResource) (*connection, error) {
 		http2.Setting{ID: http2.SettingInitialWindowSize, Val: largest},
 		http2.Setting{ID: http2.SettingMaxFrameSize, Val: 1 << 20},
 		http2.Setting{ID: http2.SettingEnablePush, Val: 0})
-	c.framer.WriteWindowUpdate(0, largest-65535)
+	c.framer.WriteWindowUpdate(0, largest-defaultWindow)
 	var headers bytes.Buffer
 	encoder := hpack.NewEncoder(&headers)
 	for _, field := range [][2]string{{":method", "POST"}, {":scheme", "http"}, {":path", "/" + *service + "/" + method()},
@@ -178,13 +187,24 @@ func method() string {
 	return "StreamClusters"
 }
 
-// send frames one gRPC message, in as many DATA frames as it takes.
+// send frames one gRPC message.
 func (c *connection) send(message []byte) {
-	framed := append([]byte{0, byte(len(message) >> 24), byte(len(message) >> 16), byte(len(message) >> 8), byte(len(message))}, message...)
-	for len(framed) > 0 {
-		n := min(len(framed), 16384)
-		c.framer.WriteData(1, false, framed[:n])
-		framed = framed[n:]
+	c.queued = append(c.queued, 0, byte(len(message)>>24), byte(len(message)>>16), byte(len(message)>>8), byte(len(message)))
+	c.queued = append(c.queued, message...)
+	c.drain()
+}
+
+// drain writes what the server's windows have room for, in as many DATA frames as it takes.
+func (c *connection) drain() {
+	for {
+		n := min(len(c.queued), 16384, c.connectionWindow, c.streamWindow)
+		if n <= 0 {
+			return
+		}
+		c.framer.WriteData(1, false, c.queued[:n])
+		c.queued = c.queued[n:]
+		c.connectionWindow -= n
+		c.streamWindow -= n
 	}
 }
 
@@ -197,9 +217,22 @@ func (c *connection) read() {
 		switch f := frame.(type) {
 		case *http2.SettingsFrame:
 			if !f.IsAck() {
+				if size, ok := f.Value(http2.SettingInitialWindowSize); ok {
+					c.streamWindow += int(size) - c.initialWindow
+					c.initialWindow = int(size)
+				}
 				c.framer.WriteSettingsAck()
+				c.drain()
 				c.out.Flush()
 			}
+		case *http2.WindowUpdateFrame:
+			if f.StreamID == 0 {
+				c.connectionWindow += int(f.Increment)
+			} else {
+				c.streamWindow += int(f.Increment)
+			}
+			c.drain()
+			c.out.Flush()
 		case *http2.PingFrame:
 			if !f.IsAck() {
 				c.framer.WritePing(true, f.Data)
@@ -208,8 +241,11 @@ func (c *connection) read() {
 		case *http2.DataFrame:
 			bytesRead.Add(int64(len(f.Data())))
 			c.reader.feed(f.Data(), c.received)
-		case *http2.GoAwayFrame, *http2.RSTStreamFrame:
-			fmt.Fprintln(os.Stderr, "the server ended a stream:", frame)
+		case *http2.GoAwayFrame:
+			fmt.Fprintln(os.Stderr, "the server went away:", f.ErrCode, string(f.DebugData()))
+			os.Exit(1)
+		case *http2.RSTStreamFrame:
+			fmt.Fprintln(os.Stderr, "the server ended a stream:", f.ErrCode)
 			os.Exit(1)
 		case *http2.HeadersFrame:
 			if f.StreamEnded() {

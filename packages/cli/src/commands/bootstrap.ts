@@ -6,6 +6,7 @@ import { type Address, parseAddress } from "../settings/address.ts";
 import { type EnvoyMode, envoyBootstrap } from "./bootstrap/envoy.ts";
 import { grpcBootstrap } from "./bootstrap/grpc.ts";
 import { type Locality, parseLocality } from "./bootstrap/locality.ts";
+import type { BootstrapTls } from "./bootstrap/tls.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 
 const MODES: readonly EnvoyMode[] = ["ads-delta", "ads-sotw", "delta", "sotw"];
@@ -17,6 +18,8 @@ interface BootstrapFlags {
   readonly mode: EnvoyMode;
   readonly admin?: Address;
   readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
   readonly locality: Locality;
   readonly metadata: Readonly<Record<string, string>>;
 }
@@ -45,6 +48,8 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
       ),
     )
     .option("--ca <file>", "connect over TLS; PEM file of the authority that signed the server's certificate")
+    .option("--cert <file>", "PEM file of the certificate that the client shows")
+    .option("--key <file>", "PEM file of that certificate's private key")
     .addOption(
       new Option("-m, --metadata <key=value>", "of the node (may be repeated)").argParser(addPair).default({}, "none"),
     )
@@ -65,17 +70,32 @@ async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandC
   const text = serverOf(flags, io);
   const server = parseAddress(text);
   if (server === undefined) throw new CommandError(exitCode.usage, `--server: expected host:port, got "${text}"`);
-  const { node, cluster, mode, metadata, locality, ca } = flags;
+  const { node, cluster, mode, metadata, locality } = flags;
+  const tls = tlsOf(flags);
   if (client === "grpc") {
     if (mode !== "ads-delta" && mode !== "ads-sotw") {
       throw new CommandError(exitCode.usage, "gRPC clients ask on one aggregated stream", "leave --mode off");
     }
-    io.stdout.write(formatJson(grpcBootstrap({ server, node, cluster, metadata, locality, ca })));
+    io.stdout.write(formatJson(grpcBootstrap({ server, node, cluster, metadata, locality, tls })));
     return exitCode.ok;
   }
   const admin = flags.admin ?? { host: "127.0.0.1", port: 9901 };
-  io.stdout.write(envoyBootstrap({ server, node, cluster, metadata, locality, mode, admin, ca }));
+  io.stdout.write(envoyBootstrap({ server, node, cluster, metadata, locality, mode, admin, tls }));
   return exitCode.ok;
+}
+
+function tlsOf({ ca, cert, key }: BootstrapFlags): BootstrapTls | undefined {
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new CommandError(exitCode.usage, "a certificate and its key go together", "give both --cert and --key");
+  }
+  const client = cert === undefined || key === undefined ? undefined : { cert, key };
+  if (ca !== undefined) return { ca, client };
+  if (client === undefined) return undefined;
+  throw new CommandError(
+    exitCode.usage,
+    "--cert is for TLS",
+    "give --ca, too: the authority of the server's certificate",
+  );
 }
 
 function readAddress(text: string): Address {

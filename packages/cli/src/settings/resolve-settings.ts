@@ -8,7 +8,7 @@ import {
   settingTable,
 } from "@xdskit/source";
 import { camelcase } from "./camelcase.ts";
-import { flagNameOf, unreadSettings, variableOf } from "./setting-flag.ts";
+import { flagNameOf, variableOf } from "./setting-flag.ts";
 
 /** Where settings come from; what is earlier goes before what is later, and the defaults of the table come last. */
 export interface SettingSources {
@@ -34,15 +34,10 @@ export interface ResolvedSettings {
 
 /** Settles each setting: flag, variable, file, default. */
 export function resolveSettings(sources: SettingSources): ResolvedSettings {
-  const { file } = sources;
   const values = new Map<SettingKey, SettingValue>();
   const given = new Set<SettingKey>();
   const troubles: SettingTrouble[] = [];
   for (const setting of settingTable) {
-    if (unreadSettings.includes(setting.key)) {
-      if (file[setting.key] !== undefined) troubles.push(`${setting.key}: is not supported yet`);
-      continue;
-    }
     const found = firstGiven(setting, sources);
     if (found.trouble !== undefined) troubles.push(found.trouble);
     if (found.value === undefined) continue;
@@ -64,7 +59,7 @@ function firstGiven(setting: Setting, { flags, env, file, cwd, directory }: Sett
   const variable = variableOf(setting.key);
   const fromEnv = env[variable];
   if (fromEnv !== undefined && fromEnv !== "") {
-    return read(setting, setting.kind === "paths" ? splitPaths(fromEnv) : fromEnv, variable, cwd);
+    return read(setting, splitVariable(setting, fromEnv), variable, cwd);
   }
   const fromFile = file[setting.key];
   if (fromFile !== undefined) return { value: withPaths(setting, fromFile, directory), isGiven: true };
@@ -77,6 +72,11 @@ function read(setting: Setting, given: unknown, name: string, from: string): Fou
   if (trouble === undefined) return { value: withPaths(setting, value, from), isGiven: true };
   const hint = trouble.hint === undefined ? "" : ` (${trouble.hint})`;
   return { trouble: `${name}: ${trouble.message}${hint}`, isGiven: false };
+}
+
+function splitVariable({ kind }: Setting, text: string): string | readonly string[] {
+  if (kind === "paths") return splitPaths(text);
+  return kind === "texts" ? text.split(",").filter((part) => part !== "") : text;
 }
 
 /** A variable names several files with a comma between them, or a colon, as PATH does. */

@@ -1,5 +1,5 @@
 import type { Edition } from "@xdskit/protocol";
-import type { Limits, ListenAddress, ManagementServerOptions, TlsFiles } from "@xdskit/server";
+import type { AdminAddress, Limits, ListenAddress, ManagementServerOptions, TlsFiles } from "@xdskit/server";
 import type { SettingKey } from "@xdskit/source";
 import { CommandError, exitCode } from "../exit-code.ts";
 import { type Address, parseAddress } from "./address.ts";
@@ -27,7 +27,7 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
   const edition = editionOf(values);
   return {
     listen: listenAddressOf(values, "listen"),
-    admin: values.text("admin") === "off" ? false : listenAddressOf(values, "admin"),
+    admin: adminOf(values),
     insecure: values.flag("insecure") ?? false,
     requireNode: values.flag("require-node") ?? false,
     controlPlane: values.text("control-plane") ?? "xdskit",
@@ -35,6 +35,11 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
     ...(edition !== undefined && { edition }),
     ...(tls !== undefined && { tls }),
   };
+}
+
+function adminOf(values: SettingValues): AdminAddress | false {
+  if (values.text("admin") === "off") return false;
+  return { ...listenAddressOf(values, "admin"), names: values.list("admin-names") };
 }
 
 function listenAddressOf(values: SettingValues, key: "listen" | "admin"): ListenAddress {

@@ -21,30 +21,32 @@ const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   paths: "<file>",
   word: "<word>",
   text: "<text>",
+  texts: "<text>",
 };
-
-/** Settings that a file may have, but that nothing reads yet: offering them would be a promise. */
-export const unreadSettings: readonly SettingKey[] = ["state-dir"];
 
 /** Adds the flags of settings to a command: all of them, or those named. */
 export function addSettingFlags(command: Command, keys?: readonly SettingKey[]): void {
   for (const setting of settingTable) {
-    if (unreadSettings.includes(setting.key) || (keys !== undefined && !keys.includes(setting.key))) continue;
+    if (keys !== undefined && !keys.includes(setting.key)) continue;
     for (const option of optionsOf(setting)) command.addOption(option.helpGroup("Settings:"));
   }
 }
 
 function optionsOf(setting: Setting): readonly Option[] {
   const name = flagNameOf(setting.key);
-  const several = setting.kind === "paths" ? "; may be repeated, in the variable with commas" : "";
+  const several = isList(setting) ? "; may be repeated, in the variable with commas" : "";
   const says = `${sentence(setting)}${several} [${variableOf(setting.key)}]`;
   if (setting.kind === "boolean") {
     return [new Option(`--${name}`, says), new Option(`--no-${name}`).hideHelp()];
   }
   const value = setting.words === undefined ? VALUES[setting.kind] : `<${setting.words.join("|")}>`;
   const option = new Option(`--${name} ${value}`, says);
-  if (setting.kind !== "paths") return [option];
-  return [option.argParser((path: string, before: readonly string[] | undefined) => [...(before ?? []), path])];
+  if (!isList(setting)) return [option];
+  return [option.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), text])];
+}
+
+function isList({ kind }: Setting): boolean {
+  return kind === "paths" || kind === "texts";
 }
 
 function sentence({ doc, default: byDefault, kind }: Setting): string {

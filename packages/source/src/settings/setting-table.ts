@@ -14,6 +14,8 @@ export type SettingKind =
   | "path"
   /** One or more paths (list of strings). */
   | "paths"
+  /** One or more texts that are not empty (list of strings). */
+  | "texts"
   /** One of a few words (string). */
   | "word"
   /** Any text that is not empty (string). */
@@ -41,6 +43,7 @@ export interface Setting {
 export type SettingKey =
   | "listen"
   | "admin"
+  | "admin-names"
   | "control-plane"
   | "descriptors"
   | "validation"
@@ -48,7 +51,6 @@ export type SettingKey =
   | "insecure"
   | "require-node"
   | "edition"
-  | "state-dir"
   | "tls.cert"
   | "tls.key"
   | "tls.ca"
@@ -73,6 +75,12 @@ export type SettingKey =
 export const settingTable: readonly Setting[] = [
   row("listen", "address", "127.0.0.1:18000", "Where clients connect."),
   row("admin", "address", "127.0.0.1:18001", "Where the admin API and the metrics are; off for none."),
+  row(
+    "admin-names",
+    "texts",
+    undefined,
+    "Host names that the admin API may be called by, besides localhost; * for any.",
+  ),
   row("control-plane", "text", "xdskit", "The identifier of this server in every response."),
   row("descriptors", "paths", undefined, "Encoded FileDescriptorSets with messages to know besides the built-in ones."),
   words(
@@ -90,7 +98,6 @@ export const settingTable: readonly Setting[] = [
   ),
   row("require-node", "boolean", undefined, "Refuses clients that do not say which node they are."),
   words("edition", ["2018", "2020", "2021", "current"], "current", "The edition of the protocol for unknown clients."),
-  row("state-dir", "path", undefined, "Where what was served last is kept across restarts."),
   row("tls.cert", "path", undefined, "PEM file of the server's certificate, followed by its chain."),
   row("tls.key", "path", undefined, "PEM file of the server's private key."),
   row("tls.ca", "path", undefined, "PEM file of the authorities that client certificates are checked against."),

@@ -27,6 +27,8 @@ test.each<[SettingKind, unknown, unknown]>([
   ["path", "a.pem", "a.pem"],
   ["paths", "a", ["a"]],
   ["paths", ["a", "b"], ["a", "b"]],
+  ["texts", "a", ["a"]],
+  ["texts", ["a", "*"], ["a", "*"]],
   ["word", "json", "json"],
 ])("%s %j is %j", (kind, given, expected) => {
   expect(readSettingValue(setting(kind), given)).toEqual({ value: expected, trouble: undefined });
@@ -46,6 +48,7 @@ test.each<[SettingKind, unknown, string]>([
   ["address", "::1:80", "SETTING_INVALID"],
   ["path", "", "SETTING_WRONG_TYPE"],
   ["paths", [1], "SETTING_WRONG_TYPE"],
+  ["texts", ["a", ""], "SETTING_WRONG_TYPE"],
   ["word", "jsno", "SETTING_INVALID"],
   ["text", null, "SETTING_WRONG_TYPE"],
 ])("%s %j is refused", (kind, given, code) => {

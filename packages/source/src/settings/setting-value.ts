@@ -36,7 +36,9 @@ export function readSettingValue(setting: Setting, given: unknown): ValueResult 
     case "address":
       return readAddress(given);
     case "paths":
-      return readPaths(given);
+      return readList(given, "a path, or a list of paths");
+    case "texts":
+      return readList(given, "a text, or a list of texts");
     case "word":
       return readWord(given, setting.words ?? []);
     case "path":
@@ -90,10 +92,10 @@ function readAddress(given: unknown): ValueResult {
   );
 }
 
-function readPaths(given: unknown): ValueResult {
+function readList(given: unknown, expected: string): ValueResult {
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
-  const paths = list.filter((path): path is string => typeof path === "string" && path !== "");
-  return paths.length === list.length ? good(paths) : wrongType("a path, or a list of paths", given);
+  const texts = list.filter((text): text is string => typeof text === "string" && text !== "");
+  return texts.length === list.length ? good(texts) : wrongType(expected, given);
 }
 
 function readWord(given: unknown, words: readonly string[]): ValueResult {

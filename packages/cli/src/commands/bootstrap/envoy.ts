@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { stringify } from "yaml";
 import type { Address } from "../../settings/address.ts";
 import type { Locality } from "./locality.ts";
+import type { BootstrapTls } from "./tls.ts";
 
 /** All types on one stream or a stream for each, in delta or State of the World. */
 export type EnvoyMode = "ads-delta" | "ads-sotw" | "delta" | "sotw";
@@ -16,8 +17,8 @@ export interface EnvoyBootstrapOptions {
   readonly mode: EnvoyMode;
   /** Envoy's own admin interface. */
   readonly admin: Address;
-  /** Over TLS, trusting this authority. */
-  readonly ca: string | undefined;
+  /** Over TLS. */
+  readonly tls: BootstrapTls | undefined;
 }
 
 const SERVER_CLUSTER = "xds_server";
@@ -58,7 +59,7 @@ function dynamicResources(mode: EnvoyMode): unknown {
   return { ads_config: source, cds_config: config, lds_config: config };
 }
 
-function serverCluster({ server, ca }: EnvoyBootstrapOptions): unknown {
+function serverCluster({ server, tls }: EnvoyBootstrapOptions): unknown {
   return {
     name: SERVER_CLUSTER,
     type: isIP(server.host) === 0 ? "STRICT_DNS" : "STATIC",
@@ -74,17 +75,22 @@ function serverCluster({ server, ca }: EnvoyBootstrapOptions): unknown {
       cluster_name: SERVER_CLUSTER,
       endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
     },
-    ...(ca !== undefined && { transport_socket: tlsSocket(server, ca) }),
+    ...(tls !== undefined && { transport_socket: tlsSocket(server, tls) }),
   };
 }
 
-function tlsSocket(server: Address, ca: string): unknown {
+function tlsSocket(server: Address, { ca, client }: BootstrapTls): unknown {
   return {
     name: "envoy.transport_sockets.tls",
     typed_config: {
       "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
       ...(isIP(server.host) === 0 && { sni: server.host }),
-      common_tls_context: { validation_context: { trusted_ca: { filename: ca } } },
+      common_tls_context: {
+        ...(client !== undefined && {
+          tls_certificates: [{ certificate_chain: { filename: client.cert }, private_key: { filename: client.key } }],
+        }),
+        validation_context: { trusted_ca: { filename: ca } },
+      },
     },
   };
 }

@@ -1,5 +1,6 @@
 import { type Address, formatReachedAddress } from "../../settings/address.ts";
 import type { Locality } from "./locality.ts";
+import type { BootstrapTls } from "./tls.ts";
 
 /** Who is to be served, and where. */
 export interface GrpcBootstrapOptions {
@@ -8,19 +9,17 @@ export interface GrpcBootstrapOptions {
   readonly cluster: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly locality: Locality;
-  /** Over TLS, trusting this authority. */
-  readonly ca: string | undefined;
+  /** Over TLS. */
+  readonly tls: BootstrapTls | undefined;
 }
 
 /** The JSON that GRPC_XDS_BOOTSTRAP names: read by gRPC in C++, Go, Java, Node and Python (client-behaviours 3). */
-export function grpcBootstrap({ server, node, cluster, metadata, locality, ca }: GrpcBootstrapOptions): unknown {
-  const insecure = { type: "insecure" };
-  const tls = { type: "tls", config: { ca_certificate_file: ca } };
+export function grpcBootstrap({ server, node, cluster, metadata, locality, tls }: GrpcBootstrapOptions): unknown {
   return {
     xds_servers: [
       {
         server_uri: formatReachedAddress(server),
-        channel_creds: [ca === undefined ? insecure : tls],
+        channel_creds: [tls === undefined ? { type: "insecure" } : tlsCredentials(tls)],
         // Releases from before v2 ended speak v3 only if they are told to.
         server_features: ["xds_v3"],
       },
@@ -28,4 +27,9 @@ export function grpcBootstrap({ server, node, cluster, metadata, locality, ca }:
     // grpc-js refuses a node without a locality, be it empty.
     node: { id: node, cluster, locality, ...(Object.keys(metadata).length > 0 && { metadata }) },
   };
+}
+
+function tlsCredentials({ ca, client }: BootstrapTls): unknown {
+  const identity = client === undefined ? {} : { certificate_file: client.cert, private_key_file: client.key };
+  return { type: "tls", config: { ca_certificate_file: ca, ...identity } };
 }

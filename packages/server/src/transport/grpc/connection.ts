@@ -17,6 +17,8 @@ const MAX_SESSION_MB = 1_024;
 /** More streams than may be open, so that one too many is told by a status instead of waiting without a word. */
 const SPARE_STREAMS = 100;
 const MAX_STREAMS = 2 ** 31 - 1;
+/** What a client may send before it waits to be read. One that comes back names all it holds, about 70 bytes for each. */
+const RECEIVE_WINDOW_BYTES = 1_048_576;
 /** Connections of one start are asked to go within this share of their age, so that they do not go together. */
 const AGE_JITTER = 0.1;
 /** PINGs of connections that were opened together are spread over this share of the interval, in so many steps. */
@@ -61,9 +63,11 @@ export class GrpcConnection {
     this.#peer = peer;
     this.#id = id;
     const settings: Settings = {
+      initialWindowSize: RECEIVE_WINDOW_BYTES,
       maxConcurrentStreams: Math.min(MAX_STREAMS, options.limits.maxStreamsPerPeer + SPARE_STREAMS),
     };
     this.#session = performServerHandshake(socket, { maxSessionMemory: MAX_SESSION_MB, settings });
+    this.#session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
     this.#session.on("stream", (stream, headers) => this.#serve(stream, headers));
     this.#session.on("error", (error: Error) => {
       this.#closeReason = error.message; // "close" follows
