@@ -26,7 +26,7 @@ export const addCompletionCommand: AddCommand = (program, context) => {
 
 async function completion(shell: string, program: Command, { io }: CommandContext): Promise<ExitCode> {
   const commands = program.commands.map(describeCommand);
-  const options = program.options.filter(({ hidden }) => !hidden).map(describeOption);
+  const options = program.createHelp().visibleOptions(program).map(describeOption); // with --help
   const script = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }[shell];
   io.stdout.write(script?.(commands, options) ?? "");
   return exitCode.ok;
