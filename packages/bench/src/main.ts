@@ -2,10 +2,12 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Cell, cells } from "./cells.ts";
+import { type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { table } from "./table.ts";
 
-// npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell.
+// npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell; then `xds serve` on
+// directories (`--only files`).
 
 const option = (name: string): string | undefined => {
   const index = process.argv.indexOf(name);
@@ -38,4 +40,11 @@ for (const cell of cells.filter((one) => (isLong || !one.isLong) && one.name.inc
   results.push({ cell, measurements });
   process.stdout.write(`${table([{ cell, measurements }])}\n`);
 }
-process.stdout.write(`\n${table(results)}\n`);
+const directories: DirectoryMeasurement[] = [];
+for (const { files } of directoryCells.filter((one) => (isLong || !one.isLong) && "files".includes(only))) {
+  for (let run = 0; run < runs; run++) {
+    process.stderr.write(`100,000 resources in ${files.toLocaleString("en")} files, run ${run + 1} of ${runs}\n`);
+    directories.push(await measureDirectory(files, tools));
+  }
+}
+process.stdout.write(`\n${table(results)}\n\n${directoryTable(directories)}\n`);

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Cell } from "./cells.ts";
-import { Peer } from "./peer.ts";
+import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
 
 /** Who is measured; `floor` is a server that decides nothing, to show what load client and machine can do at most. */
 export type Subject = "xdskit" | "linear" | "snapshot" | "floor";
@@ -20,8 +20,6 @@ export interface Measurement {
   readonly peakMb: number;
 }
 
-const SERVER_CPU = 0;
-const CLIENT_CPU = 1;
 const CHANGES = 7;
 
 /** Measures one subject in one cell: server on one core, load client on the other. `tools`: where the Go programs are. */
@@ -65,20 +63,4 @@ function startServer(cell: Cell, subject: Subject, tools: string): Peer {
   }
   if (subject === "floor") return new Peer(`${tools}/floor`, ["-resources", String(cell.resources)], SERVER_CPU);
   return new Peer(`${tools}/gcp`, ["-resources", String(cell.resources), "-cache", subject], SERVER_CPU);
-}
-
-async function tell(peer: Peer, command: string, event: string): Promise<Readonly<Record<string, unknown>>> {
-  peer.say(command);
-  return peer.hears(event);
-}
-
-/** Waits until the server has stopped working: acknowledgements are part of the work. */
-async function quiet(server: Peer): Promise<void> {
-  let { cpuSeconds } = server.usage();
-  for (;;) {
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    const now = server.usage().cpuSeconds;
-    if (now - cpuSeconds < 0.02) return;
-    cpuSeconds = now;
-  }
 }

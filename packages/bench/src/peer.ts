@@ -2,6 +2,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
+/** Servers run on one core, load clients on another. */
+export const SERVER_CPU = 0;
+export const CLIENT_CPU = 1;
+
 /** What a process says in one line of JSON. */
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -16,8 +20,8 @@ export class Peer implements AsyncDisposable {
   }[] = [];
   #errors = "";
 
-  /** `cpu`: the core that it is bound to. */
-  constructor(command: string, args: readonly string[], cpu: number) {
+  /** `cpu`: the core that it is bound to. `says`: where its lines of JSON are. */
+  constructor(command: string, args: readonly string[], cpu: number, says: "stdout" | "stderr" = "stdout") {
     this.#process = spawn("taskset", ["-c", String(cpu), command, ...args]);
     this.#process.stderr.on("data", (text: Buffer) => {
       this.#errors = `${this.#errors}${text.toString()}`.slice(-2_000);
@@ -25,7 +29,7 @@ export class Peer implements AsyncDisposable {
     this.#process.once("exit", () => {
       for (const { event, reject } of this.#waiting) reject(new Error(`ended before "${event}": ${this.#errors}`));
     });
-    createInterface({ input: this.#process.stdout }).on("line", (line) => this.#hear(line));
+    createInterface({ input: this.#process[says] }).on("line", (line) => this.#hear(line));
   }
 
   say(line: string): void {
@@ -71,5 +75,22 @@ export class Peer implements AsyncDisposable {
       this.#waiting.splice(index, 1);
       waiting.resolve(line);
     }
+  }
+}
+
+/** Gives a command and waits for what it leads to. */
+export async function tell(peer: Peer, command: string, event: string): Promise<Line> {
+  peer.say(command);
+  return peer.hears(event);
+}
+
+/** Waits until a process has stopped working: acknowledgements are part of a server's work. */
+export async function quiet(peer: Peer): Promise<void> {
+  let { cpuSeconds } = peer.usage();
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const now = peer.usage().cpuSeconds;
+    if (now - cpuSeconds < 0.02) return;
+    cpuSeconds = now;
   }
 }

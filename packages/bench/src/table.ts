@@ -1,11 +1,6 @@
 import type { Cell } from "./cells.ts";
+import { format, median } from "./figures.ts";
 import type { Measurement, Subject } from "./measure.ts";
-
-/** The middle one; of an even number the lower of the two. */
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[(sorted.length - 1) >> 1] ?? Number.NaN;
-}
 
 /** Medians as a Markdown table, a line for each subject in each cell. */
 export function table(
@@ -48,8 +43,4 @@ function row(cell: Cell, subject: Subject, all: readonly Measurement[]): string 
 function nameOf(subject: Subject): string {
   if (subject === "floor") return "(nothing to decide)";
   return subject === "xdskit" ? "xdskit" : `go-control-plane, ${subject} cache`;
-}
-
-function format(value: number): string {
-  return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(2);
 }
