@@ -37,6 +37,11 @@ describeWith("envoy", "Envoy", () => {
     afterAll(() => stack[Symbol.asyncDispose]());
 
     const loadOn = (): HttpLoad => stack.use(startHttpLoad({ port }));
+    /** Envoy calls a stream connected as soon as it is open, also one that is about to be refused. */
+    const isServed = async (): Promise<boolean> => {
+      const { cds, eds, lds, rds } = await fates(server, "e2e-1");
+      return [cds, eds, lds, rds].every((fate) => fate !== undefined) && (await isConnected(envoy));
+    };
     /** What must never happen in this story: a timer that ran out, a cluster that is left warming. */
     const quietly = async (): Promise<object> => {
       const stats = await envoy.stats();
@@ -267,7 +272,7 @@ describeWith("envoy", "Envoy", () => {
       await until({ says: "Envoy has noticed", withinMs: 10_000 }, async () => (await connectedStreams(envoy)) === 0);
       await watchFor(times(1_000, 10_000));
       await server.start();
-      const { ms } = await until({ says: "Envoy is back", withinMs: 30_000 }, async () => await isConnected(envoy));
+      const { ms } = await until({ says: "Envoy is back", withinMs: 30_000 }, isServed);
       note("2.5 kill -9 and restart", mode.name, "connected again, ms", ms);
       await watchFor(1_000);
       const later = await envoy.stats();
@@ -292,7 +297,7 @@ describeWith("envoy", "Envoy", () => {
       site.write({ "routes.yaml": routeFile([{ cluster: "green" }]) });
       await until({ says: "Envoy has noticed", withinMs: 10_000 }, async () => (await connectedStreams(envoy)) === 0);
       await server.start();
-      await until({ says: "Envoy is back", withinMs: 30_000 }, async () => await isConnected(envoy));
+      await until({ says: "Envoy is back", withinMs: 30_000 }, isServed);
       const ms = await load.answeredBy("green", 2_000);
       note("2.5 changed while down", mode.name, "first answer, ms", ms);
       expect((await load.stop()).failed).toEqual({});
@@ -316,7 +321,7 @@ describeWith("envoy", "Envoy", () => {
       const removed = ["cluster_manager.cluster_removed", "listener_manager.listener_removed"];
       expect(removed.map((name) => later(name) - earlier(name))).toEqual([0, 0]);
       site.write({ "broken.yaml": undefined });
-      const { ms } = await until({ says: "Envoy is served again", withinMs: 30_000 }, async () => isConnected(envoy));
+      const { ms } = await until({ says: "Envoy is served again", withinMs: 30_000 }, isServed);
       note("2.5 back to a broken directory", mode.name, "connected after the mistake is gone, ms", ms);
       expect((await load.stop()).failed).toEqual({});
       expect(await quietly()).toEqual(quiet);
