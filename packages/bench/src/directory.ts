@@ -98,7 +98,7 @@ export function directoryTable(all: readonly DirectoryMeasurement[]): string {
       median(own.flatMap((one) => one.changeMs)),
       median(own.map((one) => one.peakMb)),
     ];
-    return `| ${[`100,000 resources in ${files.toLocaleString("en")} files`, ...columns.map(format)].join(" | ")} |`;
+    return `| ${[`100,000 resources in ${files === 1 ? "one file" : `${files.toLocaleString("en")} files`}`, ...columns.map(format)].join(" | ")} |`;
   });
   return [
     "| xds serve | ready after, ms | 1 change, at the client, ms | peak MB |",
