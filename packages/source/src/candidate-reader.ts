@@ -2,10 +2,16 @@ import { setImmediate } from "node:timers/promises";
 import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
 import { createResource, type Resource } from "@xdskit/protocol";
 import type { Candidate } from "./document/envelope.ts";
+import { ItemMemory, knownItem } from "./document/item-memory.ts";
 import { type Decoding, readValue } from "./read-resource.ts";
 
-/** Resources of the same file as it was before, by a digest of their JSON: what did not change is not read again. */
-export type KnownResources = Map<bigint, Resource>;
+/** Resources of the same file as it was before: what did not change is not read again. */
+export class KnownResources {
+  /** By their texts, as far as the reader of the text tells those. */
+  readonly items: ItemMemory = new ItemMemory();
+  /** By a digest of their JSON. */
+  digests: ReadonlyMap<bigint, Resource> = new Map();
+}
 
 /** How long decoding may keep everything else waiting. */
 const PAUSE_AFTER_MS = 15;
@@ -13,14 +19,16 @@ const PAUSE_AFTER_MS = 15;
 /** Reads candidates of one file, and remembers those that are read. */
 export class CandidateReader {
   readonly #decoding: Decoding;
-  readonly #known: KnownResources | undefined;
-  readonly #now: KnownResources = new Map();
+  readonly #known: KnownResources;
+  readonly #keepsDigests: boolean;
+  readonly #digests = new Map<bigint, Resource>();
   #pausedAt = performance.now();
 
-  /** Without `known`, nothing is remembered: a file of one resource is known by its own digest. */
-  constructor(decoding: Decoding, known: KnownResources | undefined) {
+  /** A file of one resource is known by its own digest. */
+  constructor(decoding: Decoding, known: KnownResources, count: number) {
     this.#decoding = decoding;
     this.#known = known;
+    this.#keepsDigests = count > 1;
   }
 
   /** A promise to wait for when other work has waited long enough. */
@@ -32,23 +40,29 @@ export class CandidateReader {
   }
 
   read({ value, path, bodyPath }: Candidate): { resource: Resource | undefined; problems: readonly FieldProblem[] } {
-    const digest = this.#known === undefined ? undefined : contentDigest([JSON.stringify(value)]);
-    const known = digest === undefined ? undefined : this.#known?.get(digest);
-    if (known !== undefined) {
-      if (digest !== undefined) this.#now.set(digest, known);
-      return { resource: known, problems: [] };
+    const known = knownItem(value);
+    if (known !== undefined) return { resource: known.resource, problems: [] };
+    const { items, digests } = this.#known;
+    const digest = this.#keepsDigests && !items.isNoted(value) ? contentDigest([JSON.stringify(value)]) : undefined;
+    const same = digest === undefined ? undefined : digests.get(digest);
+    if (digest !== undefined && same !== undefined) {
+      this.#digests.set(digest, same);
+      return { resource: same, problems: [] };
     }
-    const { input, problems } = readValue(value, this.#decoding, bodyPath.slice(path.length));
+    const inner = bodyPath.slice(path.length);
+    const { input, problems } = readValue(value, this.#decoding, inner);
     if (input === undefined) return { resource: undefined, problems };
     const resource = createResource(input, contentDigest);
     // One with warnings is read again, so that they are said again.
-    if (digest !== undefined && problems.length === 0) this.#now.set(digest, resource);
+    if (problems.length > 0) return { resource, problems };
+    if (digest === undefined) items.remember(value, { resource, bodyPath: inner });
+    else this.#digests.set(digest, resource);
     return { resource, problems };
   }
 
   /** What this file holds now is what is known next time. */
   finish(): void {
-    this.#known?.clear();
-    for (const [digest, resource] of this.#now) this.#known?.set(digest, resource);
+    this.#known.items.finish();
+    this.#known.digests = this.#digests;
   }
 }

@@ -1,6 +1,7 @@
 import { createEnvoyApi, encodeSotwResponse } from "@xdskit/envoy-api";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { KnownResources } from "./candidate-reader.ts";
 import { decodeFile } from "./decode.ts";
 import type { FileContent } from "./file-content.ts";
 import type { FileFormat } from "./layout.ts";
@@ -26,7 +27,7 @@ resources: [{ [type.googleapis.com/envoy.config.cluster.v3.Cluster] { name: "b" 
 `;
 
 async function decode(format: FileFormat, bytes: Uint8Array): Promise<FileContent> {
-  return await decodeFile({ file: "f", format, bytes }, { api, validation: "warn" }, new Map());
+  return await decodeFile({ file: "f", format, bytes }, { api, validation: "warn" }, new KnownResources());
 }
 
 const utf8 = new TextEncoder();

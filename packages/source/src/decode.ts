@@ -28,7 +28,7 @@ export async function decodeFile(
   const { text, problem } = decodeText(file, bytes);
   if (text === undefined) return { resources: [], problems: [problem], refused: anythingRefused };
   if (format === "text") return await decodeTextFormat(file, text, decoding, known);
-  const source = new SourceText(text, format);
+  const source = new SourceText(text, format, known.items);
   const { documents, troubles } = source.parsed;
   const values = documents.map(({ value }) => value);
   const content = await decodeDocuments({ file, documents: values, text: source, known }, decoding);

@@ -22,7 +22,7 @@ export async function decodeDocuments(
 ): Promise<FileContent> {
   const unfolded = documents.map(unfold);
   const count = unfolded.reduce((sum, { candidates }) => sum + candidates.length, 0);
-  const reader = new CandidateReader(decoding, count > 1 ? known : undefined);
+  const reader = new CandidateReader(decoding, known, count);
   const decoded = new DecodedDocuments(file, text);
   for (const [document, { candidates, troubles }] of unfolded.entries()) {
     for (const { code, message, hint, path, part } of troubles) {

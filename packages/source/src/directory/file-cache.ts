@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { contentDigest } from "@xdskit/envoy-api";
-import type { KnownResources } from "../candidate-reader.ts";
+import { KnownResources } from "../candidate-reader.ts";
 import { decodeFile } from "../decode.ts";
 import { anythingRefused, type FileContent, type LayerFile } from "../file-content.ts";
 import { settingsFile } from "../layout.ts";
@@ -149,7 +149,7 @@ export class FileCache {
       return "same";
     }
     if (reading.isPatient && role.format === "yaml" && this.#isUnfinished(path, found)) return "changing";
-    const known: KnownResources = before?.known ?? new Map();
+    const known = before?.known ?? new KnownResources();
     const content = await decodeFile({ file: path, format: role.format, bytes: found.bytes }, reading.decoding, known);
     this.#keep(path, { stamp: found.stamp, digest, layerFile: { file: path, layer: role.layer, content }, known });
     return "changed";
@@ -164,7 +164,12 @@ export class FileCache {
     const said = before?.layerFile.content.problems[0];
     if (before?.digest === undefined && said?.code === problem.code && said.message === problem.message) return "same";
     const content: FileContent = { resources: [], problems: [problem], refused: anythingRefused };
-    this.#keep(path, { stamp, digest: undefined, layerFile: { file: path, layer, content }, known: new Map() });
+    this.#keep(path, {
+      stamp,
+      digest: undefined,
+      layerFile: { file: path, layer, content },
+      known: new KnownResources(),
+    });
     return "changed";
   }
 

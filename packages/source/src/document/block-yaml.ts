@@ -1,3 +1,4 @@
+import type { ItemMemory } from "./item-memory.ts";
 import { maxNesting, type ParsedDocument } from "./parsed-text.ts";
 import { type Places, setField } from "./places.ts";
 import { resolvePlain } from "./plain-scalar.ts";
@@ -7,13 +8,15 @@ import { resolvePlain } from "./plain-scalar.ts";
  * one-line scalars, literal blocks, comments, several documents. No documents for everything else, mistakes included; the
  * caller then asks the complete reader, whose answer for the texts read here is the same (a property test compares them).
  *
+ * Items of the list that is the document, or of its `resources`, are not read if they are known.
+ *
  * It exists because of its speed: 5,000 clusters take 40 ms instead of 480, and 100,000 of them 0.35 s and no tree of nodes.
  */
-export function readBlockYaml(text: string, places?: Places): BlockYaml {
+export function readBlockYaml(text: string, places?: Places, items?: ItemMemory): BlockYaml {
   // Tabs, control characters, lone carriage returns, and the separators about which versions of YAML disagree.
   const unusual = text.search(UNUSUAL);
   if (unusual !== -1) return { documents: undefined, stoppedAt: unusual };
-  const reader = new BlockReader(text, places);
+  const reader = new BlockReader(text, places, items);
   try {
     return { documents: reader.readDocuments(), stoppedAt: undefined };
   } catch (error) {
@@ -53,6 +56,7 @@ interface Token {
 class BlockReader {
   readonly #text: string;
   readonly #places: Places | undefined;
+  readonly #items: ItemMemory | undefined;
   #indent = 0;
   /** The first character of the content. */
   #start = 0;
@@ -62,9 +66,10 @@ class BlockReader {
   #next = 0;
   #state: "content" | "document-start" | "end" = "end";
 
-  constructor(text: string, places: Places | undefined) {
+  constructor(text: string, places: Places | undefined, items: ItemMemory | undefined) {
     this.#text = text;
     this.#places = places;
+    this.#items = items;
   }
 
   get at(): number {
@@ -78,7 +83,7 @@ class BlockReader {
       if (this.#state === "document-start") this.#advance();
       if (this.#state !== "content") continue; // an empty document says nothing
       const offset = this.#start;
-      documents.push({ value: this.#readBlock(0), offset });
+      documents.push({ value: this.#readBlock(0, this.#items), offset });
       if (this.#state === "content") throw tooUnusual;
     }
     return documents;
@@ -119,9 +124,10 @@ class BlockReader {
     return "document-start";
   }
 
-  #readBlock(depth: number): unknown {
+  /** `items`: if it is a list, it is one of resources. */
+  #readBlock(depth: number, items?: ItemMemory): unknown {
     if (depth > maxNesting) throw tooUnusual;
-    if (this.#isItem()) return this.#readList(this.#indent, depth);
+    if (this.#isItem()) return this.#readList(this.#indent, depth, items);
     return this.#readMapping(this.#indent, depth);
   }
 
@@ -154,32 +160,52 @@ class BlockReader {
     const isDeeper = this.#state === "content" && this.#indent > indent;
     const isListBeside = this.#state === "content" && this.#indent === indent && this.#isItem();
     this.#places?.noteEntry(mapping, key, keyAt, isDeeper || isListBeside ? this.#start : after);
-    if (isDeeper) setField(mapping, key, this.#readBlock(depth + 1));
-    else if (isListBeside) setField(mapping, key, this.#readList(indent, depth + 1));
+    const items = depth === 0 && key === "resources" ? this.#items : undefined;
+    if (isDeeper) setField(mapping, key, this.#readBlock(depth + 1, items));
+    else if (isListBeside) setField(mapping, key, this.#readList(indent, depth + 1, items));
     else setField(mapping, key, null);
   }
 
-  #readList(indent: number, depth: number): unknown {
+  #readList(indent: number, depth: number, items?: ItemMemory): unknown {
     const list: unknown[] = [];
     while (this.#state === "content" && this.#indent === indent && this.#isItem()) {
-      const dashAt = this.#start;
-      const itemAt = this.#skipSpaces(dashAt + 1);
-      if (this.#isEndOfLine(itemAt)) {
-        this.#advance();
-        const isDeeper = this.#state === "content" && this.#indent > indent;
-        this.#places?.noteItem(list, isDeeper ? this.#start : dashAt);
-        list.push(isDeeper ? this.#readBlock(depth + 1) : null);
-        continue;
-      }
-      this.#places?.noteItem(list, itemAt);
-      if (this.#isItemAt(itemAt) || this.#keyAt(itemAt) !== undefined) {
-        this.#indent += itemAt - dashAt;
-        this.#start = itemAt;
-        list.push(this.#readBlock(depth + 1));
-      } else list.push(this.#readInLine(itemAt, indent, depth));
+      list.push(items === undefined ? this.#readItem(list, indent, depth) : this.#recall(items, list, indent, depth));
     }
     if (this.#state === "content" && this.#indent > indent) throw tooUnusual;
     return list;
+  }
+
+  #readItem(list: object, indent: number, depth: number): unknown {
+    const dashAt = this.#start;
+    const itemAt = this.#skipSpaces(dashAt + 1);
+    if (this.#isEndOfLine(itemAt)) {
+      this.#advance();
+      const isDeeper = this.#state === "content" && this.#indent > indent;
+      this.#places?.noteItem(list, isDeeper ? this.#start : dashAt);
+      return isDeeper ? this.#readBlock(depth + 1) : null;
+    }
+    this.#places?.noteItem(list, itemAt);
+    if (!this.#isItemAt(itemAt) && this.#keyAt(itemAt) === undefined) return this.#readInLine(itemAt, indent, depth);
+    this.#indent += itemAt - dashAt;
+    this.#start = itemAt;
+    return this.#readBlock(depth + 1);
+  }
+
+  /** An item goes on until a line that begins with a dash where its own is; one that is known by its text is not read. */
+  #recall(items: ItemMemory, list: object, indent: number, depth: number): unknown {
+    const from = this.#start;
+    const next = this.#text.indexOf(`\n${" ".repeat(indent)}-`, from);
+    const end = next === -1 ? this.#text.length : next + 1;
+    const text = this.#text.slice(from, end);
+    const known = items.recall(text);
+    if (known !== undefined) {
+      this.#moveTo(end);
+      return known;
+    }
+    const value = this.#readItem(list, indent, depth);
+    const readTo = this.#state === "end" ? this.#text.length : this.#start - this.#indent;
+    if (readTo === end) items.note(value, text);
+    return value;
   }
 
   /** A value that begins on the line of its key or dash; only a literal block goes on after it. */

@@ -1,6 +1,7 @@
 import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { nearest } from "../nearest.ts";
 import { quote, type ValuePath } from "../problem.ts";
+import { knownItem } from "./item-memory.ts";
 import type { Part } from "./places.ts";
 import { entryOf, isMapping } from "./places.ts";
 
@@ -132,7 +133,11 @@ function unfoldBootstrap(document: Readonly<Record<string, unknown>>, found: Fou
 
 function unfoldList(list: readonly unknown[], path: ValuePath, impliedType: string | undefined, found: Found): void {
   for (const [index, item] of list.entries()) {
-    if (isMapping(item)) unfoldItem(item, [...path, index], impliedType, found);
+    const known = knownItem(item);
+    if (known !== undefined) {
+      const itemPath = [...path, index];
+      found.candidates.push({ path: itemPath, value: item, bodyPath: [...itemPath, ...known.bodyPath] });
+    } else if (isMapping(item)) unfoldItem(item, [...path, index], impliedType, found);
     else found.troubles.push(wrongType([...path, index], "a resource", item));
   }
 }

@@ -1,4 +1,5 @@
 import type { ValuePath } from "../problem.ts";
+import type { ItemMemory } from "./item-memory.ts";
 import type { Part, Places } from "./places.ts";
 
 /** Something that makes a text unreadable, or that would be read otherwise than it looks. */
@@ -31,8 +32,8 @@ export interface ParsedText {
   readonly troubles: readonly TextTrouble[];
 }
 
-/** Reads a text; notes the places of all its values if it is asked to. */
-export type TextReader = (text: string, places?: Places) => ParsedText;
+/** Reads a text; notes the places of all its values if it is asked to, and leaves out what is known. */
+export type TextReader = (text: string, places?: Places, items?: ItemMemory) => ParsedText;
 
 /** Deeper nesting is refused: Envoy's messages stay below it, and protobuf itself stops at 100 messages. */
 export const maxNesting = 200;

@@ -1,5 +1,6 @@
 import type { FileFormat } from "../layout.ts";
 import type { ValuePath } from "../problem.ts";
+import type { ItemMemory } from "./item-memory.ts";
 import { readJson } from "./json.ts";
 import type { DocumentPlace, ParsedDocument, ParsedText, TextReader } from "./parsed-text.ts";
 import type { PlacedText, ShownPlace } from "./placed-text.ts";
@@ -18,11 +19,12 @@ export class SourceText implements PlacedText {
   readonly #position: TextPosition;
   #located: { readonly documents: readonly ParsedDocument[]; readonly places: Places } | undefined;
 
-  constructor(text: string, format: Extract<FileFormat, "yaml" | "json">) {
+  /** What `items` knows stands in the documents as it is known, unread. */
+  constructor(text: string, format: Extract<FileFormat, "yaml" | "json">, items?: ItemMemory) {
     this.#text = text;
     this.#format = format;
     this.#position = new TextPosition(text);
-    this.parsed = READERS[format](text);
+    this.parsed = READERS[format](text, undefined, items);
   }
 
   /** The place of an offset. The line is shown only if nothing in the whole text looks like a secret. */

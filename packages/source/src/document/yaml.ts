@@ -14,6 +14,7 @@ import {
   type YAMLSeq,
 } from "yaml";
 import { readBlockYaml } from "./block-yaml.ts";
+import type { ItemMemory } from "./item-memory.ts";
 import { maxNesting, nestingTrouble, type ParsedDocument, type ParsedText, type TextTrouble } from "./parsed-text.ts";
 import { type Places, setField } from "./places.ts";
 import { jsonInteger, jsonNumber } from "./plain-scalar.ts";
@@ -31,8 +32,8 @@ const MAX_MISTAKES = 10;
  * Reads YAML 1.2 with its core schema: `no` is a string, large integers keep their digits (as strings). Merge keys
  * (`<<`) and tags of one's own are refused, as Envoy does not know them either.
  */
-export function readYaml(text: string, places?: Places): ParsedText {
-  const { documents, stoppedAt } = readBlockYaml(text, places);
+export function readYaml(text: string, places?: Places, items?: ItemMemory): ParsedText {
+  const { documents, stoppedAt } = readBlockYaml(text, places, items);
   if (documents !== undefined) return { documents, troubles: [] };
   if (text.length <= MAX_UNUSUAL_CHARACTERS) return readAnyYaml(text, places);
   return { documents: [], troubles: [tooLargeToBeUnusual(stoppedAt)] };
