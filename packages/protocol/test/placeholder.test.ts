@@ -25,6 +25,16 @@ describe("a cluster without endpoints", () => {
     expect(says(talk.turns())).toEqual([["c@2"], ["c@none"]]);
   });
 
+  test("is told of its endpoints once the placeholder is answered", () => {
+    const talk = withPlaceholders();
+    talk.put(resource(CLUSTER, "c", "1"));
+    talk.open(1, "sotw");
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["c"] })))).toEqual([["c@none"]]);
+    talk.put(resource(ENDPOINTS, "c", "1"));
+    expect(talk.turns()).toEqual([]);
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["c"] })))).toEqual([["c@1"]]);
+  });
+
   test("never loses endpoints that the client holds", () => {
     const talk = withPlaceholders();
     talk.put(resource(CLUSTER, "c", "1"), resource(ENDPOINTS, "c", "1"));

@@ -249,6 +249,33 @@ describe("turns", () => {
   });
 });
 
+describe("what one stream owes on another of the same node", () => {
+  test.each(["sotw", "delta"] as const)("is told although the other one had its turn (%s)", (variant) => {
+    const talk = new Conversation();
+    talk.put(resource(CLUSTER, "a", "1"), resource(ENDPOINTS, "a", "1"));
+    const ask = (stream: number, type: typeof CLUSTER, names: readonly string[], nonce?: string): void => {
+      const request =
+        variant === "sotw"
+          ? sotw(type, { node: node("n"), names, nonce })
+          : delta(type, { node: node("n"), ...(nonce === undefined ? { subscribe: names } : { nonce }) });
+      talk.hear(stream, request);
+    };
+    for (const [stream, type, names] of [
+      [1, ENDPOINTS, ["a"]],
+      [2, CLUSTER, ["*"]],
+    ] as const) {
+      talk.open(stream, variant, type);
+      ask(stream, type, names);
+      ask(stream, type, names, "1");
+    }
+    talk.put(resource(CLUSTER, "a", "2"));
+    expect(talk.turns().map(({ stream, says }) => [stream, says])).toEqual([
+      [2, ["a@2"]],
+      [1, ["a@1"]],
+    ]);
+  });
+});
+
 describe("nodes that are placed anew", () => {
   test("move, stay or go", () => {
     const talk = new Conversation({ placement: () => ["base"] });

@@ -155,6 +155,20 @@ describe("an Envoy that withheld its answers", () => {
     expect(talk.understood()).toBe("nack, nacked 2: 3 no");
   });
 
+  test("and asks on a stream of its own means the newest whatever the version", () => {
+    const talk = talkWith([c("a", "1")]);
+    talk.open(2, "sotw", CLUSTER);
+    talk.hear(2, sotw(CLUSTER, { node: envoy }));
+    talk.put(c("a", "2"));
+    talk.turns();
+    const timer = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []))[0];
+    talk.plane.on({ kind: "timer-fired", timer: timer ?? 0 });
+    const [second] = talk.turns();
+    expect(second?.says).toEqual(["a@2"]);
+    talk.hear(2, sotw(CLUSTER, { nonce: "2", versionInfo: second?.version, error: no }));
+    expect(talk.understood()).toBe("nack, nacked 2: 3 no");
+  });
+
   test("and has only one to answer means that one", () => {
     const talk = talkWith([c("a", "1")]);
     const [first] = talk.hear(1, sotw(CLUSTER, { node: envoy }));
@@ -189,6 +203,27 @@ describe("what is given up", () => {
     talk.turns();
     expect(says(talk.hear(1, sotw(CLUSTER, { names: ["a", "b"] })))).toEqual([["b@1"]]);
     expect(says(talk.hear(1, sotw(CLUSTER, { nonce: "2", names: ["a", "b"] })))).toEqual([]);
+  });
+
+  test.each([
+    ["is said to be gone where an answer can say it", CLUSTER, c, [["b@1", "x@1"]]],
+    ["is not spoken of where none can", ENDPOINTS, e, []],
+  ] as const)("while its answer is on its way, and named again after another answer, %s", (_, type, make, said) => {
+    const talk = talkWith([make("a", "1"), make("b", "1"), make("x", "1")]);
+    talk.hear(1, sotw(type, { names: ["a", "b"] }));
+    talk.receive(1, sotw(type, { names: ["b"] }));
+    talk.change({ deletes: [{ type, name: "a" }] });
+    talk.hear(1, sotw(type, { names: ["b", "x"] }));
+    expect(says(talk.hear(1, sotw(type, { names: ["a", "b", "x"] })))).toEqual(said);
+  });
+
+  test("after it was answered out of turn is not told any more", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] })))).toEqual([["b@1"]]);
+    talk.receive(1, sotw(ENDPOINTS, { names: ["a"] }));
+    talk.put(e("b", "2"));
+    expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["a"] }))).toEqual([]);
   });
 });
 

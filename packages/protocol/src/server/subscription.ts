@@ -110,15 +110,11 @@ export class Subscription {
     const asked = new Set(subscribe);
     const asksAll = asked.delete(WILDCARD);
     const dropped = new Set<string>();
-    if (subscribe.length > 0) {
-      this.#hasNamed = true;
-      this.#isLegacy = false;
-    }
     if (asksAll) this.#isWildcard = true;
     const names = new Set(this.#names);
     for (const name of asked) names.add(name);
     for (const name of unsubscribe) {
-      if (name === WILDCARD) this.#leaveWildcard();
+      if (name === WILDCARD) this.#isWildcard = false;
       else if (names.delete(name)) dropped.add(name);
       asked.delete(name);
     }
@@ -136,11 +132,6 @@ export class Subscription {
     this.#isWildcard = true;
     this.#isLegacy = true;
     return { ...unchanged, joinedWildcard: true };
-  }
-
-  #leaveWildcard(): void {
-    this.#isWildcard = false;
-    this.#isLegacy = false;
   }
 
   #own(names: ReadonlySet<string>): void {
