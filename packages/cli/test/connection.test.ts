@@ -125,7 +125,12 @@ test("every file that a setting names and that is not there is told at once", as
   const io = new CapturedIo();
   expect(await run(["serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "off"], io)).toBe(1);
   const lines = io.stderr.text.split("\n").map((line) => line.replace(/: ENOENT.*/, ""));
-  expect(lines).toEqual(["xds: descriptors", "tls.cert", "tls.key", ""]);
+  expect(lines).toEqual([
+    "xds: xdskit.yaml:2:14: descriptors",
+    "xdskit.yaml:1:14: tls.cert",
+    "xdskit.yaml:1:26: tls.key",
+    "",
+  ]);
 });
 
 test("the log says the address that is listened at", async () => {

@@ -6,10 +6,10 @@ import { serverOptionsOf } from "../src/settings/server-options.ts";
 import { flagNameOf, variableOf } from "../src/settings/setting-flag.ts";
 import { VERSION } from "../src/version.ts";
 
-const nothing = { flags: {}, env: {}, file: {}, cwd: "/cwd", directory: "/dir" };
+const nothing = { flags: {}, env: {}, file: { settings: {}, places: {} }, cwd: "/cwd", directory: "/dir" };
 
 test("a flag goes before a variable, that before the file, and that before the default", () => {
-  const file = { "limits.max-streams": 3 };
+  const file = { settings: { "limits.max-streams": 3 }, places: {} };
   const env = { XDS_MAX_STREAMS: "2" };
   const flags = { maxStreams: "1" };
   const read = (sources: Partial<Parameters<typeof resolveSettings>[0]>): number | undefined =>
@@ -23,7 +23,7 @@ test("paths of flags and variables start where the caller is, those of the file 
     resolveSettings({ ...nothing, ...sources }).values.text(key);
   expect(read({ flags: { tlsCert: "a.pem" } })).toBe("/cwd/a.pem");
   expect(read({ env: { XDS_TLS_CERT: "/etc/a.pem" } })).toBe("/etc/a.pem");
-  expect(read({ file: { "tls.cert": "a.pem" } })).toBe("/dir/a.pem");
+  expect(read({ file: { settings: { "tls.cert": "a.pem" }, places: {} } })).toBe("/dir/a.pem");
   const { values } = resolveSettings({ ...nothing, env: { XDS_DESCRIPTORS: "a,b:c" } });
   expect(values.list("descriptors")).toEqual(["/cwd/a", "/cwd/b", "/cwd/c"]);
 });
@@ -40,6 +40,22 @@ test("every mistake is told at once, with the name it was given under", () => {
     env: { XDS_KEEPALIVE: "soon", XDS_INSECURE: "perhaps" },
   });
   expect(troubles.map((trouble) => trouble.split(":")[0])).toEqual(["XDS_INSECURE", "--edition", "XDS_KEEPALIVE"]);
+});
+
+test("who gave a setting is known: a flag, a variable, a place in the file, nobody", () => {
+  const { values } = resolveSettings({
+    ...nothing,
+    flags: { tlsCert: "a.pem" },
+    env: { XDS_TLS_KEY: "a.key" },
+    file: { settings: { "tls.ca": "ca.pem" }, places: { "tls.ca": { line: 3, column: 7 } } },
+  });
+  const keys: readonly SettingKey[] = ["tls.cert", "tls.key", "tls.ca", "listen"];
+  expect(keys.map((key) => values.originOf(key))).toEqual([
+    "--tls-cert",
+    "XDS_TLS_KEY",
+    "xdskit.yaml:3:7: tls.ca",
+    undefined,
+  ]);
 });
 
 test("every setting has a flag and a variable of its own", () => {

@@ -1,6 +1,6 @@
 export type { Progress } from "./directory/file-cache.ts";
 export { createDirectorySource, type DirectorySource, type DirectorySourceOptions } from "./directory-source.ts";
-export { type FileFormat, type FileRole, roleOf } from "./layout.ts";
+export { type FileFormat, type FileRole, roleOf, settingsFile } from "./layout.ts";
 export { type Load, type LoadedState, transactionBetween } from "./loaded-state.ts";
 export { createPlacement } from "./placement.ts";
 export type { Place, Problem, SourceProblemCode } from "./problem.ts";
@@ -23,4 +23,4 @@ export {
   settingTable,
 } from "./settings/setting-table.ts";
 export { readSettingValue, type ValueResult, type ValueTrouble } from "./settings/setting-value.ts";
-export type { PlacedRule, SettingsContent } from "./settings/settings-file.ts";
+export type { PlacedRule, SettingPlaces, SettingsContent } from "./settings/settings-file.ts";

@@ -137,10 +137,12 @@ test("settings are read by themselves, before anything is known about resources"
     "xdskit.yaml": "# mine\nlisten: :1\nlog.level: debug\n",
     "a.yaml": "broken: [",
   });
-  expect((await readSettings(directory)).settings).toEqual({ listen: ":1", "log.level": "debug" });
+  const { settings, places } = await readSettings(directory);
+  expect(settings).toEqual({ listen: ":1", "log.level": "debug" });
+  expect(places).toEqual({ listen: { line: 2, column: 9 }, "log.level": { line: 3, column: 12 } });
   write(directory, "xdskit.yaml", "");
-  expect(await readSettings(directory)).toEqual({ settings: {}, groups: [], problems: [] });
-  expect(await readSettings(`${directory}/nowhere`)).toEqual({ settings: {}, groups: [], problems: [] });
+  expect(await readSettings(directory)).toEqual({ settings: {}, places: {}, groups: [], problems: [] });
+  expect(await readSettings(`${directory}/nowhere`)).toEqual({ settings: {}, places: {}, groups: [], problems: [] });
 });
 
 describe("what has an error in its file", () => {

@@ -54,9 +54,10 @@ async function serve(
 ): Promise<ExitCode> {
   const { io } = context;
   const path = resolve(io.cwd, directory);
-  const { settings, problems } = await readSettings(path);
+  const file = await readSettings(path);
+  const { settings, problems } = file;
   if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, shownPath(path, io.cwd), context);
-  const { values, troubles } = resolveSettings({ flags, env: io.env, file: settings, cwd: io.cwd, directory: path });
+  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory: path });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   const options = serverOptionsOf(values);
   await requireReadableFiles(values);
@@ -123,7 +124,7 @@ function createServeLog(values: SettingValues, context: CommandContext): Command
 
 /** Lines for people in a terminal, JSON for whatever reads a pipe, unless somebody chose. */
 function logFormatOf(values: SettingValues, { io }: CommandContext): "text" | "json" {
-  if (values.isGiven("log.format")) return values.text("log.format") === "json" ? "json" : "text";
+  if (values.originOf("log.format") !== undefined) return values.text("log.format") === "json" ? "json" : "text";
   return io.stderr.isTerminal ? "text" : "json";
 }
 

@@ -52,8 +52,8 @@ export const addValidateCommand: AddCommand = (program, context) => {
 async function validate(directory: string, flags: ValidateFlags, context: CommandContext): Promise<ExitCode> {
   const { io } = context;
   const path = resolve(io.cwd, directory);
-  const { settings } = await readSettings(path);
-  const { values, troubles } = resolveSettings({ flags, env: io.env, file: settings, cwd: io.cwd, directory: path });
+  const file = await readSettings(path);
+  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory: path });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   const load = await loadOnce(path, values, context);
   print(load, { format: flags.format, directory: shownPath(path, io.cwd) }, context);

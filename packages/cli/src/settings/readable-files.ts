@@ -10,7 +10,9 @@ const FILES: readonly SettingKey[] = ["descriptors", "tls.cert", "tls.key", "tls
 export async function requireReadableFiles(values: SettingValues): Promise<void> {
   const named = FILES.flatMap((key) => filesOf(values, key).map((file) => ({ key, file })));
   const troubles = await Promise.all(named.map(async ({ key, file }) => ({ key, why: await whyUnreadable(file) })));
-  const lines = troubles.filter(({ why }) => why !== undefined).map(({ key, why }) => `${key}: ${why}`);
+  const lines = troubles
+    .filter(({ why }) => why !== undefined)
+    .map(({ key, why }) => `${values.originOf(key) ?? key}: ${why}`);
   if (lines.length > 0) throw new CommandError(exitCode.problems, lines.join("\n"));
 }
 

@@ -3,8 +3,9 @@ import {
   readSettingValue,
   type Setting,
   type SettingKey,
-  type Settings,
+  type SettingsContent,
   type SettingValue,
+  settingsFile,
   settingTable,
 } from "@xdskit/source";
 import { camelcase } from "./camelcase.ts";
@@ -15,8 +16,8 @@ export interface SettingSources {
   /** As commander gives them: by the flag's name in camel case. */
   readonly flags: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Of `xdskit.yaml`. */
-  readonly file: Settings;
+  /** What `xdskit.yaml` says, and where. */
+  readonly file: Pick<SettingsContent, "settings" | "places">;
   /** Paths of flags and variables start here. */
   readonly cwd: string;
   /** Paths of the file start here. */
@@ -34,26 +35,26 @@ export interface ResolvedSettings {
 
 /** Settles each setting: flag, variable, file, default. */
 export function resolveSettings(sources: SettingSources): ResolvedSettings {
-  const values = new Map<SettingKey, SettingValue>();
-  const given = new Set<SettingKey>();
+  const values = new Map<SettingKey, Given>();
   const troubles: SettingTrouble[] = [];
   for (const setting of settingTable) {
     const found = firstGiven(setting, sources);
-    if (found.trouble !== undefined) troubles.push(found.trouble);
-    if (found.value === undefined) continue;
-    values.set(setting.key, found.value);
-    if (found.isGiven) given.add(setting.key);
+    if (typeof found === "string") troubles.push(found);
+    else if (found !== undefined) values.set(setting.key, found);
   }
-  return { values: new SettingValues(values, given), troubles };
+  return { values: new SettingValues(values), troubles };
 }
 
-interface Found {
-  readonly value?: SettingValue;
-  readonly trouble?: SettingTrouble;
-  readonly isGiven: boolean;
+/** A setting's value, and who gave it: a flag, a variable, a place in `xdskit.yaml`; undefined: it is the default. */
+interface Given {
+  readonly value: SettingValue;
+  readonly origin: string | undefined;
 }
 
-function firstGiven(setting: Setting, { flags, env, file, cwd, directory }: SettingSources): Found {
+function firstGiven(
+  setting: Setting,
+  { flags, env, file, cwd, directory }: SettingSources,
+): Given | SettingTrouble | undefined {
   const flag = flags[camelcase(flagNameOf(setting.key))];
   if (flag !== undefined) return read(setting, flag, `--${flagNameOf(setting.key)}`, cwd);
   const variable = variableOf(setting.key);
@@ -61,17 +62,20 @@ function firstGiven(setting: Setting, { flags, env, file, cwd, directory }: Sett
   if (fromEnv !== undefined && fromEnv !== "") {
     return read(setting, splitVariable(setting, fromEnv), variable, cwd);
   }
-  const fromFile = file[setting.key];
-  if (fromFile !== undefined) return { value: withPaths(setting, fromFile, directory), isGiven: true };
-  if (setting.default === undefined) return { isGiven: false };
-  return { ...read(setting, setting.default, setting.key, directory), isGiven: false };
+  const fromFile = file.settings[setting.key];
+  if (fromFile !== undefined) {
+    const place = file.places[setting.key];
+    const where = place === undefined ? settingsFile : `${settingsFile}:${place.line}:${place.column}`;
+    return { value: withPaths(setting, fromFile, directory), origin: `${where}: ${setting.key}` };
+  }
+  return setting.default === undefined ? undefined : read(setting, setting.default, undefined, directory);
 }
 
-function read(setting: Setting, given: unknown, name: string, from: string): Found {
+function read(setting: Setting, given: unknown, origin: string | undefined, from: string): Given | SettingTrouble {
   const { value, trouble } = readSettingValue(setting, given);
-  if (trouble === undefined) return { value: withPaths(setting, value, from), isGiven: true };
+  if (trouble === undefined) return { value: withPaths(setting, value, from), origin };
   const hint = trouble.hint === undefined ? "" : ` (${trouble.hint})`;
-  return { trouble: `${name}: ${trouble.message}${hint}`, isGiven: false };
+  return `${origin ?? setting.key}: ${trouble.message}${hint}`;
 }
 
 function splitVariable({ kind }: Setting, text: string): string | readonly string[] {
@@ -96,36 +100,34 @@ function absolute(path: string, from: string): string {
 
 /** Settings with their values; each is read by the method of its kind. */
 export class SettingValues {
-  readonly #values: ReadonlyMap<SettingKey, SettingValue>;
-  readonly #given: ReadonlySet<SettingKey>;
+  readonly #values: ReadonlyMap<SettingKey, Given>;
 
-  constructor(values: ReadonlyMap<SettingKey, SettingValue>, given: ReadonlySet<SettingKey>) {
+  constructor(values: ReadonlyMap<SettingKey, Given>) {
     this.#values = values;
-    this.#given = given;
   }
 
-  /** Somebody gave it; it is not the default. */
-  isGiven(key: SettingKey): boolean {
-    return this.#given.has(key);
+  /** The flag, the variable, or the place in `xdskit.yaml` that gave it; undefined for a default. */
+  originOf(key: SettingKey): string | undefined {
+    return this.#values.get(key)?.origin;
   }
 
   text(key: SettingKey): string | undefined {
-    const value = this.#values.get(key);
+    const value = this.#values.get(key)?.value;
     return typeof value === "string" ? value : undefined;
   }
 
   number(key: SettingKey): number | undefined {
-    const value = this.#values.get(key);
+    const value = this.#values.get(key)?.value;
     return typeof value === "number" ? value : undefined;
   }
 
   flag(key: SettingKey): boolean | undefined {
-    const value = this.#values.get(key);
+    const value = this.#values.get(key)?.value;
     return typeof value === "boolean" ? value : undefined;
   }
 
   list(key: SettingKey): readonly string[] {
-    const value = this.#values.get(key);
+    const value = this.#values.get(key)?.value;
     return typeof value === "object" ? value : [];
   }
 }

@@ -45,7 +45,8 @@ function adminOf(values: SettingValues): AdminAddress | false {
 function listenAddressOf(values: SettingValues, key: "listen" | "admin"): ListenAddress {
   const text = values.text(key) ?? "";
   const address: Address | undefined = parseAddress(text);
-  if (address === undefined) throw new CommandError(exitCode.usage, `${key}: expected host:port, got "${text}"`);
+  if (address === undefined)
+    throw new CommandError(exitCode.usage, `${values.originOf(key) ?? key}: expected host:port, got "${text}"`);
   return address;
 }
 

@@ -12,10 +12,15 @@ import { readSettingValue } from "./setting-value.ts";
 /** What `xdskit.yaml` says; nothing of it holds if there is an error among the problems. */
 export interface SettingsContent {
   readonly settings: Settings;
+  /** Where the value of each setting stands. */
+  readonly places: SettingPlaces;
   /** In the order of the file, with the line and column of each name. */
   readonly groups: readonly PlacedRule[];
   readonly problems: readonly Problem[];
 }
+
+/** Where the value of a setting stands in `xdskit.yaml`. */
+export type SettingPlaces = Partial<Readonly<Record<SettingKey, { readonly line: number; readonly column: number }>>>;
 
 /** A rule, and where its name stands. */
 export interface PlacedRule extends GroupRule {
@@ -24,7 +29,7 @@ export interface PlacedRule extends GroupRule {
 }
 
 /** What holds without a file. */
-export const noSettings: SettingsContent = { settings: {}, groups: [], problems: [] };
+export const noSettings: SettingsContent = { settings: {}, places: {}, groups: [], problems: [] };
 
 /** Reads the settings file, with every problem in it. An empty one says nothing, as does one of comments. */
 export function readSettingsFile(bytes: Uint8Array): SettingsContent {
@@ -40,6 +45,7 @@ class SettingsReading {
   readonly #source: SourceText;
   readonly #problems: Problem[] = [];
   readonly #settings = new Map<SettingKey, SettingValue>();
+  readonly #places = new Map<SettingKey, { readonly line: number; readonly column: number }>();
   readonly #groups: PlacedRule[] = [];
 
   constructor(source: SourceText) {
@@ -61,7 +67,12 @@ class SettingsReading {
       const message = "expected one document, got several";
       this.#note("SETTING_INVALID", [], "value", message, "put all settings under one another, without ---");
     }
-    return { settings: Object.fromEntries(this.#settings), groups: this.#groups, problems: this.#problems };
+    return {
+      settings: Object.fromEntries(this.#settings),
+      places: Object.fromEntries(this.#places),
+      groups: this.#groups,
+      problems: this.#problems,
+    };
   }
 
   /** A setting's key may be nested (`tls: { cert: x }`) or written in one (`tls.cert: x`). */
@@ -73,8 +84,11 @@ class SettingsReading {
       if (key === "groups") this.#readGroups(value);
       else if (setting !== undefined) {
         const { value: read, trouble } = readSettingValue(setting, value);
-        if (read !== undefined) this.#settings.set(setting.key, read);
-        else this.#note(trouble.code, here, "value", trouble.message, trouble.hint);
+        if (trouble !== undefined) this.#note(trouble.code, here, "value", trouble.message, trouble.hint);
+        else {
+          this.#settings.set(setting.key, read);
+          this.#places.set(setting.key, this.#placeOf(here));
+        }
       } else if (!settingTable.some((row) => row.key.startsWith(`${key}.`))) this.#unknownSetting(here);
       else if (isMapping(value)) this.#readMapping(value, here);
       else if (value !== null) this.#wrongType(here, "a mapping", value);
@@ -113,8 +127,12 @@ class SettingsReading {
       this.#wrongType([...path, "name"], "the name of a group", name);
       return;
     }
-    const { line, column } = this.#source.show({ document: 0, path: [...path, "name"], part: "value" });
-    this.#groups.push({ name, match, line, column });
+    this.#groups.push({ name, match, ...this.#placeOf([...path, "name"]) });
+  }
+
+  #placeOf(path: ValuePath): { readonly line: number; readonly column: number } {
+    const { line, column } = this.#source.show({ document: 0, path, part: "value" });
+    return { line, column };
   }
 
   #readMatch(match: unknown, path: ValuePath): NodeMatch {
