@@ -83,9 +83,8 @@ function story(name: GrpcClientName): void {
     expect(await failedBesideRace("svc-a")).toEqual({});
   });
 
-  test("G3: converges when one cluster is swapped for another in one edit", async () => {
-    const before = await client.failures("svc-a");
-    const rounds = times(2, 20);
+  test("G3: loses no call when one cluster is swapped for another in one edit", async () => {
+    const rounds = times(2, 50);
     for (let round = 0; round < rounds; round++) {
       const backend = round % 2 === 0 ? green : blue;
       site.write({ "svc-a.json": serviceOn("svc-a", `swap-${round}`, backend.port) });
@@ -95,7 +94,7 @@ function story(name: GrpcClientName): void {
       site.write({ "svc-a.json": grpcService("svc-a", [backend.port]) });
       await client.lastIs("svc-a", backend.name, 3_000);
     }
-    note("G3 swap in one edit", name, `failed calls in ${rounds} swaps`, (await client.failures("svc-a")) - before);
+    expect(await failedBesideRace("svc-a")).toEqual({});
   });
 
   test("G4: keeps its cluster when the new one is refused, says so once, and takes the fix", async () => {

@@ -11,6 +11,7 @@ export type LogEvent =
   | "stream-ended"
   | "client-slow"
   | "client-odd"
+  | "order-overdue"
   | "limit-hit"
   | "connection-refused"
   | "tls-reloaded"

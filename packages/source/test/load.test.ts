@@ -154,6 +154,15 @@ virtual_hosts:
   const others = (problems: readonly Problem[]): readonly Problem[] =>
     problems.filter(({ file }) => file === "routes.yaml");
 
+  test("S-ORD-09 a route to a cluster that does not exist is told", async () => {
+    const directory = temporaryDirectory({ "clusters.yaml": cluster("other"), "routes.yaml": routes });
+    const { state, problems } = await createDirectorySource({ directory, api }).load();
+    expect(codes(problems)).toContain(
+      "warning REFERENCE_DANGLING routes.yaml virtual_hosts[0].routes[0].route.cluster",
+    );
+    expect(state?.resources).toBe(2);
+  });
+
   test.each([
     ["a misspelt field", `${cluster("hello")}conect_timeout: 1s\n`],
     ["a misspelt type", cluster("hello").replace("Cluster", "Clustr")],

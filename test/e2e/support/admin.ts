@@ -7,6 +7,13 @@ export interface DeliveryRow {
   readonly state: string;
   readonly reason?: string;
   readonly version?: string;
+  readonly waits?: {
+    readonly for: string;
+    readonly name?: string;
+    readonly shortName?: string;
+    readonly refused?: boolean;
+  };
+  readonly heldOver?: readonly string[];
 }
 
 export async function deliveries(server: XdsServer): Promise<readonly DeliveryRow[]> {

@@ -8,6 +8,7 @@ import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
 import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
 
 const STATES = ["acked", "pending", "nacked", "sent", "requested-but-missing", "requested"];
@@ -81,8 +82,9 @@ function describeRefusal({ node, type, shortName, version, reason }: DeliveryAns
   return reason === undefined ? [] : [`${node} refused ${shortName ?? type} ${version}:\n  ${trimReason(reason)}`];
 }
 
-function whyOf({ reason, refused = [], missing = [], ackedVersion }: DeliveryAnswer): string {
+function whyOf({ reason, refused = [], missing = [], ackedVersion, waits, heldOver }: DeliveryAnswer): string {
   return [
+    ...describeWait(waits, heldOver),
     ...(reason === undefined ? [] : [trimReason(reason)]),
     ...(refused.length === 0 ? [] : [`in it: ${refused.join(", ")}`]),
     ...(ackedVersion === undefined ? [] : [`holds ${ackedVersion}`]),

@@ -32,6 +32,10 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
     requireNode: values.flag("require-node") ?? false,
     controlPlane: values.text("control-plane") ?? "xdskit",
     limits: limitsOf(values),
+    dialect: {
+      makeBeforeBreak: values.flag("make-before-break") ?? true,
+      orderLimitMs: values.number("order-limit") ?? 30_000,
+    },
     ...(edition !== undefined && { edition }),
     ...(tls !== undefined && { tls }),
   };

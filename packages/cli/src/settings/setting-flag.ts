@@ -37,7 +37,10 @@ function optionsOf(setting: Setting): readonly Option[] {
   const several = isList(setting) ? "; may be repeated, in the variable with commas" : "";
   const says = `${sentence(setting)}${several} [${variableOf(setting.key)}]`;
   if (setting.kind === "boolean") {
-    return [new Option(`--${name}`, says), new Option(`--no-${name}`).hideHelp()];
+    const on = new Option(`--${name}`, says);
+    if (setting.default !== "true") return [on, new Option(`--no-${name}`).hideHelp()];
+    const off = new Option(`--no-${name}`, `Turns off what is on: ${says.charAt(0).toLowerCase()}${says.slice(1)}`);
+    return [on.hideHelp(), off];
   }
   const value = setting.words === undefined ? VALUES[setting.kind] : `<${setting.words.join("|")}>`;
   const option = new Option(`--${name} ${value}`, says);

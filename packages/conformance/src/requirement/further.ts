@@ -62,6 +62,7 @@ export const traps: readonly Point[] = [
   { id: "T-B9", says: "an empty world, and one that is not known yet" },
   { id: "T-B10", says: "endpoints asked for before clusters" },
   { id: "T-B11", says: "types in any order after a reconnect" },
+  { id: "T-B12", says: "a route to a cluster that is not there yet, or not any more" },
   { id: "T-B13", says: "endpoints that nobody asked for" },
   { id: "T-B14", says: "names of what is long gone" },
   { id: "T-C2", says: "deleting what State of the World cannot delete" },

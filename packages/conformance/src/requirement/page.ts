@@ -17,6 +17,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   REC: "New streams of old clients",
   WRM: "Warming",
   ADS: "Aggregation",
+  ORD: "Make before break",
   CON: "Connections",
   VAL: "Checks of content",
   OBS: "What operators see",

@@ -63,6 +63,11 @@ export const proofs: readonly Proof[] = [
     name: "a client that does not answer PINGs is dropped, and its state freed",
   },
   {
+    id: "S-ORD-09",
+    test: "packages/source/test/load.test.ts",
+    name: "S-ORD-09 a route to a cluster that does not exist is told",
+  },
+  {
     id: "S-OBS-02",
     test: `${admin}/metrics.test.ts`,
     name: "S-OBS-02 streams, requests, responses, ACKs and NACKs are counted by type",

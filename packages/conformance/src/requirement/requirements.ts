@@ -3,6 +3,7 @@ import { exchangeRequirements } from "./exchange.ts";
 import { generalRequirements } from "./general.ts";
 import { interestRequirements } from "./interest.ts";
 import { operationRequirements } from "./operation.ts";
+import { orderRequirements } from "./order.ts";
 import type { Requirement } from "./requirement.ts";
 
 /** Every rule for servers of the groups that this release speaks of, also those whose time has not come. */
@@ -11,5 +12,6 @@ export const requirements: readonly Requirement[] = [
   ...exchangeRequirements,
   ...interestRequirements,
   ...deliveryRequirements,
+  ...orderRequirements,
   ...operationRequirements,
 ];

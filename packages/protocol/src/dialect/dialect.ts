@@ -37,6 +37,10 @@ export interface Dialect {
   readonly unknownType: "ignore" | "reject";
   /** A node in a later request that differs from the first (S-NOD-04). */
   readonly nodeChange: "ignore" | "reject";
+  /** Clusters that are gone are removed last, and what uses new ones is sent after them (S-ORD-05, S-ORD-06). */
+  readonly makeBeforeBreak: boolean;
+  /** How long a step of that order waits for a client that says nothing, in milliseconds. */
+  readonly orderLimitMs: number;
   /** How long newer content waits for the ACK of what was sent, in milliseconds. */
   readonly ackLimitMs: number;
   /** The same, for clients that withhold the ACK of Clusters on an aggregated stream until nothing warms (client-behaviours A16). */

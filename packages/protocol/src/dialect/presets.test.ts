@@ -27,6 +27,8 @@ describe("the dialect of a client that nobody knows", () => {
       resendEdsOnClusterChange: true,
       unknownType: "ignore",
       nodeChange: "ignore",
+      makeBeforeBreak: true,
+      orderLimitMs: 30_000,
       ackLimitMs: 30_000,
       withheldAckLimitMs: { otherwise: undefined },
       nackMayBeOfOlder: { otherwise: false },

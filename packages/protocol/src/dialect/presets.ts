@@ -17,6 +17,8 @@ const current: Dialect = {
   resendEdsOnClusterChange: true,
   unknownType: "ignore",
   nodeChange: "ignore",
+  makeBeforeBreak: true,
+  orderLimitMs: 30_000,
   ackLimitMs: 30_000,
   withheldAckLimitMs: { otherwise: undefined },
   nackMayBeOfOlder: { otherwise: false },

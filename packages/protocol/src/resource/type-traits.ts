@@ -54,6 +54,14 @@ export function sendingRank(kind: TypeKind): number {
   return SENDING_ORDER.indexOf(kind);
 }
 
+/** Kinds whose resources never name a Cluster. */
+const STRANGERS_TO_CLUSTERS: ReadonlySet<TypeKind> = new Set(["rtds", "cds", "eds", "leds", "sds"]);
+
+/** Whether resources of a kind may send traffic to Clusters that they name. */
+export function usesClusters(kind: TypeKind): boolean {
+  return !STRANGERS_TO_CLUSTERS.has(kind);
+}
+
 /** What holds for a type that nobody described: served by its URL alone (S-GEN-04, B-TRD-01). */
 export function opaqueTraits(type: TypeUrl): TypeTraits {
   return { type, kind: "opaque", isFullState: false, owes: [] };

@@ -18,7 +18,7 @@ function bodyOf(...segments: readonly Partial<Segment>[]): Body {
 
 function delivery(nonce: string, isInTurn = true, ...names: readonly string[]): Delivery {
   const body = bodyOf({ puts: names.map((name) => cluster(name, "1")) });
-  return { nonce, body, revision: Number(nonce), isInTurn };
+  return { nonce, body, revision: Number(nonce), from: Number(nonce) - 1, at: Number(nonce), isInTurn };
 }
 
 /** What was sent, oldest first. */

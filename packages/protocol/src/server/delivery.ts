@@ -7,6 +7,10 @@ export interface Delivery {
   readonly nonce: string;
   readonly body: Body;
   readonly revision: number;
+  /** The revision that the client had been told of before; undefined if it was told nothing, or out of turn. */
+  readonly from: number | undefined;
+  /** Counts what is sent to the node, over all its streams. */
+  readonly at: number;
   /** It brought the client up to a position, so newer content waits for its ACK; answers out of turn do not hold it up. */
   readonly isInTurn: boolean;
 }
@@ -17,15 +21,30 @@ const NAMES_SHOWN = 100;
 /** How many responses that were accepted by implication are remembered. */
 const IMPLIED_KEPT = 16;
 
+/**
+ * How long a refusal counts: until each refused name was accepted in another response, until anything was accepted, or
+ * not at all.
+ */
+export type RefusalMemory = "by-name" | "whole" | "none";
+
 /** The fate of each response of one type on one stream. */
 export class Deliveries {
   #pending: Delivery[] = [];
   /** Settled because a newer one was accepted; each may still be refused by its own nonce. */
   #implied: readonly Delivery[] = [];
   #acked: Delivery | undefined;
+  #settled: readonly Delivery[] = [];
   #nacked: { readonly delivery: Delivery; readonly error: Status } | undefined;
   #lastSent: Delivery | undefined;
   #isOverdue = false;
+  readonly #memory: RefusalMemory;
+  readonly #refusedNames = new Set<string>();
+  /** What the client had been told of before the oldest response that it refused and that still counts. */
+  #refusedFrom: number | undefined;
+
+  constructor(memory: RefusalMemory = "none") {
+    this.#memory = memory;
+  }
   #wasAnswered = false;
 
   get pending(): readonly Delivery[] {
@@ -38,6 +57,11 @@ export class Deliveries {
 
   get lastAcked(): Delivery | undefined {
     return this.#acked;
+  }
+
+  /** What the newest ACK accepted: its own response, and every older one that was unsettled. */
+  get lastSettled(): readonly Delivery[] {
+    return this.#settled;
   }
 
   /** The newest response is the one that was refused. */
@@ -60,6 +84,26 @@ export class Deliveries {
     this.#isOverdue = true;
   }
 
+  /**
+   * The revision up to which the client answered what it was told: an unsettled response counts from before it was sent.
+   * Infinite: nothing is unsettled.
+   */
+  get answeredTo(): number {
+    return Math.min(Number.POSITIVE_INFINITY, ...this.#pending.map(({ from }) => from ?? -1));
+  }
+
+  /** The revision before the oldest response that was refused and that still counts. Infinite: none. */
+  get refusedFrom(): number {
+    return this.#refusedFrom ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Names that were accepted in another response, or that are not asked for any more, do not count as refused. */
+  forgive(names: Iterable<string>): void {
+    if (this.#refusedFrom === undefined) return;
+    for (const name of names) this.#refusedNames.delete(name);
+    if (this.#refusedNames.size === 0) this.#refusedFrom = undefined;
+  }
+
   /** Whether a response that is still unsettled holds any of these names. */
   mayBring(names: readonly string[]): boolean {
     const asked = new Set(names);
@@ -78,10 +122,12 @@ export class Deliveries {
     const delivery = this.#pending[index];
     if (delivery === undefined) return undefined;
     this.#wasAnswered = true;
-    this.#implied = [...this.#implied, ...this.#pending.slice(0, index)].slice(-IMPLIED_KEPT);
+    this.#settled = this.#pending.slice(0, index + 1);
+    this.#implied = [...this.#implied, ...this.#settled.slice(0, -1)].slice(-IMPLIED_KEPT);
     this.#pending = this.#pending.slice(index + 1);
     this.#acked = delivery;
     this.#nacked = undefined;
+    for (const { body } of this.#settled) this.forgive(everyName(body));
     return delivery;
   }
 
@@ -93,6 +139,9 @@ export class Deliveries {
     this.#pending = this.#pending.filter((one) => one !== delivery);
     this.#implied = this.#implied.filter((one) => one !== delivery);
     this.#nacked = { delivery, error };
+    if (this.#memory === "none") return delivery;
+    this.#refusedFrom = Math.min(this.refusedFrom, delivery.from ?? -1);
+    if (this.#memory === "by-name") for (const name of everyName(delivery.body)) this.#refusedNames.add(name);
     return delivery;
   }
 
@@ -129,17 +178,19 @@ export class Deliveries {
 /** The names that a body speaks of, in its order; at most 100. */
 export function namesIn(body: Body): readonly string[] {
   const names: string[] = [];
-  for (const segment of body.segments) {
-    for (const put of segment.puts) {
-      if (names.length === NAMES_SHOWN) return names;
-      names.push(put.name);
-    }
-    for (const name of [...segment.removed, ...segment.missing]) {
-      if (names.length === NAMES_SHOWN) return names;
-      names.push(name);
-    }
+  for (const name of everyName(body)) {
+    if (names.length === NAMES_SHOWN) break;
+    names.push(name);
   }
   return names;
+}
+
+function* everyName(body: Body): Iterable<string> {
+  for (const segment of body.segments) {
+    for (const put of segment.puts) yield put.name;
+    yield* segment.removed;
+    yield* segment.missing;
+  }
 }
 
 /** How many resources and removals a body holds. */

@@ -7,11 +7,12 @@ import {
   noInitialVersions,
 } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
-import type { TypeTraits } from "../resource/type-traits.ts";
+import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries } from "./delivery.ts";
-import type { Present } from "./present.ts";
+import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
+import type { Present, Upcoming } from "./present.ts";
 import { Comparison } from "./resume.ts";
 import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
 import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
@@ -21,13 +22,16 @@ interface News {
   readonly puts: Map<string, Resource>;
   readonly removed: Set<string>;
   readonly missing: Set<string>;
+  /** Of `removed`, what was asked for: that it is absent is the answer. */
+  readonly asked: Set<string>;
 }
 
 /** Delta for one type on one stream. */
 export class DeltaTypeStream implements TypeStream {
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
-  readonly deliveries: Deliveries = new Deliveries();
+  readonly deliveries: Deliveries;
+  readonly heldOver: HeldOverSet = nothingHeldOver;
   readonly #options: TypeStreamOptions;
   #position: Position | undefined;
   /** Where the stream stood when everything was asked for once more. */
@@ -50,6 +54,7 @@ export class DeltaTypeStream implements TypeStream {
     const { traits, dialect } = options;
     this.traits = traits;
     this.#options = options;
+    this.deliveries = new Deliveries(usesClusters(traits.kind) ? "by-name" : "none");
     this.subscription = new Subscription({
       legacyWildcard: forKind(dialect.legacyWildcard, traits.kind),
       wildcardSticky: dialect.wildcardSticky,
@@ -90,6 +95,27 @@ export class DeltaTypeStream implements TypeStream {
     return isAny;
   }
 
+  hasNews(view: View): boolean {
+    if (this.#position === undefined || this.#asked.size + this.#ambiguous.size + this.#ahead.size > 0) return true;
+    return this.#position.view !== view || view.changedAt(this.traits.type) > this.#position.revision;
+  }
+
+  isTold(name: string, view: View, present: Present): boolean {
+    const { type } = this.traits;
+    if (this.#position === undefined || this.#asked.has(name)) return false;
+    if (this.#ahead.has(name)) return this.#ahead.get(name) === view.holder(type, name)?.version;
+    return !present.changedNames(this.#position, view, type).has(name);
+  }
+
+  *upcoming(view: View, present: Present): Iterable<Upcoming> {
+    const from = this.#position;
+    yield* present.upcoming(from, view, this.traits.type, this.subscription);
+    for (const term of [...this.#asked, ...this.#ahead.keys()]) {
+      const resource = view.find(this.traits.type, term);
+      if (resource !== undefined) yield { resource, replaces: undefined };
+    }
+  }
+
   next(view: View, present: Present): readonly Answer[] {
     const here: Position = { view, revision: present.revision };
     if (this.#position === undefined) return this.#firstAnswer(here, present);
@@ -123,6 +149,7 @@ export class DeltaTypeStream implements TypeStream {
       for (const name of change.asked) this.#asked.add(name);
       for (const name of fresh) this.#fresh.add(name);
     }
+    this.deliveries.forgive(change.dropped);
     for (const name of change.dropped) {
       this.#asked.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
@@ -174,9 +201,9 @@ export class DeltaTypeStream implements TypeStream {
         missing.length > 0
           ? present.ownBody("delta", here.view, type, segment)
           : present.selectionBody("delta", here.view, type, this.subscription, () => segment, undefined);
-      return this.#advance(here, this.#split(body, [puts]));
+      return this.#advance(here, this.#split(body, [puts], { isInTurn: true, asked: new Set(missing) }));
     }
-    const news: News = { puts: byName(puts), removed: new Set(), missing: new Set() };
+    const news: News = { ...noNews(), puts: byName(puts) };
     for (const term of missing) this.#addAbsent(news, term, here.view, present);
     for (const name of [...this.#ahead.keys(), ...gone]) if (!news.puts.has(name)) news.removed.add(name);
     return this.#advance(here, this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard }));
@@ -197,7 +224,7 @@ export class DeltaTypeStream implements TypeStream {
     if (!is.isDone) return [];
     this.#comparison = undefined;
     this.#initial = noInitialVersions;
-    const news: News = { puts: new Map(), removed: new Set(), missing: new Set() };
+    const news = noNews();
     const hasMoved = from.revision !== here.revision;
     for (const put of is.puts) {
       const now = hasMoved ? here.view.holder(this.traits.type, put.name) : put;
@@ -254,7 +281,7 @@ export class DeltaTypeStream implements TypeStream {
       const body = present.selectionBody("delta", here.view, type, this.subscription, make, position);
       return this.#advance(here, this.#split(body, [puts]));
     }
-    const news: News = { puts: new Map(), removed: new Set(), missing: new Set() };
+    const news = noNews();
     for (const put of selection.puts) if (!this.#ahead.has(put.name)) news.puts.set(put.name, put);
     for (const name of selection.removed) if (!this.#ahead.has(name)) news.removed.add(name);
     for (const [name, told] of this.#ahead) this.#addSince(news, name, told, here.view);
@@ -268,7 +295,7 @@ export class DeltaTypeStream implements TypeStream {
   /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
   #outOfTurn(here: Position, present: Present): readonly Answer[] {
     if (this.#asked.size === 0 && this.#ambiguous.size === 0) return [];
-    const news: News = { puts: new Map(), removed: new Set(), missing: new Set() };
+    const news = noNews();
     this.#addAsked(news, here.view, present);
     this.#asked.clear();
     this.#fresh.clear();
@@ -294,7 +321,10 @@ export class DeltaTypeStream implements TypeStream {
     for (const name of this.#ambiguous) {
       const found = view.holder(this.traits.type, name);
       if (found !== undefined && this.subscription.covers(found)) news.puts.set(name, found);
-      else news.removed.add(name);
+      else {
+        news.removed.add(name);
+        news.asked.add(name);
+      }
     }
     for (const name of news.puts.keys()) news.removed.delete(name);
   }
@@ -313,6 +343,7 @@ export class DeltaTypeStream implements TypeStream {
     switch (forKind(this.#options.dialect.deltaMissing, this.traits.kind)) {
       case "removed":
         news.removed.add(term);
+        news.asked.add(term);
         break;
       case "empty-resource":
         news.removed.delete(term);
@@ -332,7 +363,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   #segment(puts: readonly Resource[], missing: readonly string[]): Segment {
-    const news: News = { puts: new Map(), removed: new Set(), missing: new Set() };
+    const news = noNews();
     for (const term of missing) this.#addMissing(news, term);
     return { puts, removed: [...news.removed], missing: [...news.missing] };
   }
@@ -352,19 +383,20 @@ export class DeltaTypeStream implements TypeStream {
   ): readonly Answer[] {
     const segment: Segment = { puts: [...news.puts.values()], removed: [...news.removed], missing: [...news.missing] };
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
-    return this.#split(present.ownBody("delta", here.view, this.traits.type, segment), [segment.puts], how.isInTurn);
+    const body = present.ownBody("delta", here.view, this.traits.type, segment);
+    return this.#split(body, [segment.puts], { isInTurn: how.isInTurn ?? true, asked: news.asked });
   }
 
   /** Each resource in a response of its own, where an edition wants that (S-RES-07). */
-  #split(body: Body, news: Answer["news"], isInTurn = true): readonly Answer[] {
-    if (!this.#options.dialect.deltaOnePerResponse) return [{ body, isInTurn, news }];
+  #split(body: Body, news: Answer["news"], how: Pick<Answer, "isInTurn" | "asked"> = inTurn): readonly Answer[] {
+    if (!this.#options.dialect.deltaOnePerResponse) return [{ ...how, body, news }];
     const parts = body.segments.flatMap(({ puts, removed, missing }): Segment[] => [
       ...puts.map((put) => ({ puts: [put], removed: [], missing: [] })),
       ...missing.map((name) => ({ puts: [], removed: [], missing: [name] })),
       ...(removed.length > 0 ? [{ puts: [], removed, missing: [] }] : []),
     ]);
-    if (parts.length < 2) return [{ body, isInTurn, news }];
-    return parts.map((part) => ({ body: { ...body, segments: [part] }, isInTurn, news: [part.puts] }));
+    if (parts.length < 2) return [{ ...how, body, news }];
+    return parts.map((part) => ({ ...how, body: { ...body, segments: [part] }, news: [part.puts] }));
   }
 
   #advance(to: Position, answers: readonly Answer[]): readonly Answer[] {
@@ -376,6 +408,12 @@ export class DeltaTypeStream implements TypeStream {
     this.#ahead.clear();
     return answers;
   }
+}
+
+const inTurn = { isInTurn: true };
+
+function noNews(): News {
+  return { puts: new Map(), removed: new Set(), missing: new Set(), asked: new Set() };
 }
 
 function byName(puts: readonly Resource[]): Map<string, Resource> {

@@ -3,6 +3,7 @@ import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { StreamId } from "./event.ts";
+import type { Wait } from "./wait.ts";
 
 /** All that the plane can ask for. Performed in order. */
 export type PlaneEffect =
@@ -70,6 +71,11 @@ export type Report =
       /** The names that were in the rejected response, in its order; at most 100 of them. */
       readonly names: readonly string[];
     }
+  /** From now on something is not sent because of something else that has to come first. */
+  | ({ readonly kind: "wait-began" } & Waiting)
+  | ({ readonly kind: "wait-ended" } & Waiting)
+  /** It was waited for in vain, and is not any longer: what waited is sent. The client may not be protected. */
+  | ({ readonly kind: "order-overdue" } & Waiting)
   /** Something odd that was borne: a changed node, an unknown type, a stale nonce, late initial versions. */
   | {
       readonly kind: "oddity";
@@ -78,5 +84,12 @@ export type Report =
       readonly type: TypeUrl | undefined;
       readonly what: Oddity;
     };
+
+interface Waiting {
+  readonly stream: StreamId;
+  readonly node: Node;
+  readonly type: TypeUrl;
+  readonly wait: Wait;
+}
 
 export type Oddity = "node-changed" | "unknown-type" | "stale-nonce" | "late-initial-versions" | "ack-overdue";

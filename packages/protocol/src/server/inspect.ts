@@ -3,6 +3,7 @@ import type { Node } from "../node/node.ts";
 import type { Peer } from "../node/placement.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { StreamId, Variant } from "./event.ts";
+import type { Wait } from "./wait.ts";
 
 /** One stream as it stands, for people (admin API, dashboards). */
 export interface StreamState {
@@ -28,6 +29,10 @@ export interface TypeState {
   readonly toldRevision: number | undefined;
   /** The version the client would have if it took everything sent. */
   readonly sentVersion: string | undefined;
+  /** What has to come before what there is to be sent; undefined: nothing waits. */
+  readonly wait: Wait | undefined;
+  /** Clusters that are gone and that the client is left with until nothing can use them; at most 100 of them. */
+  readonly heldOver: readonly string[];
   /** Sent and not answered yet, oldest first. */
   readonly pending: readonly DeliveryState[];
   /** The newest response that was accepted. */

@@ -5,7 +5,7 @@ import { statusCode } from "../message/status.ts";
 import { anonymousNode, type Node } from "../node/node.ts";
 import type { Placement } from "../node/placement.ts";
 import type { Resource } from "../resource/resource.ts";
-import { opaqueTraits, type TypeTraits } from "../resource/type-traits.ts";
+import { opaqueTraits, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import type { Digest } from "../resource/version.ts";
 import { reaches } from "../state/difference.ts";
@@ -15,8 +15,9 @@ import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
 import type { StreamState } from "./inspect.ts";
 import { InvariantError } from "./invariant-error.ts";
+import { Order } from "./order.ts";
 import { Present } from "./present.ts";
-import { Stream, type Turn } from "./stream.ts";
+import { type Siblings, Stream, type Turn } from "./stream.ts";
 import type { TypeStream } from "./type-stream.ts";
 
 export interface PlaneOptions {
@@ -40,6 +41,13 @@ export interface PlaneOptions {
 const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
 const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 
+/** Somebody waits, since that revision. */
+interface Timer {
+  readonly stream: Stream;
+  readonly type: TypeStream;
+  readonly since: number;
+}
+
 /** Every stream and every view: an event in, effects out; then turns of streams, a budget at a time. */
 export class Plane {
   readonly #options: PlaneOptions;
@@ -47,12 +55,17 @@ export class Plane {
   readonly #present: Present;
   readonly #opened = new Map<StreamId, StreamOpened>();
   readonly #streams = new Map<StreamId, Stream>();
-  /** Streams of one node on one connection. */
-  readonly #groups = new Map<string, Set<Stream>>();
+  /** Streams of one node on one connection; an aggregated stream is alone. */
+  readonly #siblings = new Map<string, Siblings & { readonly streams: Set<Stream> }>();
   readonly #due = new Set<Stream>();
   readonly #stalled = new Set<StreamId>();
-  readonly #timers = new Map<number, { readonly stream: Stream; readonly type: TypeStream }>();
-  readonly #timerOf = new Map<TypeStream, number>();
+  readonly #timers = new Map<number, Timer>();
+  readonly #timerOf = new Map<TypeStream, { readonly timer: number; readonly ms: number }>();
+  /** Whether resources of a type may name Clusters. */
+  readonly #mayUseClusters = (type: TypeUrl): boolean => {
+    const traits = this.#options.traits(type);
+    return traits !== undefined && usesClusters(traits.kind);
+  };
   #placement: Placement;
   #lastTimer = 0;
 
@@ -108,6 +121,8 @@ export class Plane {
       effects.push(...turn.effects);
       if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
       if (turn.isUnfinished) this.#due.add(stream);
+      if (turn.hasMoved) this.#wake(stream);
+      effects.push(...this.#cancelTimers(stream));
       this.#startTimers(stream, effects);
     }
     return effects;
@@ -205,6 +220,9 @@ export class Plane {
       ...this.#cancelTimers(stream),
     ];
     this.#mark(stream);
+    const owed = stream.identity.siblings.order.takeOwed();
+    if (owed.size > 0) this.#owe(stream, owed);
+    this.#wake(stream);
     const limit = this.#options.maxSubscriptionsPerStream;
     if (limit !== undefined && stream.subscriptions > limit) {
       const message = `subscribed to ${stream.subscriptions} names; at most ${limit} per stream are served`;
@@ -229,13 +247,19 @@ export class Plane {
     if ("refused" in layers) return this.#end(opened.stream, statusCode.PERMISSION_DENIED, layers.refused);
     const overrides = { ...this.#options.dialect, ...opened.dialect };
     const dialect = dialectFor(node, this.#options.edition, overrides);
-    const group = `${opened.connection} ${node.id}`;
-    const siblings = this.#groups.get(group) ?? new Set();
+    const key = opened.onlyType === undefined ? `stream ${opened.stream}` : `${opened.connection} ${node.id}`;
+    const siblings = this.#siblings.get(key) ?? {
+      key,
+      streams: new Set(),
+      waiting: new Set(),
+      order: new Order(this.#mayUseClusters),
+    };
     const view = this.#layers.viewOf(layers);
-    const stream = new Stream(opened, { node, dialect, group, siblings }, view);
+    const stream = new Stream(opened, { node, dialect, siblings }, view);
     this.#streams.set(opened.stream, stream);
     this.#layers.watch(view, stream);
-    this.#groups.set(group, siblings.add(stream));
+    this.#siblings.set(key, siblings);
+    siblings.streams.add(stream);
     return [{ kind: "report", report: { kind: "node-identified", stream: opened.stream, node, layers } }];
   }
 
@@ -270,10 +294,15 @@ export class Plane {
 
   /** What changed clusters owe on the node's other streams of this connection (S-WRM-12). */
   #owe(stream: Stream, owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>): void {
-    for (const other of stream.identity.siblings) {
+    for (const other of stream.identity.siblings.streams) {
       if (other === stream) continue;
       for (const [type, names] of owed) if (other.types.get(type)?.owe(names) === true) this.#mark(other);
     }
+  }
+
+  /** Streams of the same node that wait for one another look again. */
+  #wake(stream: Stream): void {
+    for (const other of stream.identity.siblings.waiting) if (other !== stream) this.#mark(other);
   }
 
   #mark(stream: Stream): void {
@@ -296,36 +325,38 @@ export class Plane {
 
   #startTimers(stream: Stream, effects: PlaneEffect[]): void {
     for (const { type, limitMs } of stream.waiting()) {
-      if (this.#timerOf.has(type)) continue;
+      // Who waits for something else now waits for as long as that may take.
+      if (this.#timerOf.get(type)?.ms === limitMs) continue;
+      effects.push(...this.#forgetTimer(type));
       const timer = ++this.#lastTimer;
-      this.#timers.set(timer, { stream, type });
-      this.#timerOf.set(type, timer);
+      this.#timers.set(timer, { stream, type, since: this.#present.revision });
+      this.#timerOf.set(type, { timer, ms: limitMs });
       effects.push({ kind: "start-timer", timer, ms: limitMs });
     }
   }
 
   #cancelTimers(stream: Stream): readonly PlaneEffect[] {
     if (this.#timerOf.size === 0) return [];
-    return [...stream.types.values()].flatMap((type) => (type.deliveries.isBlocked ? [] : this.#forgetTimer(type)));
+    const waiting = new Set([...stream.waiting()].map(({ type }) => type));
+    return [...stream.types.values()].flatMap((type) => (waiting.has(type) ? [] : this.#forgetTimer(type)));
   }
 
   #forgetTimer(type: TypeStream): readonly PlaneEffect[] {
-    const timer = this.#timerOf.get(type);
-    if (timer === undefined) return [];
+    const running = this.#timerOf.get(type);
+    if (running === undefined) return [];
     this.#timerOf.delete(type);
-    this.#timers.delete(timer);
-    return [{ kind: "cancel-timer", timer }];
+    this.#timers.delete(running.timer);
+    return [{ kind: "cancel-timer", timer: running.timer }];
   }
 
   #release(timer: number): readonly PlaneEffect[] {
     const waiting = this.#timers.get(timer);
     if (waiting === undefined) return [];
-    const { stream, type } = waiting;
+    const { stream, type, since } = waiting;
     this.#forgetTimer(type);
-    if (!type.deliveries.isBlocked) return [];
-    type.deliveries.release();
+    const reports = stream.giveUpWaiting(type, since, this.#present);
     this.#mark(stream);
-    return [oddity(stream, type.traits.type, "ack-overdue")];
+    return reports;
   }
 
   #end(stream: StreamId, code: number, message: string): readonly PlaneEffect[] {
@@ -340,9 +371,12 @@ export class Plane {
     this.#streams.delete(id);
     this.#due.delete(stream);
     this.#layers.unwatch(stream.view, stream);
-    const group = this.#groups.get(stream.identity.group);
-    group?.delete(stream);
-    if (group?.size === 0) this.#groups.delete(stream.identity.group);
+    const siblings = this.#siblings.get(stream.identity.siblings.key);
+    siblings?.streams.delete(stream);
+    siblings?.waiting.delete(stream);
+    if (siblings?.streams.size === 0) this.#siblings.delete(siblings.key);
+    for (const type of stream.types.values()) stream.identity.siblings.order.leave(type);
+    this.#wake(stream);
     return [...stream.types.values()].flatMap((type) => this.#forgetTimer(type));
   }
 }
@@ -351,11 +385,7 @@ function isSameNode(a: Node, b: Node): boolean {
   return a.id === b.id && a.cluster === b.cluster && a.userAgentName === b.userAgentName;
 }
 
-function oddity(
-  stream: Stream,
-  type: TypeUrl | undefined,
-  what: "node-changed" | "unknown-type" | "ack-overdue",
-): PlaneEffect {
+function oddity(stream: Stream, type: TypeUrl | undefined, what: "node-changed" | "unknown-type"): PlaneEffect {
   const report = { kind: "oddity", stream: stream.opened.stream, node: stream.identity.node, type, what } as const;
   return { kind: "report", report };
 }

@@ -3,18 +3,35 @@ import type { Resource } from "../resource/resource.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { createResource, type Digest } from "../resource/version.ts";
-import { type Difference, differenceBetween, type Position, positionKey } from "../state/difference.ts";
+import { type Difference, differenceBetween, type Position, positionKey, wasTouched } from "../state/difference.ts";
+import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
 import type { Variant } from "./event.ts";
+import {
+  type HeldOverSet,
+  type Parting,
+  partAt,
+  type Removable,
+  type Step,
+  stepFrom,
+  type Withheld,
+  withhold,
+} from "./held-over.ts";
 import { type NameSet, NameSets } from "./name-set.ts";
 import type { Comparison } from "./resume.ts";
-import type { Subscription } from "./subscription.ts";
+import type { Scope, Subscription } from "./subscription.ts";
 
 /** Of a difference or of all there is, what some subscription covers. */
 export interface Selection {
   readonly puts: readonly Resource[];
   /** Names that were covered and have no covered holder now. */
   readonly removed: readonly string[];
+}
+
+/** Something that is about to be sent, and what it takes the place of; undefined where that is not known. */
+export interface Upcoming {
+  readonly resource: Resource;
+  readonly replaces: Past | undefined;
 }
 
 /** How many bodies made for single streams are kept to be shared. */
@@ -34,6 +51,13 @@ export class Present {
   readonly #bodies = new Map<string, Body>();
   readonly #ownBodies = new Map<string, Body>();
   readonly #comparisons = new Map<string, Comparison>();
+  readonly #steps = new Map<string, Step>();
+  readonly #partings = new Map<string, Parting>();
+  readonly #carriedOver = new Map<string, HeldOverSet>();
+  readonly #withheld = new Map<Body, Map<string, Withheld>>();
+  readonly #newcomers = new Map<string, ReadonlySet<string>>();
+  readonly #newUses = new Map<Resource, Map<object, Map<TypeUrl, ReadonlySet<string>>>>();
+  readonly #changedNames = new Map<string, ReadonlySet<string>>();
 
   constructor(digest: Digest) {
     this.#digest = digest;
@@ -47,8 +71,17 @@ export class Present {
   advance(revision: number, systemVersion: string | undefined): void {
     this.#revision = revision;
     if (systemVersion !== undefined) this.#systemVersion = systemVersion;
-    for (const made of [this.#differences, this.#selections, this.#bodies, this.#ownBodies, this.#comparisons])
-      made.clear();
+    const all = [this.#differences, this.#selections, this.#bodies, this.#ownBodies, this.#comparisons];
+    const ofClusters = [
+      this.#steps,
+      this.#partings,
+      this.#carriedOver,
+      this.#withheld,
+      this.#newcomers,
+      this.#changedNames,
+      this.#newUses,
+    ];
+    for (const made of [...all, ...ofClusters]) made.clear();
   }
 
   difference(from: Position, view: View, type: TypeUrl): Difference {
@@ -61,6 +94,84 @@ export class Present {
   selectChanges(from: Position, view: View, type: TypeUrl, subscription: Subscription): Selection {
     const key = `${type} ${view.key} ${positionKey(from, view, type)} ${this.#setKey(subscription)}`;
     return remembered(this.#selections, key, () => selectFrom(this.difference(from, view, type), subscription));
+  }
+
+  /** What becomes of the Clusters of everybody who stands there, asks for the same, and holds the same over. */
+  step(
+    heldOver: HeldOverSet,
+    from: Position,
+    view: View,
+    {
+      type,
+      subscription,
+      asked,
+      isUnused,
+    }: { type: TypeUrl; subscription: Subscription; asked: Scope } & Pick<Removable, "isUnused">,
+  ): Step {
+    const { scope } = subscription;
+    const make = (): Step => {
+      const difference = this.difference(from, view, type);
+      return stepFrom(heldOver, difference, { before: asked, after: scope }, { revision: this.#revision, isUnused });
+    };
+    const asksTheSame = asked.isWildcard === scope.isWildcard && asked.names === scope.names;
+    if (isUnused !== undefined || !asksTheSame) return make();
+    const key = `${heldOver.id} ${type} ${view.key} ${positionKey(from, view, type)} ${this.#setKey(subscription)}`;
+    return remembered(this.#steps, key, make);
+  }
+
+  /**
+   * The set of somebody who stood there until now. What came and went since may have been used in the meantime: it is gone
+   * since now.
+   */
+  carryOver(set: HeldOverSet, from: Position, view: View, type: TypeUrl): HeldOverSet {
+    if (set.isEmpty) return set;
+    return remembered(this.#carriedOver, `${set.id} ${view.key} ${positionKey(from, view, type)}`, () =>
+      set.goneAnew((name) => wasTouched(from, view, type, name), this.#revision),
+    );
+  }
+
+  /** What of a set may be removed, up to a revision. */
+  part(set: HeldOverSet, removableTo: number): Parting {
+    if (set.oldest > removableTo) return { stays: set, goes: [] };
+    const key = `${set.id} ${Math.min(set.newest, removableTo)}`;
+    return remembered(this.#partings, key, () => partAt(set, removableTo));
+  }
+
+  /** A body of delta without the removals that have to wait, and with those that have waited. */
+  withhold(body: Body, heldOver: HeldOverSet, removable: Removable, asked: ReadonlySet<string> | undefined): Withheld {
+    const removes = body.segments.some((segment) => segment.removed.length > 0);
+    if (heldOver.isEmpty && (!removes || removable.to >= this.#revision)) return { heldOver, body };
+    const make = (): Withheld =>
+      withhold(body, heldOver, { revision: this.#revision, removable, ...(asked !== undefined && { asked }) });
+    if (removable.isUnused !== undefined || (asked !== undefined && asked.size > 0)) return make();
+    const known = remembered(this.#withheld, body, () => new Map<string, Withheld>());
+    return remembered(known, `${heldOver.id} ${Math.min(this.#revision, removable.to)}`, make);
+  }
+
+  /** What somebody who stands there is about to be told; everything, for somebody who was told nothing. */
+  *upcoming(from: Position | undefined, view: View, type: TypeUrl, subscription: Subscription): Iterable<Upcoming> {
+    if (from === undefined) {
+      for (const resource of this.selectAll(view, type, subscription).puts) yield { resource, replaces: undefined };
+      return;
+    }
+    for (const { then, now } of this.difference(from, view, type).changes) {
+      if (now !== undefined && subscription.covers(now)) yield { resource: now, replaces: then };
+    }
+  }
+
+  /** Names that are not what they were at a position. */
+  changedNames(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
+    return remembered(this.#changedNames, `${type} ${view.key} ${positionKey(from, view, type)}`, () => {
+      return new Set(this.difference(from, view, type).changes.map(({ name }) => name));
+    });
+  }
+
+  /** Names that nothing answered to at a position and something does now. */
+  newcomers(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
+    return remembered(this.#newcomers, `${type} ${view.key} ${positionKey(from, view, type)}`, () => {
+      const { changes } = this.difference(from, view, type);
+      return new Set(changes.flatMap(({ name, then, now }) => (then === undefined && now !== undefined ? [name] : [])));
+    });
   }
 
   /** Everything that a subscription covers; `removed` are the terms that stand for nothing. */
@@ -99,6 +210,26 @@ export class Present {
     return this.#body(variant, view, type, `${at} ${this.#setKey(subscription)}`, () => [make()]);
   }
 
+  /** The body of a full state, with what is held over beside it. */
+  fullBody(view: View, type: TypeUrl, subscription: Subscription, heldOver: HeldOverSet): Body {
+    const key = `sotw ${type} ${view.key} full ${heldOver.id} ${this.#setKey(subscription)}`;
+    return remembered(this.#bodies, key, () => {
+      const isWhole = subscription.isSoleWildcard;
+      const members = isWhole
+        ? view.whole(type)
+        : [{ puts: this.selectAll(view, type, subscription).puts, removed: [], missing: [] }];
+      const version = heldOver.isEmpty ? view.typeVersion(type) : view.typeVersionWith(type, heldOver.sum);
+      return { variant: "sotw", type, version, segments: heldOver.isEmpty ? members : [...members, heldOver.segment] };
+    });
+  }
+
+  /** The body of names that are gone; shared with streams that are told the same. */
+  removalBody(view: View, type: TypeUrl, removed: readonly string[]): Body {
+    return this.#body("delta", view, type, `removal ${JSON.stringify(removed)}`, () => [
+      { puts: [], removed, missing: [] },
+    ]);
+  }
+
   /** A body of just these; shared with streams that are told the same few names. */
   ownBody(variant: Variant, view: View, type: TypeUrl, segment: Segment): Body {
     const names = segment.puts.length + segment.removed.length + segment.missing.length;
@@ -114,6 +245,23 @@ export class Present {
       segment.missing,
     ]);
     return remembered(this.#ownBodies, key, make);
+  }
+
+  /** What of a type a resource names that the one before it did not; found once for all who are told of it. */
+  newUses(resource: Resource, before: Pick<Past, "references">, type: TypeUrl): ReadonlySet<string> {
+    const known = remembered(this.#newUses, resource, () => new Map<object, Map<TypeUrl, ReadonlySet<string>>>());
+    const byType = remembered(known, before, () => new Map<TypeUrl, ReadonlySet<string>>());
+    return remembered(byType, type, () => {
+      const namesIn = ({ references }: Pick<Past, "references">): readonly string[] =>
+        references.flatMap((reference) => (reference.type === type ? [reference.name] : []));
+      const used = new Set(namesIn(before));
+      return new Set(namesIn(resource).filter((name) => !used.has(name)));
+    });
+  }
+
+  /** Whether a resource waits for another one of these types that is not there: a Cluster without endpoints. */
+  isVacant({ references }: Resource, view: View, owes: readonly TypeUrl[]): boolean {
+    return references.some(({ type, name }) => owes.includes(type) && view.find(type, name) === undefined);
   }
 
   /** What stands in for a name that nothing answers to but something in the view refers to. */
@@ -174,7 +322,7 @@ function selectWhole(view: View, type: TypeUrl, subscription: Subscription): Sel
   return { puts: [...puts.values()], removed };
 }
 
-function remembered<T>(map: Map<string, T>, key: string, make: () => T): T {
+function remembered<K, T>(map: Map<K, T>, key: K, make: () => T): T {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();

@@ -2,11 +2,12 @@ import { forKind } from "../dialect/dialect.ts";
 import type { Segment } from "../message/body.ts";
 import type { DiscoveryRequest, SotwRequest } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
-import type { TypeTraits } from "../resource/type-traits.ts";
+import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries } from "./delivery.ts";
-import type { Present } from "./present.ts";
+import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
+import type { Present, Upcoming } from "./present.ts";
 import { Subscription, understandChange } from "./subscription.ts";
 import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
@@ -14,7 +15,8 @@ import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-s
 export class SotwTypeStream implements TypeStream {
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
-  readonly deliveries: Deliveries = new Deliveries();
+  readonly deliveries: Deliveries;
+  readonly heldOver: HeldOverSet = nothingHeldOver;
   readonly isPaused = false;
   readonly #options: TypeStreamOptions;
   #position: Position | undefined;
@@ -40,6 +42,8 @@ export class SotwTypeStream implements TypeStream {
     const { traits, dialect } = options;
     this.traits = traits;
     this.#options = options;
+    const memory = traits.isFullState ? "whole" : "by-name";
+    this.deliveries = new Deliveries(usesClusters(traits.kind) ? memory : "none");
     this.subscription = new Subscription({
       legacyWildcard: dialect.ignoreHints || forKind(dialect.legacyWildcard, traits.kind),
       wildcardSticky: dialect.wildcardSticky,
@@ -72,6 +76,27 @@ export class SotwTypeStream implements TypeStream {
       isAny = true;
     }
     return isAny;
+  }
+
+  hasNews(view: View): boolean {
+    if (this.#position === undefined || this.#asked.size + this.#ahead.size > 0 || this.#mustAnswer) return true;
+    return this.#position.view !== view || view.changedAt(this.traits.type) > this.#position.revision;
+  }
+
+  isTold(name: string, view: View, present: Present): boolean {
+    const { type } = this.traits;
+    if (this.#position === undefined || this.#asked.has(name)) return false;
+    if (this.#ahead.has(name)) return this.#ahead.get(name) === view.holder(type, name)?.version;
+    return !present.changedNames(this.#position, view, type).has(name);
+  }
+
+  *upcoming(view: View, present: Present): Iterable<Upcoming> {
+    const from = this.#mustAnswer ? undefined : this.#position;
+    yield* present.upcoming(from, view, this.traits.type, this.subscription);
+    for (const term of [...this.#asked, ...this.#ahead.keys()]) {
+      const resource = view.find(this.traits.type, term);
+      if (resource !== undefined) yield { resource, replaces: undefined };
+    }
   }
 
   next(view: View, present: Present): readonly Answer[] {
@@ -159,6 +184,7 @@ export class SotwTypeStream implements TypeStream {
     if (this.traits.isFullState && change.asked.length > 0)
       this.#mayArriveGone ||= this.deliveries.mayBring(change.asked);
     this.#mustAnswer ||= change.joinedWildcard;
+    this.deliveries.forgive(change.dropped);
     if (change.dropped.length > 0 || change.leftWildcard) this.#forgetUncovered();
     return understandChange(change);
   }
@@ -207,16 +233,17 @@ export class SotwTypeStream implements TypeStream {
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
     const isAsked = asked.length > 0 || this.#mustAnswer || this.#mayArriveGone;
     if (!isChanged && !isAsked) return this.#advance(here, []);
+    const asks: Pick<Answer, "asked"> = isAsked ? { asked: new Set(this.#asked) } : {};
     // Who joins a wildcard hears of resources that did not change for the first time.
     const news = this.#mustAnswer ? undefined : [changes.puts, asked];
     if (this.subscription.isSoleWildcard) {
       const body = present.wholeBody("sotw", here.view, type);
       return this.#advance(here, [
-        { body, isInTurn: true, news: news ?? body.segments.map((segment) => segment.puts) },
+        { ...asks, body, isInTurn: true, news: news ?? body.segments.map((segment) => segment.puts) },
       ]);
     }
     const { puts } = present.selectAll(here.view, type, this.subscription);
-    return this.#advance(here, [this.#selected(here, present, puts, news ?? [puts])]);
+    return this.#advance(here, [{ ...asks, ...this.#selected(here, present, puts, news ?? [puts]) }]);
   }
 
   /** Of a named type only what changed or is asked for (S-RES-05); what is gone cannot be said. */
@@ -251,6 +278,8 @@ export class SotwTypeStream implements TypeStream {
 
   #outOfTurn(here: Position, present: Present): readonly Answer[] {
     const found = [...new Set(this.#findAsked(here.view, present))];
+    // Who asked for what is not there has to be told when it is, even if it is then what it was before.
+    for (const term of this.#asked) if (this.#find(here.view, term) === undefined) this.#ahead.set(term, undefined);
     this.#asked.clear();
     this.#fresh.clear();
     if (found.length === 0) return [];

@@ -2,26 +2,38 @@ import type { Dialect } from "../dialect/dialect.ts";
 import { forKind } from "../dialect/dialect.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
-import { sendingRank, type TypeTraits } from "../resource/type-traits.ts";
+import { sendingRank, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
-import { namesIn, sizeOf } from "./delivery.ts";
+import { type Delivery, namesIn, sizeOf } from "./delivery.ts";
 import { DeltaTypeStream } from "./delta.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { StreamOpened } from "./event.ts";
+import type { Removable } from "./held-over.ts";
 import type { StreamState, TypeState } from "./inspect.ts";
+import type { Order, OrderedStream } from "./order.ts";
 import type { Present } from "./present.ts";
+import { RemovalsLast } from "./removals-last.ts";
 import { SotwTypeStream } from "./sotw.ts";
 import type { Answer, TypeStream } from "./type-stream.ts";
+import type { Wait } from "./wait.ts";
 
 /** What a stream has to know once its first request named the node. */
 export interface Identity {
   readonly node: Node;
   readonly dialect: Dialect;
-  /** Streams with the same group are of one node on one connection. */
-  readonly group: string;
-  /** The open streams of the group, this one among them. */
-  readonly siblings: ReadonlySet<Stream>;
+  /** The streams of one node on one connection, this one among them; an aggregated stream is alone. */
+  readonly siblings: Siblings;
+}
+
+/** Streams that one order holds for, because together they are what one client hears. */
+export interface Siblings {
+  readonly key: string;
+  readonly streams: ReadonlySet<Stream>;
+  /** Those of them on which something waits. */
+  readonly waiting: Set<Stream>;
+  readonly order: Order;
 }
 
 /** What became of a turn. */
@@ -31,13 +43,17 @@ export interface Turn {
   readonly owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>;
   /** A comparison goes on: the stream wants another turn. */
   readonly isUnfinished: boolean;
+  /** What other streams of this node wait for may have come. */
+  readonly hasMoved: boolean;
 }
+
+const everything: Removable = { to: Number.POSITIVE_INFINITY, isUnused: undefined };
 
 /** Subscribed names without a resource that are shown to people. */
 const MISSING_SHOWN = 100;
 
 /** One stream: the node from the first request, one machine per type, types in the order in which they leave. */
-export class Stream {
+export class Stream implements OrderedStream {
   readonly opened: StreamOpened;
   readonly identity: Identity;
   view: View;
@@ -47,6 +63,9 @@ export class Stream {
   readonly #resumed = new Set<TypeUrl>();
   /** What answers to a client that came back owe in types that it has not asked for yet (S-WRM-08). */
   readonly #owedBeforehand = new Map<TypeUrl, Set<string>>();
+  readonly #waits = new Map<TypeStream, Wait>();
+  /** For how many milliseconds a type has waited, as far as timers went off. */
+  readonly #waited = new Map<TypeStream, number>();
   #lastNonce = 0;
 
   constructor(opened: StreamOpened, identity: Identity, view: View) {
@@ -77,6 +96,7 @@ export class Stream {
     const effects: PlaneEffect[] = [report({ kind: "request-understood", ...about, as: understood.as })];
     if (understood.acked !== undefined) {
       const { nonce, body } = understood.acked;
+      for (const settled of type.deliveries.lastSettled) this.identity.siblings.order.accepted(type, this, settled);
       effects.push(report({ kind: "response-acked", ...about, nonce, version: body.version }));
     }
     if (understood.nacked !== undefined) {
@@ -94,24 +114,108 @@ export class Stream {
   turn(present: Present): Turn {
     const effects: PlaneEffect[] = [];
     const owed = new Map<TypeUrl, Set<string>>();
+    const { order } = this.identity.siblings;
+    const positions = this.#inOrder.map((type) => type.position);
+    const before = new Map(this.#waits);
+    const end = (isUnfinished: boolean): Turn => {
+      const hasMoved = effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]);
+      effects.push(...this.#reportWaits(before));
+      if (this.#waits.size > 0) this.identity.siblings.waiting.add(this);
+      else this.identity.siblings.waiting.delete(this);
+      return { effects, owed, isUnfinished, hasMoved };
+    };
+    this.#waits.clear();
     for (const type of this.#inOrder) {
-      for (const answer of type.next(this.view, present)) {
-        effects.push(...this.#send(type, answer, present));
-        this.#collectOwed(type, answer.news, owed);
-      }
-      if (type.isPaused) return { effects, owed, isUnfinished: true };
+      const wait = order.waitOf(type, this.view, present);
+      if (wait === undefined) this.#speak(type, present, effects, owed);
+      else this.#waits.set(type, wait);
+      if (type.isPaused) return end(true);
     }
-    return { effects, owed, isUnfinished: false };
+    for (const type of this.#inOrder) {
+      if (type.heldOver.isEmpty) continue;
+      this.#speak(type, present, effects, owed);
+      const wait = type.heldOver.isEmpty ? undefined : order.removalWaitOf(type.heldOver.oldest, present);
+      if (wait !== undefined) this.#waits.set(type, wait);
+    }
+    return end(false);
+  }
+
+  get isAggregated(): boolean {
+    return this.opened.onlyType === undefined;
+  }
+
+  /** How long is waited at a stretch: with a client that withholds the ACK of Clusters, the limit comes in short pieces. */
+  #patienceWith(wait: Wait): number {
+    const { dialect } = this.identity;
+    const withheld = forKind(dialect.withheldAckLimitMs, "cds");
+    const isWithheld = wait.for === "cluster" && this.isAggregated && withheld !== undefined;
+    return isWithheld ? Math.min(withheld, dialect.orderLimitMs) : dialect.orderLimitMs;
+  }
+
+  #reportWaits(before: ReadonlyMap<TypeStream, Wait>): readonly PlaneEffect[] {
+    if (before.size === 0 && this.#waits.size === 0) return [];
+    return this.#inOrder.flatMap((type) => {
+      const [then, now] = [before.get(type), this.#waits.get(type)];
+      const about = { stream: this.opened.stream, node: this.identity.node, type: type.traits.type };
+      if (now === undefined) this.#waited.delete(type);
+      if (then !== undefined && now === undefined) return [report({ kind: "wait-ended", ...about, wait: then })];
+      if (then === undefined && now !== undefined) return [report({ kind: "wait-began", ...about, wait: now })];
+      return [];
+    });
+  }
+
+  #speak(type: TypeStream, present: Present, effects: PlaneEffect[], owed: Map<TypeUrl, Set<string>>): void {
+    const { position: from, heldOver } = type;
+    const isOrdered = type instanceof RemovalsLast;
+    const removable = isOrdered ? this.identity.siblings.order.removable(present) : everything;
+    for (const answer of type.next(this.view, present, removable)) {
+      const delivery = this.#deliver(type, answer, from, present);
+      effects.push(...this.#sendEffects(delivery));
+      this.#collectOwed(type, answer.news, owed);
+      if (from === undefined) continue;
+      const { order } = this.identity.siblings;
+      if (isOrdered) {
+        const newcomers = present.newcomers(from, this.view, type.traits.type);
+        if (newcomers.size > 0)
+          order.brought(type, delivery, (name) => newcomers.has(name) && !heldOver.names.has(name));
+      } else if (usesClusters(type.traits.kind)) order.used(type, delivery);
+    }
   }
 
   /** Types whose newer content waits for an answer, with how long it may. */
   *waiting(): Iterable<{ readonly type: TypeStream; readonly limitMs: number }> {
+    const { dialect } = this.identity;
     for (const type of this.#inOrder) {
-      if (!type.isWaiting(this.view)) continue;
-      const { dialect } = this.identity;
-      const withheld = this.#isAggregated ? forKind(dialect.withheldAckLimitMs, type.traits.kind) : undefined;
-      yield { type, limitMs: withheld ?? dialect.ackLimitMs };
+      if (type.isWaiting(this.view)) {
+        const withheld = this.isAggregated ? forKind(dialect.withheldAckLimitMs, type.traits.kind) : undefined;
+        yield { type, limitMs: withheld ?? dialect.ackLimitMs };
+      } else {
+        const wait = this.#waits.get(type);
+        if (wait !== undefined) yield { type, limitMs: this.#patienceWith(wait) };
+      }
     }
+  }
+
+  /** Nobody waits any longer with what a type had to say at a revision. Nothing is returned if it waits no more. */
+  giveUpWaiting(type: TypeStream, since: number, present: Present): readonly PlaneEffect[] {
+    const about = { stream: this.opened.stream, node: this.identity.node, type: type.traits.type };
+    if (type.isWaiting(this.view)) {
+      type.deliveries.release();
+      return [report({ kind: "oddity", ...about, what: "ack-overdue" })];
+    }
+    const wait = this.#waits.get(type);
+    if (wait === undefined) return [];
+    const { order } = this.identity.siblings;
+    const waited = (this.#waited.get(type) ?? 0) + this.#patienceWith(wait);
+    if (waited < this.identity.dialect.orderLimitMs) {
+      this.#waited.set(type, waited);
+      order.countGiven();
+      return [];
+    }
+    this.#waited.delete(type);
+    if (wait.for === "users") order.overruleRemovals(since);
+    else order.overruleUser(type, this.view, present);
+    return [report({ kind: "order-overdue", ...about, wait })];
   }
 
   describe(): StreamState {
@@ -127,29 +231,40 @@ export class Stream {
     };
   }
 
-  get #isAggregated(): boolean {
-    return this.opened.onlyType === undefined;
-  }
-
   #open(traits: TypeTraits, isUnknown: boolean): TypeStream {
     const options = {
       traits,
       dialect: this.identity.dialect,
       isUnknown,
-      isAggregated: this.#isAggregated,
+      isAggregated: this.isAggregated,
       cameAfterOwner: this.#inOrder.some((type) => type.traits.owes.includes(traits.type) && this.#isResumed(type)),
     };
-    const type = this.opened.variant === "sotw" ? new SotwTypeStream(options) : new DeltaTypeStream(options);
+    const { variant } = this.opened;
+    const machine = variant === "sotw" ? new SotwTypeStream(options) : new DeltaTypeStream(options);
+    const isOrdered = traits.kind === "cds" && this.identity.dialect.makeBeforeBreak;
+    const type = isOrdered ? new RemovalsLast(variant, machine) : machine;
+    if (this.identity.dialect.makeBeforeBreak) this.identity.siblings.order.join(type, this);
     this.#types.set(traits.type, type);
     this.#inOrder = [...this.#types.values()].sort((a, b) => sendingRank(a.traits.kind) - sendingRank(b.traits.kind));
     return type;
   }
 
-  #send(type: TypeStream, { body, isInTurn }: Answer, present: Present): readonly PlaneEffect[] {
-    const nonce = String(++this.#lastNonce);
+  #deliver(type: TypeStream, { body, isInTurn }: Answer, from: Position | undefined, present: Present): Delivery {
+    const delivery = {
+      nonce: String(++this.#lastNonce),
+      body,
+      revision: present.revision,
+      // What is sent brings the client up to now, whatever it was told before.
+      from: isInTurn && from !== undefined ? Math.min(from.revision, present.revision - 1) : undefined,
+      at: this.identity.siblings.order.count(),
+      isInTurn,
+    };
+    type.deliveries.open(delivery);
+    return delivery;
+  }
+
+  #sendEffects({ nonce, body, revision }: Delivery): readonly PlaneEffect[] {
     const { stream } = this.opened;
-    const { revision } = present;
-    type.deliveries.open({ nonce, body, revision, isInTurn });
     const about = { stream, node: this.identity.node, type: body.type, nonce, version: body.version, revision };
     return [{ kind: "send", stream, body, nonce }, report({ kind: "response-sent", ...about, ...sizeOf(body) })];
   }
@@ -173,7 +288,7 @@ export class Stream {
   /** Whether looking for what is owed can lead to anything: a first sync of many streams must not look at everything. */
   #mayOwe(type: TypeStream, owed: TypeStream | undefined): boolean {
     if (this.#isResumed(type) || owed?.position !== undefined) return true;
-    return !this.#isAggregated && this.identity.siblings.size > 1;
+    return !this.isAggregated && this.identity.siblings.streams.size > 1;
   }
 
   #isResumed(type: TypeStream): boolean {
@@ -200,6 +315,8 @@ export class Stream {
       missing,
       toldRevision: position?.revision,
       sentVersion: deliveries.lastSent?.body.version,
+      wait: this.#waits.get(type),
+      heldOver: [...type.heldOver.names.keys()].slice(0, MISSING_SHOWN),
       ...deliveries.describe(),
     };
   }

@@ -22,6 +22,19 @@ export function understandChange(change: SubscriptionChange): "subscribe" | "uns
   return change.dropped.length > 0 || change.leftWildcard ? "unsubscribe" : "repeat";
 }
 
+/** What a subscription asks for. */
+export interface Scope {
+  readonly isWildcard: boolean;
+  readonly names: ReadonlySet<string>;
+}
+
+/** Whether a resource, or what it was, is asked for: by name, by alias, or by a wildcard that covers it (S-DLT-13). */
+export function covers({ isWildcard, names }: Scope, resource: Past): boolean {
+  if (isWildcard && !resource.onDemand) return true;
+  if (names.size === 0) return false;
+  return names.has(resource.name) || resource.aliases.some((alias) => names.has(alias));
+}
+
 /** How editions and clients differ in what naming nothing means. */
 export interface SubscriptionRules {
   /** Naming nothing at first means everything (S-SUB-09). */
@@ -73,9 +86,12 @@ export class Subscription {
 
   /** Whether a resource, or what it was, is asked for: by name, by alias, or by a wildcard that covers it (S-DLT-13). */
   covers(resource: Past): boolean {
-    if (this.#isWildcard && !resource.onDemand) return true;
-    if (this.#names.size === 0) return false;
-    return this.#names.has(resource.name) || resource.aliases.some((alias) => this.#names.has(alias));
+    return covers(this, resource);
+  }
+
+  /** What is asked for now, for later: a subscription changes. */
+  get scope(): Scope {
+    return { isWildcard: this.#isWildcard, names: this.#names };
   }
 
   /** State of the World: the request lists everything that is wanted from now on (S-SUB-23). */

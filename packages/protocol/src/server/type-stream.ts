@@ -8,7 +8,8 @@ import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import type { Deliveries, Delivery } from "./delivery.ts";
 import type { Oddity, RequestKind } from "./effect.ts";
-import type { Present } from "./present.ts";
+import type { HeldOverSet, Removable } from "./held-over.ts";
+import type { Present, Upcoming } from "./present.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** What one type on one stream is told when it opens. */
@@ -40,6 +41,8 @@ export interface Answer {
   readonly isInTurn: boolean;
   /** Resources that are new to the client or changed, in lists that others share: what they owe follows in the same turn. */
   readonly news: readonly (readonly Resource[])[];
+  /** Something in it was asked for; in delta, the names whose absence is an answer. */
+  readonly asked?: ReadonlySet<string>;
 }
 
 /** One resource type on one stream: the interface that both variants implement. */
@@ -51,11 +54,22 @@ export interface TypeStream {
   readonly position: Position | undefined;
   /** A comparison of many names goes on in the next turn. */
   readonly isPaused: boolean;
+  /** What the client goes on holding although it is gone; always empty but for Clusters. */
+  readonly heldOver: HeldOverSet;
   onRequest(request: DiscoveryRequest): Understood;
   /** Asks for names on the client's behalf, whatever their version. Returns whether any is subscribed to. */
   owe(names: Iterable<string>): boolean;
-  /** What the client has to hear now, from the newest state. */
-  next(view: View, present: Present): readonly Answer[];
+  /** There may be something that the client has to hear. */
+  hasNews(view: View): boolean;
+  /**
+   * What the client has to hear now, from the newest state. Of Clusters that are gone only what is removable is
+   * removed, the others are held over.
+   */
+  next(view: View, present: Present, removable: Removable): readonly Answer[];
+  /** Whether the client was told of a name as it stands now. */
+  isTold(name: string, view: View, present: Present): boolean;
+  /** What `next` would send now. More than that does no harm. */
+  upcoming(view: View, present: Present): Iterable<Upcoming>;
   /** Newer content is there that `next` held back until an answer is settled. */
   isWaiting(view: View): boolean;
 }

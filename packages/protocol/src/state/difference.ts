@@ -51,6 +51,13 @@ export function positionKey(from: Position, view: View, type: TypeUrl): string {
   return String(at);
 }
 
+/** Whether a name was put or deleted in any layer since a position, even if it is again what it was. */
+export function wasTouched(from: Position, view: View, type: TypeUrl, name: string): boolean {
+  return [...from.view.layers, ...view.layers].some(
+    (layer) => layer.table(type)?.changeAfter(from.revision)?.past.has(name) === true,
+  );
+}
+
 /** Whether the journals still reach back to a position. */
 export function reaches(from: Position, type: TypeUrl): boolean {
   return from.view.layers.every((layer) => (layer.table(type)?.journal.trimmedTo ?? 0) <= from.revision);

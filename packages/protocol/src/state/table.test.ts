@@ -184,6 +184,7 @@ describe("what changed in a table", () => {
       sum: a1.sum,
       aliases: [],
       onDemand: false,
+      references: a1.references,
     });
     const whole = new Table(true);
     whole.put(a1, 1);

@@ -171,8 +171,8 @@ export class Table {
   }
 }
 
-function slim({ name, version, sum, aliases, onDemand }: Resource): Past {
-  return { name, version, sum, aliases, onDemand };
+function slim({ name, version, sum, aliases, onDemand, references }: Resource): Past {
+  return { name, version, sum, aliases, onDemand, references };
 }
 
 function countReferences(counts: Map<string, number>, resource: Resource, type: TypeUrl, by: 1 | -1): void {

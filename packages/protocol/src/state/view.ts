@@ -82,6 +82,13 @@ export class View {
     return this.#summary(type).version;
   }
 
+  /** The version of a type when a client holds more than the view does: `more` is the sum of that. */
+  typeVersionWith(type: TypeUrl, more: bigint): string {
+    const { sum, version } = this.#summary(type);
+    const printed = this.typeVersion(type);
+    return printed === version ? formatVersion(addSums(sum, more)) : `${printed}+${formatVersion(more)}`;
+  }
+
   /** All that a wildcard covers; a layer in which nothing is shadowed gives its own segment, shared with every other view. */
   whole(type: TypeUrl): readonly Segment[] {
     const changedAt = this.changedAt(type);

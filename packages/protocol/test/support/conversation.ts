@@ -101,6 +101,11 @@ export class Conversation {
     this.#keep(this.plane.on({ kind: "request-received", stream, request }));
   }
 
+  /** A timer goes off. */
+  fire(timer: number): void {
+    this.#keep(this.plane.on({ kind: "timer-fired", timer }));
+  }
+
   turns(budget = 1_000): readonly Said[] {
     return this.#keep(this.plane.next(budget)).flatMap((effect) => {
       if (effect.kind !== "send") return [];

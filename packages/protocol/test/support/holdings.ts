@@ -5,15 +5,20 @@ import type { World } from "./world.ts";
 /** Versions by type and name. */
 export type Holdings = Readonly<Record<string, string>>;
 
-/** What a client holds and should hold, but for names whose newest word it refused and, in SotW, what cannot be taken back. */
+/**
+ * What a client holds and should hold, but for names whose newest word it refused, for Clusters that something it refused
+ * to replace may use and, in SotW, for what cannot be taken back.
+ */
 export function holdingsOf(world: World, client: ModelClient): { held: Holdings; wanted: Holdings } {
   const held: Record<string, string> = {};
   const wanted: Record<string, string> = {};
+  const refusedUsers = [LISTENER, ROUTE].some((type) => (client.types.get(type)?.refused.size ?? 0) > 0);
   for (const type of [CLUSTER, ENDPOINTS, LISTENER, ROUTE]) {
     const state = client.types.get(type);
     const expected = world.expected(client, type);
     for (const [name, one] of expected) if (!state?.refused.has(name)) wanted[`${type}/${name}`] = one.version;
-    const cannotBeSaid = client.variant === "sotw" && (type === ENDPOINTS || type === ROUTE);
+    const cannotBeSaid =
+      (client.variant === "sotw" && (type === ENDPOINTS || type === ROUTE)) || (type === CLUSTER && refusedUsers);
     for (const [name, one] of state?.resources ?? []) {
       if (state?.refused.has(name) || (cannotBeSaid && !expected.has(name))) continue;
       held[`${type}/${name}`] = one.version;

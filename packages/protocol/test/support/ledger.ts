@@ -28,7 +28,15 @@ const isFullState = (type: TypeUrl): boolean => type === CLUSTER || type === LIS
 /** Keeps account of every word, and notes what was said twice without a reason and what is owed. */
 export class Ledger implements Witness {
   readonly repetitions: string[] = [];
+  readonly #isPerType: boolean;
   readonly #accounts = new Map<ModelClient, Map<TypeUrl, Account>>();
+  /** Endpoints of the Clusters that a client was sent. */
+  readonly #endpointsOf = new Map<ModelClient, Set<string>>();
+
+  /** `isPerType`: endpoints of a new Cluster may be said again when the Cluster is accepted, for they may have come before it. */
+  constructor(isPerType: boolean) {
+    this.#isPerType = isPerType;
+  }
 
   connected(client: ModelClient): void {
     this.#accounts.set(client, new Map());
@@ -39,6 +47,10 @@ export class Ledger implements Witness {
     const account = this.#account(client, type);
     const isFirst = !account.isOpen;
     account.isOpen = true;
+    if (this.#isPerType && type === CLUSTER && request.nonce !== undefined && request.error === undefined) {
+      const { asked } = this.#account(client, ENDPOINTS);
+      for (const name of this.#endpointsOf.get(client) ?? []) asked.add(name);
+    }
     if (request.kind === "delta") hearDelta(account, request, isFirst);
     else hearSotw(account, request, isFirst);
   }
@@ -78,6 +90,9 @@ export class Ledger implements Witness {
 
   #owe(client: ModelClient, clusters: Account, puts: readonly Resource[]): void {
     const endpoints = this.#account(client, ENDPOINTS);
+    const ofClusters = this.#endpointsOf.get(client) ?? new Set();
+    this.#endpointsOf.set(client, ofClusters);
+    for (const { references } of puts) for (const { name } of references) ofClusters.add(name);
     for (const { name, version, aliases, references } of puts) {
       // Clusters that are asked for again are followed by their endpoints too, but nobody has to wait for those.
       const isAsked = [name, ...aliases].some((term) => clusters.asked.has(term));

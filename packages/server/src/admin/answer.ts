@@ -126,8 +126,28 @@ export interface TypeAnswer {
   /** What the client holds. */
   readonly acked?: ResponseAnswer & { readonly ackedAt?: string };
   readonly nacked?: RefusalAnswer & { readonly nackedAt?: string };
+  readonly waits?: WaitAnswer;
+  /** Clusters that are gone and that the client is left with until nothing can use them; at most 100 of them. */
+  readonly heldOver?: readonly string[];
   /** Sent and not answered, oldest first. */
   readonly pending: readonly ResponseAnswer[];
+}
+
+/** What has to come before what there is to be sent of a type. */
+export interface WaitAnswer {
+  /**
+   * `cluster`: the client has to accept a cluster. `endpoints`: a cluster has to get endpoints. `users`: the client has to
+   * accept what may still use a cluster that is gone.
+   */
+  readonly for: "cluster" | "endpoints" | "users";
+  /** The cluster. */
+  readonly name?: string;
+  /** The type that has to be accepted. */
+  readonly type?: string;
+  readonly shortName?: string;
+  /** The client refused it, so nothing ends the wait but another version of it. */
+  readonly refused?: boolean;
+  readonly since?: string;
 }
 
 export interface ResponseAnswer {
@@ -193,6 +213,8 @@ export interface DeliveryAnswer {
   readonly reason?: string;
   readonly refused?: readonly string[];
   readonly missing?: readonly string[];
+  readonly waits?: WaitAnswer;
+  readonly heldOver?: readonly string[];
 }
 
 /** `GET /api/v1/source` */

@@ -71,6 +71,7 @@ export class Describer {
       ...(nacked !== undefined && {
         nacked: { ...describe(nacked), ...refusalOf(nacked), ...time("nackedAt", times?.nackedAt) },
       }),
+      ...this.#waits(stream, state),
       pending: pending.map(describe),
     };
   }
@@ -101,7 +102,20 @@ export class Describer {
       ...(fate === "nacked" &&
         nacked !== undefined && { reason: printableReason(nacked.error.message), refused: nacked.refused }),
       ...(missing.length > 0 && { missing }),
+      ...this.#waits(stream.stream, state),
     };
+  }
+
+  /** What the type waits for, and what the client is left with meanwhile. */
+  #waits(stream: StreamId, { type, wait, heldOver }: TypeState): Pick<TypeAnswer, "waits" | "heldOver"> {
+    const held = heldOver.length > 0 && { heldOver };
+    if (wait === undefined) return { ...held };
+    const since = time("since", this.#deliveries.type(stream, type)?.waitsSince);
+    const what =
+      wait.for === "users"
+        ? { ...this.type(wait.type), ...(wait.isRefused && { refused: true }) }
+        : { name: wait.name };
+    return { ...held, waits: { for: wait.for, ...what, ...since } };
   }
 
   #response(

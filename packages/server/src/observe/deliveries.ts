@@ -11,6 +11,8 @@ export interface TypeTimes {
   readonly sentAt: number | undefined;
   readonly ackedAt: number | undefined;
   readonly nackedAt: number | undefined;
+  /** Since when something waits to be sent; undefined: nothing does. */
+  readonly waitsSince: number | undefined;
   /** The last request of this type. */
   readonly requestedAt: number | undefined;
   /** When an unanswered response was sent; undefined if it was answered, or is so old that it was forgotten. */
@@ -74,6 +76,14 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
     record.lastRequestAt = at.getTime();
     typeRecord(record, type).requestedAt = at.getTime();
   });
+  telemetry.observe("wait-began", ({ stream, type }, at) => {
+    const record = streams.get(stream);
+    if (record !== undefined) typeRecord(record, type).waitsSince = at.getTime();
+  });
+  telemetry.observe("wait-ended", ({ stream, type }) => {
+    const record = streams.get(stream);
+    if (record !== undefined) typeRecord(record, type).waitsSince = undefined;
+  });
   telemetry.observe("response-sent", ({ stream, type, nonce, revision }, at) => {
     const record = streams.get(stream);
     if (record === undefined) return;
@@ -129,6 +139,7 @@ class TypeRecord implements TypeTimes {
   sentAt: number | undefined = undefined;
   ackedAt: number | undefined = undefined;
   nackedAt: number | undefined = undefined;
+  waitsSince: number | undefined = undefined;
   requestedAt: number | undefined = undefined;
   #unanswered: Sent[] = [];
 

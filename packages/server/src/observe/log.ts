@@ -41,6 +41,16 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("stream-stalled", ({ stream, pendingBytes }) =>
     log.write("client-slow", { stream, pending_bytes: pendingBytes }),
   );
+  telemetry.observe("order-overdue", ({ stream, node, type, wait }) =>
+    log.write("order-overdue", {
+      node: printable(node.id, 200),
+      stream,
+      type,
+      waited_for: wait.for,
+      name: printable(wait.for === "users" ? wait.type : wait.name, 200),
+      refused: wait.for === "users" ? wait.isRefused : undefined,
+    }),
+  );
   telemetry.observe("oddity", ({ stream, node, type, what }) =>
     log.write("client-odd", { stream, node: printable(node.id, 200), type, what }),
   );

@@ -28,6 +28,8 @@ export type MetricName =
   | "xds_server_acks_total"
   | "xds_server_nacks_total"
   | "xds_server_oddities_total"
+  | "xds_server_order_waits_total"
+  | "xds_server_order_overdue_total"
   | "xds_server_propagation_seconds"
   | "xds_server_send_to_ack_seconds"
   | "xds_server_admission_rejected_total"
@@ -117,6 +119,16 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "counter",
     help: "Odd things of clients that were borne.",
     labels: ["type", "what"],
+  },
+  xds_server_order_waits_total: {
+    kind: "counter",
+    help: "How often something was not sent at once because something else had to come first.",
+    labels: ["type", "for"],
+  },
+  xds_server_order_overdue_total: {
+    kind: "counter",
+    help: "How often that came to nothing within the limit: the client may have lost requests.",
+    labels: ["type", "for"],
   },
   xds_server_propagation_seconds: {
     kind: "histogram",

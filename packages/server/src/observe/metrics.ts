@@ -93,6 +93,10 @@ function countRequests(telemetry: ObservedTelemetry, registry: Registry, nameOf:
     bytes.value += report.bytes;
   });
   telemetry.observe("request-understood", ({ type, as }) => requests.cell(nameOf(type), as).value++);
+  const waits = new CounterFamily("xds_server_order_waits_total", registry);
+  const overdue = new CounterFamily("xds_server_order_overdue_total", registry);
+  telemetry.observe("wait-began", ({ type, wait }) => waits.cell(nameOf(type), wait.for).value++);
+  telemetry.observe("order-overdue", ({ type, wait }) => overdue.cell(nameOf(type), wait.for).value++);
   telemetry.observe("oddity", ({ type, what }) => oddities.cell(nameOf(type), what).value++);
 }
 

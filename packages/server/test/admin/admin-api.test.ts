@@ -1,4 +1,5 @@
 import { request } from "node:http";
+import type { Resource } from "@xdskit/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type {
   DeliveriesAnswer,
@@ -10,7 +11,7 @@ import type {
   StreamsAnswer,
 } from "../../src/admin/answer.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
-import { CDS, EDS, node, RealPlane, resource, SDS } from "./real-plane.ts";
+import { CDS, EDS, node, RDS, RealPlane, resource, SDS } from "./real-plane.ts";
 
 interface Reply {
   readonly status: number;
@@ -251,6 +252,30 @@ describe("K2 the fate of deliveries", () => {
     expect(await rows("?state=nacked")).toMatchObject([{ reason: "no listener;\\n in it: http" }]);
     const { items } = await json<NodesAnswer>("/api/v1/nodes");
     expect(items[0]?.types[0]?.nacked?.reason).toBe("no listener;\\n in it: http");
+  });
+
+  test("what waits for whom is told, since when, and what the client is left with meanwhile", async () => {
+    const routeTo = (name: string): Resource => resource(RDS, "r", name, [{ type: CDS, name }]);
+    world.receive(stream, { kind: "delta", nonce: world.lastNonce });
+    world.commit([{ layer: "base", puts: [routeTo("a")] }]);
+    world.receive(stream, { kind: "delta", type: RDS, subscribe: ["r"] });
+    world.receive(stream, { kind: "delta", type: RDS, nonce: world.lastNonce });
+    world.now += 5_000;
+    const since = new Date(world.now).toISOString();
+    world.commit([{ layer: "base", puts: [resource(CDS, "b"), routeTo("b")], deletes: [{ type: CDS, name: "a" }] }]);
+    const waits = { for: "users", type: RDS, shortName: "rds", since };
+    expect((await rows()).map((row) => [row.shortName, row.waits, row.heldOver])).toEqual([
+      ["cds", waits, ["a"]],
+      ["rds", { for: "cluster", name: "b", since }, undefined],
+    ]);
+    const { items } = await json<NodesAnswer>("/api/v1/nodes");
+    expect(items[0]?.types[0]).toMatchObject({ waits, heldOver: ["a"] });
+    world.receive(stream, { kind: "delta", nonce: world.lastNonce });
+    world.receive(stream, { kind: "delta", type: RDS, nonce: world.lastNonce, error: { code: 13, message: "no" } });
+    expect((await rows("?type=cds"))[0]?.waits).toEqual({ ...waits, refused: true });
+    const metrics = (await ask("/metrics")).text;
+    expect(metrics).toContain('xds_server_order_waits_total{type="cds",for="users"} 1');
+    expect(metrics).toContain('xds_server_order_waits_total{type="rds",for="cluster"} 1');
   });
 
   test("missing names are told", async () => {

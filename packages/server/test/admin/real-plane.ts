@@ -10,6 +10,7 @@ import {
   type Peer,
   Plane,
   type PlaneEffect,
+  type Reference,
   type Resource,
   type TypeKind,
   type TypeUrl,
@@ -26,11 +27,13 @@ import { createTelemetry, type ObservedTelemetry } from "../../src/observe/telem
 
 export const CDS: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 export const EDS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
+export const RDS: TypeUrl = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
 export const SDS: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 
 const types: readonly { type: TypeUrl; kind: TypeKind; shortName: string }[] = [
   { type: CDS, kind: "cds", shortName: "cds" },
   { type: EDS, kind: "eds", shortName: "eds" },
+  { type: RDS, kind: "rds", shortName: "rds" },
   { type: SDS, kind: "sds", shortName: "sds" },
 ];
 
@@ -40,8 +43,13 @@ export function node(id: string, more: Partial<Node> = {}): Node {
   return { ...anonymousNode, id, cluster: "edge", userAgentName: "envoy", userAgentVersion: "1.39.0", ...more };
 }
 
-export function resource(type: TypeUrl, name: string, body: string = name): Resource {
-  return createResource({ type, name, bytes: Buffer.from(body) }, contentDigest);
+export function resource(
+  type: TypeUrl,
+  name: string,
+  body: string = name,
+  references: readonly Reference[] = [],
+): Resource {
+  return createResource({ type, name, bytes: Buffer.from(body), references }, contentDigest);
 }
 
 /** A real plane, with the telemetry and the admin API over it, and no transport: what it sends is kept for the test. */

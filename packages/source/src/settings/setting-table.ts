@@ -51,6 +51,8 @@ export type SettingKey =
   | "insecure"
   | "require-node"
   | "edition"
+  | "make-before-break"
+  | "order-limit"
   | "tls.cert"
   | "tls.key"
   | "tls.ca"
@@ -98,6 +100,13 @@ export const settingTable: readonly Setting[] = [
   ),
   row("require-node", "boolean", undefined, "Refuses clients that do not say which node they are."),
   words("edition", ["2018", "2020", "2021", "current"], "current", "The edition of the protocol for unknown clients."),
+  row(
+    "make-before-break",
+    "boolean",
+    "true",
+    "Removes clusters last, and sends what uses a cluster after it, so that no request is lost.",
+  ),
+  row("order-limit", "duration", "30s", "How long that order waits for a client that does not answer."),
   row("tls.cert", "path", undefined, "PEM file of the server's certificate, followed by its chain."),
   row("tls.key", "path", undefined, "PEM file of the server's private key."),
   row("tls.ca", "path", undefined, "PEM file of the authorities that client certificates are checked against."),

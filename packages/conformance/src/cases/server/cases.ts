@@ -9,6 +9,7 @@ import { generalCases } from "./general.ts";
 import { meetingCases } from "./meeting.ts";
 import { nodeCases } from "./node.ts";
 import { nonceCases } from "./nonce.ts";
+import { orderCases } from "./order.ts";
 import { reconnectCases } from "./reconnect.ts";
 import { responseCases } from "./response.ts";
 import { streamCases } from "./stream.ts";
@@ -37,6 +38,7 @@ export const serverCases: readonly Case[] = [
   ...reconnectCases,
   ...warmingCases,
   ...aggregationCases,
+  ...orderCases,
   ...validationCases,
   ...diagramCases,
   ...meetingCases,

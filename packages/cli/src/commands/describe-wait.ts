@@ -1,0 +1,12 @@
+import type { TypeAnswer } from "@xdskit/server";
+
+/** What something waits for before it is sent, in the operator's words. */
+export function describeWait(waits: TypeAnswer["waits"], heldOver: readonly string[] = []): readonly string[] {
+  const kept = heldOver.length === 0 ? [] : [`keeps ${heldOver.join(", ")}`];
+  if (waits === undefined) return kept;
+  if (waits.for === "cluster") return [`waits until cluster ${waits.name} is in use`, ...kept];
+  if (waits.for === "endpoints") return [`waits until cluster ${waits.name} has endpoints`, ...kept];
+  const what = waits.shortName ?? waits.type ?? "";
+  const until = waits.refused === true ? `the refused ${what} is mended` : `${what} is accepted`;
+  return [`${kept.join("")} until ${until}`.trim()];
+}

@@ -1,0 +1,245 @@
+import type { Case, Publication, Request, Response, Step } from "../../case.ts";
+
+const start: Publication = {
+  cds: [{ is: "x@1", eds: "x" }],
+  eds: ["x@1"],
+  lds: [{ is: "l@1", rds: "r" }],
+  rds: [{ is: "r@1", cluster: "x" }],
+};
+/** The route goes to `y` instead of `x`, in one edit. */
+const swap: Publication = {
+  cds: [{ is: "y@1", eds: "y" }, "-x"],
+  eds: ["y@1"],
+  rds: [{ is: "r@2", cluster: "y" }],
+};
+
+/** Everything of `start` is asked for, sent and accepted. */
+function inSync(variant: "sotw" | "delta"): readonly Step[] {
+  const ask = (...names: readonly string[]): Request =>
+    variant === "sotw" ? { names } : names.length === 0 ? {} : { subscribe: names };
+  return [
+    { publishes: start },
+    { receives: ask(), sends: [{ resources: ["x@1"] }] },
+    { receives: { type: "eds", ...ask("x") }, sends: [{ type: "eds", resources: ["x@1"] }] },
+    { receives: { type: "eds", ack: true } },
+    { receives: { ack: true } },
+    { receives: { type: "lds", ...ask() }, sends: [{ type: "lds", resources: ["l@1"] }] },
+    { receives: { type: "lds", ack: true } },
+    { receives: { type: "rds", ...ask("r") }, sends: [{ type: "rds", resources: ["r@1"] }] },
+    { receives: { type: "rds", ack: true } },
+  ];
+}
+
+/** `y` is there beside `x`, with its endpoints, and accepted. */
+function bothClusters(variant: "sotw" | "delta"): readonly Step[] {
+  const added: Response = variant === "sotw" ? { resources: ["x@1", "y@1"], as: "U" } : { resources: ["y@1"] };
+  const asksForEndpoints: Request =
+    variant === "sotw" ? { type: "eds", names: ["x", "y"] } : { type: "eds", subscribe: ["y"] };
+  return [
+    { publishes: swap, sends: [added] },
+    { receives: asksForEndpoints, sends: [{ type: "eds", resources: ["y@1"] }] },
+    { receives: { type: "eds", ack: true } },
+    { receives: { ack: true }, sends: [{ type: "rds", resources: ["r@2"] }] },
+  ];
+}
+
+/** `x` goes. */
+function oldGone(variant: "sotw" | "delta"): readonly Response[] {
+  return variant === "sotw" ? [{ resources: ["y@1"], version: "not U" }] : [{ removed: ["x"] }];
+}
+
+/** A case in both variants. */
+function both(make: (variant: "sotw" | "delta") => Omit<Case, "variant" | "type">): readonly Case[] {
+  return (["sotw", "delta"] as const).map((variant) => ({ ...make(variant), variant, type: "cds" as const }));
+}
+
+/** ORD: make before break. */
+export const orderCases: readonly Case[] = [
+  ...both((variant) => ({
+    id: "S-ORD-01",
+    also: ["S-ORD-02", "S-ORD-03"],
+    says: "tells one change as clusters, endpoints, listeners, routes",
+    streams: ["ads"],
+    steps: [
+      ...inSync(variant),
+      {
+        publishes: {
+          cds: [{ is: "x@2", eds: "x" }],
+          eds: ["x@2"],
+          lds: [{ is: "l@2", rds: "r" }],
+          rds: [{ is: "r@2", cluster: "x" }],
+        },
+        sends: [
+          { resources: ["x@2"] },
+          { type: "eds", resources: ["x@2"] },
+          { type: "lds", resources: ["l@2"] },
+          { type: "rds", resources: ["r@2"] },
+        ],
+      },
+    ],
+  })),
+  {
+    id: "S-ORD-04",
+    says: "tells of virtual hosts after the routes that they belong to",
+    variant: "delta",
+    type: "rds",
+    streams: ["ads"],
+    steps: [
+      { publishes: { rds: ["r@1"], vhds: ["h@1"] } },
+      { receives: { subscribe: ["r"] }, sends: [{ resources: ["r@1"] }] },
+      { receives: { ack: true } },
+      { receives: { type: "vhds", subscribe: ["h"] }, sends: [{ type: "vhds", resources: ["h@1"] }] },
+      { receives: { type: "vhds", ack: true } },
+      {
+        publishes: { vhds: ["h@2"], rds: ["r@2"] },
+        sends: [{ resources: ["r@2"] }, { type: "vhds", resources: ["h@2"] }],
+      },
+    ],
+  },
+  ...both((variant) => ({
+    id: "S-ORD-05",
+    also: ["S-ORD-02", "S-ORD-03", "S-ORD-06", "T-B12"],
+    says: "adds the new cluster, then its endpoints, then the route to it, and removes the old cluster last",
+    streams: ["ads"],
+    steps: [
+      ...inSync(variant),
+      ...bothClusters(variant),
+      { receives: { type: "rds", ack: true }, sends: oldGone(variant) },
+      { receives: { ack: true } },
+    ],
+  })),
+  ...both((variant) => ({
+    id: "S-ORD-05/off",
+    says: "says everything at once where the operator wants that",
+    streams: ["ads"],
+    setup: { dialect: { makeBeforeBreak: false } },
+    steps: [
+      ...inSync(variant),
+      {
+        publishes: swap,
+        sends: [
+          variant === "sotw" ? { resources: ["y@1"] } : { resources: ["y@1"], removed: ["x"] },
+          { type: "rds", resources: ["r@2"] },
+        ],
+      },
+    ],
+  })),
+  ...both((variant) => ({
+    id: "S-ORD-05/unused",
+    says: "removes a cluster at once when nothing that could use it changed",
+    streams: ["ads"],
+    steps: [
+      { publishes: { cds: ["z@1"] } },
+      ...inSync(variant).map((step, i) => (i === 1 ? { ...step, sends: [{ resources: ["x@1", "z@1"] }] } : step)),
+      { publishes: { cds: ["-z"] }, sends: [variant === "sotw" ? { resources: ["x@1"] } : { removed: ["z"] }] },
+    ],
+  })),
+  ...both((variant) => ({
+    id: "S-ORD-06/nack",
+    also: ["T-B12"],
+    says: "keeps the old cluster while the route that replaces it is refused, and removes it when the next one is accepted",
+    streams: ["ads"],
+    steps: [
+      ...inSync(variant),
+      ...bothClusters(variant),
+      { receives: { type: "rds", nack: "no" } },
+      { publishes: { eds: ["y@2"] }, sends: [{ type: "eds", resources: ["y@2"] }] },
+      { receives: { type: "eds", ack: true } },
+      { publishes: { rds: [{ is: "r@3", cluster: "y" }] }, sends: [{ type: "rds", resources: ["r@3"] }] },
+      { receives: { type: "rds", ack: true }, sends: oldGone(variant) },
+    ],
+  })),
+  ...both((variant) => ({
+    id: "S-ORD-06/limit",
+    says: "removes the old cluster from a client that does not answer, after 30 s",
+    streams: ["ads"],
+    memoryOnly: "30 s would have to pass",
+    steps: [
+      ...inSync(variant),
+      ...bothClusters(variant),
+      { passes: 29_000 },
+      { passes: 1_000, sends: oldGone(variant) },
+    ],
+  })),
+  ...both((variant) => ({
+    id: "S-ORD-06/slow",
+    says: "does not wait for ever with a route when the client does not accept the cluster it names",
+    streams: ["ads"],
+    memoryOnly: "30 s would have to pass",
+    steps: [
+      ...inSync(variant),
+      ...bothClusters(variant).slice(0, 3),
+      { passes: 29_000 },
+      { passes: 1_000, sends: [{ type: "rds", resources: ["r@2"] }] },
+    ],
+  })),
+  ...both((variant) => ({
+    id: "S-ORD-06/unrelated",
+    says: "does not wait with a route for clusters that it does not name",
+    streams: ["ads"],
+    steps: [
+      ...inSync(variant),
+      {
+        publishes: { cds: [{ is: "y@1", eds: "y" }], rds: [{ is: "r@2", cluster: "x" }] },
+        sends: [{ resources: variant === "sotw" ? ["x@1", "y@1"] : ["y@1"] }, { type: "rds", resources: ["r@2"] }],
+      },
+    ],
+  })),
+  {
+    id: "S-ORD-07",
+    says: "tells of secrets before the listeners that use them, and of scopes with their routes",
+    variant: "delta",
+    type: "lds",
+    streams: ["ads"],
+    steps: [
+      { publishes: { sds: ["s@1"], lds: ["l@1"], srds: ["p@1"], rds: ["r@1"] } },
+      { receives: {}, sends: [{ resources: ["l@1"] }] },
+      { receives: { ack: true } },
+      { receives: { type: "sds", subscribe: ["s"] }, sends: [{ type: "sds", resources: ["s@1"] }] },
+      { receives: { type: "sds", ack: true } },
+      { receives: { type: "srds" }, sends: [{ type: "srds", resources: ["p@1"] }] },
+      { receives: { type: "srds", ack: true } },
+      { receives: { type: "rds", subscribe: ["r"] }, sends: [{ type: "rds", resources: ["r@1"] }] },
+      { receives: { type: "rds", ack: true } },
+      {
+        publishes: { rds: ["r@2"], srds: ["p@2"], lds: ["l@2"], sds: ["s@2"] },
+        sends: [
+          { type: "sds", resources: ["s@2"] },
+          { resources: ["l@2"] },
+          { type: "srds", resources: ["p@2"] },
+          { type: "rds", resources: ["r@2"] },
+        ],
+      },
+    ],
+  },
+  ...both((variant) => ({
+    id: "S-ORD-08",
+    says: "sends endpoints that change alone at once and alone",
+    streams: ["ads"],
+    steps: [...inSync(variant), { publishes: { eds: ["x@2"] }, sends: [{ type: "eds", resources: ["x@2"] }] }],
+  })),
+  ...both((variant) => ({
+    id: "S-ORD-10",
+    says: "goes to the newest target in mid-sequence, and keeps what the client still uses",
+    streams: ["ads"],
+    steps: [
+      ...inSync(variant),
+      ...bothClusters(variant).slice(0, 3),
+      { publishes: { cds: [{ is: "z@1", eds: "z" }, "-y"], rds: [{ is: "r@3", cluster: "z" }], eds: ["z@1"] } },
+      {
+        receives: { ack: true },
+        sends: [variant === "sotw" ? { resources: ["x@1", "y@1", "z@1"] } : { resources: ["z@1"] }],
+      },
+      {
+        receives: variant === "sotw" ? { type: "eds", names: ["x", "y", "z"] } : { type: "eds", subscribe: ["z"] },
+        sends: [{ type: "eds", resources: ["z@1"] }],
+      },
+      { receives: { type: "eds", ack: true } },
+      { receives: { ack: true }, sends: [{ type: "rds", resources: ["r@3"] }] },
+      {
+        receives: { type: "rds", ack: true },
+        sends: [variant === "sotw" ? { resources: ["z@1"] } : { removed: ["x", "y"] }],
+      },
+    ],
+  })),
+];

@@ -1,0 +1,313 @@
+import type { Reference, Resource } from "../resource/resource.ts";
+import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { Past } from "../state/journal.ts";
+import type { View } from "../state/view.ts";
+import type { Delivery } from "./delivery.ts";
+import type { Removable } from "./held-over.ts";
+import type { Present } from "./present.ts";
+import type { TypeStream } from "./type-stream.ts";
+import type { Wait } from "./wait.ts";
+
+/** A stream, as far as the order of things on it and its siblings goes. */
+export interface OrderedStream {
+  readonly view: View;
+  readonly isAggregated: boolean;
+}
+
+/** A new Cluster that the client cannot use yet. */
+interface Newcomer {
+  readonly endpoints: Reference | undefined;
+  readonly delivery: Delivery;
+  /** How much had been sent when the client accepted the Cluster; undefined: it did not yet. */
+  acceptedAt: number | undefined;
+  /** The client accepted its endpoints. */
+  isGiven: boolean;
+}
+
+/** A user that the client cannot use before it has what the user names. */
+interface UnreadyUser {
+  readonly names: readonly Reference[];
+  readonly user: TypeStream;
+  readonly delivery: Delivery;
+  /** What the client goes on using is of this revision. */
+  readonly from: number;
+}
+
+/**
+ * Make before break, for one aggregated stream or for the streams of one node on one connection (requirements ORD):
+ * what names a Cluster is sent when the client has the Cluster, and a Cluster that is gone is removed when the client has
+ * accepted everything that does not name it any more.
+ */
+export class Order {
+  readonly #clusters = new Map<TypeStream, OrderedStream>();
+  readonly #users = new Map<TypeStream, OrderedStream>();
+  readonly #endpoints = new Map<TypeStream, OrderedStream>();
+  readonly #newcomers = new Map<string, Newcomer>();
+  /** Waits that took too long: nothing that uses Clusters is waited for up to here, unless it was refused. */
+  #overruledTo = -1;
+  /** Users that waited long enough, until they have spoken. */
+  readonly #overruled = new Set<TypeStream>();
+  /** Users that were sent, by type and name, of which the client goes on using what was before until it has what they name. */
+  readonly #unready = new Map<string, UnreadyUser>();
+  readonly #mayUseClusters: (type: TypeUrl) => boolean;
+  #owed = new Map<TypeUrl, Set<string>>();
+  #sent = 0;
+
+  /** `mayUseClusters`: whether resources of a type may name Clusters. */
+  constructor(mayUseClusters: (type: TypeUrl) => boolean) {
+    this.#mayUseClusters = mayUseClusters;
+  }
+
+  /** A type was asked for on one of the streams. */
+  join(type: TypeStream, stream: OrderedStream): void {
+    if (type.traits.kind === "cds") this.#clusters.set(type, stream);
+    else if (type.traits.kind === "eds") this.#endpoints.set(type, stream);
+    else if (usesClusters(type.traits.kind)) this.#users.set(type, stream);
+  }
+
+  /** The stream of that type is closed. */
+  leave(type: TypeStream): void {
+    this.#clusters.delete(type);
+    this.#endpoints.delete(type);
+    this.#users.delete(type);
+    for (const [key, { user }] of this.#unready) if (user === type) this.#unready.delete(key);
+    this.#overruled.delete(type);
+    if (this.#clusters.size === 0) this.#newcomers.clear();
+  }
+
+  /** Counts what is sent on all the streams. */
+  count(): number {
+    return ++this.#sent;
+  }
+
+  /** Clusters were sent that the client had nothing of, while it may have had users of others. */
+  brought(clusters: TypeStream, delivery: Delivery, isNew: (name: string) => boolean): void {
+    for (const { puts } of delivery.body.segments) {
+      for (const { name, references } of puts) {
+        if (!isNew(name)) continue;
+        const owed = references.find((reference) => clusters.traits.owes.includes(reference.type));
+        this.#newcomers.set(name, { endpoints: owed, delivery, acceptedAt: undefined, isGiven: false });
+      }
+    }
+  }
+
+  /** A user was sent. What it names in turn, routes of a Listener for one, may use Clusters too. */
+  used(user: TypeStream, delivery: Delivery): void {
+    if (this.#clusters.size === 0) return;
+    const { type, variant, segments } = delivery.body;
+    const follow = (key: string, names: readonly Reference[]): void => {
+      // Until this is accepted, the client goes on with what was before the one that it replaces.
+      const before = this.#unready.get(key);
+      if (names.length === 0 && before === undefined) return;
+      this.#unready.set(key, { names, user, delivery, from: before?.from ?? delivery.from ?? -1 });
+    };
+    const listed = new Set<string>();
+    for (const { puts, removed } of segments) {
+      for (const name of removed) follow(`${type} ${name}`, []);
+      for (const { name, references } of puts) {
+        listed.add(`${type} ${name}`);
+        follow(
+          `${type} ${name}`,
+          references.filter((one) => this.#mayUseClusters(one.type)),
+        );
+      }
+    }
+    if (variant === "delta" || !user.traits.isFullState) return;
+    for (const key of this.#unready.keys()) if (key.startsWith(`${type} `) && !listed.has(key)) follow(key, []);
+  }
+
+  /**
+   * A response was accepted. Clusters with it are in use where the ACK means that nothing warms, which on a stream of their
+   * own it does not: there the endpoints that came after them have to be accepted (client-behaviours A16, B12).
+   */
+  accepted(type: TypeStream, stream: OrderedStream, delivery: Delivery): void {
+    if (this.#newcomers.size === 0) return;
+    if (type.traits.kind === "cds") this.#acceptClusters(stream, delivery);
+    else if (type.traits.kind === "eds") this.#acceptEndpoints(type, stream, delivery);
+  }
+
+  /** Endpoints that are owed once more, by type, since this was last asked: new Clusters came after them. */
+  takeOwed(): ReadonlyMap<TypeUrl, ReadonlySet<string>> {
+    const owed = this.#owed;
+    if (owed.size > 0) this.#owed = new Map();
+    return owed;
+  }
+
+  #acceptClusters({ isAggregated }: OrderedStream, { at }: Delivery): void {
+    for (const [name, newcomer] of this.#newcomers) {
+      const { endpoints, delivery } = newcomer;
+      if (delivery.at > at || newcomer.acceptedAt !== undefined) continue;
+      if (isAggregated || endpoints === undefined) this.#newcomers.delete(name);
+      else {
+        // What came before it on a stream of its own the client may have had no use for.
+        newcomer.acceptedAt = this.#sent;
+        this.#owed.set(endpoints.type, (this.#owed.get(endpoints.type) ?? new Set()).add(endpoints.name));
+      }
+    }
+  }
+
+  #acceptEndpoints({ traits }: TypeStream, { isAggregated }: OrderedStream, { at, body }: Delivery): void {
+    const given = body.segments.flatMap(({ puts }) => puts.filter((put) => !isPlaceholder(put, traits)));
+    const told = new Set(given.map((put) => put.name));
+    for (const [name, newcomer] of this.#newcomers) {
+      const { endpoints, delivery, acceptedAt } = newcomer;
+      if (endpoints === undefined || !told.has(endpoints.name)) continue;
+      if (isAggregated) newcomer.isGiven ||= delivery.at < at;
+      else if (acceptedAt !== undefined && acceptedAt < at) this.#newcomers.delete(name);
+    }
+  }
+
+  /** What a type that uses Clusters has to wait for before it says more; undefined: nothing. */
+  waitOf(user: TypeStream, view: View, present: Present): Wait | undefined {
+    if (this.#clusters.size === 0 || !this.#users.has(user) || !user.hasNews(view)) return undefined;
+    if (this.#overruled.delete(user)) return undefined;
+    const clusters = [...this.#clusters.keys()];
+    // Where the client has every Cluster, only what is used from now on has to be looked at.
+    const hasAll = this.#newcomers.size === 0 && !clusters.some((type) => type.hasNews(view));
+    if (hasAll && user.position === undefined && this.#unready.size === 0) return undefined;
+    const gates = clusters.map((type) => this.#gateOf(type, view, present));
+    for (const { resource, replaces } of user.upcoming(view, present)) {
+      const before = replaces ?? (this.#isAwaited(resource) ? unknownPast : undefined);
+      if (hasAll && before === undefined) continue;
+      for (const { type, waitFor } of gates) {
+        const anew = before && present.newUses(resource, before, type);
+        for (const name of (hasAll ? anew : undefined) ?? namesIn(resource, type)) {
+          const wait = waitFor(name, anew);
+          if (wait !== undefined) return { for: wait, name };
+        }
+      }
+    }
+    return undefined;
+  }
+
+  /** What the removal of a Cluster that is gone since a revision waits for. */
+  removalWaitOf(since: number, present: Present): Wait | undefined {
+    for (const [user, { view }] of this.#users) {
+      if (this.#settledTo(user, view, present) >= since) continue;
+      return { for: "users", type: user.traits.type, isRefused: user.deliveries.refusedFrom < since };
+    }
+    if (this.#readyTo(present) >= since) return undefined;
+    for (const { names, user } of this.#unready.values()) {
+      return { for: "users", type: names[0]?.type ?? user.traits.type, isRefused: false };
+    }
+    return undefined;
+  }
+
+  /** Which Clusters that are gone may be removed. */
+  removable(present: Present): Removable {
+    let to = present.revision;
+    for (const [user, { view }] of this.#users) to = Math.min(to, this.#settledTo(user, view, present));
+    return {
+      to: Math.min(to, Math.max(this.#overruledTo, this.#readyTo(present))),
+      isUnused: this.#newcomers.size === 0 ? undefined : (name) => this.#newcomers.has(name),
+    };
+  }
+
+  /** A user waited long enough: what it waits for is not going to come. */
+  overruleUser(user: TypeStream, view: View, present: Present): void {
+    this.#overruled.add(user);
+    for (const { resource } of user.upcoming(view, present)) {
+      for (const { name } of resource.references) this.#newcomers.delete(name);
+    }
+  }
+
+  /** A client that withholds the ACK of Clusters until nothing warms is not waited for where endpoints were accepted. */
+  countGiven(): void {
+    for (const [name, { isGiven }] of this.#newcomers) if (isGiven) this.#newcomers.delete(name);
+  }
+
+  /** Removals waited long enough for clients that say nothing. */
+  overruleRemovals(to: number): void {
+    this.#overruledTo = Math.max(this.#overruledTo, to);
+  }
+
+  #gateOf(clusters: TypeStream, view: View, present: Present): Gate {
+    const { position, subscription, heldOver, traits } = clusters;
+    const { type, owes } = traits;
+    const newcomers = position === undefined ? undefined : present.newcomers(position, view, type);
+    const isUntold = (name: string): boolean =>
+      newcomers === undefined || (newcomers.has(name) && !heldOver.names.has(name));
+    const waitFor: Gate["waitFor"] = (name, anew) => {
+      const found = view.holder(type, name);
+      if (found === undefined || !subscription.covers(found)) return undefined;
+      if (this.#newcomers.has(name) || isUntold(name)) return "cluster";
+      // What sent its traffic there before goes on doing so.
+      if (anew?.has(name) === false) return undefined;
+      if (anew !== undefined && present.isVacant(found, view, owes)) return "endpoints";
+      const asked = found.references.filter((reference) => owes.includes(reference.type));
+      return asked.some((endpoints) => this.#isUngiven(endpoints, present)) ? "cluster" : undefined;
+    };
+    return { type, waitFor };
+  }
+
+  /** Endpoints that were asked for, and are not sent yet or, on a stream of their own, not accepted yet. */
+  #isUngiven({ type, name }: Reference, present: Present): boolean {
+    for (const [endpoints, { view, isAggregated }] of this.#endpoints) {
+      const { traits, subscription, deliveries } = endpoints;
+      if (traits.type !== type || !(subscription.isWildcard || subscription.names.has(name))) continue;
+      if (!endpoints.isTold(name, view, present)) return true;
+      if (!isAggregated && deliveries.mayBring([name])) return true;
+    }
+    return false;
+  }
+
+  /** Whether it takes the place of something, though nobody knows of what. */
+  #isAwaited({ type, name }: Resource): boolean {
+    for (const { names } of this.#unready.values()) {
+      if (names.some((one) => one.type === type && one.name === name)) return true;
+    }
+    return false;
+  }
+
+  /** The revision before the oldest user that names what the client has not asked for, or has not accepted yet. */
+  #readyTo(present: Present): number {
+    let to = Number.POSITIVE_INFINITY;
+    for (const [key, { names, user, delivery, from }] of this.#unready) {
+      // Before the client has it, it has not given up what it asked for until now.
+      const isHad = !user.deliveries.pending.includes(delivery);
+      if (isHad && names.every((one) => this.#isSettled(one, present))) this.#unready.delete(key);
+      else to = Math.min(to, from);
+    }
+    return to;
+  }
+
+  #isSettled({ type, name }: Reference, present: Present): boolean {
+    for (const [user, { view }] of this.#users) {
+      if (user.traits.type !== type || !(user.subscription.isWildcard || user.subscription.names.has(name))) continue;
+      if (view.find(type, name) === undefined) return true;
+      return this.#settledTo(user, view, present) === present.revision;
+    }
+    return false;
+  }
+
+  /** Everything of a user up to this revision is sent and accepted, or was waited for in vain. */
+  #settledTo(user: TypeStream, view: View, present: Present): number {
+    const { deliveries, position } = user;
+    // What is asked for or lies in another view may be of any age; it is the order of changes that counts here.
+    const behind = Math.min(position?.revision ?? -1, present.revision - 1);
+    const told = user.hasNews(view) ? behind : present.revision;
+    const answered = Math.max(this.#overruledTo, Math.min(told, deliveries.answeredTo));
+    return Math.min(answered, deliveries.refusedFrom);
+  }
+}
+
+/** Whether a resource says that there is none. */
+function isPlaceholder({ name, bytes }: Resource, { placeholder }: TypeTraits): boolean {
+  const none = placeholder?.(name);
+  return none?.length === bytes.length && none.every((byte, i) => byte === bytes[i]);
+}
+
+/** What stands between a client and the use of Clusters of one type. */
+interface Gate {
+  readonly type: TypeUrl;
+  /** What has to come before a Cluster is used; `anew`: what was not used before, undefined where nothing was. */
+  readonly waitFor: (name: string, anew: ReadonlySet<string> | undefined) => "cluster" | "endpoints" | undefined;
+}
+
+/** Something was there, and it is not known what it used. */
+const unknownPast: Pick<Past, "references"> = { references: [] };
+
+function namesIn({ references }: Resource, type: TypeUrl): readonly string[] {
+  return references.flatMap((reference) => (reference.type === type ? [reference.name] : []));
+}

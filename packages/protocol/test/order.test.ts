@@ -1,0 +1,127 @@
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, node, type Said } from "./support/conversation.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource } from "./support/resources.ts";
+
+const routeTo = (cluster: string): ReturnType<typeof resource> =>
+  resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
+const plain = (name: string): ReturnType<typeof resource> => resource(CLUSTER, name, "1", { references: [] });
+const says = (said: readonly Said[]): unknown => said.map((one) => one.says.join());
+
+/** A client of both, in sync, whose route goes to `old`. */
+function inSync(userAgentName = ""): Conversation {
+  const talk = new Conversation({ dialect: { orderLimitMs: 10_000 } });
+  talk.put(plain("old"), routeTo("old"));
+  talk.open(1, "delta");
+  talk.hear(1, delta(CLUSTER, { node: node("n", userAgentName) }));
+  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
+  talk.hear(1, delta(ROUTE, { nonce: "2" }));
+  return talk;
+}
+
+/** The route goes to `new`, and `old` is gone. */
+function swap(talk: Conversation): readonly Said[] {
+  talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
+  return talk.turns();
+}
+
+function waitsOf(talk: Conversation): unknown {
+  const [stream] = talk.plane.streams();
+  return stream?.types.map(({ wait, heldOver }) => ({ wait, heldOver }));
+}
+
+const reportsOf = (talk: Conversation): unknown =>
+  talk.reports.flatMap((one) =>
+    one.kind === "wait-began" || one.kind === "wait-ended" || one.kind === "order-overdue"
+      ? [`${one.kind} ${one.wait.for}`]
+      : [],
+  );
+
+describe("a Cluster that is swapped for another", () => {
+  test("says at each step who waits for whom", () => {
+    const talk = inSync();
+    expect(waitsOf(talk)).toEqual([
+      { wait: undefined, heldOver: [] },
+      { wait: undefined, heldOver: [] },
+    ]);
+    expect(says(swap(talk))).toEqual(["new@1"]);
+    expect(waitsOf(talk)).toEqual([
+      { wait: { for: "users", type: ROUTE, isRefused: false }, heldOver: ["old"] },
+      { wait: { for: "cluster", name: "new" }, heldOver: [] },
+    ]);
+    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual(["r@new"]);
+    expect(says(talk.hear(1, delta(ROUTE, { nonce: "4" })))).toEqual(["-old"]);
+    expect(waitsOf(talk)).toEqual([
+      { wait: undefined, heldOver: [] },
+      { wait: undefined, heldOver: [] },
+    ]);
+    expect(reportsOf(talk)).toEqual([
+      "wait-began users",
+      "wait-began cluster",
+      "wait-ended cluster",
+      "wait-ended users",
+    ]);
+  });
+
+  test("is told, with the refusal, when the route is refused", () => {
+    const talk = inSync();
+    swap(talk);
+    talk.hear(1, delta(CLUSTER, { nonce: "3" }));
+    talk.hear(1, delta(ROUTE, { nonce: "4", error: { code: 13, message: "no" } }));
+    expect(waitsOf(talk)).toEqual([
+      { wait: { for: "users", type: ROUTE, isRefused: true }, heldOver: ["old"] },
+      { wait: undefined, heldOver: [] },
+    ]);
+  });
+
+  test("goes on without a client that does not answer, and says so", () => {
+    const talk = inSync();
+    swap(talk);
+    const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect] : []));
+    expect(timers.map(({ ms }) => ms)).toEqual([30_000, 10_000]);
+    for (const { timer } of timers) talk.fire(timer);
+    expect(says(talk.turns())).toEqual(["r@new"]);
+    expect(reportsOf(talk)).toEqual([
+      "wait-began users",
+      "wait-began cluster",
+      "order-overdue cluster",
+      "wait-ended cluster",
+    ]);
+    // Nor is the route's answer waited for any longer than that.
+    const last = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : [])).at(-1);
+    talk.fire(last ?? 0);
+    expect(says(talk.turns())).toEqual(["-old"]);
+  });
+
+  test("asks an Envoy that withholds its ACK every second, and goes on where endpoints were accepted", () => {
+    const talk = inSync("envoy");
+    talk.put(resource(ENDPOINTS, "new", "e"));
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["new"] }));
+    talk.hear(1, delta(ENDPOINTS, { nonce: "3" }));
+    talk.change({ puts: [resource(CLUSTER, "new", "1"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
+    expect(says(talk.turns())).toEqual(["new@1", "new@e"]);
+    talk.hear(1, delta(ENDPOINTS, { nonce: "5" }));
+    const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect] : []));
+    expect(timers.map(({ ms }) => ms)).toEqual([1_000, 1_000]);
+    for (const { timer } of timers) talk.fire(timer);
+    expect(says(talk.turns())).toEqual(["r@new"]);
+    expect(reportsOf(talk)).toEqual(["wait-began users", "wait-began cluster", "wait-ended cluster"]);
+  });
+});
+
+test("a Listener is followed by what it names before the Cluster that it used goes", () => {
+  const talk = new Conversation();
+  const listener = (label: string, type: typeof CLUSTER, name: string): ReturnType<typeof resource> =>
+    resource(LISTENER, "l", label, { references: [{ type, name }] });
+  talk.put(plain("old"), plain("new"), listener("direct", CLUSTER, "old"), routeTo("new"));
+  talk.open(1, "delta");
+  talk.hear(1, delta(CLUSTER, { node: node("n") }));
+  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  talk.hear(1, delta(LISTENER, {}));
+  talk.hear(1, delta(LISTENER, { nonce: "2" }));
+  talk.change({ puts: [listener("routed", ROUTE, "r")], deletes: [{ type: CLUSTER, name: "old" }] });
+  expect(says(talk.turns())).toEqual(["l@routed"]);
+  expect(says(talk.hear(1, delta(LISTENER, { nonce: "3" })))).toEqual([]);
+  expect(says(talk.hear(1, delta(ROUTE, { subscribe: ["r"] })))).toEqual(["r@new"]);
+  expect(says(talk.hear(1, delta(ROUTE, { nonce: "4" })))).toEqual(["-old"]);
+});

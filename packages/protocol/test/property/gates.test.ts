@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { Deliveries } from "../../src/server/delivery.ts";
+import { DeltaTypeStream } from "../../src/server/delta.ts";
+import { HeldOverSet } from "../../src/server/held-over.ts";
+import { Order } from "../../src/server/order.ts";
+import { Present } from "../../src/server/present.ts";
+import { SotwTypeStream } from "../../src/server/sotw.ts";
+import { losesIn, meshClients } from "../support/mesh-script.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+interface Rule {
+  readonly is: string;
+  /** Does without it. */
+  readonly remove: () => void;
+  /** What is out of the ordinary where it is noticed. */
+  readonly trouble?: { readonly refusals?: boolean; readonly lateEndpoints?: boolean };
+  /** The clients that need it; all of them if absent. */
+  readonly neededBy?: readonly string[];
+}
+
+/** Where endpoints that are not there end the warming of a Cluster: elsewhere it is not accepted before it has some. */
+const takesNoneForAnAnswer = ["delta on ADS"];
+
+/** Every rule of the order. One that nobody misses does not belong there. */
+const rules: readonly Rule[] = [
+  {
+    is: "a Cluster is removed when nothing uses it any more",
+    remove: () =>
+      vi.spyOn(Order.prototype, "removable").mockReturnValue({ to: Number.POSITIVE_INFINITY, isUnused: undefined }),
+  },
+  {
+    is: "what names a Cluster waits for it",
+    remove: () => vi.spyOn(Order.prototype, "waitOf").mockReturnValue(undefined),
+  },
+  {
+    is: "a new Cluster counts when it is accepted",
+    remove: () => vi.spyOn(Order.prototype, "brought").mockReturnValue(),
+  },
+  {
+    is: "a Listener counts when what it names is there",
+    remove: () => vi.spyOn(Order.prototype, "used").mockReturnValue(),
+  },
+  {
+    is: "a refused route keeps the Cluster that it was to replace",
+    remove: () => vi.spyOn(Deliveries.prototype, "refusedFrom", "get").mockReturnValue(Number.POSITIVE_INFINITY),
+    trouble: { refusals: true },
+  },
+  {
+    is: "what came and went is gone since then",
+    remove: () => vi.spyOn(HeldOverSet.prototype, "goneAnew").mockReturnThis(),
+  },
+  {
+    is: "traffic moves to a Cluster that has endpoints",
+    remove: () => vi.spyOn(Present.prototype, "isVacant").mockReturnValue(false),
+    trouble: { lateEndpoints: true },
+    neededBy: takesNoneForAnAnswer,
+  },
+  {
+    is: "traffic moves to a Cluster whose endpoints were sent",
+    remove: () => {
+      for (const { prototype } of [DeltaTypeStream, SotwTypeStream])
+        vi.spyOn(prototype, "isTold").mockReturnValue(true);
+    },
+    neededBy: takesNoneForAnAnswer,
+  },
+];
+
+describe.each(rules)("without the rule that $is", ({ remove, trouble, neededBy }) => {
+  const losing = meshClients.filter(({ is }) => neededBy?.includes(is) ?? true);
+
+  test.each(losing)("requests are lost ($is)", (client) => {
+    remove();
+    expect(losesIn(client, { makeBeforeBreak: true, ...trouble }, { numRuns: 5_000 })).toEqual(expect.any(Array));
+  });
+});

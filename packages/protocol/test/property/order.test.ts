@@ -1,0 +1,33 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { losesIn, meshClients, meshScript, playMesh } from "../support/mesh-script.ts";
+import { tries } from "../support/script.ts";
+
+describe.each(meshClients)("a client that warms what it is given ($is)", (client) => {
+  test.each([
+    ["", {}],
+    [" though endpoints come late", { lateEndpoints: true }],
+  ])("never has a path to a Cluster that it cannot use, and in the end holds exactly the target%s", (_, trouble) => {
+    fc.assert(
+      fc.property(meshScript, (steps) => {
+        const mesh = playMesh(client, { makeBeforeBreak: true, ...trouble }, steps);
+        expect(mesh.envoy.lost).toEqual([]);
+        expect(mesh.envoy.holdings).toEqual(mesh.target);
+      }),
+      tries,
+    );
+  });
+
+  test("loses nothing either when it refuses routes now and then", () => {
+    fc.assert(
+      fc.property(meshScript, (steps) => {
+        expect(playMesh(client, { makeBeforeBreak: true, refusals: true }, steps).envoy.lost).toEqual([]);
+      }),
+      tries,
+    );
+  });
+
+  test("loses requests where everything is said at once", () => {
+    expect(losesIn(client, { makeBeforeBreak: false }, tries)).not.toBe(undefined);
+  });
+});

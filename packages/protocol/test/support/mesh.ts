@@ -1,0 +1,178 @@
+import {
+  anonymousNode,
+  type Deletion,
+  Plane,
+  type PlaneEffect,
+  type Reference,
+  type Resource,
+  type StreamId,
+  type TypeUrl,
+  type Variant,
+} from "@xdskit/protocol";
+import { ModelEnvoy } from "./model-envoy.ts";
+import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
+
+/** One thing that happens, with two numbers that say to what. */
+export type MeshStep = readonly [what: "change" | "request" | "take" | "turn", a: number, b: number];
+
+const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
+const CLUSTERS = ["a", "b", "c"];
+const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
+
+/** What is out of the ordinary. */
+export interface MeshOptions {
+  readonly makeBeforeBreak: boolean;
+  /** The client refuses routes now and then. */
+  readonly refusals?: boolean;
+  /** The endpoints of new Clusters come later than the Clusters and what uses them. */
+  readonly lateEndpoints?: boolean;
+}
+
+/** One Envoy, one plane, and a configuration of Listeners, routes, Clusters and endpoints that always fits together. */
+export class Mesh {
+  readonly envoy: ModelEnvoy;
+  readonly #plane: Plane;
+  readonly #refuses: boolean;
+  readonly #streams: Map<TypeUrl, StreamId>;
+  readonly #timers = new Map<number, number>();
+  readonly #isLate: boolean;
+  #lastStream: number;
+  #target: readonly Resource[] = [];
+  /** Endpoints that the next change brings, or the end. */
+  #late: readonly Resource[] = [];
+
+  constructor(variant: Variant, isAggregated: boolean, how: MeshOptions) {
+    this.#refuses = how.refusals ?? false;
+    this.#isLate = how.lateEndpoints ?? false;
+    const dialect = { makeBeforeBreak: how.makeBeforeBreak };
+    this.#plane = new Plane({ digest, traits, placement: () => ["base"], dialect });
+    this.envoy = new ModelEnvoy(variant, isAggregated);
+    this.#streams = new Map(TYPES.map((type, i) => [type, isAggregated ? 1 : i + 1]));
+    this.#lastStream = TYPES.length;
+    if (isAggregated) this.#open(1, undefined);
+    else for (const [type, stream] of this.#streams) this.#open(stream, type);
+    this.#change(0, 0);
+  }
+
+  step([what, a, b]: MeshStep): void {
+    if (what === "change") this.#change(a, b);
+    else if (what === "request") this.#send(this.#streamAt(a));
+    else if (what === "turn") this.#perform(this.#plane.next(1 + (a % 4)));
+    else {
+      this.envoy.take(this.#streamAt(a), { refusesRoutes: this.#refuses && b % 4 === 0, acksFirst: b % 2 === 1 });
+    }
+  }
+
+  /** Everything arrives and is accepted, until nobody has anything to say. */
+  settle(): void {
+    if (this.#late.length > 0) this.#bringLate();
+    let patience = 10;
+    for (let round = 0; round < 1_000; round++) {
+      this.#perform(this.#plane.next(100));
+      let isQuiet = !this.#plane.isDue;
+      for (const stream of this.envoy.inboxes.keys()) {
+        while (this.#send(stream)) isQuiet = false;
+        if (this.envoy.take(stream)) isQuiet = false;
+      }
+      if (isQuiet && (patience-- === 0 || !this.#fireShortTimer())) return;
+    }
+    throw new Error("nobody stops talking");
+  }
+
+  /** What a client that holds everything it should has. */
+  get target(): Readonly<Record<string, string>> {
+    const is = (type: TypeUrl): readonly Resource[] => this.#target.filter((one) => one.type === type);
+    const asked = new Set(is(LISTENER).flatMap((one) => one.references.map((reference) => reference.name)));
+    return Object.fromEntries([
+      ...is(CLUSTER).map((one) => [`cluster ${one.name}`, one.version]),
+      ...is(LISTENER).map((one) => [`listener ${one.name}`, one.version]),
+      ...is(ROUTE).flatMap((one) => (asked.has(one.name) ? [[`route ${one.name}`, one.version]] : [])),
+      ...is(ENDPOINTS).map((one) => [`endpoints ${one.name}`, one.version]),
+    ]);
+  }
+
+  /** Another configuration, in one transaction: which Clusters there are, what the routes and the Listener use. */
+  #change(a: number, b: number): void {
+    const names = CLUSTERS.filter((_, i) => ((a & 7) | (1 << (b % 3))) & (1 << i));
+    const pick = (n: number): Reference => ({ type: CLUSTER, name: names[n % names.length] ?? "a" });
+    const usesRoutes = (b & 3) !== 3;
+    const route = (b & 4) === 0 ? "r1" : "r2";
+    const listenerRefs: readonly Reference[] = usesRoutes ? [{ type: ROUTE, name: route }] : [pick(a >> 3)];
+    const describe = (refs: readonly Reference[]): string => refs.map((one) => one.name).join("+");
+    const next = [
+      ...names.map((name) => resource(CLUSTER, name, String((a >> 4) & 1))),
+      ...names.map((name) => resource(ENDPOINTS, name, "e")),
+      ...["r1", "r2"].map((name, i) => {
+        const references = [pick((a >> 3) + i * (b >> 4))];
+        return resource(ROUTE, name, describe(references), { references });
+      }),
+      resource(LISTENER, "l", describe(listenerRefs), { references: listenerRefs }),
+    ];
+    const key = ({ type, name }: Deletion): string => `${type} ${name}`;
+    const kept = new Set(next.map(key));
+    const deletes = this.#target.filter((one) => !kept.has(key(one))).map(({ type, name }) => ({ type, name }));
+    const known = new Set(this.#target.map(key));
+    const isLate = (one: Resource): boolean => this.#isLate && one.type === ENDPOINTS && !known.has(key(one));
+    if (this.#late.length > 0) this.#bringLate();
+    this.#late = this.#target.length === 0 ? [] : next.filter(isLate);
+    this.#target = next;
+    const puts = next.filter((one) => !this.#late.includes(one));
+    const changes = [{ layer: "base", puts, deletes }];
+    this.#perform(this.#plane.on({ kind: "transaction-committed", transaction: { changes } }));
+  }
+
+  #bringLate(): void {
+    const changes = [{ layer: "base", puts: this.#late }];
+    this.#late = [];
+    this.#perform(this.#plane.on({ kind: "transaction-committed", transaction: { changes } }));
+  }
+
+  #streamAt(n: number): string {
+    const streams = [...this.envoy.inboxes.keys()];
+    return streams[n % streams.length] ?? "";
+  }
+
+  #open(stream: StreamId, onlyType: TypeUrl | undefined): void {
+    const { variant } = this.envoy;
+    this.#perform(this.#plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection: 1 }));
+  }
+
+  #send(from: string): boolean {
+    const request = this.envoy.outboxes.get(from)?.shift();
+    if (request === "reopens") {
+      const type = TYPES.find((one) => one === from) ?? ENDPOINTS;
+      this.#perform(this.#plane.on({ kind: "stream-closed", stream: this.#streams.get(type) ?? 0 }));
+      this.envoy.closed.delete(from);
+      this.#streams.set(type, ++this.#lastStream);
+      this.#open(this.#lastStream, type);
+      return true;
+    }
+    const stream = request?.type && this.#streams.get(request.type);
+    if (request === undefined || stream === undefined) return false;
+    const node = { ...anonymousNode, id: "n", userAgentName: "envoy" };
+    this.#perform(this.#plane.on({ kind: "request-received", stream, request: { ...request, node } }));
+    return true;
+  }
+
+  /** Clusters that never warm are waited for a second; the limits that would hide a mistake are not used up here. */
+  #fireShortTimer(): boolean {
+    for (const [timer, ms] of this.#timers) {
+      if (ms > 1_000) continue;
+      this.#timers.delete(timer);
+      this.#perform(this.#plane.on({ kind: "timer-fired", timer }));
+      return true;
+    }
+    return false;
+  }
+
+  #perform(effects: readonly PlaneEffect[]): void {
+    for (const effect of effects) {
+      // What was sent on a stream that is closed by now arrives nowhere.
+      if (effect.kind === "send") {
+        if (this.#streams.get(effect.body.type) === effect.stream) this.envoy.hear(effect);
+      } else if (effect.kind === "start-timer") this.#timers.set(effect.timer, effect.ms);
+      else if (effect.kind === "cancel-timer") this.#timers.delete(effect.timer);
+      else if (effect.kind === "close-stream") throw new Error(effect.status.message);
+    }
+  }
+}

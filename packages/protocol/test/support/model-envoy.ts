@@ -1,0 +1,275 @@
+import type { DeltaRequest, DiscoveryRequest, PlaneEffect, Resource, TypeUrl, Variant } from "@xdskit/protocol";
+import { delta } from "./model-client.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";
+
+type Send = Extract<PlaneEffect, { kind: "send" }>;
+
+/** A Cluster as Envoy has it: the version in use goes on serving while the next one warms. */
+interface ClusterState {
+  inUse: Resource | undefined;
+  warming: Resource | undefined;
+}
+
+/** A Listener; the next version takes over when its routes are there. */
+interface ListenerState {
+  inUse: Resource | undefined;
+  warming: Resource | undefined;
+}
+
+/** What one type has of its stream. */
+interface Conversation {
+  names: readonly string[];
+  isOpen: boolean;
+  nonce: string | undefined;
+  version: string | undefined;
+}
+
+const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
+
+/**
+ * A client that warms Clusters and Listeners as Envoy 1.39 does (client-behaviours A16, B1, B2, B6, B12), and that notices
+ * when a request through it would be lost.
+ */
+export class ModelEnvoy {
+  readonly variant: Variant;
+  readonly isAggregated: boolean;
+  /** What is on its way here, by stream: one for all types, or one for each. */
+  readonly inboxes = new Map<string, Send[]>();
+  /** What it has to say, by stream. */
+  readonly outboxes = new Map<string, (DiscoveryRequest | "reopens")[]>();
+  /** Streams that were closed here and that the server still takes for open. */
+  readonly closed = new Set<string>();
+  /** Requests that would have been lost, and why. */
+  readonly lost: string[] = [];
+  readonly #clusters = new Map<string, ClusterState>();
+  readonly #endpoints = new Map<string, string>();
+  readonly #listeners = new Map<string, ListenerState>();
+  readonly #routes = new Map<string, Resource>();
+  readonly #talks = new Map<TypeUrl, Conversation>();
+  /** On an aggregated stream the ACK of Clusters waits until nothing warms. */
+  readonly #withheld: string[] = [];
+
+  constructor(variant: Variant, isAggregated: boolean) {
+    this.variant = variant;
+    this.isAggregated = isAggregated;
+    for (const type of TYPES) {
+      this.#talks.set(type, { names: [], isOpen: false, nonce: undefined, version: undefined });
+      this.inboxes.set(this.#streamOf(type), []);
+      this.outboxes.set(this.#streamOf(type), []);
+    }
+    this.#open(CLUSTER);
+  }
+
+  /** What it holds and uses, as `type/name` and version. */
+  get holdings(): Readonly<Record<string, string>> {
+    const held: Record<string, string> = {};
+    for (const [name, { inUse }] of this.#clusters) held[`cluster ${name}`] = inUse?.version ?? "warming";
+    for (const [name, { inUse }] of this.#listeners) held[`listener ${name}`] = inUse?.version ?? "warming";
+    for (const name of this.#namesOf(ROUTE)) held[`route ${name}`] = this.#routes.get(name)?.version ?? "missing";
+    for (const name of this.#namesOf(ENDPOINTS)) held[`endpoints ${name}`] = this.#endpoints.get(name) ?? "missing";
+    return held;
+  }
+
+  hear(send: Send): void {
+    const stream = this.#streamOf(send.body.type);
+    if (!this.closed.has(stream)) this.inboxes.get(stream)?.push(send);
+  }
+
+  /**
+   * Takes the next response of a stream, or refuses it if it has routes. Returns whether there was one. Envoy asks for what
+   * a response names before it accepts the response, gRPC after.
+   */
+  take(stream: string, how: { readonly refusesRoutes?: boolean; readonly acksFirst?: boolean } = {}): boolean {
+    const send = this.inboxes.get(stream)?.shift();
+    if (send === undefined) return false;
+    const { body, nonce } = send;
+    const puts = body.segments.flatMap((segment) => [...segment.puts]);
+    const removed = body.segments.flatMap((segment) => [...segment.removed]);
+    const talk = this.#talk(body.type);
+    talk.nonce = nonce;
+    if (how.refusesRoutes === true && body.type === ROUTE) {
+      this.#answer(ROUTE, nonce, true);
+      return true;
+    }
+    talk.version = body.version;
+    const isWithheld = body.type === CLUSTER && this.isAggregated;
+    if (how.acksFirst === true && !isWithheld) this.#answer(body.type, nonce, false);
+    if (body.type === CLUSTER) this.#takeClusters(puts, removed);
+    else if (body.type === ENDPOINTS) this.#takeEndpoints(puts, removed);
+    else if (body.type === LISTENER) this.#takeListeners(puts, removed);
+    else this.#takeRoutes(puts);
+    if (isWithheld) this.#withheld.push(nonce);
+    else if (how.acksFirst !== true) this.#answer(body.type, nonce, false);
+    this.#answerWithheld();
+    if (body.type === CLUSTER && !this.#talk(LISTENER).isOpen) this.#open(LISTENER);
+    this.#look();
+    return true;
+  }
+
+  #takeClusters(puts: readonly Resource[], removed: readonly string[]): void {
+    const isFull = this.variant === "sotw";
+    const kept = new Set(puts.map((put) => put.name));
+    for (const name of isFull ? [...this.#clusters.keys()].filter((each) => !kept.has(each)) : removed) {
+      this.#clusters.delete(name);
+    }
+    const changed: string[] = [];
+    for (const put of puts) {
+      const known = this.#clusters.get(put.name) ?? { inUse: undefined, warming: undefined };
+      if ((known.warming ?? known.inUse)?.version === put.version) continue;
+      known.warming = put;
+      this.#clusters.set(put.name, known);
+      changed.push(endpointsOf(put));
+    }
+    this.#want(ENDPOINTS, this.#namesOf(ENDPOINTS), changed);
+    for (const name of this.#endpoints.keys())
+      if (!this.#namesOf(ENDPOINTS).includes(name)) this.#endpoints.delete(name);
+  }
+
+  #takeEndpoints(puts: readonly Resource[], removed: readonly string[]): void {
+    for (const put of puts) if (this.#namesOf(ENDPOINTS).includes(put.name)) this.#endpoints.set(put.name, put.version);
+    for (const name of [...puts.map((put) => put.name), ...removed]) {
+      for (const cluster of this.#clusters.values()) {
+        if (cluster.warming === undefined || endpointsOf(cluster.warming) !== name) continue;
+        cluster.inUse = cluster.warming;
+        cluster.warming = undefined;
+      }
+    }
+  }
+
+  #takeListeners(puts: readonly Resource[], removed: readonly string[]): void {
+    const isFull = this.variant === "sotw";
+    const kept = new Set(puts.map((put) => put.name));
+    for (const name of isFull ? [...this.#listeners.keys()].filter((each) => !kept.has(each)) : removed) {
+      this.#listeners.delete(name);
+    }
+    for (const put of puts) {
+      const known = this.#listeners.get(put.name) ?? { inUse: undefined, warming: undefined };
+      if ((known.warming ?? known.inUse)?.version === put.version) continue;
+      known.warming = put;
+      this.#listeners.set(put.name, known);
+    }
+    this.#want(ROUTE, this.#namesOf(ROUTE));
+    this.#promoteListeners();
+  }
+
+  #takeRoutes(puts: readonly Resource[]): void {
+    for (const put of puts) if (this.#namesOf(ROUTE).includes(put.name)) this.#routes.set(put.name, put);
+    this.#promoteListeners();
+  }
+
+  #promoteListeners(): void {
+    for (const listener of this.#listeners.values()) {
+      const { warming } = listener;
+      if (warming === undefined || !namesIn(warming, ROUTE).every((name) => this.#routes.has(name))) continue;
+      listener.inUse = warming;
+      listener.warming = undefined;
+    }
+    const names = this.#namesOf(ROUTE);
+    this.#want(ROUTE, names);
+    for (const name of this.#routes.keys()) if (!names.includes(name)) this.#routes.delete(name);
+  }
+
+  #namesOf(type: TypeUrl): readonly string[] {
+    const from = type === ROUTE ? this.#listeners : this.#clusters;
+    const all = [...from.values()].flatMap(({ inUse, warming }) => [inUse, warming]);
+    return [...new Set(all.flatMap((one) => (one === undefined ? [] : namesIn(one, type))))].sort();
+  }
+
+  /** Asks for exactly these, and once more for those of warming Clusters: on ADS delta does not (B1, B2). */
+  #want(type: TypeUrl, names: readonly string[], again: readonly string[] = []): void {
+    const talk = this.#talk(type);
+    const before = talk.names;
+    const isSame = before.join() === names.join();
+    const asksAgain = again.length > 0 && !(this.isAggregated && this.variant === "delta");
+    if (isSame && !asksAgain) return;
+    if (names.length === 0 && !talk.isOpen) return;
+    talk.names = names;
+    if (!talk.isOpen) this.#open(type);
+    else if (asksAgain && !this.isAggregated) this.#reopen(type);
+    else if (this.variant === "sotw") this.#say(this.#sotw(type, talk.nonce, undefined));
+    else {
+      const subscribe = names.filter((name) => !before.includes(name));
+      const unsubscribe = before.filter((name) => !names.includes(name));
+      this.#say(delta(type, { subscribe, unsubscribe }));
+    }
+  }
+
+  /** On streams of their own a warming Cluster asks on another stream, and the one before is closed. */
+  #reopen(type: TypeUrl): void {
+    const stream = this.#streamOf(type);
+    this.inboxes.set(stream, []);
+    this.outboxes.set(stream, ["reopens"]);
+    this.closed.add(stream);
+    const talk = this.#talk(type);
+    talk.nonce = undefined;
+    talk.version = undefined;
+    this.#open(type);
+  }
+
+  #open(type: TypeUrl): void {
+    const talk = this.#talk(type);
+    talk.isOpen = true;
+    if (this.variant === "sotw") this.#say(this.#sotw(type, undefined, undefined));
+    else this.#say(delta(type, { subscribe: talk.names }));
+  }
+
+  #answer(type: TypeUrl, nonce: string, isRefusal: boolean): void {
+    const error = isRefusal ? { code: 13, message: "no" } : undefined;
+    if (this.variant === "sotw") this.#say(this.#sotw(type, nonce, error));
+    else this.#say(delta(type, { nonce, error }));
+  }
+
+  #answerWithheld(): void {
+    if ([...this.#clusters.values()].some(({ warming }) => warming !== undefined)) return;
+    const nonces = this.#withheld.splice(0);
+    for (const nonce of this.variant === "sotw" ? nonces.slice(-1) : nonces) this.#answer(CLUSTER, nonce, false);
+  }
+
+  #say(request: DiscoveryRequest): void {
+    this.outboxes.get(this.#streamOf(request.type ?? CLUSTER))?.push(request);
+  }
+
+  #sotw(type: TypeUrl, nonce: string | undefined, error: DeltaRequest["error"]): DiscoveryRequest {
+    const { names, version } = this.#talk(type);
+    return { kind: "sotw", type, node: undefined, nonce, error, versionInfo: version, names };
+  }
+
+  /** Looks at every path a request can take now. */
+  #look(): void {
+    for (const [name, { inUse }] of this.#listeners) {
+      if (inUse === undefined) continue;
+      const tables = namesIn(inUse, ROUTE).map((route) => this.#routes.get(route));
+      for (const user of [inUse, ...tables]) {
+        for (const cluster of user === undefined ? [] : namesIn(user, CLUSTER)) {
+          const why = this.#whyLost(cluster);
+          if (why !== undefined) this.lost.push(`${name} -> ${user?.name} -> ${cluster}: ${why}`);
+        }
+      }
+    }
+  }
+
+  #whyLost(name: string): string | undefined {
+    const cluster = this.#clusters.get(name);
+    if (cluster === undefined) return "no such cluster";
+    if (cluster.inUse === undefined) return "the cluster is warming";
+    return this.#endpoints.has(endpointsOf(cluster.inUse)) ? undefined : "no endpoints";
+  }
+
+  #talk(type: TypeUrl): Conversation {
+    const talk = this.#talks.get(type);
+    if (talk === undefined) throw new Error(`the model Envoy does not know ${type}`);
+    return talk;
+  }
+
+  #streamOf(type: TypeUrl): string {
+    return this.isAggregated ? "ads" : type;
+  }
+}
+
+function namesIn(resource: Resource, type: TypeUrl): readonly string[] {
+  return resource.references.filter((reference) => reference.type === type).map((reference) => reference.name);
+}
+
+function endpointsOf(cluster: Resource): string {
+  return namesIn(cluster, ENDPOINTS)[0] ?? "";
+}
