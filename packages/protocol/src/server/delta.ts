@@ -389,14 +389,15 @@ export class DeltaTypeStream implements TypeStream {
 
   /** Each resource in a response of its own, where an edition wants that (S-RES-07). */
   #split(body: Body, news: Answer["news"], how: Pick<Answer, "isInTurn" | "asked"> = inTurn): readonly Answer[] {
-    if (!this.#options.dialect.deltaOnePerResponse) return [{ ...how, body, news }];
+    const { isInTurn, asked } = how;
+    if (!this.#options.dialect.deltaOnePerResponse) return [{ body, isInTurn, news, asked }];
     const parts = body.segments.flatMap(({ puts, removed, missing }): Segment[] => [
       ...puts.map((put) => ({ puts: [put], removed: [], missing: [] })),
       ...missing.map((name) => ({ puts: [], removed: [], missing: [name] })),
       ...(removed.length > 0 ? [{ puts: [], removed, missing: [] }] : []),
     ]);
-    if (parts.length < 2) return [{ ...how, body, news }];
-    return parts.map((part) => ({ ...how, body: { ...body, segments: [part] }, news: [part.puts] }));
+    if (parts.length < 2) return [{ body, isInTurn, news, asked }];
+    return parts.map((part) => ({ body: { ...body, segments: [part] }, isInTurn, news: [part.puts], asked }));
   }
 
   #advance(to: Position, answers: readonly Answer[]): readonly Answer[] {

@@ -65,6 +65,7 @@ export class HeldOverSet {
 
   /** Without the names that nothing is to be known of any more. */
   without(isForgotten: (name: string) => boolean): HeldOverSet {
+    if (this.isEmpty) return this;
     const left = [...this.names].filter(([name]) => !isForgotten(name));
     if (left.length === this.names.size) return this;
     return setOf(new Map(left));

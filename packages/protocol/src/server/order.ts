@@ -76,6 +76,11 @@ export class Order {
     if (this.#clusters.size === 0) this.#newcomers.clear();
   }
 
+  /** Something was asked for that may use Clusters. */
+  get hasUsers(): boolean {
+    return this.#users.size > 0;
+  }
+
   /** Counts what is sent on all the streams. */
   count(): number {
     return ++this.#sent;
@@ -197,6 +202,7 @@ export class Order {
   /** Which Clusters that are gone may be removed. */
   removable(present: Present): Removable {
     let to = present.revision;
+    if (this.#users.size === 0) return { to, isUnused: undefined };
     for (const [user, { view }] of this.#users) to = Math.min(to, this.#settledTo(user, view, present));
     return {
       to: Math.min(to, Math.max(this.#overruledTo, this.#readyTo(present))),

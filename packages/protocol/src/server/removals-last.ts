@@ -88,12 +88,13 @@ export class RemovalsLast implements TypeStream {
       this.#variant === "delta"
         ? this.#delta(answers, view, present, removable)
         : this.#sotw(answers, before, view, present, removable);
-    if (this.position !== before) this.#asked = this.subscription.scope;
+    if (this.#variant === "sotw" && this.position !== before) this.#asked = this.subscription.scope;
     return told;
   }
 
   #delta(answers: readonly Answer[], view: View, present: Present, removable: Removable): readonly Answer[] {
-    const told = answers.flatMap((answer) => this.#withhold(answer, present, removable));
+    const told =
+      answers.length === 0 ? answers : answers.flatMap((answer) => this.#withhold(answer, present, removable));
     if (told.length > 0 || this.isPaused || this.deliveries.isBlocked) return told;
     const { stays, goes } = present.part(this.#heldOver, removable.to);
     if (goes.length === 0) return [];
@@ -106,8 +107,8 @@ export class RemovalsLast implements TypeStream {
     const { heldOver, body } = present.withhold(answer.body, this.#heldOver, removable, answer.asked);
     this.#heldOver = heldOver;
     // Of a wildcard the first answer is owed even when there is nothing in it (S-DLT-04).
-    if (body === answer.body || (isEmpty(body) && this.deliveries.lastSent === undefined)) return [{ ...answer, body }];
-    return isEmpty(body) ? [] : [{ ...answer, body }];
+    if (body === answer.body) return [answer];
+    return isEmpty(body) && this.deliveries.lastSent !== undefined ? [] : [{ ...answer, body }];
   }
 
   #sotw(

@@ -47,6 +47,7 @@ export interface Turn {
   readonly hasMoved: boolean;
 }
 
+const nothing: ReadonlyMap<TypeStream, Wait> = new Map();
 const everything: Removable = { to: Number.POSITIVE_INFINITY, isUnused: undefined };
 
 /** Subscribed names without a resource that are shown to people. */
@@ -63,7 +64,7 @@ export class Stream implements OrderedStream {
   readonly #resumed = new Set<TypeUrl>();
   /** What answers to a client that came back owe in types that it has not asked for yet (S-WRM-08). */
   readonly #owedBeforehand = new Map<TypeUrl, Set<string>>();
-  readonly #waits = new Map<TypeStream, Wait>();
+  #waits: Map<TypeStream, Wait> = new Map();
   /** For how many milliseconds a type has waited, as far as timers went off. */
   readonly #waited = new Map<TypeStream, number>();
   #lastNonce = 0;
@@ -114,30 +115,27 @@ export class Stream implements OrderedStream {
   turn(present: Present): Turn {
     const effects: PlaneEffect[] = [];
     const owed = new Map<TypeUrl, Set<string>>();
-    const { order } = this.identity.siblings;
-    const positions = this.#inOrder.map((type) => type.position);
-    const before = new Map(this.#waits);
-    const end = (isUnfinished: boolean): Turn => {
-      const hasMoved = effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]);
-      effects.push(...this.#reportWaits(before));
-      if (this.#waits.size > 0) this.identity.siblings.waiting.add(this);
-      else this.identity.siblings.waiting.delete(this);
-      return { effects, owed, isUnfinished, hasMoved };
-    };
-    this.#waits.clear();
+    const { order, streams } = this.identity.siblings;
+    const positions = streams.size > 1 ? this.#inOrder.map((type) => type.position) : [];
+    const before = this.#waits.size === 0 ? nothing : this.#waits;
+    if (before !== nothing) this.#waits = new Map();
+    let isUnfinished = false;
     for (const type of this.#inOrder) {
       const wait = order.waitOf(type, this.view, present);
       if (wait === undefined) this.#speak(type, present, effects, owed);
       else this.#waits.set(type, wait);
-      if (type.isPaused) return end(true);
+      isUnfinished = type.isPaused;
+      if (isUnfinished) break;
     }
     for (const type of this.#inOrder) {
-      if (type.heldOver.isEmpty) continue;
+      if (isUnfinished || type.heldOver.isEmpty) continue;
       this.#speak(type, present, effects, owed);
       const wait = type.heldOver.isEmpty ? undefined : order.removalWaitOf(type.heldOver.oldest, present);
       if (wait !== undefined) this.#waits.set(type, wait);
     }
-    return end(false);
+    const hasMoved = effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]);
+    if (before.size + this.#waits.size > 0) effects.push(...this.#reportWaits(before));
+    return { effects, owed, isUnfinished, hasMoved: streams.size > 1 && hasMoved };
   }
 
   get isAggregated(): boolean {
@@ -153,7 +151,8 @@ export class Stream implements OrderedStream {
   }
 
   #reportWaits(before: ReadonlyMap<TypeStream, Wait>): readonly PlaneEffect[] {
-    if (before.size === 0 && this.#waits.size === 0) return [];
+    if (this.#waits.size > 0) this.identity.siblings.waiting.add(this);
+    else this.identity.siblings.waiting.delete(this);
     return this.#inOrder.flatMap((type) => {
       const [then, now] = [before.get(type), this.#waits.get(type)];
       const about = { stream: this.opened.stream, node: this.identity.node, type: type.traits.type };
@@ -175,8 +174,8 @@ export class Stream implements OrderedStream {
       if (from === undefined) continue;
       const { order } = this.identity.siblings;
       if (isOrdered) {
-        const newcomers = present.newcomers(from, this.view, type.traits.type);
-        if (newcomers.size > 0)
+        const newcomers = order.hasUsers ? present.newcomers(from, this.view, type.traits.type) : undefined;
+        if (newcomers !== undefined && newcomers.size > 0)
           order.brought(type, delivery, (name) => newcomers.has(name) && !heldOver.names.has(name));
       } else if (usesClusters(type.traits.kind)) order.used(type, delivery);
     }

@@ -42,7 +42,7 @@ export interface Answer {
   /** Resources that are new to the client or changed, in lists that others share: what they owe follows in the same turn. */
   readonly news: readonly (readonly Resource[])[];
   /** Something in it was asked for; in delta, the names whose absence is an answer. */
-  readonly asked?: ReadonlySet<string>;
+  readonly asked?: ReadonlySet<string> | undefined;
 }
 
 /** One resource type on one stream: the interface that both variants implement. */
