@@ -8,7 +8,7 @@ import {
 } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
-import type { Position } from "../state/difference.ts";
+import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries } from "./delivery.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
@@ -97,7 +97,7 @@ export class DeltaTypeStream implements TypeStream {
 
   hasNews(view: View): boolean {
     if (this.#position === undefined || this.#asked.size + this.#ambiguous.size + this.#ahead.size > 0) return true;
-    return this.#position.view !== view || view.changedAt(this.traits.type) > this.#position.revision;
+    return !isStill(this.#position, view, this.traits.type);
   }
 
   isTold(name: string, view: View, present: Present): boolean {
@@ -125,7 +125,7 @@ export class DeltaTypeStream implements TypeStream {
 
   isWaiting(view: View): boolean {
     if (this.#position === undefined || !this.deliveries.isBlocked) return false;
-    return this.#position.view !== view || view.changedAt(this.traits.type) > this.#position.revision;
+    return !isStill(this.#position, view, this.traits.type);
   }
 
   /** A nonce only pairs an answer with a response; one that fits nothing is ignored (S-NON-10, S-DLT-05). */
@@ -264,9 +264,8 @@ export class DeltaTypeStream implements TypeStream {
 
   #inTurn(position: Position, here: Position, present: Present): readonly Answer[] {
     const { type } = this.traits;
-    const isStill = position.view === here.view && here.view.changedAt(type) <= position.revision;
     const isPlain = this.#asked.size === 0 && this.#ambiguous.size === 0 && this.#ahead.size === 0;
-    if (isStill && isPlain) return [];
+    if (isPlain && isStill(position, here.view, type)) return [];
     const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
     if (isPlain && this.subscription.isSoleWildcard && !hasOwnRemovals) {
       const { segments } = present.difference(position, here.view, type);

@@ -3,7 +3,7 @@ import type { Segment } from "../message/body.ts";
 import type { DiscoveryRequest, SotwRequest } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
-import type { Position } from "../state/difference.ts";
+import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries } from "./delivery.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
@@ -80,7 +80,7 @@ export class SotwTypeStream implements TypeStream {
 
   hasNews(view: View): boolean {
     if (this.#position === undefined || this.#asked.size + this.#ahead.size > 0 || this.#mustAnswer) return true;
-    return this.#position.view !== view || view.changedAt(this.traits.type) > this.#position.revision;
+    return !isStill(this.#position, view, this.traits.type);
   }
 
   isTold(name: string, view: View, present: Present): boolean {
@@ -114,7 +114,7 @@ export class SotwTypeStream implements TypeStream {
 
   isWaiting(view: View): boolean {
     if (this.#position === undefined || !this.deliveries.isBlocked) return false;
-    return this.#position.view !== view || view.changedAt(this.traits.type) > this.#position.revision;
+    return !isStill(this.#position, view, this.traits.type);
   }
 
   /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
@@ -203,8 +203,8 @@ export class SotwTypeStream implements TypeStream {
   }
 
   #isInSync(position: Position, here: Position): boolean {
-    const isStill = position.view === here.view && here.view.changedAt(this.traits.type) <= position.revision;
-    return isStill && this.#asked.size === 0 && !this.#mustAnswer && this.#ahead.size === 0;
+    const hasStayed = isStill(position, here.view, this.traits.type);
+    return hasStayed && this.#asked.size === 0 && !this.#mustAnswer && this.#ahead.size === 0;
   }
 
   #firstAnswer(here: Position, present: Present): readonly Answer[] {

@@ -34,13 +34,18 @@ export const noDifference: Difference = { changes: [], segments: [] };
  * keeps its old position; the same rule tells the difference.
  */
 export function differenceBetween(from: Position, view: View, type: TypeUrl): Difference {
+  if (isStill(from, view, type)) return noDifference;
   if (from.view === view) {
-    if (view.changedAt(type) <= from.revision) return noDifference;
     const shared = sharedDifference(from, view, type);
     if (shared !== undefined) return shared;
   }
   const changes = changesBetween(from, view, type);
   return { changes, segments: changes.length === 0 ? [] : [segmentOf(changes)] };
+}
+
+/** Nothing of a type changed between a position and now. */
+export function isStill(from: Position, view: View, type: TypeUrl): boolean {
+  return from.view === view && view.changedAt(type) <= from.revision;
 }
 
 /** A name for the position that is equal for positions with equal differences. */
