@@ -15,6 +15,7 @@ import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { Comparison } from "./resume.ts";
 import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
+import { isTold, type Told, upcomingFrom } from "./told.ts";
 import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
 /** What is to be said of single names. */
@@ -101,19 +102,15 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   isTold(name: string, view: View, present: Present): boolean {
-    const { type } = this.traits;
-    if (this.#position === undefined || this.#asked.has(name)) return false;
-    if (this.#ahead.has(name)) return this.#ahead.get(name) === view.holder(type, name)?.version;
-    return !present.changedNames(this.#position, view, type).has(name);
+    return isTold(this.#told, name, view, present);
   }
 
-  *upcoming(view: View, present: Present): Iterable<Upcoming> {
-    const from = this.#position;
-    yield* present.upcoming(from, view, this.traits.type, this.subscription);
-    for (const term of [...this.#asked, ...this.#ahead.keys()]) {
-      const resource = view.find(this.traits.type, term);
-      if (resource !== undefined) yield { resource, replaces: undefined };
-    }
+  upcoming(view: View, present: Present): Iterable<Upcoming> {
+    return upcomingFrom(this.#told, view, present, this.subscription);
+  }
+
+  get #told(): Told {
+    return { type: this.traits.type, position: this.#position, asked: this.#asked, ahead: this.#ahead };
   }
 
   next(view: View, present: Present): readonly Answer[] {

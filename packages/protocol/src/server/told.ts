@@ -1,0 +1,37 @@
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { Position } from "../state/difference.ts";
+import type { View } from "../state/view.ts";
+import type { Present, Upcoming } from "./present.ts";
+import type { Subscription } from "./subscription.ts";
+
+/** How far a client was told of a type. */
+export interface Told {
+  readonly type: TypeUrl;
+  /** Undefined: it was told nothing, or is to be told everything. */
+  readonly position: Position | undefined;
+  /** Terms to be answered whatever the version. */
+  readonly asked: ReadonlySet<string>;
+  /** Versions told out of turn, ahead of the position; undefined: that it does not exist. */
+  readonly ahead: ReadonlyMap<string, string | undefined>;
+}
+
+/** Whether a client was told of a name as it stands now. */
+export function isTold({ type, position, asked, ahead }: Told, name: string, view: View, present: Present): boolean {
+  if (position === undefined || asked.has(name)) return false;
+  if (ahead.has(name)) return ahead.get(name) === view.holder(type, name)?.version;
+  return !present.changedNames(position, view, type).has(name);
+}
+
+/** What a client is about to be told. */
+export function* upcomingFrom(
+  { type, position, asked, ahead }: Told,
+  view: View,
+  present: Present,
+  subscription: Subscription,
+): Iterable<Upcoming> {
+  yield* present.upcoming(position, view, type, subscription);
+  for (const term of [...asked, ...ahead.keys()]) {
+    const resource = view.find(type, term);
+    if (resource !== undefined) yield { resource, replaces: undefined };
+  }
+}
