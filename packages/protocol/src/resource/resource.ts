@@ -6,6 +6,11 @@ export interface Reference {
   readonly name: string;
 }
 
+/** The names by which something refers to resources of a type. */
+export function referredNames({ references }: Pick<Resource, "references">, type: TypeUrl): readonly string[] {
+  return references.flatMap((reference) => (reference.type === type ? [reference.name] : []));
+}
+
 /** A resource as it enters, before it has a version. */
 export interface ResourceInput {
   readonly type: TypeUrl;

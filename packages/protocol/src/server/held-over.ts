@@ -13,15 +13,11 @@ export interface HeldOver {
   readonly since: number;
 }
 
-let lastId = 0;
-
 /**
  * The Clusters of one client that are gone and not yet removed (S-ORD-05). Immutable: streams with the same past share one
  * set, and what is made of it.
  */
 export class HeldOverSet {
-  /** A name for this very set. */
-  readonly id: number;
   readonly names: ReadonlyMap<string, HeldOver>;
   /** The oldest and the newest `since`; of an empty set, never and always. */
   readonly oldest: number;
@@ -32,7 +28,6 @@ export class HeldOverSet {
   readonly segment: Segment;
 
   constructor(names: ReadonlyMap<string, HeldOver>) {
-    this.id = ++lastId;
     this.names = names;
     let oldest = Number.POSITIVE_INFINITY;
     let newest = 0;

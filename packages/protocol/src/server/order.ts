@@ -1,4 +1,4 @@
-import type { Reference, Resource } from "../resource/resource.ts";
+import { type Reference, type Resource, referredNames } from "../resource/resource.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Past } from "../state/journal.ts";
@@ -163,7 +163,10 @@ export class Order {
     }
   }
 
-  /** What a type that uses Clusters has to wait for before it says more; undefined: nothing. */
+  /**
+   * What a type that uses Clusters has to wait for before it says more; undefined: nothing. Asked once in a turn: a type that
+   * waited long enough is let through once.
+   */
   waitOf(user: TypeStream, view: View, present: Present): Wait | undefined {
     if (this.#clusters.size === 0 || !this.#users.has(user) || !user.hasNews(view)) return undefined;
     if (this.#overruled.delete(user)) return undefined;
@@ -177,7 +180,7 @@ export class Order {
       if (hasAll && before === undefined) continue;
       for (const { type, waitFor } of gates) {
         const anew = before && present.newUses(resource, before, type);
-        for (const name of (hasAll ? anew : undefined) ?? namesIn(resource, type)) {
+        for (const name of (hasAll ? anew : undefined) ?? referredNames(resource, type)) {
           const wait = waitFor(name, anew);
           if (wait !== undefined) return { for: wait, name };
         }
@@ -193,10 +196,9 @@ export class Order {
       return { for: "users", type: user.traits.type, isRefused: user.deliveries.refusedFrom < since };
     }
     if (this.#readyTo(present) >= since) return undefined;
-    for (const { names, user } of this.#unready.values()) {
-      return { for: "users", type: names[0]?.type ?? user.traits.type, isRefused: false };
-    }
-    return undefined;
+    const [unready] = this.#unready.values();
+    if (unready === undefined) return undefined;
+    return { for: "users", type: unready.names[0]?.type ?? unready.user.traits.type, isRefused: false };
   }
 
   /** Which Clusters that are gone may be removed. */
@@ -313,7 +315,3 @@ interface Gate {
 
 /** Something was there, and it is not known what it used. */
 const unknownPast: Pick<Past, "references"> = { references: [] };
-
-function namesIn({ references }: Resource, type: TypeUrl): readonly string[] {
-  return references.flatMap((reference) => (reference.type === type ? [reference.name] : []));
-}

@@ -1,5 +1,5 @@
 import type { Body, Segment } from "../message/body.ts";
-import type { Resource } from "../resource/resource.ts";
+import { type Resource, referredNames } from "../resource/resource.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { createResource, type Digest } from "../resource/version.ts";
@@ -51,6 +51,8 @@ export class Present {
   readonly #bodies = new Map<string, Body>();
   readonly #ownBodies = new Map<string, Body>();
   readonly #comparisons = new Map<string, Comparison>();
+  readonly #idsOfSets = new WeakMap<HeldOverSet, number>();
+  #lastId = 0;
   readonly #steps = new Map<string, Step>();
   readonly #partings = new Map<string, Parting>();
   readonly #carriedOver = new Map<string, HeldOverSet>();
@@ -115,7 +117,7 @@ export class Present {
     };
     const asksTheSame = asked.isWildcard === scope.isWildcard && asked.names === scope.names;
     if (isUnused !== undefined || !asksTheSame) return make();
-    const key = `${heldOver.id} ${type} ${view.key} ${positionKey(from, view, type)} ${this.#setKey(subscription)}`;
+    const key = `${this.#idOf(heldOver)} ${type} ${view.key} ${positionKey(from, view, type)} ${this.#setKey(subscription)}`;
     return remembered(this.#steps, key, make);
   }
 
@@ -125,7 +127,7 @@ export class Present {
    */
   carryOver(set: HeldOverSet, from: Position, view: View, type: TypeUrl): HeldOverSet {
     if (set.isEmpty) return set;
-    return remembered(this.#carriedOver, `${set.id} ${view.key} ${positionKey(from, view, type)}`, () =>
+    return remembered(this.#carriedOver, `${this.#idOf(set)} ${view.key} ${positionKey(from, view, type)}`, () =>
       set.goneAnew((name) => wasTouched(from, view, type, name), this.#revision),
     );
   }
@@ -133,7 +135,7 @@ export class Present {
   /** What of a set may be removed, up to a revision. */
   part(set: HeldOverSet, removableTo: number): Parting {
     if (set.oldest > removableTo) return { stays: set, goes: [] };
-    const key = `${set.id} ${Math.min(set.newest, removableTo)}`;
+    const key = `${this.#idOf(set)} ${Math.min(set.newest, removableTo)}`;
     return remembered(this.#partings, key, () => partAt(set, removableTo));
   }
 
@@ -145,7 +147,7 @@ export class Present {
       withhold(body, heldOver, { revision: this.#revision, removable, ...(asked !== undefined && { asked }) });
     if (removable.isUnused !== undefined || (asked !== undefined && asked.size > 0)) return make();
     const known = remembered(this.#withheld, body, () => new Map<string, Withheld>());
-    return remembered(known, `${heldOver.id} ${Math.min(this.#revision, removable.to)}`, make);
+    return remembered(known, `${this.#idOf(heldOver)} ${Math.min(this.#revision, removable.to)}`, make);
   }
 
   /** What somebody who stands there is about to be told; everything, for somebody who was told nothing. */
@@ -212,7 +214,7 @@ export class Present {
 
   /** The body of a full state, with what is held over beside it. */
   fullBody(view: View, type: TypeUrl, subscription: Subscription, heldOver: HeldOverSet): Body {
-    const key = `sotw ${type} ${view.key} full ${heldOver.id} ${this.#setKey(subscription)}`;
+    const key = `sotw ${type} ${view.key} full ${this.#idOf(heldOver)} ${this.#setKey(subscription)}`;
     return remembered(this.#bodies, key, () => {
       const isWhole = subscription.isSoleWildcard;
       const members = isWhole
@@ -252,10 +254,8 @@ export class Present {
     const known = remembered(this.#newUses, resource, () => new Map<object, Map<TypeUrl, ReadonlySet<string>>>());
     const byType = remembered(known, before, () => new Map<TypeUrl, ReadonlySet<string>>());
     return remembered(byType, type, () => {
-      const namesIn = ({ references }: Pick<Past, "references">): readonly string[] =>
-        references.flatMap((reference) => (reference.type === type ? [reference.name] : []));
-      const used = new Set(namesIn(before));
-      return new Set(namesIn(resource).filter((name) => !used.has(name)));
+      const used = new Set(referredNames(before, type));
+      return new Set(referredNames(resource, type).filter((name) => !used.has(name)));
     });
   }
 
@@ -278,6 +278,14 @@ export class Present {
   /** `version_info`, or delta's `system_version_info`. */
   version(variant: Variant, view: View, type: TypeUrl): string {
     return variant === "delta" && this.#systemVersion !== undefined ? this.#systemVersion : view.typeVersion(type);
+  }
+
+  /** A name for this very set. */
+  #idOf(set: HeldOverSet): number {
+    const known = this.#idsOfSets.get(set);
+    if (known !== undefined) return known;
+    this.#idsOfSets.set(set, ++this.#lastId);
+    return this.#lastId;
   }
 
   /** A name for what a subscription covers. */

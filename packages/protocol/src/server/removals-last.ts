@@ -106,8 +106,8 @@ export class RemovalsLast implements TypeStream {
   #withhold(answer: Answer, present: Present, removable: Removable): readonly Answer[] {
     const { heldOver, body } = present.withhold(answer.body, this.#heldOver, removable, answer.asked);
     this.#heldOver = heldOver;
-    // Of a wildcard the first answer is owed even when there is nothing in it (S-DLT-04).
     if (body === answer.body) return [answer];
+    // Of a wildcard the first answer is owed even when there is nothing in it (S-RES-14).
     return isEmpty(body) && this.deliveries.lastSent !== undefined ? [] : [{ ...answer, body }];
   }
 
