@@ -41,6 +41,10 @@ export interface Dialect {
   readonly makeBeforeBreak: boolean;
   /** How long a step of that order waits for a client that says nothing, in milliseconds. */
   readonly orderLimitMs: number;
+  /** How long a client that came back is given to ask for what it uses, before Clusters that are gone are removed, in milliseconds. */
+  readonly resumeGraceMs: number;
+  /** The same for a client with a stream for each type: each comes back after a pause of its own (client-behaviours 0.1). */
+  readonly separateResumeGraceMs: number;
   /** How long newer content waits for the ACK of what was sent, in milliseconds. */
   readonly ackLimitMs: number;
   /** The same, for clients that withhold the ACK of Clusters on an aggregated stream until nothing warms (client-behaviours A16). */

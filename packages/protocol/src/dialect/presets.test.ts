@@ -29,6 +29,8 @@ describe("the dialect of a client that nobody knows", () => {
       nodeChange: "ignore",
       makeBeforeBreak: true,
       orderLimitMs: 30_000,
+      resumeGraceMs: 1_000,
+      separateResumeGraceMs: 30_000,
       ackLimitMs: 30_000,
       withheldAckLimitMs: { otherwise: undefined },
       nackMayBeOfOlder: { otherwise: false },

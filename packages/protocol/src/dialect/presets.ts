@@ -19,6 +19,8 @@ const current: Dialect = {
   nodeChange: "ignore",
   makeBeforeBreak: true,
   orderLimitMs: 30_000,
+  resumeGraceMs: 1_000,
+  separateResumeGraceMs: 30_000,
   ackLimitMs: 30_000,
   withheldAckLimitMs: { otherwise: undefined },
   nackMayBeOfOlder: { otherwise: false },

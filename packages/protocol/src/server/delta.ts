@@ -234,7 +234,8 @@ export class DeltaTypeStream implements TypeStream {
       if (!hasMoved || here.view.find(this.traits.type, term) === undefined) this.#addMissing(news, term);
     }
     this.#addAsked(news, here.view, present);
-    const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard });
+    const { newcomers } = is;
+    const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard, newcomers });
     this.#advance(from, answers);
     if (hasMoved) {
       for (const [name, put] of news.puts) this.#ahead.set(name, put.version);
@@ -375,25 +376,29 @@ export class DeltaTypeStream implements TypeStream {
     news: News,
     here: Position,
     present: Present,
-    how: { isInTurn?: boolean; mustAnswer?: boolean } = {},
+    how: { isInTurn?: boolean; mustAnswer?: boolean; newcomers?: ReadonlySet<string> } = {},
   ): readonly Answer[] {
     const segment: Segment = { puts: [...news.puts.values()], removed: [...news.removed], missing: [...news.missing] };
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
     const body = present.ownBody("delta", here.view, this.traits.type, segment);
-    return this.#split(body, [segment.puts], { isInTurn: how.isInTurn ?? true, asked: news.asked });
+    const { isInTurn = true, newcomers } = how;
+    return this.#split(body, [segment.puts], { isInTurn, asked: news.asked, newcomers });
   }
 
   /** Each resource in a response of its own, where an edition wants that (S-RES-07). */
-  #split(body: Body, news: Answer["news"], how: Pick<Answer, "isInTurn" | "asked"> = inTurn): readonly Answer[] {
-    const { isInTurn, asked } = how;
-    if (!this.#options.dialect.deltaOnePerResponse) return [{ body, isInTurn, news, asked }];
+  #split(
+    body: Body,
+    news: Answer["news"],
+    how: Pick<Answer, "isInTurn" | "asked" | "newcomers"> = inTurn,
+  ): readonly Answer[] {
+    if (!this.#options.dialect.deltaOnePerResponse) return [{ ...how, body, news }];
     const parts = body.segments.flatMap(({ puts, removed, missing }): Segment[] => [
       ...puts.map((put) => ({ puts: [put], removed: [], missing: [] })),
       ...missing.map((name) => ({ puts: [], removed: [], missing: [name] })),
       ...(removed.length > 0 ? [{ puts: [], removed, missing: [] }] : []),
     ]);
-    if (parts.length < 2) return [{ body, isInTurn, news, asked }];
-    return parts.map((part) => ({ body: { ...body, segments: [part] }, isInTurn, news: [part.puts], asked }));
+    if (parts.length < 2) return [{ ...how, body, news }];
+    return parts.map((part) => ({ ...how, body: { ...body, segments: [part] }, news: [part.puts] }));
   }
 
   #advance(to: Position, answers: readonly Answer[]): readonly Answer[] {

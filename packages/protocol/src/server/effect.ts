@@ -3,6 +3,7 @@ import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { StreamId } from "./event.ts";
+import type { Remembered } from "./remembered.ts";
 import type { Wait } from "./wait.ts";
 
 /** All that the plane can ask for. Performed in order. */
@@ -19,6 +20,8 @@ export type PlaneEffect =
   /** After `ms` milliseconds, `timer-fired`. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
   | { readonly kind: "cancel-timer"; readonly timer: number }
+  /** Keeps this beyond the life of the server, before what follows is sent. */
+  | { readonly kind: "remember"; readonly what: Remembered }
   | { readonly kind: "report"; readonly report: Report };
 
 /** How a request was understood. One request may be several: an ACK that also subscribes is counted as `ack`. */
@@ -76,6 +79,16 @@ export type Report =
   | ({ readonly kind: "wait-ended" } & Waiting)
   /** It was waited for in vain, and is not any longer: what waited is sent. The client may not be protected. */
   | ({ readonly kind: "order-overdue" } & Waiting)
+  /**
+   * A client came back with a version of Clusters that nobody remembers: what it holds is not known, so nothing that it
+   * may still use can be held over (S-ORD-05).
+   */
+  | {
+      readonly kind: "client-unprotected";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly type: TypeUrl;
+    }
   /** Something odd that was borne: a changed node, an unknown type, a stale nonce, late initial versions. */
   | {
       readonly kind: "oddity";

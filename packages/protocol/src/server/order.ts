@@ -34,6 +34,13 @@ interface UnreadyUser {
   readonly from: number;
 }
 
+/** What an order has to know about types. */
+export interface OrderedTypes {
+  /** Whether resources of a type may name Clusters. */
+  readonly mayUseClusters: (type: TypeUrl) => boolean;
+  readonly isCluster: (type: TypeUrl) => boolean;
+}
+
 /**
  * Make before break, for one aggregated stream or for the streams of one node on one connection (requirements ORD):
  * what names a Cluster is sent when the client has the Cluster, and a Cluster that is gone is removed when the client has
@@ -51,12 +58,19 @@ export class Order {
   /** Users that were sent, by type and name, of which the client goes on using what was before until it has what they name. */
   readonly #unready = new Map<string, UnreadyUser>();
   readonly #mayUseClusters: (type: TypeUrl) => boolean;
+  readonly #isCluster: (type: TypeUrl) => boolean;
   #owed = new Map<TypeUrl, Set<string>>();
   #sent = 0;
+  /** The client came back, and may not have asked yet for all that it uses. */
+  #isReturning = false;
+  /** The client came back, and is going to ask for Clusters. */
+  #awaitsClusters = false;
+  /** Clusters for a client of which nobody knows what it holds: any may be new to it. */
+  #unknown: Delivery | undefined;
 
-  /** `mayUseClusters`: whether resources of a type may name Clusters. */
-  constructor(mayUseClusters: (type: TypeUrl) => boolean) {
+  constructor({ mayUseClusters, isCluster }: OrderedTypes) {
     this.#mayUseClusters = mayUseClusters;
+    this.#isCluster = isCluster;
   }
 
   /** A type was asked for on one of the streams. */
@@ -73,7 +87,47 @@ export class Order {
     this.#users.delete(type);
     for (const [key, { user }] of this.#unready) if (user === type) this.#unready.delete(key);
     this.#overruled.delete(type);
-    if (this.#clusters.size === 0) this.#newcomers.clear();
+    if (this.#clusters.size > 0) return;
+    this.#newcomers.clear();
+    this.#unknown = undefined;
+  }
+
+  /** A client came back with versions of a type. `asksForAll`: it is one that asks for every Cluster. */
+  returns(asksForAll: boolean): void {
+    this.#isReturning = true;
+    this.#awaitsClusters ||= asksForAll;
+  }
+
+  /**
+   * A client asked for something that only a Listener or a Cluster can have told it of, and for neither of them: it came back,
+   * or got them elsewhere.
+   */
+  meetsUnannounced(asksForAll: boolean): void {
+    const isAnnounced = this.#clusters.size > 0 || [...this.#users.keys()].some(({ traits }) => traits.kind === "lds");
+    this.#awaitsClusters ||= asksForAll && !isAnnounced;
+  }
+
+  /** It was given time to ask for what it uses. */
+  get isReturning(): boolean {
+    return this.#isReturning;
+  }
+
+  /** It has asked for what it uses. */
+  endReturn(): void {
+    this.#isReturning = false;
+  }
+
+  /** What was sent when the client came back counts as if something had been sent before. */
+  get isTakenUp(): boolean {
+    if (!this.#isReturning) return false;
+    for (const { position, heldOver } of this.#clusters.keys())
+      if (position !== undefined && heldOver.isEmpty) return false;
+    return true;
+  }
+
+  /** Clusters were asked for. */
+  get hasClusters(): boolean {
+    return this.#clusters.size > 0;
   }
 
   /** Something was asked for that may use Clusters. */
@@ -95,6 +149,11 @@ export class Order {
         this.#newcomers.set(name, { endpoints: owed, delivery, acceptedAt: undefined, isGiven: false });
       }
     }
+  }
+
+  /** Clusters were sent to a client of which nobody knows what it holds. */
+  broughtUnknown(delivery: Delivery): void {
+    this.#unknown = delivery;
   }
 
   /** A user was sent. What it names in turn, routes of a Listener for one, may use Clusters too. */
@@ -127,6 +186,7 @@ export class Order {
    * own it does not: there the endpoints that came after them have to be accepted (client-behaviours A16, B12).
    */
   accepted(type: TypeStream, stream: OrderedStream, delivery: Delivery): void {
+    if (delivery === this.#unknown) this.#unknown = undefined;
     if (this.#newcomers.size === 0) return;
     if (type.traits.kind === "cds") this.#acceptClusters(stream, delivery);
     else if (type.traits.kind === "eds") this.#acceptEndpoints(type, stream, delivery);
@@ -168,11 +228,14 @@ export class Order {
    * waited long enough is let through once.
    */
   waitOf(user: TypeStream, view: View, present: Present): Wait | undefined {
-    if (this.#clusters.size === 0 || !this.#users.has(user) || !user.hasNews(view)) return undefined;
+    if (this.#clusters.size === 0 && !this.#awaitsClusters) return undefined;
+    if (!this.#users.has(user) || !user.hasNews(view)) return undefined;
     if (this.#overruled.delete(user)) return undefined;
+    if (this.#clusters.size === 0) return this.#waitOfUnasked(user, view, present);
     const clusters = [...this.#clusters.keys()];
+    const isKnown = this.#newcomers.size === 0 && this.#unknown === undefined && !this.#isSeparatelyReturning;
     // Where the client has every Cluster, only what is used from now on has to be looked at.
-    const hasAll = this.#newcomers.size === 0 && !clusters.some((type) => type.hasNews(view));
+    const hasAll = isKnown && !clusters.some((type) => type.hasNews(view));
     if (hasAll && user.position === undefined && this.#unready.size === 0) return undefined;
     const gates = clusters.map((type) => this.#gateOf(type, view, present));
     for (const { resource, replaces } of user.upcoming(view, present)) {
@@ -189,8 +252,19 @@ export class Order {
     return undefined;
   }
 
+  /** A client that came back may hold less than it reports: it does not ask for Clusters before none warms. */
+  #waitOfUnasked(user: TypeStream, view: View, present: Present): Wait | undefined {
+    for (const { resource } of user.upcoming(view, present)) {
+      for (const { type, name } of resource.references) {
+        if (this.#isCluster(type) && view.holder(type, name) !== undefined) return { for: "cluster", name };
+      }
+    }
+    return undefined;
+  }
+
   /** What the removal of a Cluster that is gone since a revision waits for. */
   removalWaitOf(since: number, present: Present): Wait | undefined {
+    if (this.#isReturning) return { for: "return" };
     for (const [user, { view }] of this.#users) {
       if (this.#settledTo(user, view, present) >= since) continue;
       return { for: "users", type: user.traits.type, isRefused: user.deliveries.refusedFrom < since };
@@ -203,7 +277,7 @@ export class Order {
 
   /** Which Clusters that are gone may be removed. */
   removable(present: Present): Removable {
-    let to = present.revision;
+    let to = this.#isReturning ? -1 : present.revision;
     if (this.#users.size === 0) return { to, isUnused: undefined };
     for (const [user, { view }] of this.#users) to = Math.min(to, this.#settledTo(user, view, present));
     return {
@@ -215,6 +289,8 @@ export class Order {
   /** A user waited long enough: what it waits for is not going to come. */
   overruleUser(user: TypeStream, view: View, present: Present): void {
     this.#overruled.add(user);
+    this.#awaitsClusters = false;
+    this.#unknown = undefined;
     for (const { resource } of user.upcoming(view, present)) {
       for (const { name } of resource.references) this.#newcomers.delete(name);
     }
@@ -222,6 +298,7 @@ export class Order {
 
   /** A client that withholds the ACK of Clusters until nothing warms is not waited for where endpoints were accepted. */
   countGiven(): void {
+    this.#unknown = undefined;
     for (const [name, { isGiven }] of this.#newcomers) if (isGiven) this.#newcomers.delete(name);
   }
 
@@ -239,7 +316,7 @@ export class Order {
     const waitFor: Gate["waitFor"] = (name, anew) => {
       const found = view.holder(type, name);
       if (found === undefined || !subscription.covers(found)) return undefined;
-      if (this.#newcomers.has(name) || isUntold(name)) return "cluster";
+      if (this.#newcomers.has(name) || this.#unknown !== undefined || isUntold(name)) return "cluster";
       // What sent its traffic there before goes on doing so.
       if (anew?.has(name) === false) return undefined;
       if (anew !== undefined && present.isVacant(found, view, owes)) return "endpoints";
@@ -256,7 +333,15 @@ export class Order {
       if (traits.type !== type || !(subscription.isWildcard || subscription.names.has(name))) continue;
       if (!endpoints.isTold(name, view, present)) return true;
       if (!isAggregated && deliveries.mayBring([name])) return true;
+      return false;
     }
+    // Each stream of its own comes back in its own time.
+    return this.#isSeparatelyReturning;
+  }
+
+  get #isSeparatelyReturning(): boolean {
+    if (!this.#isReturning) return false;
+    for (const { isAggregated } of this.#clusters.values()) if (!isAggregated) return true;
     return false;
   }
 

@@ -13,6 +13,7 @@ import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
+import { History } from "./history.ts";
 import type { StreamState } from "./inspect.ts";
 import { InvariantError } from "./invariant-error.ts";
 import { Order } from "./order.ts";
@@ -36,6 +37,8 @@ export interface PlaneOptions {
   readonly maxJournalLines?: number;
   /** The same in bytes of the replaced Clusters that those lines keep. */
   readonly maxJournalBytes?: number;
+  /** `remember` effects are performed: what they say comes back in `history-restored` when a server is started anew. */
+  readonly remembers?: boolean;
 }
 
 const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
@@ -61,11 +64,14 @@ export class Plane {
   readonly #stalled = new Set<StreamId>();
   readonly #timers = new Map<number, Timer>();
   readonly #timerOf = new Map<TypeStream, { readonly timer: number; readonly ms: number }>();
+  /** Resources that a client may go on using when they are gone. */
+  readonly #isCluster = (type: TypeUrl): boolean => this.#options.traits(type)?.kind === "cds";
   /** Whether resources of a type may name Clusters. */
   readonly #mayUseClusters = (type: TypeUrl): boolean => {
     const traits = this.#options.traits(type);
     return traits !== undefined && usesClusters(traits.kind);
   };
+  readonly #history: History<Stream>;
   #placement: Placement;
   #lastTimer = 0;
 
@@ -73,11 +79,11 @@ export class Plane {
     this.#options = options;
     this.#placement = options.placement;
     this.#present = new Present(options.digest);
-    const mayBeUsedOn = (type: TypeUrl): boolean => options.traits(type)?.kind === "cds";
-    this.#layers = new LayerSet(mayBeUsedOn, {
+    this.#layers = new LayerSet(this.#isCluster, {
       lines: options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES,
       bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
     });
+    this.#history = new History(this.#layers, this.#present, this.#isCluster);
   }
 
   /** Takes an event. What it has to say to clients waits for `next`. */
@@ -101,6 +107,9 @@ export class Plane {
         return [...this.#streams.values()].flatMap((stream) => this.#place(stream));
       case "timer-fired":
         return this.#release(event.timer);
+      case "history-restored":
+        this.#history.restore(event.remembered);
+        return [];
       default:
         return event satisfies never;
     }
@@ -118,6 +127,7 @@ export class Plane {
       if (left-- <= 0) break;
       this.#due.delete(stream);
       const turn = this.#turnOf(stream);
+      if (this.#options.remembers === true) effects.push(...this.#history.served());
       effects.push(...turn.effects);
       if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
       if (turn.isUnfinished) this.#due.add(stream);
@@ -168,14 +178,16 @@ export class Plane {
     return this.#layers.viewOf(layers).members(type);
   }
 
-  #commit(transaction: Transaction): readonly PlaneEffect[] {
+  #commit(asGiven: Transaction): readonly PlaneEffect[] {
     const revision = this.#present.revision + 1;
+    const transaction = this.#history.complete(asGiven);
+    const remembered = this.#options.remembers === true ? this.#history.changed(transaction, revision) : [];
     const touched = this.#layers.apply(transaction, revision);
     if (touched === undefined && transaction.systemVersion === undefined) return [];
     this.#present.advance(revision, transaction.systemVersion);
     if (touched === undefined) return [];
     for (const view of touched.views) for (const stream of this.#layers.watchersOf(view)) this.#mark(stream);
-    return this.#trim();
+    return [...remembered, ...this.#trim()];
   }
 
   /** Forgets what no live cursor needs; cursors that hold too much back are given up. */
@@ -252,7 +264,7 @@ export class Plane {
       key,
       streams: new Set(),
       waiting: new Set(),
-      order: new Order(this.#mayUseClusters),
+      order: new Order({ mayUseClusters: this.#mayUseClusters, isCluster: this.#isCluster }),
     };
     const view = this.#layers.viewOf(layers);
     const stream = new Stream(opened, { node, dialect, siblings }, view);

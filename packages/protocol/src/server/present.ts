@@ -19,6 +19,7 @@ import {
 } from "./held-over.ts";
 import { type NameSet, NameSets } from "./name-set.ts";
 import type { Comparison } from "./resume.ts";
+import { ServedVersions } from "./served.ts";
 import type { Scope, Subscription } from "./subscription.ts";
 
 /** Of a difference or of all there is, what some subscription covers. */
@@ -43,6 +44,7 @@ const OWN_BODIES_KEPT = 4096;
  */
 export class Present {
   readonly nameSets: NameSets = new NameSets();
+  readonly served: ServedVersions = new ServedVersions();
   readonly #digest: Digest;
   #revision = 0;
   #systemVersion: string | undefined;
@@ -56,6 +58,7 @@ export class Present {
   readonly #steps = new Map<string, Step>();
   readonly #partings = new Map<string, Parting>();
   readonly #carriedOver = new Map<string, HeldOverSet>();
+  readonly #resumed = new Map<HeldOverSet, HeldOverSet>();
   readonly #withheld = new Map<Body, Map<string, Withheld>>();
   readonly #newcomers = new Map<string, ReadonlySet<string>>();
   readonly #newUses = new Map<Resource, Map<object, Map<TypeUrl, ReadonlySet<string>>>>();
@@ -78,12 +81,18 @@ export class Present {
       this.#steps,
       this.#partings,
       this.#carriedOver,
+      this.#resumed,
       this.#withheld,
       this.#newcomers,
       this.#changedNames,
       this.#newUses,
     ];
     for (const made of [...all, ...ofClusters]) made.clear();
+  }
+
+  /** Takes up the count of a server that was there before. */
+  resumeAt(revision: number): void {
+    this.#revision = Math.max(this.#revision, revision);
   }
 
   difference(from: Position, view: View, type: TypeUrl): Difference {
@@ -130,6 +139,11 @@ export class Present {
     return remembered(this.#carriedOver, `${this.#idOf(set)} ${view.key} ${positionKey(from, view, type)}`, () =>
       set.goneAnew((name) => wasTouched(from, view, type, name), this.#revision),
     );
+  }
+
+  /** The set of somebody who comes back: nobody knows what he used since, so all of it is gone since now. */
+  resume(set: HeldOverSet): HeldOverSet {
+    return remembered(this.#resumed, set, () => set.goneAnew(() => true, this.#revision));
   }
 
   /** What of a set may be removed, up to a revision. */

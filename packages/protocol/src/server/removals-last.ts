@@ -6,6 +6,7 @@ import type { Deliveries } from "./delivery.ts";
 import type { Variant } from "./event.ts";
 import { type HeldOverSet, nothingHeldOver, type Removable } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
+import { SotwTypeStream } from "./sotw.ts";
 import type { Scope, Subscription } from "./subscription.ts";
 import type { Answer, TypeStream, Understood } from "./type-stream.ts";
 
@@ -19,6 +20,10 @@ export class RemovalsLast implements TypeStream {
   #heldOver = nothingHeldOver;
   /** What was asked for when the client was last told. */
   #asked: Scope;
+  /** The version that a client of State of the World came back with, until it is looked up. */
+  #reported: string | undefined;
+  /** What the first answer brings such a client. */
+  #newcomers: Answer["newcomers"];
 
   constructor(variant: Variant, machine: TypeStream) {
     this.#variant = variant;
@@ -53,6 +58,7 @@ export class RemovalsLast implements TypeStream {
   /** What the client does not ask for any more it has dropped itself. */
   onRequest(request: DiscoveryRequest): Understood {
     const understood = this.#machine.onRequest(request);
+    if (request.kind === "sotw" && understood.as === "initial") this.#reported = request.versionInfo;
     const { isWildcard, names } = this.subscription;
     if (!isWildcard) this.#heldOver = this.#heldOver.without((name) => !names.has(name));
     return understood;
@@ -79,6 +85,7 @@ export class RemovalsLast implements TypeStream {
   }
 
   next(view: View, present: Present, removable: Removable): readonly Answer[] {
+    if (this.#reported !== undefined) this.#takeUp(this.#reported, view, present);
     const before = this.position;
     const answers = this.#machine.next(view, present, removable);
     if (before !== undefined && this.position !== before) {
@@ -90,6 +97,24 @@ export class RemovalsLast implements TypeStream {
         : this.#sotw(answers, before, view, present, removable);
     if (this.#variant === "sotw" && this.position !== before) this.#asked = this.subscription.scope;
     return told;
+  }
+
+  /** Finds out what a client holds that came back with a version. */
+  #takeUp(version: string, view: View, present: Present): void {
+    this.#reported = undefined;
+    const { type } = this.traits;
+    if (version === view.typeVersion(type)) return;
+    const served = present.served.find(type, version, view);
+    if (served === undefined) this.#newcomers = "unknown";
+    else {
+      const { isWildcard, names } = this.subscription;
+      this.#heldOver = present.resume(served.heldOver);
+      if (!isWildcard) this.#heldOver = this.#heldOver.without((name) => !names.has(name));
+      this.#asked = this.subscription.scope;
+      const newcomers = [...present.newcomers(served.position, view, type)];
+      this.#newcomers = new Set(newcomers.filter((name) => !served.heldOver.names.has(name)));
+      if (this.#machine instanceof SotwTypeStream) this.#machine.standAt(served.position);
+    }
   }
 
   #delta(answers: readonly Answer[], view: View, present: Present, removable: Removable): readonly Answer[] {
@@ -118,8 +143,12 @@ export class RemovalsLast implements TypeStream {
     present: Present,
     removable: Removable,
   ): readonly Answer[] {
-    if (before === undefined || (answers.length === 0 && this.deliveries.isBlocked)) return answers;
     const { type } = this.traits;
+    if (before === undefined) {
+      for (const { body } of answers) this.#note(body, view, present);
+      return answers.map((answer) => this.#withNewcomers(answer));
+    }
+    if (answers.length === 0 && this.deliveries.isBlocked) return answers;
     const what = { type, subscription: this.subscription, asked: this.#asked, isUnused: removable.isUnused };
     const step = present.step(this.#heldOver, before, view, what);
     // What is there and was not asked for until now did not come back, but the client has it again all the same.
@@ -131,9 +160,21 @@ export class RemovalsLast implements TypeStream {
     this.#heldOver = stays;
     const [answer] = answers;
     if (answer?.asked === undefined && !step.hasPuts && goes.length === 0) return [];
-    if (stays.isEmpty && answer !== undefined) return answers;
-    const body = present.fullBody(view, type, this.subscription, stays);
-    return [{ news: [], ...answer, body, isInTurn: true }];
+    const isPlain = stays.isEmpty && answer !== undefined;
+    const body = isPlain ? answer.body : present.fullBody(view, type, this.subscription, stays);
+    this.#note(body, view, present);
+    return [this.#withNewcomers(isPlain ? answer : { news: [], ...answer, body, isInTurn: true })];
+  }
+
+  #withNewcomers(answer: Answer): Answer {
+    const newcomers = this.#newcomers;
+    this.#newcomers = undefined;
+    return newcomers === undefined ? answer : { ...answer, newcomers };
+  }
+
+  /** Who comes back with this version holds this. */
+  #note({ type, version }: Answer["body"], view: View, { served, revision }: Present): void {
+    served.note({ type, version, position: { view, revision }, heldOver: this.#heldOver });
   }
 }
 

@@ -18,6 +18,8 @@ export class Comparison {
   readonly removed: string[] = [];
   /** Asked for, never held, and not there. */
   readonly missing: string[] = [];
+  /** Of `puts`, what the client did not list. */
+  readonly newcomers: Set<string> = new Set();
   readonly #view: View;
   readonly #type: TypeUrl;
   readonly #subscription: Subscription;
@@ -75,6 +77,7 @@ export class Comparison {
       if (listed.has(resource.name)) return;
       listed.add(resource.name);
       this.puts.push(resource);
+      this.newcomers.add(resource.name);
     };
     if (isWildcard) for (const member of this.#view.members(this.#type)) if (!member.onDemand) add(member);
     for (const term of names) {

@@ -79,6 +79,11 @@ export class SotwTypeStream implements TypeStream {
     return isAny;
   }
 
+  /** The client holds what was sent at that position. It is told everything all the same (S-REC-04). */
+  standAt(position: Position): void {
+    this.#position ??= position;
+  }
+
   hasNews(view: View): boolean {
     if (this.#position === undefined || this.#asked.size + this.#ahead.size > 0 || this.#mustAnswer) return true;
     return !isStill(this.#position, view, this.traits.type);

@@ -10,7 +10,7 @@ import { type Delivery, namesIn, sizeOf } from "./delivery.ts";
 import { DeltaTypeStream } from "./delta.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { StreamOpened } from "./event.ts";
-import type { Removable } from "./held-over.ts";
+import type { HeldOverSet, Removable } from "./held-over.ts";
 import type { StreamState, TypeState } from "./inspect.ts";
 import type { Order, OrderedStream } from "./order.ts";
 import type { Present } from "./present.ts";
@@ -49,6 +49,8 @@ export interface Turn {
 
 const nothing: ReadonlyMap<TypeStream, Wait> = new Map();
 const everything: Removable = { to: Number.POSITIVE_INFINITY, isUnused: undefined };
+
+const returning: Wait = { for: "return" };
 
 /** Subscribed names without a resource that are shown to people. */
 const MISSING_SHOWN = 100;
@@ -91,6 +93,7 @@ export class Stream implements OrderedStream {
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
     const understood = type.onRequest(request);
     if (request.kind === "delta" && request.initialVersions.size > 0) this.#resumed.add(traits.type);
+    if (understood.as === "initial" && this.identity.dialect.makeBeforeBreak) this.#meet(request, traits);
     type.owe(this.#owedBeforehand.get(traits.type) ?? []);
     this.#owedBeforehand.delete(traits.type);
     const about = { stream: this.opened.stream, node: this.identity.node, type: traits.type };
@@ -145,6 +148,13 @@ export class Stream implements OrderedStream {
   /** How long is waited at a stretch: with a client that withholds the ACK of Clusters, the limit comes in short pieces. */
   #patienceWith(wait: Wait): number {
     const { dialect } = this.identity;
+    if (wait.for === "return") return this.isAggregated ? dialect.resumeGraceMs : dialect.separateResumeGraceMs;
+    if (
+      wait.for === "cluster" &&
+      !this.identity.siblings.order.hasClusters &&
+      !this.identity.siblings.order.isReturning
+    )
+      return dialect.resumeGraceMs;
     const withheld = forKind(dialect.withheldAckLimitMs, "cds");
     const isWithheld = wait.for === "cluster" && this.isAggregated && withheld !== undefined;
     return isWithheld ? Math.min(withheld, dialect.orderLimitMs) : dialect.orderLimitMs;
@@ -171,14 +181,37 @@ export class Stream implements OrderedStream {
       const delivery = this.#deliver(type, answer, from, present);
       effects.push(...this.#sendEffects(delivery));
       this.#collectOwed(type, answer.news, owed);
-      if (from === undefined) continue;
       const { order } = this.identity.siblings;
-      if (isOrdered) {
-        const newcomers = order.hasUsers ? present.newcomers(from, this.view, type.traits.type) : undefined;
-        if (newcomers !== undefined && newcomers.size > 0)
-          order.brought(type, delivery, (name) => newcomers.has(name) && !heldOver.names.has(name));
-      } else if (usesClusters(type.traits.kind)) order.used(type, delivery);
+      if (isOrdered)
+        effects.push(
+          ...this.#bring(type, delivery, answer.newcomers ?? this.#newcomers(type, from, present), heldOver),
+        );
+      else if ((from !== undefined || order.isTakenUp) && usesClusters(type.traits.kind)) order.used(type, delivery);
     }
+  }
+
+  #newcomers(type: TypeStream, from: Position | undefined, present: Present): ReadonlySet<string> | undefined {
+    const { order } = this.identity.siblings;
+    const isOfUse = from !== undefined && (order.hasUsers || order.isReturning);
+    return isOfUse ? present.newcomers(from, this.view, type.traits.type) : undefined;
+  }
+
+  #bring(
+    type: TypeStream,
+    delivery: Delivery,
+    newcomers: Answer["newcomers"],
+    heldOver: HeldOverSet,
+  ): readonly PlaneEffect[] {
+    const { order } = this.identity.siblings;
+    if (newcomers === "unknown") {
+      // Where the ACK of Clusters does not mean that they are in use, it would not help to wait for it.
+      if (this.isAggregated) order.broughtUnknown(delivery);
+      const about = { stream: this.opened.stream, node: this.identity.node, type: type.traits.type };
+      return [report({ kind: "client-unprotected", ...about })];
+    }
+    if (newcomers !== undefined && newcomers.size > 0)
+      order.brought(type, delivery, (name) => newcomers.has(name) && !heldOver.names.has(name));
+    return [];
   }
 
   /** Types whose newer content waits for an answer, with how long it may. */
@@ -189,7 +222,7 @@ export class Stream implements OrderedStream {
         const withheld = this.isAggregated ? forKind(dialect.withheldAckLimitMs, type.traits.kind) : undefined;
         yield { type, limitMs: withheld ?? dialect.ackLimitMs };
       } else {
-        const wait = this.#waits.get(type);
+        const wait = this.#waits.get(type) ?? this.#returnOf(type);
         if (wait !== undefined) yield { type, limitMs: this.#patienceWith(wait) };
       }
     }
@@ -202,9 +235,13 @@ export class Stream implements OrderedStream {
       type.deliveries.release();
       return [report({ kind: "oddity", ...about, what: "ack-overdue" })];
     }
-    const wait = this.#waits.get(type);
+    const wait = this.#waits.get(type) ?? this.#returnOf(type);
     if (wait === undefined) return [];
     const { order } = this.identity.siblings;
+    if (wait.for === "return") {
+      order.endReturn();
+      return [];
+    }
     const waited = (this.#waited.get(type) ?? 0) + this.#patienceWith(wait);
     if (waited < this.identity.dialect.orderLimitMs) {
       this.#waited.set(type, waited);
@@ -215,6 +252,12 @@ export class Stream implements OrderedStream {
     if (wait.for === "users") order.overruleRemovals(since);
     else order.overruleUser(type, this.view, present);
     return [report({ kind: "order-overdue", ...about, wait })];
+  }
+
+  /** A client that came back is given time, whether or not anything waits for it. */
+  #returnOf(type: TypeStream): Wait | undefined {
+    const isGiven = type instanceof RemovalsLast && this.identity.siblings.order.isReturning;
+    return isGiven ? returning : undefined;
   }
 
   describe(): StreamState {
@@ -228,6 +271,15 @@ export class Stream implements OrderedStream {
       layers: this.view.layers.map((layer) => layer.name),
       types: this.#inOrder.map((type) => this.#describeType(type)),
     };
+  }
+
+  /** A client that was here before, or with another server, holds what is part of the order. */
+  #meet(request: DiscoveryRequest, { kind }: TypeTraits): void {
+    const { dialect, siblings } = this.identity;
+    const asksForAll = forKind(dialect.legacyWildcard, "cds");
+    if (kind !== "cds" && !usesClusters(kind)) return;
+    if (bringsVersions(request)) siblings.order.returns(asksForAll);
+    else if (kind !== "lds") siblings.order.meetsUnannounced(asksForAll);
   }
 
   #open(traits: TypeTraits, isUnknown: boolean): TypeStream {
@@ -319,6 +371,10 @@ export class Stream implements OrderedStream {
       ...deliveries.describe(),
     };
   }
+}
+
+function bringsVersions(request: DiscoveryRequest): boolean {
+  return request.kind === "delta" ? request.initialVersions.size > 0 : request.versionInfo !== undefined;
 }
 
 type ReportEffect = Extract<PlaneEffect, { kind: "report" }>;

@@ -43,6 +43,11 @@ export interface Answer {
   readonly news: readonly (readonly Resource[])[];
   /** Something in it was asked for; in delta, the names whose absence is an answer. */
   readonly asked?: ReadonlySet<string> | undefined;
+  /**
+   * In the first answer to a client that came back: what it did not hold. `unknown`: what it holds is not known. Undefined
+   * where the position tells, or where it cannot hold anything.
+   */
+  readonly newcomers?: ReadonlySet<string> | "unknown" | undefined;
 }
 
 /** One resource type on one stream: the interface that both variants implement. */

@@ -6,5 +6,7 @@ export type Wait =
   | { readonly for: "cluster"; readonly name: string }
   /** It sends traffic to a Cluster that it did not use before, and that has no endpoints yet. */
   | { readonly for: "endpoints"; readonly name: string }
+  /** The client came back, and may not have asked yet for all that it uses. */
+  | { readonly for: "return" }
   /** Something that may use the Clusters that are gone is unsent, unanswered or refused: resources of that type. */
   | { readonly for: "users"; readonly type: TypeUrl; readonly isRefused: boolean };

@@ -194,14 +194,26 @@ describe("trimming", () => {
     change(layers, 1_025, 1_025);
     expect(layers.trim(cursor)).toEqual([]);
     expect(asked).toEqual(["base"]);
-    expect(journalOf(layers)).toEqual({ length: 0, bytes: 0, trimmedTo: now + 1 });
+    expect(journalOf(layers)).toMatchObject({ length: 512, trimmedTo: 513 });
   });
 
   test("forgets what lies behind the oldest cursor and cuts nobody off", () => {
     const layers = layerSet();
     change(layers, 1, 1_030);
-    expect(layers.trim((type) => (type === CLUSTER ? 1_000 : now))).toEqual([]);
-    expect(journalOf(layers)).toMatchObject({ length: 30, trimmedTo: 1_000 });
+    expect(layers.trim((type) => (type === CLUSTER ? 100 : now))).toEqual([]);
+    expect(journalOf(layers)).toMatchObject({ length: 930, trimmedTo: 100 });
+  });
+
+  test("keeps the newer half of what may still be used, for clients that come back", () => {
+    const layers = layerSet();
+    change(layers, 1, 1_030);
+    for (let revision = 1_031; revision <= 2_060; revision++) {
+      const one = resource(ENDPOINTS, "a", `${revision}`);
+      layers.apply({ changes: [{ layer: "base", puts: [one] }] }, revision);
+    }
+    expect(layers.trim(() => now)).toEqual([]);
+    const journals = [CLUSTER, ENDPOINTS].map((type) => layers.layer("base")?.table(type)?.journal.length);
+    expect(journals).toEqual([515, 0]);
   });
 
   test("looks again only after as many lines more, at least a thousand", () => {

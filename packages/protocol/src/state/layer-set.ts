@@ -102,6 +102,11 @@ export class LayerSet<W extends object> {
     return this.#views.get(view.key)?.watchers ?? [];
   }
 
+  /** A layer by its name; undefined: nobody put anything into it, and no view has it. */
+  layer(name: string): Layer | undefined {
+    return this.#layers.get(name);
+  }
+
   /** Whether any layer ever held a resource of that type. */
   holdsAny(type: TypeUrl): boolean {
     for (const layer of this.#layers.values()) if (layer.table(type) !== undefined) return true;
@@ -117,7 +122,9 @@ export class LayerSet<W extends object> {
     const cut = new Set<TypeUrl>();
     for (const [table, { layer, type }] of this.#long) {
       const { journal } = table;
-      journal.trim(oldestCursor(type, layer));
+      const oldest = oldestCursor(type, layer);
+      // Who comes back may stand further back than anybody who is here.
+      journal.trim(this.#keepsBodies(type) ? Math.min(oldest, journal.middle) : oldest);
       while (journal.length > this.#limits.lines || journal.bytes > this.#limits.bytes) {
         journal.trim(journal.middle);
         cut.add(type);

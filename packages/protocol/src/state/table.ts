@@ -74,6 +74,16 @@ export class Table {
     return true;
   }
 
+  /** Takes a resource for one that is known to be the same: nothing changed. */
+  adopt(resource: Resource): void {
+    const before = this.#resources.get(resource.name);
+    if (before === undefined) return;
+    this.#resources.set(resource.name, resource);
+    this.#account(before, -1);
+    this.#account(resource, 1);
+    this.#whole = undefined;
+  }
+
   delete(name: string, revision: number): boolean {
     const before = this.#resources.get(name);
     if (before === undefined) return false;

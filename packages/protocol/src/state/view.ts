@@ -75,11 +75,16 @@ export class View {
 
   /** The version of a type, as it is printed (S-VER-01). */
   typeVersion(type: TypeUrl): string {
+    return this.printedVersion(type) ?? this.#summary(type).version;
+  }
+
+  /** A version that the caller set for a type, printed instead of that of the content. */
+  printedVersion(type: TypeUrl): string | undefined {
     for (const layer of this.layers) {
       const printed = layer.table(type)?.printedVersion;
       if (printed !== undefined) return printed;
     }
-    return this.#summary(type).version;
+    return undefined;
   }
 
   /** The version of a type when a client holds more than the view does: `more` is the sum of that. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { losesIn, meshClients, meshScript, playMesh } from "../support/mesh-script.ts";
+import { brokenMeshScript, losesIn, meshClients, meshScript, playMesh } from "../support/mesh-script.ts";
 import { tries } from "../support/script.ts";
 
 describe.each(meshClients)("a client that warms what it is given ($is)", (client) => {
@@ -18,9 +18,26 @@ describe.each(meshClients)("a client that warms what it is given ($is)", (client
     );
   });
 
-  test("loses nothing either when it refuses routes now and then", () => {
+  test.each([
+    ["", {}],
+    [" and endpoints come late", { lateEndpoints: true }],
+  ])("nor when its connection breaks, and the server is started anew with other files%s", (_, trouble) => {
     fc.assert(
-      fc.property(meshScript, (steps) => {
+      fc.property(brokenMeshScript, (steps) => {
+        const mesh = playMesh(client, { makeBeforeBreak: true, ...trouble }, steps);
+        expect(mesh.envoy.lost).toEqual([]);
+        expect(mesh.envoy.holdings).toEqual(mesh.target);
+      }),
+      tries,
+    );
+  });
+
+  test.each([
+    ["", meshScript],
+    [" and comes back", brokenMeshScript],
+  ])("loses nothing either when it refuses routes now and then%s", (_, script) => {
+    fc.assert(
+      fc.property(script, (steps) => {
         expect(playMesh(client, { makeBeforeBreak: true, refusals: true }, steps).envoy.lost).toEqual([]);
       }),
       tries,

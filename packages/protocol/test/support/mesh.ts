@@ -4,6 +4,7 @@ import {
   Plane,
   type PlaneEffect,
   type Reference,
+  type Remembered,
   type Resource,
   type StreamId,
   type TypeUrl,
@@ -13,8 +14,14 @@ import { ModelEnvoy } from "./model-envoy.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
 
 /** One thing that happens, with two numbers that say to what. */
-export type MeshStep = readonly [what: "change" | "request" | "take" | "turn", a: number, b: number];
+export type MeshStep = readonly [
+  what: "change" | "request" | "take" | "turn" | "break" | "restart",
+  a: number,
+  b: number,
+];
 
+/** Waits that are part of the order; longer ones end what does not come. */
+const SHORT_MS = 1_000;
 const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 const CLUSTERS = ["a", "b", "c"];
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
@@ -26,26 +33,32 @@ export interface MeshOptions {
   readonly refusals?: boolean;
   /** The endpoints of new Clusters come later than the Clusters and what uses them. */
   readonly lateEndpoints?: boolean;
+  /** What a server that is started anew knows of the one before. */
+  readonly forgets?: boolean;
 }
 
 /** One Envoy, one plane, and a configuration of Listeners, routes, Clusters and endpoints that always fits together. */
 export class Mesh {
   readonly envoy: ModelEnvoy;
-  readonly #plane: Plane;
+  readonly #how: MeshOptions;
+  #plane: Plane;
+  /** What the server was asked to remember. */
+  #remembered: Remembered[] = [];
   readonly #refuses: boolean;
   readonly #streams: Map<TypeUrl, StreamId>;
   readonly #timers = new Map<number, number>();
   readonly #isLate: boolean;
   #lastStream: number;
+  #connection = 1;
   #target: readonly Resource[] = [];
   /** Endpoints that the next change brings, or the end. */
   #late: readonly Resource[] = [];
 
   constructor(variant: Variant, isAggregated: boolean, how: MeshOptions) {
+    this.#how = how;
     this.#refuses = how.refusals ?? false;
     this.#isLate = how.lateEndpoints ?? false;
-    const dialect = { makeBeforeBreak: how.makeBeforeBreak };
-    this.#plane = new Plane({ digest, traits, placement: () => ["base"], dialect });
+    this.#plane = this.#start();
     this.envoy = new ModelEnvoy(variant, isAggregated);
     this.#streams = new Map(TYPES.map((type, i) => [type, isAggregated ? 1 : i + 1]));
     this.#lastStream = TYPES.length;
@@ -58,6 +71,8 @@ export class Mesh {
     if (what === "change") this.#change(a, b);
     else if (what === "request") this.#send(this.#streamAt(a));
     else if (what === "turn") this.#perform(this.#plane.next(1 + (a % 4)));
+    else if (what === "break") this.#break(a % 2 === 1);
+    else if (what === "restart") this.#restart(a, b);
     else {
       this.envoy.take(this.#streamAt(a), { refusesRoutes: this.#refuses && b % 4 === 0, acksFirst: b % 2 === 1 });
     }
@@ -74,7 +89,8 @@ export class Mesh {
         while (this.#send(stream)) isQuiet = false;
         if (this.envoy.take(stream)) isQuiet = false;
       }
-      if (isQuiet && (patience-- === 0 || !this.#fireShortTimer())) return;
+      if (!isQuiet || this.envoy.stopWarming(this.#gone)) continue;
+      if (patience-- === 0 || !this.#fireShortTimer()) return;
     }
     throw new Error("nobody stops talking");
   }
@@ -89,6 +105,36 @@ export class Mesh {
       ...is(ROUTE).flatMap((one) => (asked.has(one.name) ? [[`route ${one.name}`, one.version]] : [])),
       ...is(ENDPOINTS).map((one) => [`endpoints ${one.name}`, one.version]),
     ]);
+  }
+
+  get #gone(): readonly string[] {
+    const there = this.#target.filter(({ type }) => type === CLUSTER).map(({ name }) => name);
+    return CLUSTERS.filter((name) => !there.includes(name));
+  }
+
+  #start(): Plane {
+    const dialect = { makeBeforeBreak: this.#how.makeBeforeBreak, separateResumeGraceMs: SHORT_MS };
+    return new Plane({ digest, traits, placement: () => ["base"], dialect, remembers: true });
+  }
+
+  /** The connection breaks; each stream comes back when the client gets to it. */
+  #break(isTurnedRound: boolean): void {
+    for (const stream of this.#streams.values()) this.#perform(this.#plane.on({ kind: "stream-closed", stream }));
+    for (const type of this.#streams.keys()) this.#streams.set(type, 0);
+    this.#connection++;
+    this.envoy.break(isTurnedRound);
+  }
+
+  /** The server is killed, and another one comes up with another configuration. */
+  #restart(a: number, b: number): void {
+    this.#break((a & 1) === 1);
+    this.#timers.clear();
+    this.#plane = this.#start();
+    const remembered = this.#how.forgets === true ? [] : this.#remembered;
+    this.#perform(this.#plane.on({ kind: "history-restored", remembered }));
+    this.#target = [];
+    this.#late = [];
+    this.#change(a, b);
   }
 
   /** Another configuration, in one transaction: which Clusters there are, what the routes and the Listener use. */
@@ -134,17 +180,22 @@ export class Mesh {
 
   #open(stream: StreamId, onlyType: TypeUrl | undefined): void {
     const { variant } = this.envoy;
-    this.#perform(this.#plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection: 1 }));
+    this.#perform(
+      this.#plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection: this.#connection }),
+    );
   }
 
   #send(from: string): boolean {
     const request = this.envoy.outboxes.get(from)?.shift();
     if (request === "reopens") {
-      const type = TYPES.find((one) => one === from) ?? ENDPOINTS;
-      this.#perform(this.#plane.on({ kind: "stream-closed", stream: this.#streams.get(type) ?? 0 }));
+      const onlyType = TYPES.find((one) => one === from);
       this.envoy.closed.delete(from);
-      this.#streams.set(type, ++this.#lastStream);
-      this.#open(this.#lastStream, type);
+      this.#lastStream++;
+      for (const type of onlyType === undefined ? TYPES : [onlyType]) {
+        this.#perform(this.#plane.on({ kind: "stream-closed", stream: this.#streams.get(type) ?? 0 }));
+        this.#streams.set(type, this.#lastStream);
+      }
+      this.#open(this.#lastStream, onlyType);
       return true;
     }
     const stream = request?.type && this.#streams.get(request.type);
@@ -157,7 +208,7 @@ export class Mesh {
   /** Clusters that never warm are waited for a second; the limits that would hide a mistake are not used up here. */
   #fireShortTimer(): boolean {
     for (const [timer, ms] of this.#timers) {
-      if (ms > 1_000) continue;
+      if (ms > SHORT_MS) continue;
       this.#timers.delete(timer);
       this.#perform(this.#plane.on({ kind: "timer-fired", timer }));
       return true;
@@ -171,6 +222,7 @@ export class Mesh {
       if (effect.kind === "send") {
         if (this.#streams.get(effect.body.type) === effect.stream) this.envoy.hear(effect);
       } else if (effect.kind === "start-timer") this.#timers.set(effect.timer, effect.ms);
+      else if (effect.kind === "remember") this.#remembered.push(effect.what);
       else if (effect.kind === "cancel-timer") this.#timers.delete(effect.timer);
       else if (effect.kind === "close-stream") throw new Error(effect.status.message);
     }

@@ -208,7 +208,11 @@ function listOf(held: Held): readonly string[] {
 }
 
 function versionsOf(held: Held): InitialVersions {
-  const pairs = [...held.resources.values()].map((one) => [one.name, one.version] as const);
+  return initialVersionsOf([...held.resources.values()].map((one) => [one.name, one.version] as const));
+}
+
+/** The versions that a client brings along. */
+export function initialVersionsOf(pairs: readonly (readonly [name: string, version: string])[]): InitialVersions {
   return { size: pairs.length, key: undefined, [Symbol.iterator]: () => pairs[Symbol.iterator]() };
 }
 

@@ -1,5 +1,5 @@
 import type { DeltaRequest, DiscoveryRequest, PlaneEffect, Resource, TypeUrl, Variant } from "@xdskit/protocol";
-import { delta } from "./model-client.ts";
+import { delta, initialVersionsOf } from "./model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";
 
 type Send = Extract<PlaneEffect, { kind: "send" }>;
@@ -39,6 +39,8 @@ export class ModelEnvoy {
   readonly outboxes = new Map<string, (DiscoveryRequest | "reopens")[]>();
   /** Streams that were closed here and that the server still takes for open. */
   readonly closed = new Set<string>();
+  /** Types that are asked for again on a new aggregated stream when nothing warms any more. */
+  #isHeldBack = false;
   /** Requests that would have been lost, and why. */
   readonly lost: string[] = [];
   readonly #clusters = new Map<string, ClusterState>();
@@ -104,6 +106,36 @@ export class ModelEnvoy {
     if (body.type === CLUSTER && !this.#talk(LISTENER).isOpen) this.#open(LISTENER);
     this.#look();
     return true;
+  }
+
+  /**
+   * The connection broke. Each stream is opened anew in its own time, and asks for everything at once, in no order that
+   * could be relied on; but on an aggregated stream not for Clusters while one warms (client-behaviours A16, B11).
+   */
+  break(turnedRound: boolean): void {
+    this.#withheld.length = 0;
+    for (const stream of this.inboxes.keys()) {
+      this.inboxes.set(stream, []);
+      this.outboxes.set(stream, ["reopens"]);
+      this.closed.add(stream);
+    }
+    const open = TYPES.filter((type) => this.#talk(type).isOpen);
+    for (const type of open) this.#talk(type).nonce = undefined;
+    this.#isHeldBack = this.isAggregated && this.#isWarming;
+    for (const type of turnedRound ? open.reverse() : open) {
+      if (type !== CLUSTER || !this.#isHeldBack) this.#open(type);
+    }
+  }
+
+  /** Of Clusters whose endpoints nobody has any more it waits in vain, 15 seconds long. Returns whether there was any. */
+  stopWarming(names: readonly string[]): boolean {
+    const inVain = [...this.#clusters].filter(([name, { warming }]) => warming !== undefined && names.includes(name));
+    for (const [, cluster] of inVain) {
+      cluster.inUse = cluster.warming;
+      cluster.warming = undefined;
+    }
+    this.#answerWithheld();
+    return inVain.length > 0;
   }
 
   #takeClusters(puts: readonly Resource[], removed: readonly string[]): void {
@@ -203,14 +235,29 @@ export class ModelEnvoy {
     const talk = this.#talk(type);
     talk.nonce = undefined;
     talk.version = undefined;
-    this.#open(type);
+    this.#open(type, []);
   }
 
-  #open(type: TypeUrl): void {
+  #open(type: TypeUrl, held: readonly (readonly [name: string, version: string])[] = this.#heldOf(type)): void {
     const talk = this.#talk(type);
     talk.isOpen = true;
     if (this.variant === "sotw") this.#say(this.#sotw(type, undefined, undefined));
-    else this.#say(delta(type, { subscribe: talk.names }));
+    else this.#say(delta(type, { subscribe: talk.names, initialVersions: initialVersionsOf(held) }));
+  }
+
+  /** What it would say it holds, were it to come back now. */
+  #heldOf(type: TypeUrl): readonly (readonly [name: string, version: string])[] {
+    if (type === ENDPOINTS) return [...this.#endpoints];
+    if (type === ROUTE) return [...this.#routes].map(([name, { version }]) => [name, version]);
+    const held = type === CLUSTER ? this.#clusters : this.#listeners;
+    return [...held].flatMap(([name, { inUse, warming }]) => {
+      const newest = warming ?? inUse;
+      return newest === undefined ? [] : [[name, newest.version] as const];
+    });
+  }
+
+  get #isWarming(): boolean {
+    return [...this.#clusters.values()].some(({ warming }) => warming !== undefined);
   }
 
   #answer(type: TypeUrl, nonce: string, isRefusal: boolean): void {
@@ -220,7 +267,11 @@ export class ModelEnvoy {
   }
 
   #answerWithheld(): void {
-    if ([...this.#clusters.values()].some(({ warming }) => warming !== undefined)) return;
+    if (this.#isWarming) return;
+    if (this.#isHeldBack) {
+      this.#isHeldBack = false;
+      this.#open(CLUSTER);
+    }
     const nonces = this.#withheld.splice(0);
     for (const nonce of this.variant === "sotw" ? nonces.slice(-1) : nonces) this.#answer(CLUSTER, nonce, false);
   }

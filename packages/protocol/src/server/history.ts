@@ -1,0 +1,113 @@
+import type { Resource } from "../resource/resource.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { LayerSet } from "../state/layer-set.ts";
+import type { LayerChange, Transaction } from "../state/transaction.ts";
+import type { PlaneEffect } from "./effect.ts";
+import { type HeldOver, HeldOverSet, nothingHeldOver } from "./held-over.ts";
+import type { Present } from "./present.ts";
+import type { Remembered } from "./remembered.ts";
+
+type Remember = Extract<PlaneEffect, { kind: "remember" }>;
+
+/**
+ * What becomes of the Clusters of a plane beyond its life: what is to be remembered of them, and what a plane takes up from
+ * the one before. A plane that was started anew goes on where that one stood, so a client that comes back in the middle of a
+ * change is told the difference as if nothing had happened.
+ */
+export class History<W extends object> {
+  readonly #layers: LayerSet<W>;
+  readonly #present: Present;
+  readonly #isCluster: (type: TypeUrl) => boolean;
+  /** Layers that still hold Clusters of the plane before. */
+  readonly #restored = new Set<string>();
+
+  constructor(layers: LayerSet<W>, present: Present, isCluster: (type: TypeUrl) => boolean) {
+    this.#layers = layers;
+    this.#present = present;
+    this.#isCluster = isCluster;
+  }
+
+  /** Takes up what the plane before was asked to remember. */
+  restore(remembered: Iterable<Remembered>): void {
+    for (const one of remembered) {
+      if (one.kind === "changed") this.#restoreChange(one);
+      else this.#restoreServed(one);
+      this.#present.resumeAt(one.revision);
+    }
+    this.#present.served.takeNews();
+  }
+
+  /** The first transaction replaces the Clusters of the plane before: what it does not put is gone. */
+  complete(transaction: Transaction): Transaction {
+    if (this.#restored.size === 0) return transaction;
+    const puts = new Set<string>();
+    for (const { layer, puts: given } of transaction.changes) {
+      const tables = this.#layers.layer(layer)?.tables;
+      for (const put of given ?? []) {
+        puts.add(JSON.stringify([layer, put.type, put.name]));
+        const known = tables?.get(put.type)?.resources.get(put.name);
+        if (this.#isCluster(put.type) && known?.version === put.version) tables?.get(put.type)?.adopt(put);
+      }
+    }
+    const leftovers = [...this.#restored].map((layer): LayerChange => {
+      const tables = [...(this.#layers.layer(layer)?.tables.entries() ?? [])];
+      const deletes = tables.flatMap(([type, { resources }]) =>
+        [...resources.keys()].flatMap((name) =>
+          puts.has(JSON.stringify([layer, type, name])) ? [] : [{ type, name }],
+        ),
+      );
+      return { layer, deletes };
+    });
+    this.#restored.clear();
+    return { ...transaction, changes: [...leftovers, ...transaction.changes] };
+  }
+
+  /** What is to be remembered of a transaction that is about to take effect. */
+  changed(transaction: Transaction, revision: number): readonly Remember[] {
+    return transaction.changes.flatMap(({ layer, puts = [], deletes = [] }) => {
+      const byType = new Map<TypeUrl, { puts: Resource[]; deletes: string[] }>();
+      const of = (type: TypeUrl): { puts: Resource[]; deletes: string[] } => {
+        const known = byType.get(type) ?? { puts: [], deletes: [] };
+        byType.set(type, known);
+        return known;
+      };
+      const held = (type: TypeUrl, name: string): Resource | undefined =>
+        this.#layers.layer(layer)?.table(type)?.resources.get(name);
+      for (const put of puts) {
+        if (this.#isCluster(put.type) && held(put.type, put.name)?.version !== put.version) of(put.type).puts.push(put);
+      }
+      for (const { type, name } of deletes) {
+        if (this.#isCluster(type) && held(type, name) !== undefined) of(type).deletes.push(name);
+      }
+      return [...byType].map(([type, what]) => remember({ kind: "changed", revision, type, layer, ...what }));
+    });
+  }
+
+  /** What is to be remembered of what clients were sent since this was last asked. */
+  served(): readonly Remember[] {
+    return this.#present.served.takeNews().map(({ type, version, position: { view, revision }, heldOver }) => {
+      const layers = view.layers.map((layer) => layer.name);
+      return remember({ kind: "served", revision, type, layers, version, heldOver: heldOver.segment.puts });
+    });
+  }
+
+  #restoreChange({ revision, type, layer, puts, deletes }: Extract<Remembered, { kind: "changed" }>): void {
+    this.#restored.add(layer);
+    const changes = [{ layer, puts, deletes: deletes.map((name) => ({ type, name })) }];
+    this.#layers.apply({ changes }, revision);
+  }
+
+  #restoreServed({ revision, type, layers, version, heldOver }: Extract<Remembered, { kind: "served" }>): void {
+    const held = new Map(heldOver.map((was): [string, HeldOver] => [was.name, { was, since: revision }]));
+    this.#present.served.note({
+      type,
+      version,
+      position: { view: this.#layers.viewOf(layers), revision },
+      heldOver: held.size === 0 ? nothingHeldOver : new HeldOverSet(held),
+    });
+  }
+}
+
+function remember(what: Remembered): Remember {
+  return { kind: "remember", what };
+}

@@ -1,0 +1,231 @@
+import type { Remembered, Resource } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
+import { initialVersionsOf } from "./support/model-client.ts";
+import { CLUSTER, LISTENER, ROUTE, resource } from "./support/resources.ts";
+
+const routeTo = (cluster: string): Resource =>
+  resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
+const plain = (name: string): Resource => resource(CLUSTER, name, "1", { references: [] });
+const says = (said: readonly Said[]): unknown => said.map((one) => one.says.join());
+const holding = (...held: readonly Resource[]): ReturnType<typeof initialVersionsOf> =>
+  initialVersionsOf(held.map(({ name, version }) => [name, version]));
+const firstOf = (userAgentName = "envoy"): { node: ReturnType<typeof node> } => ({ node: node("n", userAgentName) });
+
+/** A server where `new` took the place of `old`, and the route follows it. */
+function swapped(): Conversation {
+  const talk = new Conversation();
+  talk.put(plain("new"), routeTo("new"));
+  return talk;
+}
+
+function fireNewestTimer(talk: Conversation): void {
+  const cancelled = talk.asked.flatMap((effect) => (effect.kind === "cancel-timer" ? [effect.timer] : []));
+  const started = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []));
+  talk.fire(started.filter((timer) => !cancelled.includes(timer)).at(-1) ?? -1);
+}
+
+const unprotected = (talk: Conversation): number =>
+  talk.reports.filter((report) => report.kind === "client-unprotected").length;
+
+describe("a delta client that comes back with a Cluster that is gone", () => {
+  test("is told so when it has accepted what it asked for, and had time to ask for more", () => {
+    const talk = swapped();
+    talk.open(1, "delta");
+    const clusters = delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old")) });
+    expect(says(talk.hear(1, clusters))).toEqual(["new@1"]);
+    const routes = delta(ROUTE, { subscribe: ["r"], initialVersions: holding(routeTo("old")) });
+    expect(says(talk.hear(1, routes))).toEqual([]);
+    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "1" })))).toEqual(["r@new"]);
+    expect([...talk.plane.streams()][0]?.types[0]).toMatchObject({ heldOver: ["old"], wait: { for: "return" } });
+    fireNewestTimer(talk);
+    expect(says(talk.turns())).toEqual([]);
+    expect(says(talk.hear(1, delta(ROUTE, { nonce: "2" })))).toEqual(["-old"]);
+  });
+
+  test("is given a second to ask for what uses it", () => {
+    const talk = swapped();
+    talk.open(1, "delta");
+    talk.hear(1, delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) }));
+    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    expect(talk.asked.at(-1)).toEqual({ kind: "start-timer", timer: expect.any(Number), ms: 1_000 });
+    fireNewestTimer(talk);
+    expect(says(talk.turns())).toEqual(["-old"]);
+  });
+
+  test("is given half a minute where each of its streams comes back by itself", () => {
+    const talk = swapped();
+    talk.open(1, "delta", CLUSTER);
+    talk.hear(1, delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old"), plain("new")) }));
+    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    expect(talk.asked.at(-1)).toMatchObject({ kind: "start-timer", ms: 30_000 });
+  });
+
+  test("waits no longer than it has to for what it does not hold itself", () => {
+    const talk = swapped();
+    talk.open(1, "delta");
+    expect(says(talk.hear(1, delta(CLUSTER, firstOf())))).toEqual(["new@1"]);
+    expect(says(talk.hear(1, delta(ROUTE, { subscribe: ["r"] })))).toEqual(["r@new"]);
+  });
+});
+
+describe("a client that comes back and does not ask for Clusters yet, for one warms", () => {
+  test("is not sent a changed route before it does", () => {
+    const talk = swapped();
+    talk.open(1, "delta");
+    const routes = delta(ROUTE, { ...firstOf(), subscribe: ["r"], initialVersions: holding(routeTo("old")) });
+    expect(says(talk.hear(1, routes))).toEqual([]);
+    expect([...talk.plane.streams()][0]?.types[0]?.wait).toEqual({ for: "cluster", name: "new" });
+    const clusters = delta(CLUSTER, { initialVersions: holding(plain("old"), plain("new")) });
+    expect(says(talk.hear(1, clusters))).toEqual(["", "r@new"]);
+  });
+
+  test("is sent a Listener that names none", () => {
+    const talk = swapped();
+    talk.put(resource(LISTENER, "l", "1", { references: [{ type: ROUTE, name: "r" }] }));
+    talk.open(1, "delta");
+    const listeners = delta(LISTENER, { ...firstOf(), initialVersions: holding(resource(LISTENER, "l", "0")) });
+    expect(says(talk.hear(1, listeners))).toEqual(["l@1"]);
+  });
+
+  test("is sent the route if it asks for Clusters by name, for then it asks for them after the route", () => {
+    const talk = swapped();
+    talk.open(1, "sotw");
+    const routes = sotw(ROUTE, { ...firstOf("gRPC Go"), names: ["r"], versionInfo: "before" });
+    expect(says(talk.hear(1, routes))).toEqual(["r@new"]);
+  });
+
+  test("is sent it after half a minute", () => {
+    const talk = swapped();
+    talk.open(1, "sotw");
+    talk.hear(1, sotw(ROUTE, { ...firstOf(), names: ["r"], versionInfo: "before" }));
+    for (let second = 0; second < 29; second++) {
+      fireNewestTimer(talk);
+      expect(says(talk.turns())).toEqual([]);
+    }
+    fireNewestTimer(talk);
+    expect(says(talk.turns())).toEqual(["r@new"]);
+  });
+});
+
+describe("a State of the World client that comes back in the middle of a swap", () => {
+  /** In sync with `old`; then a swap, whose union it accepts. Returns the version of the union. */
+  function interrupted(talk: Conversation): string {
+    talk.put(plain("old"), routeTo("old"));
+    talk.open(1, "sotw");
+    const [first] = talk.hear(1, sotw(CLUSTER, firstOf()));
+    talk.hear(1, sotw(CLUSTER, { nonce: "1", versionInfo: first?.version }));
+    const [route] = talk.hear(1, sotw(ROUTE, { names: ["r"] }));
+    talk.hear(1, sotw(ROUTE, { names: ["r"], nonce: "2", versionInfo: route?.version }));
+    talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
+    const [union] = talk.turns();
+    expect(union?.says).toEqual(["new@1", "old@1"]);
+    talk.plane.on({ kind: "stream-closed", stream: 1 });
+    return union?.version ?? "";
+  }
+
+  function comeBack(talk: Conversation, version: string): void {
+    talk.open(2, "sotw");
+    const [again] = talk.hear(2, sotw(CLUSTER, { ...firstOf(), versionInfo: version }));
+    expect(again).toMatchObject({ says: ["new@1", "old@1"], version });
+    // Both are there already: nothing is new to it.
+    expect(says(talk.hear(2, sotw(ROUTE, { names: ["r"], versionInfo: "before" })))).toEqual(["r@new"]);
+    talk.hear(2, sotw(CLUSTER, { nonce: "1", versionInfo: version }));
+    fireNewestTimer(talk);
+    expect(says(talk.turns())).toEqual([]);
+    expect(says(talk.hear(2, sotw(ROUTE, { names: ["r"], nonce: "2", versionInfo: "x" })))).toEqual(["new@1"]);
+    expect(unprotected(talk)).toBe(0);
+  }
+
+  test("goes on where it was", () => {
+    const talk = new Conversation();
+    comeBack(talk, interrupted(talk));
+  });
+
+  test("goes on where it was at a server that was started anew", () => {
+    const before = new Conversation({ remembers: true });
+    const version = interrupted(before);
+    const talk = new Conversation();
+    talk.plane.on({ kind: "history-restored", remembered: remembered(before) });
+    talk.put(plain("new"), routeTo("new"));
+    comeBack(talk, version);
+  });
+
+  test("is protected against what changed while there was no server", () => {
+    const before = new Conversation({ remembers: true });
+    before.put(plain("old"), routeTo("old"));
+    before.open(1, "sotw");
+    const [first] = before.hear(1, sotw(CLUSTER, firstOf()));
+    const talk = new Conversation();
+    talk.plane.on({ kind: "history-restored", remembered: remembered(before) });
+    talk.put(plain("new"), routeTo("new"));
+    talk.open(1, "sotw");
+    const clusters = sotw(CLUSTER, { ...firstOf(), versionInfo: first?.version });
+    expect(says(talk.hear(1, clusters))).toEqual(["new@1,old@1"]);
+    expect(says(talk.hear(1, sotw(ROUTE, { names: ["r"], versionInfo: "before" })))).toEqual([]);
+    expect(says(talk.hear(1, sotw(CLUSTER, { nonce: "1", versionInfo: "x" })))).toEqual(["r@new"]);
+  });
+
+  test("is counted where nobody remembers, and gets what is new before it is used", () => {
+    const talk = swapped();
+    talk.open(1, "sotw");
+    expect(says(talk.hear(1, sotw(CLUSTER, { ...firstOf(), versionInfo: "of another server" })))).toEqual(["new@1"]);
+    expect(unprotected(talk)).toBe(1);
+    expect(says(talk.hear(1, sotw(ROUTE, { names: ["r"], versionInfo: "before" })))).toEqual([]);
+    expect(says(talk.hear(1, sotw(CLUSTER, { nonce: "1", versionInfo: "x" })))).toEqual(["r@new"]);
+  });
+
+  test("is not counted with the newest version", () => {
+    const talk = swapped();
+    talk.open(1, "sotw");
+    const [first] = talk.hear(1, sotw(CLUSTER, firstOf()));
+    talk.open(2, "sotw");
+    talk.hear(2, sotw(CLUSTER, { ...firstOf(), versionInfo: first?.version }));
+    expect(unprotected(talk)).toBe(0);
+  });
+});
+
+describe("what a server remembers", () => {
+  test("is what changed of its Clusters, and under which version it was sent; each once", () => {
+    const talk = new Conversation({ remembers: true });
+    talk.put(plain("a"), routeTo("a"));
+    for (const stream of [1, 2]) {
+      talk.open(stream, "sotw");
+      talk.hear(stream, sotw(CLUSTER, firstOf()));
+    }
+    talk.change({ puts: [plain("a"), plain("b")], deletes: [{ type: CLUSTER, name: "none" }] });
+    expect(remembered(talk)).toEqual([
+      { kind: "changed", revision: 1, type: CLUSTER, layer: "base", puts: [plain("a")], deletes: [] },
+      { kind: "served", revision: 1, type: CLUSTER, layers: ["base"], version: expect.any(String), heldOver: [] },
+      { kind: "changed", revision: 2, type: CLUSTER, layer: "base", puts: [plain("b")], deletes: [] },
+    ]);
+  });
+
+  test("is not asked of it unless it shall", () => {
+    const talk = new Conversation();
+    talk.put(plain("a"));
+    talk.open(1, "sotw");
+    talk.hear(1, sotw(CLUSTER, firstOf()));
+    expect(remembered(talk)).toEqual([]);
+  });
+
+  test("of a server before is replaced by the first transaction, in every layer", () => {
+    const talk = new Conversation({ placement: () => ["node/n", "base"] });
+    const changed = { kind: "changed", revision: 7, type: CLUSTER, deletes: [] } as const;
+    const history: readonly Remembered[] = [
+      { ...changed, layer: "base", puts: [plain("a"), plain("b")] },
+      { ...changed, layer: "node/n", puts: [plain("c")] },
+    ];
+    talk.plane.on({ kind: "history-restored", remembered: history });
+    talk.put(plain("b"), plain("d"));
+    const there = talk.plane.resources(["node/n", "base"], CLUSTER);
+    expect([...there].map(({ name }) => name).sort()).toEqual(["b", "d"]);
+    expect(talk.plane.revision).toBe(8);
+    talk.put(plain("e"));
+    expect([...talk.plane.resources(["node/n", "base"], CLUSTER)].length).toBe(3);
+  });
+});
+
+function remembered(talk: Conversation): readonly Remembered[] {
+  return talk.asked.flatMap((effect) => (effect.kind === "remember" ? [effect.what] : []));
+}
