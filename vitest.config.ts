@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
@@ -16,6 +18,8 @@ export default defineConfig({
   test: {
     setupFiles: [fileURLToPath(new URL("./vitest.setup.ts", import.meta.url))],
     include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"],
+    // Servers that tests start as processes keep what they keep there.
+    env: { XDG_STATE_HOME: join(tmpdir(), `xdskit-test-${process.pid}`) },
     testTimeout: 20_000,
   },
 });

@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     include: ["test/e2e/**/*.test.ts"],
     globalSetup: ["test/e2e/support/global-setup.ts"],
+    env: unit.test?.env ?? {},
     testTimeout: 120_000,
     hookTimeout: 120_000,
     fileParallelism: false,

@@ -68,6 +68,10 @@ export interface EnvoyApi {
    * Throws `MalformedMessageError` on bytes that are no such message.
    */
   toJson(type: TypeUrl, bytes: Uint8Array, options?: PrintOptions): unknown;
+  /**
+   * Whether there is anything in a message that `redact` would replace. Of what cannot be read nobody knows: then there may be.
+   */
+  holdsSecret(type: TypeUrl, bytes: Uint8Array): boolean;
   /** The text format. Throws `MalformedMessageError` on bytes that are no such message, or if the type is not known. */
   toText(type: TypeUrl, bytes: Uint8Array, options?: PrintOptions): string;
   /**
@@ -97,6 +101,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     readEncodedResource: (type, bytes, wrapper = {}) => reader.readEncoded(type, bytes, wrapper),
     readText: (messageName, text) => readText(messageName, text, schema),
     toJson: (type, bytes, printing = {}) => printJson(type, bytes, schema, printing),
+    holdsSecret: (type, bytes) => mayHoldSecret(bytes) && holdsSecret(type, bytes, schema),
     toText: (type, bytes, printing = {}) => {
       const message = schema.message(type);
       if (message === undefined) throw new MalformedMessageError(`expected a type that is known, got ${type}`);
@@ -138,6 +143,25 @@ function printJson(type: TypeUrl, bytes: Uint8Array, schema: Schema, printing: P
   if (message === undefined) return { "@type": type, value: Buffer.from(bytes).toString("base64") };
   const content = decodeForPrinting(message, bytes, schema, printing);
   return new JsonWriter(schema, printing.names ?? "json").writeTyped(message, content, type);
+}
+
+/** Secrets stand in extensions and in headers; most messages have neither, and need not be decoded to see that. */
+function mayHoldSecret(bytes: Uint8Array): boolean {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  return MAY_HOLD_SECRET.test(text);
+}
+
+const MAY_HOLD_SECRET = /type\.googleapis\.com\/|authorization|cookie|api-?key|token|secret|password|PRIVATE KEY/i;
+
+function holdsSecret(type: TypeUrl, bytes: Uint8Array, schema: Schema): boolean {
+  const message = schema.message(type);
+  if (message === undefined) return true;
+  try {
+    return redact(message, decodeContent(message, bytes), schema);
+  } catch {
+    // Nobody can read it, so nobody knows.
+    return true;
+  }
 }
 
 function decodeForPrinting(message: DescMessage, bytes: Uint8Array, schema: Schema, printing: PrintOptions): Content {

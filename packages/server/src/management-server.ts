@@ -1,5 +1,5 @@
-import { type BodyEncoder, contentDigest, createBodyEncoder } from "@xdskit/envoy-api";
-import type { Placement, Transaction } from "@xdskit/protocol";
+import { type BodyEncoder, contentDigest, createBodyEncoder, type EnvoyApi } from "@xdskit/envoy-api";
+import type { Placement, Remembered, Transaction } from "@xdskit/protocol";
 import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
 import { XdsError } from "./error.ts";
@@ -13,6 +13,7 @@ import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
 import { type AdminAddress, type CheckedOptions, checkOptions, type ManagementServerOptions } from "./options.ts";
 import { createServerView } from "./server-view.ts";
+import { FileHistory } from "./store/file-history.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import type { BoundAddress, Transport } from "./transport/transport.ts";
 
@@ -172,8 +173,9 @@ class WiredServer implements ManagementServer {
 }
 
 function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
-  const { api, placement, requireNode, insecure, limits, edition, dialect } = options;
-  return new Hub({
+  const { api, placement, requireNode, insecure, limits, edition, dialect, stateDir } = options;
+  const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.clusters(), telemetry);
+  const hub: Hub = new Hub({
     digest: contentDigest,
     traits: (type) => api.traits(type),
     placement,
@@ -184,7 +186,33 @@ function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Tel
     encoder,
     limits,
     telemetry,
+    ...(memory !== undefined && { memory }),
   });
+  return hub;
+}
+
+function openHistory(
+  directory: string,
+  api: EnvoyApi,
+  snapshot: () => Iterable<Remembered>,
+  telemetry: Telemetry,
+): FileHistory {
+  const history = new FileHistory({
+    directory,
+    digest: contentDigest,
+    holdsSecret: ({ type, bytes }) => api.holdsSecret(type, bytes),
+    snapshot,
+    onProblem: (message) => telemetry.report({ kind: "history-problem", directory, message }, new Date()),
+  });
+  const { restored } = history;
+  if (restored.length > 0) {
+    const clusters = new Set(
+      restored.flatMap((one) => (one.kind === "changed" ? one.puts.map(({ name }) => name) : [])),
+    );
+    const versions = restored.filter((one) => one.kind === "served").length;
+    telemetry.report({ kind: "history-restored", directory, clusters: clusters.size, versions }, new Date());
+  }
+  return history;
 }
 
 function formatAddress({ host, port }: BoundAddress): string {

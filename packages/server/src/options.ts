@@ -95,6 +95,12 @@ export interface ManagementServerOptions {
   /** `control_plane.identifier` in every response. Default: `xdskit`. */
   readonly controlPlane?: string;
   readonly limits?: Partial<Limits>;
+  /**
+   * A directory, made if need be, for what a server that comes after this one has to know so that clients which come back in
+   * the middle of a change lose no request: Clusters, and the versions of them that clients were sent; nothing secret. One
+   * server uses it at a time. Whatever is wrong with it is reported, and ignored. Default: none.
+   */
+  readonly stateDir?: string;
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
   /** Where lines of the log go. Default: nowhere. */

@@ -11,6 +11,7 @@ import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { serverOptionsOf } from "../settings/server-options.ts";
 import { addSettingFlags } from "../settings/setting-flag.ts";
+import { stateDirOf } from "../settings/state-dir.ts";
 import { validationOf } from "../settings/validation.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { Service } from "./serve/service.ts";
@@ -63,7 +64,8 @@ async function serve(
   await requireReadableFiles(values);
   const api = await loadApi(values.list("descriptors"));
   const log = createServeLog(values, context);
-  const server = createManagementServer({ ...options, api, log });
+  const stateDir = stateDirOf(values, io.env, path);
+  const server = createManagementServer({ ...options, api, log, ...(stateDir !== undefined && { stateDir }) });
   const source = createDirectorySource({
     directory: path,
     api,

@@ -90,6 +90,8 @@ export function splitPaths(text: string): readonly string[] {
 
 function withPaths(setting: Setting, value: SettingValue, from: string): SettingValue {
   if (setting.kind === "path" && typeof value === "string") return absolute(value, from);
+  if (setting.kind === "path-or-off" && typeof value === "string")
+    return value === "off" ? value : absolute(value, from);
   if (setting.kind === "paths" && typeof value === "object") return value.map((path) => absolute(path, from));
   return value;
 }

@@ -18,6 +18,7 @@ const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   count: "<n>",
   bytes: "<size>",
   path: "<file>",
+  "path-or-off": "<path>",
   paths: "<file>",
   word: "<word>",
   text: "<text>",

@@ -215,7 +215,7 @@ class InMemoryDriver implements Driver {
       if (effect.kind === "start-timer") server.timers.set(effect.timer, this.#nowMs + effect.ms);
       else if (effect.kind === "cancel-timer") server.timers.delete(effect.timer);
       else if (effect.kind === "report") this.#report(server, effect.report);
-      else this.#performOn(server, effect);
+      else if (effect.kind !== "remember") this.#performOn(server, effect);
     }
   }
 

@@ -20,20 +20,28 @@ const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|.*(
 
 /**
  * Replaces what must not be shown in a decoded message, in place: every field that Envoy marks as sensitive, with all
- * text below it, the values of headers such as `authorization`, and what cannot be read inside a Secret.
+ * text below it, the values of headers such as `authorization`, and what cannot be read inside a Secret. Returns whether
+ * there was any.
  */
-export function redact(message: DescMessage, content: Content, schema: Schema): void {
-  new Redaction(schema, schema.shapeOf(message).isSecret).visit(message, content, false);
+export function redact(message: DescMessage, content: Content, schema: Schema): boolean {
+  const redaction = new Redaction(schema, schema.shapeOf(message).isSecret);
+  redaction.visit(message, content, false);
+  return redaction.hasFound;
 }
 
 class Redaction {
   readonly #schema: Schema;
   readonly #hidesUnreadable: boolean;
   #anyLevels = DEEPEST_ANY;
+  #hasFound = false;
 
   constructor(schema: Schema, hidesUnreadable: boolean) {
     this.#schema = schema;
     this.#hidesUnreadable = hidesUnreadable;
+  }
+
+  get hasFound(): boolean {
+    return this.#hasFound;
   }
 
   visit(message: DescMessage, content: Content, isSecret: boolean): void {
@@ -55,14 +63,18 @@ class Redaction {
     for (const nested of messagesIn(field, value)) {
       if (field.message !== undefined) this.visit(field.message, nested.content, isSecret);
     }
-    if (isSecret && (field.message === undefined || isKeptPlain(field))) setField(content, field, blank(field, value));
+    if (!isSecret || (field.message !== undefined && !isKeptPlain(field))) return;
+    this.#hasFound = true;
+    setField(content, field, blank(field, value));
   }
 
   #any(any: AnyContent, isSecret: boolean): void {
     const isTooDeep = this.#anyLevels <= 0;
     const decoded = isTooDeep ? undefined : decodeAny(any, this.#schema);
     if (decoded === undefined) {
-      if (this.#hidesUnreadable || isSecret || isTooDeep) any.value = redactedBytes;
+      if (!this.#hidesUnreadable && !isSecret && !isTooDeep) return;
+      this.#hasFound = true;
+      any.value = redactedBytes;
       return;
     }
     this.#anyLevels--;

@@ -6,6 +6,7 @@ import type { PlaneEffect } from "./effect.ts";
 import { type HeldOver, HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present } from "./present.ts";
 import type { Remembered } from "./remembered.ts";
+import type { Served } from "./served.ts";
 
 type Remember = Extract<PlaneEffect, { kind: "remember" }>;
 
@@ -83,12 +84,22 @@ export class History<W extends object> {
     });
   }
 
+  /** All that there is, as if it had just come, and the versions under which clients have it. */
+  *present(): Iterable<Remembered> {
+    const { revision } = this.#present;
+    for (const { name: layer } of this.#layers.describe()) {
+      for (const [type, { resources }] of this.#layers.layer(layer)?.tables ?? []) {
+        if (this.#isCluster(type) && resources.size > 0)
+          yield { kind: "changed", revision, type, layer, puts: [...resources.values()], deletes: [] };
+      }
+    }
+    for (const served of this.#present.served.current()) yield servedRecord(served, revision);
+  }
+
   /** What is to be remembered of what clients were sent since this was last asked. */
   served(): readonly Remember[] {
-    return this.#present.served.takeNews().map(({ type, version, position: { view, revision }, heldOver }) => {
-      const layers = view.layers.map((layer) => layer.name);
-      return remember({ kind: "served", revision, type, layers, version, heldOver: heldOver.segment.puts });
-    });
+    const news = this.#present.served.takeNews();
+    return news.length === 0 ? nothing : news.map((one) => remember(servedRecord(one, one.position.revision)));
   }
 
   #restoreChange({ revision, type, layer, puts, deletes }: Extract<Remembered, { kind: "changed" }>): void {
@@ -106,6 +117,13 @@ export class History<W extends object> {
       heldOver: held.size === 0 ? nothingHeldOver : new HeldOverSet(held),
     });
   }
+}
+
+const nothing: readonly Remember[] = [];
+
+function servedRecord({ type, version, position: { view }, heldOver }: Served, revision: number): Remembered {
+  const layers = view.layers.map((layer) => layer.name);
+  return { kind: "served", revision, type, layers, version, heldOver: heldOver.segment.puts };
 }
 
 function remember(what: Remembered): Remember {

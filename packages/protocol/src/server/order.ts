@@ -233,7 +233,7 @@ export class Order {
     if (this.#overruled.delete(user)) return undefined;
     if (this.#clusters.size === 0) return this.#waitOfUnasked(user, view, present);
     const clusters = [...this.#clusters.keys()];
-    const isKnown = this.#newcomers.size === 0 && this.#unknown === undefined && !this.#isSeparatelyReturning;
+    const isKnown = this.#newcomers.size === 0 && this.#unknown === undefined && !this.#mayWarm;
     // Where the client has every Cluster, only what is used from now on has to be looked at.
     const hasAll = isKnown && !clusters.some((type) => type.hasNews(view));
     if (hasAll && user.position === undefined && this.#unready.size === 0) return undefined;
@@ -337,6 +337,14 @@ export class Order {
     }
     // Each stream of its own comes back in its own time.
     return this.#isSeparatelyReturning;
+  }
+
+  /** A client that came back may hold Clusters that it cannot use yet: of some it was not given the endpoints. */
+  get #mayWarm(): boolean {
+    if (!this.#isReturning) return false;
+    if (this.#isSeparatelyReturning) return true;
+    for (const [endpoints, { view }] of this.#endpoints) if (endpoints.hasNews(view)) return true;
+    return false;
   }
 
   get #isSeparatelyReturning(): boolean {

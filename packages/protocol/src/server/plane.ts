@@ -18,6 +18,7 @@ import type { StreamState } from "./inspect.ts";
 import { InvariantError } from "./invariant-error.ts";
 import { Order } from "./order.ts";
 import { Present } from "./present.ts";
+import type { Remembered } from "./remembered.ts";
 import { type Siblings, Stream, type Turn } from "./stream.ts";
 import type { TypeStream } from "./type-stream.ts";
 
@@ -176,6 +177,11 @@ export class Plane {
   /** The resources of a type that a view of these layers holds, top-most holder first. */
   resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
     return this.#layers.viewOf(layers).members(type);
+  }
+
+  /** The Clusters that there are, as a server that comes after this one has to know them. */
+  remembered(): Iterable<Remembered> {
+    return this.#history.present();
   }
 
   #commit(asGiven: Transaction): readonly PlaneEffect[] {

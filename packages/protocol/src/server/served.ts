@@ -1,5 +1,5 @@
 import type { TypeUrl } from "../resource/type-url.ts";
-import { type Position, reaches } from "../state/difference.ts";
+import { isStill, type Position, reaches } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import type { HeldOverSet } from "./held-over.ts";
 
@@ -45,6 +45,14 @@ export class ServedVersions {
   find(type: TypeUrl, version: string, view: View): Served | undefined {
     const served = this.#byKey.get(keyOf(type, version, view));
     return served !== undefined && reaches(served.position, type) ? served : undefined;
+  }
+
+  /** What was sent and is still as it was then. */
+  *current(): Iterable<Served> {
+    for (const served of this.#byKey.values()) {
+      const { position, type } = served;
+      if (isStill(position, position.view, type)) yield served;
+    }
   }
 
   /** What was noted since this was last asked. */

@@ -137,9 +137,9 @@ export interface TypeAnswer {
 export interface WaitAnswer {
   /**
    * `cluster`: the client has to accept a cluster. `endpoints`: a cluster has to get endpoints. `users`: the client has to
-   * accept what may still use a cluster that is gone.
+   * accept what may still use a cluster that is gone. `return`: the client came back, and is given time to ask for what it uses.
    */
-  readonly for: "cluster" | "endpoints" | "users";
+  readonly for: "cluster" | "endpoints" | "users" | "return";
   /** The cluster. */
   readonly name?: string;
   /** The type that has to be accepted. */

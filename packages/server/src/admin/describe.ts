@@ -1,4 +1,4 @@
-import type { DeliveryState, Node, StreamId, StreamState, TypeState, TypeUrl } from "@xdskit/protocol";
+import type { DeliveryState, Node, StreamId, StreamState, TypeState, TypeUrl, Wait } from "@xdskit/protocol";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import { printableReason } from "../observe/printable.ts";
 import type {
@@ -9,6 +9,7 @@ import type {
   ResponseAnswer,
   StreamAnswer,
   TypeAnswer,
+  WaitAnswer,
 } from "./answer.ts";
 import type { ResourceTypes } from "./view.ts";
 
@@ -111,11 +112,18 @@ export class Describer {
     const held = heldOver.length > 0 && { heldOver };
     if (wait === undefined) return { ...held };
     const since = time("since", this.#deliveries.type(stream, type)?.waitsSince);
-    const what =
-      wait.for === "users"
-        ? { ...this.type(wait.type), ...(wait.isRefused && { refused: true }) }
-        : { name: wait.name };
-    return { ...held, waits: { for: wait.for, ...what, ...since } };
+    return { ...held, waits: { for: wait.for, ...this.#whatIsWaitedFor(wait), ...since } };
+  }
+
+  #whatIsWaitedFor(wait: Wait): Omit<WaitAnswer, "for" | "since"> {
+    switch (wait.for) {
+      case "users":
+        return { ...this.type(wait.type), ...(wait.isRefused && { refused: true }) };
+      case "return":
+        return {};
+      default:
+        return { name: wait.name };
+    }
   }
 
   #response(

@@ -10,6 +10,7 @@ import {
   type PlaneEffect,
   type PlaneEvent,
   type PlaneOptions,
+  type Remembered,
   type Resource,
   type Status,
   type StreamId,
@@ -23,7 +24,7 @@ import { Census, type LimitUse } from "./census.ts";
 import { Listeners } from "./listeners.ts";
 import { MessageMaker } from "./message.ts";
 import { Outbox, type OutboxChange } from "./outbox.ts";
-import type { HubPort, NewStream, ServerReport, StreamEnd, StreamHandle, Telemetry } from "./port.ts";
+import type { HubPort, Memory, NewStream, ServerReport, StreamEnd, StreamHandle, Telemetry } from "./port.ts";
 import { Readiness } from "./readiness.ts";
 import { Timers } from "./timers.ts";
 import { guardPlacement, isTrusted, secretsRefused } from "./trust.ts";
@@ -41,6 +42,8 @@ export interface HubOptions extends PlaneOptions {
   readonly encoder: BodyEncoder;
   readonly limits: Limits;
   readonly telemetry: Telemetry;
+  /** What outlives this server. */
+  readonly memory?: Memory;
   /** Trusts plaintext peers that are not on loopback. */
   readonly insecure: boolean;
 }
@@ -104,7 +107,9 @@ export class Hub implements HubPort {
       ...options,
       placement: this.#placement,
       maxSubscriptionsPerStream: options.limits.maxSubscriptionsPerStream,
+      remembers: options.memory !== undefined,
     });
+    if (options.memory !== undefined) this.#plane.on({ kind: "history-restored", remembered: options.memory.restored });
     this.#census = new Census(options.limits);
     this.#messages = new MessageMaker(options.encoder);
     this.#timers = new Timers((timer) => this.#take({ kind: "timer-fired", timer }));
@@ -133,6 +138,11 @@ export class Hub implements HubPort {
 
   resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
     return this.#plane.resources(layers, type);
+  }
+
+  /** The Clusters that there are, as they would have to be remembered now. */
+  clusters(): Iterable<Remembered> {
+    return this.#plane.remembered();
   }
 
   limits(): readonly LimitUse[] {
@@ -304,6 +314,7 @@ export class Hub implements HubPort {
     this.#timers.cancelAll();
     clearInterval(this.#sweep);
     this.#sweep = undefined;
+    this.#options.memory?.close();
   }
 
   /** Hands an event to the plane. Of a throw because of one stream only that stream hears. */
@@ -342,6 +353,9 @@ export class Hub implements HubPort {
         break;
       case "cancel-timer":
         this.#timers.cancel(effect.timer);
+        break;
+      case "remember":
+        this.#options.memory?.remember(effect.what);
         break;
       case "report":
         this.report(effect.report);
@@ -402,6 +416,7 @@ export class Hub implements HubPort {
       this.#giveTurn();
       if (performance.now() >= endAt) break;
     }
+    this.#options.memory?.flush();
     for (const { outbox } of this.#written) outbox.flush();
     this.#written.clear();
     for (const stream of this.#finishing) {

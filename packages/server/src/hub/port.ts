@@ -1,4 +1,4 @@
-import type { DiscoveryRequest, Peer, Report, Status, StreamId, TypeUrl, Variant } from "@xdskit/protocol";
+import type { DiscoveryRequest, Peer, Remembered, Report, Status, StreamId, TypeUrl, Variant } from "@xdskit/protocol";
 import type { LimitName } from "../options.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -132,6 +132,15 @@ export type ShellReport =
       readonly stream: StreamId | undefined;
       readonly message: string;
     }
+  /** What the server before this one left was taken up. */
+  | {
+      readonly kind: "history-restored";
+      readonly directory: string;
+      readonly clusters: number;
+      readonly versions: number;
+    }
+  /** The state directory, or something in it, cannot be used. */
+  | { readonly kind: "history-problem"; readonly directory: string; readonly message: string }
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The files changed and are no good: what was in force stays. */
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }
@@ -146,6 +155,16 @@ export type ShellReport =
       readonly during: string;
       readonly error: unknown;
     };
+
+/** Keeps what the server that comes after this one has to know. Must not throw. */
+export interface Memory {
+  /** What the server before this one left. */
+  readonly restored: Iterable<Remembered>;
+  remember(what: Remembered): void;
+  /** Responses are about to leave: what they were preceded by is written, up to a slice of it. */
+  flush(): void;
+  close(): void;
+}
 
 /** All that happens in a server, for metrics, logs, the admin API and whoever embeds it (S-OBS-02, S-OBS-03). */
 export type ServerReport = Report | ShellReport;

@@ -82,6 +82,26 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     means:
       "what replaces something was not accepted within `order-limit`, and the old is removed, or the new is used, all the same. waited_for is cluster: the client did not accept the named one. waited_for is endpoints: the named cluster got none. waited_for is users: it did not answer what it was sent of the named type",
   },
+  "client-unprotected": {
+    level: "warn",
+    message: "a client came back with clusters that nobody here remembers",
+    fields: ["node", "stream", "type"],
+    means:
+      "what it holds is not known, so clusters that it still uses and that are gone are removed at once: requests may be lost if they went while it was away. Keep a state directory, and let clients come back to the same server",
+  },
+  "history-restored": {
+    level: "info",
+    message: "took up what the server before left",
+    fields: ["directory", "clusters", "versions"],
+    means: "clients that come back in the middle of a change are told the rest of it",
+  },
+  "history-problem": {
+    level: "warn",
+    message: "the state directory cannot be used as it is",
+    fields: ["directory", "reason"],
+    means:
+      "clients are served all the same; those of State of the World that come back after a restart in the middle of a change may lose requests. `--state-dir` chooses another directory, or none",
+  },
   "client-odd": {
     level: "debug",
     message: "a client did something odd",

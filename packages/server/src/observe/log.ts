@@ -47,9 +47,12 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
       stream,
       type,
       waited_for: wait.for,
-      name: printable(wait.for === "users" ? wait.type : wait.name, 200),
+      name: wait.for === "return" ? undefined : printable(wait.for === "users" ? wait.type : wait.name, 200),
       refused: wait.for === "users" ? wait.isRefused : undefined,
     }),
+  );
+  telemetry.observe("client-unprotected", ({ stream, node, type }) =>
+    log.write("client-unprotected", { node: printable(node.id, 200), stream, type }),
   );
   telemetry.observe("oddity", ({ stream, node, type, what }) =>
     log.write("client-odd", { stream, node: printable(node.id, 200), type, what }),
@@ -84,6 +87,12 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("draining", ({ graceMs }) => log.write("server-draining", { grace_ms: graceMs }));
   telemetry.observe("committed", ({ revision, tookMs }) =>
     log.write("state-committed", { revision, took_ms: Math.round(tookMs * 10) / 10 }),
+  );
+  telemetry.observe("history-restored", ({ directory, clusters, versions }) =>
+    log.write("history-restored", { directory, clusters, versions }),
+  );
+  telemetry.observe("history-problem", ({ directory, message }) =>
+    log.write("history-problem", { directory, reason: printable(message, 500) }),
   );
   telemetry.observe("limit-hit", ({ limit, address, stream, message }) =>
     log.write("limit-hit", { limit, peer: address, stream, message: printable(message, 500) }),

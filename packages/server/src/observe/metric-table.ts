@@ -30,6 +30,7 @@ export type MetricName =
   | "xds_server_oddities_total"
   | "xds_server_order_waits_total"
   | "xds_server_order_overdue_total"
+  | "xds_server_unprotected_clients_total"
   | "xds_server_propagation_seconds"
   | "xds_server_send_to_ack_seconds"
   | "xds_server_admission_rejected_total"
@@ -129,6 +130,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "counter",
     help: "How often that came to nothing within the limit: the client may have lost requests.",
     labels: ["type", "for"],
+  },
+  xds_server_unprotected_clients_total: {
+    kind: "counter",
+    help: "Clients that came back with clusters that nobody here remembers.",
+    labels: [],
   },
   xds_server_propagation_seconds: {
     kind: "histogram",

@@ -97,6 +97,8 @@ function countRequests(telemetry: ObservedTelemetry, registry: Registry, nameOf:
   const overdue = new CounterFamily("xds_server_order_overdue_total", registry);
   telemetry.observe("wait-began", ({ type, wait }) => waits.cell(nameOf(type), wait.for).value++);
   telemetry.observe("order-overdue", ({ type, wait }) => overdue.cell(nameOf(type), wait.for).value++);
+  const unprotected = new CounterFamily("xds_server_unprotected_clients_total", registry).cell();
+  telemetry.observe("client-unprotected", () => unprotected.value++);
   telemetry.observe("oddity", ({ type, what }) => oddities.cell(nameOf(type), what).value++);
 }
 

@@ -12,6 +12,8 @@ export type SettingKind =
   | "address"
   /** A path, relative to the directory of the file (string). */
   | "path"
+  /** A path as above, or `off` (string). */
+  | "path-or-off"
   /** One or more paths (list of strings). */
   | "paths"
   /** One or more texts that are not empty (list of strings). */
@@ -53,6 +55,7 @@ export type SettingKey =
   | "edition"
   | "make-before-break"
   | "order-limit"
+  | "state-dir"
   | "tls.cert"
   | "tls.key"
   | "tls.ca"
@@ -107,6 +110,12 @@ export const settingTable: readonly Setting[] = [
     "Removes clusters last, and sends what uses a cluster after it, so that no request is lost.",
   ),
   row("order-limit", "duration", "30s", "How long that order waits for a client that does not answer."),
+  row(
+    "state-dir",
+    "path-or-off",
+    undefined,
+    "Directory in which a restart is prepared for, so that clients which come back lose no request; unless set, one in the user's state folder; off for none.",
+  ),
   row("tls.cert", "path", undefined, "PEM file of the server's certificate, followed by its chain."),
   row("tls.key", "path", undefined, "PEM file of the server's private key."),
   row("tls.ca", "path", undefined, "PEM file of the authorities that client certificates are checked against."),

@@ -41,6 +41,9 @@ export function readSettingValue(setting: Setting, given: unknown): ValueResult 
       return readList(given, "a text, or a list of texts");
     case "word":
       return readWord(given, setting.words ?? []);
+    case "path-or-off":
+      if (given === false) return good("off");
+      return typeof given === "string" && given !== "" ? good(given) : wrongType("a path, or off", given);
     case "path":
     case "text":
       return typeof given === "string" && given !== "" ? good(given) : wrongType("a text", given);

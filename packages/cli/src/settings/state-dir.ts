@@ -1,0 +1,32 @@
+import { createHash } from "node:crypto";
+import { basename, join } from "node:path";
+import type { SettingValues } from "./resolve-settings.ts";
+
+/**
+ * Where a server keeps what the next one has to know: as set, else in the folder that the system has for such things. Two
+ * servers of one directory have one each. Undefined: nowhere, because it is switched off or there is no such folder.
+ */
+export function stateDirOf(
+  values: SettingValues,
+  env: Readonly<Record<string, string | undefined>>,
+  directory: string,
+): string | undefined {
+  const given = values.text("state-dir");
+  if (given !== undefined) return given === "off" ? undefined : given;
+  const folder = stateFolder(env);
+  if (folder === undefined) return undefined;
+  const digest = createHash("sha256")
+    .update(JSON.stringify([directory, values.text("listen")]))
+    .digest("hex");
+  return join(folder, `${basename(directory)}-${digest.slice(0, 12)}`);
+}
+
+/** What systemd made for the service, what the XDG base directories say, or what they say by default. */
+function stateFolder(env: Readonly<Record<string, string | undefined>>): string | undefined {
+  const [ofService = ""] = (env["STATE_DIRECTORY"] ?? "").split(":");
+  if (ofService !== "") return ofService;
+  const ofUser = env["XDG_STATE_HOME"] ?? "";
+  if (ofUser !== "") return join(ofUser, "xdskit");
+  const home = env["HOME"] ?? "";
+  return home === "" ? undefined : join(home, ".local", "state", "xdskit");
+}

@@ -1,0 +1,133 @@
+import { crc32 } from "node:zlib";
+import {
+  createResource,
+  type Digest,
+  parseTypeUrl,
+  type Remembered,
+  type Resource,
+  type TypeUrl,
+} from "@xdskit/protocol";
+
+/** The first line of every file; another one is of another version of the format. */
+export const HEADER = "xdskit clusters 1";
+
+/** Ends the part of a file that says what there was when the file was begun. */
+export const SNAPSHOT_END = "snapshot-end";
+
+interface ResourceRecord {
+  readonly name: string;
+  readonly version: string;
+  readonly bytes: string;
+  readonly aliases?: readonly string[];
+  readonly onDemand?: true;
+}
+
+type RecordLine =
+  | {
+      readonly kind: "changed";
+      readonly revision: number;
+      readonly type: string;
+      readonly layer: string;
+      readonly puts: readonly ResourceRecord[];
+      readonly deletes: readonly string[];
+    }
+  | {
+      readonly kind: "served";
+      readonly revision: number;
+      readonly type: string;
+      readonly layers: readonly string[];
+      readonly version: string;
+      readonly heldOver: readonly ResourceRecord[];
+    };
+
+/** What a file says. */
+export interface FileContent {
+  /** What there was when the file was begun. */
+  readonly snapshot: readonly Remembered[];
+  /** The file says what there was; one that was begun after a damaged one does not. */
+  readonly isWhole: boolean;
+  /** What happened since. */
+  readonly since: readonly Remembered[];
+  /** Where the last good line ends. */
+  readonly goodBytes: number;
+  /** The line that is damaged, counted from 1; undefined: none. A last line without its end was being written, and is not. */
+  readonly damagedLine: number | undefined;
+}
+
+/** Writes a line: a checksum of what follows it, and JSON. */
+export function formatRecord(what: Remembered): string {
+  const record: RecordLine =
+    what.kind === "changed"
+      ? { ...what, puts: what.puts.map(recordOf) }
+      : { ...what, heldOver: what.heldOver.map(recordOf) };
+  return formatLine(JSON.stringify(record));
+}
+
+/** A line that ends the snapshot. */
+export function formatSnapshotEnd(): string {
+  return formatLine(JSON.stringify(SNAPSHOT_END));
+}
+
+function formatLine(json: string): string {
+  return `${crc32(json).toString(16).padStart(8, "0")} ${json}\n`;
+}
+
+/** Reads a file up to its end, or to the first line that is no good. Undefined: the format is another one. */
+export function parseFile(bytes: Buffer, digest: Digest): FileContent | undefined {
+  const headerEnd = bytes.indexOf(0x0a);
+  if (headerEnd < 0 || bytes.toString("utf8", 0, headerEnd) !== HEADER) return undefined;
+  let records: Remembered[] = [];
+  let snapshot: readonly Remembered[] | undefined;
+  const content = (goodBytes: number, damagedLine?: number): FileContent => ({
+    snapshot: snapshot ?? [],
+    isWhole: snapshot !== undefined,
+    since: records,
+    goodBytes,
+    damagedLine,
+  });
+  let line = 1;
+  let from = headerEnd + 1;
+  for (let to = bytes.indexOf(0x0a, from); to >= 0; to = bytes.indexOf(0x0a, from)) {
+    line++;
+    const parsed = parseLine(bytes.toString("utf8", from, to), digest);
+    if (parsed === undefined) return content(from, line);
+    if (parsed === SNAPSHOT_END) {
+      snapshot = records;
+      records = [];
+    } else records.push(parsed);
+    from = to + 1;
+  }
+  return content(from);
+}
+
+function parseLine(text: string, digest: Digest): Remembered | typeof SNAPSHOT_END | undefined {
+  const json = text.slice(9);
+  if (Number.parseInt(text.slice(0, 8), 16) !== crc32(json)) return undefined;
+  try {
+    const record = JSON.parse(json) as RecordLine | typeof SNAPSHOT_END;
+    if (record === SNAPSHOT_END) return SNAPSHOT_END;
+    const type = parseTypeUrl(record.type);
+    if (type === undefined) return undefined;
+    const restore = (one: ResourceRecord): Resource => resourceOf(type, one, digest);
+    return record.kind === "changed"
+      ? { ...record, type, puts: record.puts.map(restore) }
+      : { ...record, type, heldOver: record.heldOver.map(restore) };
+  } catch {
+    // The checksum is right and the content is not: somebody else wrote it.
+    return undefined;
+  }
+}
+
+function recordOf({ name, version, bytes, aliases, onDemand }: Resource): ResourceRecord {
+  return {
+    name,
+    version,
+    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
+    ...(aliases.length > 0 && { aliases }),
+    ...(onDemand && { onDemand }),
+  };
+}
+
+function resourceOf(type: TypeUrl, { bytes, ...record }: ResourceRecord, digest: Digest): Resource {
+  return createResource({ ...record, type, bytes: Buffer.from(bytes, "base64") }, digest);
+}
