@@ -214,7 +214,7 @@ export const deliveryRequirements: readonly Requirement[] = [
     scope: "delta",
     says: "What a client reports to hold is compared: equal is not sent, different is sent, gone is removed.",
     amended:
-      "Endpoints are sent at an equal version when they are asked for before clusters. Once removals of clusters wait for routes, a vanished cluster waits too.",
+      "Endpoints are sent at an equal version when they are asked for before clusters. A cluster that is gone is removed when what the stream asked of listeners and routes is settled, and not before `resumeGraceMs` (1 s; on separate streams `separateResumeGraceMs`, 30 s).",
   },
   {
     id: "S-REC-10",
