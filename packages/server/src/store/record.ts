@@ -12,7 +12,7 @@ import {
 export const HEADER = "xdskit clusters 1";
 
 /** Ends the part of a file that says what there was when the file was begun. */
-export const SNAPSHOT_END = "snapshot-end";
+const SNAPSHOT_END = "snapshot-end";
 
 interface ResourceRecord {
   readonly name: string;
