@@ -51,6 +51,7 @@ export interface Ended {
   readonly linesBehind: number;
 }
 
+const SHORT_MS = 1_000;
 /** Journal lines kept in a world with tiny limits. */
 export const FEW_LINES = 4;
 
@@ -66,7 +67,7 @@ export class World {
   /** Revisions of the changes of each type in each layer. */
   readonly #changed = new Map<string, number[]>();
   readonly #viewOf = new Map<ModelClient, number>();
-  readonly #timers: number[] = [];
+  readonly #timers = new Map<number, number>();
   #lastStream = 0;
   #connections = 0;
   #sends = 0;
@@ -80,6 +81,7 @@ export class World {
       digest,
       traits,
       placement: (node) => VIEWS[Number(node.id)] ?? [],
+      dialect: { separateResumeGraceMs: SHORT_MS },
       ...(trouble.trims ? { maxJournalLines: FEW_LINES } : {}),
     });
     const wild = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: true, names: [], isFullState: true }));
@@ -165,7 +167,7 @@ export class World {
           isQuiet = false;
         }
       }
-      if (isQuiet) return;
+      if (isQuiet && !this.#fireShortTimer()) return;
     }
     throw new Error("nobody stops talking");
   }
@@ -262,8 +264,20 @@ export class World {
   }
 
   #fireTimer(): void {
-    const timer = this.#timers.shift();
-    if (timer !== undefined) this.#perform(this.plane.on({ kind: "timer-fired", timer }));
+    const [timer] = this.#timers.keys();
+    if (timer !== undefined) this.#fire(timer);
+  }
+
+  /** What a client that came back is given time for is part of the order; longer waits end what does not come. */
+  #fireShortTimer(): boolean {
+    const [short] = [...this.#timers].find(([, ms]) => ms <= SHORT_MS) ?? [];
+    if (short !== undefined) this.#fire(short);
+    return short !== undefined;
+  }
+
+  #fire(timer: number): void {
+    this.#timers.delete(timer);
+    this.#perform(this.plane.on({ kind: "timer-fired", timer }));
   }
 
   #perform(effects: readonly PlaneEffect[]): void {
@@ -274,7 +288,8 @@ export class World {
         if (client === undefined) continue;
         this.#witness?.said(client, effect);
         client.hear(effect);
-      } else if (effect.kind === "start-timer") this.#timers.push(effect.timer);
+      } else if (effect.kind === "start-timer") this.#timers.set(effect.timer, effect.ms);
+      else if (effect.kind === "cancel-timer") this.#timers.delete(effect.timer);
       else if (effect.kind === "close-stream") {
         const client = this.#clientOf(effect.stream);
         this.ended.push({ status: effect.status, linesBehind: this.#linesBehind(effect.stream) });
