@@ -53,7 +53,7 @@ export async function startEnvoy(settings: EnvoySettings): Promise<Envoy> {
     ...command,
     ...["-c", bootstrap, "--disable-hot-restart", "--concurrency", "1"],
     ...["-l", "warning", "--component-log-level", "config:info,upstream:info"],
-    ...["--drain-time-s", "1", "--parent-shutdown-time-s", "2"],
+    ...["--drain-time-s", "1", "--parent-shutdown-time-s", "2", "--file-flush-interval-msec", "50"],
   ]);
   const get = async (path: string): Promise<string> => {
     const response = await fetch(`http://127.0.0.1:${adminPort}${path}`);

@@ -1,16 +1,23 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { LONG_PATH } from "./long-response.ts";
 
-/** An HTTP/1.1 backend that answers every request with its name. */
+/** An HTTP/1.1 backend that answers every request with its name, and one for `LONG_PATH` without an end. */
 export interface Backend extends AsyncDisposable {
   readonly name: string;
   readonly port: number;
 }
 
+const CHUNK_EVERY_MS = 50;
+
 /** Starts one on a free port. */
 export async function startHttpBackend(name: string): Promise<Backend> {
   const server = createServer((request, response) => {
     request.resume();
+    if (request.url === LONG_PATH) {
+      answerWithoutEnd(response);
+      return;
+    }
     response.setHeader("x-runtime-echo", request.headers["x-e2e"] ?? "");
     response.end(name);
   });
@@ -26,4 +33,14 @@ export async function startHttpBackend(name: string): Promise<Backend> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function answerWithoutEnd(response: ServerResponse): void {
+  let next = 0;
+  const send = (): void => {
+    response.write(`${next++}\n`);
+  };
+  const timer = setInterval(send, CHUNK_EVERY_MS);
+  response.on("close", () => clearInterval(timer));
+  send();
 }

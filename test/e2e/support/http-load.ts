@@ -1,4 +1,4 @@
-import { Agent, type RequestOptions, request } from "node:http";
+import { Agent, type IncomingHttpHeaders, type RequestOptions, request } from "node:http";
 import { Agent as TlsAgent, request as tlsRequest } from "node:https";
 import { until } from "./wait.ts";
 
@@ -30,6 +30,8 @@ export interface HttpLoadOptions {
   /** Requests a second, each on a new connection; 50 if absent. */
   readonly newPerSecond?: number;
   readonly tls?: boolean;
+  /** The address to connect from; whichever the system chooses if absent. */
+  readonly localAddress?: string;
 }
 
 const REQUEST_LIMIT_MS = 8_000;
@@ -96,30 +98,35 @@ export function startHttpLoad(options: HttpLoadOptions): HttpLoad {
   };
 }
 
-/** One request on a connection of its own: its status and body, or the code of the error. */
-export async function httpGet(options: HttpLoadOptions): Promise<{ status: number; body: string }> {
-  const outcome = await sendRequest(options, false);
-  return { status: outcome.status, body: outcome.body };
+/** One request on a connection of its own. */
+export async function httpGet(options: HttpLoadOptions): Promise<HttpOutcome> {
+  return sendRequest(options, false);
 }
 
-interface Outcome {
+/** What came of a request. */
+export interface HttpOutcome {
+  /** It was answered with a 200. */
   readonly ok: boolean;
+  /** 0 where there was no answer. */
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  /** The body of a 200, else "503 no healthy upstream" or "ECONNREFUSED". */
   readonly text: string;
 }
 
-function sendRequest(options: HttpLoadOptions, agent: Agent | false): Promise<Outcome> {
+function sendRequest(options: HttpLoadOptions, agent: Agent | false): Promise<HttpOutcome> {
   const target: RequestOptions = {
     host: "127.0.0.1",
     port: options.port,
     path: options.path ?? "/",
     headers: options.headers ?? {},
     agent,
+    ...(options.localAddress === undefined ? {} : { localAddress: options.localAddress }),
     timeout: REQUEST_LIMIT_MS,
   };
   return new Promise((resolve) => {
-    const lost = (text: string): void => resolve({ ok: false, status: 0, body: "", text });
+    const lost = (text: string): void => resolve({ ok: false, status: 0, headers: {}, body: "", text });
     const sent = (options.tls ? tlsRequest : request)({
       ...target,
       ...(options.tls ? { rejectUnauthorized: false } : {}),
@@ -133,7 +140,8 @@ function sendRequest(options: HttpLoadOptions, agent: Agent | false): Promise<Ou
       response.on("end", () => {
         const body = Buffer.concat(chunks).toString("utf8");
         const status = response.statusCode ?? 0;
-        resolve({ ok: status === 200, status, body, text: status === 200 ? body : `${status} ${body}` });
+        const { headers } = response;
+        resolve({ ok: status === 200, status, headers, body, text: status === 200 ? body : `${status} ${body}` });
       });
     });
     sent.end();

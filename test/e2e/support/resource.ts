@@ -66,6 +66,8 @@ export interface ListenerSettings {
   readonly transportSocket?: object;
   /** Fields of the HttpConnectionManager, in place of RDS where they say so. */
   readonly manager?: object;
+  /** The access logs of the HttpConnectionManager. */
+  readonly accessLog?: readonly object[];
   readonly more?: object;
 }
 
@@ -94,14 +96,16 @@ export function apiListener(name: string, routes: string): object {
   };
 }
 
+/** The typed configuration of an HttpConnectionManager. */
 function httpManager(
-  settings: Pick<ListenerSettings, "name" | "routes" | "source" | "statPrefix" | "filters" | "manager">,
+  settings: Pick<ListenerSettings, "name" | "routes" | "source" | "statPrefix" | "filters" | "manager" | "accessLog">,
 ): object {
   const byRds = { rds: { route_config_name: settings.routes, config_source: settings.source ?? ADS } };
   return {
     "@type": typed("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager"),
     stat_prefix: settings.statPrefix ?? settings.name,
     ...(settings.manager ?? byRds),
+    ...(settings.accessLog === undefined ? {} : { access_log: settings.accessLog }),
     http_filters: [...(settings.filters ?? []), ROUTER],
   };
 }

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { httpGet, startHttpLoad } from "./support/http-load.ts";
+import { clusterOf, type LoadedEnvoy, NO_LOSS, noteLosses, routeTo, startLoadedEnvoy } from "./support/loaded-envoy.ts";
+import { openLongResponse } from "./support/long-response.ts";
+import { times } from "./support/measure.ts";
+import { configSource, modes, named } from "./support/mode.ts";
+import { describeWith } from "./support/peers.ts";
+import { freePort } from "./support/port.ts";
+import { endpoints, listener, routes } from "./support/resource.ts";
+import { createStack } from "./support/stack.ts";
+import { until } from "./support/wait.ts";
+
+/** An Envoy under steady load while listeners change, the one that the load goes through among them. */
+describeWith("envoy", "Envoy", () => {
+  describe.each(named(modes))("%s", (_name, mode) => {
+    const stack = createStack();
+    let world: LoadedEnvoy;
+
+    beforeAll(async () => {
+      world = await startLoadedEnvoy(stack, mode);
+    });
+    afterAll(() => stack[Symbol.asyncDispose]());
+
+    test("drains nothing while routes and other listeners change", async () => {
+      const { site, envoy } = world;
+      const before = await activeSince(envoy, "http");
+      const port = await freePort();
+      const rounds = times(4, 20);
+      for (let round = 0; round < rounds; round++) {
+        const header = { header: { key: "x-round", value: String(round) } };
+        site.write({
+          "routes.json": [{ ...routeTo("first"), response_headers_to_add: [header] }],
+          "other.json": [world.listener({ name: "other", port, statPrefix: `other-${round}` })],
+        });
+        await until({ says: "both are in force", withinMs: 3_000 }, async () => {
+          const { headers } = await httpGet({ port });
+          return headers["x-round"] === String(round) && (await prefixOf(envoy, "other")) === `other-${round}`;
+        });
+      }
+      site.write({ "other.json": undefined });
+      await until({ says: "the other listener is gone", withinMs: 5_000 }, async () => {
+        return (await envoy.stats())("listener_manager.total_listeners_active") === 1;
+      });
+      expect(await activeSince(envoy, "http")).toBe(before);
+      await settle(world, "other listeners", rounds);
+    });
+
+    test("drains no connection of a filter chain that stays while others come, change and go", async () => {
+      const { site, envoy, port } = world;
+      const stat = async (): Promise<number> => (await envoy.stats())("listener_manager.listener_in_place_updated");
+      const before = await stat();
+      const rounds = times(4, 20);
+      for (let round = 0; round < rounds; round++) {
+        site.write({ "listeners.json": [withSecondChain(world, `second-${round}`)] });
+        await until({ says: "the second filter chain answers", withinMs: 3_000 }, async () => {
+          return (await httpGet({ port, localAddress: "127.0.0.2" })).body === `second-${round}`;
+        });
+      }
+      site.write({ "listeners.json": [world.listener({ name: "http", port })] });
+      await until({ says: "the second filter chain is gone", withinMs: 3_000 }, async () => {
+        return (await httpGet({ port, localAddress: "127.0.0.2" })).body === world.blue.name;
+      });
+      // It drains its own connections, and only when that is over nothing more can be lost by it.
+      await until({ says: "its connections are drained", withinMs: 5_000 }, async () => {
+        return (await envoy.stats())("listener_manager.total_filter_chains_draining") === 0;
+      });
+      expect((await stat()) - before).toBe(rounds + 1);
+      await settle(world, "filter chains", rounds + 1);
+    });
+
+    test("closes connections, but loses no request to configuration, when the listener itself changes", async () => {
+      const { site, envoy, port } = world;
+      await using long = await openLongResponse(port);
+      const before = (await envoy.stats())("listener_manager.listener_modified");
+      const rounds = times(2, 10);
+      for (let round = 0; round < rounds; round++) {
+        const more = { per_connection_buffer_limit_bytes: 100_000 + round };
+        site.write({ "listeners.json": [world.listener({ name: "http", port, more })] });
+        await until({ says: "the old one is drained", withinMs: 8_000, everyMs: 20 }, async () => {
+          const stats = await envoy.stats();
+          const isModified = stats("listener_manager.listener_modified") === before + round + 1;
+          return isModified && stats("listener_manager.total_listeners_draining") === 0;
+        });
+      }
+      // What lives longer than the drain is cut: that is for the operator to choose (--drain-time-s).
+      await until({ says: "the long response is cut", withinMs: 3_000 }, () => long.broken() !== undefined);
+      const losses = noteLosses("no loss: listener changed", world, rounds, await world.losses());
+      expect(losses).toMatchObject({ wronglyAnswered: {}, lostToConfiguration: {} });
+    });
+
+    test("moves to another address in two steps: every request there is answered from the first connection on", async () => {
+      const { site, envoy, port, load } = world;
+      const next = await freePort();
+      await using loadThere = startHttpLoad({ port: next, keptPerSecond: 100, newPerSecond: 50 });
+      // All of it in one edit: a listener, its routes, a cluster, its endpoints.
+      site.write({
+        "next.json": [
+          world.listener({ name: "http-next", port: next, routes: "routes-next" }),
+          ...[routeTo("next", "routes-next"), clusterOf(mode, "next"), endpoints("next", [world.green.port])],
+        ],
+      });
+      await loadThere.answeredBy(world.green.name, 5_000);
+      await using long = await openLongResponse(next);
+      const there = await world.losses(loadThere, next);
+      expect(there).toMatchObject({ wronglyAnswered: {}, lostToConfiguration: {}, otherErrors: {} });
+      expect(Object.keys(there.connectErrors).filter((code) => code !== "ECONNREFUSED")).toEqual([]);
+      // The clients have moved.
+      expect(noteLosses("no loss: moved, before", world, 1, await world.losses())).toEqual(NO_LOSS);
+      await load.stop();
+      site.write({ "listeners.json": undefined });
+      await until({ says: "the old listener is gone", withinMs: 8_000, everyMs: 20 }, async () => {
+        const stats = await envoy.stats();
+        const listeners = ["active", "draining"].map((state) => stats(`listener_manager.total_listeners_${state}`));
+        return listeners.join() === "1,0" && (await httpGet({ port })).text === "ECONNREFUSED";
+      });
+      const after = noteLosses("no loss: moved, after", world, 1, await world.losses(loadThere, next));
+      expect(after).toEqual(NO_LOSS);
+      expect(await long.goesOn(2_000)).toBeGreaterThan(0);
+    });
+
+    test("moves to another address in one step: the old one refuses connections, the new one loses no request", async () => {
+      const { site } = world;
+      const [from, to] = [await freePort(), await freePort()];
+      const at = (port: number): object => world.listener({ name: "moving", port, routes: "routes-next" });
+      site.write({ "moving.json": [at(from)] });
+      await using loadHere = startHttpLoad({ port: from, keptPerSecond: 0, newPerSecond: 50 });
+      await using loadThere = startHttpLoad({ port: to, keptPerSecond: 0, newPerSecond: 50 });
+      await loadHere.answeredBy(world.green.name, 5_000);
+      await world.losses(loadHere, from);
+      site.write({ "moving.json": [at(to)] });
+      await loadThere.answeredBy(world.green.name, 5_000);
+      await until({ says: "the old address refuses connections", withinMs: 3_000 }, async () => {
+        return (await httpGet({ port: from })).text === "ECONNREFUSED";
+      });
+      const there = await world.losses(loadThere, to);
+      expect(there).toMatchObject({ wronglyAnswered: {}, lostToConfiguration: {}, otherErrors: {} });
+      const here = noteLosses("no loss: moved in one step, before", world, 1, await world.losses(loadHere, to));
+      expect(here).toMatchObject({ wronglyAnswered: {}, lostToConfiguration: {} });
+    });
+  });
+});
+
+/** Since when Envoy uses a listener as it is; another time when it was replaced. */
+async function activeSince(envoy: LoadedEnvoy["envoy"], name: string): Promise<string> {
+  const found = (await envoy.dumped("dynamic_listeners")).find((each) => each["name"] === name);
+  const active = found?.["active_state"] as { readonly last_updated?: string } | undefined;
+  if (active?.last_updated === undefined) throw new Error(`no listener ${name} is in use`);
+  return active.last_updated;
+}
+
+/** The prefix of the statistics of a listener in use. */
+async function prefixOf(envoy: LoadedEnvoy["envoy"], name: string): Promise<string | undefined> {
+  const found = (await envoy.dumped("dynamic_listeners")).find((each) => each["name"] === name);
+  return /"stat_prefix":"([^"]*)"/.exec(JSON.stringify(found?.["active_state"]))?.[1];
+}
+
+/** The listener `http` as it is, and one more filter chain, for connections from 127.0.0.2, that answers by itself. */
+function withSecondChain({ port, mode, listener: logged }: LoadedEnvoy, body: string): object {
+  interface Chains {
+    readonly filter_chains: readonly object[];
+  }
+  const { virtual_hosts } = routes("inline", []) as { readonly virtual_hosts: readonly object[] };
+  const answer = { match: { prefix: "/" }, direct_response: { status: 200, body: { inline_string: body } } };
+  const route_config = { name: "inline", virtual_hosts: [{ ...virtual_hosts[0], routes: [answer] }] };
+  const settings = { name: "http", port, routes: "", source: configSource(mode), manager: { route_config } };
+  const second = (listener(settings) as Chains).filter_chains[0];
+  const first = logged({ name: "http", port }) as Chains;
+  const match = { source_prefix_ranges: [{ address_prefix: "127.0.0.2", prefix_len: 32 }] };
+  return { ...first, filter_chains: [...first.filter_chains, { ...second, filter_chain_match: match }] };
+}
+
+/** Requests went through since the last time, none was lost, and the response that never ends goes on. */
+async function settle(world: LoadedEnvoy, what: string, rounds: number): Promise<void> {
+  const losses = await world.losses();
+  expect(await world.long.goesOn(2_000)).toBeGreaterThan(0);
+  expect(losses.total).toBeGreaterThan(0);
+  expect(noteLosses(`no loss: ${what}`, world, rounds, losses)).toEqual(NO_LOSS);
+}

@@ -1,0 +1,84 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { until } from "./wait.ts";
+
+/** What Envoy says of one request that it answered. */
+export interface AccessLine {
+  readonly path: string;
+  /** "0" where the client was gone before there was an answer. */
+  readonly code: string;
+  /** Such as "NR" or "UF,URX"; "-" for none. */
+  readonly flags: string;
+  readonly details: string;
+  readonly cluster: string;
+}
+
+/** The access log of an Envoy: it writes the file, the test reads it. */
+export interface AccessLog extends Disposable {
+  /** The field `access_log` of an HttpConnectionManager. */
+  readonly field: readonly object[];
+  /** The lines since the last call up to that of a request with this path, which has to be the only one. */
+  upTo(path: string, withinMs: number): Promise<readonly AccessLine[]>;
+}
+
+/** Creates an empty one in a temporary directory. */
+export function createAccessLog(): AccessLog {
+  const directory = mkdtempSync(join(tmpdir(), "xds-e2e-log-"));
+  const path = join(directory, "access.jsonl");
+  let taken = 0;
+  return {
+    field: [
+      {
+        name: "envoy.access_loggers.file",
+        typed_config: {
+          "@type": "type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog",
+          path,
+          log_format: { json_format: FORMAT },
+        },
+      },
+    ],
+    async upTo(last, withinMs) {
+      const { value } = await until({ says: `Envoy logs ${last}`, withinMs }, () => {
+        const lines = readFileSync(path, "utf8").split("\n").slice(taken, -1);
+        const read = lines.map((line) => JSON.parse(line) as AccessLine);
+        const index = read.findIndex((line) => line.path === last);
+        return index === -1 ? undefined : read.slice(0, index + 1);
+      });
+      taken += value.length;
+      return value.slice(0, -1);
+    },
+    [Symbol.dispose]() {
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const FORMAT: AccessLine = {
+  path: "%REQ(:PATH)%",
+  code: "%RESPONSE_CODE%",
+  flags: "%RESPONSE_FLAGS%",
+  details: "%RESPONSE_CODE_DETAILS%",
+  cluster: "%UPSTREAM_CLUSTER%",
+};
+
+/** No route, no cluster of that name, no endpoint in it: what Envoy was told does not fit together. */
+const CONFIGURATION_FLAGS: ReadonlySet<string> = new Set(["NR", "NC", "UH"]);
+
+/** How many requests were lost to configuration, and how many to anything else, by what Envoy says of them. */
+export function lossesIn(lines: readonly AccessLine[]): {
+  readonly lostToConfiguration: Readonly<Record<string, number>>;
+  readonly otherErrors: Readonly<Record<string, number>>;
+} {
+  const lostToConfiguration: Record<string, number> = {};
+  const otherErrors: Record<string, number> = {};
+  for (const { code, flags, details } of lines) {
+    if (String(code) === "200" && flags === "-") continue;
+    const isConfiguration =
+      flags.split(",").some((flag) => CONFIGURATION_FLAGS.has(flag)) || /no_cluster|cluster_not_found/.test(details);
+    const counts = isConfiguration ? lostToConfiguration : otherErrors;
+    const text = `${code} ${flags} ${details}`;
+    counts[text] = (counts[text] ?? 0) + 1;
+  }
+  return { lostToConfiguration, otherErrors };
+}

@@ -1,0 +1,162 @@
+import { createAccessLog, lossesIn } from "./access-log.ts";
+import { type Envoy, startEnvoy } from "./envoy.ts";
+import { type Backend, startHttpBackend } from "./http-backend.ts";
+import { type HttpLoad, httpGet, startHttpLoad } from "./http-load.ts";
+import { LONG_PATH, type LongResponse, openLongResponse } from "./long-response.ts";
+import { note } from "./measure.ts";
+import { configSource, type Mode } from "./mode.ts";
+import { freePort } from "./port.ts";
+import { cluster, endpoints, type ListenerSettings, listener, routes } from "./resource.ts";
+import { startXdsServer, type XdsServer } from "./server.ts";
+import { createSite, type Site } from "./site.ts";
+import type { Stack } from "./stack.ts";
+import { until } from "./wait.ts";
+
+/** An Envoy under steady load, with one response that never ends, and the server and files that it lives from. */
+export interface LoadedEnvoy {
+  readonly mode: Mode;
+  readonly blue: Backend;
+  readonly green: Backend;
+  readonly site: Site;
+  readonly server: XdsServer;
+  readonly envoy: Envoy;
+  /** Where the listener `http` is at the start. */
+  readonly port: number;
+  readonly load: HttpLoad;
+  /** Goes through the same route as the load, from before the first change on. */
+  readonly long: LongResponse;
+  /** A listener with an access log that is read here, and routes from `routes` if not said otherwise. */
+  listener(settings: Pick<ListenerSettings, "name" | "port"> & Partial<ListenerSettings>): object;
+  /** What became of all requests since the last call, of whichever load; `port` is that of a listener that works. */
+  losses(load?: HttpLoad, port?: number): Promise<Losses>;
+}
+
+/** What became of the requests of a stretch. Counts are by what the client or Envoy said. */
+export interface Losses {
+  readonly total: number;
+  readonly slowestMs: number;
+  /** The client: answered, but not with a 200. */
+  readonly wronglyAnswered: Readonly<Record<string, number>>;
+  /** The client: no connection, or it was closed under the request. */
+  readonly connectErrors: Readonly<Record<string, number>>;
+  /** Envoy's access log: no route, no cluster or no endpoint (NR, NC, UH). */
+  readonly lostToConfiguration: Readonly<Record<string, number>>;
+  /** Envoy's access log: everything else that is not a whole 200. */
+  readonly otherErrors: Readonly<Record<string, number>>;
+}
+
+/** Starts all of it and waits until requests are answered. */
+export async function startLoadedEnvoy(
+  stack: Stack,
+  mode: Mode,
+  flags: readonly string[] = [],
+  files: Readonly<Record<string, readonly object[]>> = {},
+): Promise<LoadedEnvoy> {
+  const blue = stack.use(await startHttpBackend("blue"));
+  const green = stack.use(await startHttpBackend("green"));
+  const port = await freePort();
+  const source = configSource(mode);
+  const log = stack.use(createAccessLog());
+  const loggedListener: LoadedEnvoy["listener"] = (settings) =>
+    listener({ routes: "routes", source, ...settings, accessLog: log.field });
+  const site = stack.use(
+    createSite({
+      ...swapTo(mode, "first", blue.port),
+      "listeners.json": [loggedListener({ name: "http", port })],
+      ...files,
+    }),
+  );
+  const server = stack.use(await startXdsServer({ site, flags }));
+  const envoy = stack.use(await startEnvoy({ mode, xdsPort: server.port }));
+  await envoy.ready(5_000);
+  const load = stack.use(startHttpLoad({ port, keptPerSecond: 200, newPerSecond: 100 }));
+  await load.answeredBy(blue.name, 5_000);
+  const long = stack.use(await openLongResponse(port));
+  let marks = 0;
+  const linesSince = async (at: number): ReturnType<typeof log.upTo> => {
+    const path = `/mark-${marks++}`;
+    await httpGet({ port: at, path });
+    return log.upTo(path, 5_000);
+  };
+  await linesSince(port);
+  load.take();
+  return {
+    ...{ mode, blue, green, site, server, envoy, port, load, long },
+    listener: loggedListener,
+    async losses(from = load, at = port) {
+      const { total, failed, slowestMs } = from.take();
+      const isStatus = ([text]: readonly [string, number]): boolean => /^\d{3} /.test(text);
+      const failures = Object.entries(failed);
+      return {
+        ...{ total, slowestMs },
+        wronglyAnswered: Object.fromEntries(failures.filter(isStatus)),
+        connectErrors: Object.fromEntries(failures.filter((failure) => !isStatus(failure))),
+        ...lossesIn(await linesSince(at)),
+      };
+    },
+  };
+}
+
+/** What `losses` says where nothing at all went wrong, beside how many there were and how long they took. */
+export const NO_LOSS: Omit<Losses, "total" | "slowestMs"> = {
+  wronglyAnswered: {},
+  connectErrors: {},
+  lostToConfiguration: {},
+  otherErrors: {},
+};
+
+/** The losses alone, and a row for the table: rounds, requests, what was lost, what failed otherwise. */
+export function noteLosses(
+  scenario: string,
+  { mode }: Pick<LoadedEnvoy, "mode">,
+  rounds: number,
+  { total, slowestMs, ...losses }: Losses,
+): Omit<Losses, "total" | "slowestMs"> {
+  const sum = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
+  const lost = Math.max(sum(losses.wronglyAnswered), sum(losses.lostToConfiguration));
+  const other = [losses.connectErrors, losses.otherErrors].filter((counts) => sum(counts) > 0);
+  note(
+    scenario,
+    mode.name,
+    "rounds: requests, lost, slowest ms, other errors",
+    `${rounds}: ${total}, ${lost}, ${slowestMs}, ${other.length === 0 ? "none" : other.map((one) => JSON.stringify(one)).join(" ")}`,
+  );
+  return losses;
+}
+
+/** The files in which one cluster takes the place of another, and the route goes to it. */
+export function swapTo(mode: Mode, name: string, port: number): Record<string, readonly object[]> {
+  return {
+    "swap.json": [clusterOf(mode, name), endpoints(name, [port])],
+    "routes.json": [routeTo(name)],
+  };
+}
+
+/** A Cluster whose endpoints come as the mode has it. */
+export function clusterOf(mode: Mode, name: string): object {
+  return cluster({ name, source: configSource(mode) });
+}
+
+/** All requests go to one cluster; the long response may take as long as it likes. */
+export function routeTo(name: string, table = "routes"): object {
+  const withoutLimit = { route: { cluster: name, timeout: "0s" } };
+  return routes(table, [{ prefix: LONG_PATH, cluster: name, more: withoutLimit }, { cluster: name }]);
+}
+
+/** The names of the clusters that Envoy uses. */
+export async function clusterNames(envoy: Envoy): Promise<readonly string[]> {
+  return dumpedNames(envoy, "dynamic_active_clusters", "cluster");
+}
+
+/** The names in a section of Envoy's configuration dump, sorted. */
+export async function dumpedNames(envoy: Envoy, section: string, field: string): Promise<readonly string[]> {
+  const dumped = await envoy.dumped(section);
+  return dumped.map((each) => String((each[field] as { name?: unknown } | undefined)?.name)).sort();
+}
+
+/** Waits until Envoy has one cluster and no other. */
+export async function onlyCluster({ envoy }: Pick<LoadedEnvoy, "envoy">, name: string): Promise<void> {
+  await until({ says: `${name} is the only cluster`, withinMs: 5_000 }, async () => {
+    return (await clusterNames(envoy)).join() === name;
+  });
+}
