@@ -7,7 +7,7 @@ import ts from "typescript";
 import { parseAllDocuments } from "yaml";
 
 /** Languages that are only shown. */
-const shown = new Set(["text", "diff", "proto", "ini", "dockerfile", "go", "python", "java"]);
+const shown = new Set(["text", "mermaid", "diff", "proto", "ini", "dockerfile", "go", "python", "java"]);
 
 /** All TypeScript blocks as one program, with the settings of the tests. */
 function checkTypeScript(root, blocks) {

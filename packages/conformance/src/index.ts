@@ -23,6 +23,7 @@ export {
   type PeerTls,
   type WirePeer,
 } from "./peer/connect-peer.ts";
+export { FrameError, FrameReader } from "./peer/frame.ts";
 export type { PeerStream, PeerStreamOptions } from "./peer/peer-stream.ts";
 export { type BookingObservation, type Change, type Commit, UnsupportedStep } from "./play/driver.ts";
 export { type Machine, playInMemory } from "./play/in-memory.ts";

@@ -10,10 +10,11 @@ export interface Backend extends AsyncDisposable {
 
 const CHUNK_EVERY_MS = 50;
 
-/** Starts one on a free port. */
-export async function startHttpBackend(name: string): Promise<Backend> {
+/** Starts one on a free port; `onRequest` hears of each request. */
+export async function startHttpBackend(name: string, onRequest: () => void = () => {}): Promise<Backend> {
   const server = createServer((request, response) => {
     request.resume();
+    onRequest();
     if (request.url === LONG_PATH) {
       answerWithoutEnd(response);
       return;

@@ -1,0 +1,46 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import type { ClientSaid, Said, ServerSaid } from "./recording-proxy.ts";
+
+/** A recorded conversation as a Mermaid sequence diagram, in a block of Markdown. */
+export function sequenceDiagram(said: readonly Said[]): string {
+  const lines = said.map((one) => {
+    if (one.by === "server") return `S->>E: ${serverText(one)}`;
+    if (one.by === "client") return `E${one.answer === "NACK" ? "--x" : "-->>"}S: ${clientText(one)}`;
+    return one.by === "operator" ? `O->>S: ${one.text}` : `Note over E: ${one.text}`;
+  });
+  const participants = [
+    ["O", "operator"],
+    ["S", "xds serve"],
+    ["E", "Envoy"],
+  ].map(([id, name]) => `participant ${id} as ${name}`);
+  const body = [...participants, ...lines].map((line) => `    ${line}`).join("\n");
+  return `\`\`\`mermaid\nsequenceDiagram\n${body}\n\`\`\``;
+}
+
+function serverText({ type, isWhole, names, removed, clusters, empty }: ServerSaid): string {
+  const parts: string[] = [];
+  if (names.length > 0 || isWhole) parts.push(`${isWhole ? "all there is: " : ""}${names.join(", ") || "nothing"}`);
+  if (clusters.length > 0) parts.push(`to ${clusters.join(", ")}`);
+  if (empty.length > 0) parts.push("without endpoints");
+  if (removed.length > 0) parts.push(`${parts.length > 0 ? "and " : ""}remove ${removed.join(", ")}`);
+  return `${type.toUpperCase()} ${parts.join(" ")}`;
+}
+
+function clientText({ type, answer, asks, drops }: ClientSaid): string {
+  const parts = [
+    answer ?? "",
+    asks.length > 0 ? `ask for ${asks.join(", ")}` : "",
+    drops.length > 0 ? `let go of ${drops.join(", ")}` : "",
+  ].filter((part) => part !== "");
+  return `${type.toUpperCase()} ${parts.join(", ") || "asks again"}`;
+}
+
+/** Puts a picture between `<!-- recorded: NAME -->` and the next `<!-- end -->` of a page. Throws when the page has no such place. */
+export function putPicture(page: string, name: string, picture: string): void {
+  const text = readFileSync(page, "utf8");
+  const begin = `<!-- recorded: ${name} -->\n`;
+  const from = text.indexOf(begin);
+  const to = text.indexOf("<!-- end -->", from);
+  if (from === -1 || to === -1) throw new Error(`${page} has no place for "${name}"`);
+  writeFileSync(page, `${text.slice(0, from)}${begin}\n${picture}\n\n${text.slice(to)}`);
+}
