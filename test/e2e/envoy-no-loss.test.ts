@@ -156,16 +156,16 @@ describeWith("envoy", "Envoy", () => {
     });
 
     test("loses no request when the server is killed and comes back to other files", async () => {
-      const { site, load, green, server } = world;
+      const { site, load, blue, server } = world;
       await server.kill();
-      site.write({ "extra.json": swapTo(mode, "extra", green.port)["swap.json"] });
+      site.write({ "extra.json": swapTo(mode, "extra", blue.port)["swap.json"] });
       await server.start();
       await until({ says: "Envoy has the other cluster", withinMs: 30_000 }, async () =>
         (await clusterNames(world.envoy)).includes("extra"),
       );
       site.write({ "routes.json": [routeTo("extra")] });
       // Each of its streams comes back after a pause of its own.
-      await load.answeredBy(green.name, 30_000);
+      await load.answeredBy(blue.name, 30_000);
       site.write({ "swap.json": undefined });
       await onlyCluster(world, "extra");
       await settle(world, "restart", 1);
