@@ -4,10 +4,11 @@ import { fileURLToPath } from "node:url";
 import { type Cell, cells } from "./cells.ts";
 import { type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
+import { measureOrder, orderTable } from "./order-cost.ts";
 import { table } from "./table.ts";
 
-// npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell; then `xds serve` on
-// directories (`--only files`).
+// npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell; then what make before
+// break costs (`--long --only order`), and `xds serve` on directories (`--only files`).
 
 const option = (name: string): string | undefined => {
   const index = process.argv.indexOf(name);
@@ -39,6 +40,11 @@ for (const cell of cells.filter((one) => (isLong || !one.isLong) && one.name.inc
   }
   results.push({ cell, measurements });
   process.stdout.write(`${table([{ cell, measurements }])}\n`);
+}
+const ORDER_ROUNDS = 40;
+if (isLong && "order".includes(only)) {
+  process.stderr.write("make before break on and off, in turn\n");
+  process.stdout.write(`\n${orderTable(await measureOrder(ORDER_ROUNDS, tools))}\n`);
 }
 const directories: DirectoryMeasurement[] = [];
 for (const { files } of directoryCells.filter((one) => (isLong || !one.isLong) && "files".includes(only))) {

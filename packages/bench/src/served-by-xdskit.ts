@@ -4,33 +4,61 @@ import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
 import { createManagementServer } from "@xdskit/server";
 
 // Serves the benchmark's clusters with xdskit, as peers/gcp does with go-control-plane: a line "change" on stdin changes one
-// of them, and the time at which the change was handed over is printed.
+// of them, and the time at which the change was handed over is printed. `--endpoints`: their endpoints too, and a route;
+// `--no-order`: without make before break.
 
 const count = Number(process.argv[2] ?? "100");
+const hasEndpoints = process.argv.includes("--endpoints");
+const makeBeforeBreak = !process.argv.includes("--no-order");
 const PADDING = 150;
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
+const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
+const ROUTES = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
 const api = createEnvoyApi();
+
+function make(value: Readonly<Record<string, unknown>>): Resource {
+  const { input, problems } = api.readResource(value);
+  if (input === undefined) throw new Error(JSON.stringify(problems));
+  return createResource(input, contentDigest);
+}
+
+function nameOf(i: number): string {
+  return `cluster-${String(i).padStart(6, "0")}`;
+}
 
 function makeCluster(i: number, change: number): Resource {
   const padding = Array.from({ length: PADDING }, (_, j) => String.fromCharCode(97 + ((i + j) % 26))).join("");
-  const { input, problems } = api.readResource({
+  return make({
     "@type": CLUSTER,
-    name: `cluster-${String(i).padStart(6, "0")}`,
+    name: nameOf(i),
     alt_stat_name: padding,
     connect_timeout: `${(change + 1) / 1000}s`,
     type: "EDS",
     eds_cluster_config: { eds_config: { resource_api_version: "V3", ads: {} } },
   });
-  if (input === undefined) throw new Error(JSON.stringify(problems));
-  return createResource(input, contentDigest);
+}
+
+function makeEndpoints(i: number): Resource {
+  const address = { socket_address: { address: "10.0.0.1", port_value: 1_000 + (i % 5_000) } };
+  return make({
+    "@type": ENDPOINTS,
+    cluster_name: nameOf(i),
+    endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }],
+  });
+}
+
+function makeRoutes(): Resource {
+  const routes = [{ match: { prefix: "/" }, route: { cluster: nameOf(1) } }];
+  return make({ "@type": ROUTES, name: "routes", virtual_hosts: [{ name: "all", domains: ["*"], routes }] });
 }
 
 function say(what: Readonly<Record<string, unknown>>): void {
   process.stdout.write(`${JSON.stringify(what)}\n`);
 }
 
-const server = createManagementServer({ api });
+const server = createManagementServer({ api, dialect: { makeBeforeBreak } });
 const puts = Array.from({ length: count }, (_, i) => makeCluster(i, 0));
+if (hasEndpoints) puts.push(...Array.from({ length: count }, (_, i) => makeEndpoints(i)), makeRoutes());
 server.commit({ changes: [{ layer: "base", puts }] });
 puts.length = 0;
 const { address } = await server.start();

@@ -27,6 +27,8 @@ var (
 	service = flag.String("service", "envoy.service.discovery.v3.AggregatedDiscoveryService", "gRPC service")
 	typeURL = flag.String("type", "type.googleapis.com/envoy.config.cluster.v3.Cluster", "resource type")
 	nodeID  = flag.String("node", "bench", "node id")
+	// A change has arrived when its endpoints have.
+	endpoints = flag.Int("endpoints", 0, "delta only: asks for the endpoints of so many Clusters too, and for a route")
 )
 
 // round counts who has received something since it was begun.
@@ -131,6 +133,8 @@ type connection struct {
 	framer *http2.Framer
 	out    *bufio.Writer
 	reader responseReader
+	// Endpoints and the route were asked for.
+	hasAsked bool
 	// What waits for the server's windows: a request that names 100,000 versions is larger than those.
 	queued           []byte
 	connectionWindow int
@@ -257,8 +261,18 @@ func (c *connection) read() {
 }
 
 // received is called once per response.
-func (c *connection) received(version, nonce []byte) {
-	c.send(ack(version, nonce))
+func (c *connection) received(version, nonce, answered []byte) {
+	if len(answered) == 0 { // a server that decides nothing says nothing of it
+		answered = []byte(*typeURL)
+	}
+	c.send(ack(version, nonce, answered))
+	if *endpoints > 0 && !c.hasAsked {
+		c.hasAsked = true
+		c.send(routeRequest())
+		c.send(endpointRequest(*endpoints))
+	}
 	c.out.Flush()
-	current.Load().note(c.index)
+	if *endpoints == 0 || string(answered) == endpointType {
+		current.Load().note(c.index)
+	}
 }

@@ -1,6 +1,9 @@
 package main
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // heldResource is what the first stream was told, for streams that come back.
 type heldResource struct{ name, version []byte }
@@ -26,14 +29,33 @@ func firstRequest(initial []heldResource) []byte {
 	return out
 }
 
-func ack(version, nonce []byte) []byte {
+func ack(version, nonce, typeURL []byte) []byte {
 	if *variant == "sotw" {
-		return field(field(field(nil, 1, version), 4, []byte(*typeURL)), 5, nonce)
+		return field(field(field(nil, 1, version), 4, typeURL), 5, nonce)
 	}
-	return field(field(nil, 2, []byte(*typeURL)), 6, nonce)
+	return field(field(nil, 2, typeURL), 6, nonce)
 }
 
-// responseReader walks the fields of responses as their bytes arrive; only version and nonce are kept.
+const (
+	endpointType = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"
+	routeType    = "type.googleapis.com/envoy.config.route.v3.RouteConfiguration"
+)
+
+// routeRequest asks for what uses Clusters, as a proxy would.
+func routeRequest() []byte {
+	return field(field(nil, 2, []byte(routeType)), 3, []byte("routes"))
+}
+
+// endpointRequest asks for the endpoints of so many Clusters.
+func endpointRequest(count int) []byte {
+	out := field(nil, 2, []byte(endpointType))
+	for i := range count {
+		out = field(out, 3, fmt.Appendf(nil, "cluster-%06d", i))
+	}
+	return out
+}
+
+// responseReader walks the fields of responses as their bytes arrive; only version, nonce and type are kept.
 type responseReader struct {
 	// left of the message, and of the field that is being skipped or kept
 	inMessage bool
@@ -43,11 +65,12 @@ type responseReader struct {
 	head      []byte
 	version   []byte
 	nonce     []byte
+	typeURL   []byte
 	resource  []byte
 	capture   bool
 }
 
-func (r *responseReader) feed(data []byte, received func(version, nonce []byte)) {
+func (r *responseReader) feed(data []byte, received func(version, nonce, typeURL []byte)) {
 	for {
 		if !r.inMessage {
 			if !r.collect(&data, 5) {
@@ -55,6 +78,7 @@ func (r *responseReader) feed(data []byte, received func(version, nonce []byte))
 			}
 			r.left = int(binary.BigEndian.Uint32(r.head[1:5]))
 			r.head, r.version, r.nonce, r.inMessage = r.head[:0], r.version[:0], r.nonce[:0], true
+			r.typeURL = r.typeURL[:0]
 		}
 		for r.left > 0 {
 			if r.fieldLeft == 0 && !r.startField(&data) {
@@ -71,7 +95,7 @@ func (r *responseReader) feed(data []byte, received func(version, nonce []byte))
 		}
 		r.inMessage = false
 		r.capture = r.capture && held == nil
-		received(r.version, r.nonce)
+		received(r.version, r.nonce, r.typeURL)
 		if len(data) == 0 {
 			return
 		}
@@ -123,6 +147,8 @@ func (r *responseReader) keep(part []byte) {
 		r.version = append(r.version, part...)
 	case r.number == 5:
 		r.nonce = append(r.nonce, part...)
+	case r.number == 4:
+		r.typeURL = append(r.typeURL, part...)
 	case r.number == 2 && r.capture && *variant == "delta":
 		r.resource = append(r.resource, part...)
 	}

@@ -1,0 +1,103 @@
+import { fileURLToPath } from "node:url";
+import { format, median } from "./figures.ts";
+import { CLIENT_CPU, Peer, quiet, SERVER_CPU, tell } from "./peer.ts";
+
+/** What changes cost with make before break and without it. */
+export interface OrderCost {
+  readonly on: ChangeCost;
+  readonly off: ChangeCost;
+}
+
+/** One change after another, on one server. */
+interface ChangeCost {
+  /** From the change until the last client had the Cluster and its endpoints. */
+  readonly ms: readonly number[];
+  /** Processor time of the server for each change and its acknowledgements. */
+  readonly cpuMs: readonly number[];
+}
+
+const RESOURCES = 10_000;
+const STREAMS = 1_000;
+
+/**
+ * Changes one Cluster among 10,000 for 1,000 delta streams, each with all endpoints and a route beside the Clusters, so
+ * that a change brings the Cluster and its endpoints. Both servers are there at once and are changed in turn, the first of each
+ * pair in turn too. `tools`: where the load client is.
+ */
+export async function measureOrder(rounds: number, tools: string): Promise<OrderCost> {
+  await using on = await start(tools, []);
+  await using off = await start(tools, ["--no-order"]);
+  const costs = {
+    on: { ms: [] as number[], cpuMs: [] as number[] },
+    off: { ms: [] as number[], cpuMs: [] as number[] },
+  };
+  for (let round = 0; round <= rounds; round++) {
+    const pair = [
+      [on, costs.on],
+      [off, costs.off],
+    ] as const;
+    for (const [served, { ms, cpuMs }] of round % 2 === 0 ? pair : pair.toReversed()) {
+      const cost = await change(served);
+      // The first one finds cold code.
+      if (round === 0) continue;
+      ms.push(cost.ms);
+      cpuMs.push(cost.cpuMs);
+    }
+  }
+  return costs;
+}
+
+interface Served extends AsyncDisposable {
+  readonly server: Peer;
+  readonly client: Peer;
+}
+
+async function start(tools: string, flags: readonly string[]): Promise<Served> {
+  const program = fileURLToPath(new URL("./served-by-xdskit.js", import.meta.url));
+  const server = new Peer(process.execPath, [program, String(RESOURCES), "--endpoints", ...flags], SERVER_CPU);
+  const { address } = await server.hears("listening");
+  await server.hears("ready");
+  const args = ["-address", String(address), "-streams", String(STREAMS), "-endpoints", String(RESOURCES)];
+  const client = new Peer(`${tools}/load`, args, CLIENT_CPU);
+  await tell(client, "connect", "synced");
+  await quiet(server);
+  return {
+    server,
+    client,
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function change({ server, client }: Served): Promise<{ readonly ms: number; readonly cpuMs: number }> {
+  const { cpuSeconds } = server.usage();
+  await tell(client, "arm", "armed");
+  client.say("wait");
+  const { at } = await tell(server, "change", "changed");
+  const { all, last } = await client.hears("received");
+  if (all !== true) throw new Error("a change did not reach every stream");
+  await quiet(server);
+  const ms = Number(BigInt(String(last)) - BigInt(String(at))) / 1e6;
+  return { ms, cpuMs: (server.usage().cpuSeconds - cpuSeconds) * 1_000 };
+}
+
+/** Median times, mean processor times (its clock ticks every 10 ms), and what one is of the other, as a Markdown table. */
+export function orderTable({ on, off }: OrderCost): string {
+  const columns = [
+    ["on", median(on.ms), mean(on.cpuMs)],
+    ["off", median(off.ms), mean(off.cpuMs)],
+  ] as const;
+  const ratios = [median(on.ms) / median(off.ms), mean(on.cpuMs) / mean(off.cpuMs)];
+  return [
+    "| make before break | 1 change, last client, ms | server CPU for it, ms |",
+    "| --- | --- | --- |",
+    ...columns.map(([name, ms, cpuMs]) => `| ${[name, format(ms), format(cpuMs)].join(" | ")} |`),
+    `| on / off | ${ratios.map((ratio) => ratio.toFixed(2)).join(" | ")} |`,
+  ].join("\n");
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
