@@ -33,6 +33,34 @@ describeWith("envoy", "Envoy", () => {
     draw(`swap, ${name}`, said);
   });
 
+  test.each(modes.map((mode) => [mode.name, mode] as const))(
+    "what did not change is not said (%s)",
+    async (_, mode) => {
+      await using stack = createStack();
+      const scene = await startScene(stack, mode);
+      const other = listener({ name: "other", port: await freePort(), routes: "routes", source: configSource(mode) });
+      scene.edit("add a listener", { "other.json": [other] });
+      await until({ says: "Envoy has it", withinMs: 3_000 }, async () => {
+        return (await scene.envoy.stats())("listener_manager.total_listeners_active") === 2;
+      });
+      scene.edit("change a route", { "routes.json": [{ ...routeTo("blue"), response_headers_to_remove: ["x"] }] });
+      const said = (await scene.settled()).flatMap((one) => (one.by === "server" ? [`${one.type} ${one.names}`] : []));
+      const isWhole = mode.apiType === "GRPC";
+      expect(said).toEqual([isWhole ? "lds http,other" : "lds other", "rds routes"]);
+    },
+  );
+
+  test("a cluster gets another name", async () => {
+    await using stack = createStack();
+    const [mode] = modes as [Mode];
+    const scene = await startScene(stack, mode);
+    scene.edit("rename cluster blue to green", swapTo(mode, "green", scene.bluePort));
+    await onlyCluster(scene, "green");
+    const said = await scene.settled();
+    expect(orderOf(said)).toEqual(["edit", "green given", "its endpoints", "route sent", "blue removed"]);
+    draw("rename, ads-delta", said);
+  });
+
   test("a route that is refused in mid-sequence", async () => {
     await using stack = createStack();
     const [mode] = modes as [Mode];
@@ -75,6 +103,7 @@ interface Scene {
   readonly server: XdsServer;
   readonly envoy: Envoy;
   readonly load: HttpLoad;
+  readonly bluePort: number;
   readonly greenPort: number;
   /** Writes files, and says so in the recording. */
   edit(text: string, files: Parameters<Site["write"]>[0]): void;
@@ -114,7 +143,7 @@ async function startScene(stack: Stack, mode: Mode, flags: readonly string[] = [
   };
   await settled();
   return {
-    ...{ server, envoy, load, settled, greenPort: green.port },
+    ...{ server, envoy, load, settled, bluePort: blue.port, greenPort: green.port },
     edit(text, files) {
       recording.note({ by: "operator", text });
       site.write(files);
