@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { httpGet, startHttpLoad } from "./support/http-load.ts";
+import { httpAsk, startHttpLoad } from "./support/http-load.ts";
 import { clusterOf, type LoadedEnvoy, NO_LOSS, noteLosses, routeTo, startLoadedEnvoy } from "./support/loaded-envoy.ts";
 import { openLongResponse } from "./support/long-response.ts";
 import { times } from "./support/measure.ts";
@@ -33,7 +33,7 @@ describeWith("envoy", "Envoy", () => {
           "other.json": [world.listener({ name: "other", port, statPrefix: `other-${round}` })],
         });
         await until({ says: "both are in force", withinMs: 3_000 }, async () => {
-          const { headers } = await httpGet({ port });
+          const { headers } = await httpAsk({ port });
           return headers["x-round"] === String(round) && (await prefixOf(envoy, "other")) === `other-${round}`;
         });
       }
@@ -53,12 +53,12 @@ describeWith("envoy", "Envoy", () => {
       for (let round = 0; round < rounds; round++) {
         site.write({ "listeners.json": [withSecondChain(world, `second-${round}`)] });
         await until({ says: "the second filter chain answers", withinMs: 3_000 }, async () => {
-          return (await httpGet({ port, localAddress: "127.0.0.2" })).body === `second-${round}`;
+          return (await httpAsk({ port, localAddress: "127.0.0.2" })).body === `second-${round}`;
         });
       }
       site.write({ "listeners.json": [world.listener({ name: "http", port })] });
       await until({ says: "the second filter chain is gone", withinMs: 3_000 }, async () => {
-        return (await httpGet({ port, localAddress: "127.0.0.2" })).body === world.blue.name;
+        return (await httpAsk({ port, localAddress: "127.0.0.2" })).body === world.blue.name;
       });
       // It drains its own connections, and only when that is over nothing more can be lost by it.
       await until({ says: "its connections are drained", withinMs: 5_000 }, async () => {
@@ -111,7 +111,7 @@ describeWith("envoy", "Envoy", () => {
       await until({ says: "the old listener is gone", withinMs: 8_000, everyMs: 20 }, async () => {
         const stats = await envoy.stats();
         const listeners = ["active", "draining"].map((state) => stats(`listener_manager.total_listeners_${state}`));
-        return listeners.join() === "1,0" && (await httpGet({ port })).text === "ECONNREFUSED";
+        return listeners.join() === "1,0" && (await httpAsk({ port })).text === "ECONNREFUSED";
       });
       const after = noteLosses("no loss: moved, after", world, 1, await world.losses(loadThere, next));
       expect(after).toEqual(NO_LOSS);
@@ -130,7 +130,7 @@ describeWith("envoy", "Envoy", () => {
       site.write({ "moving.json": [at(to)] });
       await loadThere.answeredBy(world.green.name, 5_000);
       await until({ says: "the old address refuses connections", withinMs: 3_000 }, async () => {
-        return (await httpGet({ port: from })).text === "ECONNREFUSED";
+        return (await httpAsk({ port: from })).text === "ECONNREFUSED";
       });
       const there = await world.losses(loadThere, to);
       expect(there).toMatchObject({ wronglyAnswered: {}, lostToConfiguration: {}, otherErrors: {} });

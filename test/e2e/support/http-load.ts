@@ -98,8 +98,14 @@ export function startHttpLoad(options: HttpLoadOptions): HttpLoad {
   };
 }
 
-/** One request on a connection of its own. */
-export async function httpGet(options: HttpLoadOptions): Promise<HttpOutcome> {
+/** One request on a connection of its own: its status and body. */
+export async function httpGet(options: HttpLoadOptions): Promise<{ status: number; body: string }> {
+  const { status, body } = await httpAsk(options);
+  return { status, body };
+}
+
+/** The same with everything that is known of the answer, or of why there is none. */
+export async function httpAsk(options: HttpLoadOptions): Promise<HttpOutcome> {
   return sendRequest(options, false);
 }
 
