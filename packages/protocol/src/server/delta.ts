@@ -7,6 +7,7 @@ import {
   noInitialVersions,
 } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
+import { canonicalNames, isGlob } from "../resource/resource-name.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
@@ -14,7 +15,8 @@ import { Deliveries } from "./delivery.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { Comparison } from "./resume.ts";
-import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
+import { isNamed, Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
+import { membersOf, termsBehind } from "./terms.ts";
 import { isTold, type Told, upcomingFrom } from "./told.ts";
 import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
@@ -59,6 +61,7 @@ export class DeltaTypeStream implements TypeStream {
     this.subscription = new Subscription({
       legacyWildcard: forKind(dialect.legacyWildcard, traits.kind),
       wildcardSticky: dialect.wildcardSticky,
+      terms: traits.terms,
     });
   }
 
@@ -89,7 +92,8 @@ export class DeltaTypeStream implements TypeStream {
     if (this.#position === undefined && this.#initial.size === 0) return false;
     let isAny = false;
     for (const name of names) {
-      if (!this.subscription.isWildcard && !this.subscription.names.has(name)) continue;
+      const isCollection = this.traits.terms?.collectionOf(name) === name;
+      if (!isCollection && !this.subscription.isWildcard && !this.subscription.names.has(name)) continue;
       this.#asked.add(name);
       isAny = true;
     }
@@ -136,7 +140,10 @@ export class DeltaTypeStream implements TypeStream {
     return delivery === undefined ? undefined : { as: "nack", nacked: { delivery, error } };
   }
 
-  #subscribe({ subscribe, unsubscribe, initialVersions }: DeltaRequest, isFirst: boolean): SubscriptionChange {
+  #subscribe(request: DeltaRequest, isFirst: boolean): SubscriptionChange {
+    const { initialVersions } = request;
+    const subscribe = canonicalNames(request.subscribe);
+    const unsubscribe = canonicalNames(request.unsubscribe);
     const isNew = (name: string): boolean => !this.subscription.names.has(name);
     const fresh = this.traits.placeholder === undefined ? [] : subscribe.filter(isNew);
     const change = this.subscription.update(subscribe, unsubscribe);
@@ -151,6 +158,7 @@ export class DeltaTypeStream implements TypeStream {
       this.#asked.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
       else this.#ahead.delete(name);
+      if (!this.subscription.isWildcard && isGlob(name)) this.#forgetUncovered();
     }
     if (change.leftWildcard) this.#forgetUncovered();
     if (change.joinedWildcard && !isFirst) this.#rewind();
@@ -160,7 +168,7 @@ export class DeltaTypeStream implements TypeStream {
   /** Only what is still named counts; a name may have been given up and left to a wildcard that is gone too. */
   #forgetUncovered(): void {
     this.#ambiguous.clear();
-    for (const name of this.#ahead.keys()) if (!this.subscription.names.has(name)) this.#ahead.delete(name);
+    for (const name of this.#ahead.keys()) if (!isNamed(this.subscription.names, name)) this.#ahead.delete(name);
   }
 
   /**
@@ -231,7 +239,7 @@ export class DeltaTypeStream implements TypeStream {
       if (!hasMoved || here.view.holder(this.traits.type, name) === undefined) news.removed.add(name);
     }
     for (const term of is.missing) {
-      if (!hasMoved || here.view.find(this.traits.type, term) === undefined) this.#addMissing(news, term);
+      if (!hasMoved || here.view.answersTo(this.traits.type, term).length === 0) this.#addMissing(news, term);
     }
     this.#addAsked(news, here.view, present);
     const { newcomers } = is;
@@ -247,7 +255,7 @@ export class DeltaTypeStream implements TypeStream {
   #comparisonFor(here: Position, present: Present): Comparison {
     const { type, kind } = this.traits;
     // An Envoy that warms a cluster asks for its endpoints first, and has to be given them anew (client-behaviours A16).
-    const trustsVersions = this.#trustsInitial && (kind !== "eds" || this.#options.cameAfterOwner);
+    const trustsVersions = this.#trustsInitial && ((kind !== "eds" && kind !== "leds") || this.#options.cameAfterOwner);
     const { key } = this.#initial;
     const set = this.subscription.nameSet(present.nameSets).key;
     const whole =
@@ -310,12 +318,12 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   #addAsked(news: News, view: View, present: Present): void {
-    for (const term of this.#asked) {
-      const found = view.find(this.traits.type, term);
-      if (found === undefined) this.#addAbsent(news, term, view, present);
-      else if (this.subscription.covers(found)) news.puts.set(found.name, found);
+    for (const term of termsBehind(this.#asked, this.traits, this.subscription, view, present)) {
+      const answers = view.answersTo(this.traits.type, term);
+      if (answers.length === 0) this.#addAbsent(news, term, view, present);
+      for (const found of answers) if (this.subscription.covers(found)) news.puts.set(found.name, found);
     }
-    for (const name of this.#ambiguous) {
+    for (const name of membersOf(this.#ambiguous, this.traits.type, view)) {
       const found = view.holder(this.traits.type, name);
       if (found !== undefined && this.subscription.covers(found)) news.puts.set(name, found);
       else {
@@ -378,7 +386,8 @@ export class DeltaTypeStream implements TypeStream {
     present: Present,
     how: { isInTurn?: boolean; mustAnswer?: boolean; newcomers?: ReadonlySet<string> } = {},
   ): readonly Answer[] {
-    const segment: Segment = { puts: [...news.puts.values()], removed: [...news.removed], missing: [...news.missing] };
+    const puts = [...news.puts.values()].map((put) => present.answering(put, here.view, this.subscription));
+    const segment: Segment = { puts, removed: [...news.removed], missing: [...news.missing] };
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
     const body = present.ownBody("delta", here.view, this.traits.type, segment);
     const { isInTurn = true, newcomers } = how;
