@@ -146,7 +146,7 @@ function dangling(
   return {
     code: "REFERENCE_DANGLING",
     severity: "warning",
-    message: `${needs}, which is in no file${fetch === undefined ? "" : `: a client that starts waits for it ${howLong(fetch)}`}`,
+    message: `${needs}, which is in no file${fetch === undefined ? "" : `: a client that starts ${waitsFor("it", fetch)}`}`,
     hint: `add it or correct the name, unless the client has this ${wanted} from elsewhere`,
     at: { file, place, text: name },
   };
@@ -160,7 +160,7 @@ function baseless(
   fetch: InitialFetch | undefined,
 ): CrossProblem {
   const whose = `${shortNameOf(resource.type)} ${quote(resource.name)}`;
-  const waits = fetch === undefined ? "" : `: an Envoy that starts waits for one ${howLong(fetch)}`;
+  const waits = fetch === undefined ? "" : `: an Envoy that starts ${waitsFor("one", fetch)}`;
   return {
     code: "ROUTE_BASE_HOSTS_MISSING",
     severity: "warning",
@@ -170,8 +170,8 @@ function baseless(
   };
 }
 
-function howLong({ timeoutMs }: InitialFetch): string {
-  return timeoutMs === 0 ? "for ever" : `for ${timeoutMs / 1000}s`;
+function waitsFor(what: string, { timeoutMs }: InitialFetch): string {
+  return timeoutMs === 0 ? `waits for ${what} for ever` : `waits ${timeoutMs / 1000}s for ${what}`;
 }
 
 function unused(file: LayerFile, decoded: DecodedResource): CrossProblem {
