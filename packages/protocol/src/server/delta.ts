@@ -15,8 +15,9 @@ import { Deliveries } from "./delivery.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { Comparison } from "./resume.ts";
+import { isAsked } from "./selection.ts";
 import { isNamed, Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
-import { membersOf, termsBehind } from "./terms.ts";
+import { candidatesFor, termsBehind } from "./terms.ts";
 import { isTold, type Told, upcomingFrom } from "./told.ts";
 import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
@@ -120,7 +121,7 @@ export class DeltaTypeStream implements TypeStream {
   next(view: View, present: Present): readonly Answer[] {
     const here: Position = { view, revision: present.revision };
     if (this.#position === undefined) return this.#firstAnswer(here, present);
-    if (this.deliveries.isBlocked) return this.#outOfTurn(here, present);
+    if (this.deliveries.isBlocked) return this.#outOfTurn(this.#position, here, present);
     return this.#inTurn(this.#position, here, present);
   }
 
@@ -157,7 +158,8 @@ export class DeltaTypeStream implements TypeStream {
     for (const name of change.dropped) {
       this.#asked.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
-      else this.#ahead.delete(name);
+      // It may still be held for another term.
+      else if (this.traits.terms === undefined && !isNamed(this.subscription.names, name)) this.#ahead.delete(name);
       if (!this.subscription.isWildcard && isGlob(name)) this.#forgetUncovered();
     }
     if (change.leftWildcard) this.#forgetUncovered();
@@ -298,10 +300,11 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
-  #outOfTurn(here: Position, present: Present): readonly Answer[] {
+  #outOfTurn(position: Position, here: Position, present: Present): readonly Answer[] {
     if (this.#asked.size === 0 && this.#ambiguous.size === 0) return [];
     const news = noNews();
     this.#addAsked(news, here.view, present);
+    this.#doubt(position, here.view, present);
     this.#asked.clear();
     this.#fresh.clear();
     this.#ambiguous.clear();
@@ -312,8 +315,10 @@ export class DeltaTypeStream implements TypeStream {
 
   #addSince(news: News, name: string, told: string | undefined, view: View): void {
     const now = view.holder(this.traits.type, name);
-    const isCovered = now !== undefined && this.subscription.covers(now);
-    if (isCovered && now.version !== told) news.puts.set(name, now);
+    const isCovered = now !== undefined && isAsked(now, view, this.subscription);
+    // It may answer to more terms by now than it was told to.
+    const isBroad = now !== undefined && !this.subscription.termsFor(now).next().done;
+    if (isCovered && (now.version !== told || isBroad)) news.puts.set(name, now);
     else if (!isCovered && told !== undefined) news.removed.add(name);
   }
 
@@ -321,17 +326,39 @@ export class DeltaTypeStream implements TypeStream {
     for (const term of termsBehind(this.#asked, this.traits, this.subscription, view, present)) {
       const answers = view.answersTo(this.traits.type, term);
       if (answers.length === 0) this.#addAbsent(news, term, view, present);
-      for (const found of answers) if (this.subscription.covers(found)) news.puts.set(found.name, found);
+      for (const found of answers) if (isAsked(found, view, this.subscription)) news.puts.set(found.name, found);
     }
-    for (const name of membersOf(this.#ambiguous, this.traits.type, view)) {
+    for (const name of this.#givenUp(view, present)) {
       const found = view.holder(this.traits.type, name);
-      if (found !== undefined && this.subscription.covers(found)) news.puts.set(name, found);
+      if (found !== undefined && isAsked(found, view, this.subscription)) news.puts.set(name, found);
       else {
         news.removed.add(name);
         news.asked.add(name);
       }
     }
     for (const name of news.puts.keys()) news.removed.delete(name);
+  }
+
+  /** The names behind what was given up; of what nothing stands or stood for, that itself. */
+  *#givenUp(view: View, present: Present): Iterable<string> {
+    for (const term of this.#ambiguous) {
+      const from = this.#position ?? { view, revision: present.revision };
+      const { names } = candidatesFor(term, this.traits, from, view, present);
+      if (names.size === 0) yield term;
+      yield* names;
+    }
+  }
+
+  /**
+   * What was asked for out of turn is answered as things are now. Where that is not how they were at the position, what else
+   * may stand for it may or may not be held: the next answer in turn says so again.
+   */
+  #doubt(position: Position, view: View, present: Present): void {
+    for (const term of this.#asked) {
+      if (this.traits.terms === undefined && !isGlob(term)) continue;
+      const { names, isTouched } = candidatesFor(term, this.traits, position, view, present);
+      if (isTouched) for (const name of names) if (!this.#ahead.has(name)) this.#ahead.set(name, "");
+    }
   }
 
   #addAbsent(news: News, term: string, view: View, present: Present): void {

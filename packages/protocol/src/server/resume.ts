@@ -3,6 +3,7 @@ import type { Resource } from "../resource/resource.ts";
 import { canonicalName } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
+import { isAsked } from "./selection.ts";
 import { isNamed, type Subscription } from "./subscription.ts";
 
 /** How many names are compared before others get their turn: 1 to 9 ms. */
@@ -28,6 +29,8 @@ export class Comparison {
   readonly #trustsVersions: boolean;
   #rest: Iterator<readonly [string, string]> | undefined;
   #covered = 0;
+  /** Collections of the type's own that terms belong to. */
+  #collections: ReadonlySet<string> | undefined;
 
   /** `trustsVersions`: what the client reports at the current version need not be sent. */
   constructor(
@@ -62,10 +65,20 @@ export class Comparison {
 
   #compare(name: string, version: string): void {
     const now = this.#view.holder(this.#type, name);
-    if (now !== undefined && this.#subscription.covers(now)) {
+    if (now !== undefined && isAsked(now, this.#view, this.#subscription)) {
       this.#covered++;
       if (!this.#trustsVersions || now.version !== version) this.puts.push(now);
-    } else if (this.#subscription.isWildcard || isNamed(this.#subscription.names, name)) this.removed.push(name);
+    } else if (this.#mayBeHeld(name)) this.removed.push(name);
+  }
+
+  /** Whether it may have been given for what is asked for: by its name, or for a term of its collection. */
+  #mayBeHeld(name: string): boolean {
+    const { isWildcard, names, terms } = this.#subscription;
+    if (isWildcard || isNamed(names, name)) return true;
+    const collection = terms?.collectionOf(name);
+    if (terms === undefined || collection === undefined) return false;
+    this.#collections ??= new Set([...names].flatMap((term) => terms.collectionOf(term) ?? []));
+    return this.#collections.has(collection);
   }
 
   /** What the client should hold and did not list. If it listed as many as there are, there is nothing of the kind. */

@@ -68,26 +68,32 @@ class AnswerChanges {
     for (const { name, then } of difference.changes) if (then !== undefined) this.#before.set(name, then);
     const puts: Resource[] = [];
     const removed: string[] = [];
-    for (const name of this.#candidates()) {
+    const { names, newAnswers } = this.#candidates();
+    for (const name of names) {
       const then = this.#changes.has(name) ? this.#changes.get(name)?.then : view.holder(type, name);
       const now = view.holder(type, name);
       const wasHeld = then !== undefined && this.#isHeld(then, (term) => this.#answerBefore(term)?.name);
       if (now !== undefined && this.#isHeld(now, (term) => view.find(type, term)?.name)) {
-        if (!(wasHeld && then.version === now.version)) puts.push(now);
+        if (!(wasHeld && then.version === now.version) || newAnswers.has(name)) puts.push(now);
       } else if (wasHeld) removed.push(name);
     }
     this.selection = { puts, removed };
   }
 
-  /** What changed, and what answers or answered to the terms that this concerns. */
-  #candidates(): ReadonlySet<string> {
+  /** What changed, and what answers or answered to the terms that this concerns; of those, what did not answer before. */
+  #candidates(): { readonly names: ReadonlySet<string>; readonly newAnswers: ReadonlySet<string> } {
     const names = new Set(this.#changes.keys());
+    const newAnswers = new Set<string>();
     for (const term of this.#concerned()) {
-      for (const answer of [this.#answerBefore(term), this.#view.find(this.#type, term)]) {
-        if (answer !== undefined) names.add(answer.name);
-      }
+      const before = this.#answerBefore(term);
+      const now = this.#view.find(this.#type, term);
+      if (before !== undefined) names.add(before.name);
+      if (now === undefined) continue;
+      names.add(now.name);
+      // Who waits for the term does not know what was sent for another one.
+      if (now.name !== before?.name) newAnswers.add(now.name);
     }
-    return names;
+    return { names, newAnswers };
   }
 
   #concerned(): ReadonlySet<string> {
@@ -125,6 +131,15 @@ class AnswerChanges {
     const now = this.#view.called(this.#type, alias);
     return now === undefined || this.#changes.has(now.name) ? undefined : now;
   }
+}
+
+/** Whether a resource that a view holds is what some term of a subscription stands for, or is covered by its wildcard. */
+export function isAsked(resource: Resource, view: View, subscription: Subscription): boolean {
+  if (covers(subscription, resource)) return true;
+  for (const term of subscription.termsFor(resource)) {
+    if (view.find(resource.type, term)?.name === resource.name) return true;
+  }
+  return false;
 }
 
 /** The terms of a subscription that a resource answers to best, and neither by its name nor by an alias. */

@@ -1,6 +1,6 @@
-import { isGlob } from "../resource/resource-name.ts";
+import { globOf, isGlob } from "../resource/resource-name.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
-import type { TypeUrl } from "../resource/type-url.ts";
+import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import type { Present } from "./present.ts";
 import type { Subscription } from "./subscription.ts";
@@ -28,10 +28,34 @@ export function* termsBehind(
   }
 }
 
-/** Names, with the members of glob collections in the place of those. */
-export function* membersOf(names: Iterable<string>, type: TypeUrl, view: View): Iterable<string> {
-  for (const name of names) {
-    if (isGlob(name)) for (const { name: member } of view.answersTo(type, name)) yield member;
-    else yield name;
+/** What may stand for a term, or may have stood for it at a position. */
+export interface Candidates {
+  readonly names: ReadonlySet<string>;
+  /** Something changed among them since. */
+  readonly isTouched: boolean;
+}
+
+/** Everything that a term may stand for in a view, and may have stood for where a client was last told. */
+export function candidatesFor(
+  term: string,
+  { type, terms: rules }: TypeTraits,
+  from: Position,
+  view: View,
+  present: Present,
+): Candidates {
+  const names = new Set<string>();
+  const called = isGlob(term) ? undefined : new Set([term, ...(rules?.broader(term) ?? [])]);
+  if (called === undefined) for (const { name } of view.within(type, term)) names.add(name);
+  for (const alias of called ?? []) {
+    const resource = view.called(type, alias);
+    if (resource !== undefined) names.add(resource.name);
   }
+  let isTouched = false;
+  for (const { name, then, now } of present.difference(from, view, type).changes) {
+    const aliases = [name, ...(then?.aliases ?? []), ...(now?.aliases ?? [])];
+    if (called === undefined ? globOf(name) !== term : !aliases.some((alias) => called.has(alias))) continue;
+    names.add(name);
+    isTouched = true;
+  }
+  return { names, isTouched };
 }
