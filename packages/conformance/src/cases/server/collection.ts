@@ -144,6 +144,50 @@ export const collectionCases: readonly Case[] = [
     ],
   },
   {
+    id: "B-XTP-05/crossing",
+    says: "tells of a member that was gone when the glob was asked for, though it is again what it was",
+    variant: "delta",
+    type: "leds",
+    steps: [
+      { publishes: { leds: [`${web}/one@1`, `${web}/two@1`, `${web}/deep/one@1`] } },
+      { receives: { subscribe: [`${web}/deep/*`] }, sends: [{ resources: [`${web}/deep/one@1`] }] },
+      { publishes: { leds: [`-${web}/two`] } },
+      { receives: { subscribe: [`${web}/*`] }, sends: [{ resources: [`${web}/one@1`] }] },
+      { publishes: { leds: [`${web}/two@1`] } },
+      { receives: { ack: true }, sends: [{ resources: [`${web}/two@1`] }] },
+    ],
+  },
+  {
+    id: "B-XTP-05/last",
+    also: ["S-ORD-05", "S-ORD-06"],
+    says: "remembers a cluster of a glob that it has still to remove, whatever the client asks for meanwhile",
+    variant: "delta",
+    type: "cds",
+    streams: ["ads"],
+    steps: [
+      {
+        publishes: {
+          cds: ["xdstp://mesh/T/c/one@1", "xdstp://mesh/T/c/two@1"],
+          rds: [{ is: "r@1", cluster: "xdstp://mesh/T/c/one" }],
+        },
+      },
+      {
+        receives: { subscribe: ["xdstp://mesh/T/c/*"] },
+        sends: [{ resources: ["xdstp://mesh/T/c/one@1", "xdstp://mesh/T/c/two@1"] }],
+      },
+      { receives: { ack: true } },
+      { receives: { type: "rds", subscribe: ["r"] }, sends: [{ type: "rds", resources: ["r@1"] }] },
+      { receives: { type: "rds", ack: true } },
+      {
+        publishes: { cds: ["-xdstp://mesh/T/c/one"], rds: [{ is: "r@2", cluster: "xdstp://mesh/T/c/two" }] },
+        sends: [{ type: "rds", resources: ["r@2"] }],
+      },
+      { receives: { subscribe: ["ghost"] }, sends: [{ removed: ["ghost"] }] },
+      { receives: { ack: true } },
+      { receives: { type: "rds", ack: true }, sends: [{ removed: ["xdstp://mesh/T/c/one"] }] },
+    ],
+  },
+  {
     id: "B-XTP-05/sotw",
     also: ["T-G7"],
     says: "lists the members of a glob",

@@ -104,6 +104,31 @@ export const onDemandCases: readonly Case[] = [
     ],
   },
   {
+    id: "S-VHD-03/held",
+    says: "tells a client that a virtual host which it has answers to one more host that it asked for",
+    variant: "delta",
+    type: "vhds",
+    steps: [
+      {
+        publishes: {
+          vhds: [
+            { is: "rc/wild@1", aliases: ["rc/*.com"] },
+            { is: "rc/own@1", aliases: ["rc/a.com"] },
+          ],
+        },
+      },
+      {
+        receives: { subscribe: ["rc/a.com", "rc/b.com"] },
+        sends: [{ resources: ["rc/own@1 aka rc/a.com", "rc/wild@1 aka rc/*.com, rc/b.com"] }],
+      },
+      { receives: { ack: true } },
+      {
+        publishes: { vhds: ["-rc/own"] },
+        sends: [{ resources: ["rc/wild@1 aka rc/*.com, rc/a.com, rc/b.com"], removed: ["rc/own"] }],
+      },
+    ],
+  },
+  {
     id: "S-VHD-03/changed",
     says: "sends a change of a virtual host to whoever a wildcard domain led to it, and to nobody else",
     variant: "delta",
