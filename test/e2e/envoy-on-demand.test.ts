@@ -24,7 +24,7 @@ describeWith("envoy", "on demand", () => {
     async (_, mode) => {
       await using stack = createStack();
       const port = await freePort();
-      const { site, envoy, web } = await startPair(stack, mode, (backend) => ({
+      const { site, server, envoy, web } = await startPair(stack, mode, (backend) => ({
         "web.json": [...webOf(mode, backend), listenerFor(mode, port, onDemandFilter({})), hostedRoutes(mode)],
         "hosts.json": [virtualHost("routes", ["base.example"])],
         "on-demand/hosts.json": [
@@ -62,6 +62,16 @@ describeWith("envoy", "on demand", () => {
         { says: "the late host answers", withinMs: 2_000 },
         async () => (await ask("late.example")).status === 200,
       );
+      // Envoy asks for no host that a domain which it holds fits, even if there is a better one.
+      const revision = await server.revision();
+      site.write({
+        "on-demand/better.json": [virtualHost("routes", ["new.example"], { direct_response: { status: 418 } })],
+      });
+      await until(
+        { says: "the better host is there", withinMs: 2_000 },
+        async () => (await server.revision()) > revision,
+      );
+      expect((await ask("new.example")).status).toBe(200);
       site.write({
         "web.json": [
           ...webOf(mode, web),

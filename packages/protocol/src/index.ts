@@ -12,7 +12,7 @@ export { type Status, statusCode } from "./message/status.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
 export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";
 export type { Reference, Resource, ResourceInput } from "./resource/resource.ts";
-export { canonicalName, globOf, isGlob, parseResourceName, type ResourceName } from "./resource/resource-name.ts";
+export { canonicalName, globOf } from "./resource/resource-name.ts";
 export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
 export { formatTypeUrl, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
