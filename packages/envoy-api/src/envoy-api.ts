@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { formatTypeUrl, parseTypeUrl, type TypeKind, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
 import { catalog, traitsOf, typeCalled } from "./catalog/catalog.ts";
-import { type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
+import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
 import { createReflection, type DescriptorReflection } from "./descriptor/reflection.ts";
 import { createSchema, type Schema } from "./descriptor/schema.ts";
@@ -79,6 +79,8 @@ export interface EnvoyApi {
    * Paths are in proto names; `resolveJsonPath` finds them in the value that was read.
    */
   validate(type: TypeUrl, bytes: Uint8Array): readonly FieldProblem[];
+  /** What a client that was given this resource fetches over xDS before it uses it, and for how long it waits for that. */
+  initialFetches(type: TypeUrl, bytes: Uint8Array): readonly InitialFetch[];
   readonly reflection: DescriptorReflection;
 }
 
@@ -111,6 +113,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
       const message = schema.message(type);
       return message === undefined ? [] : validator.validate(message, bytes);
     },
+    initialFetches: (type, bytes) => reader.initialFetches(type, bytes),
     reflection: createReflection(schema),
   };
 }

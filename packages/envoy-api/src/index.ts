@@ -1,5 +1,5 @@
 export { resolveJsonPath } from "./catalog/json-path.ts";
-export type { ReadResult } from "./catalog/resource-reader.ts";
+export type { InitialFetch, ReadResult } from "./catalog/resource-reader.ts";
 export type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
 export { DescriptorError } from "./descriptor/descriptor-error.ts";
 export type { DescriptorReflection } from "./descriptor/reflection.ts";

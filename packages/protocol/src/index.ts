@@ -12,9 +12,17 @@ export { type Status, statusCode } from "./message/status.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
 export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";
 export type { Reference, Resource, ResourceInput } from "./resource/resource.ts";
+export { canonicalName, globOf } from "./resource/resource-name.ts";
+export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
 export { formatTypeUrl, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
 export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
+export {
+  formatVirtualHostName,
+  parseVirtualHostName,
+  type VirtualHostName,
+  virtualHostTerms,
+} from "./resource/virtual-host-name.ts";
 export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
 export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event.ts";
 export type { DeliveryState, StreamState, TypeState } from "./server/inspect.ts";

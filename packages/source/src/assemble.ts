@@ -85,6 +85,7 @@ function alike(a: Resource, b: Resource | undefined): boolean {
   return (
     a.type === b?.type &&
     a.name === b.name &&
+    a.onDemand === b.onDemand &&
     a.references.length === b.references.length &&
     a.references.every(({ type, name }, index) => {
       const other = b.references[index];

@@ -5,7 +5,13 @@ export type FileFormat = "yaml" | "json" | "proto" | "text";
 
 /** What a file in the directory is to us, by its path alone. */
 export type FileRole =
-  | { readonly kind: "resources"; readonly layer: string; readonly format: FileFormat }
+  | {
+      readonly kind: "resources";
+      readonly layer: string;
+      readonly format: FileFormat;
+      /** Sent only to those who ask for it by name. */
+      readonly isOnDemand?: true;
+    }
   | { readonly kind: "settings" }
   | { readonly kind: "ignored" /** The known extension that was probably meant. */; readonly meant?: string }
   | { readonly kind: "misplaced"; readonly why: string; readonly hint: string };
@@ -24,6 +30,9 @@ const FORMATS: Readonly<Record<string, FileFormat>> = {
   ".pb_text": "text",
   ".txtpb": "text",
 };
+
+/** A folder of what no wildcard covers: sent only to those who ask for it by name. */
+export const onDemandFolder = "on-demand";
 
 /** Names that other tools give to the text format; near enough to be told about. */
 const TEXT_FORMAT_ELSEWHERE: readonly string[] = [".textproto", ".textpb", ".pbtxt", ".pbtext", ".prototxt"];
@@ -44,7 +53,9 @@ export function roleOf(path: string): FileRole {
   const format = FORMATS[extension];
   if (format === undefined) return ignoredExtension(extension);
   const layer = layerOf(parts);
-  return typeof layer === "string" ? { kind: "resources", layer, format } : layer;
+  if (typeof layer !== "string") return layer;
+  const folders = parts.slice(layer === baseLayer ? 0 : 2, -1);
+  return { kind: "resources", layer, format, ...(folders.includes(onDemandFolder) && { isOnDemand: true }) };
 }
 
 /** Hidden files and folders, and what editors leave beside the file they write. */

@@ -41,6 +41,7 @@ export type SourceProblemCode =
   | "RESOURCE_DUPLICATE"
   | "RESOURCE_UNUSED"
   | "REFERENCE_DANGLING"
+  | "ROUTE_BASE_HOSTS_MISSING"
   // xdskit.yaml
   | "GROUP_UNREACHABLE"
   | "GROUP_WITHOUT_FILES"

@@ -5,7 +5,7 @@ import {
   type ResourceWrapper,
   resolveJsonPath,
 } from "@xdskit/envoy-api";
-import type { TypeUrl } from "@xdskit/protocol";
+import type { ResourceInput, TypeUrl } from "@xdskit/protocol";
 import { entryOf } from "./document/places.ts";
 import { quote } from "./problem.ts";
 
@@ -16,20 +16,18 @@ export type ValidationLevel = "off" | "warn" | "reject";
 export interface Decoding {
   readonly api: EnvoyApi;
   readonly validation: ValidationLevel;
+  /** What is read is sent only to those who ask for it by name. */
+  readonly isOnDemand?: boolean;
 }
 
 /**
  * A JSON value as a resource, with the validation rules applied and its name looked at. `bodyPath` leads from the value
  * to the message itself, where something is around it.
  */
-export function readValue(
-  value: unknown,
-  { api, validation }: Decoding,
-  bodyPath: readonly (string | number)[],
-): ReadResult {
-  const result = api.readResource(value);
+export function readValue(value: unknown, decoding: Decoding, bodyPath: readonly (string | number)[]): ReadResult {
+  const result = decoding.api.readResource(value);
   if (result.input === undefined) return result;
-  const broken = brokenRules(result.input.type, result.input.bytes, { api, validation });
+  const broken = brokenRules(result.input.type, result.input.bytes, decoding);
   const body = bodyPath.reduce<unknown>((inner, step) => entryOf(inner, String(step)), value);
   const problems = [
     ...result.problems,
@@ -38,7 +36,12 @@ export function readValue(
   ];
   return problems.some(({ severity }) => severity === "error")
     ? { input: undefined, problems }
-    : { ...result, problems };
+    : { input: entering(result.input, decoding), problems };
+}
+
+/** As it goes in: what stands in a folder of such is sent on demand only. */
+function entering(input: ResourceInput, { isOnDemand }: Decoding): ResourceInput {
+  return isOnDemand === true ? { ...input, onDemand: true } : input;
 }
 
 function brokenRules(type: TypeUrl, bytes: Uint8Array, { api, validation }: Decoding): readonly FieldProblem[] {
@@ -81,5 +84,5 @@ export function readEncoded(
   const problems = [...result.problems, ...brokenRules(type, value, decoding), ...unusualName(result.input.name)];
   return problems.some(({ severity }) => severity === "error")
     ? { input: undefined, problems }
-    : { ...result, problems };
+    : { input: entering(result.input, decoding), problems };
 }

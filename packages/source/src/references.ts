@@ -1,8 +1,17 @@
-import type { EnvoyApi } from "@xdskit/envoy-api";
-import { messageNameOf, type TypeKind, type TypeUrl } from "@xdskit/protocol";
+import type { EnvoyApi, InitialFetch } from "@xdskit/envoy-api";
+import {
+  canonicalName,
+  globOf,
+  messageNameOf,
+  type Reference,
+  type Resource,
+  type TypeKind,
+  type TypeUrl,
+} from "@xdskit/protocol";
 import { originOf } from "./assemble.ts";
 import type { Identity } from "./document/envelope.ts";
 import type { CrossProblem, DecodedResource, LayerFile } from "./file-content.ts";
+import { onDemandFolder } from "./layout.ts";
 import { quote } from "./problem.ts";
 
 /** Resources that nobody uses unless another one refers to it, and by which kinds that may happen. */
@@ -11,6 +20,9 @@ const USERS: ReadonlyMap<TypeKind, readonly TypeKind[]> = new Map<TypeKind, read
   ["rds", ["lds", "srds"]],
   ["sds", ["lds", "cds"]],
 ]);
+
+/** What a client waits for when it starts, where the server has nothing to say of a name that is not there. */
+const AWAITED: ReadonlySet<TypeKind> = new Set<TypeKind>(["rds", "sds", "ecds", "vhds", "trds"]);
 
 /**
  * References that nothing satisfies and resources that nothing refers to, as warnings: a client may have the other half
@@ -34,7 +46,7 @@ export function checkReferences(files: readonly LayerFile[], api: EnvoyApi): rea
       for (const [index, { type, name }] of references.entries()) {
         if (survey.isHeld(type, name, file.layer)) continue;
         const isSaid = references.findIndex((other) => other.type === type && other.name === name) < index;
-        if (!isSaid) problems.push(dangling(file, decoded, type, name));
+        if (!isSaid) problems.push(survey.describe(file, decoded, { type, name }));
       }
       if (survey.isUnused(decoded.resource.type, decoded.resource.name)) problems.push(unused(file, decoded));
     }
@@ -65,9 +77,9 @@ class Survey {
     if (layer.startsWith("node/")) {
       const own = this.#ofNode.get(layer) ?? new Map<TypeUrl, Set<string>>();
       this.#ofNode.set(layer, own);
-      addName(own, resource.type, resource.name);
-      addName(this.#ofAnyNode, resource.type, resource.name);
-    } else addName(this.#shared, resource.type, resource.name);
+      for (const name of this.#answeredBy(resource)) addName(own, resource.type, name);
+      for (const name of this.#answeredBy(resource)) addName(this.#ofAnyNode, resource.type, name);
+    } else for (const name of this.#answeredBy(resource)) addName(this.#shared, resource.type, name);
     for (const { type, name } of resource.references) addName(this.#referredTo, type, name);
   }
 
@@ -93,6 +105,22 @@ class Survey {
     return this.#referredTo.get(type)?.has(name) !== true;
   }
 
+  /** What is wrong when nothing answers to a reference. */
+  describe(file: LayerFile, decoded: DecodedResource, wanted: Reference): CrossProblem {
+    const { type, bytes } = decoded.resource;
+    const kind = this.#kindOf(wanted.type);
+    if (kind !== undefined && !AWAITED.has(kind)) return dangling(file, decoded, wanted, undefined);
+    const fetches = this.#api.initialFetches(type, bytes);
+    const fetch = fetches.find((one) => one.type === wanted.type && canonicalName(one.name) === wanted.name);
+    return kind === "vhds" ? baseless(file, decoded, wanted, fetch) : dangling(file, decoded, wanted, fetch);
+  }
+
+  /** Its name, and the collection that others may refer to it by. */
+  #answeredBy({ type, name, onDemand }: Resource): readonly string[] {
+    const collection = globOf(name) ?? (onDemand ? undefined : this.#api.traits(type)?.terms?.collectionOf(name));
+    return collection === undefined ? [name] : [name, collection];
+  }
+
   #kindOf(type: TypeUrl): TypeKind | undefined {
     if (this.#kinds.has(type)) return this.#kinds.get(type);
     const kind = this.#api.traits(type)?.kind;
@@ -107,15 +135,43 @@ function addName(names: Map<TypeUrl, Set<string>>, type: TypeUrl, name: string):
   else known.add(name);
 }
 
-function dangling(file: LayerFile, { resource, place }: DecodedResource, type: TypeUrl, name: string): CrossProblem {
+function dangling(
+  file: LayerFile,
+  { resource, place }: DecodedResource,
+  { type, name }: Reference,
+  fetch: InitialFetch | undefined,
+): CrossProblem {
   const wanted = shortNameOf(type);
+  const needs = `${shortNameOf(resource.type)} ${quote(resource.name)} needs ${wanted} ${quote(name)}`;
   return {
     code: "REFERENCE_DANGLING",
     severity: "warning",
-    message: `${shortNameOf(resource.type)} ${quote(resource.name)} needs ${wanted} ${quote(name)}, which is in no file`,
+    message: `${needs}, which is in no file${fetch === undefined ? "" : `: a client that starts ${waitsFor("it", fetch)}`}`,
     hint: `add it or correct the name, unless the client has this ${wanted} from elsewhere`,
     at: { file, place, text: name },
   };
+}
+
+/** Of a route table that is filled on demand, an empty first answer leaves Envoy waiting for the timer (client-behaviours H3). */
+function baseless(
+  file: LayerFile,
+  { resource, place }: DecodedResource,
+  { name }: Reference,
+  fetch: InitialFetch | undefined,
+): CrossProblem {
+  const whose = `${shortNameOf(resource.type)} ${quote(resource.name)}`;
+  const waits = fetch === undefined ? "" : `: an Envoy that starts ${waitsFor("one", fetch)}`;
+  return {
+    code: "ROUTE_BASE_HOSTS_MISSING",
+    severity: "warning",
+    message: `${whose} has its virtual hosts from VHDS, and none whose name begins with ${quote(name)} is sent at first${waits}`,
+    hint: `put one outside of a folder ${onDemandFolder}, or set vhds.config_source.initial_fetch_timeout to 0.001s`,
+    at: { file, place, text: name.slice(0, -1) },
+  };
+}
+
+function waitsFor(what: string, { timeoutMs }: InitialFetch): string {
+  return timeoutMs === 0 ? `waits for ${what} for ever` : `waits ${timeoutMs / 1000}s for ${what}`;
 }
 
 function unused(file: LayerFile, decoded: DecodedResource): CrossProblem {

@@ -1,8 +1,20 @@
-import { formatTypeUrl, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, type TypeTraits, type TypeUrl, virtualHostTerms } from "@xdskit/protocol";
 import { encodeFields } from "./encode.ts";
 
 /** The types that cases speak of. `opaque` is one that no catalog knows. */
-export type TypeName = "lds" | "rds" | "srds" | "vhds" | "cds" | "eds" | "sds" | "rtds" | "ecds" | "opaque";
+export type TypeName =
+  | "lds"
+  | "rds"
+  | "srds"
+  | "vhds"
+  | "cds"
+  | "eds"
+  | "leds"
+  | "sds"
+  | "rtds"
+  | "ecds"
+  | "trds"
+  | "opaque";
 
 interface KnownType {
   readonly url: TypeUrl;
@@ -10,24 +22,45 @@ interface KnownType {
   readonly owes: readonly TypeUrl[];
   /** The service of its own and the noun in its method names; undefined for a type that only ADS carries. */
   readonly service: { readonly name: string; readonly noun: string } | undefined;
+  /** It is spoken in delta only. */
+  readonly isDeltaOnly?: true;
 }
 
+const vhdsUrl = formatTypeUrl("envoy.config.route.v3.VirtualHost");
+const ledsUrl = formatTypeUrl("envoy.config.endpoint.v3.LbEndpoint");
 const edsUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 
 const types: Readonly<Record<TypeName, KnownType>> = {
   lds: fullState("envoy.config.listener.v3.Listener", "listener.v3.ListenerDiscoveryService", "Listeners"),
-  rds: named("envoy.config.route.v3.RouteConfiguration", "route.v3.RouteDiscoveryService", "Routes"),
+  rds: {
+    ...named("envoy.config.route.v3.RouteConfiguration", "route.v3.RouteDiscoveryService", "Routes"),
+    owes: [vhdsUrl],
+  },
   srds: fullState(
     "envoy.config.route.v3.ScopedRouteConfiguration",
     "route.v3.ScopedRoutesDiscoveryService",
     "ScopedRoutes",
   ),
-  vhds: named("envoy.config.route.v3.VirtualHost", "route.v3.VirtualHostDiscoveryService", "VirtualHosts"),
+  vhds: {
+    ...named("envoy.config.route.v3.VirtualHost", "route.v3.VirtualHostDiscoveryService", "VirtualHosts"),
+    isDeltaOnly: true,
+  },
   cds: {
     ...fullState("envoy.config.cluster.v3.Cluster", "cluster.v3.ClusterDiscoveryService", "Clusters"),
     owes: [edsUrl],
   },
-  eds: named("envoy.config.endpoint.v3.ClusterLoadAssignment", "endpoint.v3.EndpointDiscoveryService", "Endpoints"),
+  eds: {
+    ...named("envoy.config.endpoint.v3.ClusterLoadAssignment", "endpoint.v3.EndpointDiscoveryService", "Endpoints"),
+    owes: [ledsUrl],
+  },
+  leds: {
+    ...named(
+      "envoy.config.endpoint.v3.LbEndpoint",
+      "endpoint.v3.LocalityEndpointDiscoveryService",
+      "LocalityEndpoints",
+    ),
+    isDeltaOnly: true,
+  },
   sds: named("envoy.extensions.transport_sockets.tls.v3.Secret", "secret.v3.SecretDiscoveryService", "Secrets"),
   rtds: named("envoy.service.runtime.v3.Runtime", "runtime.v3.RuntimeDiscoveryService", "Runtime"),
   ecds: named(
@@ -35,13 +68,13 @@ const types: Readonly<Record<TypeName, KnownType>> = {
     "extension.v3.ExtensionConfigDiscoveryService",
     "ExtensionConfigs",
   ),
-  opaque: {
-    url: formatTypeUrl("example.mesh.v1.Policy"),
-    isFullState: false,
-    owes: [],
-    service: undefined,
-  },
+  trds: withoutService("envoy.extensions.filters.network.thrift_proxy.v3.RouteConfiguration"),
+  opaque: withoutService("example.mesh.v1.Policy"),
 };
+
+function withoutService(message: string): KnownType {
+  return { url: formatTypeUrl(message), isFullState: false, owes: [], service: undefined };
+}
 
 function fullState(message: string, service: string, noun: string): KnownType {
   return { ...named(message, service, noun), isFullState: true };
@@ -75,7 +108,14 @@ export function traitsOf(url: TypeUrl): TypeTraits | undefined {
   const kind = name as Exclude<TypeName, "opaque">;
   // A ClusterLoadAssignment with nothing but its name.
   const placeholder = (of: string): Uint8Array => encodeFields([1, of]);
-  return { type: url, kind, isFullState, owes, ...(kind === "eds" ? { placeholder } : {}) };
+  return {
+    type: url,
+    kind,
+    isFullState,
+    owes,
+    ...(kind === "eds" ? { placeholder } : {}),
+    ...(kind === "vhds" ? { terms: virtualHostTerms } : {}),
+  };
 }
 
 /** The gRPC path of a stream: aggregated, or of one type. Throws for a per-type stream that does not exist. */
@@ -83,7 +123,7 @@ export function pathOf(variant: "sotw" | "delta", only: TypeName | undefined): s
   const verb = variant === "sotw" ? "Stream" : "Delta";
   if (only === undefined) return `/envoy.service.discovery.v3.AggregatedDiscoveryService/${verb}AggregatedResources`;
   const { service } = types[only];
-  if (service === undefined || (only === "vhds" && variant === "sotw")) {
+  if (service === undefined || !hasOwnStream(only, variant)) {
     throw new Error(`there is no ${variant} stream for ${only} alone`);
   }
   return `/${service.name}/${verb}${service.noun}`;
@@ -91,5 +131,6 @@ export function pathOf(variant: "sotw" | "delta", only: TypeName | undefined): s
 
 /** A stream of this type alone exists. */
 export function hasOwnStream(type: TypeName, variant: "sotw" | "delta"): boolean {
-  return types[type].service !== undefined && !(type === "vhds" && variant === "sotw");
+  const { service, isDeltaOnly } = types[type];
+  return service !== undefined && !(isDeltaOnly && variant === "sotw");
 }

@@ -17,7 +17,11 @@ export interface DetailedResource {
   readonly rds?: string;
   /** Listeners: gets the configuration of a filter from ECDS under this name. */
   readonly filter?: string;
-  /** RouteConfigurations: sends its traffic there. */
+  /** RouteConfigurations: gets its virtual hosts from VHDS. */
+  readonly vhds?: true;
+  /** ClusterLoadAssignments: leaves its endpoints to this LEDS collection. */
+  readonly leds?: string;
+  /** RouteConfigurations, also those of Thrift: sends its traffic there. */
   readonly cluster?: string;
   readonly aliases?: readonly string[];
   readonly onDemand?: boolean;
@@ -51,7 +55,7 @@ export function contentOf(type: TypeName, spec: ResourceSpec): Content {
     name,
     is: details.is,
     bytes: encoders[type](name, label, details),
-    references: referencesOf(details),
+    references: referencesOf(name, details),
     aliases: details.aliases ?? [],
     onDemand: details.onDemand ?? false,
     version: details.version,
@@ -74,12 +78,14 @@ export function toResource(content: Content & { readonly url?: TypeUrl }): Resou
   );
 }
 
-function referencesOf(details: DetailedResource): readonly Reference[] {
+function referencesOf(name: string, details: DetailedResource): readonly Reference[] {
   const references: Reference[] = [];
   if (details.eds !== undefined) references.push({ type: urlOf("eds"), name: details.eds });
   if (details.rds !== undefined) references.push({ type: urlOf("rds"), name: details.rds });
   if (details.filter !== undefined) references.push({ type: urlOf("ecds"), name: details.filter });
   if (details.cluster !== undefined) references.push({ type: urlOf("cds"), name: details.cluster });
+  if (details.vhds) references.push({ type: urlOf("vhds"), name: `${name}/` });
+  if (details.leds !== undefined) references.push({ type: urlOf("leds"), name: details.leds });
   return references;
 }
 
@@ -91,12 +97,21 @@ const ADS_SOURCE = encodeFields([6, 2], [3, encodeFields()]);
 
 const encoders: Readonly<Record<TypeName, Encoder>> = {
   cds: (name, label, { eds }) => encodeFields([1, name], ...edsSource(eds), [28, label], ...edsType(eds)),
-  eds: (name, label) => encodeFields([1, name], ...(label === EMPTY ? [] : [endpointsIn(label)])),
+  eds: (name, label, { leds }) => encodeFields([1, name], ...(label === EMPTY ? [] : [endpointsIn(label, leds)])),
+  // The name is in the wrapper alone, so the content has to tell one from another.
+  leds: (name, label) => encodeFields([5, `${name} ${label}`]),
   lds: (name, label, { rds, filter }) =>
     encodeFields([1, name], ...filterChain([...routesFrom(rds), ...configFrom(filter)]), [28, label]),
-  rds: (name, label, { cluster }) => encodeFields([1, name], [2, virtualHost(label, cluster)]),
+  rds: (name, label, { cluster, vhds }) =>
+    encodeFields(
+      [1, name],
+      [2, virtualHost(label, cluster)],
+      ...(vhds ? [[9, encodeFields([1, ADS_SOURCE])] as const] : []),
+    ),
+  trds: (name, label, { cluster }) =>
+    encodeFields([1, name], [2, encodeFields([1, encodeFields([1, label])], [2, encodeFields([1, cluster ?? "c"])])]),
   srds: (name, label) => encodeFields([1, name], [2, label]),
-  vhds: (name, label) => virtualHost(label, undefined, name.slice(name.lastIndexOf("/") + 1)),
+  vhds: (name, label) => virtualHost(label, undefined, name),
   sds: (name, label) => encodeFields([1, name], [5, encodeFields([1, encodeFields([3, label])])]),
   rtds: (name, label) => encodeFields([1, name], [2, structOf("label", label)]),
   ecds: (name, label) => encodeFields([1, name], [2, anyOf("google.protobuf.StringValue", encodeFields([1, label]))]),
@@ -115,8 +130,9 @@ function edsType(name: string | undefined): Field[] {
   return name === undefined ? [] : [[2, EDS]];
 }
 
-function endpointsIn(region: string): Field {
-  return [2, encodeFields([1, encodeFields([1, region])])];
+function endpointsIn(region: string, leds: string | undefined): Field {
+  const collection = leds === undefined ? [] : [[8, encodeFields([1, ADS_SOURCE], [2, leds])] as const];
+  return [2, encodeFields([1, encodeFields([1, region])], ...collection)];
 }
 
 function filterChain(filters: readonly Field[]): Field[] {

@@ -18,6 +18,8 @@ export const diagrams: readonly Point[] = [
   { id: "D10", says: "clusters and endpoints on one aggregated stream" },
   { id: "D11", says: "delta: a push, a NACK, one more name" },
   { id: "D12", says: "delta: coming back with what is held" },
+  { id: "D13", says: "virtual hosts: the base set" },
+  { id: "D14", says: "virtual hosts: one more for a request that waits" },
 ];
 
 /** Points that the protocol leaves open, and that cases decide. */
@@ -81,4 +83,8 @@ export const traps: readonly Point[] = [
   { id: "T-G2", says: "an unknown type URL" },
   { id: "T-G3", says: "another type on a per-type stream" },
   { id: "T-G4", says: "a type URL without its prefix" },
+  { id: "T-G7", says: "xdstp names with parameters in any order" },
+  { id: "T-H3", says: "a host that nobody has" },
+  { id: "T-H4", says: "a cluster asked for by a request" },
+  { id: "T-H6", says: "a filter whose configuration is deleted" },
 ];

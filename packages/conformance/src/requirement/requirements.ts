@@ -2,6 +2,7 @@ import { deliveryRequirements } from "./delivery.ts";
 import { exchangeRequirements } from "./exchange.ts";
 import { generalRequirements } from "./general.ts";
 import { interestRequirements } from "./interest.ts";
+import { onDemandRequirements } from "./on-demand.ts";
 import { operationRequirements } from "./operation.ts";
 import { orderRequirements } from "./order.ts";
 import type { Requirement } from "./requirement.ts";
@@ -13,5 +14,6 @@ export const requirements: readonly Requirement[] = [
   ...interestRequirements,
   ...deliveryRequirements,
   ...orderRequirements,
+  ...onDemandRequirements,
   ...operationRequirements,
 ];

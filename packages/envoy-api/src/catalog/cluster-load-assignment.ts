@@ -4,6 +4,7 @@ import type { Locality } from "../../gen/types/envoy/config/core/v3/base_pb.d.ts
 import type { LocalityLbEndpoints } from "../../gen/types/envoy/config/endpoint/v3/endpoint_components_pb.d.ts";
 import type { ClusterLoadAssignment } from "../../gen/types/envoy/config/endpoint/v3/endpoint_pb.d.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
+import { resourceType } from "./resource-type.ts";
 
 /** EDS: named by the cluster it belongs to, or by that cluster's service name. */
 export const clusterLoadAssignment: CatalogEntry = defineEntry<ClusterLoadAssignment>({
@@ -12,6 +13,8 @@ export const clusterLoadAssignment: CatalogEntry = defineEntry<ClusterLoadAssign
   shortName: "eds",
   v2Message: "envoy.api.v2.ClusterLoadAssignment",
   nameIn: (content) => content.clusterName,
+  // A cluster that warms takes its endpoints anew, and so those that they leave to LEDS.
+  owes: [resourceType.lbEndpoint],
   placeholder: encodeEmpty,
   namingHint: 'give it the "cluster_name" that the Cluster asks for: its service_name, or else its name',
   check: checkEndpoints,

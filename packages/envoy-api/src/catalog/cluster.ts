@@ -1,6 +1,5 @@
-import type { Reference } from "@xdskit/protocol";
 import type { Cluster } from "../../gen/types/envoy/config/cluster/v3/cluster_pb.d.ts";
-import { isAskedOverXds } from "./config-source.ts";
+import { type AskedReference, isAskedOverXds } from "./config-source.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 import { resourceType } from "./resource-type.ts";
 
@@ -25,10 +24,12 @@ export const cluster: CatalogEntry = defineEntry<Cluster>({
 });
 
 /** The endpoints are asked for by the service name, or by the cluster's own (client-behaviours G6). */
-function findEndpoints(content: Cluster): readonly Reference[] {
+function findEndpoints(content: Cluster): readonly AskedReference[] {
   const config = content.edsClusterConfig;
   if (typeOf(content) !== EDS || config === undefined || !isAskedOverXds(config.edsConfig)) return [];
-  return [{ type: resourceType.clusterLoadAssignment, name: config.serviceName || content.name }];
+  return [
+    { type: resourceType.clusterLoadAssignment, name: config.serviceName || content.name, source: config.edsConfig },
+  ];
 }
 
 function typeOf(content: Cluster): number | undefined {

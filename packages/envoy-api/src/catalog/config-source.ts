@@ -1,3 +1,4 @@
+import type { Reference } from "@xdskit/protocol";
 import type { ConfigSource } from "../../gen/types/envoy/config/core/v3/config_source_pb.d.ts";
 
 /** Whether a resource from this source is asked for over xDS, and not read from a file. */
@@ -10,4 +11,17 @@ export function isAskedOverXds(source: ConfigSource | undefined): boolean {
     default:
       return false;
   }
+}
+
+/** A reference, with from whom the resource is asked where that is said. */
+export interface AskedReference extends Reference {
+  readonly source?: ConfigSource | undefined;
+}
+
+const DEFAULT_FETCH_TIMEOUT_MS = 15_000;
+
+/** How long a client that starts waits for a resource from this source, in milliseconds; 0: for ever. */
+export function fetchTimeoutMs({ initialFetchTimeout }: ConfigSource): number {
+  if (initialFetchTimeout === undefined) return DEFAULT_FETCH_TIMEOUT_MS;
+  return Number(initialFetchTimeout.seconds) * 1000 + initialFetchTimeout.nanos / 1e6;
 }

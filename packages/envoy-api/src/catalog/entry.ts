@@ -1,6 +1,7 @@
 import type { Message } from "@bufbuild/protobuf";
-import { formatTypeUrl, type Reference, type TypeKind, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, type TermRules, type TypeKind, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
 import type { FieldProblem, FieldProblemCode } from "../problem.ts";
+import type { AskedReference } from "./config-source.ts";
 
 /** Tells what a real client would refuse, or not do. The path is below the message that is checked, in proto names. */
 export type ReportFinding = (
@@ -27,8 +28,12 @@ export interface CatalogEntry {
   readonly nameIn: ((content: Message) => string | undefined) | undefined;
   /** Says how to name a resource that has no name. */
   readonly namingHint: string;
+  /** Other names under which it is asked for, by its name; besides those of the wrapper. */
+  readonly aliasesIn: ((content: Message, name: string) => readonly string[]) | undefined;
+  /** What terms stand for besides names and aliases. */
+  readonly terms: TermRules | undefined;
   /** What it refers to besides the fields of the table in `reference-rule.ts`, wherever the message stands. */
-  readonly referencesIn: ((content: Message) => readonly Reference[]) | undefined;
+  readonly referencesIn: ((content: Message) => readonly AskedReference[]) | undefined;
   /** What makes it invalid for real clients beyond the rules of its descriptor, as warnings: advice, never a refusal (K4). */
   readonly check: ((content: Message, report: ReportFinding, name: string) => void) | undefined;
   /** Whether the check is made wherever the message stands, not only where it is the resource. */
@@ -47,14 +52,16 @@ export interface EntryDefinition<M extends Message> {
   readonly placeholder?: (name: string) => Uint8Array;
   readonly nameIn?: (content: M) => string | undefined;
   readonly namingHint?: string;
-  readonly referencesIn?: (content: M) => readonly Reference[];
+  readonly aliasesIn?: (content: M, name: string) => readonly string[];
+  readonly terms?: TermRules;
+  readonly referencesIn?: (content: M) => readonly AskedReference[];
   readonly check?: (content: M, report: ReportFinding, name: string) => void;
   readonly checksNested?: boolean;
 }
 
 /** Makes an entry. That its functions are given messages of its type only is the promise of the catalog. */
 export function defineEntry<M extends Message>(definition: EntryDefinition<M>): CatalogEntry {
-  const { nameIn, referencesIn, check } = definition;
+  const { nameIn, aliasesIn, referencesIn, check } = definition;
   return {
     type: formatTypeUrl(definition.message),
     kind: definition.kind,
@@ -65,6 +72,8 @@ export function defineEntry<M extends Message>(definition: EntryDefinition<M>): 
     placeholder: definition.placeholder,
     nameIn: nameIn && ((content) => nameIn(content as M)),
     namingHint: definition.namingHint ?? 'give it a "name"',
+    aliasesIn: aliasesIn && ((content, name) => aliasesIn(content as M, name)),
+    terms: definition.terms,
     referencesIn: referencesIn && ((content) => referencesIn(content as M)),
     check: check && ((content, report, name) => check(content as M, report, name)),
     checksNested: definition.checksNested ?? false,
@@ -73,7 +82,7 @@ export function defineEntry<M extends Message>(definition: EntryDefinition<M>): 
 
 /** What the protocol has to know of a type: the entry's own, or that of its v2 twin. */
 export function traitsFrom(entry: CatalogEntry, type: TypeUrl, owes: readonly TypeUrl[]): TypeTraits {
-  const { kind, isFullState, placeholder } = entry;
+  const { kind, isFullState, placeholder, terms } = entry;
   const traits = { type, kind, isFullState, owes };
-  return placeholder === undefined ? traits : { ...traits, placeholder };
+  return { ...traits, ...(placeholder !== undefined && { placeholder }), ...(terms !== undefined && { terms }) };
 }

@@ -1,16 +1,16 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
-import type { Reference } from "@xdskit/protocol";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, DEEPEST_ANY, decodeAny } from "../format/content.ts";
 import { fieldContent, isKeptPlain, messagesIn } from "../format/present-field.ts";
 import { standsForJson } from "../format/struct-message.ts";
+import type { AskedReference } from "./config-source.ts";
 import type { CatalogEntry } from "./entry.ts";
 import { type ReferenceReader, referenceReaders } from "./reference-reader.ts";
 
 /** What a walk through a whole message is to find. */
 export interface Visit {
-  readonly references: Reference[];
+  readonly references: AskedReference[];
   /** Called where a message stands whose catalog entry checks it; the path is that of the message. */
   readonly onChecked: (entry: CatalogEntry, content: Message, path: readonly (string | number)[]) => void;
 }

@@ -1,15 +1,15 @@
 import type { DescField, DescMessage, Message } from "@bufbuild/protobuf";
-import { messageNameOf, type Reference, type TypeUrl } from "@xdskit/protocol";
+import { messageNameOf } from "@xdskit/protocol";
 import type { ConfigSource } from "../../gen/types/envoy/config/core/v3/config_source_pb.d.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import type { Content } from "../format/content.ts";
 import { fieldContent } from "../format/present-field.ts";
-import { isAskedOverXds } from "./config-source.ts";
+import { type AskedReference, isAskedOverXds } from "./config-source.ts";
 import type { CatalogEntry } from "./entry.ts";
 import { type ReferenceRule, referenceRules } from "./reference-rule.ts";
 
 /** Adds what one message refers to by its own fields. */
-export type ReferenceReader = (content: Content, references: Reference[]) => void;
+export type ReferenceReader = (content: Content, references: AskedReference[]) => void;
 
 /** By the full name of the message. Rules for messages that have no descriptor are left out. */
 export function referenceReaders(
@@ -39,14 +39,16 @@ function readerFor(rule: ReferenceRule, schema: Schema): ReferenceReader | undef
   if (message === undefined || field === undefined) return undefined;
   const source = rule.source === undefined ? undefined : fieldsOnTheWay(message, rule.source, schema);
   return (content, references) => {
-    if (source !== undefined && !isAskedOverXds(sourceBehind(content, source))) return;
-    addNames(fieldContent(content, field), rule.refersTo, references);
+    const asked = source && sourceBehind(content, source);
+    if (source !== undefined && !isAskedOverXds(asked)) return;
+    for (const name of namesIn(fieldContent(content, field)))
+      references.push({ type: rule.refersTo, name, source: asked });
   };
 }
 
-function addNames(value: unknown, type: TypeUrl, references: Reference[]): void {
-  if (typeof value === "string") references.push({ type, name: value });
-  if (Array.isArray(value)) for (const name of value) addNames(name, type, references);
+function namesIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return Array.isArray(value) ? value.flatMap(namesIn) : [];
 }
 
 function fieldsOnTheWay(message: DescMessage, dotted: string, schema: Schema): readonly DescField[] {

@@ -13,6 +13,7 @@ import { JsonReader } from "../format/json-reader.ts";
 import { ProblemList } from "../format/problem-list.ts";
 import type { FieldProblem } from "../problem.ts";
 import { catalog, entryOf } from "./catalog.ts";
+import { type AskedReference, fetchTimeoutMs } from "./config-source.ts";
 import type { CatalogEntry } from "./entry.ts";
 import { resolveJsonPath } from "./json-path.ts";
 import { MessageVisits } from "./message-visits.ts";
@@ -22,6 +23,12 @@ import { isWrapperType, type ResourceWrapper, unwrapResource } from "./resource-
 export type ReadResult =
   | { readonly input: ResourceInput; readonly problems: readonly FieldProblem[] }
   | { readonly input: undefined; readonly problems: readonly FieldProblem[] };
+
+/** Something that a client which was given a resource fetches before it uses that. */
+export interface InitialFetch extends Reference {
+  /** How long it waits, in milliseconds; 0: for ever. */
+  readonly timeoutMs: number;
+}
 
 /** A resource on its way in. */
 interface Arrival {
@@ -129,9 +136,25 @@ export class ResourceReader {
     const name = nameOf(arrival, entry, problems);
     if (name === undefined || problems.hasErrors) return refused(problems);
     const references = this.#walk(arrival, entry, name, problems);
+    const { decoded, wrapper } = arrival;
+    const derived = (decoded && entry?.aliasesIn?.(decoded.content, name)) ?? [];
+    const aliases = new Set([...(wrapper.aliases ?? []), ...derived]);
+    aliases.delete(name);
     // The catalog's string, so that a hundred thousand resources do not hold one each.
     const type = entry?.type ?? arrival.type;
-    return { input: resourceInput({ ...arrival, type }, name, references), problems: problems.problems };
+    return { input: resourceInput({ ...arrival, type }, { name, aliases, references }), problems: problems.problems };
+  }
+
+  /** What a client that starts fetches from somewhere before it goes on, with how long it waits. */
+  initialFetches(type: TypeUrl, bytes: Uint8Array): readonly InitialFetch[] {
+    const message = this.#schema.message(type);
+    const content = message && decodeOrReport(message, bytes, new ProblemList());
+    if (message === undefined || content === undefined) return [];
+    const references: AskedReference[] = [];
+    this.#visits.visit(message, content, { references, onChecked: () => {} });
+    return references.flatMap(({ type: wanted, name, source }) =>
+      source === undefined ? [] : [{ type: wanted, name, timeoutMs: fetchTimeoutMs(source) }],
+    );
   }
 
   #walk(arrival: Arrival, entry: CatalogEntry | undefined, name: string, problems: ProblemList): readonly Reference[] {
@@ -140,7 +163,7 @@ export class ResourceReader {
     const check = (checking: CatalogEntry, content: Message, at: Path): void => {
       checking.check?.(content, (...finding) => report(arrival, at, finding, problems), name);
     };
-    const references: Reference[] = [];
+    const references: AskedReference[] = [];
     if (entry?.checksNested === false) check(entry, decoded.content, []);
     this.#visits.visit(decoded.message, decoded.content, { references, onChecked: check });
     return distinct(references);
@@ -202,26 +225,32 @@ function ownNameOf({ decoded }: Arrival, entry: CatalogEntry | undefined): strin
   return typeof name === "string" ? name : undefined;
 }
 
-function distinct(references: readonly Reference[]): readonly Reference[] {
+function distinct(references: readonly AskedReference[]): readonly Reference[] {
   const seen = new Map<string, Reference>();
-  for (const reference of references) {
-    const key = `${reference.type} ${reference.name}`;
-    if (reference.name !== "" && !seen.has(key)) seen.set(key, reference);
+  for (const { type, name } of references) {
+    const key = `${type} ${name}`;
+    if (name !== "" && !seen.has(key)) seen.set(key, { type, name });
   }
   return [...seen.values()];
 }
 
 function resourceInput(
   { type, bytes, wrapper }: Arrival,
-  name: string,
-  references: readonly Reference[],
+  {
+    name,
+    aliases,
+    references,
+  }: Pick<ResourceInput, "name"> & {
+    readonly aliases: ReadonlySet<string>;
+    readonly references: readonly Reference[];
+  },
 ): ResourceInput {
   return {
     type,
     name,
     bytes,
     ...(references.length > 0 && { references }),
-    ...(wrapper.aliases !== undefined && wrapper.aliases.length > 0 && { aliases: wrapper.aliases }),
+    ...(aliases.size > 0 && { aliases: [...aliases] }),
     ...(wrapper.ttlMs !== undefined && { ttlMs: wrapper.ttlMs }),
     ...(wrapper.doNotCache !== undefined && { doNotCache: wrapper.doNotCache }),
     ...(wrapper.metadata !== undefined && { metadata: wrapper.metadata }),

@@ -6,6 +6,7 @@ export type ReferredType =
   | "clusterLoadAssignment"
   | "lbEndpoint"
   | "routeConfiguration"
+  | "virtualHost"
   | "secret"
   | "extensionConfig"
   | "thriftRouteConfiguration"
@@ -17,6 +18,7 @@ export const resourceType: Readonly<Record<ReferredType, TypeUrl>> = {
   clusterLoadAssignment: formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment"),
   lbEndpoint: formatTypeUrl("envoy.config.endpoint.v3.LbEndpoint"),
   routeConfiguration: formatTypeUrl("envoy.config.route.v3.RouteConfiguration"),
+  virtualHost: formatTypeUrl("envoy.config.route.v3.VirtualHost"),
   secret: formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret"),
   extensionConfig: formatTypeUrl("envoy.config.core.v3.TypedExtensionConfig"),
   thriftRouteConfiguration: formatTypeUrl("envoy.extensions.filters.network.thrift_proxy.v3.RouteConfiguration"),

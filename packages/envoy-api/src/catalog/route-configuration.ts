@@ -1,6 +1,8 @@
 import type { VirtualHost } from "../../gen/types/envoy/config/route/v3/route_components_pb.d.ts";
 import type { RouteConfiguration } from "../../gen/types/envoy/config/route/v3/route_pb.d.ts";
+import { type AskedReference, isAskedOverXds } from "./config-source.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
+import { resourceType } from "./resource-type.ts";
 
 /** RDS: its clusters are found by the fields of route actions. Checked inside an HttpConnectionManager too. */
 export const routeConfiguration: CatalogEntry = defineEntry<RouteConfiguration>({
@@ -9,9 +11,19 @@ export const routeConfiguration: CatalogEntry = defineEntry<RouteConfiguration>(
   shortName: "rds",
   v2Message: "envoy.api.v2.RouteConfiguration",
   nameIn: (content) => content.name,
+  // A client that takes a route table anew has forgotten the virtual hosts that it asked for (S-VHD-04).
+  owes: [resourceType.virtualHost],
+  referencesIn: findVirtualHosts,
   check: checkRouteConfiguration,
   checksNested: true,
 });
+
+/** All virtual hosts of a route table that is filled on demand: its name and a slash. */
+function findVirtualHosts(content: RouteConfiguration): readonly AskedReference[] {
+  const source = content.vhds?.configSource;
+  if (!isAskedOverXds(source)) return [];
+  return [{ type: resourceType.virtualHost, name: `${content.name}/`, source }];
+}
 
 function checkRouteConfiguration(content: RouteConfiguration, report: ReportFinding): void {
   const domains = new Map<string, string>();

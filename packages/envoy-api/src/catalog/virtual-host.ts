@@ -1,3 +1,4 @@
+import { formatVirtualHostName, parseVirtualHostName, virtualHostTerms } from "@xdskit/protocol";
 import type { VirtualHost } from "../../gen/types/envoy/config/route/v3/route_components_pb.d.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 
@@ -10,8 +11,17 @@ export const virtualHost: CatalogEntry = defineEntry<VirtualHost>({
   nameIn: (content) => (content.name.includes("/") ? content.name : undefined),
   namingHint:
     'name it "<route configuration>/<host>", best in the virtual host itself, else in an envoy.service.discovery.v3.Resource around it',
+  aliasesIn: findDomains,
+  terms: virtualHostTerms,
   check: checkVirtualHost,
 });
+
+/** A client asks for it by the host of a request, which falls under one of the domains (S-VHD-03). */
+function findDomains(content: VirtualHost, name: string): readonly string[] {
+  const routes = parseVirtualHostName(name)?.routes;
+  if (routes === undefined) return [];
+  return content.domains.map((host) => formatVirtualHostName({ routes, host }));
+}
 
 function checkVirtualHost(content: VirtualHost, report: ReportFinding, name: string): void {
   if (!name.includes("/")) {

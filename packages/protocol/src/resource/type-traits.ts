@@ -1,3 +1,4 @@
+import type { TermRules } from "./term-rules.ts";
 import type { TypeUrl } from "./type-url.ts";
 
 /** The discovery API that a resource type belongs to; the v2 and v3 twins of a type are of one kind. */
@@ -31,6 +32,8 @@ export interface TypeTraits {
    * it was told of refers to, so that it stops waiting (architecture.md 3, a cluster without endpoints).
    */
   readonly placeholder?: (name: string) => Uint8Array;
+  /** What terms its resources answer to besides their names and aliases (S-VHD-03). */
+  readonly terms?: TermRules;
 }
 
 /** In what order the types of one turn leave: what ends warming first, users after what they use (S-ORD-01, S-ORD-07). */

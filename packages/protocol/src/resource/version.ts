@@ -1,4 +1,5 @@
-import type { Resource, ResourceInput } from "./resource.ts";
+import type { Reference, Resource, ResourceInput } from "./resource.ts";
+import { canonicalName, canonicalNames } from "./resource-name.ts";
 
 /**
  * A digest of 128 bits over the parts, in order. The parts are told apart: `["ab", "c"]` and `["a", "bc"]` differ.
@@ -31,9 +32,15 @@ export function formatVersion(sum: bigint): string {
   return text;
 }
 
-/** Gives a resource its version: a digest of what a client would notice, never of when or where it was made (S-VER-08). */
-export function createResource(input: ResourceInput, digest: Digest): Resource {
-  const aliases = input.aliases ?? [];
+/**
+ * Gives a resource its version: a digest of what a client would notice, never of when or where it was made (S-VER-08).
+ * Names are kept in their canonical form (B-XTP-02).
+ */
+export function createResource(given: ResourceInput, digest: Digest): Resource {
+  const name = canonicalName(given.name);
+  const aliases = canonicalNames(given.aliases ?? []);
+  const isCanonical = name === given.name && (given.aliases === undefined || aliases === given.aliases);
+  const input = isCanonical ? given : { ...given, name, aliases };
   const doNotCache = input.doNotCache ?? false;
   const version = input.version ?? formatVersion(contentDigest(input, digest));
   return {
@@ -45,10 +52,16 @@ export function createResource(input: ResourceInput, digest: Digest): Resource {
     doNotCache,
     metadata: input.metadata,
     onDemand: input.onDemand ?? false,
-    references: input.references ?? [],
+    references: canonicalReferences(input.references ?? []),
     version,
     sum: digest([input.name, version]),
   };
+}
+
+/** The same list if nothing in it has another form. */
+function canonicalReferences(references: readonly Reference[]): readonly Reference[] {
+  if (!references.some(({ name }) => canonicalName(name) !== name)) return references;
+  return references.map(({ type, name }) => ({ type, name: canonicalName(name) }));
 }
 
 function contentDigest(input: ResourceInput, digest: Digest): bigint {

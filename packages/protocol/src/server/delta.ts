@@ -7,6 +7,7 @@ import {
   noInitialVersions,
 } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
+import { canonicalNames, isGlob } from "../resource/resource-name.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
@@ -14,7 +15,9 @@ import { Deliveries } from "./delivery.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { Comparison } from "./resume.ts";
-import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
+import { isAsked } from "./selection.ts";
+import { isNamed, Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
+import { candidatesFor, termsBehind } from "./terms.ts";
 import { isTold, type Told, upcomingFrom } from "./told.ts";
 import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
@@ -59,6 +62,7 @@ export class DeltaTypeStream implements TypeStream {
     this.subscription = new Subscription({
       legacyWildcard: forKind(dialect.legacyWildcard, traits.kind),
       wildcardSticky: dialect.wildcardSticky,
+      terms: traits.terms,
     });
   }
 
@@ -89,7 +93,8 @@ export class DeltaTypeStream implements TypeStream {
     if (this.#position === undefined && this.#initial.size === 0) return false;
     let isAny = false;
     for (const name of names) {
-      if (!this.subscription.isWildcard && !this.subscription.names.has(name)) continue;
+      const isCollection = this.traits.terms?.collectionOf(name) === name;
+      if (!isCollection && !this.subscription.isWildcard && !this.subscription.names.has(name)) continue;
       this.#asked.add(name);
       isAny = true;
     }
@@ -116,7 +121,7 @@ export class DeltaTypeStream implements TypeStream {
   next(view: View, present: Present): readonly Answer[] {
     const here: Position = { view, revision: present.revision };
     if (this.#position === undefined) return this.#firstAnswer(here, present);
-    if (this.deliveries.isBlocked) return this.#outOfTurn(here, present);
+    if (this.deliveries.isBlocked) return this.#outOfTurn(this.#position, here, present);
     return this.#inTurn(this.#position, here, present);
   }
 
@@ -136,7 +141,10 @@ export class DeltaTypeStream implements TypeStream {
     return delivery === undefined ? undefined : { as: "nack", nacked: { delivery, error } };
   }
 
-  #subscribe({ subscribe, unsubscribe, initialVersions }: DeltaRequest, isFirst: boolean): SubscriptionChange {
+  #subscribe(request: DeltaRequest, isFirst: boolean): SubscriptionChange {
+    const { initialVersions } = request;
+    const subscribe = canonicalNames(request.subscribe);
+    const unsubscribe = canonicalNames(request.unsubscribe);
     const isNew = (name: string): boolean => !this.subscription.names.has(name);
     const fresh = this.traits.placeholder === undefined ? [] : subscribe.filter(isNew);
     const change = this.subscription.update(subscribe, unsubscribe);
@@ -150,7 +158,9 @@ export class DeltaTypeStream implements TypeStream {
     for (const name of change.dropped) {
       this.#asked.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
-      else this.#ahead.delete(name);
+      // It may still be held for another term.
+      else if (this.traits.terms === undefined && !isNamed(this.subscription.names, name)) this.#ahead.delete(name);
+      if (!this.subscription.isWildcard && isGlob(name)) this.#forgetUncovered();
     }
     if (change.leftWildcard) this.#forgetUncovered();
     if (change.joinedWildcard && !isFirst) this.#rewind();
@@ -160,7 +170,7 @@ export class DeltaTypeStream implements TypeStream {
   /** Only what is still named counts; a name may have been given up and left to a wildcard that is gone too. */
   #forgetUncovered(): void {
     this.#ambiguous.clear();
-    for (const name of this.#ahead.keys()) if (!this.subscription.names.has(name)) this.#ahead.delete(name);
+    for (const name of this.#ahead.keys()) if (!isNamed(this.subscription.names, name)) this.#ahead.delete(name);
   }
 
   /**
@@ -231,7 +241,7 @@ export class DeltaTypeStream implements TypeStream {
       if (!hasMoved || here.view.holder(this.traits.type, name) === undefined) news.removed.add(name);
     }
     for (const term of is.missing) {
-      if (!hasMoved || here.view.find(this.traits.type, term) === undefined) this.#addMissing(news, term);
+      if (!hasMoved || here.view.answersTo(this.traits.type, term).length === 0) this.#addMissing(news, term);
     }
     this.#addAsked(news, here.view, present);
     const { newcomers } = is;
@@ -247,7 +257,7 @@ export class DeltaTypeStream implements TypeStream {
   #comparisonFor(here: Position, present: Present): Comparison {
     const { type, kind } = this.traits;
     // An Envoy that warms a cluster asks for its endpoints first, and has to be given them anew (client-behaviours A16).
-    const trustsVersions = this.#trustsInitial && (kind !== "eds" || this.#options.cameAfterOwner);
+    const trustsVersions = this.#trustsInitial && ((kind !== "eds" && kind !== "leds") || this.#options.cameAfterOwner);
     const { key } = this.#initial;
     const set = this.subscription.nameSet(present.nameSets).key;
     const whole =
@@ -290,10 +300,11 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
-  #outOfTurn(here: Position, present: Present): readonly Answer[] {
+  #outOfTurn(position: Position, here: Position, present: Present): readonly Answer[] {
     if (this.#asked.size === 0 && this.#ambiguous.size === 0) return [];
     const news = noNews();
     this.#addAsked(news, here.view, present);
+    this.#doubt(position, here.view, present);
     this.#asked.clear();
     this.#fresh.clear();
     this.#ambiguous.clear();
@@ -304,26 +315,50 @@ export class DeltaTypeStream implements TypeStream {
 
   #addSince(news: News, name: string, told: string | undefined, view: View): void {
     const now = view.holder(this.traits.type, name);
-    const isCovered = now !== undefined && this.subscription.covers(now);
-    if (isCovered && now.version !== told) news.puts.set(name, now);
+    const isCovered = now !== undefined && isAsked(now, view, this.subscription);
+    // It may answer to more terms by now than it was told to.
+    const isBroad = now !== undefined && !this.subscription.termsFor(now).next().done;
+    if (isCovered && (now.version !== told || isBroad)) news.puts.set(name, now);
     else if (!isCovered && told !== undefined) news.removed.add(name);
   }
 
   #addAsked(news: News, view: View, present: Present): void {
-    for (const term of this.#asked) {
-      const found = view.find(this.traits.type, term);
-      if (found === undefined) this.#addAbsent(news, term, view, present);
-      else if (this.subscription.covers(found)) news.puts.set(found.name, found);
+    for (const term of termsBehind(this.#asked, this.traits, this.subscription, view, present)) {
+      const answers = view.answersTo(this.traits.type, term);
+      if (answers.length === 0) this.#addAbsent(news, term, view, present);
+      for (const found of answers) if (isAsked(found, view, this.subscription)) news.puts.set(found.name, found);
     }
-    for (const name of this.#ambiguous) {
+    for (const name of this.#givenUp(view, present)) {
       const found = view.holder(this.traits.type, name);
-      if (found !== undefined && this.subscription.covers(found)) news.puts.set(name, found);
+      if (found !== undefined && isAsked(found, view, this.subscription)) news.puts.set(name, found);
       else {
         news.removed.add(name);
         news.asked.add(name);
       }
     }
     for (const name of news.puts.keys()) news.removed.delete(name);
+  }
+
+  /** The names behind what was given up; of what nothing stands or stood for, that itself. */
+  *#givenUp(view: View, present: Present): Iterable<string> {
+    for (const term of this.#ambiguous) {
+      const from = this.#position ?? { view, revision: present.revision };
+      const { names } = candidatesFor(term, this.traits, from, view, present);
+      if (names.size === 0) yield term;
+      yield* names;
+    }
+  }
+
+  /**
+   * What was asked for out of turn is answered as things are now. Where that is not how they were at the position, what else
+   * may stand for it may or may not be held: the next answer in turn says so again.
+   */
+  #doubt(position: Position, view: View, present: Present): void {
+    for (const term of this.#asked) {
+      if (this.traits.terms === undefined && !isGlob(term)) continue;
+      const { names, isTouched } = candidatesFor(term, this.traits, position, view, present);
+      if (isTouched) for (const name of names) if (!this.#ahead.has(name)) this.#ahead.set(name, "");
+    }
   }
 
   #addAbsent(news: News, term: string, view: View, present: Present): void {
@@ -378,7 +413,8 @@ export class DeltaTypeStream implements TypeStream {
     present: Present,
     how: { isInTurn?: boolean; mustAnswer?: boolean; newcomers?: ReadonlySet<string> } = {},
   ): readonly Answer[] {
-    const segment: Segment = { puts: [...news.puts.values()], removed: [...news.removed], missing: [...news.missing] };
+    const puts = [...news.puts.values()].map((put) => present.answering(put, here.view, this.subscription));
+    const segment: Segment = { puts, removed: [...news.removed], missing: [...news.missing] };
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
     const body = present.ownBody("delta", here.view, this.traits.type, segment);
     const { isInTurn = true, newcomers } = how;

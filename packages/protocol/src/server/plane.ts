@@ -9,6 +9,7 @@ import { opaqueTraits, type TypeTraits, usesClusters } from "../resource/type-tr
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import type { Digest } from "../resource/version.ts";
 import { reaches } from "../state/difference.ts";
+import type { TableRules } from "../state/layer.ts";
 import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { PlaneEffect } from "./effect.ts";
@@ -67,10 +68,10 @@ export class Plane {
   readonly #timerOf = new Map<TypeStream, { readonly timer: number; readonly ms: number }>();
   /** Resources that a client may go on using when they are gone. */
   readonly #isCluster = (type: TypeUrl): boolean => this.#options.traits(type)?.kind === "cds";
-  /** Whether resources of a type may name Clusters. */
+  /** Whether resources of a type may name Clusters. Virtual hosts come one by one: nobody has all that a route table names. */
   readonly #mayUseClusters = (type: TypeUrl): boolean => {
     const traits = this.#options.traits(type);
-    return traits !== undefined && usesClusters(traits.kind);
+    return traits !== undefined && usesClusters(traits.kind) && traits.kind !== "vhds";
   };
   readonly #history: History<Stream>;
   #placement: Placement;
@@ -80,7 +81,11 @@ export class Plane {
     this.#options = options;
     this.#placement = options.placement;
     this.#present = new Present(options.digest);
-    this.#layers = new LayerSet(this.#isCluster, {
+    const rules: TableRules = {
+      keepsBodies: this.#isCluster,
+      terms: (type) => options.traits(type)?.terms,
+    };
+    this.#layers = new LayerSet(rules, {
       lines: options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES,
       bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
     });

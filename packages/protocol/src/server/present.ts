@@ -19,15 +19,9 @@ import {
 } from "./held-over.ts";
 import { type NameSet, NameSets } from "./name-set.ts";
 import type { Comparison } from "./resume.ts";
+import { answeredTerms, type Selection, selectFrom, selectWhole } from "./selection.ts";
 import { ServedVersions } from "./served.ts";
 import type { Scope, Subscription } from "./subscription.ts";
-
-/** Of a difference or of all there is, what some subscription covers. */
-export interface Selection {
-  readonly puts: readonly Resource[];
-  /** Names that were covered and have no covered holder now. */
-  readonly removed: readonly string[];
-}
 
 /** Something that is about to be sent, and what it takes the place of; undefined where that is not known. */
 export interface Upcoming {
@@ -53,6 +47,8 @@ export class Present {
   readonly #bodies = new Map<string, Body>();
   readonly #ownBodies = new Map<string, Body>();
   readonly #comparisons = new Map<string, Comparison>();
+  readonly #answers = new Map<Resource, Map<string, Resource>>();
+  readonly #bases = new Map<string, readonly string[]>();
   readonly #idsOfSets = new WeakMap<HeldOverSet, number>();
   #lastId = 0;
   readonly #steps = new Map<string, Step>();
@@ -76,7 +72,15 @@ export class Present {
   advance(revision: number, systemVersion: string | undefined): void {
     this.#revision = revision;
     if (systemVersion !== undefined) this.#systemVersion = systemVersion;
-    const all = [this.#differences, this.#selections, this.#bodies, this.#ownBodies, this.#comparisons];
+    const all = [
+      this.#differences,
+      this.#selections,
+      this.#bodies,
+      this.#ownBodies,
+      this.#comparisons,
+      this.#answers,
+      this.#bases,
+    ];
     const ofClusters = [
       this.#steps,
       this.#partings,
@@ -104,7 +108,9 @@ export class Present {
   /** What of a difference a subscription covers; computed once for all who ask for the same names. */
   selectChanges(from: Position, view: View, type: TypeUrl, subscription: Subscription): Selection {
     const key = `${type} ${view.key} ${positionKey(from, view, type)} ${this.#setKey(subscription)}`;
-    return remembered(this.#selections, key, () => selectFrom(this.difference(from, view, type), subscription));
+    return remembered(this.#selections, key, () =>
+      this.#answering(selectFrom(this.difference(from, view, type), view, type, subscription), view, subscription),
+    );
   }
 
   /** What becomes of the Clusters of everybody who stands there, asks for the same, and holds the same over. */
@@ -193,7 +199,28 @@ export class Present {
   /** Everything that a subscription covers; `removed` are the terms that stand for nothing. */
   selectAll(view: View, type: TypeUrl, subscription: Subscription): Selection {
     return remembered(this.#selections, `${type} ${view.key} all ${this.#setKey(subscription)}`, () =>
-      selectWhole(view, type, subscription),
+      this.#answering(selectWhole(view, type, subscription), view, subscription),
+    );
+  }
+
+  /** A resource as it is sent to whoever asked for it by these terms too (S-VHD-03). */
+  answering(resource: Resource, view: View, subscription: Subscription): Resource {
+    if (subscription.terms === undefined) return resource;
+    const terms = answeredTerms(resource, view, resource.type, subscription);
+    if (terms.length === 0) return resource;
+    const known = remembered(this.#answers, resource, () => new Map<string, Resource>());
+    return remembered(known, JSON.stringify(terms), () => ({ ...resource, aliases: [...resource.aliases, ...terms] }));
+  }
+
+  #answering(selection: Selection, view: View, subscription: Subscription): Selection {
+    if (subscription.terms === undefined) return selection;
+    return { ...selection, puts: selection.puts.map((put) => this.answering(put, view, subscription)) };
+  }
+
+  /** Of a collection of the type's own, what a wildcard covers. */
+  baseOf(view: View, type: TypeUrl, collection: string): readonly string[] {
+    return remembered(this.#bases, `${type} ${view.key} ${collection}`, () =>
+      [...view.within(type, collection)].flatMap(({ name, onDemand }) => (onDemand ? [] : [name])),
     );
   }
 
@@ -251,7 +278,8 @@ export class Present {
     const names = segment.puts.length + segment.removed.length + segment.missing.length;
     const make = (): Body => ({ variant, type, version: this.version(variant, view, type), segments: [segment] });
     if (names > 16 || this.#ownBodies.size >= OWN_BODIES_KEPT) return make();
-    const told = segment.puts.map((put) => `${put.name} ${put.version}`);
+    // Of one version, one may list more of the terms that it was asked for by.
+    const told = segment.puts.map(({ name, version, aliases }) => [name, version, ...aliases]);
     const key = JSON.stringify([
       variant,
       type,
@@ -316,32 +344,6 @@ export class Present {
       segments: segments(),
     }));
   }
-}
-
-function selectFrom(difference: Difference, subscription: Subscription): Selection {
-  const puts: Resource[] = [];
-  const removed: string[] = [];
-  for (const { name, then, now } of difference.changes) {
-    const wasCovered = then !== undefined && subscription.covers(then);
-    if (now !== undefined && subscription.covers(now)) {
-      if (!(wasCovered && then.version === now.version)) puts.push(now);
-    } else if (wasCovered) removed.push(name);
-  }
-  return { puts, removed };
-}
-
-function selectWhole(view: View, type: TypeUrl, subscription: Subscription): Selection {
-  const puts = new Map<string, Resource>();
-  if (subscription.isWildcard) {
-    for (const resource of view.members(type)) if (!resource.onDemand) puts.set(resource.name, resource);
-  }
-  const removed: string[] = [];
-  for (const term of subscription.names) {
-    const resource = view.find(type, term);
-    if (resource === undefined) removed.push(term);
-    else puts.set(resource.name, resource);
-  }
-  return { puts: [...puts.values()], removed };
 }
 
 function remembered<K, T>(map: Map<K, T>, key: K, make: () => T): T {

@@ -7,7 +7,7 @@ import type { Variant } from "./event.ts";
 import { type HeldOverSet, nothingHeldOver, type Removable } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { SotwTypeStream } from "./sotw.ts";
-import type { Scope, Subscription } from "./subscription.ts";
+import { isNamed, type Scope, type Subscription } from "./subscription.ts";
 import type { Answer, TypeStream, Understood } from "./type-stream.ts";
 
 /**
@@ -60,7 +60,7 @@ export class RemovalsLast implements TypeStream {
     const understood = this.#machine.onRequest(request);
     if (request.kind === "sotw" && understood.as === "initial") this.#reported = request.versionInfo;
     const { isWildcard, names } = this.subscription;
-    if (!isWildcard) this.#heldOver = this.#heldOver.without((name) => !names.has(name));
+    if (!isWildcard) this.#heldOver = this.#heldOver.without((name) => !isNamed(names, name));
     return understood;
   }
 

@@ -1,8 +1,10 @@
 import type { InitialVersions } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
+import { canonicalName } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
-import type { Subscription } from "./subscription.ts";
+import { isAsked } from "./selection.ts";
+import { isNamed, type Subscription } from "./subscription.ts";
 
 /** How many names are compared before others get their turn: 1 to 9 ms. */
 const NAMES_PER_STEP = 10_000;
@@ -27,6 +29,8 @@ export class Comparison {
   readonly #trustsVersions: boolean;
   #rest: Iterator<readonly [string, string]> | undefined;
   #covered = 0;
+  /** Collections of the type's own that terms belong to. */
+  #collections: ReadonlySet<string> | undefined;
 
   /** `trustsVersions`: what the client reports at the current version need not be sent. */
   constructor(
@@ -55,16 +59,26 @@ export class Comparison {
       if (next.done === true) {
         this.#rest = undefined;
         this.#addUnknown();
-      } else this.#compare(next.value[0], next.value[1]);
+      } else this.#compare(canonicalName(next.value[0]), next.value[1]);
     }
   }
 
   #compare(name: string, version: string): void {
     const now = this.#view.holder(this.#type, name);
-    if (now !== undefined && this.#subscription.covers(now)) {
+    if (now !== undefined && isAsked(now, this.#view, this.#subscription)) {
       this.#covered++;
       if (!this.#trustsVersions || now.version !== version) this.puts.push(now);
-    } else if (this.#subscription.isWildcard || this.#subscription.names.has(name)) this.removed.push(name);
+    } else if (this.#mayBeHeld(name)) this.removed.push(name);
+  }
+
+  /** Whether it may have been given for what is asked for: by its name, or for a term of its collection. */
+  #mayBeHeld(name: string): boolean {
+    const { isWildcard, names, terms } = this.#subscription;
+    if (isWildcard || isNamed(names, name)) return true;
+    const collection = terms?.collectionOf(name);
+    if (terms === undefined || collection === undefined) return false;
+    this.#collections ??= new Set([...names].flatMap((term) => terms.collectionOf(term) ?? []));
+    return this.#collections.has(collection);
   }
 
   /** What the client should hold and did not list. If it listed as many as there are, there is nothing of the kind. */
@@ -72,7 +86,7 @@ export class Comparison {
     const { isWildcard, names } = this.#subscription;
     if (names.size === 0 && this.#covered === this.#view.coveredBy(this.#type)) return;
     const listed = new Set<string>();
-    for (const [name] of this.#initial) listed.add(name);
+    for (const [name] of this.#initial) listed.add(canonicalName(name));
     const add = (resource: Resource): void => {
       if (listed.has(resource.name)) return;
       listed.add(resource.name);
@@ -81,9 +95,9 @@ export class Comparison {
     };
     if (isWildcard) for (const member of this.#view.members(this.#type)) if (!member.onDemand) add(member);
     for (const term of names) {
-      const found = this.#view.find(this.#type, term);
-      if (found !== undefined) add(found);
-      else if (!listed.has(term)) this.missing.push(term);
+      const answers = this.#view.answersTo(this.#type, term);
+      for (const found of answers) add(found);
+      if (answers.length === 0 && !listed.has(term)) this.missing.push(term);
     }
   }
 }

@@ -2,13 +2,14 @@ import { forKind } from "../dialect/dialect.ts";
 import type { Segment } from "../message/body.ts";
 import type { DiscoveryRequest, SotwRequest } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
+import { canonicalNames } from "../resource/resource-name.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries } from "./delivery.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
-import { Subscription, understandChange } from "./subscription.ts";
+import { isNamed, Subscription, understandChange } from "./subscription.ts";
 import { isTold, type Told, upcomingFrom } from "./told.ts";
 import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
@@ -48,6 +49,7 @@ export class SotwTypeStream implements TypeStream {
     this.subscription = new Subscription({
       legacyWildcard: dialect.ignoreHints || forKind(dialect.legacyWildcard, traits.kind),
       wildcardSticky: dialect.wildcardSticky,
+      terms: traits.terms,
     });
   }
 
@@ -178,12 +180,13 @@ export class SotwTypeStream implements TypeStream {
 
   #rename(request: SotwRequest): "subscribe" | "unsubscribe" | "repeat" {
     if (this.#doubted.size > 0) {
-      for (const name of request.names) if (this.#doubted.has(name)) this.#asked.add(name);
+      for (const name of canonicalNames(request.names)) if (this.#doubted.has(name)) this.#asked.add(name);
       this.#doubted.clear();
     }
     if (request.names === this.#listed) return "repeat";
     this.#listed = request.names;
-    const change = this.subscription.replace(this.#options.dialect.ignoreHints ? [] : request.names);
+    const names = canonicalNames(request.names);
+    const change = this.subscription.replace(this.#options.dialect.ignoreHints ? [] : names);
     for (const name of change.asked) {
       this.#asked.add(name);
       if (this.#resumedVersion === undefined || this.#position !== undefined) this.#fresh.add(name);
@@ -199,14 +202,14 @@ export class SotwTypeStream implements TypeStream {
   /** A stale request changes nothing, but what it gave up the client may have dropped: named again, it is new (S-SUB-06). */
   #doubt(names: readonly string[]): void {
     if (names === this.#listed) return;
-    const listed = new Set(names);
+    const listed = new Set(canonicalNames(names));
     for (const name of this.subscription.names) if (!listed.has(name)) this.#doubted.add(name);
   }
 
   #forgetUncovered(): void {
     const { isWildcard, names } = this.subscription;
     for (const name of this.#asked) if (!isWildcard && !names.has(name)) this.#asked.delete(name);
-    for (const name of this.#ahead.keys()) if (!isWildcard && !names.has(name)) this.#ahead.delete(name);
+    for (const name of this.#ahead.keys()) if (!isWildcard && !isNamed(names, name)) this.#ahead.delete(name);
   }
 
   #isInSync(position: Position, here: Position): boolean {
@@ -235,7 +238,7 @@ export class SotwTypeStream implements TypeStream {
   /** Every covered resource, if any covered one changed or is asked for (S-RES-03, S-RES-04). */
   #fullState(position: Position, here: Position, present: Present): readonly Answer[] {
     const { type } = this.traits;
-    const asked = [...this.#asked].flatMap((term) => this.#find(here.view, term) ?? []);
+    const asked = [...this.#asked].flatMap((term) => this.#find(here.view, term));
     const changes = present.selectChanges(position, here.view, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
     const isAsked = asked.length > 0 || this.#mustAnswer || this.#mayArriveGone;
@@ -286,7 +289,7 @@ export class SotwTypeStream implements TypeStream {
   #outOfTurn(here: Position, present: Present): readonly Answer[] {
     const found = [...new Set(this.#findAsked(here.view, present))];
     // Who asked for what is not there has to be told when it is, even if it is then what it was before.
-    for (const term of this.#asked) if (this.#find(here.view, term) === undefined) this.#ahead.set(term, undefined);
+    for (const term of this.#asked) if (this.#find(here.view, term).length === 0) this.#ahead.set(term, undefined);
     this.#asked.clear();
     this.#fresh.clear();
     if (found.length === 0) return [];
@@ -297,18 +300,17 @@ export class SotwTypeStream implements TypeStream {
   #findAsked(view: View, present: Present): readonly Resource[] {
     const missing: string[] = [];
     const found = [...this.#asked].flatMap((term) => {
-      const resource = this.#find(view, term);
-      if (resource === undefined) missing.push(term);
-      else this.#placeheld.delete(resource.name);
-      return resource ?? [];
+      const answers = this.#find(view, term);
+      if (answers.length === 0) missing.push(term);
+      for (const { name } of answers) this.#placeheld.delete(name);
+      return answers;
     });
     return [...found, ...this.#placeholders(missing, view, present)];
   }
 
   /** What a term stands for, unless it was given up meanwhile and no wildcard covers it. */
-  #find(view: View, term: string): Resource | undefined {
-    const found = view.find(this.traits.type, term);
-    return found !== undefined && this.subscription.covers(found) ? found : undefined;
+  #find(view: View, term: string): readonly Resource[] {
+    return view.answersTo(this.traits.type, term).filter((found) => this.subscription.covers(found));
   }
 
   #placeholders(missing: readonly string[], view: View, present: Present): readonly Resource[] {

@@ -322,8 +322,9 @@ export class Stream implements OrderedStream {
 
   /** What the news owe follows in this turn where it is asked for here, and is told to the node's other streams. */
   #collectOwed(type: TypeStream, news: Answer["news"], owed: Map<TypeUrl, Set<string>>): void {
-    if (type.traits.owes.length === 0 || !this.identity.dialect.resendEdsOnClusterChange) return;
-    for (const owedType of type.traits.owes) {
+    const { kind, owes } = type.traits;
+    if (owes.length === 0 || (kind === "cds" && !this.identity.dialect.resendEdsOnClusterChange)) return;
+    for (const owedType of owes) {
       const here = this.#types.get(owedType);
       if (!this.#mayOwe(type, here)) continue;
       const names = owed.get(owedType) ?? new Set();
@@ -357,7 +358,7 @@ export class Stream implements OrderedStream {
     const missing: string[] = [];
     for (const term of subscription.names) {
       if (missing.length === MISSING_SHOWN) break;
-      if (this.view.find(type.traits.type, term) === undefined) missing.push(term);
+      if (this.view.answersTo(type.traits.type, term).length === 0) missing.push(term);
     }
     return {
       type: type.traits.type,

@@ -1,3 +1,5 @@
+import { globOf } from "../resource/resource-name.ts";
+import type { TermRules } from "../resource/term-rules.ts";
 import type { Past } from "../state/journal.ts";
 import { emptyNameSet, type NameSet, type NameSets } from "./name-set.ts";
 
@@ -28,11 +30,21 @@ export interface Scope {
   readonly names: ReadonlySet<string>;
 }
 
-/** Whether a resource, or what it was, is asked for: by name, by alias, or by a wildcard that covers it (S-DLT-13). */
+/**
+ * Whether a resource, or what it was, is asked for: by name, by alias, by the glob collection that it is a member of
+ * (B-XTP-05), or by a wildcard that covers it (S-DLT-13).
+ */
 export function covers({ isWildcard, names }: Scope, resource: Past): boolean {
   if (isWildcard && !resource.onDemand) return true;
   if (names.size === 0) return false;
-  return names.has(resource.name) || resource.aliases.some((alias) => names.has(alias));
+  return isNamed(names, resource.name) || resource.aliases.some((alias) => names.has(alias));
+}
+
+/** Whether names ask for a name: by itself, or by its glob collection. */
+export function isNamed(names: ReadonlySet<string>, name: string): boolean {
+  if (names.has(name)) return true;
+  const glob = globOf(name);
+  return glob !== undefined && names.has(glob);
 }
 
 /** How editions and clients differ in what naming nothing means. */
@@ -41,6 +53,8 @@ export interface SubscriptionRules {
   readonly legacyWildcard: boolean;
   /** Who named nothing at first gets everything for the stream's life (S-SUB-14). */
   readonly wildcardSticky: boolean;
+  /** What terms of the type stand for besides names and aliases. */
+  readonly terms?: TermRules | undefined;
 }
 
 /**
@@ -84,9 +98,27 @@ export class Subscription {
     return this.#interned;
   }
 
-  /** Whether a resource, or what it was, is asked for: by name, by alias, or by a wildcard that covers it (S-DLT-13). */
+  /** What terms stand for besides names and aliases. */
+  get terms(): TermRules | undefined {
+    return this.#rules.terms;
+  }
+
+  /** Whether a resource, or what it was, may answer to anything that is asked for. */
   covers(resource: Past): boolean {
-    return covers(this, resource);
+    if (covers(this, resource)) return true;
+    return this.#rules.terms !== undefined && !this.termsFor(resource).next().done;
+  }
+
+  /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
+  *termsFor({ name, aliases }: Past): Generator<string, void> {
+    const { terms } = this.#rules;
+    if (terms === undefined) return;
+    const called = [name, ...aliases];
+    const broad = called.filter((alias) => terms.isBroad(alias));
+    if (broad.length === 0) return;
+    for (const term of this.#names) {
+      if (!called.includes(term) && broad.some((alias) => terms.matches(alias, term))) yield term;
+    }
   }
 
   /** What is asked for now, for later: a subscription changes. */

@@ -31,7 +31,6 @@ export function* upcomingFrom(
 ): Iterable<Upcoming> {
   yield* present.upcoming(position, view, type, subscription);
   for (const term of [...asked, ...ahead.keys()]) {
-    const resource = view.find(type, term);
-    if (resource !== undefined) yield { resource, replaces: undefined };
+    for (const resource of view.answersTo(type, term)) yield { resource, replaces: undefined };
   }
 }

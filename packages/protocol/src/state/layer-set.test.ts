@@ -13,7 +13,8 @@ interface Watcher {
 }
 
 const boundless = { lines: 1_000_000, bytes: 1_000_000_000 };
-const layerSet = (limits = boundless): LayerSet<Watcher> => new LayerSet((type) => type === CLUSTER, limits);
+const layerSet = (limits = boundless): LayerSet<Watcher> =>
+  new LayerSet({ keepsBodies: (type) => type === CLUSTER }, limits);
 
 /** The keys of the views that a transaction concerns; undefined if it changed nothing. */
 function apply(layers: LayerSet<Watcher>, revision: number, ...changes: LayerChange[]): readonly string[] | undefined {

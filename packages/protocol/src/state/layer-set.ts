@@ -1,6 +1,7 @@
+import { canonicalName } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { formatVersion } from "../resource/version.ts";
-import { Layer } from "./layer.ts";
+import { Layer, type TableRules } from "./layer.ts";
 import type { Table } from "./table.ts";
 import type { LayerChange, Transaction } from "./transaction.ts";
 import { View } from "./view.ts";
@@ -32,7 +33,7 @@ interface Watched<W> {
 
 /** Every layer and every view of them that somebody watches. `W` is who watches. */
 export class LayerSet<W extends object> {
-  readonly #keepsBodies: (type: TypeUrl) => boolean;
+  readonly #rules: TableRules;
   readonly #limits: JournalLimits;
   readonly #layers = new Map<string, Layer>();
   readonly #views = new Map<string, Watched<W>>();
@@ -41,8 +42,8 @@ export class LayerSet<W extends object> {
   readonly #trimAt = new WeakMap<Table, JournalLimits>();
   #long = new Map<Table, { readonly layer: Layer; readonly type: TypeUrl }>();
 
-  constructor(keepsBodies: (type: TypeUrl) => boolean, limits: JournalLimits) {
-    this.#keepsBodies = keepsBodies;
+  constructor(rules: TableRules, limits: JournalLimits) {
+    this.#rules = rules;
     this.#limits = limits;
   }
 
@@ -67,7 +68,7 @@ export class LayerSet<W extends object> {
       this.#views.get(key)?.view ??
       new View(
         key,
-        names.map((name) => this.#layers.get(name) ?? new Layer(name, this.#keepsBodies)),
+        names.map((name) => this.#layers.get(name) ?? new Layer(name, this.#rules)),
       )
     );
   }
@@ -124,7 +125,7 @@ export class LayerSet<W extends object> {
       const { journal } = table;
       const oldest = oldestCursor(type, layer);
       // Who comes back may stand further back than anybody who is here.
-      journal.trim(this.#keepsBodies(type) ? Math.min(oldest, journal.middle) : oldest);
+      journal.trim(this.#rules.keepsBodies(type) ? Math.min(oldest, journal.middle) : oldest);
       while (journal.length > this.#limits.lines || journal.bytes > this.#limits.bytes) {
         journal.trim(journal.middle);
         cut.add(type);
@@ -162,7 +163,7 @@ export class LayerSet<W extends object> {
     let isChanged = false;
     for (const put of change.puts ?? []) if (layer.tableFor(put.type).put(put, revision)) isChanged = true;
     for (const { type, name } of change.deletes ?? [])
-      if (layer.table(type)?.delete(name, revision) === true) isChanged = true;
+      if (layer.table(type)?.delete(canonicalName(name), revision) === true) isChanged = true;
     for (const [type, version] of change.typeVersions ?? []) {
       if (layer.tableFor(type).printVersion(version)) isChanged = true;
     }
@@ -181,7 +182,7 @@ export class LayerSet<W extends object> {
   #layer(name: string): Layer {
     let layer = this.#layers.get(name);
     if (layer === undefined) {
-      layer = new Layer(name, this.#keepsBodies);
+      layer = new Layer(name, this.#rules);
       this.#layers.set(name, layer);
     }
     return layer;

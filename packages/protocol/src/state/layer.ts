@@ -1,15 +1,23 @@
+import type { TermRules } from "../resource/term-rules.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { Table } from "./table.ts";
+
+/** What tables differ in by their type. */
+export interface TableRules {
+  /** The journal keeps whole resources. */
+  readonly keepsBodies: (type: TypeUrl) => boolean;
+  readonly terms?: (type: TypeUrl) => TermRules | undefined;
+}
 
 /** A named set of resources of all types. */
 export class Layer {
   readonly name: string;
   readonly #tables = new Map<TypeUrl, Table>();
-  readonly #keepsBodies: (type: TypeUrl) => boolean;
+  readonly #rules: TableRules;
 
-  constructor(name: string, keepsBodies: (type: TypeUrl) => boolean) {
+  constructor(name: string, rules: TableRules) {
     this.name = name;
-    this.#keepsBodies = keepsBodies;
+    this.#rules = rules;
   }
 
   get tables(): ReadonlyMap<TypeUrl, Table> {
@@ -25,7 +33,7 @@ export class Layer {
   tableFor(type: TypeUrl): Table {
     let table = this.#tables.get(type);
     if (table === undefined) {
-      table = new Table(this.#keepsBodies(type));
+      table = new Table(this.#rules.keepsBodies(type), this.#rules.terms?.(type));
       this.#tables.set(type, table);
     }
     return table;

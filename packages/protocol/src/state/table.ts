@@ -1,7 +1,9 @@
 import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
+import type { TermRules } from "../resource/term-rules.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, subtractSums } from "../resource/version.ts";
+import { Collections } from "./collections.ts";
 import { Journal, type Past, type PastNames } from "./journal.ts";
 
 /** Pasts of one table at one of its changes, with the segment that leads from there to now. */
@@ -17,7 +19,9 @@ export class Table {
   readonly #keepsBodies: boolean;
   /** How many resources refer to a name, for the types that somebody asked about. */
   readonly #referrers = new Map<TypeUrl, Map<string, number>>();
+  readonly #terms: TermRules | undefined;
   #namesByAlias: Map<string, Set<string>> | undefined;
+  #collections: Collections | undefined;
   #sum = 0n;
   #changedAt = 0;
   #onDemand = 0;
@@ -26,8 +30,9 @@ export class Table {
   #whole: Segment | undefined;
 
   /** `keepsBodies`: the journal keeps whole resources, because a client may go on using what was replaced. */
-  constructor(keepsBodies: boolean) {
+  constructor(keepsBodies: boolean, terms?: TermRules) {
     this.#keepsBodies = keepsBodies;
+    this.#terms = terms;
   }
 
   get resources(): ReadonlyMap<string, Resource> {
@@ -68,6 +73,7 @@ export class Table {
     )
       return false;
     this.#resources.set(resource.name, resource);
+    if (before === undefined) this.#collections?.add(resource.name);
     this.#account(before, -1);
     this.#account(resource, 1);
     this.#note(revision, resource.name, before);
@@ -88,6 +94,7 @@ export class Table {
     const before = this.#resources.get(name);
     if (before === undefined) return false;
     this.#resources.delete(name);
+    this.#collections?.remove(name);
     this.#account(before, -1);
     this.#note(revision, name, before);
     return true;
@@ -107,6 +114,17 @@ export class Table {
     if (names === undefined) return undefined;
     const first = [...names].sort()[0];
     return first === undefined ? undefined : this.#resources.get(first);
+  }
+
+  /** The names of the members of a collection. */
+  within(collection: string): ReadonlySet<string> {
+    this.#collections ??= new Collections(this.#resources.keys(), this.#terms);
+    return this.#collections.membersOf(collection);
+  }
+
+  /** What terms stand for here besides names and aliases. */
+  get terms(): TermRules | undefined {
+    return this.#terms;
   }
 
   /** Whether any resource of this table refers to a resource of that type by that name. */

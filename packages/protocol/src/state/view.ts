@@ -1,5 +1,6 @@
 import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
+import { isGlob } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, formatVersion, subtractSums } from "../resource/version.ts";
 import type { Layer } from "./layer.ts";
@@ -35,8 +36,40 @@ export class View {
     return undefined;
   }
 
-  /** The resource that a subscribed term stands for: by name, else by alias (S-DLT-13). */
+  /** The resource that a subscribed term stands for: by name, else by alias (S-DLT-13), else by what answers to it as well. */
   find(type: TypeUrl, term: string): Resource | undefined {
+    const called = this.called(type, term);
+    if (called !== undefined) return called;
+    const terms = this.layers.find((layer) => layer.table(type)?.terms !== undefined)?.table(type)?.terms;
+    for (const alias of terms?.broader(term) ?? []) {
+      const broader = this.called(type, alias);
+      if (broader !== undefined) return broader;
+    }
+    return undefined;
+  }
+
+  /** Every resource that a subscribed term stands for: the members of a glob collection, or the one that `find` finds. */
+  answersTo(type: TypeUrl, term: string): readonly Resource[] {
+    if (isGlob(term)) return [...this.within(type, term)];
+    const found = this.find(type, term);
+    return found === undefined ? [] : [found];
+  }
+
+  /** The members of a collection that the view's nodes see. */
+  *within(type: TypeUrl, collection: string): Iterable<Resource> {
+    for (const [depth, layer] of this.layers.entries()) {
+      const table = layer.table(type);
+      if (table === undefined) continue;
+      const above = this.#tablesAbove(type, depth);
+      for (const name of table.within(collection)) {
+        const resource = table.resources.get(name);
+        if (resource !== undefined && !above.some((upper) => upper.resources.has(name))) yield resource;
+      }
+    }
+  }
+
+  /** The resource of that name, or else of that alias. */
+  called(type: TypeUrl, term: string): Resource | undefined {
     const named = this.holder(type, term);
     if (named !== undefined) return named;
     for (const layer of this.layers) {

@@ -6,7 +6,7 @@ import { CLUSTER, resource } from "./resources.ts";
 /** One layer written at one revision after the other. */
 export class WrittenLayer extends Layer {
   constructor(name: string, puts: readonly Resource[] = [], revision = 1) {
-    super(name, () => false);
+    super(name, { keepsBodies: () => false });
     this.put(revision, ...puts);
   }
 

@@ -8,6 +8,7 @@ import {
   type ResourceInput,
   type TypeTraits,
   type TypeUrl,
+  virtualHostTerms,
 } from "@xdskit/protocol";
 
 export const digest: Digest = (parts) => {
@@ -23,6 +24,8 @@ export const LISTENER: TypeUrl = formatTypeUrl("envoy.config.listener.v3.Listene
 export const ROUTE: TypeUrl = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
 export const CLUSTER: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 export const ENDPOINTS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
+export const HOST: TypeUrl = formatTypeUrl("envoy.config.route.v3.VirtualHost");
+export const LB_ENDPOINT: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.LbEndpoint");
 export const EXTENSION: TypeUrl = formatTypeUrl("envoy.config.core.v3.TypedExtensionConfig");
 export const UNKNOWN: TypeUrl = formatTypeUrl("acme.Unheard");
 
@@ -32,6 +35,8 @@ const described: readonly TypeTraits[] = [
   { type: CLUSTER, kind: "cds", isFullState: true, owes: [ENDPOINTS] },
   { type: ENDPOINTS, kind: "eds", isFullState: false, owes: [] },
   { type: EXTENSION, kind: "ecds", isFullState: false, owes: [] },
+  { type: HOST, kind: "vhds", isFullState: false, owes: [], terms: virtualHostTerms },
+  { type: LB_ENDPOINT, kind: "leds", isFullState: false, owes: [] },
 ];
 
 /** The types that these tests know. */

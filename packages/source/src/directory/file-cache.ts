@@ -150,7 +150,8 @@ export class FileCache {
     }
     if (reading.isPatient && role.format === "yaml" && this.#isUnfinished(path, found)) return "changing";
     const known = before?.known ?? new KnownResources();
-    const content = await decodeFile({ file: path, format: role.format, bytes: found.bytes }, reading.decoding, known);
+    const decoding = role.isOnDemand === true ? { ...reading.decoding, isOnDemand: true } : reading.decoding;
+    const content = await decodeFile({ file: path, format: role.format, bytes: found.bytes }, decoding, known);
     this.#keep(path, { stamp: found.stamp, digest, layerFile: { file: path, layer: role.layer, content }, known });
     return "changed";
   }

@@ -2,6 +2,7 @@ import type { Case } from "../../case.ts";
 import { absenceCases } from "./absence.ts";
 import { acknowledgementCases } from "./acknowledgement.ts";
 import { aggregationCases } from "./aggregation.ts";
+import { collectionCases } from "./collection.ts";
 import { deletionCases } from "./deletion.ts";
 import { deltaCases } from "./delta.ts";
 import { diagramCases } from "./diagrams.ts";
@@ -9,6 +10,7 @@ import { generalCases } from "./general.ts";
 import { meetingCases } from "./meeting.ts";
 import { nodeCases } from "./node.ts";
 import { nonceCases } from "./nonce.ts";
+import { onDemandCases } from "./on-demand.ts";
 import { orderCases } from "./order.ts";
 import { reconnectCases } from "./reconnect.ts";
 import { responseCases } from "./response.ts";
@@ -39,6 +41,8 @@ export const serverCases: readonly Case[] = [
   ...warmingCases,
   ...aggregationCases,
   ...orderCases,
+  ...onDemandCases,
+  ...collectionCases,
   ...validationCases,
   ...diagramCases,
   ...meetingCases,

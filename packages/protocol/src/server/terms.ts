@@ -1,0 +1,61 @@
+import { globOf, isGlob } from "../resource/resource-name.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
+import type { Position } from "../state/difference.ts";
+import type { View } from "../state/view.ts";
+import type { Present } from "./present.ts";
+import type { Subscription } from "./subscription.ts";
+
+/**
+ * Terms to be answered, with what is subscribed of a collection of the type's own in the place of the collection. Only what
+ * is there: that nothing answers to a term was said when it was asked for (S-VHD-04).
+ */
+export function* termsBehind(
+  terms: Iterable<string>,
+  { type, terms: rules }: TypeTraits,
+  subscription: Subscription,
+  view: View,
+  present: Present,
+): Iterable<string> {
+  for (const term of terms) {
+    if (rules?.collectionOf(term) !== term) {
+      yield term;
+      continue;
+    }
+    if (subscription.isWildcard) yield* present.baseOf(view, type, term);
+    for (const name of subscription.names) {
+      if (rules.collectionOf(name) === term && view.find(type, name) !== undefined) yield name;
+    }
+  }
+}
+
+/** What may stand for a term, or may have stood for it at a position. */
+export interface Candidates {
+  readonly names: ReadonlySet<string>;
+  /** Something changed among them since. */
+  readonly isTouched: boolean;
+}
+
+/** Everything that a term may stand for in a view, and may have stood for where a client was last told. */
+export function candidatesFor(
+  term: string,
+  { type, terms: rules }: TypeTraits,
+  from: Position,
+  view: View,
+  present: Present,
+): Candidates {
+  const names = new Set<string>();
+  const called = isGlob(term) ? undefined : new Set([term, ...(rules?.broader(term) ?? [])]);
+  if (called === undefined) for (const { name } of view.within(type, term)) names.add(name);
+  for (const alias of called ?? []) {
+    const resource = view.called(type, alias);
+    if (resource !== undefined) names.add(resource.name);
+  }
+  let isTouched = false;
+  for (const { name, then, now } of present.difference(from, view, type).changes) {
+    const aliases = [name, ...(then?.aliases ?? []), ...(now?.aliases ?? [])];
+    if (called === undefined ? globOf(name) !== term : !aliases.some((alias) => called.has(alias))) continue;
+    names.add(name);
+    isTouched = true;
+  }
+  return { names, isTouched };
+}
