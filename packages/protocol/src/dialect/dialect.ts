@@ -25,6 +25,10 @@ export interface Dialect {
   readonly deltaRemovals: PerKind<"at-once" | "when-unreferenced">;
   /** Delta: each resource in a response of its own (S-RES-07). */
   readonly deltaOnePerResponse: boolean;
+  /** How many bytes of resources and names one response holds at most, where an answer may be split (S-RES-08). */
+  readonly maxResponseBytes: number;
+  /** A client of this kind of resource can do with an answer that comes in several responses (client-behaviours D9). */
+  readonly maySplit: PerKind<boolean>;
   /** State of the World: a request with another version than the answered one is a NACK too (S-ACK-06). */
   readonly nackByVersion: boolean;
   /** What becomes of names in a request with a stale nonce (S-NON-07). */

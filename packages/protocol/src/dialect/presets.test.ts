@@ -21,6 +21,8 @@ describe("the dialect of a client that nobody knows", () => {
       deltaMissing: { otherwise: "removed" },
       deltaRemovals: { otherwise: "at-once" },
       deltaOnePerResponse: false,
+      maxResponseBytes: 3.5 * 1024 * 1024,
+      maySplit: { otherwise: true },
       nackByVersion: false,
       staleNonce: "ignore",
       resumeSkip: { otherwise: false },
@@ -67,6 +69,7 @@ describe("a known client", () => {
     expect(forKind(dialect.deltaRemovals, "lds")).toBe("at-once");
     expect(where(dialect.withheldAckLimitMs, 1_000)).toEqual(["cds"]);
     expect(where(dialect.nackMayBeOfOlder, true)).toEqual(["cds"]);
+    expect(where(dialect.maySplit, true)).toEqual(["eds", "sds", "rds", "leds"]);
     expect(dialect.wildcardSticky).toBe(false);
   });
 

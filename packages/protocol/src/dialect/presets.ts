@@ -11,6 +11,9 @@ const current: Dialect = {
   deltaMissing: { otherwise: "removed" },
   deltaRemovals: { otherwise: "at-once" },
   deltaOnePerResponse: false,
+  // Clients made of gRPC's libraries take 4 MiB (client-behaviours F1).
+  maxResponseBytes: 3.5 * 1024 * 1024,
+  maySplit: { otherwise: true },
   nackByVersion: false,
   staleNonce: "ignore",
   resumeSkip: { otherwise: false },
@@ -58,12 +61,14 @@ const knownClients: readonly KnownClient[] = [
   {
     // Envoy 1.39 (client-behaviours 0.1): a listener waits for ever on `removed_resources` of its route (C3), a removed
     // ECDS filter fails live traffic (C3), an unknown virtual host is a body-less Resource (H3), and CDS answers on ADS
-    // are settled only when nothing warms, sometimes on the wrong nonce (A16).
+    // are settled only when nothing warms, sometimes on the wrong nonce (A16). It takes a response of any size, and the first
+    // one of a type for all there is, so only what it waits for name by name may be split (D9).
     isNamed: (name) => name === "envoy",
     overrides: {
       legacyWildcard: { otherwise: false, lds: true, cds: true, srds: true, vhds: true },
       deltaMissing: { otherwise: "removed", rds: "none", ecds: "none", vhds: "empty-resource" },
       deltaRemovals: { otherwise: "at-once", ecds: "when-unreferenced" },
+      maySplit: { otherwise: false, eds: true, leds: true, rds: true, sds: true },
       withheldAckLimitMs: { otherwise: undefined, cds: 1_000 },
       nackMayBeOfOlder: { otherwise: false, cds: true },
     },

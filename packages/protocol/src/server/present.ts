@@ -20,6 +20,7 @@ import {
 import { type NameSet, NameSets } from "./name-set.ts";
 import type { Comparison } from "./resume.ts";
 import { ServedVersions } from "./served.ts";
+import { Parts } from "./split.ts";
 import type { Scope, Subscription } from "./subscription.ts";
 
 /** Of a difference or of all there is, what some subscription covers. */
@@ -45,6 +46,8 @@ const OWN_BODIES_KEPT = 4096;
 export class Present {
   readonly nameSets: NameSets = new NameSets();
   readonly served: ServedVersions = new ServedVersions();
+  /** The responses that large bodies leave in. */
+  readonly parts: Parts = new Parts();
   readonly #digest: Digest;
   #revision = 0;
   #systemVersion: string | undefined;

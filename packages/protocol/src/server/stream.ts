@@ -1,5 +1,6 @@
 import type { Dialect } from "../dialect/dialect.ts";
 import { forKind } from "../dialect/dialect.ts";
+import type { Body } from "../message/body.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
 import { sendingRank, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
@@ -16,6 +17,7 @@ import type { Order, OrderedStream } from "./order.ts";
 import type { Present } from "./present.ts";
 import { RemovalsLast } from "./removals-last.ts";
 import { SotwTypeStream } from "./sotw.ts";
+import { cutFor } from "./split.ts";
 import type { Answer, TypeStream } from "./type-stream.ts";
 import type { Wait } from "./wait.ts";
 
@@ -178,15 +180,18 @@ export class Stream implements OrderedStream {
     const isOrdered = type instanceof RemovalsLast;
     const removable = isOrdered ? this.identity.siblings.order.removable(present) : everything;
     for (const answer of type.next(this.view, present, removable)) {
-      const delivery = this.#deliver(type, answer, from, present);
-      effects.push(...this.#sendEffects(delivery));
+      const at = this.identity.siblings.order.count();
+      for (const body of this.#partsOf(answer.body, type.traits, present)) {
+        const delivery = this.#deliver(type, { ...answer, body }, at, from, present);
+        effects.push(...this.#sendEffects(delivery));
+        const { order } = this.identity.siblings;
+        if (isOrdered)
+          effects.push(
+            ...this.#bring(type, delivery, answer.newcomers ?? this.#newcomers(type, from, present), heldOver),
+          );
+        else if ((from !== undefined || order.isTakenUp) && usesClusters(type.traits.kind)) order.used(type, delivery);
+      }
       this.#collectOwed(type, answer.news, owed);
-      const { order } = this.identity.siblings;
-      if (isOrdered)
-        effects.push(
-          ...this.#bring(type, delivery, answer.newcomers ?? this.#newcomers(type, from, present), heldOver),
-        );
-      else if ((from !== undefined || order.isTakenUp) && usesClusters(type.traits.kind)) order.used(type, delivery);
     }
   }
 
@@ -212,6 +217,12 @@ export class Stream implements OrderedStream {
     if (newcomers !== undefined && newcomers.size > 0)
       order.brought(type, delivery, (name) => newcomers.has(name) && !heldOver.names.has(name));
     return [];
+  }
+
+  /** The responses in which a body leaves, one behind the other. */
+  #partsOf(body: Body, traits: TypeTraits, present: Present): readonly Body[] {
+    const cut = cutFor(body.variant, traits, this.identity.dialect);
+    return cut === undefined ? [body] : present.parts.of(body, cut);
   }
 
   /** Types whose newer content waits for an answer, with how long it may. */
@@ -300,14 +311,20 @@ export class Stream implements OrderedStream {
     return type;
   }
 
-  #deliver(type: TypeStream, { body, isInTurn }: Answer, from: Position | undefined, present: Present): Delivery {
+  #deliver(
+    type: TypeStream,
+    { body, isInTurn }: Answer,
+    at: number,
+    from: Position | undefined,
+    present: Present,
+  ): Delivery {
     const delivery = {
       nonce: String(++this.#lastNonce),
       body,
       revision: present.revision,
       // What is sent brings the client up to now, whatever it was told before.
       from: isInTurn && from !== undefined ? Math.min(from.revision, present.revision - 1) : undefined,
-      at: this.identity.siblings.order.count(),
+      at,
       isInTurn,
     };
     type.deliveries.open(delivery);

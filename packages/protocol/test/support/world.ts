@@ -34,6 +34,8 @@ export interface Trouble {
   readonly onDemand?: boolean;
   /** Some resources have aliases, and delta clients ask by them: `a!` is one of `a`. */
   readonly aliases?: boolean;
+  /** Answers are split into responses of so many bytes. */
+  readonly maxResponseBytes?: number;
 }
 
 /** Sees what goes back and forth, in the order in which the plane does. */
@@ -83,6 +85,7 @@ export class World {
       placement: (node) => VIEWS[Number(node.id)] ?? [],
       dialect: { separateResumeGraceMs: SHORT_MS },
       ...(trouble.trims ? { maxJournalLines: FEW_LINES } : {}),
+      ...(trouble.maxResponseBytes === undefined ? {} : { dialect: { maxResponseBytes: trouble.maxResponseBytes } }),
     });
     const wild = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: true, names: [], isFullState: true }));
     const named = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: false, names: ["a"], isFullState: true }));
