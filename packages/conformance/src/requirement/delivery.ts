@@ -50,6 +50,8 @@ export const deliveryRequirements: readonly Requirement[] = [
     level: "may",
     scope: "delta",
     says: "A large answer may come in several responses, each with its nonce; a NACK of one loses nothing of the others.",
+    amended:
+      "Above 3.5 MiB; to Envoy only endpoints, routes and secrets. State of the World too, but for full-state types.",
   },
   {
     id: "B-RES-10",
