@@ -197,6 +197,7 @@ function* everyName(body: Body): Iterable<string> {
     for (const put of segment.puts) yield put.name;
     yield* segment.removed;
     yield* segment.missing;
+    for (const error of segment.errors ?? []) yield error.name;
   }
 }
 

@@ -6,6 +6,7 @@ import { createResource, type Digest } from "../resource/version.ts";
 import { type Difference, differenceBetween, type Position, positionKey, wasTouched } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
+import { SharedErrors } from "./error-news.ts";
 import type { Variant } from "./event.ts";
 import {
   type HeldOverSet,
@@ -48,6 +49,8 @@ export class Present {
   readonly served: ServedVersions = new ServedVersions();
   /** The responses that large bodies leave in. */
   readonly parts: Parts = new Parts();
+  /** What becomes of errors that stand in place of resources. */
+  readonly errors: SharedErrors = new SharedErrors();
   readonly #digest: Digest;
   #revision = 0;
   #systemVersion: string | undefined;
@@ -283,7 +286,8 @@ export class Present {
 
   /** What stands in for a name that nothing answers to but something in the view refers to. */
   placeholder({ type, placeholder }: TypeTraits, view: View, name: string): Resource | undefined {
-    if (placeholder === undefined || !view.refersTo(type, name)) return undefined;
+    if (placeholder === undefined || !view.refersTo(type, name) || view.error(type, name) !== undefined)
+      return undefined;
     return createResource({ type, name, bytes: placeholder(name) }, this.#digest);
   }
 

@@ -57,6 +57,7 @@ export class Parts {
     for (const put of segment.puts) bytes += sizeOfPut(put, type);
     for (const name of segment.missing) bytes += sizeOfName(name);
     for (const name of segment.removed) bytes += sizeOfName(name);
+    for (const error of segment.errors ?? []) bytes += sizeOfError(error);
     this.#sizes.set(segment, bytes);
     return bytes;
   }
@@ -93,11 +94,12 @@ export class Parts {
 }
 
 /** Removals travel together: they are no resources. */
-function each({ puts, missing, removed }: Segment): readonly (readonly Segment[])[] {
+function each({ puts, missing, removed, errors = [] }: Segment): readonly (readonly Segment[])[] {
   return [
     ...puts.map((put) => [{ ...nothing, puts: [put] }]),
     ...missing.map((name) => [{ ...nothing, missing: [name] }]),
     ...(removed.length > 0 ? [[{ ...nothing, removed }]] : []),
+    ...(errors.length > 0 ? [[{ ...nothing, errors }]] : []),
   ];
 }
 
@@ -105,13 +107,13 @@ const nothing: Segment = { puts: [], removed: [], missing: [] };
 
 /** Cuts in order; what is larger than a piece may be is one alone. */
 function piecesOf(segment: Segment, type: string, maxBytes: number): readonly Segment[] {
-  const pieces: { puts: Resource[]; missing: string[]; removed: string[] }[] = [];
+  const pieces: Piece[] = [];
   let bytes = Number.POSITIVE_INFINITY;
-  const pieceFor = (size: number): { puts: Resource[]; missing: string[]; removed: string[] } => {
+  const pieceFor = (size: number): Piece => {
     const last = pieces.at(-1);
     bytes += size;
     if (last !== undefined && bytes <= maxBytes) return last;
-    const piece = { puts: [], missing: [], removed: [] };
+    const piece = { puts: [], missing: [], removed: [], errors: [] };
     pieces.push(piece);
     bytes = size;
     return piece;
@@ -119,7 +121,15 @@ function piecesOf(segment: Segment, type: string, maxBytes: number): readonly Se
   for (const put of segment.puts) pieceFor(sizeOfPut(put, type)).puts.push(put);
   for (const name of segment.missing) pieceFor(sizeOfName(name)).missing.push(name);
   for (const name of segment.removed) pieceFor(sizeOfName(name)).removed.push(name);
+  for (const error of segment.errors ?? []) pieceFor(sizeOfError(error)).errors.push(error);
   return pieces;
+}
+
+interface Piece {
+  readonly puts: Resource[];
+  readonly missing: string[];
+  readonly removed: string[];
+  readonly errors: Resource[];
 }
 
 /** At most this many bytes on the wire, whatever the variant. */
@@ -132,4 +142,8 @@ function sizeOfPut({ name, bytes, aliases, version, metadata }: Resource, type: 
 /** A name may be its own alias (S-DLT-16). */
 function sizeOfName(name: string): number {
   return 2 * BYTES_PER_CHARACTER * name.length + FRAME_BYTES;
+}
+
+function sizeOfError({ name, error }: Resource): number {
+  return BYTES_PER_CHARACTER * (name.length + (error?.message.length ?? 0)) + FRAME_BYTES;
 }
