@@ -1,9 +1,9 @@
-import type { Dialect } from "../dialect/dialect.ts";
+import { type Dialect, forKind } from "../dialect/dialect.ts";
 import type { Body, Segment } from "../message/body.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import { statusCode } from "../message/status.ts";
 import { areSame, type ErrorSet, noErrors } from "../resource/error-set.ts";
-import type { Resource } from "../resource/resource.ts";
+import type { ErrorDetail, Resource } from "../resource/resource.ts";
 import { isOfV2, type TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
 import { type ErrorNews, replaceNames } from "./error-news.ts";
@@ -88,7 +88,8 @@ export class ErrorsTold {
     news: ErrorNews,
     { view, present, dialect }: Telling,
   ): readonly Answer[] {
-    const lifted = news.lifted.filter((name) => this.#isMissed(name, type, view));
+    const lost = forKind(dialect.deltaMissing, type.traits.kind) === "removed" ? this.#lostBy(news, dialect) : [];
+    const lifted = [...news.lifted.filter((name) => this.#isMissed(name, type, view)), ...lost];
     const answer = answers.at(-1);
     if (answer === undefined) {
       if (news.errors.length + lifted.length === 0) return [];
@@ -96,7 +97,7 @@ export class ErrorsTold {
     }
     const { asked } = answer;
     const isKept = ({ name, error }: Resource): boolean =>
-      !dialect.errorsEndWaiting && (asked?.has(name) === true || FINAL_CODES.has(error?.code ?? 0));
+      !dialect.errorsEndWaiting && (asked?.has(name) === true || isFinal(error));
     const make = (): Body => replaceNames(answer.body, now, { news: news.errors, lifted, isKept });
     const isShared = lifted.length === 0 && (asked?.size ?? 0) === 0;
     const body = isShared ? present.errors.body(answer.body, news, String(dialect.errorsEndWaiting), make) : make();
@@ -126,6 +127,13 @@ export class ErrorsTold {
     // An answer without all other resources would delete them (S-ERR-04).
     const full = present.fullBody(view, type.traits.type, type.subscription, type.heldOver);
     return [{ body: withErrors(full, errors), isInTurn: true, news: [] }];
+  }
+
+  /** What a client that reads no errors was left with when it only failed, and may not have now. */
+  #lostBy({ errors }: ErrorNews, { errorsEndWaiting }: Dialect): readonly string[] {
+    if (errorsEndWaiting) return [];
+    const wasLeft = ({ name }: Resource): boolean => this.#told.has(name) && !isFinal(this.#told.get(name)?.error);
+    return errors.filter((one) => isFinal(one.error) && wasLeft(one)).map(({ name }) => name);
   }
 
   /** Nothing has a name that the client asks for. */
@@ -163,6 +171,10 @@ function forgottenBy(
   const listed = new Set(request.names);
   const listsAll = listed.has("*") || (isWildcard && listed.size === 0);
   return (name) => !listsAll && !listed.has(name);
+}
+
+function isFinal(error: ErrorDetail | undefined): boolean {
+  return error !== undefined && FINAL_CODES.has(error.code);
 }
 
 function withErrors(body: Body, errors: readonly Resource[]): Body {

@@ -5,6 +5,7 @@ import { aggregationCases } from "./aggregation.ts";
 import { deletionCases } from "./deletion.ts";
 import { deltaCases } from "./delta.ts";
 import { diagramCases } from "./diagrams.ts";
+import { errorCases } from "./error.ts";
 import { generalCases } from "./general.ts";
 import { meetingCases } from "./meeting.ts";
 import { nodeCases } from "./node.ts";
@@ -33,6 +34,7 @@ export const serverCases: readonly Case[] = [
   ...responseCases,
   ...deletionCases,
   ...absenceCases,
+  ...errorCases,
   ...unsubscriptionCases,
   ...deltaCases,
   ...reconnectCases,
