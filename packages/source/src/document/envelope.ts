@@ -3,7 +3,7 @@ import { nearest } from "../nearest.ts";
 import { quote, type ValuePath } from "../problem.ts";
 import { knownItem } from "./item-memory.ts";
 import type { Part } from "./places.ts";
-import { entryOf, isMapping } from "./places.ts";
+import { describeKind, entryOf, isMapping } from "./places.ts";
 import { readResponseErrors, type StatedError } from "./response-errors.ts";
 
 /** A value that should be a resource: it has "@type", or was given the one that its place implies. */
@@ -245,14 +245,6 @@ function wrongType(path: ValuePath, expected: string, got: unknown): EnvelopeTro
     part: "value",
     message: `expected ${expected}, got ${describeKind(got)}`,
   };
-}
-
-/** What a JSON value is, without its content. */
-export function describeKind(value: unknown): string {
-  if (value === null || value === undefined) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object") return "a mapping";
-  return typeof value === "string" ? "a text" : typeof value === "number" ? "a number" : "true or false";
 }
 
 function keysOf(item: Readonly<Record<string, unknown>>): string {

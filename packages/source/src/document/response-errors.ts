@@ -1,6 +1,6 @@
 import { type ErrorDetail, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { quote, type ValuePath } from "../problem.ts";
-import { isMapping } from "./places.ts";
+import { describeKind, isMapping } from "./places.ts";
 
 /** An entry of a response's `resource_errors`. */
 export interface StatedError {
@@ -138,6 +138,6 @@ function invalid(path: ValuePath, message: string, hint?: string): ErrorTrouble 
 }
 
 function wrongType(path: ValuePath, expected: string, got: unknown): ErrorTrouble {
-  const what = got === undefined || got === null ? "nothing" : Array.isArray(got) ? "a list" : `a ${typeof got}`;
-  return { code: "DOCUMENT_WRONG_TYPE", path, part: "value", message: `expected ${expected}, got ${what}` };
+  const message = `expected ${expected}, got ${describeKind(got)}`;
+  return { code: "DOCUMENT_WRONG_TYPE", path, part: "value", message };
 }
