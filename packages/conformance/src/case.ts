@@ -135,6 +135,8 @@ export interface Response {
   readonly removed?: readonly string[];
   /** Names whose resource came without a body. */
   readonly missing?: readonly string[];
+  /** `a 7 why` for each name in `resource_errors`: its code, and its text. */
+  readonly errors?: readonly string[];
   /** `same as A`, `not A`, or `is x`; any that is not empty (in State of the World) if absent. */
   readonly version?: string;
   /** What later steps call it. */

@@ -119,11 +119,17 @@ test("S-RES-08 a large delta answer loses nothing when a part of it is refused",
   stream.send(encodeDeltaRequest({ typeUrl: urlOf("eds"), resourceNamesSubscribe: ["*"] }));
   const received: string[] = [];
   const nonces: string[] = [];
+  const sizes: number[] = [];
   while (received.length < names.length) {
-    const { resources, nonce } = decodeDeltaResponse(await next());
+    const message = await next();
+    const { resources, nonce } = decodeDeltaResponse(message);
     received.push(...resources.map(({ name }) => name));
     nonces.push(nonce);
+    sizes.push(message.byteLength);
   }
+  // 20 MB, and no message that a client of gRPC's libraries would not take (client-behaviours F1).
+  expect(sizes.length).toBe(6);
+  expect(sizes.filter((size) => size > 3.5 * 1024 * 1024)).toEqual([]);
   expect(received.sort()).toEqual([...names].sort());
   expect(new Set(nonces).size).toBe(nonces.length);
   const [first, ...others] = nonces;
@@ -133,6 +139,21 @@ test("S-RES-08 a large delta answer loses nothing when a part of it is refused",
   publish("eds", "e0@2", "e199@2");
   const { resources } = decodeDeltaResponse(await next());
   expect(resources.map(({ name }) => name).sort()).toEqual(["e0", "e199"]);
+});
+
+test("S-RES-05 a large answer of State of the World comes in parts that a gRPC client takes, a Cluster's never", async () => {
+  const names = Array.from({ length: 60 }, (_, at) => `e${at}`);
+  const padded = names.map((name) => ({ is: `${name}@1`, padding: 100_000 }));
+  publish("eds", ...padded);
+  publish("cds", ...padded);
+  const stream = peer.open(pathOf("sotw", undefined));
+  const next = reader(stream);
+  stream.send(encodeSotwRequest({ typeUrl: urlOf("eds"), resourceNames: names }));
+  const [first, second] = [decodeSotwResponse(await next()), decodeSotwResponse(await next())];
+  expect(first.resources.length + second.resources.length).toBe(60);
+  expect([second.versionInfo, second.nonce === first.nonce]).toEqual([first.versionInfo, false]);
+  stream.send(encodeSotwRequest({ typeUrl: urlOf("cds"), resourceNames: names }));
+  expect(decodeSotwResponse(await next()).resources.length).toBe(60);
 });
 
 test("S-RES-16 responses of both variants name the control plane", async () => {

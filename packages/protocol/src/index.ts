@@ -11,7 +11,8 @@ export {
 export { type Status, statusCode } from "./message/status.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
 export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";
-export type { Reference, Resource, ResourceInput } from "./resource/resource.ts";
+export type { ErrorDetail, Reference, Resource, ResourceInput } from "./resource/resource.ts";
+export { createResourceError, type ResourceErrorInput } from "./resource/resource-error.ts";
 export { canonicalName, globOf } from "./resource/resource-name.ts";
 export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
@@ -25,7 +26,7 @@ export {
 } from "./resource/virtual-host-name.ts";
 export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
 export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event.ts";
-export type { DeliveryState, StreamState, TypeState } from "./server/inspect.ts";
+export type { DeliveryState, ResourceErrorState, StreamState, TypeState } from "./server/inspect.ts";
 export { InvariantError } from "./server/invariant-error.ts";
 export { Plane, type PlaneOptions } from "./server/plane.ts";
 export type { Remembered } from "./server/remembered.ts";

@@ -109,6 +109,43 @@ describe("a Cluster that is swapped for another", () => {
   });
 });
 
+describe("Clusters that come in several responses", () => {
+  /** A client whose route goes to `old`, and is to go to a Cluster that one of two responses brings. */
+  function inParts(goesTo: "x" | "y"): Conversation {
+    const talk = new Conversation({ dialect: { maxResponseBytes: 1 } });
+    talk.put(plain("old"), routeTo("old"));
+    talk.open(1, "delta");
+    talk.hear(1, delta(CLUSTER, { node: node("n") }));
+    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
+    talk.hear(1, delta(ROUTE, { nonce: "2" }));
+    talk.put(plain("x"), plain("y"), routeTo(goesTo));
+    expect(says(talk.turns())).toEqual(["x@1", "y@1"]);
+    return talk;
+  }
+
+  test("are used after the ACK of the response that brought them", () => {
+    const second = inParts("y");
+    expect(says(second.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual([]);
+    expect(says(second.hear(1, delta(CLUSTER, { nonce: "4" })))).toEqual(["r@y"]);
+    const first = inParts("x");
+    expect(says(first.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual(["r@x"]);
+  });
+
+  test("are not used because another response was accepted", () => {
+    const talk = inParts("x");
+    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3", error: { code: 13, message: "no" } })))).toEqual([]);
+    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "4" })))).toEqual([]);
+    expect(waitsOf(talk)).toEqual([
+      { wait: undefined, heldOver: [] },
+      { wait: { for: "cluster", name: "x" }, heldOver: [] },
+    ]);
+    talk.put(resource(CLUSTER, "x", "2", { references: [] }));
+    expect(says(talk.turns())).toEqual(["x@2"]);
+    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "5" })))).toEqual(["r@x"]);
+  });
+});
+
 test("a Listener is followed by what it names before the Cluster that it used goes", () => {
   const talk = new Conversation();
   const listener = (label: string, type: typeof CLUSTER, name: string): ReturnType<typeof resource> =>

@@ -57,6 +57,26 @@ test("a change looks at as many names among 20,000 resources as among 200, for 3
   expect(new Set(looks).size).toBe(1);
 });
 
+test("whether a change is too large for one response is counted once, for 300 streams as for 3", () => {
+  const looks = [3, 300].map((streams) => {
+    const plane = planeWith(
+      200,
+      Array.from({ length: streams }, () => ["base"]),
+    );
+    let count = 0;
+    const plain = resource(CLUSTER, "c1", "2");
+    const put = Object.defineProperty({ ...plain }, "bytes", {
+      get: () => {
+        count++;
+        return plain.bytes;
+      },
+    });
+    expect(change(plane, "base", put).length).toBe(streams);
+    return count;
+  });
+  expect(looks).toEqual([1, 1]);
+});
+
 test("streams in one view share one body; views that share a layer share the segment of its change", () => {
   const views = Array.from({ length: 1_000 }, (_, i) => [`node/${i % 500}`, "base"]);
   const plane = planeWith(100, views);

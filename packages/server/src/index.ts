@@ -3,6 +3,7 @@ export type {
   DeliveryAnswer,
   DeliveryFate,
   ErrorAnswer,
+  ErrorDetailAnswer,
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,

@@ -1,7 +1,8 @@
-import type { ReadResult, ResourceWrapper } from "@xdskit/envoy-api";
+import type { ReadResult, ResourceErrorMessage, ResourceWrapper } from "@xdskit/envoy-api";
 import { contentDigest, decodeDeltaResponse, decodeSotwResponse, WireError } from "@xdskit/envoy-api";
-import { createResource, messageNameOf, parseTypeUrl } from "@xdskit/protocol";
+import { createResource, createResourceError, messageNameOf, parseTypeUrl } from "@xdskit/protocol";
 import { emptyFile } from "./document/file-text.ts";
+import { readResponseErrors } from "./document/response-errors.ts";
 import { anythingRefused, type DecodedResource, type FileContent } from "./file-content.ts";
 import { type Problem, unplacedProblem } from "./problem.ts";
 import { type Decoding, readEncoded } from "./read-resource.ts";
@@ -15,7 +16,13 @@ export function decodeProto(file: string, bytes: Uint8Array, decoding: Decoding)
   const problems: Problem[] = [];
   let isWhole = true;
   try {
-    for (const [index, any] of decodeSotwResponse(bytes).resources.entries()) {
+    const response = decodeSotwResponse(bytes);
+    const stated = readResponseErrors(response.resourceErrors.map(plainError), "resource_errors", response.typeUrl);
+    problems.push(...stated.troubles.map((trouble) => unplacedProblem(file, { ...trouble, severity: "error" })));
+    if (stated.troubles.length > 0) isWhole = false;
+    for (const error of stated.errors)
+      resources.push({ resource: createResourceError(error, contentDigest), place: undefined });
+    for (const [index, any] of response.resources.entries()) {
       const { input, problems: found } = readAny(any.typeUrl, any.value, decoding);
       const path = ["resources", index];
       problems.push(...found.map((problem) => unplacedProblem(file, { ...problem, path: [...path, ...problem.path] })));
@@ -27,6 +34,12 @@ export function decodeProto(file: string, bytes: Uint8Array, decoding: Decoding)
     return { resources: [], problems: [notAResponse(file)], refused: anythingRefused };
   }
   return { resources, problems, refused: isWhole ? [] : anythingRefused };
+}
+
+/** As it stands in other formats. */
+function plainError({ resourceName, errorDetail }: ResourceErrorMessage): unknown {
+  const { code, message } = errorDetail;
+  return { resource_name: { name: resourceName.name }, error_detail: { code, message } };
 }
 
 function notAResponse(file: string): Problem {

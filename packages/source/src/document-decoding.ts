@@ -1,8 +1,10 @@
-import type { FieldProblem } from "@xdskit/envoy-api";
+import { contentDigest, type FieldProblem } from "@xdskit/envoy-api";
+import { createResourceError } from "@xdskit/protocol";
 import { CandidateReader, type KnownResources } from "./candidate-reader.ts";
 import { type Candidate, type Identity, identify, unfold } from "./document/envelope.ts";
 import type { DocumentPlace } from "./document/parsed-text.ts";
 import type { PlacedText } from "./document/placed-text.ts";
+import type { StatedError } from "./document/response-errors.ts";
 import { anythingRefused, type DecodedResource, type FileContent } from "./file-content.ts";
 import { formatPath, optionalHint, type Problem } from "./problem.ts";
 import type { Decoding } from "./read-resource.ts";
@@ -24,11 +26,12 @@ export async function decodeDocuments(
   const count = unfolded.reduce((sum, { candidates }) => sum + candidates.length, 0);
   const reader = new CandidateReader(decoding, known, count);
   const decoded = new DecodedDocuments(file, text);
-  for (const [document, { candidates, troubles }] of unfolded.entries()) {
+  for (const [document, { candidates, errors, troubles }] of unfolded.entries()) {
     for (const { code, message, hint, path, part } of troubles) {
       decoded.note({ code, severity: "error", message, ...optionalHint(hint) }, { document, path, part });
     }
     if (troubles.length > 0) decoded.refused.push(...anythingRefused);
+    for (const error of errors) decoded.readError(error, document);
     for (const candidate of candidates) {
       const pause = reader.pauseIfDue();
       if (pause !== undefined) await pause;
@@ -60,6 +63,11 @@ class DecodedDocuments implements FileContent {
     }
     if (resource === undefined) this.refused.push(...identify(candidate));
     else this.resources.push({ resource, place: { document, path: candidate.bodyPath, part: "value" } });
+  }
+
+  readError({ type, name, error, path }: StatedError, document: number): void {
+    const resource = createResourceError({ type, name, error }, contentDigest);
+    this.resources.push({ resource, place: { document, path, part: "value" } });
   }
 
   note(problem: Pick<Problem, "code" | "severity" | "message" | "hint">, place: DocumentPlace): void {

@@ -48,6 +48,8 @@ export function checkReferences(files: readonly LayerFile[], api: EnvoyApi): rea
         const isSaid = references.findIndex((other) => other.type === type && other.name === name) < index;
         if (!isSaid) problems.push(survey.describe(file, decoded, { type, name }));
       }
+      // An error is there for those who ask, whoever they are.
+      if (decoded.resource.error !== undefined) continue;
       if (survey.isUnused(decoded.resource.type, decoded.resource.name)) problems.push(unused(file, decoded));
     }
   }

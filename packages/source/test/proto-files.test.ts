@@ -40,6 +40,26 @@ test("a binary response holds the same resources as the YAML they were made from
   ]);
 });
 
+test("a binary response holds errors in place of resources, and says what is wrong with them", async () => {
+  const errorOf = (name: string, code: number): object => ({
+    resourceName: { name },
+    errorDetail: { code, message: "why", details: [] },
+  });
+  const file = (...resourceErrors: readonly object[]): Uint8Array =>
+    encodeSotwResponse({ typeUrl: CLUSTER, ...({ resourceErrors } as object) });
+  const good = temporaryDirectory({ "a.pb": file(errorOf("x", 7)) });
+  const { state } = await createDirectorySource({ directory: good, api }).load();
+  expect(state?.layers.get("base")?.map(({ type, name, error }) => ({ type, name, error }))).toEqual([
+    { type: CLUSTER, name: "x", error: { code: 7, message: "why" } },
+  ]);
+  const bad = temporaryDirectory({ "a.pb": file(errorOf("x", 0), errorOf("*", 7)) });
+  const { problems } = await createDirectorySource({ directory: bad, api }).load();
+  expect(problems.map(({ code, path }) => `${code} ${path}`)).toEqual([
+    "RESOURCE_ERROR_INVALID resource_errors[0].error_detail.code",
+    "RESOURCE_ERROR_INVALID resource_errors[1].resource_name.name",
+  ]);
+});
+
 test("a Resource around a resource gives its name, aliases and time to live, also to a type that is not known", async () => {
   const a = await resourceOf(cluster("a"));
   const directory = temporaryDirectory({

@@ -107,8 +107,11 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
   return `${lines.join("")}\n${table}`;
 }
 
-function whyOf({ nacked, missing, waits, heldOver }: TypeAnswer): string {
+function whyOf({ nacked, missing, errors = [], waits, heldOver }: TypeAnswer): string {
   const refused = nacked === undefined ? [] : [`refused ${nacked.version}: ${trimReason(nacked.reason)}`];
-  const absent = missing.length === 0 ? [] : [`missing ${missing.join(", ")}`];
-  return [...describeWait(waits, heldOver), ...refused, ...absent].join("; ");
+  const failed = errors.map(({ name, code, message }) => `error ${code} for ${name}: ${trimReason(message)}`);
+  const explained = new Set(errors.map(({ name }) => name));
+  const unexplained = missing.filter((name) => !explained.has(name));
+  const absent = unexplained.length === 0 ? [] : [`missing ${unexplained.join(", ")}`];
+  return [...describeWait(waits, heldOver), ...refused, ...failed, ...absent].join("; ");
 }

@@ -35,6 +35,7 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
     dialect: {
       makeBeforeBreak: values.flag("make-before-break") ?? true,
       orderLimitMs: values.number("order-limit") ?? 30_000,
+      maxResponseBytes: values.number("limits.max-response-bytes") ?? 3.5 * 1024 * 1024,
     },
     ...(edition !== undefined && { edition }),
     ...(tls !== undefined && { tls }),

@@ -1,5 +1,12 @@
 import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type Reference, type Resource, type TypeUrl } from "@xdskit/protocol";
+import {
+  createResource,
+  createResourceError,
+  type ErrorDetail,
+  type Reference,
+  type Resource,
+  type TypeUrl,
+} from "@xdskit/protocol";
 import { type TypeName, urlOf } from "./catalog.ts";
 import { encodeFields, type Field } from "./encode.ts";
 
@@ -27,6 +34,8 @@ export interface DetailedResource {
   readonly onDemand?: boolean;
   /** Printed instead of the digest of the content. */
   readonly version?: string;
+  /** A gRPC status code: there is no such resource, and this is why. */
+  readonly error?: number;
   /** So many bytes more than needed. */
   readonly padding?: number;
 }
@@ -42,6 +51,8 @@ export interface Content {
   readonly aliases: readonly string[];
   readonly onDemand: boolean;
   readonly version: string | undefined;
+  /** It stands in place of a resource. */
+  readonly error: ErrorDetail | undefined;
 }
 
 /** Makes the resource that a case writes down. */
@@ -59,11 +70,15 @@ export function contentOf(type: TypeName, spec: ResourceSpec): Content {
     aliases: details.aliases ?? [],
     onDemand: details.onDemand ?? false,
     version: details.version,
+    error: details.error === undefined ? undefined : { code: details.error, message: label },
   };
 }
 
 /** The resource as it enters a transaction; of its own type, unless it is to be passed off as another. */
 export function toResource(content: Content & { readonly url?: TypeUrl }): Resource {
+  const { name, error } = content;
+  if (error !== undefined)
+    return createResourceError({ type: content.url ?? urlOf(content.type), name, error }, contentDigest);
   return createResource(
     {
       type: content.url ?? urlOf(content.type),

@@ -50,6 +50,8 @@ export interface PlainResponse {
   readonly nonce: string;
   readonly resources: readonly PlainResource[];
   readonly removed: readonly string[];
+  /** `name code message` of each entry of `resource_errors`. */
+  readonly errors: readonly string[];
 }
 
 /** A resource in a response; State of the World says nothing but type and bytes. */

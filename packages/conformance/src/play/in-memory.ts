@@ -261,7 +261,10 @@ function responseOf({ body, nonce }: Extract<PlaneEffect, { kind: "send" }>): Pl
     }
   }
   const removed = body.segments.flatMap((segment) => segment.removed);
-  return { variant: body.variant, typeUrl: body.type, version: body.version, nonce, resources, removed };
+  const errors = body.segments.flatMap((segment) =>
+    (segment.errors ?? []).map(({ name, error }) => `${name} ${error?.code} ${error?.message}`),
+  );
+  return { variant: body.variant, typeUrl: body.type, version: body.version, nonce, resources, removed, errors };
 }
 
 function readRequest({ opening, memory }: OpenStream, plain: PlainRequest): DiscoveryRequest {

@@ -10,6 +10,7 @@ export interface Rendered {
   readonly resources: readonly string[];
   readonly removed: readonly string[];
   readonly missing: readonly string[];
+  readonly errors: readonly string[];
   readonly version: string;
   readonly nonce: string;
 }
@@ -25,6 +26,7 @@ export class Observed {
 
   /** Content that may be seen from now on, and the empty endpoints a server may make for a cluster. */
   learn(content: Content): void {
+    if (content.error !== undefined) return;
     this.#labels.set(keyOf(urlOf(content.type), content.bytes), content.is);
     for (const { type, name } of content.references) {
       if (type === urlOf("eds"))
@@ -61,6 +63,7 @@ export class Observed {
       resources: withBody.map((resource) => this.#renderResource(resource, response)).sort(),
       removed: [...response.removed].sort(),
       missing: withoutBody.map((resource) => resource.name ?? "(unnamed)").sort(),
+      errors: [...response.errors].sort(),
       version: this.#renderVersion(response, expected?.version),
       nonce: this.#renderNonce(`${streamId} ${response.nonce}`, response.nonce),
     };
@@ -136,6 +139,7 @@ export function renderExpected(expected: Response, defaultType: TypeName): Rende
     resources: [...(expected.resources ?? [])].sort(),
     removed: [...(expected.removed ?? [])].sort(),
     missing: [...(expected.missing ?? [])].sort(),
+    errors: [...(expected.errors ?? [])].sort(),
     version: expected.version ?? "any",
     nonce: "fresh",
   };

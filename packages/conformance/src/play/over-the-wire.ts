@@ -1,4 +1,10 @@
-import { decodeDeltaResponse, decodeSotwResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import {
+  decodeDeltaResponse,
+  decodeSotwResponse,
+  encodeDeltaRequest,
+  encodeSotwRequest,
+  type ResourceErrorMessage,
+} from "@xdskit/envoy-api";
 import type { NodeLayers, Setup } from "../case.ts";
 import { pathOf } from "../content/catalog.ts";
 import { connectPeer, type WirePeer } from "../peer/connect-peer.ts";
@@ -227,15 +233,20 @@ function encode({ variant }: Opening, request: PlainRequest): Uint8Array {
   });
 }
 
+function describeError({ resourceName, errorDetail }: ResourceErrorMessage): string {
+  return `${resourceName.name} ${errorDetail.code} ${errorDetail.message}`;
+}
+
 function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
   if (variant === "sotw") {
-    const { versionInfo, resources, typeUrl, nonce } = decodeSotwResponse(message);
+    const { versionInfo, resources, typeUrl, nonce, resourceErrors } = decodeSotwResponse(message);
     return {
       variant,
       typeUrl,
       version: versionInfo,
       nonce,
       removed: [],
+      errors: resourceErrors.map(describeError),
       resources: resources.map((any) => ({
         name: undefined,
         version: undefined,
@@ -245,13 +256,15 @@ function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
       })),
     };
   }
-  const { systemVersionInfo, resources, removedResources, typeUrl, nonce } = decodeDeltaResponse(message);
+  const response = decodeDeltaResponse(message);
+  const { systemVersionInfo, resources, removedResources, typeUrl, nonce, resourceErrors } = response;
   return {
     variant,
     typeUrl,
     version: systemVersionInfo,
     nonce,
     removed: removedResources,
+    errors: resourceErrors.map(describeError),
     resources: resources.map(({ name, version, aliases, resource }) => ({
       name,
       version,

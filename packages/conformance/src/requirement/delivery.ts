@@ -50,6 +50,8 @@ export const deliveryRequirements: readonly Requirement[] = [
     level: "may",
     scope: "delta",
     says: "A large answer may come in several responses, each with its nonce; a NACK of one loses nothing of the others.",
+    amended:
+      "Above 3.5 MiB; to Envoy only endpoints, routes and secrets. State of the World too, but for full-state types.",
   },
   {
     id: "B-RES-10",
@@ -74,13 +76,52 @@ export const deliveryRequirements: readonly Requirement[] = [
     level: "may",
     scope: "State of the World, named types",
     says: "If nothing that was newly named exists, nothing is sent.",
-    amended: "Saying so by `resource_errors` comes later.",
+    amended: "With `resourceErrors` for what is missing as well, `resource_errors` says so.",
   },
   {
     id: "S-RES-16",
     level: "should",
     scope: "gRPC",
     says: "A response says which control plane sent it.",
+  },
+  {
+    id: "S-ERR-01",
+    level: "should",
+    scope: "gRPC",
+    says: "What a client asks for and cannot be given, because it was refused or failed, is told in `resource_errors`, with why.",
+    amended: "In v3 only. What does not exist: `removed_resources` in delta, silence in State of the World.",
+  },
+  {
+    id: "S-ERR-02",
+    level: "must",
+    scope: "gRPC",
+    says: "An error is told once, and again only if it changes or the name is asked for again.",
+  },
+  {
+    id: "S-ERR-03",
+    level: "must",
+    scope: "gRPC",
+    says: "No name is in the resources and in the errors of one response.",
+  },
+  {
+    id: "S-ERR-04",
+    level: "must",
+    scope: "State of the World, full-state types",
+    says: "A response that tells of an error holds all other resources too: who does not know the field would delete them.",
+  },
+  {
+    id: "S-ERR-05",
+    level: "must",
+    scope: "delta",
+    says: "`NOT_FOUND` among the errors and `removed_resources` mean the same; one of them is sent.",
+    amended:
+      "`removed_resources`. Envoy reads no errors, so it gets it beside every error of what it waits for or may not have.",
+  },
+  {
+    id: "B-ERR-12",
+    level: "may",
+    scope: "gRPC",
+    says: "A wildcard has no error of its own; the name of a glob collection may have one.",
   },
   {
     id: "S-DEL-04",

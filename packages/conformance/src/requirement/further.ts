@@ -76,6 +76,8 @@ export const traps: readonly Point[] = [
   { id: "T-D5", says: "an ACK that also subscribes" },
   { id: "T-D6", says: "something removed that comes back" },
   { id: "T-D7", says: "put, delete, put before the client has answered" },
+  { id: "T-D9", says: "more than one response should hold" },
+  { id: "T-F1", says: "a client that takes no more than 4 MiB at once" },
   { id: "T-F3", says: "half-close and cancel" },
   { id: "T-F6", says: "several streams of one node" },
   { id: "T-F9", says: "nodes that are missing or change" },

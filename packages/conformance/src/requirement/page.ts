@@ -12,6 +12,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   NEX: "What does not exist",
   UNS: "What a client no longer wants",
   RES: "Responses",
+  ERR: "Errors in place of resources",
   DEL: "Deletions",
   DLT: "Delta",
   REC: "New streams of old clients",

@@ -1,6 +1,7 @@
 import {
   type Body,
   createResource,
+  createResourceError,
   formatTypeUrl,
   type Resource,
   type ResourceInput,
@@ -10,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import { encodeWithProtobufEs } from "../../test/support/discovery-protos.ts";
 import { contentDigest } from "../digest.ts";
 import { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./body-encoder.ts";
-import { decodeDeltaResponse, decodeSotwResponse } from "./response.ts";
+import { decodeDeltaResponse, decodeSotwResponse, encodeSotwResponse } from "./response.ts";
 
 const type = formatTypeUrl("envoy.service.runtime.v3.Runtime");
 const packageName = "envoy.service.discovery.v3";
@@ -37,6 +38,10 @@ function whole(encoder: BodyEncoder, encodedBody: EncodedBody, nonce = "7"): Buf
   return Buffer.concat([...encodedBody.chunks, encoder.encodeNonce("delta", nonce)]);
 }
 
+function failure(name: string, code: number, message: string): Resource {
+  return createResourceError({ type, name, error: { code, message } }, contentDigest);
+}
+
 const anyJson = (name: string): object => ({ "@type": type, name });
 
 /** Protobuf lets the fields of a message be concatenated, so what leaves is their encodings of parts of it. */
@@ -58,6 +63,21 @@ describe("a State of the World response", () => {
         { nonce: "7" },
       ).toString("hex"),
     );
+  });
+
+  test("S-ERR-01 tells why there is no resource, in field 7", () => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const encoded = encoder.encode(body("sotw", segment([runtime("a")], { errors: [failure("x", 7, "no")] })));
+    const before = encodeSotwResponse({ versionInfo: "v1", typeUrl: type });
+    const resources = encodeSotwResponse({ resources: [{ typeUrl: type, value: runtime("a").bytes }] });
+    // resource_name { name: "x" } error_detail { code: 7 message: "no" }
+    const error = Buffer.from("3a0d0a030a01781206080712026e6f", "hex");
+    expect(whole(encoder, encoded).toString("hex")).toBe(
+      Buffer.concat([before, resources, error, encodeSotwResponse({ nonce: "7" })]).toString("hex"),
+    );
+    expect(decodeSotwResponse(whole(encoder, encoded)).resourceErrors).toEqual([
+      { resourceName: { name: "x" }, errorDetail: { code: 7, message: "no", details: [] } },
+    ]);
   });
 
   test("S-TYP-03 tells its type even if it holds nothing, and no control plane that has no name", () => {
@@ -106,6 +126,19 @@ describe("a delta response", () => {
         { nonce: "7" },
       ).toString("hex"),
     );
+  });
+
+  test("S-ERR-01 tells why there is no resource, in field 9", () => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const errors = [failure("x", 7, "no"), failure("ü".repeat(200), 14, "")];
+    const encoded = encoder.encode(body("delta", segment([], { removed: ["x"], errors })));
+    const hex = whole(encoder, encoded).toString("hex");
+    expect(hex).toContain("3201784a0d0a030a01781206080712026e6f4a9a030a93030a9003c3bc");
+    expect(hex.endsWith("1202080e2a0137")).toBe(true);
+    expect(decodeDeltaResponse(whole(encoder, encoded)).resourceErrors).toEqual(
+      errors.map(({ name, error }) => ({ resourceName: { name }, errorDetail: { ...error, details: [] } })),
+    );
+    expect(encoder.counters.framesEncoded).toBe(3);
   });
 
   test("of a resource without any bytes still says of which type it is", () => {

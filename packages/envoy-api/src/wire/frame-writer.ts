@@ -3,14 +3,19 @@
  * the other. A frame is a head, the bytes of the resource as they entered, and a tail; sizes are summed up before anything is
  * written, because a length stands in front of what it counts.
  */
-import type { Resource, TypeUrl, Variant } from "@xdskit/protocol";
+import type { ErrorDetail, Resource, TypeUrl, Variant } from "@xdskit/protocol";
 import { lengthTag } from "./reader.ts";
-import { varintLength, writeVarint } from "./writer.ts";
+import { writeStatus } from "./status.ts";
+import { varintLength, WireWriter, writeVarint } from "./writer.ts";
 
 const RESOURCES = lengthTag(2);
 const REMOVED_RESOURCES = lengthTag(6);
+const ERRORS = { sotw: lengthTag(7), delta: lengthTag(9) };
+const ERROR_NAME = lengthTag(1);
+const ERROR_DETAIL = lengthTag(2);
 const ANY_TYPE_URL = lengthTag(1);
 const ANY_VALUE = lengthTag(2);
+const NAME_IN_RESOURCE_NAME = lengthTag(1);
 const RESOURCE_VERSION = lengthTag(1);
 const RESOURCE_BODY = lengthTag(2);
 const RESOURCE_NAME = lengthTag(3);
@@ -94,6 +99,16 @@ export class FrameWriter {
   /** A name in `removed_resources`. */
   removed(name: string): void {
     this.#text(REMOVED_RESOURCES, name);
+  }
+
+  /** Why there is no resource of a name, in `resource_errors` (S-ERR-01). */
+  error(name: string, detail: ErrorDetail): void {
+    const status = new WireWriter();
+    writeStatus(status, detail);
+    this.#start(ERRORS[this.#variant], fieldLength(textFieldLength(name)) + fieldLength(status.written.length));
+    this.#start(ERROR_NAME, textFieldLength(name));
+    this.#optionalText(NAME_IN_RESOURCE_NAME, name);
+    this.#field(ERROR_DETAIL, status.written);
   }
 
   #optionalText(tag: number, text: string): void {

@@ -51,13 +51,14 @@ export class SegmentEncoder {
     this.#frames = new FrameWriter(variant);
   }
 
-  /** The frames of a segment: puts, then missing and removed names. The same object for the same segment. */
+  /** The frames of a segment: puts, then missing and removed names, then errors. The same object for the same segment. */
   encode(segment: Segment): EncodedSegment {
     const known = this.#segments.get(segment);
     if (known !== undefined) return known;
     const chunks: Uint8Array[] = [];
     this.#encodePuts(segment.puts, chunks);
     if (this.#variant === "delta") this.#encodeNames(segment, chunks);
+    if (segment.errors !== undefined) this.#encodeErrors(segment.errors, chunks);
     this.#flush(chunks);
     const byteLength = chunks.reduce((total, chunk) => total + chunk.length, 0);
     const encoded = { chunks, byteLength };
@@ -136,6 +137,15 @@ export class SegmentEncoder {
       if (this.#frames.byteLength >= RUN_BYTES) this.#flush(chunks);
     }
     this.#counters.framesEncoded += missing.length + removed.length;
+  }
+
+  #encodeErrors(errors: readonly Resource[], chunks: Uint8Array[]): void {
+    for (const { name, error } of errors) {
+      if (error === undefined) continue;
+      this.#frames.error(name, error);
+      this.#counters.framesEncoded++;
+      if (this.#frames.byteLength >= RUN_BYTES) this.#flush(chunks);
+    }
   }
 
   #keepRun(resources: readonly Resource[], chunks: Uint8Array[]): void {

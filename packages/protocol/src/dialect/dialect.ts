@@ -21,10 +21,21 @@ export interface Dialect {
   readonly ignoreHints: boolean;
   /** How delta says that a name does not exist (S-NEX-06, S-NEX-07). */
   readonly deltaMissing: PerKind<"removed" | "empty-resource" | "none">;
+  /**
+   * What is told in `resource_errors`: what was refused or failed, that and what State of the World is asked for and does not
+   * exist, or nothing (S-ERR-01, S-ERR-05, S-RES-15). Types of v2 never have the field.
+   */
+  readonly resourceErrors: "failed" | "failed-and-missing" | "off";
+  /** Delta: an error ends a client's wait; where not, what it waits for is said to be missing as well (S-ERR-05). */
+  readonly errorsEndWaiting: boolean;
   /** When delta says that a resource which the client was told of is gone (S-DEL-04 as amended). */
   readonly deltaRemovals: PerKind<"at-once" | "when-unreferenced">;
   /** Delta: each resource in a response of its own (S-RES-07). */
   readonly deltaOnePerResponse: boolean;
+  /** How many bytes of resources and names one response holds at most, where an answer may be split (S-RES-08). */
+  readonly maxResponseBytes: number;
+  /** A client of this kind of resource can do with an answer that comes in several responses (client-behaviours D9). */
+  readonly maySplit: PerKind<boolean>;
   /** State of the World: a request with another version than the answered one is a NACK too (S-ACK-06). */
   readonly nackByVersion: boolean;
   /** What becomes of names in a request with a stale nonce (S-NON-07). */

@@ -19,8 +19,12 @@ describe("the dialect of a client that nobody knows", () => {
       wildcardSticky: false,
       ignoreHints: false,
       deltaMissing: { otherwise: "removed" },
+      resourceErrors: "failed",
+      errorsEndWaiting: true,
       deltaRemovals: { otherwise: "at-once" },
       deltaOnePerResponse: false,
+      maxResponseBytes: 3.5 * 1024 * 1024,
+      maySplit: { otherwise: true },
       nackByVersion: false,
       staleNonce: "ignore",
       resumeSkip: { otherwise: false },
@@ -52,6 +56,7 @@ describe("an edition", () => {
       expect(where(dialect.legacyWildcard, true)).toEqual(wildcards);
       expect(dialect).toMatchObject({ wildcardSticky: sticky, ignoreHints, nackByVersion: byVersion });
       expect(dialect.deltaMissing).toEqual({ otherwise: missing });
+      expect(dialect.resourceErrors).toBe(edition === "current" ? "failed" : "off");
     },
   );
 });
@@ -67,6 +72,8 @@ describe("a known client", () => {
     expect(forKind(dialect.deltaRemovals, "lds")).toBe("at-once");
     expect(where(dialect.withheldAckLimitMs, 1_000)).toEqual(["cds"]);
     expect(where(dialect.nackMayBeOfOlder, true)).toEqual(["cds"]);
+    expect([dialect.resourceErrors, dialect.errorsEndWaiting]).toEqual(["failed", false]);
+    expect(where(dialect.maySplit, true)).toEqual(["eds", "sds", "rds", "leds"]);
     expect(dialect.wildcardSticky).toBe(false);
   });
 

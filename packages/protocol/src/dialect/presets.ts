@@ -9,8 +9,13 @@ const current: Dialect = {
   wildcardSticky: false,
   ignoreHints: false,
   deltaMissing: { otherwise: "removed" },
+  resourceErrors: "failed",
+  errorsEndWaiting: true,
   deltaRemovals: { otherwise: "at-once" },
   deltaOnePerResponse: false,
+  // Clients made of gRPC's libraries take 4 MiB (client-behaviours F1).
+  maxResponseBytes: 3.5 * 1024 * 1024,
+  maySplit: { otherwise: true },
   nackByVersion: false,
   staleNonce: "ignore",
   resumeSkip: { otherwise: false },
@@ -32,18 +37,21 @@ const editions: Readonly<Record<Edition, DialectOverrides>> = {
     wildcardSticky: true,
     ignoreHints: true,
     deltaMissing: { otherwise: "none" },
+    resourceErrors: "off",
     nackByVersion: true,
   },
   "2020": {
     legacyWildcard: { otherwise: false, lds: true, cds: true },
     wildcardSticky: true,
     deltaMissing: { otherwise: "empty-resource" },
+    resourceErrors: "off",
     nackByVersion: true,
   },
   "2021": {
     legacyWildcard: { otherwise: false, lds: true, cds: true, srds: true },
     wildcardSticky: true,
     deltaMissing: { otherwise: "empty-resource" },
+    resourceErrors: "off",
   },
   current: {},
 };
@@ -58,12 +66,15 @@ const knownClients: readonly KnownClient[] = [
   {
     // Envoy 1.39 (client-behaviours 0.1): a listener waits for ever on `removed_resources` of its route (C3), a removed
     // ECDS filter fails live traffic (C3), an unknown virtual host is a body-less Resource (H3), and CDS answers on ADS
-    // are settled only when nothing warms, sometimes on the wrong nonce (A16).
+    // are settled only when nothing warms, sometimes on the wrong nonce (A16). It takes a response of any size, and the first
+    // one of a type for all there is, so only what it waits for name by name may be split (D9). It reads no `resource_errors` (B1, D7).
     isNamed: (name) => name === "envoy",
     overrides: {
       legacyWildcard: { otherwise: false, lds: true, cds: true, srds: true, vhds: true },
       deltaMissing: { otherwise: "removed", rds: "none", ecds: "none", vhds: "empty-resource" },
       deltaRemovals: { otherwise: "at-once", ecds: "when-unreferenced" },
+      errorsEndWaiting: false,
+      maySplit: { otherwise: false, eds: true, leds: true, rds: true, sds: true },
       withheldAckLimitMs: { otherwise: undefined, cds: 1_000 },
       nackMayBeOfOlder: { otherwise: false, cds: true },
     },

@@ -11,6 +11,8 @@ export interface Segment {
   readonly removed: readonly string[];
   /** Names answered by a `Resource` without a body (dialect `deltaMissing=empty-resource`). */
   readonly missing: readonly string[];
+  /** What is told in `resource_errors`; each has an error (S-ERR-01). */
+  readonly errors?: readonly Resource[];
 }
 
 /**

@@ -1,5 +1,11 @@
 import type { TypeUrl } from "./type-url.ts";
 
+/** Why there is no resource: a gRPC status code that is not 0, and a text. */
+export interface ErrorDetail {
+  readonly code: number;
+  readonly message: string;
+}
+
 /** The resource that another resource names, and so needs. */
 export interface Reference {
   readonly type: TypeUrl;
@@ -48,4 +54,6 @@ export interface Resource {
   readonly version: string;
   /** H(name, version): what it adds to the version of its type. */
   readonly sum: bigint;
+  /** Why there is no such resource: this stands in its place, and hides what layers below hold (S-ERR-01). */
+  readonly error?: ErrorDetail;
 }

@@ -22,3 +22,8 @@ export function parseTypeUrl(text: string): TypeUrl | undefined {
 export function messageNameOf(type: TypeUrl): string {
   return type.slice(PREFIX.length);
 }
+
+/** Whether a type is one of version 2 of the API, which has fewer fields in its messages. */
+export function isOfV2(type: TypeUrl): boolean {
+  return /^envoy\..*\.v2\./.test(messageNameOf(type));
+}

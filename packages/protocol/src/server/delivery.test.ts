@@ -100,6 +100,19 @@ describe("deliveries", () => {
     expect(all.describe().nacked).toBeUndefined();
   });
 
+  test("that are parts of one answer are settled each by itself, and a refused one is not forgotten for the others", () => {
+    const [one, two] = ["1", "2"].map((nonce) => ({ ...delivery(nonce), at: 7 }));
+    const all = sent(delivery("0"), ...[one, two].flatMap((part) => part ?? []));
+    expect(["0", "1", "2", "9"].map((nonce) => all.earlierPart(nonce))).toEqual([undefined, one, undefined, undefined]);
+    all.nack("1", no);
+    expect(all.earlierPart("1")).toBeUndefined();
+    all.ack("2");
+    expect([nonces(all), all.describe().nacked?.nonce]).toEqual([[], "1"]);
+    all.open(delivery("3"));
+    all.ack("3");
+    expect(all.describe().nacked).toBeUndefined();
+  });
+
   test("count as answered as soon as the client refuses anything, known or not", () => {
     const all = new Deliveries();
     all.nack("strange", no);

@@ -9,7 +9,7 @@ export interface Delivery {
   readonly revision: number;
   /** The revision that the client had been told of before; undefined if it was told nothing, or out of turn. */
   readonly from: number | undefined;
-  /** Counts what is sent to the node, over all its streams. */
+  /** Counts the answers to the node, over all its streams; parts of one answer share it. */
   readonly at: number;
   /** It brought the client up to a position, so newer content waits for its ACK; answers out of turn do not hold it up. */
   readonly isInTurn: boolean;
@@ -104,6 +104,12 @@ export class Deliveries {
     if (this.#refusedNames.size === 0) this.#refusedFrom = undefined;
   }
 
+  /** The response of that nonce, if it is an unsettled part of the newest answer and not its last. */
+  earlierPart(nonce: string): Delivery | undefined {
+    const last = this.#lastSent;
+    return this.#pending.find((one) => one.nonce === nonce && one !== last && one.at === last?.at);
+  }
+
   /** Whether a response that is still unsettled holds any of these names. */
   mayBring(names: readonly string[]): boolean {
     const asked = new Set(names);
@@ -126,7 +132,8 @@ export class Deliveries {
     this.#implied = [...this.#implied, ...this.#settled.slice(0, -1)].slice(-IMPLIED_KEPT);
     this.#pending = this.#pending.slice(index + 1);
     this.#acked = delivery;
-    this.#nacked = undefined;
+    // That one part of an answer was accepted says nothing of the part that was refused.
+    if (this.#nacked?.delivery.at !== delivery.at) this.#nacked = undefined;
     for (const { body } of this.#settled) this.forgive(everyName(body));
     return delivery;
   }
@@ -190,6 +197,7 @@ function* everyName(body: Body): Iterable<string> {
     for (const put of segment.puts) yield put.name;
     yield* segment.removed;
     yield* segment.missing;
+    for (const error of segment.errors ?? []) yield error.name;
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Conversation, delta } from "../../test/support/conversation.ts";
+import { Conversation, delta, node } from "../../test/support/conversation.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION, LISTENER, ROUTE, resource, UNKNOWN } from "../../test/support/resources.ts";
 import type { InitialVersions } from "../message/request.ts";
 import type { PlaneOptions } from "./plane.ts";
@@ -192,6 +192,58 @@ describe("one resource a response", () => {
     expect(says(talk.turns())).toEqual([["a@2"]]);
     const missing = talkWith([], { dialect: { ...options.dialect, deltaMissing: { otherwise: "empty-resource" } } });
     expect(says(missing.hear(1, delta(ENDPOINTS, { subscribe: ["x", "y"] })))).toEqual([["?x"], ["?y"]]);
+  });
+});
+
+describe("an answer that is too large for one response", () => {
+  const options = { dialect: { maxResponseBytes: 1 } } as const;
+
+  test("is several, with removals and what is missing among them", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")], options);
+    const parts = talk.hear(1, delta(ENDPOINTS, { subscribe: ["a", "x", "b"] }));
+    expect(says(parts)).toEqual([["a@1"], ["b@1"], ["-x"]]);
+    expect(parts.map((part) => part.nonce)).toEqual(["1", "2", "3"]);
+  });
+
+  test("counts as one: what is newer waits for all of it, and nothing of a refused part is sent again", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")], options);
+    talk.hear(1, delta(ENDPOINTS, {}));
+    talk.put(e("b", "2"));
+    expect(talk.hear(1, delta(ENDPOINTS, { nonce: "1" }))).toEqual([]);
+    expect(talk.hear(1, delta(ENDPOINTS, { nonce: "2", error: no }))).toEqual([]);
+    expect(talk.understood()).toBe("nack, nacked 2: 3 no");
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "3" })))).toEqual([["b@2"]]);
+    expect(talk.hear(1, delta(ENDPOINTS, { nonce: "4", error: no }))).toEqual([]);
+  });
+
+  test("is settled by the ACK of its last part", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")], options);
+    talk.hear(1, delta(ENDPOINTS, {}));
+    talk.put(e("b", "2"));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "3" })))).toEqual([["b@2"]]);
+  });
+
+  test("is one for an Envoy, which takes the first for all there is, unless it waits for each name", () => {
+    const talk = talkWith(
+      [resource(CLUSTER, "a", "1"), resource(CLUSTER, "b", "1"), e("a", "1"), e("b", "1")],
+      options,
+    );
+    const envoy = node("n", "envoy");
+    expect(says(talk.hear(1, delta(CLUSTER, { node: envoy })))).toEqual([["a@1", "b@1"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["a", "b"] })))).toEqual([["a@1"], ["b@1"]]);
+  });
+
+  test("is the same for everybody who is told the same", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")], options);
+    talk.open(2, "delta");
+    const bodiesOf = (stream: number): readonly unknown[] => {
+      const request = delta(ENDPOINTS, { node: node("n") });
+      talk.plane.on({ kind: "request-received", stream, request });
+      return talk.plane.next(10).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
+    };
+    const [mine, yours] = [bodiesOf(1), bodiesOf(2)];
+    expect(mine.length).toBe(2);
+    expect(mine.map((body, i) => body === yours[i])).toEqual([true, true]);
   });
 });
 

@@ -208,7 +208,7 @@ export class DeltaTypeStream implements TypeStream {
         missing.length > 0
           ? present.ownBody("delta", here.view, type, segment)
           : present.selectionBody("delta", here.view, type, this.subscription, () => segment, undefined);
-      return this.#advance(here, this.#split(body, [puts], { isInTurn: true, asked: new Set(missing) }));
+      return this.#advance(here, [{ body, isInTurn: true, news: [puts], asked: new Set(missing) }]);
     }
     const news: News = { ...noNews(), puts: byName(puts) };
     for (const term of missing) this.#addAbsent(news, term, here.view, present);
@@ -286,7 +286,7 @@ export class DeltaTypeStream implements TypeStream {
       if (puts.length === 0 && removed.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed, missing: [] });
       const body = present.selectionBody("delta", here.view, type, this.subscription, make, position);
-      return this.#advance(here, this.#split(body, [puts]));
+      return this.#advance(here, [{ body, isInTurn: true, news: [puts] }]);
     }
     const news = noNews();
     for (const put of selection.puts) if (!this.#ahead.has(put.name)) news.puts.set(put.name, put);
@@ -401,10 +401,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   #whole(body: Body): readonly Answer[] {
-    return this.#split(
-      body,
-      body.segments.map((segment) => segment.puts),
-    );
+    return [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }];
   }
 
   #answer(
@@ -418,23 +415,7 @@ export class DeltaTypeStream implements TypeStream {
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
     const body = present.ownBody("delta", here.view, this.traits.type, segment);
     const { isInTurn = true, newcomers } = how;
-    return this.#split(body, [segment.puts], { isInTurn, asked: news.asked, newcomers });
-  }
-
-  /** Each resource in a response of its own, where an edition wants that (S-RES-07). */
-  #split(
-    body: Body,
-    news: Answer["news"],
-    how: Pick<Answer, "isInTurn" | "asked" | "newcomers"> = inTurn,
-  ): readonly Answer[] {
-    if (!this.#options.dialect.deltaOnePerResponse) return [{ ...how, body, news }];
-    const parts = body.segments.flatMap(({ puts, removed, missing }): Segment[] => [
-      ...puts.map((put) => ({ puts: [put], removed: [], missing: [] })),
-      ...missing.map((name) => ({ puts: [], removed: [], missing: [name] })),
-      ...(removed.length > 0 ? [{ puts: [], removed, missing: [] }] : []),
-    ]);
-    if (parts.length < 2) return [{ ...how, body, news }];
-    return parts.map((part) => ({ ...how, body: { ...body, segments: [part] }, news: [part.puts] }));
+    return [{ body, isInTurn, news: [segment.puts], asked: news.asked, newcomers }];
   }
 
   #advance(to: Position, answers: readonly Answer[]): readonly Answer[] {
@@ -447,8 +428,6 @@ export class DeltaTypeStream implements TypeStream {
     return answers;
   }
 }
-
-const inTurn = { isInTurn: true };
 
 function noNews(): News {
   return { puts: new Map(), removed: new Set(), missing: new Set(), asked: new Set() };

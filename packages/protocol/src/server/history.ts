@@ -1,4 +1,5 @@
 import type { Resource } from "../resource/resource.ts";
+import { withoutError } from "../resource/resource-error.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { LayerSet } from "../state/layer-set.ts";
 import type { LayerChange, Transaction } from "../state/transaction.ts";
@@ -75,7 +76,11 @@ export class History<W extends object> {
       const held = (type: TypeUrl, name: string): Resource | undefined =>
         this.#layers.layer(layer)?.table(type)?.resources.get(name);
       for (const put of puts) {
-        if (this.#isCluster(put.type) && held(put.type, put.name)?.version !== put.version) of(put.type).puts.push(put);
+        // To whoever comes back, an error in place of a Cluster is that there is none.
+        if (put.error !== undefined && this.#isCluster(put.type)) {
+          if (withoutError(held(put.type, put.name)) !== undefined) of(put.type).deletes.push(put.name);
+        } else if (this.#isCluster(put.type) && held(put.type, put.name)?.version !== put.version)
+          of(put.type).puts.push(put);
       }
       for (const { type, name } of deletes) {
         if (this.#isCluster(type) && held(type, name) !== undefined) of(type).deletes.push(name);
@@ -89,8 +94,9 @@ export class History<W extends object> {
     const { revision } = this.#present;
     for (const { name: layer } of this.#layers.describe()) {
       for (const [type, { resources }] of this.#layers.layer(layer)?.tables ?? []) {
-        if (this.#isCluster(type) && resources.size > 0)
-          yield { kind: "changed", revision, type, layer, puts: [...resources.values()], deletes: [] };
+        const puts = [...resources.values()].filter((resource) => resource.error === undefined);
+        if (this.#isCluster(type) && puts.length > 0)
+          yield { kind: "changed", revision, type, layer, puts, deletes: [] };
       }
     }
     for (const served of this.#present.served.current()) yield servedRecord(served, revision);

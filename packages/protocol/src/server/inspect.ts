@@ -1,6 +1,7 @@
 import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
 import type { Peer } from "../node/placement.ts";
+import type { ErrorDetail } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { StreamId, Variant } from "./event.ts";
 import type { Wait } from "./wait.ts";
@@ -25,6 +26,8 @@ export interface TypeState {
   readonly names: number;
   /** Subscribed names that nothing in the view answers to; at most 100 of them. */
   readonly missing: readonly string[];
+  /** Why names that it asks for do not exist, as it was told; at most 100 of them. */
+  readonly errors: readonly ResourceErrorState[];
   /** The revision up to which the client was told; undefined before its first answer. */
   readonly toldRevision: number | undefined;
   /** The version the client would have if it took everything sent. */
@@ -39,6 +42,12 @@ export interface TypeState {
   readonly acked: DeliveryState | undefined;
   /** The newest response that was refused and that no accepted one came after. */
   readonly nacked: (DeliveryState & { readonly error: Status; readonly refused: readonly string[] }) | undefined;
+}
+
+/** Why a client was not given a resource. */
+export interface ResourceErrorState {
+  readonly name: string;
+  readonly error: ErrorDetail;
 }
 
 /** One response and its fate so far. */

@@ -199,10 +199,13 @@ export class Order {
     return owed;
   }
 
-  #acceptClusters({ isAggregated }: OrderedStream, { at }: Delivery): void {
+  #acceptClusters({ isAggregated }: OrderedStream, { at, body }: Delivery): void {
+    // In delta each response brings what is in it, and another one may have been refused; a full state brings everything.
+    const brought =
+      body.variant === "delta" ? new Set(body.segments.flatMap(({ puts }) => puts.map(nameOf))) : undefined;
     for (const [name, newcomer] of this.#newcomers) {
       const { endpoints, delivery } = newcomer;
-      if (delivery.at > at || newcomer.acceptedAt !== undefined) continue;
+      if (delivery.at > at || newcomer.acceptedAt !== undefined || brought?.has(name) === false) continue;
       if (isAggregated || endpoints === undefined) this.#newcomers.delete(name);
       else {
         // What came before it on a stream of its own the client may have had no use for.
@@ -391,6 +394,10 @@ export class Order {
     const answered = Math.max(this.#overruledTo, Math.min(told, deliveries.answeredTo));
     return Math.min(answered, deliveries.refusedFrom);
   }
+}
+
+function nameOf({ name }: Resource): string {
+  return name;
 }
 
 /** Whether a resource says that there is none. */

@@ -184,6 +184,11 @@ export class Plane {
     return this.#layers.viewOf(layers).members(type);
   }
 
+  /** The errors that stand in place of resources of a type in a view of these layers. */
+  resourceErrors(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
+    return this.#layers.viewOf(layers).errors(type).values();
+  }
+
   /** The Clusters that there are, as a server that comes after this one has to know them. */
   remembered(): Iterable<Remembered> {
     return this.#history.present();

@@ -6,6 +6,7 @@ import { createResource, type Digest } from "../resource/version.ts";
 import { type Difference, differenceBetween, type Position, positionKey, wasTouched } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
+import { SharedErrors } from "./error-news.ts";
 import type { Variant } from "./event.ts";
 import {
   type HeldOverSet,
@@ -21,6 +22,7 @@ import { type NameSet, NameSets } from "./name-set.ts";
 import type { Comparison } from "./resume.ts";
 import { answeredTerms, type Selection, selectFrom, selectWhole } from "./selection.ts";
 import { ServedVersions } from "./served.ts";
+import { Parts } from "./split.ts";
 import type { Scope, Subscription } from "./subscription.ts";
 
 /** Something that is about to be sent, and what it takes the place of; undefined where that is not known. */
@@ -39,6 +41,10 @@ const OWN_BODIES_KEPT = 4096;
 export class Present {
   readonly nameSets: NameSets = new NameSets();
   readonly served: ServedVersions = new ServedVersions();
+  /** The responses that large bodies leave in. */
+  readonly parts: Parts = new Parts();
+  /** What becomes of errors that stand in place of resources. */
+  readonly errors: SharedErrors = new SharedErrors();
   readonly #digest: Digest;
   #revision = 0;
   #systemVersion: string | undefined;
@@ -308,7 +314,8 @@ export class Present {
 
   /** What stands in for a name that nothing answers to but something in the view refers to. */
   placeholder({ type, placeholder }: TypeTraits, view: View, name: string): Resource | undefined {
-    if (placeholder === undefined || !view.refersTo(type, name)) return undefined;
+    if (placeholder === undefined || !view.refersTo(type, name) || view.error(type, name) !== undefined)
+      return undefined;
     return createResource({ type, name, bytes: placeholder(name) }, this.#digest);
   }
 

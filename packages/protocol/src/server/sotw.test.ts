@@ -371,3 +371,52 @@ describe("streams that are told the same", () => {
     expect(first[0]).toMatchObject({ segments: [{ puts: [{ name: "a" }, { name: "b" }] }] });
   });
 });
+
+describe("an answer that is too large for one response", () => {
+  const options = { dialect: { maxResponseBytes: 1 } } as const;
+
+  test("is several, of named types only", () => {
+    const talk = talkWith([c("a", "1"), c("b", "1"), e("a", "1"), e("b", "1")], options);
+    expect(says(talk.hear(1, sotw(CLUSTER, {})))).toEqual([["a@1", "b@1"]]);
+    const parts = talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] }));
+    expect(says(parts)).toEqual([["a@1"], ["b@1"]]);
+    expect(new Set(parts.map((part) => part.version)).size).toBe(1);
+  });
+
+  test("is one where a client that comes back with its version is sent nothing", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")], {
+      dialect: { ...options.dialect, resumeSkip: { otherwise: true } },
+    });
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["*"] })))).toEqual([["a@1", "b@1"]]);
+  });
+
+  test("is accepted and refused part by part, and counts as one: what is newer waits for all of it", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")], options);
+    const names = ["a", "b", "d"];
+    talk.hear(1, sotw(ENDPOINTS, { names }));
+    talk.put(e("a", "2"));
+    expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names, error: no }))).toEqual([]);
+    expect(talk.understood()).toBe("nack, nacked 1: 3 no");
+    expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names }))).toEqual([]);
+    expect(talk.understood()).toBe("ack, acked 2");
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { nonce: "3", names })))).toEqual([["a@2"]]);
+    expect(talk.understood()).toBe("ack, acked 3");
+  });
+
+  test("takes names from the request for its last part", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")], options);
+    talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] }));
+    expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["b", "d"] }))).toEqual([]);
+    // `a` was given up and is named again, so it is new.
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["a", "b", "d"] })))).toEqual([["a@1"], ["d@1"]]);
+  });
+
+  test("is refused by another version in each of its parts where an edition has it so", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")], { edition: "2020", ...options });
+    const [first] = talk.hear(1, sotw(ENDPOINTS, { names: ["a", "b"] }));
+    talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["a", "b"], versionInfo: "old" }));
+    expect(talk.understood()).toBe("nack, nacked 1: 0 the client kept its version");
+    talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["a", "b"], versionInfo: first?.version }));
+    expect(talk.understood()).toBe("ack, acked 2");
+  });
+});

@@ -1,12 +1,13 @@
 import { forKind } from "../dialect/dialect.ts";
 import type { Segment } from "../message/body.ts";
 import type { DiscoveryRequest, SotwRequest } from "../message/request.ts";
+import type { Status } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
 import { canonicalNames } from "../resource/resource-name.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
-import { Deliveries } from "./delivery.ts";
+import { Deliveries, type Delivery } from "./delivery.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { isNamed, Subscription, understandChange } from "./subscription.ts";
@@ -62,6 +63,8 @@ export class SotwTypeStream implements TypeStream {
     if (!this.#isOpen) return this.#open(request);
     if (request.nonce === undefined) return this.#honourSpontaneous(request);
     if (request.nonce === this.deliveries.lastSent?.nonce) return this.#settle(request, request.nonce);
+    const part = this.deliveries.earlierPart(request.nonce);
+    if (part !== undefined) return this.#settlePart(request, part);
     // Envoy's unified mux goes on with the last good nonce after it refused a newer response (client-behaviours A7).
     const isLastGood = this.deliveries.isRefused && request.nonce === this.deliveries.lastAcked?.nonce;
     if (isLastGood && request.error === undefined) return { as: this.#rename(request) };
@@ -148,15 +151,27 @@ export class SotwTypeStream implements TypeStream {
     return { as };
   }
 
+  /** One part of the newest answer: settled by itself, but names are those of the request for the last part. */
+  #settlePart(request: SotwRequest, { nonce, body }: Delivery): Understood {
+    this.#doubt(request.names);
+    const error = this.#errorIn(request, body.version);
+    if (error === undefined) return { as: "ack", acked: this.deliveries.ack(nonce) };
+    const delivery = this.deliveries.nack(nonce, error);
+    return { as: "nack", nacked: delivery && { delivery, error } };
+  }
+
+  #errorIn({ error, versionInfo }: SotwRequest, sent: string | undefined): Status | undefined {
+    const isOtherVersion = this.#options.dialect.nackByVersion && versionInfo !== sent;
+    return error ?? (isOtherVersion ? { code: 0, message: "the client kept its version" } : undefined);
+  }
+
   #settle(request: SotwRequest, nonce: string): Understood {
     const renamed = this.#rename(request);
-    const sent = this.deliveries.lastSent;
-    const isOtherVersion = this.#options.dialect.nackByVersion && request.versionInfo !== sent?.body.version;
-    if (request.error === undefined && !isOtherVersion) {
+    const error = this.#errorIn(request, this.deliveries.lastSent?.body.version);
+    if (error === undefined) {
       const acked = this.deliveries.ack(nonce);
       return { as: acked === undefined ? renamed : "ack", acked };
     }
-    const error = request.error ?? { code: 0, message: "the client kept its version" };
     const older = this.#olderToBlame(request);
     const delivery = this.deliveries.nack(older ?? nonce, error);
     if (older !== undefined)

@@ -1,5 +1,6 @@
 import type { Dialect } from "../dialect/dialect.ts";
 import { forKind } from "../dialect/dialect.ts";
+import type { Body } from "../message/body.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
 import { sendingRank, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
@@ -9,13 +10,15 @@ import type { View } from "../state/view.ts";
 import { type Delivery, namesIn, sizeOf } from "./delivery.ts";
 import { DeltaTypeStream } from "./delta.ts";
 import type { PlaneEffect } from "./effect.ts";
+import { ErrorsTold, tellsErrors } from "./errors-told.ts";
 import type { StreamOpened } from "./event.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
-import type { StreamState, TypeState } from "./inspect.ts";
+import type { ResourceErrorState, StreamState, TypeState } from "./inspect.ts";
 import type { Order, OrderedStream } from "./order.ts";
 import type { Present } from "./present.ts";
 import { RemovalsLast } from "./removals-last.ts";
 import { SotwTypeStream } from "./sotw.ts";
+import { cutFor } from "./split.ts";
 import type { Answer, TypeStream } from "./type-stream.ts";
 import type { Wait } from "./wait.ts";
 
@@ -69,6 +72,8 @@ export class Stream implements OrderedStream {
   #waits: Map<TypeStream, Wait> = new Map();
   /** For how many milliseconds a type has waited, as far as timers went off. */
   readonly #waited = new Map<TypeStream, number>();
+  /** Of types of which there was ever something to tell. */
+  readonly #errorsTold = new Map<TypeStream, ErrorsTold>();
   #lastNonce = 0;
 
   constructor(opened: StreamOpened, identity: Identity, view: View) {
@@ -92,6 +97,7 @@ export class Stream implements OrderedStream {
   onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly PlaneEffect[] {
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
     const understood = type.onRequest(request);
+    this.#errorsTold.get(type)?.onRequest(request, type.subscription);
     if (request.kind === "delta" && request.initialVersions.size > 0) this.#resumed.add(traits.type);
     if (understood.as === "initial" && this.identity.dialect.makeBeforeBreak) this.#meet(request, traits);
     type.owe(this.#owedBeforehand.get(traits.type) ?? []);
@@ -177,16 +183,21 @@ export class Stream implements OrderedStream {
     const { position: from, heldOver } = type;
     const isOrdered = type instanceof RemovalsLast;
     const removable = isOrdered ? this.identity.siblings.order.removable(present) : everything;
-    for (const answer of type.next(this.view, present, removable)) {
-      const delivery = this.#deliver(type, answer, from, present);
-      effects.push(...this.#sendEffects(delivery));
+    const wasBlocked = type.deliveries.isBlocked;
+    const answers = this.#tellErrors(type, type.next(this.view, present, removable), wasBlocked, present);
+    for (const answer of answers) {
+      const at = this.identity.siblings.order.count();
+      for (const body of this.#partsOf(answer.body, type.traits, present)) {
+        const delivery = this.#deliver(type, { ...answer, body }, at, from, present);
+        effects.push(...this.#sendEffects(delivery));
+        const { order } = this.identity.siblings;
+        if (isOrdered)
+          effects.push(
+            ...this.#bring(type, delivery, answer.newcomers ?? this.#newcomers(type, from, present), heldOver),
+          );
+        else if ((from !== undefined || order.isTakenUp) && usesClusters(type.traits.kind)) order.used(type, delivery);
+      }
       this.#collectOwed(type, answer.news, owed);
-      const { order } = this.identity.siblings;
-      if (isOrdered)
-        effects.push(
-          ...this.#bring(type, delivery, answer.newcomers ?? this.#newcomers(type, from, present), heldOver),
-        );
-      else if ((from !== undefined || order.isTakenUp) && usesClusters(type.traits.kind)) order.used(type, delivery);
     }
   }
 
@@ -212,6 +223,26 @@ export class Stream implements OrderedStream {
     if (newcomers !== undefined && newcomers.size > 0)
       order.brought(type, delivery, (name) => newcomers.has(name) && !heldOver.names.has(name));
     return [];
+  }
+
+  /** Answers with the errors that the client is to be told. */
+  #tellErrors(type: TypeStream, answers: readonly Answer[], wasBlocked: boolean, present: Present): readonly Answer[] {
+    const { view } = this;
+    const { dialect } = this.identity;
+    const isAny = dialect.resourceErrors === "failed-and-missing" || view.errors(type.traits.type).size > 0;
+    let told = this.#errorsTold.get(type);
+    if (told === undefined) {
+      if (!isAny || !tellsErrors(dialect, type.traits.type)) return answers;
+      told = new ErrorsTold(this.opened.variant);
+      this.#errorsTold.set(type, told);
+    }
+    return told.tell(answers, type, { view, present, dialect, wasBlocked });
+  }
+
+  /** The responses in which a body leaves, one behind the other. */
+  #partsOf(body: Body, traits: TypeTraits, present: Present): readonly Body[] {
+    const cut = cutFor(body.variant, traits, this.identity.dialect);
+    return cut === undefined ? [body] : present.parts.of(body, cut);
   }
 
   /** Types whose newer content waits for an answer, with how long it may. */
@@ -300,14 +331,20 @@ export class Stream implements OrderedStream {
     return type;
   }
 
-  #deliver(type: TypeStream, { body, isInTurn }: Answer, from: Position | undefined, present: Present): Delivery {
+  #deliver(
+    type: TypeStream,
+    { body, isInTurn }: Answer,
+    at: number,
+    from: Position | undefined,
+    present: Present,
+  ): Delivery {
     const delivery = {
       nonce: String(++this.#lastNonce),
       body,
       revision: present.revision,
       // What is sent brings the client up to now, whatever it was told before.
       from: isInTurn && from !== undefined ? Math.min(from.revision, present.revision - 1) : undefined,
-      at: this.identity.siblings.order.count(),
+      at,
       isInTurn,
     };
     type.deliveries.open(delivery);
@@ -353,6 +390,13 @@ export class Stream implements OrderedStream {
     if (known.size > 0) this.#owedBeforehand.set(type, known);
   }
 
+  #errorsOf(type: TypeStream): readonly ResourceErrorState[] {
+    const told = this.#errorsTold.get(type)?.told.values() ?? [];
+    return [...told]
+      .slice(0, MISSING_SHOWN)
+      .flatMap(({ name, error }) => (error === undefined ? [] : [{ name, error }]));
+  }
+
   #describeType(type: TypeStream): TypeState {
     const { subscription, deliveries, position } = type;
     const missing: string[] = [];
@@ -367,6 +411,7 @@ export class Stream implements OrderedStream {
       missing,
       toldRevision: position?.revision,
       sentVersion: deliveries.lastSent?.body.version,
+      errors: this.#errorsOf(type),
       wait: this.#waits.get(type),
       heldOver: [...type.heldOver.names.keys()].slice(0, MISSING_SHOWN),
       ...deliveries.describe(),

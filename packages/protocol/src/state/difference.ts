@@ -1,5 +1,6 @@
 import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
+import { withoutError } from "../resource/resource-error.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Past } from "./journal.ts";
 import type { Layer } from "./layer.ts";
@@ -78,8 +79,7 @@ function sharedDifference(from: Position, view: View, type: TypeUrl): Difference
     if (table === undefined || change === undefined) continue;
     for (const name of change.past.keys()) if (isElsewhere(view, layer, from, type, name)) return undefined;
     for (const [name, then] of change.past) {
-      const now = table.resources.get(name);
-      if (differs(then, now)) changes.push({ name, then, now });
+      add(changes, name, then, table.resources.get(name));
     }
     if (change.segment.puts.length + change.segment.removed.length > 0) segments.push(change.segment);
   }
@@ -97,9 +97,7 @@ function isElsewhere(view: View, here: Layer, from: Position, type: TypeUrl, nam
 function changesBetween(from: Position, view: View, type: TypeUrl): Change[] {
   const changes: Change[] = [];
   for (const name of touchedBetween(from, view, type)) {
-    const then = pastOf(from, type, name);
-    const now = view.holder(type, name);
-    if (differs(then, now)) changes.push({ name, then, now });
+    add(changes, name, pastOf(from, type, name), view.holder(type, name));
   }
   return changes;
 }
@@ -136,6 +134,12 @@ function pastOf(from: Position, type: TypeUrl, name: string): Past | undefined {
 function pastIn(table: Table, from: Position, name: string): Past | undefined {
   const past = table.changeAfter(from.revision)?.past;
   return past?.has(name) === true ? past.get(name) : table.resources.get(name);
+}
+
+/** An error is no resource: what stands in its place is gone. */
+function add(changes: Change[], name: string, wasHeld: Past | undefined, isHeld: Resource | undefined): void {
+  const [then, now] = [withoutError(wasHeld), withoutError(isHeld)];
+  if (differs(then, now)) changes.push({ name, then, now });
 }
 
 function differs(then: Past | undefined, now: Resource | undefined): boolean {

@@ -158,7 +158,7 @@ describe("a layer", () => {
     expect([...layers.describe()]).toEqual([
       {
         name: "base",
-        types: new Map([[CLUSTER, { resources: 2, version: formatVersion(a.sum + b.sum), changedAt: 4 }]]),
+        types: new Map([[CLUSTER, { resources: 2, errors: 0, version: formatVersion(a.sum + b.sum), changedAt: 4 }]]),
       },
     ]);
   });

@@ -11,7 +11,13 @@ export interface LayerState {
   readonly name: string;
   readonly types: ReadonlyMap<
     TypeUrl,
-    { readonly resources: number; readonly version: string; readonly changedAt: number }
+    {
+      readonly resources: number;
+      /** Errors that stand in place of resources. */
+      readonly errors: number;
+      readonly version: string;
+      readonly changedAt: number;
+    }
   >;
 }
 
@@ -149,7 +155,8 @@ export class LayerSet<W extends object> {
           types.map(([type, table]) => [
             type,
             {
-              resources: table.resources.size,
+              resources: table.resources.size - table.errors.size,
+              errors: table.errors.size,
               version: table.printedVersion ?? formatVersion(table.sum),
               changedAt: table.changedAt,
             },

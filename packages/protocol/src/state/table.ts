@@ -12,7 +12,7 @@ export interface TableChange {
   readonly segment: Segment;
 }
 
-/** The resources of one type in one layer, and what changed since when. */
+/** What one layer holds of one type: resources, errors in place of some, and what changed since when. */
 export class Table {
   readonly #resources = new Map<string, Resource>();
   readonly #journal = new Journal();
@@ -20,6 +20,7 @@ export class Table {
   /** How many resources refer to a name, for the types that somebody asked about. */
   readonly #referrers = new Map<TypeUrl, Map<string, number>>();
   readonly #terms: TermRules | undefined;
+  readonly #errors = new Map<string, Resource>();
   #namesByAlias: Map<string, Set<string>> | undefined;
   #collections: Collections | undefined;
   #sum = 0n;
@@ -37,6 +38,11 @@ export class Table {
 
   get resources(): ReadonlyMap<string, Resource> {
     return this.#resources;
+  }
+
+  /** Those of them that say why there is no resource of that name. */
+  get errors(): ReadonlyMap<string, Resource> {
+    return this.#errors;
   }
 
   get journal(): Journal {
@@ -186,6 +192,10 @@ export class Table {
 
   #account(resource: Resource | undefined, by: 1 | -1): void {
     if (resource === undefined) return;
+    if (resource.error !== undefined) {
+      if (by === 1) this.#errors.set(resource.name, resource);
+      else this.#errors.delete(resource.name);
+    }
     this.#sum = by === 1 ? addSums(this.#sum, resource.sum) : subtractSums(this.#sum, resource.sum);
     if (resource.onDemand) this.#onDemand += by;
     for (const [type, counts] of this.#referrers) countReferences(counts, resource, type, by);
@@ -199,8 +209,8 @@ export class Table {
   }
 }
 
-function slim({ name, version, sum, aliases, onDemand, references }: Resource): Past {
-  return { name, version, sum, aliases, onDemand, references };
+function slim({ name, version, sum, aliases, onDemand, references, error }: Resource): Past {
+  return { name, version, sum, aliases, onDemand, references, ...(error !== undefined && { error }) };
 }
 
 function countReferences(counts: Map<string, number>, resource: Resource, type: TypeUrl, by: 1 | -1): void {

@@ -1,5 +1,7 @@
 import type { Segment } from "../message/body.ts";
+import { areSame, type ErrorSet, noErrors } from "../resource/error-set.ts";
 import type { Resource } from "../resource/resource.ts";
+import { withoutError } from "../resource/resource-error.ts";
 import { isGlob } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, formatVersion, subtractSums } from "../resource/version.ts";
@@ -20,6 +22,7 @@ export class View {
   readonly key: string;
   readonly layers: readonly Layer[];
   readonly #summaries = new Map<TypeUrl, TypeSummary>();
+  readonly #errors = new Map<TypeUrl, { changedAt: number; errors: ErrorSet }>();
   readonly #wholes = new Map<TypeUrl, { changedAt: number; segments: readonly Segment[] }>();
 
   constructor(key: string, layers: readonly Layer[]) {
@@ -29,6 +32,41 @@ export class View {
 
   /** The resource of that name that the view's nodes see. */
   holder(type: TypeUrl, name: string): Resource | undefined {
+    return withoutError(this.#topMost(type, name));
+  }
+
+  /** Why the view's nodes see no resource of that name, if anybody said so. */
+  error(type: TypeUrl, name: string): Resource | undefined {
+    if (!this.layers.some((layer) => (layer.table(type)?.errors.size ?? 0) > 0)) return undefined;
+    const holder = this.#topMost(type, name);
+    return holder?.error === undefined ? undefined : holder;
+  }
+
+  /** Every error that stands in place of a resource; the same object as long as they are the same. */
+  errors(type: TypeUrl): ErrorSet {
+    const known = this.#errors.get(type);
+    const isAny = this.layers.some((layer) => (layer.table(type)?.errors.size ?? 0) > 0);
+    if (!isAny && known === undefined) return noErrors;
+    const changedAt = this.changedAt(type);
+    if (known?.changedAt === changedAt) return known.errors;
+    const found = this.#findErrors(type);
+    const errors = known !== undefined && areSame(known.errors, found) ? known.errors : found;
+    this.#errors.set(type, { changedAt, errors });
+    return errors;
+  }
+
+  #findErrors(type: TypeUrl): ErrorSet {
+    const errors = new Map<string, Resource>();
+    for (const [depth, layer] of this.layers.entries()) {
+      const above = this.#tablesAbove(type, depth);
+      for (const [name, error] of layer.table(type)?.errors ?? []) {
+        if (!above.some((table) => table.resources.has(name))) errors.set(name, error);
+      }
+    }
+    return errors.size === 0 ? noErrors : errors;
+  }
+
+  #topMost(type: TypeUrl, name: string): Resource | undefined {
     for (const layer of this.layers) {
       const resource = layer.table(type)?.resources.get(name);
       if (resource !== undefined) return resource;
@@ -84,7 +122,7 @@ export class View {
     for (const [depth, layer] of this.layers.entries()) {
       const above = this.#tablesAbove(type, depth);
       for (const resource of layer.table(type)?.resources.values() ?? []) {
-        if (!above.some((table) => table.resources.has(resource.name))) yield resource;
+        if (resource.error === undefined && !above.some((table) => table.resources.has(resource.name))) yield resource;
       }
     }
   }

@@ -17,6 +17,11 @@ const mixes: readonly (readonly [string, Trouble])[] = [
   ["resources that come on demand only, and all that can go wrong", { ...all, onDemand: true }],
   ["aliases", { ...none, aliases: true }],
   ["aliases and all that can go wrong", { ...all, aliases: true }],
+  ["errors in place of resources", { ...none, errors: true }],
+  ["errors in place of resources and all that can go wrong", { ...all, errors: true }],
+  ["errors, a stream for each type and resources on demand", { ...all, perType: true, onDemand: true, errors: true }],
+  ["answers in several responses", { ...none, maxResponseBytes: 400 }],
+  ["answers in several responses and all that can go wrong", { ...all, maxResponseBytes: 1 }],
 ];
 
 describe.each(mixes)("with %s", (_, trouble) => {

@@ -29,7 +29,7 @@ export function node(id: string, userAgentName = ""): Node {
   };
 }
 
-/** What a send says, in short: `a@label`, `-gone`, `?missing`. */
+/** What a send says, in short: `a@label`, `-gone`, `?missing`, `!failed 13 why`. */
 export interface Said {
   readonly stream: StreamId;
   readonly type: TypeUrl;
@@ -145,6 +145,7 @@ function saidBy({ stream, nonce, body }: Extract<PlaneEffect, { kind: "send" }>)
     ...segment.puts.map((put) => text.decode(put.bytes).replace("=", "@")),
     ...segment.removed.map((name) => `-${name}`),
     ...segment.missing.map((name) => `?${name}`),
+    ...(segment.errors ?? []).map(({ name, error }) => `!${name} ${error?.code} ${error?.message}`),
   ]);
   return { stream, type: body.type, nonce, version: body.version, says };
 }

@@ -1,3 +1,4 @@
+import { statusCode } from "@xdskit/protocol";
 import type { ModelClient } from "./model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";
 import type { World } from "./world.ts";
@@ -16,11 +17,19 @@ export function holdingsOf(world: World, client: ModelClient): { held: Holdings;
   for (const type of [CLUSTER, ENDPOINTS, LISTENER, ROUTE]) {
     const state = client.types.get(type);
     const expected = world.expected(client, type);
+    const errors = world.expectedErrors(client, type);
     for (const [name, one] of expected) if (!state?.refused.has(name)) wanted[`${type}/${name}`] = one.version;
+    for (const [name, one] of errors) {
+      if (state?.refused.has(name) || state?.refusedErrors.has(name)) continue;
+      wanted[`why not ${type}/${name}`] = one.version;
+      held[`why not ${type}/${name}`] = state?.errors.get(name)?.version ?? "not told";
+    }
     const cannotBeSaid =
       (client.variant === "sotw" && (type === ENDPOINTS || type === ROUTE)) || (type === CLUSTER && refusedUsers);
     for (const [name, one] of state?.resources ?? []) {
       if (state?.refused.has(name) || (cannotBeSaid && !expected.has(name))) continue;
+      // What failed for the moment is kept.
+      if (errors.get(name)?.error?.code === statusCode.INTERNAL) continue;
       held[`${type}/${name}`] = one.version;
     }
   }

@@ -35,6 +35,8 @@ export interface MeshOptions {
   readonly lateEndpoints?: boolean;
   /** What a server that is started anew knows of the one before. */
   readonly forgets?: boolean;
+  /** Each resource of an answer that may be split comes in a response of its own. */
+  readonly splits?: boolean;
 }
 
 /** One Envoy, one plane, and a configuration of Listeners, routes, Clusters and endpoints that always fits together. */
@@ -113,7 +115,11 @@ export class Mesh {
   }
 
   #start(): Plane {
-    const dialect = { makeBeforeBreak: this.#how.makeBeforeBreak, separateResumeGraceMs: SHORT_MS };
+    const dialect = {
+      makeBeforeBreak: this.#how.makeBeforeBreak,
+      separateResumeGraceMs: SHORT_MS,
+      ...(this.#how.splits === true ? { maxResponseBytes: 1, maySplit: { otherwise: true } } : {}),
+    };
     return new Plane({ digest, traits, placement: () => ["base"], dialect, remembers: true });
   }
 

@@ -6,6 +6,7 @@ import {
   type PlaneEffect,
   type Resource,
   type SotwRequest,
+  statusCode,
   type TypeUrl,
   type Variant,
 } from "@xdskit/protocol";
@@ -17,6 +18,10 @@ interface Held {
   names: Set<string>;
   isWildcard: boolean;
   readonly resources: Map<string, Resource>;
+  /** Why it was not given a name, by what it was told last. */
+  readonly errors: Map<string, Resource>;
+  /** Names whose error came in a response that was refused: it is not told again. */
+  readonly refusedErrors: Set<string>;
   /** Names whose newest mention was refused, so that what is held of them is the client's own affair. */
   readonly refused: Set<string>;
   versionInfo: string;
@@ -50,6 +55,8 @@ export class ModelClient {
           names: new Set(names),
           isWildcard,
           resources: new Map(),
+          errors: new Map(),
+          refusedErrors: new Set(),
           refused: new Set(),
           versionInfo: "",
           nonce: undefined,
@@ -69,6 +76,8 @@ export class ModelClient {
     this.outbox.length = 0;
     for (const [type, held] of this.#types) {
       held.nonce = undefined;
+      held.errors.clear();
+      held.refusedErrors.clear();
       held.isOpen = held.isWildcard || held.names.size > 0;
       if (held.isOpen) this.#askAll(type, held);
     }
@@ -129,11 +138,21 @@ export class ModelClient {
     const held = this.#held(body.type);
     const puts = body.segments.flatMap((segment) => [...segment.puts]);
     const removed = body.segments.flatMap((segment) => [...segment.removed, ...segment.missing]);
+    const errors = body.segments.flatMap((segment) => [...(segment.errors ?? [])]);
     this.#checkDuplicates([...puts.map((put) => put.name), ...removed], body.type);
+    this.#checkDuplicates(
+      [...puts, ...errors].map((one) => one.name),
+      body.type,
+    );
     held.nonce = nonce;
-    if (isAccepted) this.#accept(body.type, held, puts, removed, body.version);
-    else
-      for (const name of [...held.resources.keys(), ...puts.map((put) => put.name), ...removed]) held.refused.add(name);
+    if (isAccepted) {
+      this.#accept(body.type, held, puts, removed, body.version);
+      this.#acceptErrors(held, errors);
+    } else {
+      const named = [...puts, ...errors].map((one) => one.name);
+      for (const name of [...held.resources.keys(), ...named, ...removed]) held.refused.add(name);
+      for (const { name } of errors) held.refusedErrors.add(name);
+    }
     const error = isAccepted ? undefined : { code: 13, message: "no" };
     if (this.variant === "delta") this.outbox.push(delta(body.type, { nonce, error }));
     else this.outbox.push(this.#sotw(body.type, held, nonce, error));
@@ -147,11 +166,23 @@ export class ModelClient {
     held.versionInfo = version;
     for (const put of puts) {
       held.refused.delete(put.name);
+      held.errors.delete(put.name);
       if (this.#wants(held, put)) held.resources.set(put.name, put);
     }
     for (const name of removed) {
       held.refused.delete(name);
+      held.errors.delete(name);
       held.resources.delete(name);
+    }
+  }
+
+  /** A client that knows the field keeps what it has unless it may not have it. */
+  #acceptErrors(held: Held, errors: readonly Resource[]): void {
+    for (const one of errors) {
+      held.refused.delete(one.name);
+      held.refusedErrors.delete(one.name);
+      held.errors.set(one.name, one);
+      if (one.error?.code === statusCode.PERMISSION_DENIED) held.resources.delete(one.name);
     }
   }
 
@@ -193,6 +224,7 @@ export class ModelClient {
 
   #dropUnwanted(held: Held): void {
     for (const one of [...held.resources.values()]) if (!this.#wants(held, one)) held.resources.delete(one.name);
+    for (const name of held.errors.keys()) if (!held.isWildcard && !held.names.has(name)) held.errors.delete(name);
     for (const name of held.refused) if (!held.isWildcard && !held.names.has(name)) held.refused.delete(name);
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   createResource,
+  createResourceError,
   type Digest,
   formatTypeUrl,
   type Reference,
@@ -62,4 +63,9 @@ export function resource(type: TypeUrl, name: string, label: string, extras: Ext
     references,
   };
   return createResource(input, digest);
+}
+
+/** An error in place of a resource. */
+export function failure(type: TypeUrl, name: string, code: number, message = "why"): Resource {
+  return createResourceError({ type, name, error: { code, message } }, digest);
 }

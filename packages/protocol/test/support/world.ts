@@ -7,15 +7,17 @@ import {
   type Resource,
   type Status,
   type StreamId,
+  statusCode,
   type TypeState,
   type TypeUrl,
 } from "@xdskit/protocol";
 import { ModelClient } from "./model-client.ts";
-import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
+import { CLUSTER, digest, ENDPOINTS, failure, LISTENER, ROUTE, resource, traits } from "./resources.ts";
 
 /** One thing that happens: which, and three numbers that say to what. */
 export type Step = readonly [what: number, a: number, b: number, c: number];
 
+const { INTERNAL, PERMISSION_DENIED } = statusCode;
 const LAYERS = ["base", "group/1", "group/2", "node/1"];
 const VIEWS = [["base"], ["group/1", "base"], ["group/2", "base"], ["node/1", "group/1", "base"]];
 const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
@@ -34,6 +36,10 @@ export interface Trouble {
   readonly onDemand?: boolean;
   /** Some resources have aliases, and delta clients ask by them: `a!` is one of `a`. */
   readonly aliases?: boolean;
+  /** Errors stand in place of some resources. */
+  readonly errors?: boolean;
+  /** Answers are split into responses of so many bytes. */
+  readonly maxResponseBytes?: number;
 }
 
 /** Sees what goes back and forth, in the order in which the plane does. */
@@ -83,6 +89,7 @@ export class World {
       placement: (node) => VIEWS[Number(node.id)] ?? [],
       dialect: { separateResumeGraceMs: SHORT_MS },
       ...(trouble.trims ? { maxJournalLines: FEW_LINES } : {}),
+      ...(trouble.maxResponseBytes === undefined ? {} : { dialect: { maxResponseBytes: trouble.maxResponseBytes } }),
     });
     const wild = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: true, names: [], isFullState: true }));
     const named = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: false, names: ["a"], isFullState: true }));
@@ -180,6 +187,14 @@ export class World {
     );
   }
 
+  /** Why a client should know not to hold some names. */
+  expectedErrors(client: ModelClient, type: TypeUrl): ReadonlyMap<string, Resource> {
+    const held = client.types.get(type);
+    const errors = [...this.plane.resourceErrors(VIEWS[this.#viewOf.get(client) ?? 0] ?? [], type)];
+    const isWanted = ({ name }: Resource): boolean => held?.isWildcard === true || held?.names.has(name) === true;
+    return new Map(errors.filter(isWanted).map((one) => [one.name, one]));
+  }
+
   /** What a client should hold of a type. */
   expected(client: ModelClient, type: TypeUrl): ReadonlyMap<string, Resource> {
     const held = client.types.get(type);
@@ -202,7 +217,10 @@ export class World {
       const isDelete = (y >> 2) % 3 === 0;
       const onDemand = this.#trouble.onDemand === true && z % 4 === 1;
       const aliases = this.#trouble.aliases === true && label !== "0" ? [`${name}!`] : [];
-      const put = resource(type, name, label, { onDemand, aliases });
+      const isError = this.#trouble.errors === true && z % 5 === 2;
+      const put = isError
+        ? failure(type, name, z % 2 === 0 ? INTERNAL : PERMISSION_DENIED, label)
+        : resource(type, name, label, { onDemand, aliases });
       changes.set(layer, isDelete ? { layer, deletes: [{ type, name }] } : { layer, puts: [put] });
       const table = `${layer} ${type}`;
       this.#changed.set(table, [...(this.#changed.get(table) ?? []), this.plane.revision + 1]);

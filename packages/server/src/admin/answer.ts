@@ -83,10 +83,18 @@ export interface ResourceAnswer {
   readonly ttlMs?: number;
   readonly onDemand?: boolean;
   readonly references: readonly { readonly type: string; readonly name: string }[];
+  /** Why there is no such resource: this stands in its place. */
+  readonly error?: ErrorDetailAnswer;
   /** With `body=true`: canonical JSON, secrets replaced. */
   readonly body?: unknown;
   /** With `body=true`, why there is no body. */
   readonly problem?: string;
+}
+
+/** A gRPC status: the code, and the text made printable. */
+export interface ErrorDetailAnswer {
+  readonly code: number;
+  readonly message: string;
 }
 
 /** What a node calls itself. */
@@ -121,6 +129,8 @@ export interface TypeAnswer {
   readonly names: number;
   /** Asked for, and nothing has that name; at most 100 of them. */
   readonly missing: readonly string[];
+  /** Names that it was told an error of, in place of a resource; at most 100 of them. */
+  readonly errors?: readonly (ErrorDetailAnswer & { readonly name: string })[];
   readonly toldRevision?: number;
   readonly sentVersion?: string;
   /** What the client holds. */

@@ -1,9 +1,19 @@
-import type { DeliveryState, Node, StreamId, StreamState, TypeState, TypeUrl, Wait } from "@xdskit/protocol";
+import type {
+  DeliveryState,
+  ErrorDetail,
+  Node,
+  StreamId,
+  StreamState,
+  TypeState,
+  TypeUrl,
+  Wait,
+} from "@xdskit/protocol";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import { printableReason } from "../observe/printable.ts";
 import type {
   DeliveryAnswer,
   DeliveryFate,
+  ErrorDetailAnswer,
   NodeAnswerIdentity,
   RefusalAnswer,
   ResponseAnswer,
@@ -56,7 +66,7 @@ export class Describer {
   }
 
   typeState(stream: StreamId, state: TypeState): TypeAnswer {
-    const { isWildcard, names, missing, toldRevision, sentVersion, acked, nacked, pending } = state;
+    const { isWildcard, names, missing, errors, toldRevision, sentVersion, acked, nacked, pending } = state;
     const times = this.#deliveries.type(stream, state.type);
     const describe = (response: DeliveryState): ResponseAnswer => this.#response(stream, state.type, response);
     return {
@@ -66,6 +76,7 @@ export class Describer {
       isWildcard,
       names,
       missing,
+      ...(errors.length > 0 && { errors: errors.map(({ name, error }) => ({ name, ...describeError(error) })) }),
       ...(toldRevision !== undefined && { toldRevision }),
       ...(sentVersion !== undefined && { sentVersion }),
       ...(acked !== undefined && { acked: { ...describe(acked), ...time("ackedAt", times?.ackedAt) } }),
@@ -134,6 +145,11 @@ export class Describer {
     const sentAt = this.#deliveries.type(stream, type)?.sentAtOf(nonce);
     return { nonce, version, revision, resources, removed, ...time("sentAt", sentAt) };
   }
+}
+
+/** Its text is the operator's, and may come from anywhere. */
+export function describeError({ code, message }: ErrorDetail): ErrorDetailAnswer {
+  return { code, message: printableReason(message) };
 }
 
 function refusalOf(nacked: NonNullable<TypeState["nacked"]>): Pick<RefusalAnswer, "code" | "reason" | "refused"> {

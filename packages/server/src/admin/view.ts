@@ -29,7 +29,7 @@ export interface AdminView extends Gauges {
    */
   streams(): Iterable<StreamState>;
   layers(): Iterable<LayerState>;
-  /** What a view of these layers holds of a type, one holder for each name. May be walked like `streams`. */
+  /** What a view of these layers holds of a type, errors in place of resources too, one holder for each name. May be walked like `streams`. */
   resources(layers: readonly string[], type: TypeUrl): Iterable<Resource>;
   /** The layers that a node would see, or why it would not be served. */
   place(node: Node, peer: Peer): readonly string[] | PlacementRefusal;

@@ -136,8 +136,10 @@ export class Hub implements HubPort {
     return this.#plane.layers();
   }
 
-  resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
-    return this.#plane.resources(layers, type);
+  /** Resources, and the errors that stand in place of some. */
+  *resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
+    yield* this.#plane.resources(layers, type);
+    yield* this.#plane.resourceErrors(layers, type);
   }
 
   /** The Clusters that there are, as they would have to be remembered now. */

@@ -1,5 +1,6 @@
 import { request } from "node:http";
-import type { Resource } from "@xdskit/protocol";
+import { contentDigest } from "@xdskit/envoy-api";
+import { createResourceError, type Resource } from "@xdskit/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type {
   DeliveriesAnswer,
@@ -285,6 +286,23 @@ describe("K2 the fate of deliveries", () => {
     const sotw = world.open("sotw");
     world.receive(sotw, { kind: "sotw", type: EDS, node: node("n3"), names: ["e9"] });
     expect(await rows("?node=n3")).toMatchObject([{ state: "requested-but-missing", missing: ["e9"] }]);
+  });
+
+  test("errors in place of resources are told, of the state and of what a client was told", async () => {
+    const text = "no registry\u001b[31m";
+    const error = { code: 14, message: "no registry\\u{1b}[31m" };
+    const failed = createResourceError({ type: EDS, name: "e1", error: { code: 14, message: text } }, contentDigest);
+    world.commit([{ layer: "base", puts: [failed] }]);
+    world.receive(stream, { kind: "delta", type: EDS, subscribe: ["e1"] });
+    const { items } = await json<NodesAnswer>("/api/v1/nodes?id=n1");
+    const types = items.flatMap((item) => item.types).filter(({ shortName }) => shortName === "eds");
+    expect(types.map(({ missing, errors }) => ({ missing, errors }))).toEqual([
+      { missing: ["e1"], errors: [{ name: "e1", ...error }] },
+    ]);
+    const listed = await json<ResourcesAnswer>("/api/v1/resources?node=n1&type=eds&body=true");
+    expect(listed.items.map(({ name, layer, error, body }) => ({ name, layer, error, body }))).toEqual([
+      { name: "e1", layer: "base", error, body: undefined },
+    ]);
   });
 
   test("nodes are told with their streams, layers and times; a stream that ended is gone", async () => {

@@ -90,7 +90,7 @@ export class RealPlane {
     revision: () => this.plane.revision,
     streams: () => this.plane.streams(),
     layers: () => this.plane.layers(),
-    resources: (layers, type) => this.plane.resources(layers, type),
+    resources: (layers, type) => [...this.plane.resources(layers, type), ...this.plane.resourceErrors(layers, type)],
     place: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
     connections: () => 1,
     openStreams: () => [...this.plane.streams()].length,

@@ -3,7 +3,8 @@ import { nearest } from "../nearest.ts";
 import { quote, type ValuePath } from "../problem.ts";
 import { knownItem } from "./item-memory.ts";
 import type { Part } from "./places.ts";
-import { entryOf, isMapping } from "./places.ts";
+import { describeKind, entryOf, isMapping } from "./places.ts";
+import { readResponseErrors, type StatedError } from "./response-errors.ts";
 
 /** A value that should be a resource: it has "@type", or was given the one that its place implies. */
 export interface Candidate {
@@ -21,7 +22,11 @@ export interface Identity {
 
 /** Something about a document that does not make sense before any resource is looked at. */
 export interface EnvelopeTrouble {
-  readonly code: "DOCUMENT_FIELD_UNKNOWN" | "DOCUMENT_NOT_RECOGNIZED" | "DOCUMENT_WRONG_TYPE";
+  readonly code:
+    | "DOCUMENT_FIELD_UNKNOWN"
+    | "DOCUMENT_NOT_RECOGNIZED"
+    | "DOCUMENT_WRONG_TYPE"
+    | "RESOURCE_ERROR_INVALID";
   readonly path: ValuePath;
   readonly part: Part;
   readonly message: string;
@@ -31,6 +36,8 @@ export interface EnvelopeTrouble {
 /** What was found in one document. */
 export interface Unfolded {
   readonly candidates: readonly Candidate[];
+  /** Names that a response says cannot be given, and why. */
+  readonly errors: readonly StatedError[];
   readonly troubles: readonly EnvelopeTrouble[];
 }
 
@@ -49,6 +56,9 @@ const RESPONSE_FIELDS: readonly string[] = [
   "control_plane",
   "resource_errors",
 ];
+
+/** What tells a response from other mappings without "@type". */
+const RESPONSE_LISTS: readonly string[] = ["resources", "resource_errors", "resourceErrors"];
 
 const NAME_FIELDS: readonly string[] = ["name", "cluster_name", "clusterName"];
 
@@ -75,13 +85,14 @@ const TELLING_FIELDS: readonly (readonly [string, string])[] = [
 
 /**
  * Finds the resources in a document: one with "@type", a list of them, a DiscoveryResponse (a `resources` list), or a
- * bootstrap's `static_resources`, where the types are implied. `null` holds nothing. Of a response only `type_url` has
- * an effect, for resources without "@type"; versions are made from content.
+ * bootstrap's `static_resources`, where the types are implied. `null` holds nothing. Of a response `type_url` has an
+ * effect, for resources without "@type" and for `resource_errors`; versions are made from content.
  */
 export function unfold(document: unknown): Unfolded {
   const candidates: Candidate[] = [];
+  const errors: StatedError[] = [];
   const troubles: EnvelopeTrouble[] = [];
-  const found = { candidates, troubles };
+  const found = { candidates, errors, troubles };
   if (document === null || document === undefined) return found;
   if (Array.isArray(document)) unfoldList(document, [], undefined, found);
   else if (isMapping(document)) unfoldMapping(document, found);
@@ -91,6 +102,7 @@ export function unfold(document: unknown): Unfolded {
 
 interface Found {
   readonly candidates: Candidate[];
+  readonly errors: StatedError[];
   readonly troubles: EnvelopeTrouble[];
 }
 
@@ -99,7 +111,7 @@ function unfoldMapping(document: Readonly<Record<string, unknown>>, found: Found
   if (type === RESPONSE) unfoldResponse(document, found);
   else if (type === BOOTSTRAP) unfoldBootstrap(document, found);
   else if (type !== undefined) found.candidates.push(candidateOf(document, []));
-  else if (Object.hasOwn(document, "resources")) unfoldResponse(document, found);
+  else if (RESPONSE_LISTS.some((key) => Object.hasOwn(document, key))) unfoldResponse(document, found);
   else if (staticResourcesKey(document) !== undefined) unfoldBootstrap(document, found);
   else unfoldItem(document, [], undefined, found);
 }
@@ -110,6 +122,13 @@ function unfoldResponse(document: Readonly<Record<string, unknown>>, found: Foun
   }
   const { resources } = document as { resources?: unknown };
   const impliedType = entryOf(document, "type_url") ?? entryOf(document, "typeUrl");
+  const errorsKey = RESPONSE_LISTS.slice(1).find((key) => Object.hasOwn(document, key));
+  const errors = entryOf(document, errorsKey);
+  if (errorsKey !== undefined && errors !== null) {
+    const stated = readResponseErrors(errors, errorsKey, impliedType);
+    found.errors.push(...stated.errors);
+    found.troubles.push(...stated.troubles);
+  }
   if (resources === undefined || resources === null) return;
   if (!Array.isArray(resources)) found.troubles.push(wrongType(["resources"], "a list of resources", resources));
   else unfoldList(resources, ["resources"], typeof impliedType === "string" ? impliedType : undefined, found);
@@ -226,14 +245,6 @@ function wrongType(path: ValuePath, expected: string, got: unknown): EnvelopeTro
     part: "value",
     message: `expected ${expected}, got ${describeKind(got)}`,
   };
-}
-
-/** What a JSON value is, without its content. */
-export function describeKind(value: unknown): string {
-  if (value === null || value === undefined) return "nothing";
-  if (Array.isArray(value)) return "a list";
-  if (typeof value === "object") return "a mapping";
-  return typeof value === "string" ? "a text" : typeof value === "number" ? "a number" : "true or false";
 }
 
 function keysOf(item: Readonly<Record<string, unknown>>): string {

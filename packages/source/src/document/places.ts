@@ -76,3 +76,11 @@ export function isMapping(value: unknown): value is Readonly<Record<string, unkn
 function itemOf(value: unknown, index: number): unknown {
   return Array.isArray(value) ? (value as readonly unknown[])[index] : undefined;
 }
+
+/** What a JSON value is, without its content. */
+export function describeKind(value: unknown): string {
+  if (value === null || value === undefined) return "nothing";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "a mapping";
+  return typeof value === "string" ? "a text" : typeof value === "number" ? "a number" : "true or false";
+}

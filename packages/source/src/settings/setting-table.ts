@@ -69,6 +69,7 @@ export type SettingKey =
   | "limits.max-streams-per-peer"
   | "limits.max-subscriptions-per-stream"
   | "limits.max-request-bytes"
+  | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
   | "limits.max-file-bytes"
   | "limits.max-blocked"
@@ -139,6 +140,12 @@ export const settingTable: readonly Setting[] = [
   row("limits.max-streams-per-peer", "count", "10000", "Open discovery streams of one client address."),
   row("limits.max-subscriptions-per-stream", "count", "250000", "Names that one stream may be subscribed to."),
   row("limits.max-request-bytes", "bytes", "64MiB", "Size of one request."),
+  row(
+    "limits.max-response-bytes",
+    "bytes",
+    "3584KiB",
+    "Size from which an answer is split into several responses, where the client can do with that.",
+  ),
   row("limits.max-pending-bytes", "bytes", "512MiB", "What may wait for one stream to read it."),
   row("limits.max-file-bytes", "bytes", "64MiB", "Size of one file of resources."),
   row("limits.max-blocked", "duration", "60s", "How long a stream may take for what was written to it."),

@@ -1,4 +1,4 @@
-import { describeKind } from "../document/envelope.ts";
+import { describeKind } from "../document/places.ts";
 import { nearest } from "../nearest.ts";
 import type { SourceProblemCode } from "../problem.ts";
 import { quote } from "../problem.ts";

@@ -1,6 +1,5 @@
-import { describeKind } from "../document/envelope.ts";
 import { decodeText } from "../document/file-text.ts";
-import { entryOf, isMapping, type Part } from "../document/places.ts";
+import { describeKind, entryOf, isMapping, type Part } from "../document/places.ts";
 import { SourceText } from "../document/source-text.ts";
 import { settingsFile } from "../layout.ts";
 import { nearest } from "../nearest.ts";

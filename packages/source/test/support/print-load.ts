@@ -9,7 +9,8 @@ export function printLayers(api: EnvoyApi, { layers, settings, files, resources 
 }
 
 function plain(api: EnvoyApi, resource: Resource): unknown {
-  const { type, name, aliases, ttlMs, doNotCache, metadata, onDemand, references, bytes } = resource;
+  const { type, name, aliases, ttlMs, doNotCache, metadata, onDemand, references, bytes, error } = resource;
+  if (error !== undefined) return { name, of: messageNameOf(type), error };
   return {
     name,
     ...(aliases.length > 0 && { aliases }),

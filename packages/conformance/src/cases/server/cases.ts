@@ -6,6 +6,7 @@ import { collectionCases } from "./collection.ts";
 import { deletionCases } from "./deletion.ts";
 import { deltaCases } from "./delta.ts";
 import { diagramCases } from "./diagrams.ts";
+import { errorCases } from "./error.ts";
 import { generalCases } from "./general.ts";
 import { meetingCases } from "./meeting.ts";
 import { nodeCases } from "./node.ts";
@@ -35,6 +36,7 @@ export const serverCases: readonly Case[] = [
   ...responseCases,
   ...deletionCases,
   ...absenceCases,
+  ...errorCases,
   ...unsubscriptionCases,
   ...deltaCases,
   ...reconnectCases,

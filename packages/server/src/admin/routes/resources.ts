@@ -1,6 +1,6 @@
 import { anonymousNode, type LayerState, type Resource, type TypeUrl } from "@xdskit/protocol";
 import type { ResourceAnswer } from "../answer.ts";
-import type { Describer } from "../describe.ts";
+import { type Describer, describeError } from "../describe.ts";
 import { type Query, QueryError } from "../query.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 import type { AdminView } from "../view.ts";
@@ -97,7 +97,9 @@ function describeResource(
   describe: Describer,
   { layer, resource, withBody }: { layer: string; resource: Resource; withBody: boolean },
 ): ResourceAnswer {
-  const { type, name, version, bytes, aliases, ttlMs, onDemand, references } = resource;
+  const { type, name, version, bytes, aliases, ttlMs, onDemand, references, error } = resource;
+  if (error !== undefined)
+    return { ...describe.type(type), name, version, layer, bytes: 0, references: [], error: describeError(error) };
   return {
     ...describe.type(type),
     name,
