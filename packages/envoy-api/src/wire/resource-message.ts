@@ -3,7 +3,7 @@ import { type AnyMessage, readAny, writeAny } from "./any.ts";
 import { lengthTag, varintTag, type WireReader } from "./reader.ts";
 import { type ResourceNameMessage, readResourceName, writeResourceName } from "./resource-name.ts";
 import { readStatus, type StatusMessage, writeStatus } from "./status.ts";
-import type { WireWriter } from "./writer.ts";
+import { WireWriter } from "./writer.ts";
 
 /** A `Resource` as it stands on the wire. */
 export interface ResourceMessage {
@@ -111,6 +111,13 @@ export function readResourceError(reader: WireReader): ResourceErrorMessage {
 export function writeResourceError(writer: WireWriter, error: ResourceErrorMessage): void {
   writer.message(1, (inner) => writeResourceName(inner, error.resourceName));
   writer.message(2, (inner) => writeStatus(inner, error.errorDetail));
+}
+
+/** An encoded `google.protobuf.Duration`. */
+export function durationOf(ms: number): Uint8Array {
+  const writer = new WireWriter();
+  writeDuration(writer, ms);
+  return writer.finish();
 }
 
 function readDuration(reader: WireReader): number {

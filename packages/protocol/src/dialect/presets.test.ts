@@ -33,6 +33,12 @@ describe("the dialect of a client that nobody knows", () => {
       separateResumeGraceMs: 30_000,
       ackLimitMs: 30_000,
       withheldAckLimitMs: { otherwise: undefined },
+      ttl: {
+        delta: { otherwise: "if-announced", vhds: "never" },
+        sotw: { otherwise: "if-announced", vhds: "never" },
+        "aggregated-sotw": { otherwise: "if-announced", vhds: "never" },
+      },
+      ttlWithoutFeature: false,
       nackMayBeOfOlder: { otherwise: false },
     });
     expect(dialectFor(anonymousNode, "current", {})).toEqual(dialectFor(anonymousNode));
@@ -67,6 +73,9 @@ describe("a known client", () => {
     expect(forKind(dialect.deltaRemovals, "lds")).toBe("at-once");
     expect(where(dialect.withheldAckLimitMs, 1_000)).toEqual(["cds"]);
     expect(where(dialect.nackMayBeOfOlder, true)).toEqual(["cds"]);
+    expect(where(dialect.ttl.delta, "never")).toEqual(["ecds", "vhds"]);
+    expect(where(dialect.ttl.sotw, "never")).toEqual(["ecds", "vhds"]);
+    expect(where(dialect.ttl["aggregated-sotw"], "always")).toEqual(["cds", "lds", "rtds"]);
     expect(dialect.wildcardSticky).toBe(false);
   });
 

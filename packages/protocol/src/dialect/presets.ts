@@ -23,6 +23,13 @@ const current: Dialect = {
   separateResumeGraceMs: 30_000,
   ackLimitMs: 30_000,
   withheldAckLimitMs: { otherwise: undefined },
+  // A VirtualHost without a body says that there is none, so nothing could keep one alive (B-TTL-17).
+  ttl: {
+    delta: { otherwise: "if-announced", vhds: "never" },
+    sotw: { otherwise: "if-announced", vhds: "never" },
+    "aggregated-sotw": { otherwise: "if-announced", vhds: "never" },
+  },
+  ttlWithoutFeature: false,
   nackMayBeOfOlder: { otherwise: false },
 };
 
@@ -58,7 +65,8 @@ const knownClients: readonly KnownClient[] = [
   {
     // Envoy 1.39 (client-behaviours 0.1): a listener waits for ever on `removed_resources` of its route (C3), a removed
     // ECDS filter fails live traffic (C3), an unknown virtual host is a body-less Resource (H3), and CDS answers on ADS
-    // are settled only when nothing warms, sometimes on the wrong nonce (A16).
+    // are settled only when nothing warms, sometimes on the wrong nonce (A16). It announces nothing and knows ttls (E1); one
+    // that expires crashes it on State of the World ADS, but for three kinds, and one of an ECDS filter fails traffic (E6).
     isNamed: (name) => name === "envoy",
     overrides: {
       legacyWildcard: { otherwise: false, lds: true, cds: true, srds: true, vhds: true },
@@ -66,6 +74,11 @@ const knownClients: readonly KnownClient[] = [
       deltaRemovals: { otherwise: "at-once", ecds: "when-unreferenced" },
       withheldAckLimitMs: { otherwise: undefined, cds: 1_000 },
       nackMayBeOfOlder: { otherwise: false, cds: true },
+      ttl: {
+        delta: { otherwise: "always", vhds: "never", ecds: "never" },
+        sotw: { otherwise: "always", vhds: "never", ecds: "never" },
+        "aggregated-sotw": { otherwise: "never", cds: "always", lds: "always", rtds: "always" },
+      },
     },
   },
   {

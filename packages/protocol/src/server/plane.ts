@@ -13,6 +13,7 @@ import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
+import { type Due, HeartbeatSchedule } from "./heartbeat-schedule.ts";
 import { History } from "./history.ts";
 import type { StreamState } from "./inspect.ts";
 import { InvariantError } from "./invariant-error.ts";
@@ -75,6 +76,7 @@ export class Plane {
   readonly #history: History<Stream>;
   #placement: Placement;
   #lastTimer = 0;
+  readonly #heartbeats = new HeartbeatSchedule(() => ++this.#lastTimer);
 
   constructor(options: PlaneOptions) {
     this.#options = options;
@@ -107,7 +109,7 @@ export class Plane {
         this.#placement = event.placement;
         return [...this.#streams.values()].flatMap((stream) => this.#place(stream));
       case "timer-fired":
-        return this.#release(event.timer);
+        return this.#expire(event.timer);
       case "history-restored":
         this.#history.restore(event.remembered);
         return [];
@@ -135,6 +137,10 @@ export class Plane {
       if (turn.hasMoved) this.#wake(stream);
       effects.push(...this.#cancelTimers(stream));
       this.#startTimers(stream, effects);
+      for (const { type, ms } of stream.needsBeats(this.#present)) {
+        const due = { view: stream.view, type };
+        if (this.#heartbeats.keep(due, ms, effects)) this.#beat(due);
+      }
     }
     return effects;
   }
@@ -365,6 +371,18 @@ export class Plane {
     this.#timerOf.delete(type);
     this.#timers.delete(running.timer);
     return [{ kind: "cancel-timer", timer: running.timer }];
+  }
+
+  #expire(timer: number): readonly PlaneEffect[] {
+    const due = this.#heartbeats.fired(timer);
+    if (due === undefined) return this.#release(timer);
+    this.#beat(due);
+    return [];
+  }
+
+  /** Every stream of a view is to be sent a heartbeat of a type at its turn. */
+  #beat({ view, type }: Due): void {
+    for (const stream of this.#layers.watchersOf(view)) if (stream.expectBeat(type)) this.#mark(stream);
   }
 
   #release(timer: number): readonly PlaneEffect[] {

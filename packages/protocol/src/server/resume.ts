@@ -1,5 +1,6 @@
 import type { InitialVersions } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
+import type { Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
 import type { Subscription } from "./subscription.ts";
@@ -25,22 +26,28 @@ export class Comparison {
   readonly #subscription: Subscription;
   readonly #initial: InitialVersions;
   readonly #trustsVersions: boolean;
+  readonly #ttls: Ttls;
   #rest: Iterator<readonly [string, string]> | undefined;
   #covered = 0;
 
-  /** `trustsVersions`: what the client reports at the current version need not be sent. */
+  /**
+   * `trustsVersions`: what the client reports at the current version need not be sent. Who is told of ttls is sent all the
+   * same what it may hold for a time only: it may have expired, and no client asks for it again (client-behaviours E4).
+   */
   constructor(
     view: View,
     type: TypeUrl,
     subscription: Subscription,
     initial: InitialVersions,
     trustsVersions: boolean,
+    ttls: Ttls = "left-off",
   ) {
     this.#view = view;
     this.#type = type;
     this.#subscription = subscription;
     this.#initial = initial;
     this.#trustsVersions = trustsVersions;
+    this.#ttls = ttls;
     this.#rest = initial[Symbol.iterator]();
   }
 
@@ -63,8 +70,12 @@ export class Comparison {
     const now = this.#view.holder(this.#type, name);
     if (now !== undefined && this.#subscription.covers(now)) {
       this.#covered++;
-      if (!this.#trustsVersions || now.version !== version) this.puts.push(now);
+      if (!this.#trustsVersions || now.version !== version || this.#mayExpire(name)) this.puts.push(now);
     } else if (this.#subscription.isWildcard || this.#subscription.names.has(name)) this.removed.push(name);
+  }
+
+  #mayExpire(name: string): boolean {
+    return this.#ttls === "told" && this.#view.mayExpire(this.#type, name);
   }
 
   /** What the client should hold and did not list. If it listed as many as there are, there is nothing of the kind. */

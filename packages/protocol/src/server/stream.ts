@@ -1,15 +1,17 @@
 import type { Dialect } from "../dialect/dialect.ts";
 import { forKind } from "../dialect/dialect.ts";
+import { judgeTtl, ttlStreamOf } from "../dialect/ttl.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
 import { sendingRank, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
-import { type Delivery, namesIn, sizeOf } from "./delivery.ts";
+import { type Delivery, everyName, namesIn, sizeOf } from "./delivery.ts";
 import { DeltaTypeStream } from "./delta.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { StreamOpened } from "./event.ts";
+import { heartbeatOf, intervalOf } from "./heartbeat.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
 import type { StreamState, TypeState } from "./inspect.ts";
 import type { Order, OrderedStream } from "./order.ts";
@@ -70,6 +72,12 @@ export class Stream implements OrderedStream {
   /** For how many milliseconds a type has waited, as far as timers went off. */
   readonly #waited = new Map<TypeStream, number>();
   #lastNonce = 0;
+  /** Types of which a heartbeat is due. */
+  readonly #beats = new Set<TypeStream>();
+  /** Types of which all that the client holds was told since the last heartbeat. */
+  readonly #confirmed = new Set<TypeStream>();
+  /** Heartbeats of this turn, with when the next one is due. */
+  readonly #beaten = new Map<TypeUrl, number>();
 
   constructor(opened: StreamOpened, identity: Identity, view: View) {
     this.opened = opened;
@@ -99,13 +107,19 @@ export class Stream implements OrderedStream {
     const about = { stream: this.opened.stream, node: this.identity.node, type: traits.type };
     const effects: PlaneEffect[] = [report({ kind: "request-understood", ...about, as: understood.as })];
     if (understood.acked !== undefined) {
-      const { nonce, body } = understood.acked;
-      for (const settled of type.deliveries.lastSettled) this.identity.siblings.order.accepted(type, this, settled);
-      effects.push(report({ kind: "response-acked", ...about, nonce, version: body.version }));
+      const settled = type.deliveries.lastSettled.filter(({ isHeartbeat }) => isHeartbeat !== true);
+      for (const delivery of settled) this.identity.siblings.order.accepted(type, this, delivery);
+      const newest = settled.at(-1);
+      if (newest !== undefined) {
+        const { nonce, body } = newest;
+        effects.push(report({ kind: "response-acked", ...about, nonce, version: body.version }));
+      }
     }
     if (understood.nacked !== undefined) {
       const { delivery, error } = understood.nacked;
       const { nonce, body } = delivery;
+      // Who does not take it as it was held is given it once more (S-TTL-16).
+      if (delivery.isHeartbeat && body.variant === "delta") type.owe(everyName(body));
       effects.push(
         report({ kind: "response-nacked", ...about, nonce, version: body.version, error, names: namesIn(body) }),
       );
@@ -136,9 +150,54 @@ export class Stream implements OrderedStream {
       const wait = type.heldOver.isEmpty ? undefined : order.removalWaitOf(type.heldOver.oldest, present);
       if (wait !== undefined) this.#waits.set(type, wait);
     }
+    if (this.#beats.size > 0 && !isUnfinished) this.#beat(present, effects);
     const hasMoved = effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]);
     if (before.size + this.#waits.size > 0) effects.push(...this.#reportWaits(before));
     return { effects, owed, isUnfinished, hasMoved: streams.size > 1 && hasMoved };
+  }
+
+  /** A heartbeat of that type is due, if the client is told of ttls. Returns whether it is. */
+  expectBeat(type: TypeUrl): boolean {
+    const known = this.#types.get(type);
+    if (known?.ttl !== "told") return false;
+    this.#beats.add(known);
+    return true;
+  }
+
+  /** Types of which the client holds something for a time, with how soon it needs a heartbeat. */
+  *needsBeats(present: Present): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
+    for (const one of this.#inOrder) {
+      const { ttl, traits, subscription, position } = one;
+      if (ttl !== "told" || position === undefined || !this.view.knowsTtls(traits.type)) continue;
+      const { shortestMs } = this.#presentFor(one, present).timed(this.view, traits.type, subscription);
+      const ms = Math.min(intervalOf(shortestMs), this.#beaten.get(traits.type) ?? Number.POSITIVE_INFINITY);
+      if (shortestMs !== Number.POSITIVE_INFINITY || this.#beaten.has(traits.type)) yield { type: traits.type, ms };
+    }
+    this.#beaten.clear();
+  }
+
+  /** What was told in full since the last one is not told again (S-TTL-14). */
+  #beat(present: Present, effects: PlaneEffect[]): void {
+    for (const type of this.#inOrder) {
+      if (!this.#beats.delete(type) || this.#confirmed.delete(type)) continue;
+      const { variant } = this.opened;
+      const heartbeat = heartbeatOf(type, variant, this.view, this.#presentFor(type, present));
+      if (heartbeat === undefined) continue;
+      const { body, everyMs } = heartbeat;
+      this.#beaten.set(type.traits.type, everyMs);
+      const nonce = String(++this.#lastNonce);
+      const at = this.identity.siblings.order.count();
+      const { revision } = present;
+      type.deliveries.open({ nonce, body, revision, from: undefined, at, isInTurn: false, isHeartbeat: true });
+      const { stream } = this.opened;
+      const about = { stream, node: this.identity.node, type: body.type, nonce, version: body.version };
+      const { resources } = sizeOf(body);
+      effects.push({ kind: "send", stream, body, nonce }, report({ kind: "heartbeat-sent", ...about, resources }));
+    }
+  }
+
+  #presentFor({ traits, ttl, position }: TypeStream, present: Present): Present {
+    return present.forTtls(traits.type, ttl, this.view, position);
   }
 
   get isAggregated(): boolean {
@@ -177,7 +236,7 @@ export class Stream implements OrderedStream {
     const { position: from, heldOver } = type;
     const isOrdered = type instanceof RemovalsLast;
     const removable = isOrdered ? this.identity.siblings.order.removable(present) : everything;
-    for (const answer of type.next(this.view, present, removable)) {
+    for (const answer of type.next(this.view, this.#presentFor(type, present), removable)) {
       const delivery = this.#deliver(type, answer, from, present);
       effects.push(...this.#sendEffects(delivery));
       this.#collectOwed(type, answer.news, owed);
@@ -288,6 +347,12 @@ export class Stream implements OrderedStream {
       dialect: this.identity.dialect,
       isUnknown,
       isAggregated: this.isAggregated,
+      ttl: judgeTtl(
+        this.identity.dialect,
+        this.identity.node,
+        traits,
+        ttlStreamOf(this.opened.variant, this.isAggregated),
+      ),
       cameAfterOwner: this.#inOrder.some((type) => type.traits.owes.includes(traits.type) && this.#isResumed(type)),
     };
     const { variant } = this.opened;
@@ -311,6 +376,8 @@ export class Stream implements OrderedStream {
       isInTurn,
     };
     type.deliveries.open(delivery);
+    const isWhole = from === undefined || (type.traits.isFullState && this.opened.variant === "sotw");
+    if (isWhole && body.ttls === "told") this.#confirmed.add(type);
     return delivery;
   }
 
@@ -368,6 +435,7 @@ export class Stream implements OrderedStream {
       sentVersion: deliveries.lastSent?.body.version,
       wait: this.#waits.get(type),
       heldOver: [...type.heldOver.names.keys()].slice(0, MISSING_SHOWN),
+      ttl: this.view.timed(type.traits.type).resources.length > 0 ? type.ttl : undefined,
       ...deliveries.describe(),
     };
   }

@@ -1,5 +1,6 @@
 import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
+import { isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, subtractSums } from "../resource/version.ts";
 import { Journal, type Past, type PastNames } from "./journal.ts";
@@ -8,6 +9,8 @@ import { Journal, type Past, type PastNames } from "./journal.ts";
 export interface TableChange {
   readonly past: PastNames;
   readonly segment: Segment;
+  /** The same for whoever is told of ttls: also what only got another ttl. */
+  readonly segmentWithTtls: Segment;
 }
 
 /** The resources of one type in one layer, and what changed since when. */
@@ -21,6 +24,9 @@ export class Table {
   #sum = 0n;
   #changedAt = 0;
   #onDemand = 0;
+  readonly #timed = new Map<string, Resource>();
+  readonly #untimed = new Set<string>();
+  #knowsTtls = false;
   #printedVersion: string | undefined;
   #changes = new Map<number, TableChange>();
   #whole: Segment | undefined;
@@ -51,6 +57,21 @@ export class Table {
   /** Members that no wildcard covers. */
   get onDemand(): number {
     return this.#onDemand;
+  }
+
+  /** Members that have a ttl. */
+  get timed(): ReadonlyMap<string, Resource> {
+    return this.#timed;
+  }
+
+  /** Members that had a ttl once and have none now: a client that was away may still hold them for a time. */
+  get untimed(): ReadonlySet<string> {
+    return this.#untimed;
+  }
+
+  /** Some member has a ttl, or had one. */
+  get knowsTtls(): boolean {
+    return this.#knowsTtls;
   }
 
   /** A version that the caller set for the type, printed instead of the sum. */
@@ -146,20 +167,32 @@ export class Table {
   }
 
   #changeFrom(past: PastNames): TableChange {
+    const segment = this.#segmentFrom(past, "left-off");
+    const hasTtlAlone = ([name, then]: [string, Past | undefined]): boolean => {
+      const now = this.#resources.get(name);
+      return now?.version === then?.version && now?.ttlMs !== then?.ttlMs;
+    };
+    const isOne = !this.#knowsTtls || ![...past].some(hasTtlAlone);
+    return { past, segment, segmentWithTtls: isOne ? segment : this.#segmentFrom(past, "told") };
+  }
+
+  #segmentFrom(past: PastNames, ttls: Ttls): Segment {
     const puts: Resource[] = [];
     const removed: string[] = [];
     for (const [name, then] of past) {
       const now = this.#resources.get(name);
       const wasCovered = then !== undefined && !then.onDemand;
       const isCovered = now !== undefined && !now.onDemand;
-      if (isCovered && !(wasCovered && then.version === now.version)) puts.push(now);
+      if (isCovered && !(wasCovered && isSame(then, now, ttls))) puts.push(now);
       else if (wasCovered && !isCovered) removed.push(name);
     }
-    return { past, segment: { puts, removed, missing: [] } };
+    return { puts, removed, missing: [] };
   }
 
   #note(revision: number, name: string, before: Resource | undefined): void {
-    if (before !== undefined && this.#keepsBodies) this.#journal.append(revision, name, before, before.bytes.length);
+    // Whoever keeps something for a time has to be given it again until it is told of what replaced it.
+    if (before !== undefined && (this.#keepsBodies || before.ttlMs !== undefined))
+      this.#journal.append(revision, name, before, before.bytes.length);
     else this.#journal.append(revision, name, before && slim(before), 0);
     this.#whole = undefined;
     if (this.#changes.size > 0) this.#changes = new Map();
@@ -170,8 +203,21 @@ export class Table {
     if (resource === undefined) return;
     this.#sum = by === 1 ? addSums(this.#sum, resource.sum) : subtractSums(this.#sum, resource.sum);
     if (resource.onDemand) this.#onDemand += by;
+    if (resource.ttlMs !== undefined || this.#knowsTtls) this.#accountTtl(resource, by);
     for (const [type, counts] of this.#referrers) countReferences(counts, resource, type, by);
     if (resource.aliases.length > 0 && this.#namesByAlias !== undefined) indexAliases(this.#namesByAlias, resource, by);
+  }
+
+  #accountTtl({ name, ttlMs }: Resource, by: 1 | -1): void {
+    this.#knowsTtls = true;
+    const now = this.#resources.get(name);
+    if (now === undefined) this.#untimed.delete(name);
+    else if (by === -1 && ttlMs !== undefined && now.ttlMs === undefined) this.#untimed.add(name);
+    if (now?.ttlMs === undefined) this.#timed.delete(name);
+    else {
+      this.#timed.set(name, now);
+      this.#untimed.delete(name);
+    }
   }
 
   #indexAliases(): Map<string, Set<string>> {
@@ -181,8 +227,8 @@ export class Table {
   }
 }
 
-function slim({ name, version, sum, aliases, onDemand, references }: Resource): Past {
-  return { name, version, sum, aliases, onDemand, references };
+function slim({ name, version, sum, aliases, onDemand, references, ttlMs }: Resource): Past {
+  return { name, version, sum, aliases, onDemand, references, ttlMs };
 }
 
 function countReferences(counts: Map<string, number>, resource: Resource, type: TypeUrl, by: 1 | -1): void {

@@ -14,12 +14,23 @@ interface TypeSummary {
   readonly version: string;
 }
 
+/** Resources that a client may keep for a time only. */
+export interface Timed {
+  readonly resources: readonly Resource[];
+  /** The shortest of their ttls, in milliseconds; infinite if there are none. */
+  readonly shortestMs: number;
+}
+
+/** Nothing has a ttl. */
+export const nothingTimed: Timed = { resources: [], shortestMs: Number.POSITIVE_INFINITY };
+
 /** An ordered list of layers, top-most first, that some nodes see; the top-most holder of a name wins. */
 export class View {
   readonly key: string;
   readonly layers: readonly Layer[];
   readonly #summaries = new Map<TypeUrl, TypeSummary>();
   readonly #wholes = new Map<TypeUrl, { changedAt: number; segments: readonly Segment[] }>();
+  readonly #timed = new Map<TypeUrl, { changedAt: number; timed: Timed }>();
 
   constructor(key: string, layers: readonly Layer[]) {
     this.key = key;
@@ -66,6 +77,35 @@ export class View {
   /** Whether any resource in the layers refers to that name; one that is shadowed counts too. */
   refersTo(type: TypeUrl, name: string): boolean {
     return this.layers.some((layer) => [...layer.tables.values()].some((table) => table.refersTo(type, name)));
+  }
+
+  /** Some resource of a type has a ttl, or had one. */
+  knowsTtls(type: TypeUrl): boolean {
+    return this.layers.some((layer) => layer.table(type)?.knowsTtls === true);
+  }
+
+  /** Whether a client that was told of a name earlier may hold it for a time only. */
+  mayExpire(type: TypeUrl, name: string): boolean {
+    return this.layers.some((layer) => {
+      const table = layer.table(type);
+      return table !== undefined && (table.timed.has(name) || table.untimed.has(name));
+    });
+  }
+
+  /** What has a ttl; found anew when something of the type changed. */
+  timed(type: TypeUrl): Timed {
+    if (!this.knowsTtls(type)) return nothingTimed;
+    const changedAt = this.changedAt(type);
+    const known = this.#timed.get(type);
+    if (known?.changedAt === changedAt) return known.timed;
+    const resources = this.layers.flatMap((layer, depth) => {
+      const above = this.#tablesAbove(type, depth);
+      const isSeen = ({ name }: Resource): boolean => !above.some((table) => table.resources.has(name));
+      return [...(layer.table(type)?.timed.values() ?? [])].filter(isSeen);
+    });
+    const timed = timedOf(resources);
+    this.#timed.set(type, { changedAt, timed });
+    return timed;
   }
 
   /** How many members a wildcard covers. */
@@ -177,6 +217,18 @@ export class View {
     }
     return hidden;
   }
+}
+
+/** Those of some resources that have a ttl. */
+export function timedOf(some: Iterable<Resource>): Timed {
+  const resources: Resource[] = [];
+  let shortestMs = Number.POSITIVE_INFINITY;
+  for (const resource of some) {
+    if (resource.ttlMs === undefined) continue;
+    resources.push(resource);
+    shortestMs = Math.min(shortestMs, resource.ttlMs);
+  }
+  return resources.length === 0 ? nothingTimed : { resources, shortestMs };
 }
 
 function overlap(a: Table, b: Table): boolean {
