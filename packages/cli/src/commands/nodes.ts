@@ -9,6 +9,7 @@ import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
 import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
 
@@ -107,8 +108,8 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
   return `${lines.join("")}\n${table}`;
 }
 
-function whyOf({ nacked, missing, waits, heldOver }: TypeAnswer): string {
+function whyOf({ nacked, missing, waits, heldOver, ttl }: TypeAnswer): string {
   const refused = nacked === undefined ? [] : [`refused ${nacked.version}: ${trimReason(nacked.reason)}`];
   const absent = missing.length === 0 ? [] : [`missing ${missing.join(", ")}`];
-  return [...describeWait(waits, heldOver), ...refused, ...absent].join("; ");
+  return [...describeWait(waits, heldOver), ...refused, ...absent, ...describeTtl(ttl)].join("; ");
 }

@@ -35,6 +35,7 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
     dialect: {
       makeBeforeBreak: values.flag("make-before-break") ?? true,
       orderLimitMs: values.number("order-limit") ?? 30_000,
+      ttlWithoutFeature: values.flag("ttl-without-feature") ?? false,
     },
     ...(edition !== undefined && { edition }),
     ...(tls !== undefined && { tls }),
