@@ -21,6 +21,8 @@ export interface DetailedResource {
   readonly cluster?: string;
   readonly aliases?: readonly string[];
   readonly onDemand?: boolean;
+  /** Expires at the client after so many milliseconds, unless it is confirmed. */
+  readonly ttl?: number;
   /** Printed instead of the digest of the content. */
   readonly version?: string;
   /** So many bytes more than needed. */
@@ -37,6 +39,7 @@ export interface Content {
   readonly references: readonly Reference[];
   readonly aliases: readonly string[];
   readonly onDemand: boolean;
+  readonly ttlMs: number | undefined;
   readonly version: string | undefined;
 }
 
@@ -54,6 +57,7 @@ export function contentOf(type: TypeName, spec: ResourceSpec): Content {
     references: referencesOf(details),
     aliases: details.aliases ?? [],
     onDemand: details.onDemand ?? false,
+    ttlMs: details.ttl,
     version: details.version,
   };
 }
@@ -68,6 +72,7 @@ export function toResource(content: Content & { readonly url?: TypeUrl }): Resou
       aliases: content.aliases,
       references: content.references,
       onDemand: content.onDemand,
+      ...(content.ttlMs === undefined ? {} : { ttlMs: content.ttlMs }),
       ...(content.version === undefined ? {} : { version: content.version }),
     },
     contentDigest,

@@ -1,4 +1,12 @@
-import { decodeDeltaResponse, decodeSotwResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import {
+  type AnyMessage,
+  decodeDeltaResponse,
+  decodeResource,
+  decodeSotwResponse,
+  encodeDeltaRequest,
+  encodeSotwRequest,
+} from "@xdskit/envoy-api";
+import { formatTypeUrl } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
 import { pathOf } from "../content/catalog.ts";
 import { connectPeer, type WirePeer } from "../peer/connect-peer.ts";
@@ -11,6 +19,7 @@ import {
   type Observation,
   type Opening,
   type PlainRequest,
+  type PlainResource,
   type PlainResponse,
   UnsupportedStep,
 } from "./driver.ts";
@@ -236,13 +245,7 @@ function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
       version: versionInfo,
       nonce,
       removed: [],
-      resources: resources.map((any) => ({
-        name: undefined,
-        version: undefined,
-        aliases: [],
-        typeUrl: any.typeUrl,
-        bytes: any.value,
-      })),
+      resources: resources.map(unwrap),
     };
   }
   const { systemVersionInfo, resources, removedResources, typeUrl, nonce } = decodeDeltaResponse(message);
@@ -252,12 +255,31 @@ function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
     version: systemVersionInfo,
     nonce,
     removed: removedResources,
-    resources: resources.map(({ name, version, aliases, resource }) => ({
+    resources: resources.map(({ name, version, aliases, resource, ttlMs }) => ({
       name,
       version,
       aliases,
+      ttlMs,
       typeUrl: resource?.typeUrl ?? typeUrl,
       bytes: resource?.value,
     })),
+  };
+}
+
+const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
+
+/** A resource of State of the World, with or without the wrapper that carries a ttl (S-TTL-02). */
+function unwrap(any: AnyMessage): PlainResource {
+  if (any.typeUrl !== WRAPPER) {
+    return { name: undefined, version: undefined, aliases: [], typeUrl: any.typeUrl, bytes: any.value };
+  }
+  const { name, version, aliases, resource, ttlMs } = decodeResource(any.value);
+  return {
+    name,
+    version: version === "" ? undefined : version,
+    aliases,
+    typeUrl: resource?.typeUrl ?? "",
+    bytes: resource?.value,
+    ttlMs,
   };
 }

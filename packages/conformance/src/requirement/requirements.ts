@@ -5,6 +5,7 @@ import { interestRequirements } from "./interest.ts";
 import { operationRequirements } from "./operation.ts";
 import { orderRequirements } from "./order.ts";
 import type { Requirement } from "./requirement.ts";
+import { ttlRequirements } from "./ttl.ts";
 
 /** Every rule for servers of the groups that this release speaks of, also those whose time has not come. */
 export const requirements: readonly Requirement[] = [
@@ -13,5 +14,6 @@ export const requirements: readonly Requirement[] = [
   ...interestRequirements,
   ...deliveryRequirements,
   ...orderRequirements,
+  ...ttlRequirements,
   ...operationRequirements,
 ];

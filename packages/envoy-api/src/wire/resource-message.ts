@@ -1,6 +1,6 @@
 /** `Resource`: what a delta response wraps each resource in, and `ResourceError`: what it says instead of one. */
 import { type AnyMessage, readAny, writeAny } from "./any.ts";
-import { lengthTag, varintTag, type WireReader } from "./reader.ts";
+import { lengthTag, varintTag, WireReader } from "./reader.ts";
 import { type ResourceNameMessage, readResourceName, writeResourceName } from "./resource-name.ts";
 import { readStatus, type StatusMessage, writeStatus } from "./status.ts";
 import { WireWriter } from "./writer.ts";
@@ -37,6 +37,11 @@ const RESOURCE_NAME = lengthTag(8);
 const METADATA = lengthTag(9);
 
 const NANOS_PER_MS = 1_000_000;
+
+/** Reads a `Resource`. Throws a `WireError` if the bytes are none. */
+export function decodeResource(bytes: Uint8Array): ResourceMessage {
+  return readResource(new WireReader(bytes));
+}
 
 /** Reads to the end. Bytes are views of those that are read. */
 export function readResource(reader: WireReader): ResourceMessage {

@@ -31,8 +31,14 @@ export function formatVersion(sum: bigint): string {
   return text;
 }
 
-/** Gives a resource its version: a digest of what a client would notice, never of when or where it was made (S-VER-08). */
+/**
+ * Gives a resource its version: a digest of what a client would notice, never of when or where it was made (S-VER-08).
+ *
+ * @throws {RangeError} a ttl that is not more than 0 (B-TTL-19)
+ */
 export function createResource(input: ResourceInput, digest: Digest): Resource {
+  if (input.ttlMs !== undefined && !(input.ttlMs > 0))
+    throw new RangeError(`expected a ttl of more than 0 ms on ${input.name}, got ${input.ttlMs}`);
   const aliases = input.aliases ?? [];
   const doNotCache = input.doNotCache ?? false;
   const version = input.version ?? formatVersion(contentDigest(input, digest));

@@ -179,12 +179,14 @@ export class Stream implements OrderedStream {
   /** What was told in full since the last one is not told again (S-TTL-14). */
   #beat(present: Present, effects: PlaneEffect[]): void {
     for (const type of this.#inOrder) {
-      if (!this.#beats.delete(type) || this.#confirmed.delete(type)) continue;
+      if (!this.#beats.delete(type)) continue;
+      const isConfirmed = this.#confirmed.delete(type);
       const { variant } = this.opened;
       const heartbeat = heartbeatOf(type, variant, this.view, this.#presentFor(type, present));
       if (heartbeat === undefined) continue;
       const { body, everyMs } = heartbeat;
       this.#beaten.set(type.traits.type, everyMs);
+      if (isConfirmed) continue;
       const nonce = String(++this.#lastNonce);
       const at = this.identity.siblings.order.count();
       const { revision } = present;

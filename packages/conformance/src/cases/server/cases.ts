@@ -14,6 +14,7 @@ import { reconnectCases } from "./reconnect.ts";
 import { responseCases } from "./response.ts";
 import { streamCases } from "./stream.ts";
 import { subscriptionCases } from "./subscription.ts";
+import { ttlCases } from "./ttl.ts";
 import { typeCases } from "./type.ts";
 import { unsubscriptionCases } from "./unsubscription.ts";
 import { validationCases } from "./validation.ts";
@@ -39,6 +40,7 @@ export const serverCases: readonly Case[] = [
   ...warmingCases,
   ...aggregationCases,
   ...orderCases,
+  ...ttlCases,
   ...validationCases,
   ...diagramCases,
   ...meetingCases,
