@@ -27,15 +27,14 @@ export class HeartbeatSchedule {
   /** Somebody there needs the next one within so many milliseconds. Returns whether one is due now: it waited for longer. */
   keep({ view, type }: Due, ms: number, effects: PlaneEffect[]): boolean {
     const running = this.#running.get(view)?.get(type);
-    if (running === undefined) {
-      this.#start({ view, type, timer: this.#nextTimer(), ms }, effects);
-      return false;
+    if (running !== undefined && running.ms <= ms) return false;
+    if (running !== undefined) {
+      this.#forget(running);
+      effects.push({ kind: "cancel-timer", timer: running.timer });
     }
-    if (running.ms <= ms) return false;
-    // How long it ran nobody knows here, so that to begin anew might go on for ever.
-    this.#forget(running);
-    effects.push({ kind: "cancel-timer", timer: running.timer });
-    return true;
+    this.#start({ view, type, timer: this.#nextTimer(), ms }, effects);
+    // How long it ran nobody knows here: who only began anew might never come to an end.
+    return running !== undefined;
   }
 
   /** What is due when that timer went off; undefined: it is none of these. It is not started again until somebody needs it. */

@@ -1,5 +1,6 @@
 import type { Body } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
@@ -8,7 +9,7 @@ import type { Present } from "./present.ts";
 import type { TypeStream } from "./type-stream.ts";
 
 /** What keeps alive what a client holds of a type for a time only (S-TTL-09, S-TTL-12). */
-export interface Heartbeat {
+interface Heartbeat {
   readonly body: Body;
   /** When the next one is due, in milliseconds. */
   readonly everyMs: number;
@@ -19,7 +20,7 @@ const MIN_INTERVAL_MS = 100;
 const MAX_INTERVAL_MS = 24 * 60 * 60 * 1000;
 
 /** How often a ttl is renewed: three times while it runs, so that one that is late or lost does no harm (S-TTL-14). */
-export function intervalOf(ttlMs: number): number {
+function intervalOf(ttlMs: number): number {
   return Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, Math.floor(ttlMs / 3)));
 }
 
@@ -32,7 +33,7 @@ export function intervalOf(ttlMs: number): number {
  *
  * @spec S-TTL-09, S-TTL-12
  */
-export function heartbeatOf(type: TypeStream, variant: Variant, view: View, present: Present): Heartbeat | undefined {
+function heartbeatOf(type: TypeStream, variant: Variant, view: View, present: Present): Heartbeat | undefined {
   const { position } = type.told;
   if (position === undefined || present.ttls === "left-off") return undefined;
   if (variant === "sotw" && type.traits.isFullState) return repetitionOf(type, present);
@@ -44,6 +45,62 @@ export function heartbeatOf(type: TypeStream, variant: Variant, view: View, pres
     body: present.heartbeatBody(variant, type.traits.type, version, held),
     everyMs: intervalOf(shortestMs),
   };
+}
+
+/** When the types of one stream are to be kept alive. */
+export class Beats {
+  readonly #due = new Set<TypeStream>();
+  /** Of these all that the client holds was told since the last heartbeat. */
+  readonly #confirmed = new Set<TypeStream>();
+  /** How soon after this turn the next one is needed. */
+  readonly #soon = new Map<TypeStream, number>();
+
+  get isDue(): boolean {
+    return this.#due.size > 0;
+  }
+
+  /** A heartbeat of a type is due. Returns whether the client is told of ttls at all. */
+  expect(type: TypeStream): boolean {
+    if (type.ttl !== "told") return false;
+    this.#due.add(type);
+    return true;
+  }
+
+  /** All that the client holds of a type was told just now. */
+  confirm(type: TypeStream): void {
+    this.#confirmed.add(type);
+  }
+
+  /** The heartbeat that is due; what was told since the last one is not told again. */
+  next(type: TypeStream, variant: Variant, view: View, present: Present): Body | undefined {
+    if (!this.#due.delete(type)) return undefined;
+    const isConfirmed = this.#confirmed.delete(type);
+    const heartbeat = heartbeatOf(type, variant, view, present);
+    if (heartbeat === undefined) return undefined;
+    this.#soon.set(type, heartbeat.everyMs);
+    return isConfirmed ? undefined : heartbeat.body;
+  }
+
+  /** How soon each type needs the next one: by what is there now, and by what the client was told last. */
+  *needs(
+    types: readonly TypeStream[],
+    view: View,
+    presentOf: (type: TypeStream) => Present,
+  ): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
+    for (const type of types) {
+      const { ttl, traits, subscription, position } = type;
+      if (ttl !== "told" || position === undefined) continue;
+      const present = presentOf(type);
+      if (present.ttls === "left-off") continue;
+      const now = present.timed(view, traits.type, subscription).shortestMs;
+      const before = position.view === view ? now : position.view.timed(traits.type).shortestMs;
+      const shortestMs = Math.min(now, before);
+      const soon = this.#soon.get(type) ?? Number.POSITIVE_INFINITY;
+      const ms = Math.min(soon, shortestMs === Number.POSITIVE_INFINITY ? shortestMs : intervalOf(shortestMs));
+      if (ms !== Number.POSITIVE_INFINITY) yield { type: traits.type, ms };
+    }
+    this.#soon.clear();
+  }
 }
 
 /** Everything once more that the client holds: with what is held over, and without what it gave up. */

@@ -312,6 +312,8 @@ export class Plane {
     this.#layers.unwatch(stream.view, stream);
     stream.view = view;
     this.#layers.watch(view, stream);
+    // Heartbeats of the view that it leaves do not reach it any more, and it may hold what only that one has.
+    for (const type of stream.types.keys()) stream.expectBeat(type);
     this.#mark(stream);
     return [{ kind: "report", report: { kind: "node-moved", stream: stream.opened.stream, node, layers } }];
   }

@@ -11,7 +11,7 @@ import { type Delivery, everyName, namesIn, sizeOf } from "./delivery.ts";
 import { DeltaTypeStream } from "./delta.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { StreamOpened } from "./event.ts";
-import { heartbeatOf, intervalOf } from "./heartbeat.ts";
+import { Beats } from "./heartbeat.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
 import type { StreamState, TypeState } from "./inspect.ts";
 import type { Order, OrderedStream } from "./order.ts";
@@ -72,12 +72,7 @@ export class Stream implements OrderedStream {
   /** For how many milliseconds a type has waited, as far as timers went off. */
   readonly #waited = new Map<TypeStream, number>();
   #lastNonce = 0;
-  /** Types of which a heartbeat is due. */
-  readonly #beats = new Set<TypeStream>();
-  /** Types of which all that the client holds was told since the last heartbeat. */
-  readonly #confirmed = new Set<TypeStream>();
-  /** Heartbeats of this turn, with when the next one is due. */
-  readonly #beaten = new Map<TypeUrl, number>();
+  readonly #beats = new Beats();
 
   constructor(opened: StreamOpened, identity: Identity, view: View) {
     this.opened = opened;
@@ -150,7 +145,7 @@ export class Stream implements OrderedStream {
       const wait = type.heldOver.isEmpty ? undefined : order.removalWaitOf(type.heldOver.oldest, present);
       if (wait !== undefined) this.#waits.set(type, wait);
     }
-    if (this.#beats.size > 0 && !isUnfinished) this.#beat(present, effects);
+    if (this.#beats.isDue && !isUnfinished) this.#beat(present, effects);
     const hasMoved = effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]);
     if (before.size + this.#waits.size > 0) effects.push(...this.#reportWaits(before));
     return { effects, owed, isUnfinished, hasMoved: streams.size > 1 && hasMoved };
@@ -159,39 +154,23 @@ export class Stream implements OrderedStream {
   /** A heartbeat of that type is due, if the client is told of ttls. Returns whether it is. */
   expectBeat(type: TypeUrl): boolean {
     const known = this.#types.get(type);
-    if (known?.ttl !== "told") return false;
-    this.#beats.add(known);
-    return true;
+    return known !== undefined && this.#beats.expect(known);
   }
 
-  /** Types of which the client holds something for a time, with how soon it needs a heartbeat. */
-  *needsBeats(present: Present): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
-    for (const one of this.#inOrder) {
-      const { ttl, traits, subscription, position } = one;
-      if (ttl !== "told" || position === undefined || !this.view.knowsTtls(traits.type)) continue;
-      const { shortestMs } = this.#presentFor(one, present).timed(this.view, traits.type, subscription);
-      const ms = Math.min(intervalOf(shortestMs), this.#beaten.get(traits.type) ?? Number.POSITIVE_INFINITY);
-      if (shortestMs !== Number.POSITIVE_INFINITY || this.#beaten.has(traits.type)) yield { type: traits.type, ms };
-    }
-    this.#beaten.clear();
+  /** Types of which the client holds something for a time, with how soon it needs a heartbeat; asked once after a turn. */
+  needsBeats(present: Present): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
+    return this.#beats.needs(this.#inOrder, this.view, (type) => this.#presentFor(type, present));
   }
 
-  /** What was told in full since the last one is not told again (S-TTL-14). */
   #beat(present: Present, effects: PlaneEffect[]): void {
+    const { stream, variant } = this.opened;
     for (const type of this.#inOrder) {
-      if (!this.#beats.delete(type)) continue;
-      const isConfirmed = this.#confirmed.delete(type);
-      const { variant } = this.opened;
-      const heartbeat = heartbeatOf(type, variant, this.view, this.#presentFor(type, present));
-      if (heartbeat === undefined) continue;
-      const { body, everyMs } = heartbeat;
-      this.#beaten.set(type.traits.type, everyMs);
-      if (isConfirmed) continue;
+      const body = this.#beats.next(type, variant, this.view, this.#presentFor(type, present));
+      if (body === undefined) continue;
       const nonce = String(++this.#lastNonce);
       const at = this.identity.siblings.order.count();
       const { revision } = present;
       type.deliveries.open({ nonce, body, revision, from: undefined, at, isInTurn: false, isHeartbeat: true });
-      const { stream } = this.opened;
       const about = { stream, node: this.identity.node, type: body.type, nonce, version: body.version };
       const { resources } = sizeOf(body);
       effects.push({ kind: "send", stream, body, nonce }, report({ kind: "heartbeat-sent", ...about, resources }));
@@ -379,7 +358,7 @@ export class Stream implements OrderedStream {
     };
     type.deliveries.open(delivery);
     const isWhole = from === undefined || (type.traits.isFullState && this.opened.variant === "sotw");
-    if (isWhole && body.ttls === "told") this.#confirmed.add(type);
+    if (isWhole && body.ttls === "told") this.#beats.confirm(type);
     return delivery;
   }
 

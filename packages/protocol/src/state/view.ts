@@ -22,7 +22,7 @@ export interface Timed {
 }
 
 /** Nothing has a ttl. */
-export const nothingTimed: Timed = { resources: [], shortestMs: Number.POSITIVE_INFINITY };
+const nothingTimed: Timed = { resources: [], shortestMs: Number.POSITIVE_INFINITY };
 
 /** An ordered list of layers, top-most first, that some nodes see; the top-most holder of a name wins. */
 export class View {
