@@ -95,11 +95,10 @@ export class Present {
 
   /**
    * The state as it is told to whoever is told of ttls. What is made for them is kept apart: it has other differences and
-   * other bodies. Where nothing ever had a ttl it is this very one, and everybody shares everything.
+   * other bodies. Of a type of which nothing ever had a ttl it is this very one, and everybody shares everything.
    */
-  forTtls(type: TypeUrl, ttl: TtlVerdict, view: View, position: Position | undefined): Present {
-    if (ttl !== "told") return this;
-    if (!view.knowsTtls(type) && position?.view.knowsTtls(type) !== true) return this;
+  forTtls(type: TypeUrl, ttl: TtlVerdict, view: View): Present {
+    if (ttl !== "told" || !view.knowsTtls(type)) return this;
     if (this.#withTtls === undefined) {
       const { nameSets, served } = this;
       this.#withTtls = new Present(this.#digest, { ttls: "told", nameSets, served });

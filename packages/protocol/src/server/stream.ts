@@ -177,8 +177,8 @@ export class Stream implements OrderedStream {
     }
   }
 
-  #presentFor({ traits, ttl, position }: TypeStream, present: Present): Present {
-    return present.forTtls(traits.type, ttl, this.view, position);
+  #presentFor({ traits, ttl }: TypeStream, present: Present): Present {
+    return present.forTtls(traits.type, ttl, this.view);
   }
 
   get isAggregated(): boolean {

@@ -1,15 +1,19 @@
 import type { TypeUrl } from "../resource/type-url.ts";
 import { Table } from "./table.ts";
+import { TimedNames } from "./timed-names.ts";
 
 /** A named set of resources of all types. */
 export class Layer {
   readonly name: string;
+  /** Shared by all layers. */
+  readonly timedNames: TimedNames;
   readonly #tables = new Map<TypeUrl, Table>();
   readonly #keepsBodies: (type: TypeUrl) => boolean;
 
-  constructor(name: string, keepsBodies: (type: TypeUrl) => boolean) {
+  constructor(name: string, keepsBodies: (type: TypeUrl) => boolean, timedNames: TimedNames = new TimedNames()) {
     this.name = name;
     this.#keepsBodies = keepsBodies;
+    this.timedNames = timedNames;
   }
 
   get tables(): ReadonlyMap<TypeUrl, Table> {
@@ -25,7 +29,7 @@ export class Layer {
   tableFor(type: TypeUrl): Table {
     let table = this.#tables.get(type);
     if (table === undefined) {
-      table = new Table(this.#keepsBodies(type));
+      table = new Table(this.#keepsBodies(type), (name) => this.timedNames.add(type, name));
       this.#tables.set(type, table);
     }
     return table;

@@ -25,15 +25,19 @@ export class Table {
   #changedAt = 0;
   #onDemand = 0;
   readonly #timed = new Map<string, Resource>();
-  readonly #untimed = new Set<string>();
+  readonly #noteTimed: (name: string) => void;
   #knowsTtls = false;
   #printedVersion: string | undefined;
   #changes = new Map<number, TableChange>();
   #whole: Segment | undefined;
 
-  /** `keepsBodies`: the journal keeps whole resources, because a client may go on using what was replaced. */
-  constructor(keepsBodies: boolean) {
+  /**
+   * `keepsBodies`: the journal keeps whole resources, because a client may go on using what was replaced. `noteTimed`: told
+   * of names that have a ttl.
+   */
+  constructor(keepsBodies: boolean, noteTimed: (name: string) => void = () => {}) {
     this.#keepsBodies = keepsBodies;
+    this.#noteTimed = noteTimed;
   }
 
   get resources(): ReadonlyMap<string, Resource> {
@@ -62,16 +66,6 @@ export class Table {
   /** Members that have a ttl. */
   get timed(): ReadonlyMap<string, Resource> {
     return this.#timed;
-  }
-
-  /** Members that had a ttl once and have none now: a client that was away may still hold them for a time. */
-  get untimed(): ReadonlySet<string> {
-    return this.#untimed;
-  }
-
-  /** Some member has a ttl, or had one. */
-  get knowsTtls(): boolean {
-    return this.#knowsTtls;
   }
 
   /** A version that the caller set for the type, printed instead of the sum. */
@@ -203,21 +197,16 @@ export class Table {
     if (resource === undefined) return;
     this.#sum = by === 1 ? addSums(this.#sum, resource.sum) : subtractSums(this.#sum, resource.sum);
     if (resource.onDemand) this.#onDemand += by;
-    if (resource.ttlMs !== undefined || this.#knowsTtls) this.#accountTtl(resource, by);
+    if (resource.ttlMs !== undefined) this.#accountTtl(resource, by);
     for (const [type, counts] of this.#referrers) countReferences(counts, resource, type, by);
     if (resource.aliases.length > 0 && this.#namesByAlias !== undefined) indexAliases(this.#namesByAlias, resource, by);
   }
 
-  #accountTtl({ name, ttlMs }: Resource, by: 1 | -1): void {
+  #accountTtl(resource: Resource, by: 1 | -1): void {
     this.#knowsTtls = true;
-    const now = this.#resources.get(name);
-    if (now === undefined) this.#untimed.delete(name);
-    else if (by === -1 && ttlMs !== undefined && now.ttlMs === undefined) this.#untimed.add(name);
-    if (now?.ttlMs === undefined) this.#timed.delete(name);
-    else {
-      this.#timed.set(name, now);
-      this.#untimed.delete(name);
-    }
+    this.#noteTimed(resource.name);
+    if (by === 1) this.#timed.set(resource.name, resource);
+    else if (this.#resources.get(resource.name)?.ttlMs === undefined) this.#timed.delete(resource.name);
   }
 
   #indexAliases(): Map<string, Set<string>> {

@@ -79,17 +79,14 @@ export class View {
     return this.layers.some((layer) => [...layer.tables.values()].some((table) => table.refersTo(type, name)));
   }
 
-  /** Some resource of a type has a ttl, or had one. */
+  /** Some resource of a type has a ttl, or had one, here or in another view. */
   knowsTtls(type: TypeUrl): boolean {
-    return this.layers.some((layer) => layer.table(type)?.knowsTtls === true);
+    return this.#timedNames(type).size > 0;
   }
 
   /** Whether a client that was told of a name earlier may hold it for a time only. */
   mayExpire(type: TypeUrl, name: string): boolean {
-    return this.layers.some((layer) => {
-      const table = layer.table(type);
-      return table !== undefined && (table.timed.has(name) || table.untimed.has(name));
-    });
+    return this.#timedNames(type).has(name);
   }
 
   /** What has a ttl; found anew when something of the type changed. */
@@ -145,6 +142,10 @@ export class View {
     });
     this.#wholes.set(type, { changedAt, segments });
     return segments;
+  }
+
+  #timedNames(type: TypeUrl): ReadonlySet<string> {
+    return this.layers[0]?.timedNames.of(type) ?? new Set();
   }
 
   #wholeOf(type: TypeUrl, table: Table, depth: number): Segment {
