@@ -6,14 +6,11 @@ import { checkTtls } from "./ttls.ts";
 
 const api = createEnvoyApi();
 
-/** A file with two resources of a type, both with a ttl. */
-function fileOf(message: string, ttlMs: number | undefined = 3_000): LayerFile {
+/** A file with two resources of a type, both with a ttl unless it is left out. */
+function fileOf(message: string, more: { readonly ttlMs?: number } = { ttlMs: 3_000 }): LayerFile {
   const type = formatTypeUrl(message);
   const resources = ["a", "b"].map((name) => ({
-    resource: createResource(
-      { type, name, bytes: new Uint8Array(), ...(ttlMs !== undefined && { ttlMs }) },
-      contentDigest,
-    ),
+    resource: createResource({ type, name, bytes: new Uint8Array(), ...more }, contentDigest),
     place: undefined,
   }));
   return { file: `${message}.yaml`, layer: "base", content: { resources, problems: [], refused: [] } };
@@ -49,5 +46,5 @@ test.each(["envoy.config.cluster.v3.Cluster", "envoy.config.listener.v3.Listener
 );
 
 test("nothing is said where nothing has a ttl", () => {
-  expect(messages(fileOf("envoy.config.route.v3.VirtualHost", undefined))).toEqual([]);
+  expect(messages(fileOf("envoy.config.route.v3.VirtualHost", {}))).toEqual([]);
 });
