@@ -85,8 +85,11 @@ export interface StreamSpec {
   readonly at?: string;
 }
 
-/** A node by its id, with what it calls itself, or no node at all. */
-export type NodeSpec = string | { readonly id: string; readonly agent?: string } | "(none)";
+/** A node by its id, with what it calls itself and what it announces, or no node at all. */
+export type NodeSpec =
+  | string
+  | { readonly id: string; readonly agent?: string; readonly features?: readonly string[] }
+  | "(none)";
 
 /**
  * A request as a well-behaved client would send it now, but for what is written down. In State of the World it carries the
@@ -130,13 +133,15 @@ export interface Expectation {
 export interface Response {
   readonly on?: string;
   readonly type?: TypeName;
-  /** `a@1`; with aliases `a@1 aka x, y`. Order does not matter, number does. */
+  /** `a@1`; with aliases `a@1 aka x, y`, with a ttl `a@1 for 3000 ms`. Order does not matter, number does. */
   readonly resources?: readonly string[];
   readonly removed?: readonly string[];
   /** Names whose resource came without a body. */
   readonly missing?: readonly string[];
   /** `a 7 why` for each name in `resource_errors`: its code, and its text. */
   readonly errors?: readonly string[];
+  /** Resources that came without a body under the version of this content: `a@1 for 3000 ms`. */
+  readonly heartbeats?: readonly string[];
   /** `same as A`, `not A`, or `is x`; any that is not empty (in State of the World) if absent. */
   readonly version?: string;
   /** What later steps call it. */

@@ -25,7 +25,7 @@ export {
 } from "./wire/encode-request.ts";
 export { decodeNode, encodeNode } from "./wire/node.ts";
 export { createRequestReader, type RequestReader } from "./wire/request-reader.ts";
-export type { ResourceErrorMessage, ResourceMessage } from "./wire/resource-message.ts";
+export { decodeResource, type ResourceErrorMessage, type ResourceMessage } from "./wire/resource-message.ts";
 export type { ResourceLocatorMessage, ResourceNameMessage } from "./wire/resource-name.ts";
 export {
   type DeltaDiscoveryResponseInput,

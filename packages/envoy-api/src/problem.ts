@@ -46,7 +46,8 @@ type CatalogCode =
   | "ROUTE_VIRTUAL_HOST_UNPREFIXED"
   | "ROUTE_WEIGHTS_ZERO"
   | "SECRET_CERTIFICATE_INCOMPLETE"
-  | "SECRET_EMPTY";
+  | "SECRET_EMPTY"
+  | "TTL_SHORT";
 
 /** The rules in the options of Envoy's fields (PGV), by their names there. */
 type PgvCode =

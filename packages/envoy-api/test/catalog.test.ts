@@ -614,8 +614,8 @@ describe("the wrapper", () => {
     const carrier = api.readResource(any).input?.bytes ?? new Uint8Array();
     // The bytes of the wrapper are at the end of its carrier, behind the type URL of the Any.
     const start = Buffer.from(carrier).indexOf(V3.wrapper) + V3.wrapper.length + 2;
-    const read = api.readEncodedResource(url(V3.wrapper), carrier.subarray(start), { aliases: ["x"], ttlMs: 5 });
-    expect(read).toEqual({ input: { ...inner.input, aliases: ["x"], ttlMs: 5 }, problems: [] });
+    const read = api.readEncodedResource(url(V3.wrapper), carrier.subarray(start), { aliases: ["x"], ttlMs: 5_000 });
+    expect(read).toEqual({ input: { ...inner.input, aliases: ["x"], ttlMs: 5_000 }, problems: [] });
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { api, lines, typed, url, V3 } from "./support/api.ts";
 
 const ADD = "what is newer than the built-in descriptors, or private, is added with --descriptors FILE";
@@ -140,6 +140,28 @@ describe("every problem of a resource is found at once (B-VAL-04)", () => {
     ],
   ])("%s is no resource", (_, value, expected) => {
     expect(lines(api.readResource(value).problems)).toEqual(expected);
+  });
+
+  test("B-TTL-19 a ttl that is none", () => {
+    const resource = typed(V3.runtime, { name: "r" });
+    expect(["0s", "-1s"].map((ttl) => problemsOf(V3.wrapper, { name: "r", ttl, resource }))).toEqual([
+      ["error DURATION_INVALID ttl: expected a ttl of more than 0, got 0s"],
+      ["error DURATION_INVALID ttl: expected a ttl of more than 0, got -1s"],
+    ]);
+    const { input, problems } = api.readEncodedResource(url(V3.runtime), new Uint8Array(), { name: "r", ttlMs: 0 });
+    expect([input, lines(problems)]).toEqual([
+      undefined,
+      ["error DURATION_INVALID ttl: expected a ttl of more than 0, got 0s"],
+    ]);
+  });
+
+  it("a ttl that an ordinary delay outlasts", () => {
+    const resource = typed(V3.runtime, { name: "r" });
+    const { input, problems } = api.readResource(typed(V3.wrapper, { name: "r", ttl: "0.5s", resource }));
+    expect([input?.ttlMs, lines(problems)]).toEqual([
+      500,
+      ["warning TTL_SHORT ttl: expected a ttl of 1s or more, got 0.5s: a pause on the way lets it expire"],
+    ]);
   });
 
   it("a wrapper without a resource", () => {

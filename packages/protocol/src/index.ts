@@ -1,6 +1,14 @@
-export { type Dialect, type DialectOverrides, forKind, type PerKind } from "./dialect/dialect.ts";
+export {
+  type Dialect,
+  type DialectOverrides,
+  forKind,
+  type PerKind,
+  type TtlRule,
+  type TtlStream,
+} from "./dialect/dialect.ts";
 export { dialectFor, type Edition } from "./dialect/presets.ts";
-export type { Body, Segment } from "./message/body.ts";
+export { judgeTtl, type TtlVerdict, ttlStreamOf } from "./dialect/ttl.ts";
+export type { Body, Heartbeat, Segment } from "./message/body.ts";
 export {
   type DeltaRequest,
   type DiscoveryRequest,

@@ -1,5 +1,5 @@
 import type { ReadResult, ResourceErrorMessage, ResourceWrapper } from "@xdskit/envoy-api";
-import { contentDigest, decodeDeltaResponse, decodeSotwResponse, WireError } from "@xdskit/envoy-api";
+import { contentDigest, decodeResource, decodeSotwResponse, WireError } from "@xdskit/envoy-api";
 import { createResource, createResourceError, messageNameOf, parseTypeUrl } from "@xdskit/protocol";
 import { emptyFile } from "./document/file-text.ts";
 import { readResponseErrors } from "./document/response-errors.ts";
@@ -60,9 +60,9 @@ function readAny(typeUrl: string, value: Uint8Array, decoding: Decoding): ReadRe
 }
 
 function readWrapped(value: Uint8Array, decoding: Decoding): ReadResult {
-  const wrapped = decodeDeltaResponse(asOnlyResource(value)).resources[0];
-  const type = parseTypeUrl(wrapped?.resource?.typeUrl ?? "");
-  if (wrapped?.resource === undefined || type === undefined) {
+  const wrapped = decodeResource(value);
+  const type = parseTypeUrl(wrapped.resource?.typeUrl ?? "");
+  if (wrapped.resource === undefined || type === undefined) {
     return refuseEncoded("TYPE_MISSING", "expected a resource in the Resource around it, got none");
   }
   const wrapper: ResourceWrapper = {
@@ -77,12 +77,4 @@ function readWrapped(value: Uint8Array, decoding: Decoding): ReadResult {
 
 function refuseEncoded(code: "TYPE_MISSING", message: string): ReadResult {
   return { input: undefined, problems: [{ code, severity: "error", path: [], message }] };
-}
-
-/** The bytes of a `Resource` as those of a delta response that holds nothing else, for which there is a reader. */
-function asOnlyResource(bytes: Uint8Array): Uint8Array {
-  const header = [0x12];
-  let length = bytes.length;
-  for (; length > 127; length = Math.floor(length / 128)) header.push((length % 128) | 128);
-  return Uint8Array.from([...header, length, ...bytes]);
 }

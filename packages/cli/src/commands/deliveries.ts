@@ -8,6 +8,7 @@ import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
 import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
 
@@ -82,12 +83,13 @@ function describeRefusal({ node, type, shortName, version, reason }: DeliveryAns
   return reason === undefined ? [] : [`${node} refused ${shortName ?? type} ${version}:\n  ${trimReason(reason)}`];
 }
 
-function whyOf({ reason, refused = [], missing = [], ackedVersion, waits, heldOver }: DeliveryAnswer): string {
+function whyOf({ reason, refused = [], missing = [], ackedVersion, waits, heldOver, ttl }: DeliveryAnswer): string {
   return [
     ...describeWait(waits, heldOver),
     ...(reason === undefined ? [] : [trimReason(reason)]),
     ...(refused.length === 0 ? [] : [`in it: ${refused.join(", ")}`]),
     ...(ackedVersion === undefined ? [] : [`holds ${ackedVersion}`]),
     ...(missing.length === 0 ? [] : [`missing ${missing.join(", ")}`]),
+    ...describeTtl(ttl),
   ].join("; ");
 }

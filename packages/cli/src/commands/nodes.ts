@@ -9,6 +9,7 @@ import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
 import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
 
@@ -107,11 +108,11 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
   return `${lines.join("")}\n${table}`;
 }
 
-function whyOf({ nacked, missing, errors = [], waits, heldOver }: TypeAnswer): string {
+function whyOf({ nacked, missing, errors = [], waits, heldOver, ttl }: TypeAnswer): string {
   const refused = nacked === undefined ? [] : [`refused ${nacked.version}: ${trimReason(nacked.reason)}`];
   const failed = errors.map(({ name, code, message }) => `error ${code} for ${name}: ${trimReason(message)}`);
   const explained = new Set(errors.map(({ name }) => name));
   const unexplained = missing.filter((name) => !explained.has(name));
   const absent = unexplained.length === 0 ? [] : [`missing ${unexplained.join(", ")}`];
-  return [...describeWait(waits, heldOver), ...refused, ...failed, ...absent].join("; ");
+  return [...describeWait(waits, heldOver), ...refused, ...failed, ...absent, ...describeTtl(ttl)].join("; ");
 }

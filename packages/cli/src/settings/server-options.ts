@@ -36,6 +36,7 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
       makeBeforeBreak: values.flag("make-before-break") ?? true,
       orderLimitMs: values.number("order-limit") ?? 30_000,
       maxResponseBytes: values.number("limits.max-response-bytes") ?? 3.5 * 1024 * 1024,
+      ttlWithoutFeature: values.flag("ttl-without-feature") ?? false,
     },
     ...(edition !== undefined && { edition }),
     ...(tls !== undefined && { tls }),

@@ -32,6 +32,8 @@ export interface DetailedResource {
   readonly cluster?: string;
   readonly aliases?: readonly string[];
   readonly onDemand?: boolean;
+  /** Expires at the client after so many milliseconds, unless it is confirmed. */
+  readonly ttl?: number;
   /** Printed instead of the digest of the content. */
   readonly version?: string;
   /** A gRPC status code: there is no such resource, and this is why. */
@@ -50,6 +52,7 @@ export interface Content {
   readonly references: readonly Reference[];
   readonly aliases: readonly string[];
   readonly onDemand: boolean;
+  readonly ttlMs: number | undefined;
   readonly version: string | undefined;
   /** It stands in place of a resource. */
   readonly error: ErrorDetail | undefined;
@@ -69,6 +72,7 @@ export function contentOf(type: TypeName, spec: ResourceSpec): Content {
     references: referencesOf(name, details),
     aliases: details.aliases ?? [],
     onDemand: details.onDemand ?? false,
+    ttlMs: details.ttl,
     version: details.version,
     error: details.error === undefined ? undefined : { code: details.error, message: label },
   };
@@ -87,6 +91,7 @@ export function toResource(content: Content & { readonly url?: TypeUrl }): Resou
       aliases: content.aliases,
       references: content.references,
       onDemand: content.onDemand,
+      ...(content.ttlMs === undefined ? {} : { ttlMs: content.ttlMs }),
       ...(content.version === undefined ? {} : { version: content.version }),
     },
     contentDigest,

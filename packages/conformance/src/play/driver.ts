@@ -54,7 +54,7 @@ export interface PlainResponse {
   readonly errors: readonly string[];
 }
 
-/** A resource in a response; State of the World says nothing but type and bytes. */
+/** A resource in a response; State of the World says nothing but type and bytes, unless a wrapper is around them. */
 export interface PlainResource {
   readonly name: string | undefined;
   readonly version: string | undefined;
@@ -62,6 +62,7 @@ export interface PlainResource {
   readonly typeUrl: string;
   /** Undefined: the resource has no body. */
   readonly bytes: Uint8Array | undefined;
+  readonly ttlMs?: number | undefined;
 }
 
 /** What a player saw. */

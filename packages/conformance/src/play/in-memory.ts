@@ -247,14 +247,20 @@ function responseOf({ body, nonce }: Extract<PlaneEffect, { kind: "send" }>): Pl
   const isDelta = body.variant === "delta";
   const resources: PlainResource[] = [];
   for (const segment of body.segments) {
-    for (const { type, name, version, aliases, bytes } of segment.puts) {
+    for (const { type, name, version, aliases, bytes, ttlMs: given } of segment.puts) {
+      const ttlMs = body.ttls === "told" ? given : undefined;
+      const isWrapped = isDelta || ttlMs !== undefined;
       resources.push({
-        name: isDelta ? name : undefined,
+        name: isWrapped ? name : undefined,
         version: isDelta ? version : undefined,
-        aliases: isDelta ? aliases : [],
+        aliases: isWrapped ? aliases : [],
         typeUrl: type,
         bytes,
+        ttlMs,
       });
+    }
+    for (const { name, version, ttlMs } of segment.heartbeats ?? []) {
+      resources.push({ name, version, aliases: [], typeUrl: body.type, bytes: undefined, ttlMs });
     }
     for (const name of segment.missing) {
       resources.push({ name, version: undefined, aliases: [], typeUrl: body.type, bytes: undefined });

@@ -11,6 +11,7 @@ export interface Rendered {
   readonly removed: readonly string[];
   readonly missing: readonly string[];
   readonly errors: readonly string[];
+  readonly heartbeats: readonly string[];
   readonly version: string;
   readonly nonce: string;
 }
@@ -58,11 +59,14 @@ export class Observed {
   render(streamId: string, response: PlainResponse, expected: Response | undefined): Rendered {
     const withBody = response.resources.filter((resource) => resource.bytes !== undefined);
     const withoutBody = response.resources.filter((resource) => resource.bytes === undefined);
+    const missing = withoutBody.filter((resource) => resource.ttlMs === undefined);
+    const heartbeats = withoutBody.filter((resource) => resource.ttlMs !== undefined);
     const rendered = {
       type: nameOfUrl(response.typeUrl),
       resources: withBody.map((resource) => this.#renderResource(resource, response)).sort(),
       removed: [...response.removed].sort(),
-      missing: withoutBody.map((resource) => resource.name ?? "(unnamed)").sort(),
+      missing: missing.map((resource) => resource.name ?? "(unnamed)").sort(),
+      heartbeats: heartbeats.map((resource) => this.#renderHeartbeat(resource)).sort(),
       errors: [...response.errors].sort(),
       version: this.#renderVersion(response, expected?.version),
       nonce: this.#renderNonce(`${streamId} ${response.nonce}`, response.nonce),
@@ -95,8 +99,15 @@ export class Observed {
     if (resource.typeUrl !== response.typeUrl) remarks.push(`of type ${nameOfUrl(resource.typeUrl)}`);
     if (resource.name !== undefined && !is.startsWith(`${resource.name}@`)) remarks.push(`named ${resource.name}`);
     if (resource.aliases.length > 0) remarks.push(`aka ${[...resource.aliases].sort().join(", ")}`);
+    if (resource.ttlMs !== undefined) remarks.push(`for ${resource.ttlMs} ms`);
     if (resource.version !== undefined) remarks.push(...this.#oddVersion(resource.typeUrl, is, resource.version));
     return [is, ...remarks].join(" ");
+  }
+
+  /** What was sent under its name and version. */
+  #renderHeartbeat({ typeUrl, name, version, ttlMs }: PlainResource): string {
+    const is = this.#contentOf.get(`${typeUrl} ${name} ${version}`) ?? `(${name} under a version that was never sent)`;
+    return `${is} for ${ttlMs} ms`;
   }
 
   /** A resource's version is not empty and changes if and only if its content does (S-VER-08). */
@@ -140,6 +151,7 @@ export function renderExpected(expected: Response, defaultType: TypeName): Rende
     removed: [...(expected.removed ?? [])].sort(),
     missing: [...(expected.missing ?? [])].sort(),
     errors: [...(expected.errors ?? [])].sort(),
+    heartbeats: [...(expected.heartbeats ?? [])].sort(),
     version: expected.version ?? "any",
     nonce: "fresh",
   };

@@ -1,10 +1,13 @@
 import {
+  type AnyMessage,
   decodeDeltaResponse,
+  decodeResource,
   decodeSotwResponse,
   encodeDeltaRequest,
   encodeSotwRequest,
   type ResourceErrorMessage,
 } from "@xdskit/envoy-api";
+import { formatTypeUrl } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
 import { pathOf } from "../content/catalog.ts";
 import { connectPeer, type WirePeer } from "../peer/connect-peer.ts";
@@ -17,6 +20,7 @@ import {
   type Observation,
   type Opening,
   type PlainRequest,
+  type PlainResource,
   type PlainResponse,
   UnsupportedStep,
 } from "./driver.ts";
@@ -247,13 +251,7 @@ function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
       nonce,
       removed: [],
       errors: resourceErrors.map(describeError),
-      resources: resources.map((any) => ({
-        name: undefined,
-        version: undefined,
-        aliases: [],
-        typeUrl: any.typeUrl,
-        bytes: any.value,
-      })),
+      resources: resources.map(unwrap),
     };
   }
   const response = decodeDeltaResponse(message);
@@ -265,12 +263,31 @@ function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
     nonce,
     removed: removedResources,
     errors: resourceErrors.map(describeError),
-    resources: resources.map(({ name, version, aliases, resource }) => ({
+    resources: resources.map(({ name, version, aliases, resource, ttlMs }) => ({
       name,
       version,
       aliases,
+      ttlMs,
       typeUrl: resource?.typeUrl ?? typeUrl,
       bytes: resource?.value,
     })),
+  };
+}
+
+const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
+
+/** A resource of State of the World, with or without the wrapper that carries a ttl (S-TTL-02). */
+function unwrap(any: AnyMessage): PlainResource {
+  if (any.typeUrl !== WRAPPER) {
+    return { name: undefined, version: undefined, aliases: [], typeUrl: any.typeUrl, bytes: any.value };
+  }
+  const { name, version, aliases, resource, ttlMs } = decodeResource(any.value);
+  return {
+    name,
+    version: version === "" ? undefined : version,
+    aliases,
+    typeUrl: resource?.typeUrl ?? "",
+    bytes: resource?.value,
+    ttlMs,
   };
 }

@@ -80,6 +80,6 @@ export class ScriptedStream {
 
 function toNode(spec: NodeSpec): Node | undefined {
   if (spec === "(none)") return undefined;
-  const { id, agent } = typeof spec === "string" ? { id: spec, agent: undefined } : spec;
-  return { ...anonymousNode, id, cluster: "conformance", userAgentName: agent ?? "" };
+  const { id, agent = "", features = [] } = typeof spec === "string" ? { id: spec } : spec;
+  return { ...anonymousNode, id, cluster: "conformance", userAgentName: agent, clientFeatures: features };
 }

@@ -6,6 +6,7 @@ import { onDemandRequirements } from "./on-demand.ts";
 import { operationRequirements } from "./operation.ts";
 import { orderRequirements } from "./order.ts";
 import type { Requirement } from "./requirement.ts";
+import { ttlRequirements } from "./ttl.ts";
 
 /** Every rule for servers of the groups that this release speaks of, also those whose time has not come. */
 export const requirements: readonly Requirement[] = [
@@ -15,5 +16,6 @@ export const requirements: readonly Requirement[] = [
   ...deliveryRequirements,
   ...orderRequirements,
   ...onDemandRequirements,
+  ...ttlRequirements,
   ...operationRequirements,
 ];

@@ -43,6 +43,8 @@ async function start(lines: LineProgram, id: number, setup: Setup, kind: StreamK
     async commit(commit) {
       if (commit.changes.some(({ puts }) => puts.some(({ error }) => error !== undefined)))
         throw new UnsupportedStep("no errors in place of resources");
+      if (commit.changes.some(({ puts }) => puts.some((content) => content.ttlMs !== undefined)))
+        throw new UnsupportedStep("a program is told of no ttls");
       world.take(commit);
       for (const { puts } of commit.changes) for (const { type } of puts) types.add(type);
       await publish();

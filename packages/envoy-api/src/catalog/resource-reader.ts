@@ -17,7 +17,7 @@ import { type AskedReference, fetchTimeoutMs } from "./config-source.ts";
 import type { CatalogEntry } from "./entry.ts";
 import { resolveJsonPath } from "./json-path.ts";
 import { MessageVisits } from "./message-visits.ts";
-import { isWrapperType, type ResourceWrapper, unwrapResource } from "./resource-wrapper.ts";
+import { checkTtl, isWrapperType, type ResourceWrapper, unwrapResource } from "./resource-wrapper.ts";
 
 /** What enters, with warnings only; or no resource, with at least one error among the problems. */
 export type ReadResult =
@@ -62,6 +62,7 @@ export class ResourceReader {
 
   readJson(value: unknown, wrapper: ResourceWrapper): ReadResult {
     const problems = new ProblemList();
+    checkTtl(wrapper, problems);
     if (isTypedAsWrapper(value)) return this.#readWrapped(value, wrapper, problems);
     const any = this.#readAny(value, problems);
     return any === undefined ? refused(problems) : this.#finishAny(any, { wrapper, json: value, path: [] }, problems);
@@ -69,6 +70,7 @@ export class ResourceReader {
 
   readEncoded(type: TypeUrl, bytes: Uint8Array, wrapper: ResourceWrapper): ReadResult {
     const problems = new ProblemList();
+    checkTtl(wrapper, problems);
     if (isWrapperType(type)) {
       const content = decodeOrReport(this.#wrapper, bytes, problems);
       return content === undefined ? refused(problems) : this.#finishWrapped(content, wrapper, undefined, problems);

@@ -19,6 +19,9 @@ const WRAPPERS: ReadonlySet<TypeUrl> = new Set([
   formatTypeUrl("envoy.api.v2.Resource"), // the same fields under the same numbers, as far as it has them
 ]);
 
+/** Below it, an ordinary delay is longer than the time between two heartbeats and the end. */
+const SHORT_TTL_MS = 1_000;
+
 export function isWrapperType(type: TypeUrl): boolean {
   return WRAPPERS.has(type);
 }
@@ -35,15 +38,7 @@ export function unwrapResource(
   const { resource, name, resourceName, aliases, ttl, cacheControl, metadata } = content as Resource;
   const givenName = name || resourceName?.name;
   const ttlMs = ttl === undefined ? undefined : Number(ttl.seconds) * 1000 + ttl.nanos / 1e6;
-  if (ttlMs !== undefined && ttlMs <= 0) {
-    problems.path.push("ttl");
-    problems.error(
-      "DURATION_INVALID",
-      `expected a ttl of more than 0, got ${ttlMs / 1000}s`,
-      "leave it out for a resource that does not expire",
-    );
-    problems.path.pop();
-  }
+  checkTtl({ ...(ttlMs !== undefined && { ttlMs }) }, problems);
   return {
     any: resource as AnyContent | undefined,
     wrapper: {
@@ -54,4 +49,21 @@ export function unwrapResource(
       ...(metadata !== undefined && { metadata: encodeMetadata(metadata) }),
     },
   };
+}
+
+/** A ttl has to be one (B-TTL-19), and one that can be kept: heartbeats come three times while it runs. */
+export function checkTtl({ ttlMs }: ResourceWrapper, problems: ProblemList): void {
+  if (ttlMs === undefined || ttlMs >= SHORT_TTL_MS) return;
+  problems.path.push("ttl");
+  if (ttlMs > 0) {
+    const message = `expected a ttl of ${SHORT_TTL_MS / 1000}s or more, got ${ttlMs / 1000}s: a pause on the way lets it expire`;
+    problems.warning("TTL_SHORT", message);
+  } else {
+    problems.error(
+      "DURATION_INVALID",
+      `expected a ttl of more than 0, got ${ttlMs / 1000}s`,
+      "leave it out for a resource that does not expire",
+    );
+  }
+  problems.path.pop();
 }

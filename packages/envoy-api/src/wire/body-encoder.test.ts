@@ -151,6 +151,81 @@ describe("a delta response", () => {
   });
 });
 
+describe("a response that tells ttls", () => {
+  const withTtl = runtime("a", { ttlMs: 2_500, aliases: ["a1"] });
+  const without = runtime("b");
+
+  test("S-TTL-02 in State of the World wraps what has one, and nothing else, as protobuf has it", () => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const encoded = encoder.encode({ ...body("sotw", segment([withTtl, without])), ttls: "told" });
+    const wrapper = { name: "a", aliases: ["a1"], resource: anyJson("a"), ttl: "2.5s" };
+    expect(whole(encoder, encoded).toString("hex")).toBe(
+      partsFromProtobufEs(
+        "DiscoveryResponse",
+        { version_info: "v1", type_url: type },
+        { resources: [{ "@type": `type.googleapis.com/${packageName}.Resource`, ...wrapper }, anyJson("b")] },
+        { nonce: "7" },
+      ).toString("hex"),
+    );
+  });
+
+  test("S-TTL-01 S-TTL-09 in delta has them beside their resources, and heartbeats without, as protobuf has them", () => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const heartbeats = [
+      { name: "c", version: "1", ttlMs: 3_000 },
+      { name: "d", version: "2", ttlMs: 1 },
+      { name: "e", version: "3", ttlMs: 315_576_000_000_000 },
+    ];
+    const encoded = encoder.encode({
+      ...body("delta", segment([withTtl, without]), segment([], { heartbeats })),
+      ttls: "told",
+    });
+    expect(whole(encoder, encoded).toString("hex")).toBe(
+      partsFromProtobufEs(
+        "DeltaDiscoveryResponse",
+        { system_version_info: "v1", type_url: type },
+        {
+          resources: [
+            { name: "a", version: withTtl.version, aliases: ["a1"], resource: anyJson("a"), ttl: "2.5s" },
+            { name: "b", version: without.version, resource: anyJson("b") },
+            { name: "c", version: "1", ttl: "3s" },
+            { name: "d", version: "2", ttl: "0.001s" },
+            { name: "e", version: "3", ttl: "315576000000s" },
+          ],
+        },
+        { nonce: "7" },
+      ).toString("hex"),
+    );
+  });
+
+  test.each(["sotw", "delta"] as const)("is another one than that to clients that are not told, in %s", (variant) => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const shared = segment([withTtl]);
+    const told = whole(encoder, encoder.encode({ ...body(variant, shared), ttls: "told" }));
+    const untold = whole(encoder, encoder.encode(body(variant, shared)));
+    const plain = createBodyEncoder({ controlPlane: "" });
+    const never = whole(plain, plain.encode(body(variant, segment([runtime("a", { aliases: ["a1"] })]))));
+    expect([told.length > untold.length, untold.toString("hex")]).toEqual([true, never.toString("hex")]);
+  });
+
+  test.each(["sotw", "delta"] as const)("shares with them what has no ttl, in %s", (variant) => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const shared = segment([without]);
+    encoder.encode(body(variant, shared));
+    encoder.encode({ ...body(variant, shared), ttls: "told" });
+    expect(encoder.counters).toMatchObject({ segmentsEncoded: 1, framesEncoded: 1, bodiesEncoded: 2 });
+  });
+
+  test.each(["sotw", "delta"] as const)("of a large resource does not copy it, in %s", (variant) => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const large = createResource({ type, name: "l", bytes: new Uint8Array(1_000_000), ttlMs: 1_000 }, contentDigest);
+    const encoded = encoder.encode({ ...body(variant, segment([large])), ttls: "told" });
+    const bytes = whole(encoder, encoded);
+    const decoded = variant === "sotw" ? decodeSotwResponse(bytes) : decodeDeltaResponse(bytes);
+    expect([encoded.chunks.includes(large.bytes), decoded.resources.length]).toEqual([true, 1]);
+  });
+});
+
 describe("a nonce", () => {
   test.each(["1", "", "x".repeat(300), "ä"])("is the last field: %s", (nonce) => {
     const encoder = createBodyEncoder({ controlPlane: "cp" });

@@ -40,6 +40,7 @@ class SharedBodyEncoder implements BodyEncoder {
   readonly counters: EncodingCounters = { segmentsEncoded: 0, framesEncoded: 0, bodiesEncoded: 0, bytesEncoded: 0 };
   readonly #controlPlane: string;
   readonly #segments: Readonly<Record<Variant, SegmentEncoder>>;
+  readonly #segmentsWithTtls: Readonly<Record<Variant, SegmentEncoder>>;
   readonly #bodies = new WeakMap<Body, EncodedBody>();
   readonly #headerWriter = new WireWriter();
 
@@ -49,13 +50,18 @@ class SharedBodyEncoder implements BodyEncoder {
       sotw: new SegmentEncoder("sotw", this.counters),
       delta: new SegmentEncoder("delta", this.counters),
     };
+    this.#segmentsWithTtls = {
+      sotw: new SegmentEncoder("sotw", this.counters, this.#segments.sotw),
+      delta: new SegmentEncoder("delta", this.counters, this.#segments.delta),
+    };
   }
 
   encode(body: Body): EncodedBody {
     const known = this.#bodies.get(body);
     if (known !== undefined) return known;
     const header = this.#header(body);
-    const segments = body.segments.map((segment) => this.#segments[body.variant].encode(segment));
+    const encoder = (body.ttls === "told" ? this.#segmentsWithTtls : this.#segments)[body.variant];
+    const segments = body.segments.map((segment) => encoder.encode(segment));
     const byteLength = segments.reduce((total, segment) => total + segment.byteLength, header.length);
     const chunks = gather([header, ...segments.flatMap((segment) => segment.chunks)], byteLength);
     const encoded = { chunks, byteLength };

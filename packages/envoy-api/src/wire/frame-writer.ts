@@ -3,8 +3,16 @@
  * the other. A frame is a head, the bytes of the resource as they entered, and a tail; sizes are summed up before anything is
  * written, because a length stands in front of what it counts.
  */
-import type { ErrorDetail, Resource, TypeUrl, Variant } from "@xdskit/protocol";
+import {
+  type ErrorDetail,
+  formatTypeUrl,
+  type Heartbeat,
+  type Resource,
+  type TypeUrl,
+  type Variant,
+} from "@xdskit/protocol";
 import { lengthTag } from "./reader.ts";
+import { durationOf } from "./resource-message.ts";
 import { writeStatus } from "./status.ts";
 import { varintLength, WireWriter, writeVarint } from "./writer.ts";
 
@@ -20,22 +28,29 @@ const RESOURCE_VERSION = lengthTag(1);
 const RESOURCE_BODY = lengthTag(2);
 const RESOURCE_NAME = lengthTag(3);
 const RESOURCE_ALIASES = lengthTag(4);
+const RESOURCE_TTL = lengthTag(6);
 const RESOURCE_CACHE_CONTROL = lengthTag(7);
 const RESOURCE_METADATA = lengthTag(9);
 const DO_NOT_CACHE = Uint8Array.of(0x08, 0x01);
+const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
 
 const FIRST_BYTES = 16 * 1024;
 const MAX_TAG_AND_LENGTH_BYTES = 6;
+const MAX_DURATIONS = 256;
 
 /** Writes frames of one variant into a buffer that it keeps, and gives away copies. */
 export class FrameWriter {
   readonly #variant: Variant;
+  readonly #tellsTtls: boolean;
+  readonly #durations = new Map<number, Uint8Array>();
   readonly #typeFields = new Map<TypeUrl, Uint8Array>();
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #end = 0;
 
-  constructor(variant: Variant) {
+  /** `ttls`: whether resources carry them. */
+  constructor(variant: Variant, ttls: "told" | "left-off" = "left-off") {
     this.#variant = variant;
+    this.#tellsTtls = ttls === "told";
   }
 
   /** How much was written since `take`. */
@@ -59,16 +74,25 @@ export class FrameWriter {
   }
 
   /**
-   * What precedes the bytes of a resource. In State of the World it is an `Any` (S-TYP-03); a client that may have a ttl gets a
-   * `Resource` inside the `Any` instead, which is for this method to know. In delta it is a `Resource` with the `Any` inside.
+   * What precedes the bytes of a resource. In State of the World it is an `Any` (S-TYP-03), in delta a `Resource` with the
+   * `Any` inside. A ttl needs a `Resource` in State of the World too: in an `Any` of its own, around that of the resource
+   * (S-TTL-02). It has no version there: Envoy takes that of the response.
    */
   resourceHead(resource: Resource): void {
     const { type, bytes } = resource;
     const typeField = this.#typeField(type);
     const anyLength = typeField.length + (bytes.length === 0 ? 0 : fieldLength(bytes.length));
     if (this.#variant === "delta") {
-      this.#start(RESOURCES, textFieldLength(resource.version) + fieldLength(anyLength) + tailLength(resource));
+      const length = textFieldLength(resource.version) + fieldLength(anyLength) + this.#tailLength(resource);
+      this.#start(RESOURCES, length);
       this.#optionalText(RESOURCE_VERSION, resource.version);
+      this.#start(RESOURCE_BODY, anyLength);
+    } else if (this.#isWrapped(resource)) {
+      const wrapperField = this.#typeField(WRAPPER);
+      const length = fieldLength(anyLength) + this.#tailLength(resource);
+      this.#start(RESOURCES, wrapperField.length + fieldLength(length));
+      this.#append(wrapperField);
+      this.#start(ANY_VALUE, length);
       this.#start(RESOURCE_BODY, anyLength);
     } else {
       this.#start(RESOURCES, anyLength);
@@ -77,11 +101,12 @@ export class FrameWriter {
     if (bytes.length > 0) this.#start(ANY_VALUE, bytes.length);
   }
 
-  /** What follows the bytes of a resource: in delta its name and what else is known of it (B-DLT-12, B-MSC-01, S-MSC-02). */
+  /** What follows the bytes of a resource in a `Resource`: its name and what else is known of it (B-DLT-12, B-MSC-01, S-MSC-02). */
   resourceTail(resource: Resource): void {
-    if (this.#variant === "sotw") return;
+    if (this.#variant === "sotw" && !this.#isWrapped(resource)) return;
     this.#optionalText(RESOURCE_NAME, resource.name);
     for (const alias of resource.aliases) this.#text(RESOURCE_ALIASES, alias);
+    if (this.#tellsTtls && resource.ttlMs !== undefined) this.#field(RESOURCE_TTL, this.#duration(resource.ttlMs));
     if (resource.doNotCache) this.#field(RESOURCE_CACHE_CONTROL, DO_NOT_CACHE);
     if (resource.metadata !== undefined) this.#field(RESOURCE_METADATA, resource.metadata);
   }
@@ -94,6 +119,16 @@ export class FrameWriter {
     this.#start(RESOURCES, 2 * textFieldLength(name));
     this.#text(RESOURCE_NAME, name);
     this.#text(RESOURCE_ALIASES, name);
+  }
+
+  /** A `Resource` without a body, at the version that the client holds: it may keep it for its ttl anew (S-TTL-09). */
+  heartbeat({ name, version, ttlMs }: Heartbeat): void {
+    const duration = ttlMs === undefined ? undefined : this.#duration(ttlMs);
+    const ttlLength = duration === undefined ? 0 : fieldLength(duration.length);
+    this.#start(RESOURCES, textFieldLength(version) + textFieldLength(name) + ttlLength);
+    this.#optionalText(RESOURCE_VERSION, version);
+    this.#optionalText(RESOURCE_NAME, name);
+    if (duration !== undefined) this.#field(RESOURCE_TTL, duration);
   }
 
   /** A name in `removed_resources`. */
@@ -109,6 +144,26 @@ export class FrameWriter {
     this.#start(ERROR_NAME, textFieldLength(name));
     this.#optionalText(NAME_IN_RESOURCE_NAME, name);
     this.#field(ERROR_DETAIL, status.written);
+  }
+
+  #isWrapped({ ttlMs }: Resource): boolean {
+    return this.#tellsTtls && ttlMs !== undefined;
+  }
+
+  #tailLength(resource: Resource): number {
+    const length = tailLength(resource);
+    if (!this.#tellsTtls || resource.ttlMs === undefined) return length;
+    return length + fieldLength(this.#duration(resource.ttlMs).length);
+  }
+
+  /** Few ttls are many resources'. */
+  #duration(ms: number): Uint8Array {
+    const known = this.#durations.get(ms);
+    if (known !== undefined) return known;
+    if (this.#durations.size >= MAX_DURATIONS) this.#durations.clear();
+    const duration = durationOf(ms);
+    this.#durations.set(ms, duration);
+    return duration;
   }
 
   #optionalText(tag: number, text: string): void {

@@ -1,9 +1,9 @@
 /** `Resource`: what a delta response wraps each resource in, and `ResourceError`: what it says instead of one. */
 import { type AnyMessage, readAny, writeAny } from "./any.ts";
-import { lengthTag, varintTag, type WireReader } from "./reader.ts";
+import { lengthTag, varintTag, WireReader } from "./reader.ts";
 import { type ResourceNameMessage, readResourceName, writeResourceName } from "./resource-name.ts";
 import { readStatus, type StatusMessage, writeStatus } from "./status.ts";
-import type { WireWriter } from "./writer.ts";
+import { WireWriter } from "./writer.ts";
 
 /** A `Resource` as it stands on the wire. */
 export interface ResourceMessage {
@@ -37,6 +37,11 @@ const RESOURCE_NAME = lengthTag(8);
 const METADATA = lengthTag(9);
 
 const NANOS_PER_MS = 1_000_000;
+
+/** Reads a `Resource`. Throws a `WireError` if the bytes are none. */
+export function decodeResource(bytes: Uint8Array): ResourceMessage {
+  return readResource(new WireReader(bytes));
+}
 
 /** Reads to the end. Bytes are views of those that are read. */
 export function readResource(reader: WireReader): ResourceMessage {
@@ -111,6 +116,13 @@ export function readResourceError(reader: WireReader): ResourceErrorMessage {
 export function writeResourceError(writer: WireWriter, error: ResourceErrorMessage): void {
   writer.message(1, (inner) => writeResourceName(inner, error.resourceName));
   writer.message(2, (inner) => writeStatus(inner, error.errorDetail));
+}
+
+/** An encoded `google.protobuf.Duration`. */
+export function durationOf(ms: number): Uint8Array {
+  const writer = new WireWriter();
+  writeDuration(writer, ms);
+  return writer.finish();
 }
 
 function readDuration(reader: WireReader): number {

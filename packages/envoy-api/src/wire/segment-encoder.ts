@@ -43,28 +43,40 @@ export class SegmentEncoder {
   readonly #segments = new WeakMap<Segment, EncodedSegment>();
   readonly #runByFirst = new WeakMap<Resource, Run>();
   readonly #variant: Variant;
+  readonly #withoutTtls: SegmentEncoder | undefined;
   #hasRuns = false;
 
-  constructor(variant: Variant, counters: EncodingCounters) {
+  /** `withoutTtls`: of an encoder that tells ttls, the one for segments in which there is none. */
+  constructor(variant: Variant, counters: EncodingCounters, withoutTtls?: SegmentEncoder) {
     this.#variant = variant;
     this.#counters = counters;
-    this.#frames = new FrameWriter(variant);
+    this.#withoutTtls = withoutTtls;
+    this.#frames = new FrameWriter(variant, withoutTtls === undefined ? "left-off" : "told");
   }
 
-  /** The frames of a segment: puts, then missing and removed names, then errors. The same object for the same segment. */
+  /** The frames of a segment: puts, then missing and removed names and heartbeats, then errors. The same object for the same segment. */
   encode(segment: Segment): EncodedSegment {
     const known = this.#segments.get(segment);
     if (known !== undefined) return known;
+    const encoded = this.#shared(segment) ?? this.#make(segment);
+    this.#segments.set(segment, encoded);
+    return encoded;
+  }
+
+  #shared(segment: Segment): EncodedSegment | undefined {
+    const hasTtls = segment.puts.some(({ ttlMs }) => ttlMs !== undefined) || segment.heartbeats !== undefined;
+    return hasTtls ? undefined : this.#withoutTtls?.encode(segment);
+  }
+
+  #make(segment: Segment): EncodedSegment {
     const chunks: Uint8Array[] = [];
     this.#encodePuts(segment.puts, chunks);
     if (this.#variant === "delta") this.#encodeNames(segment, chunks);
     if (segment.errors !== undefined) this.#encodeErrors(segment.errors, chunks);
     this.#flush(chunks);
     const byteLength = chunks.reduce((total, chunk) => total + chunk.length, 0);
-    const encoded = { chunks, byteLength };
-    this.#segments.set(segment, encoded);
     this.#counters.segmentsEncoded++;
-    return encoded;
+    return { chunks, byteLength };
   }
 
   #encodePuts(puts: readonly Resource[], chunks: Uint8Array[]): void {
@@ -127,7 +139,7 @@ export class SegmentEncoder {
     this.#counters.framesEncoded++;
   }
 
-  #encodeNames({ missing, removed }: Segment, chunks: Uint8Array[]): void {
+  #encodeNames({ missing, removed, heartbeats = [] }: Segment, chunks: Uint8Array[]): void {
     for (const name of missing) {
       this.#frames.missing(name);
       if (this.#frames.byteLength >= RUN_BYTES) this.#flush(chunks);
@@ -136,7 +148,11 @@ export class SegmentEncoder {
       this.#frames.removed(name);
       if (this.#frames.byteLength >= RUN_BYTES) this.#flush(chunks);
     }
-    this.#counters.framesEncoded += missing.length + removed.length;
+    for (const heartbeat of heartbeats) {
+      this.#frames.heartbeat(heartbeat);
+      if (this.#frames.byteLength >= RUN_BYTES) this.#flush(chunks);
+    }
+    this.#counters.framesEncoded += missing.length + removed.length + heartbeats.length;
   }
 
   #encodeErrors(errors: readonly Resource[], chunks: Uint8Array[]): void {

@@ -8,6 +8,12 @@ export function forKind<T>(values: PerKind<T>, kind: TypeKind): T {
   return values[kind] ?? values.otherwise;
 }
 
+/** Streams on which clients differ in what an expired resource does to them. */
+export type TtlStream = "delta" | "sotw" | "aggregated-sotw";
+
+/** Who is told of a ttl: whoever announces that it knows ttls, everybody, nobody. */
+export type TtlRule = "if-announced" | "always" | "never";
+
 /**
  * Every point where editions of the protocol or real clients differ (requirements 4). A machine reads a field at the one
  * branch concerned; nothing else in this package knows a client's name or an edition's year.
@@ -60,6 +66,10 @@ export interface Dialect {
   readonly ackLimitMs: number;
   /** The same, for clients that withhold the ACK of Clusters on an aggregated stream until nothing warms (client-behaviours A16). */
   readonly withheldAckLimitMs: PerKind<number | undefined>;
+  /** Who is told of ttls, by the kind of stream (S-TTL-01, S-TTL-02, B-TTL-17, client-behaviours E1, E6). */
+  readonly ttl: Readonly<Record<TtlStream, PerKind<TtlRule>>>;
+  /** `if-announced` is taken for `always` (S-TTL-01). */
+  readonly ttlWithoutFeature: boolean;
   /** A NACK of a newer answer on an aggregated stream may be that of an older, unsettled one (client-behaviours A16). */
   readonly nackMayBeOfOlder: PerKind<boolean>;
 }

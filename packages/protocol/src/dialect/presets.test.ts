@@ -37,6 +37,12 @@ describe("the dialect of a client that nobody knows", () => {
       separateResumeGraceMs: 30_000,
       ackLimitMs: 30_000,
       withheldAckLimitMs: { otherwise: undefined },
+      ttl: {
+        delta: { otherwise: "if-announced", vhds: "never" },
+        sotw: { otherwise: "if-announced", vhds: "never" },
+        "aggregated-sotw": { otherwise: "if-announced", vhds: "never" },
+      },
+      ttlWithoutFeature: false,
       nackMayBeOfOlder: { otherwise: false },
     });
     expect(dialectFor(anonymousNode, "current", {})).toEqual(dialectFor(anonymousNode));
@@ -74,6 +80,9 @@ describe("a known client", () => {
     expect(where(dialect.nackMayBeOfOlder, true)).toEqual(["cds"]);
     expect([dialect.resourceErrors, dialect.errorsEndWaiting]).toEqual(["failed", false]);
     expect(where(dialect.maySplit, true)).toEqual(["eds", "sds", "rds", "leds"]);
+    expect(where(dialect.ttl.delta, "never")).toEqual(["ecds", "vhds"]);
+    expect(where(dialect.ttl.sotw, "never")).toEqual(["ecds", "vhds"]);
+    expect(where(dialect.ttl["aggregated-sotw"], "always")).toEqual(["cds", "lds", "rtds"]);
     expect(dialect.wildcardSticky).toBe(false);
   });
 

@@ -28,6 +28,13 @@ const current: Dialect = {
   separateResumeGraceMs: 30_000,
   ackLimitMs: 30_000,
   withheldAckLimitMs: { otherwise: undefined },
+  // A VirtualHost without a body says that there is none, so nothing could keep one alive (B-TTL-17).
+  ttl: {
+    delta: { otherwise: "if-announced", vhds: "never" },
+    sotw: { otherwise: "if-announced", vhds: "never" },
+    "aggregated-sotw": { otherwise: "if-announced", vhds: "never" },
+  },
+  ttlWithoutFeature: false,
   nackMayBeOfOlder: { otherwise: false },
 };
 
@@ -68,6 +75,8 @@ const knownClients: readonly KnownClient[] = [
     // ECDS filter fails live traffic (C3), an unknown virtual host is a body-less Resource (H3), and CDS answers on ADS
     // are settled only when nothing warms, sometimes on the wrong nonce (A16). It takes a response of any size, and the first
     // one of a type for all there is, so only what it waits for name by name may be split (D9). It reads no `resource_errors` (B1, D7).
+    // It announces nothing and knows ttls (E1); one that expires crashes it on State of the World ADS, but for three kinds,
+    // and one of an ECDS filter fails traffic (E6).
     isNamed: (name) => name === "envoy",
     overrides: {
       legacyWildcard: { otherwise: false, lds: true, cds: true, srds: true, vhds: true },
@@ -77,6 +86,11 @@ const knownClients: readonly KnownClient[] = [
       maySplit: { otherwise: false, eds: true, leds: true, rds: true, sds: true },
       withheldAckLimitMs: { otherwise: undefined, cds: 1_000 },
       nackMayBeOfOlder: { otherwise: false, cds: true },
+      ttl: {
+        delta: { otherwise: "always", vhds: "never", ecds: "never" },
+        sotw: { otherwise: "always", vhds: "never", ecds: "never" },
+        "aggregated-sotw": { otherwise: "never", cds: "always", lds: "always", rtds: "always" },
+      },
     },
   },
   {

@@ -13,7 +13,12 @@ export interface Segment {
   readonly missing: readonly string[];
   /** What is told in `resource_errors`; each has an error (S-ERR-01). */
   readonly errors?: readonly Resource[];
+  /** Delta: what the client holds and goes on holding, told by name, version and ttl (S-TTL-09). */
+  readonly heartbeats?: readonly Heartbeat[];
 }
+
+/** A resource as a client holds it, without its content: the client may keep it for its ttl anew. */
+export type Heartbeat = Pick<Resource, "name" | "version" | "ttlMs">;
 
 /**
  * What one response says, without its nonce. Compared by identity; shared by every stream that is told the same, so that
@@ -25,4 +30,6 @@ export interface Body {
   /** `version_info` in State of the World, `system_version_info` in delta. */
   readonly version: string;
   readonly segments: readonly Segment[];
+  /** Its resources carry their ttls; undefined: to this client they are left off. */
+  readonly ttls?: "told";
 }

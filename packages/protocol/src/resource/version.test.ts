@@ -53,6 +53,11 @@ describe("a resource", () => {
     });
   });
 
+  test.each([0, -1, Number.NaN])("B-TTL-19 does not enter with a ttl of %d", (ttlMs) => {
+    const make = (): unknown => createResource({ ...plain, ttlMs }, digest);
+    expect(make).toThrow(RangeError);
+  });
+
   test("keeps all that it was given", () => {
     const given: ResourceInput = {
       ...plain,

@@ -35,12 +35,16 @@ export function formatVersion(sum: bigint): string {
 /**
  * Gives a resource its version: a digest of what a client would notice, never of when or where it was made (S-VER-08).
  * Names are kept in their canonical form (B-XTP-02).
+ *
+ * @throws {RangeError} a ttl that is not more than 0 (B-TTL-19)
  */
 export function createResource(given: ResourceInput, digest: Digest): Resource {
   const name = canonicalName(given.name);
   const aliases = canonicalNames(given.aliases ?? []);
   const isCanonical = name === given.name && (given.aliases === undefined || aliases === given.aliases);
   const input = isCanonical ? given : { ...given, name, aliases };
+  if (input.ttlMs !== undefined && !(input.ttlMs > 0))
+    throw new RangeError(`expected a ttl of more than 0 ms on ${input.name}, got ${input.ttlMs}`);
   const doNotCache = input.doNotCache ?? false;
   const version = input.version ?? formatVersion(contentDigest(input, digest));
   return {

@@ -13,6 +13,8 @@ export interface Delivery {
   readonly at: number;
   /** It brought the client up to a position, so newer content waits for its ACK; answers out of turn do not hold it up. */
   readonly isInTurn: boolean;
+  /** It tells nothing new, but keeps alive what the client holds: whether it is accepted decides nothing else. */
+  readonly isHeartbeat?: true;
 }
 
 /** How many names of a refused response are told to people. */
@@ -36,6 +38,15 @@ export class Deliveries {
   #settled: readonly Delivery[] = [];
   #nacked: { readonly delivery: Delivery; readonly error: Status } | undefined;
   #lastSent: Delivery | undefined;
+  #lastAcked: Delivery | undefined;
+  /** The newest that is no heartbeat. */
+  #newest: Delivery | undefined;
+  #isNewestRefused = false;
+  /** What was accepted once was refused when it was repeated. */
+  #isAckedRefused = false;
+  #refusedNonce: string | undefined;
+  /** Names whose newest word was refused, of resources with a ttl: what the client holds of them is its own affair. */
+  readonly #unconfirmed = new Set<string>();
   #isOverdue = false;
   readonly #memory: RefusalMemory;
   readonly #refusedNames = new Set<string>();
@@ -56,7 +67,18 @@ export class Deliveries {
   }
 
   get lastAcked(): Delivery | undefined {
-    return this.#acked;
+    return this.#lastAcked;
+  }
+
+  /** The newest that was told and not refused, or what was accepted before; heartbeats do not count. */
+  get held(): Body | undefined {
+    const body = this.#isNewestRefused ? this.#acked?.body : this.#newest?.body;
+    return this.#isAckedRefused && body === this.#acked?.body ? undefined : body;
+  }
+
+  /** Names of resources with a ttl whose newest word was refused: nobody keeps them alive. */
+  get unconfirmed(): ReadonlySet<string> {
+    return this.#unconfirmed;
   }
 
   /** What the newest ACK accepted: its own response, and every older one that was unsettled. */
@@ -66,7 +88,7 @@ export class Deliveries {
 
   /** The newest response is the one that was refused. */
   get isRefused(): boolean {
-    return this.#nacked !== undefined && this.#nacked.delivery === this.#lastSent;
+    return this.#refusedNonce !== undefined && this.#refusedNonce === this.#lastSent?.nonce;
   }
 
   /** The client has used a nonce of ours. */
@@ -89,7 +111,7 @@ export class Deliveries {
    * Infinite: nothing is unsettled.
    */
   get answeredTo(): number {
-    return Math.min(Number.POSITIVE_INFINITY, ...this.#pending.map(({ from }) => from ?? -1));
+    return Math.min(Number.POSITIVE_INFINITY, ...this.#pending.filter(isContent).map(({ from }) => from ?? -1));
   }
 
   /** The revision before the oldest response that was refused and that still counts. Infinite: none. */
@@ -99,8 +121,11 @@ export class Deliveries {
 
   /** Names that were accepted in another response, or that are not asked for any more, do not count as refused. */
   forgive(names: Iterable<string>): void {
-    if (this.#refusedFrom === undefined) return;
-    for (const name of names) this.#refusedNames.delete(name);
+    if (this.#refusedFrom === undefined && this.#unconfirmed.size === 0) return;
+    for (const name of names) {
+      this.#refusedNames.delete(name);
+      this.#unconfirmed.delete(name);
+    }
     if (this.#refusedNames.size === 0) this.#refusedFrom = undefined;
   }
 
@@ -117,9 +142,12 @@ export class Deliveries {
   }
 
   open(delivery: Delivery): void {
-    this.#isOverdue = false;
     this.#pending.push(delivery);
     this.#lastSent = delivery;
+    if (delivery.isHeartbeat) return;
+    this.#isOverdue = false;
+    this.#newest = delivery;
+    this.#isNewestRefused = false;
   }
 
   /** Accepts the response of that nonce and every older one that is unsettled (S-DLT-07). Undefined: nothing to accept. */
@@ -131,22 +159,35 @@ export class Deliveries {
     this.#settled = this.#pending.slice(0, index + 1);
     this.#implied = [...this.#implied, ...this.#settled.slice(0, -1)].slice(-IMPLIED_KEPT);
     this.#pending = this.#pending.slice(index + 1);
-    this.#acked = delivery;
+    this.#lastAcked = delivery;
+    const content = this.#settled.filter(isContent);
+    if (content.length === 0) return delivery;
+    this.#acked = content.at(-1);
+    this.#isAckedRefused = false;
     // That one part of an answer was accepted says nothing of the part that was refused.
     if (this.#nacked?.delivery.at !== delivery.at) this.#nacked = undefined;
-    for (const { body } of this.#settled) this.forgive(everyName(body));
+    for (const { body } of content) this.forgive(everyName(body));
     return delivery;
   }
 
   /** Books a refusal. Undefined: that response was refused before, or is not known. */
   nack(nonce: string, error: Status): Delivery | undefined {
     this.#wasAnswered = true;
-    const delivery = [...this.#pending, ...this.#implied].find((one) => one.nonce === nonce) ?? this.#ackedAs(nonce);
-    if (delivery === undefined) return undefined;
+    const named = [...this.#pending, ...this.#implied].find((one) => one.nonce === nonce) ?? this.#ackedAs(nonce);
+    if (named === undefined) return undefined;
+    this.#pending = this.#pending.filter((one) => one !== named);
+    this.#refusedNonce = nonce;
+    // Whoever refuses a repetition refuses what it repeats.
+    const repeated = named.isHeartbeat && this.#pending.find((one) => isContent(one) && one.body === named.body);
+    const delivery = repeated || named;
+    if (delivery.isHeartbeat && delivery.body.variant === "delta") return delivery;
+    if (delivery.body.ttls === "told") for (const name of everyName(delivery.body)) this.#unconfirmed.add(name);
     this.#pending = this.#pending.filter((one) => one !== delivery);
     this.#implied = this.#implied.filter((one) => one !== delivery);
-    this.#nacked = { delivery, error };
-    if (this.#memory === "none") return delivery;
+    this.#isNewestRefused ||= delivery.body === this.#newest?.body;
+    this.#isAckedRefused ||= delivery.body === this.#acked?.body;
+    if (!delivery.isHeartbeat || this.#nacked === undefined) this.#nacked = { delivery, error };
+    if (this.#memory === "none" || delivery.isHeartbeat) return delivery;
     this.#refusedFrom = Math.min(this.refusedFrom, delivery.from ?? -1);
     if (this.#memory === "by-name") for (const name of everyName(delivery.body)) this.#refusedNames.add(name);
     return delivery;
@@ -163,7 +204,7 @@ export class Deliveries {
     readonly nacked: (DeliveryState & { readonly error: Status; readonly refused: readonly string[] }) | undefined;
   } {
     return {
-      pending: this.#pending.map(stateOf),
+      pending: this.#pending.filter(isContent).map(stateOf),
       acked: this.#acked === undefined ? undefined : stateOf(this.#acked),
       nacked:
         this.#nacked === undefined
@@ -192,12 +233,19 @@ export function namesIn(body: Body): readonly string[] {
   return names;
 }
 
-function* everyName(body: Body): Iterable<string> {
+/** Whether a response tells something, and is not only a heartbeat. */
+function isContent({ isHeartbeat }: Delivery): boolean {
+  return isHeartbeat !== true;
+}
+
+/** The names that a body speaks of, in its order. */
+export function* everyName(body: Body): Iterable<string> {
   for (const segment of body.segments) {
     for (const put of segment.puts) yield put.name;
     yield* segment.removed;
     yield* segment.missing;
     for (const error of segment.errors ?? []) yield error.name;
+    for (const heartbeat of segment.heartbeats ?? []) yield heartbeat.name;
   }
 }
 
@@ -206,7 +254,7 @@ export function sizeOf(body: Body): { readonly resources: number; readonly remov
   let resources = 0;
   let removed = 0;
   for (const segment of body.segments) {
-    resources += segment.puts.length + segment.missing.length;
+    resources += segment.puts.length + segment.missing.length + (segment.heartbeats?.length ?? 0);
     removed += segment.removed.length;
   }
   return { resources, removed };

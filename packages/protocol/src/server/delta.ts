@@ -1,4 +1,5 @@
 import { forKind } from "../dialect/dialect.ts";
+import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Body, Segment } from "../message/body.ts";
 import {
   type DeltaRequest,
@@ -8,6 +9,7 @@ import {
 } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
 import { canonicalNames, isGlob } from "../resource/resource-name.ts";
+import { type Mark, markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
@@ -36,6 +38,7 @@ export class DeltaTypeStream implements TypeStream {
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
   readonly heldOver: HeldOverSet = nothingHeldOver;
+  readonly ttl: TtlVerdict;
   readonly #options: TypeStreamOptions;
   #position: Position | undefined;
   /** Where the stream stood when everything was asked for once more. */
@@ -52,11 +55,12 @@ export class DeltaTypeStream implements TypeStream {
   /** Given up by name under a wildcard: to be answered with what the wildcard says of them (S-UNS-06). */
   readonly #ambiguous = new Set<string>();
   /** What the client was told out of turn, ahead of the position; undefined: that it does not exist. */
-  readonly #ahead = new Map<string, string | undefined>();
+  readonly #ahead = new Map<string, Mark | undefined>();
 
   constructor(options: TypeStreamOptions) {
-    const { traits, dialect } = options;
+    const { traits, dialect, ttl } = options;
     this.traits = traits;
+    this.ttl = ttl;
     this.#options = options;
     this.deliveries = new Deliveries(usesClusters(traits.kind) ? "by-name" : "none");
     this.subscription = new Subscription({
@@ -107,14 +111,14 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   isTold(name: string, view: View, present: Present): boolean {
-    return isTold(this.#told, name, view, present);
+    return isTold(this.told, name, view, present);
   }
 
   upcoming(view: View, present: Present): Iterable<Upcoming> {
-    return upcomingFrom(this.#told, view, present, this.subscription);
+    return upcomingFrom(this.told, view, present, this.subscription);
   }
 
-  get #told(): Told {
+  get told(): Told {
     return { type: this.traits.type, position: this.#position, asked: this.#asked, ahead: this.#ahead };
   }
 
@@ -184,7 +188,8 @@ export class DeltaTypeStream implements TypeStream {
     this.#trustsInitial = false;
     this.#comparison = undefined;
     for (const { body } of this.deliveries.pending) {
-      for (const segment of body.segments) for (const put of segment.puts) this.#ahead.set(put.name, put.version);
+      const { ttls = "left-off" } = body;
+      for (const segment of body.segments) for (const put of segment.puts) this.#ahead.set(put.name, markOf(put, ttls));
     }
   }
 
@@ -248,7 +253,7 @@ export class DeltaTypeStream implements TypeStream {
     const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard, newcomers });
     this.#advance(from, answers);
     if (hasMoved) {
-      for (const [name, put] of news.puts) this.#ahead.set(name, put.version);
+      for (const [name, put] of news.puts) this.#ahead.set(name, markOf(put, present.ttls));
       for (const name of news.removed) this.#ahead.set(name, undefined);
     }
     return answers;
@@ -266,7 +271,7 @@ export class DeltaTypeStream implements TypeStream {
         : `${type} ${here.view.key} ${this.subscription.isWildcard} ${trustsVersions} ${set} ${key}`;
     return present.comparison(
       whole,
-      () => new Comparison(here.view, type, this.subscription, this.#initial, trustsVersions),
+      () => new Comparison(here.view, type, this.subscription, this.#initial, trustsVersions, present.ttls),
     );
   }
 
@@ -291,11 +296,11 @@ export class DeltaTypeStream implements TypeStream {
     const news = noNews();
     for (const put of selection.puts) if (!this.#ahead.has(put.name)) news.puts.set(put.name, put);
     for (const name of selection.removed) if (!this.#ahead.has(name)) news.removed.add(name);
-    for (const [name, told] of this.#ahead) this.#addSince(news, name, told, here.view);
+    for (const [name, told] of this.#ahead) this.#addSince(news, name, told, here.view, present);
     this.#addAsked(news, here.view, present);
     const withheld = this.#withholdRemovals(news, here.view);
     this.#advance(here, []);
-    for (const name of withheld) this.#ahead.set(name, "");
+    for (const name of withheld) this.#ahead.set(name, somethingElse);
     return this.#answer(news, here, present);
   }
 
@@ -308,17 +313,20 @@ export class DeltaTypeStream implements TypeStream {
     this.#asked.clear();
     this.#fresh.clear();
     this.#ambiguous.clear();
-    for (const name of news.puts.keys()) this.#ahead.set(name, here.view.holder(this.traits.type, name)?.version);
+    for (const name of news.puts.keys()) {
+      const now = here.view.holder(this.traits.type, name);
+      this.#ahead.set(name, now && markOf(now, present.ttls));
+    }
     for (const name of [...news.removed, ...news.missing]) this.#ahead.set(name, undefined);
     return this.#answer(news, here, present, { isInTurn: false });
   }
 
-  #addSince(news: News, name: string, told: string | undefined, view: View): void {
+  #addSince(news: News, name: string, told: Mark | undefined, view: View, present: Present): void {
     const now = view.holder(this.traits.type, name);
     const isCovered = now !== undefined && isAsked(now, view, this.subscription);
     // It may answer to more terms by now than it was told to.
     const isBroad = now !== undefined && !this.subscription.termsFor(now).next().done;
-    if (isCovered && (now.version !== told || isBroad)) news.puts.set(name, now);
+    if (isCovered && (!present.isSame(now, told) || isBroad)) news.puts.set(name, now);
     else if (!isCovered && told !== undefined) news.removed.add(name);
   }
 
@@ -357,7 +365,7 @@ export class DeltaTypeStream implements TypeStream {
     for (const term of this.#asked) {
       if (this.traits.terms === undefined && !isGlob(term)) continue;
       const { names, isTouched } = candidatesFor(term, this.traits, position, view, present);
-      if (isTouched) for (const name of names) if (!this.#ahead.has(name)) this.#ahead.set(name, "");
+      if (isTouched) for (const name of names) if (!this.#ahead.has(name)) this.#ahead.set(name, somethingElse);
     }
   }
 
@@ -428,6 +436,9 @@ export class DeltaTypeStream implements TypeStream {
     return answers;
   }
 }
+
+/** Of what a client goes on holding although it is gone: whatever comes is news. */
+const somethingElse: Mark = { version: "", ttlMs: undefined };
 
 function noNews(): News {
   return { puts: new Map(), removed: new Set(), missing: new Set(), asked: new Set() };

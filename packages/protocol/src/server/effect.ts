@@ -55,6 +55,16 @@ export type Report =
       readonly resources: number;
       readonly removed: number;
     }
+  /** What the client holds for a time it may keep for that time anew. */
+  | {
+      readonly kind: "heartbeat-sent";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly type: TypeUrl;
+      readonly nonce: string;
+      readonly version: string;
+      readonly resources: number;
+    }
   | {
       readonly kind: "response-acked";
       readonly stream: StreamId;

@@ -1,5 +1,6 @@
 import type { Body, Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
+import { isSame, type Ttls } from "../resource/ttl.ts";
 import { addSums } from "../resource/version.ts";
 import type { Difference } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
@@ -7,7 +8,7 @@ import { covers, type Scope } from "./subscription.ts";
 
 /** A Cluster that a client was told of and that is gone: whatever the client holds may still use it. */
 export interface HeldOver {
-  /** As the client was last told, for a State of the World that goes on holding it; delta needs the name only. */
+  /** As the client was last told, for a State of the World that goes on holding it; delta needs it only where it has a ttl. */
   readonly was?: Past | Resource;
   /** The revision since which nobody is told of it any more. */
   readonly since: number;
@@ -90,7 +91,7 @@ export function stepFrom(
   before: HeldOverSet,
   { changes }: Difference,
   { before: asked, after: asks }: { readonly before: Scope; readonly after: Scope },
-  { revision, isUnused }: { revision: number; isUnused: Removable["isUnused"] },
+  { revision, isUnused, ttls = "left-off" }: { revision: number; isUnused: Removable["isUnused"]; ttls?: Ttls },
 ): Step {
   const names = new Map<string, HeldOver>(before.names);
   let isChanged = false;
@@ -100,7 +101,7 @@ export function stepFrom(
     if (now !== undefined && covers(asks, now)) {
       const told = names.get(name)?.was ?? (wasCovered ? then : undefined);
       isChanged = names.delete(name) || isChanged;
-      hasPuts ||= told?.version !== now.version;
+      hasPuts ||= !isSame(told, now, ttls);
     } else if (wasCovered && covers(asks, then) && !names.has(name)) {
       names.set(name, { was: then, since: isUnused?.(name) === true ? Number.NEGATIVE_INFINITY : revision });
       isChanged = true;
@@ -117,12 +118,22 @@ export interface Withheld {
 
 /**
  * Takes what goes out of a body of delta, and puts in what was held over and may go. `asked`: names whose absence is an
- * answer, which nobody waits for.
+ * answer, which nobody waits for. `pastOf`: what a name was that the client holds for a time only.
  */
 export function withhold(
   body: Body,
   before: HeldOverSet,
-  { revision, removable, asked = nobody }: { revision: number; removable: Removable; asked?: ReadonlySet<string> },
+  {
+    revision,
+    removable,
+    asked = nobody,
+    pastOf = () => undefined,
+  }: {
+    revision: number;
+    removable: Removable;
+    asked?: ReadonlySet<string>;
+    pastOf?: (name: string) => Past | undefined;
+  },
 ): Withheld {
   const names = new Map<string, HeldOver>(before.names);
   const segments = body.segments.map((segment): Segment => {
@@ -131,8 +142,11 @@ export function withhold(
     const removed = segment.removed.filter((name) => asked.has(name));
     for (const name of segment.removed) {
       if (asked.has(name)) names.delete(name);
-      else if (!names.has(name))
-        names.set(name, { since: removable.isUnused?.(name) === true ? Number.NEGATIVE_INFINITY : revision });
+      else if (!names.has(name)) {
+        const since = removable.isUnused?.(name) === true ? Number.NEGATIVE_INFINITY : revision;
+        const was = pastOf(name);
+        names.set(name, { ...(was !== undefined && { was }), since });
+      }
     }
     return { ...segment, removed };
   });

@@ -1,3 +1,4 @@
+import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
 import type { Peer } from "../node/placement.ts";
@@ -36,7 +37,9 @@ export interface TypeState {
   readonly wait: Wait | undefined;
   /** Clusters that are gone and that the client is left with until nothing can use them; at most 100 of them. */
   readonly heldOver: readonly string[];
-  /** Sent and not answered yet, oldest first. */
+  /** Whether the client is told of ttls that resources of the type have, or why not; undefined: none has one. */
+  readonly ttl: TtlVerdict | undefined;
+  /** Sent and not answered yet, oldest first. Heartbeats are not among them. */
   readonly pending: readonly DeliveryState[];
   /** The newest response that was accepted. */
   readonly acked: DeliveryState | undefined;

@@ -14,6 +14,7 @@ import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
+import { type Due, HeartbeatSchedule } from "./heartbeat-schedule.ts";
 import { History } from "./history.ts";
 import type { StreamState } from "./inspect.ts";
 import { InvariantError } from "./invariant-error.ts";
@@ -76,6 +77,7 @@ export class Plane {
   readonly #history: History<Stream>;
   #placement: Placement;
   #lastTimer = 0;
+  readonly #heartbeats = new HeartbeatSchedule(() => ++this.#lastTimer);
 
   constructor(options: PlaneOptions) {
     this.#options = options;
@@ -112,7 +114,7 @@ export class Plane {
         this.#placement = event.placement;
         return [...this.#streams.values()].flatMap((stream) => this.#place(stream));
       case "timer-fired":
-        return this.#release(event.timer);
+        return this.#expire(event.timer);
       case "history-restored":
         this.#history.restore(event.remembered);
         return [];
@@ -140,6 +142,10 @@ export class Plane {
       if (turn.hasMoved) this.#wake(stream);
       effects.push(...this.#cancelTimers(stream));
       this.#startTimers(stream, effects);
+      for (const { type, ms } of stream.needsBeats(this.#present)) {
+        const due = { view: stream.view, type };
+        if (this.#heartbeats.keep(due, ms, effects)) this.#beat(due);
+      }
     }
     return effects;
   }
@@ -316,6 +322,8 @@ export class Plane {
     this.#layers.unwatch(stream.view, stream);
     stream.view = view;
     this.#layers.watch(view, stream);
+    // Heartbeats of the view that it leaves do not reach it any more, and it may hold what only that one has.
+    for (const type of stream.types.keys()) stream.expectBeat(type);
     this.#mark(stream);
     return [{ kind: "report", report: { kind: "node-moved", stream: stream.opened.stream, node, layers } }];
   }
@@ -375,6 +383,18 @@ export class Plane {
     this.#timerOf.delete(type);
     this.#timers.delete(running.timer);
     return [{ kind: "cancel-timer", timer: running.timer }];
+  }
+
+  #expire(timer: number): readonly PlaneEffect[] {
+    const due = this.#heartbeats.fired(timer);
+    if (due === undefined) return this.#release(timer);
+    this.#beat(due);
+    return [];
+  }
+
+  /** Every stream of a view is to be sent a heartbeat of a type at its turn. */
+  #beat({ view, type }: Due): void {
+    for (const stream of this.#layers.watchersOf(view)) if (stream.expectBeat(type)) this.#mark(stream);
   }
 
   #release(timer: number): readonly PlaneEffect[] {

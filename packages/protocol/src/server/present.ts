@@ -1,11 +1,13 @@
+import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Body, Segment } from "../message/body.ts";
 import { type Resource, referredNames } from "../resource/resource.ts";
+import { isSame, type Mark, type Ttls } from "../resource/ttl.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { createResource, type Digest } from "../resource/version.ts";
 import { type Difference, differenceBetween, type Position, positionKey, wasTouched } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
-import type { View } from "../state/view.ts";
+import { type Timed, timedOf, type View } from "../state/view.ts";
 import { SharedErrors } from "./error-news.ts";
 import type { Variant } from "./event.ts";
 import {
@@ -31,6 +33,13 @@ export interface Upcoming {
   readonly replaces: Past | undefined;
 }
 
+/** What two presents of one state have in common, and in what they differ. */
+interface PresentOptions {
+  readonly ttls?: Ttls;
+  readonly nameSets?: NameSets;
+  readonly served?: ServedVersions;
+}
+
 /** How many bodies made for single streams are kept to be shared. */
 const OWN_BODIES_KEPT = 4096;
 
@@ -39,13 +48,16 @@ const OWN_BODIES_KEPT = 4096;
  * name sets, comparisons, bodies. All of that is forgotten when the next transaction takes effect.
  */
 export class Present {
-  readonly nameSets: NameSets = new NameSets();
-  readonly served: ServedVersions = new ServedVersions();
+  readonly nameSets: NameSets;
+  readonly served: ServedVersions;
   /** The responses that large bodies leave in. */
   readonly parts: Parts = new Parts();
   /** What becomes of errors that stand in place of resources. */
   readonly errors: SharedErrors = new SharedErrors();
+  /** Whether ttls are told in what is made here. */
+  readonly ttls: Ttls;
   readonly #digest: Digest;
+  #withTtls: Present | undefined;
   #revision = 0;
   #systemVersion: string | undefined;
   readonly #differences = new Map<string, Difference>();
@@ -65,19 +77,48 @@ export class Present {
   readonly #newcomers = new Map<string, ReadonlySet<string>>();
   readonly #newUses = new Map<Resource, Map<object, Map<TypeUrl, ReadonlySet<string>>>>();
   readonly #changedNames = new Map<string, ReadonlySet<string>>();
+  readonly #timed = new Map<string, Timed>();
+  readonly #timedIn = new WeakMap<Body, Timed>();
+  readonly #heartbeats = new Map<readonly (Past | Resource)[], Map<string, Body>>();
 
-  constructor(digest: Digest) {
+  constructor(
+    digest: Digest,
+    { ttls = "left-off", nameSets = new NameSets(), served = new ServedVersions() }: PresentOptions = {},
+  ) {
     this.#digest = digest;
+    this.ttls = ttls;
+    this.nameSets = nameSets;
+    this.served = served;
   }
 
   get revision(): number {
     return this.#revision;
   }
 
+  /**
+   * The state as it is told to whoever is told of ttls. What is made for them is kept apart: it has other differences and
+   * other bodies. Of a type of which nothing ever had a ttl it is this very one, and everybody shares everything.
+   */
+  forTtls(type: TypeUrl, ttl: TtlVerdict, view: View): Present {
+    if (ttl !== "told" || !view.knowsTtls(type)) return this;
+    if (this.#withTtls === undefined) {
+      const { nameSets, served } = this;
+      this.#withTtls = new Present(this.#digest, { ttls: "told", nameSets, served });
+      this.#withTtls.advance(this.#revision, this.#systemVersion);
+    }
+    return this.#withTtls;
+  }
+
+  /** Whether, to those for whom this is made, what they were told is the same as what they would be. */
+  isSame(a: Mark | undefined, b: Mark | undefined): boolean {
+    return isSame(a, b, this.ttls);
+  }
+
   /** A transaction took effect. */
   advance(revision: number, systemVersion: string | undefined): void {
     this.#revision = revision;
     if (systemVersion !== undefined) this.#systemVersion = systemVersion;
+    this.#withTtls?.advance(revision, systemVersion);
     const all = [
       this.#differences,
       this.#selections,
@@ -97,17 +138,18 @@ export class Present {
       this.#changedNames,
       this.#newUses,
     ];
-    for (const made of [...all, ...ofClusters]) made.clear();
+    for (const made of [...all, ...ofClusters, this.#timed, this.#heartbeats]) made.clear();
   }
 
   /** Takes up the count of a server that was there before. */
   resumeAt(revision: number): void {
     this.#revision = Math.max(this.#revision, revision);
+    this.#withTtls?.resumeAt(revision);
   }
 
   difference(from: Position, view: View, type: TypeUrl): Difference {
     return remembered(this.#differences, `${type} ${view.key} ${positionKey(from, view, type)}`, () =>
-      differenceBetween(from, view, type),
+      differenceBetween(from, view, type, this.ttls),
     );
   }
 
@@ -115,7 +157,11 @@ export class Present {
   selectChanges(from: Position, view: View, type: TypeUrl, subscription: Subscription): Selection {
     const key = `${type} ${view.key} ${positionKey(from, view, type)} ${this.#setKey(subscription)}`;
     return remembered(this.#selections, key, () =>
-      this.#answering(selectFrom(this.difference(from, view, type), view, type, subscription), view, subscription),
+      this.#answering(
+        selectFrom(this.difference(from, view, type), view, subscription, { type, ttls: this.ttls }),
+        view,
+        subscription,
+      ),
     );
   }
 
@@ -134,7 +180,13 @@ export class Present {
     const { scope } = subscription;
     const make = (): Step => {
       const difference = this.difference(from, view, type);
-      return stepFrom(heldOver, difference, { before: asked, after: scope }, { revision: this.#revision, isUnused });
+      const { ttls } = this;
+      return stepFrom(
+        heldOver,
+        difference,
+        { before: asked, after: scope },
+        { revision: this.#revision, isUnused, ttls },
+      );
     };
     const asksTheSame = asked.isWildcard === scope.isWildcard && asked.names === scope.names;
     if (isUnused !== undefined || !asksTheSame) return make();
@@ -166,12 +218,26 @@ export class Present {
   }
 
   /** A body of delta without the removals that have to wait, and with those that have waited. */
-  withhold(body: Body, heldOver: HeldOverSet, removable: Removable, asked: ReadonlySet<string> | undefined): Withheld {
+  withhold(
+    body: Body,
+    heldOver: HeldOverSet,
+    removable: Removable,
+    {
+      asked,
+      past,
+    }: { readonly asked: ReadonlySet<string> | undefined; readonly past: ReadonlyMap<string, Past> | undefined },
+  ): Withheld {
     const removes = body.segments.some((segment) => segment.removed.length > 0);
     if (heldOver.isEmpty && (!removes || removable.to >= this.#revision)) return { heldOver, body };
     const make = (): Withheld =>
-      withhold(body, heldOver, { revision: this.#revision, removable, ...(asked !== undefined && { asked }) });
-    if (removable.isUnused !== undefined || (asked !== undefined && asked.size > 0)) return make();
+      withhold(body, heldOver, {
+        revision: this.#revision,
+        removable,
+        ...(asked !== undefined && { asked }),
+        ...(past !== undefined && { pastOf: (name) => past.get(name) }),
+      });
+    if (past !== undefined || removable.isUnused !== undefined || (asked !== undefined && asked.size > 0))
+      return make();
     const known = remembered(this.#withheld, body, () => new Map<string, Withheld>());
     return remembered(known, `${this.#idOf(heldOver)} ${Math.min(this.#revision, removable.to)}`, make);
   }
@@ -268,7 +334,8 @@ export class Present {
         ? view.whole(type)
         : [{ puts: this.selectAll(view, type, subscription).puts, removed: [], missing: [] }];
       const version = heldOver.isEmpty ? view.typeVersion(type) : view.typeVersionWith(type, heldOver.sum);
-      return { variant: "sotw", type, version, segments: heldOver.isEmpty ? members : [...members, heldOver.segment] };
+      const segments = heldOver.isEmpty ? members : [...members, heldOver.segment];
+      return { variant: "sotw", type, version, segments, ...this.#carriesTtls };
     });
   }
 
@@ -282,18 +349,12 @@ export class Present {
   /** A body of just these; shared with streams that are told the same few names. */
   ownBody(variant: Variant, view: View, type: TypeUrl, segment: Segment): Body {
     const names = segment.puts.length + segment.removed.length + segment.missing.length;
-    const make = (): Body => ({ variant, type, version: this.version(variant, view, type), segments: [segment] });
+    const version = this.version(variant, view, type);
+    const make = (): Body => ({ variant, type, version, segments: [segment], ...this.#carriesTtls });
     if (names > 16 || this.#ownBodies.size >= OWN_BODIES_KEPT) return make();
     // Of one version, one may list more of the terms that it was asked for by.
-    const told = segment.puts.map(({ name, version, aliases }) => [name, version, ...aliases]);
-    const key = JSON.stringify([
-      variant,
-      type,
-      this.version(variant, view, type),
-      told,
-      segment.removed,
-      segment.missing,
-    ]);
+    const told = segment.puts.map((put) => [put.name, put.version, put.ttlMs, ...put.aliases]);
+    const key = JSON.stringify([variant, type, version, told, segment.removed, segment.missing]);
     return remembered(this.#ownBodies, key, make);
   }
 
@@ -319,6 +380,48 @@ export class Present {
     return createResource({ type, name, bytes: placeholder(name) }, this.#digest);
   }
 
+  /** What a subscription covers and has a ttl; found once for all who ask for the same names. */
+  timed(view: View, type: TypeUrl, subscription: Subscription): Timed {
+    const all = view.timed(type);
+    if (all.resources.length === 0) return all;
+    return remembered(this.#timed, `${type} ${view.key} ${this.#setKey(subscription)}`, () =>
+      timedOf(all.resources.filter((resource) => subscription.covers(resource))),
+    );
+  }
+
+  /** What has a ttl in a body; looked for once. */
+  timedIn(body: Body): Timed {
+    const known = this.#timedIn.get(body);
+    if (known !== undefined) return known;
+    const timed = timedOf(body.segments.flatMap(({ puts }) => puts));
+    this.#timedIn.set(body, timed);
+    return timed;
+  }
+
+  /** What names were at a position that had a ttl and are not what they were; undefined: there are none. */
+  timedPast(from: Position, view: View, type: TypeUrl): ReadonlyMap<string, Past> | undefined {
+    if (this.ttls === "left-off") return undefined;
+    const { changes } = this.difference(from, view, type);
+    const timed = changes.flatMap(({ name, then }) => (then?.ttlMs === undefined ? [] : [[name, then] as const]));
+    return timed.length === 0 ? undefined : new Map(timed);
+  }
+
+  /**
+   * The body that keeps alive what is held for a time, at the version that the client knows; the same one for the same
+   * resources, by identity. In State of the World it has the whole resources (client-behaviours E3).
+   */
+  heartbeatBody(variant: Variant, type: TypeUrl, version: string, held: readonly (Past | Resource)[]): Body {
+    const known = remembered(this.#heartbeats, held, () => new Map<string, Body>());
+    return remembered(known, `${variant} ${version}`, () => {
+      const whole = held.flatMap((one) => ("bytes" in one ? [one] : []));
+      const segment: Segment =
+        variant === "delta"
+          ? { puts: [], removed: [], missing: [], heartbeats: held }
+          : { puts: whole, removed: [], missing: [] };
+      return { variant, type, version, segments: [segment], ...this.#carriesTtls };
+    });
+  }
+
   /** What a comparison with equal initial versions found, or the one to be carried on. */
   comparison(key: string | undefined, make: () => Comparison): Comparison {
     return key === undefined ? make() : remembered(this.#comparisons, key, make);
@@ -327,6 +430,10 @@ export class Present {
   /** `version_info`, or delta's `system_version_info`. */
   version(variant: Variant, view: View, type: TypeUrl): string {
     return variant === "delta" && this.#systemVersion !== undefined ? this.#systemVersion : view.typeVersion(type);
+  }
+
+  get #carriesTtls(): Pick<Body, "ttls"> {
+    return this.ttls === "told" ? { ttls: "told" } : {};
   }
 
   /** A name for this very set. */
@@ -349,6 +456,7 @@ export class Present {
       type,
       version: this.version(variant, view, type),
       segments: segments(),
+      ...this.#carriesTtls,
     }));
   }
 }

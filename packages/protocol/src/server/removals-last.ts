@@ -1,6 +1,8 @@
+import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import type { Position } from "../state/difference.ts";
+import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
 import type { Deliveries } from "./delivery.ts";
 import type { Variant } from "./event.ts";
@@ -8,6 +10,7 @@ import { type HeldOverSet, nothingHeldOver, type Removable } from "./held-over.t
 import type { Present, Upcoming } from "./present.ts";
 import { SotwTypeStream } from "./sotw.ts";
 import { isNamed, type Scope, type Subscription } from "./subscription.ts";
+import type { Told } from "./told.ts";
 import type { Answer, TypeStream, Understood } from "./type-stream.ts";
 
 /**
@@ -41,6 +44,14 @@ export class RemovalsLast implements TypeStream {
 
   get deliveries(): Deliveries {
     return this.#machine.deliveries;
+  }
+
+  get told(): Told {
+    return this.#machine.told;
+  }
+
+  get ttl(): TtlVerdict {
+    return this.#machine.ttl;
   }
 
   get position(): Position | undefined {
@@ -93,7 +104,7 @@ export class RemovalsLast implements TypeStream {
     }
     const told =
       this.#variant === "delta"
-        ? this.#delta(answers, view, present, removable)
+        ? this.#delta(answers, before, view, present, removable)
         : this.#sotw(answers, before, view, present, removable);
     if (this.#variant === "sotw" && this.position !== before) this.#asked = this.subscription.scope;
     return told;
@@ -117,9 +128,16 @@ export class RemovalsLast implements TypeStream {
     }
   }
 
-  #delta(answers: readonly Answer[], view: View, present: Present, removable: Removable): readonly Answer[] {
+  #delta(
+    answers: readonly Answer[],
+    before: Position | undefined,
+    view: View,
+    present: Present,
+    removable: Removable,
+  ): readonly Answer[] {
+    const past = before && present.timedPast(before, view, this.traits.type);
     const told =
-      answers.length === 0 ? answers : answers.flatMap((answer) => this.#withhold(answer, present, removable));
+      answers.length === 0 ? answers : answers.flatMap((answer) => this.#withhold(answer, present, removable, past));
     if (told.length > 0 || this.isPaused || this.deliveries.isBlocked) return told;
     const { stays, goes } = present.part(this.#heldOver, removable.to);
     if (goes.length === 0) return [];
@@ -128,8 +146,13 @@ export class RemovalsLast implements TypeStream {
     return [{ body, isInTurn: true, news: [] }];
   }
 
-  #withhold(answer: Answer, present: Present, removable: Removable): readonly Answer[] {
-    const { heldOver, body } = present.withhold(answer.body, this.#heldOver, removable, answer.asked);
+  #withhold(
+    answer: Answer,
+    present: Present,
+    removable: Removable,
+    past: ReadonlyMap<string, Past> | undefined,
+  ): readonly Answer[] {
+    const { heldOver, body } = present.withhold(answer.body, this.#heldOver, removable, { asked: answer.asked, past });
     this.#heldOver = heldOver;
     if (body === answer.body) return [answer];
     // Of a wildcard the first answer is owed even when there is nothing in it (S-RES-14).

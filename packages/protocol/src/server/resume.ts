@@ -1,6 +1,7 @@
 import type { InitialVersions } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
 import { canonicalName } from "../resource/resource-name.ts";
+import type { Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
 import { isAsked } from "./selection.ts";
@@ -27,24 +28,30 @@ export class Comparison {
   readonly #subscription: Subscription;
   readonly #initial: InitialVersions;
   readonly #trustsVersions: boolean;
+  readonly #ttls: Ttls;
   #rest: Iterator<readonly [string, string]> | undefined;
   #covered = 0;
   /** Collections of the type's own that terms belong to. */
   #collections: ReadonlySet<string> | undefined;
 
-  /** `trustsVersions`: what the client reports at the current version need not be sent. */
+  /**
+   * `trustsVersions`: what the client reports at the current version need not be sent. Who is told of ttls is sent all the
+   * same what it may hold for a time only: it may have expired, and no client asks for it again (client-behaviours E4).
+   */
   constructor(
     view: View,
     type: TypeUrl,
     subscription: Subscription,
     initial: InitialVersions,
     trustsVersions: boolean,
+    ttls: Ttls = "left-off",
   ) {
     this.#view = view;
     this.#type = type;
     this.#subscription = subscription;
     this.#initial = initial;
     this.#trustsVersions = trustsVersions;
+    this.#ttls = ttls;
     this.#rest = initial[Symbol.iterator]();
   }
 
@@ -67,7 +74,7 @@ export class Comparison {
     const now = this.#view.holder(this.#type, name);
     if (now !== undefined && isAsked(now, this.#view, this.#subscription)) {
       this.#covered++;
-      if (!this.#trustsVersions || now.version !== version) this.puts.push(now);
+      if (!this.#trustsVersions || now.version !== version || this.#mayExpire(name)) this.puts.push(now);
     } else if (this.#mayBeHeld(name)) this.removed.push(name);
   }
 
@@ -79,6 +86,10 @@ export class Comparison {
     if (terms === undefined || collection === undefined) return false;
     this.#collections ??= new Set([...names].flatMap((term) => terms.collectionOf(term) ?? []));
     return this.#collections.has(collection);
+  }
+
+  #mayExpire(name: string): boolean {
+    return this.#ttls === "told" && this.#view.mayExpire(this.#type, name);
   }
 
   /** What the client should hold and did not list. If it listed as many as there are, there is nothing of the kind. */

@@ -1,4 +1,5 @@
 import type { Resource } from "../resource/resource.ts";
+import { isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Change, Difference } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
@@ -28,16 +29,21 @@ export function selectWhole(view: View, type: TypeUrl, subscription: Subscriptio
 }
 
 /** What a subscription covers of a difference that leads to a view. */
-export function selectFrom(difference: Difference, view: View, type: TypeUrl, subscription: Subscription): Selection {
+export function selectFrom(
+  difference: Difference,
+  view: View,
+  subscription: Subscription,
+  { type, ttls }: { readonly type: TypeUrl; readonly ttls: Ttls },
+): Selection {
   if (subscription.terms !== undefined && subscription.names.size > 0) {
-    return new AnswerChanges(difference, view, type, subscription).selection;
+    return new AnswerChanges(difference, view, subscription, { type, ttls }).selection;
   }
   const puts: Resource[] = [];
   const removed: string[] = [];
   for (const { name, then, now } of difference.changes) {
     const wasCovered = then !== undefined && subscription.covers(then);
     if (now !== undefined && subscription.covers(now)) {
-      if (!(wasCovered && then.version === now.version)) puts.push(now);
+      if (!(wasCovered && isSame(then, now, ttls))) puts.push(now);
     } else if (wasCovered) removed.push(name);
   }
   return { puts, removed };
@@ -57,7 +63,12 @@ class AnswerChanges {
   /** What was called by a name or alias, of what changed. */
   readonly #before = new Map<string, Past>();
 
-  constructor(difference: Difference, view: View, type: TypeUrl, subscription: Subscription) {
+  constructor(
+    difference: Difference,
+    view: View,
+    subscription: Subscription,
+    { type, ttls }: { readonly type: TypeUrl; readonly ttls: Ttls },
+  ) {
     this.#view = view;
     this.#type = type;
     this.#subscription = subscription;
@@ -74,7 +85,7 @@ class AnswerChanges {
       const now = view.holder(type, name);
       const wasHeld = then !== undefined && this.#isHeld(then, (term) => this.#answerBefore(term)?.name);
       if (now !== undefined && this.#isHeld(now, (term) => view.find(type, term)?.name)) {
-        if (!(wasHeld && then.version === now.version) || newAnswers.has(name)) puts.push(now);
+        if (!(wasHeld && isSame(then, now, ttls)) || newAnswers.has(name)) puts.push(now);
       } else if (wasHeld) removed.push(name);
     }
     this.selection = { puts, removed };

@@ -1,9 +1,11 @@
 import { forKind } from "../dialect/dialect.ts";
+import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Segment } from "../message/body.ts";
 import type { DiscoveryRequest, SotwRequest } from "../message/request.ts";
 import type { Status } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
 import { canonicalNames } from "../resource/resource-name.ts";
+import { type Mark, markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
@@ -20,6 +22,7 @@ export class SotwTypeStream implements TypeStream {
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
   readonly heldOver: HeldOverSet = nothingHeldOver;
+  readonly ttl: TtlVerdict;
   readonly isPaused = false;
   readonly #options: TypeStreamOptions;
   #position: Position | undefined;
@@ -34,7 +37,7 @@ export class SotwTypeStream implements TypeStream {
   /** Names whose newest word was a placeholder: one may follow another, for the client has nothing to lose. */
   readonly #placeheld = new Set<string>();
   /** Told out of turn, ahead of the position. */
-  readonly #ahead = new Map<string, string | undefined>();
+  readonly #ahead = new Map<string, Mark | undefined>();
   /** Given up by a request that was stale. */
   readonly #doubted = new Set<string>();
   #mustAnswer = false;
@@ -42,8 +45,9 @@ export class SotwTypeStream implements TypeStream {
   #mayArriveGone = false;
 
   constructor(options: TypeStreamOptions) {
-    const { traits, dialect } = options;
+    const { traits, dialect, ttl } = options;
     this.traits = traits;
+    this.ttl = ttl;
     this.#options = options;
     const memory = traits.isFullState ? "whole" : "by-name";
     this.deliveries = new Deliveries(usesClusters(traits.kind) ? memory : "none");
@@ -95,14 +99,14 @@ export class SotwTypeStream implements TypeStream {
   }
 
   isTold(name: string, view: View, present: Present): boolean {
-    return isTold(this.#told, name, view, present);
+    return isTold(this.told, name, view, present);
   }
 
   upcoming(view: View, present: Present): Iterable<Upcoming> {
-    return upcomingFrom(this.#told, view, present, this.subscription);
+    return upcomingFrom(this.told, view, present, this.subscription);
   }
 
-  get #told(): Told {
+  get told(): Told {
     return {
       type: this.traits.type,
       position: this.#mustAnswer ? undefined : this.#position,
@@ -235,7 +239,9 @@ export class SotwTypeStream implements TypeStream {
   #firstAnswer(here: Position, present: Present): readonly Answer[] {
     const { type, kind } = this.traits;
     const mayBeSkipped = this.subscription.isSoleWildcard && forKind(this.#options.dialect.resumeSkip, kind);
-    if (mayBeSkipped && this.#resumedVersion === here.view.typeVersion(type)) return this.#advance(here, []);
+    // What may have expired meanwhile is sent whatever the version (client-behaviours E4).
+    if (mayBeSkipped && present.ttls === "left-off" && this.#resumedVersion === here.view.typeVersion(type))
+      return this.#advance(here, []);
     if (this.#options.isUnknown) return this.#advance(here, []);
     if (this.subscription.isSoleWildcard) {
       const body = present.wholeBody("sotw", here.view, type);
@@ -294,7 +300,7 @@ export class SotwTypeStream implements TypeStream {
     for (const put of puts) if (!this.#ahead.has(put.name)) byName.set(put.name, put);
     for (const [name, told] of this.#ahead) {
       const now = here.view.holder(type, name);
-      if (now !== undefined && now.version !== told) byName.set(name, now);
+      if (now !== undefined && !present.isSame(now, told)) byName.set(name, now);
     }
     for (const found of this.#findAsked(here.view, present)) byName.set(found.name, found);
     if (byName.size === 0) return this.#advance(here, []);
@@ -308,7 +314,10 @@ export class SotwTypeStream implements TypeStream {
     this.#asked.clear();
     this.#fresh.clear();
     if (found.length === 0) return [];
-    for (const { name } of found) this.#ahead.set(name, here.view.holder(this.traits.type, name)?.version);
+    for (const { name } of found) {
+      const now = here.view.holder(this.traits.type, name);
+      this.#ahead.set(name, now && markOf(now, present.ttls));
+    }
     return [{ ...this.#own(here, present, found), isInTurn: false }];
   }
 

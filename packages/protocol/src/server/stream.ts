@@ -1,5 +1,6 @@
 import type { Dialect } from "../dialect/dialect.ts";
 import { forKind } from "../dialect/dialect.ts";
+import { judgeTtl, ttlStreamOf } from "../dialect/ttl.ts";
 import type { Body } from "../message/body.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
@@ -7,11 +8,12 @@ import { sendingRank, type TypeTraits, usesClusters } from "../resource/type-tra
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
-import { type Delivery, namesIn, sizeOf } from "./delivery.ts";
+import { type Delivery, everyName, namesIn, sizeOf } from "./delivery.ts";
 import { DeltaTypeStream } from "./delta.ts";
 import type { PlaneEffect } from "./effect.ts";
 import { ErrorsTold, tellsErrors } from "./errors-told.ts";
 import type { StreamOpened } from "./event.ts";
+import { Beats } from "./heartbeat.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
 import type { ResourceErrorState, StreamState, TypeState } from "./inspect.ts";
 import type { Order, OrderedStream } from "./order.ts";
@@ -75,6 +77,7 @@ export class Stream implements OrderedStream {
   /** Of types of which there was ever something to tell. */
   readonly #errorsTold = new Map<TypeStream, ErrorsTold>();
   #lastNonce = 0;
+  readonly #beats = new Beats();
 
   constructor(opened: StreamOpened, identity: Identity, view: View) {
     this.opened = opened;
@@ -105,13 +108,19 @@ export class Stream implements OrderedStream {
     const about = { stream: this.opened.stream, node: this.identity.node, type: traits.type };
     const effects: PlaneEffect[] = [report({ kind: "request-understood", ...about, as: understood.as })];
     if (understood.acked !== undefined) {
-      const { nonce, body } = understood.acked;
-      for (const settled of type.deliveries.lastSettled) this.identity.siblings.order.accepted(type, this, settled);
-      effects.push(report({ kind: "response-acked", ...about, nonce, version: body.version }));
+      const settled = type.deliveries.lastSettled.filter(({ isHeartbeat }) => isHeartbeat !== true);
+      for (const delivery of settled) this.identity.siblings.order.accepted(type, this, delivery);
+      const newest = settled.at(-1);
+      if (newest !== undefined) {
+        const { nonce, body } = newest;
+        effects.push(report({ kind: "response-acked", ...about, nonce, version: body.version }));
+      }
     }
     if (understood.nacked !== undefined) {
       const { delivery, error } = understood.nacked;
       const { nonce, body } = delivery;
+      // Who does not take it as it was held is given it once more (S-TTL-16).
+      if (delivery.isHeartbeat && body.variant === "delta") type.owe(everyName(body));
       effects.push(
         report({ kind: "response-nacked", ...about, nonce, version: body.version, error, names: namesIn(body) }),
       );
@@ -142,9 +151,40 @@ export class Stream implements OrderedStream {
       const wait = type.heldOver.isEmpty ? undefined : order.removalWaitOf(type.heldOver.oldest, present);
       if (wait !== undefined) this.#waits.set(type, wait);
     }
+    if (this.#beats.isDue && !isUnfinished) this.#beat(present, effects);
     const hasMoved = effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]);
     if (before.size + this.#waits.size > 0) effects.push(...this.#reportWaits(before));
     return { effects, owed, isUnfinished, hasMoved: streams.size > 1 && hasMoved };
+  }
+
+  /** A heartbeat of that type is due, if the client is told of ttls. Returns whether it is. */
+  expectBeat(type: TypeUrl): boolean {
+    const known = this.#types.get(type);
+    return known !== undefined && this.#beats.expect(known);
+  }
+
+  /** Types of which the client holds something for a time, with how soon it needs a heartbeat; asked once after a turn. */
+  needsBeats(present: Present): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
+    return this.#beats.needs(this.#inOrder, this.view, (type) => this.#presentFor(type, present));
+  }
+
+  #beat(present: Present, effects: PlaneEffect[]): void {
+    const { stream, variant } = this.opened;
+    for (const type of this.#inOrder) {
+      const body = this.#beats.next(type, variant, this.view, this.#presentFor(type, present));
+      if (body === undefined) continue;
+      const nonce = String(++this.#lastNonce);
+      const at = this.identity.siblings.order.count();
+      const { revision } = present;
+      type.deliveries.open({ nonce, body, revision, from: undefined, at, isInTurn: false, isHeartbeat: true });
+      const about = { stream, node: this.identity.node, type: body.type, nonce, version: body.version };
+      const { resources } = sizeOf(body);
+      effects.push({ kind: "send", stream, body, nonce }, report({ kind: "heartbeat-sent", ...about, resources }));
+    }
+  }
+
+  #presentFor({ traits, ttl }: TypeStream, present: Present): Present {
+    return present.forTtls(traits.type, ttl, this.view);
   }
 
   get isAggregated(): boolean {
@@ -184,10 +224,11 @@ export class Stream implements OrderedStream {
     const isOrdered = type instanceof RemovalsLast;
     const removable = isOrdered ? this.identity.siblings.order.removable(present) : everything;
     const wasBlocked = type.deliveries.isBlocked;
-    const answers = this.#tellErrors(type, type.next(this.view, present, removable), wasBlocked, present);
+    const seen = this.#presentFor(type, present);
+    const answers = this.#tellErrors(type, type.next(this.view, seen, removable), wasBlocked, seen);
     for (const answer of answers) {
       const at = this.identity.siblings.order.count();
-      for (const body of this.#partsOf(answer.body, type.traits, present)) {
+      for (const body of this.#partsOf(answer.body, type.traits, seen)) {
         const delivery = this.#deliver(type, { ...answer, body }, at, from, present);
         effects.push(...this.#sendEffects(delivery));
         const { order } = this.identity.siblings;
@@ -319,6 +360,12 @@ export class Stream implements OrderedStream {
       dialect: this.identity.dialect,
       isUnknown,
       isAggregated: this.isAggregated,
+      ttl: judgeTtl(
+        this.identity.dialect,
+        this.identity.node,
+        traits,
+        ttlStreamOf(this.opened.variant, this.isAggregated),
+      ),
       cameAfterOwner: this.#inOrder.some((type) => type.traits.owes.includes(traits.type) && this.#isResumed(type)),
     };
     const { variant } = this.opened;
@@ -348,6 +395,8 @@ export class Stream implements OrderedStream {
       isInTurn,
     };
     type.deliveries.open(delivery);
+    const isWhole = from === undefined || (type.traits.isFullState && this.opened.variant === "sotw");
+    if (isWhole && body.ttls === "told") this.#beats.confirm(type);
     return delivery;
   }
 
@@ -414,6 +463,7 @@ export class Stream implements OrderedStream {
       errors: this.#errorsOf(type),
       wait: this.#waits.get(type),
       heldOver: [...type.heldOver.names.keys()].slice(0, MISSING_SHOWN),
+      ttl: this.view.timed(type.traits.type).resources.length > 0 ? type.ttl : undefined,
       ...deliveries.describe(),
     };
   }

@@ -1,3 +1,4 @@
+import type { Mark } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
@@ -11,14 +12,14 @@ export interface Told {
   readonly position: Position | undefined;
   /** Terms to be answered whatever the version. */
   readonly asked: ReadonlySet<string>;
-  /** Versions told out of turn, ahead of the position; undefined: that it does not exist. */
-  readonly ahead: ReadonlyMap<string, string | undefined>;
+  /** What was told out of turn, ahead of the position; undefined: that it does not exist. */
+  readonly ahead: ReadonlyMap<string, Mark | undefined>;
 }
 
 /** Whether a client was told of a name as it stands now. */
 export function isTold({ type, position, asked, ahead }: Told, name: string, view: View, present: Present): boolean {
   if (position === undefined || asked.has(name)) return false;
-  if (ahead.has(name)) return ahead.get(name) === view.holder(type, name)?.version;
+  if (ahead.has(name)) return present.isSame(ahead.get(name), view.holder(type, name));
   return !present.changedNames(position, view, type).has(name);
 }
 

@@ -1,4 +1,5 @@
 import type { Dialect } from "../dialect/dialect.ts";
+import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Body } from "../message/body.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Status } from "../message/status.ts";
@@ -11,6 +12,7 @@ import type { Oddity, RequestKind } from "./effect.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import type { Subscription } from "./subscription.ts";
+import type { Told } from "./told.ts";
 
 /** What one type on one stream is told when it opens. */
 export interface TypeStreamOptions {
@@ -19,6 +21,8 @@ export interface TypeStreamOptions {
   /** Nobody described the type and nobody holds any of it (S-TYP-07). */
   readonly isUnknown: boolean;
   readonly isAggregated: boolean;
+  /** Whether the client is told of ttls that resources of this type have. */
+  readonly ttl: TtlVerdict;
   /**
    * Whether the type whose changes make this one owed was asked for before on this stream, with the versions that the client
    * holds (S-REC-09 as amended).
@@ -55,6 +59,9 @@ export interface TypeStream {
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
+  readonly ttl: TtlVerdict;
+  /** How far the client was told. */
+  readonly told: Told;
   /** Told up to here; undefined before the first answer. */
   readonly position: Position | undefined;
   /** A comparison of many names goes on in the next turn. */

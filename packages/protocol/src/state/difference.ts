@@ -1,6 +1,7 @@
 import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
 import { withoutError } from "../resource/resource-error.ts";
+import { isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Past } from "./journal.ts";
 import type { Layer } from "./layer.ts";
@@ -32,16 +33,16 @@ export const noDifference: Difference = { changes: [], segments: [] };
 
 /**
  * The one rule: a name is sent when what it was then differs from what it is now. A stream that moved to another view
- * keeps its old position; the same rule tells the difference.
+ * keeps its old position; the same rule tells the difference. `ttls`: whether a ttl alone makes one.
  */
-export function differenceBetween(from: Position, view: View, type: TypeUrl): Difference {
+export function differenceBetween(from: Position, view: View, type: TypeUrl, ttls: Ttls = "left-off"): Difference {
   if (isStill(from, view, type)) return noDifference;
   if (from.view === view) {
-    const shared = sharedDifference(from, view, type);
+    const shared = sharedDifference(from, view, type, ttls);
     if (shared !== undefined) return shared;
   }
-  const changes = changesBetween(from, view, type);
-  return { changes, segments: changes.length === 0 ? [] : [segmentOf(changes)] };
+  const changes = changesBetween(from, view, type, ttls);
+  return { changes, segments: changes.length === 0 ? [] : [segmentOf(changes, ttls)] };
 }
 
 /** Nothing of a type changed between a position and now. */
@@ -70,7 +71,7 @@ export function reaches(from: Position, type: TypeUrl): boolean {
 }
 
 /** Undefined where one layer hides what another changed: then this view needs an encoding of its own. */
-function sharedDifference(from: Position, view: View, type: TypeUrl): Difference | undefined {
+function sharedDifference(from: Position, view: View, type: TypeUrl, ttls: Ttls): Difference | undefined {
   const changes: Change[] = [];
   const segments: Segment[] = [];
   for (const layer of view.layers) {
@@ -79,9 +80,10 @@ function sharedDifference(from: Position, view: View, type: TypeUrl): Difference
     if (table === undefined || change === undefined) continue;
     for (const name of change.past.keys()) if (isElsewhere(view, layer, from, type, name)) return undefined;
     for (const [name, then] of change.past) {
-      add(changes, name, then, table.resources.get(name));
+      add(changes, name, { then, now: table.resources.get(name) }, ttls);
     }
-    if (change.segment.puts.length + change.segment.removed.length > 0) segments.push(change.segment);
+    const segment = ttls === "told" ? change.segmentWithTtls : change.segment;
+    if (segment.puts.length + segment.removed.length > 0) segments.push(segment);
   }
   return { changes, segments };
 }
@@ -94,10 +96,10 @@ function isElsewhere(view: View, here: Layer, from: Position, type: TypeUrl, nam
   });
 }
 
-function changesBetween(from: Position, view: View, type: TypeUrl): Change[] {
+function changesBetween(from: Position, view: View, type: TypeUrl, ttls: Ttls): Change[] {
   const changes: Change[] = [];
   for (const name of touchedBetween(from, view, type)) {
-    add(changes, name, pastOf(from, type, name), view.holder(type, name));
+    add(changes, name, { then: pastOf(from, type, name), now: view.holder(type, name) }, ttls);
   }
   return changes;
 }
@@ -137,22 +139,27 @@ function pastIn(table: Table, from: Position, name: string): Past | undefined {
 }
 
 /** An error is no resource: what stands in its place is gone. */
-function add(changes: Change[], name: string, wasHeld: Past | undefined, isHeld: Resource | undefined): void {
+function add(
+  changes: Change[],
+  name: string,
+  { then: wasHeld, now: isHeld }: Pick<Change, "then" | "now">,
+  ttls: Ttls,
+): void {
   const [then, now] = [withoutError(wasHeld), withoutError(isHeld)];
-  if (differs(then, now)) changes.push({ name, then, now });
+  if (differs(then, now, ttls)) changes.push({ name, then, now });
 }
 
-function differs(then: Past | undefined, now: Resource | undefined): boolean {
-  return then?.version !== now?.version || then?.onDemand !== now?.onDemand;
+function differs(then: Past | undefined, now: Resource | undefined, ttls: Ttls): boolean {
+  return !isSame(then, now, ttls) || then?.onDemand !== now?.onDemand;
 }
 
-function segmentOf(changes: readonly Change[]): Segment {
+function segmentOf(changes: readonly Change[], ttls: Ttls): Segment {
   const puts: Resource[] = [];
   const removed: string[] = [];
   for (const { name, then, now } of changes) {
     const wasCovered = then !== undefined && !then.onDemand;
     if (now !== undefined && !now.onDemand) {
-      if (!(wasCovered && then.version === now.version)) puts.push(now);
+      if (!(wasCovered && isSame(then, now, ttls))) puts.push(now);
     } else if (wasCovered) removed.push(name);
   }
   return { puts, removed, missing: [] };

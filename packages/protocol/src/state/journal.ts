@@ -1,7 +1,10 @@
 import type { Resource } from "../resource/resource.ts";
 
 /** What a name was before a change: enough to tell whether it differs from now, who was told of it, and what it used. */
-export type Past = Pick<Resource, "name" | "version" | "sum" | "aliases" | "onDemand" | "references" | "error">;
+export type Past = Pick<
+  Resource,
+  "name" | "version" | "sum" | "aliases" | "onDemand" | "references" | "ttlMs" | "error"
+>;
 
 /** What names were before the changes after some revision; undefined: not there. */
 export type PastNames = ReadonlyMap<string, Past | undefined>;

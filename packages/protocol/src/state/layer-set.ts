@@ -3,6 +3,7 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { formatVersion } from "../resource/version.ts";
 import { Layer, type TableRules } from "./layer.ts";
 import type { Table } from "./table.ts";
+import { TimedNames } from "./timed-names.ts";
 import type { LayerChange, Transaction } from "./transaction.ts";
 import { View } from "./view.ts";
 
@@ -43,6 +44,7 @@ export class LayerSet<W extends object> {
   readonly #limits: JournalLimits;
   readonly #layers = new Map<string, Layer>();
   readonly #views = new Map<string, Watched<W>>();
+  readonly #timedNames = new TimedNames();
   readonly #viewsOf = new Map<Layer, Set<Watched<W>>>();
   /** From where on a journal is next looked at. */
   readonly #trimAt = new WeakMap<Table, JournalLimits>();
@@ -74,7 +76,7 @@ export class LayerSet<W extends object> {
       this.#views.get(key)?.view ??
       new View(
         key,
-        names.map((name) => this.#layers.get(name) ?? new Layer(name, this.#rules)),
+        names.map((name) => this.#layers.get(name) ?? new Layer(name, this.#rules, this.#timedNames)),
       )
     );
   }
@@ -189,7 +191,7 @@ export class LayerSet<W extends object> {
   #layer(name: string): Layer {
     let layer = this.#layers.get(name);
     if (layer === undefined) {
-      layer = new Layer(name, this.#rules);
+      layer = new Layer(name, this.#rules, this.#timedNames);
       this.#layers.set(name, layer);
     }
     return layer;

@@ -1,6 +1,7 @@
 import type { TermRules } from "../resource/term-rules.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { Table } from "./table.ts";
+import { TimedNames } from "./timed-names.ts";
 
 /** What tables differ in by their type. */
 export interface TableRules {
@@ -12,12 +13,15 @@ export interface TableRules {
 /** A named set of resources of all types. */
 export class Layer {
   readonly name: string;
+  /** Shared by all layers. */
+  readonly timedNames: TimedNames;
   readonly #tables = new Map<TypeUrl, Table>();
   readonly #rules: TableRules;
 
-  constructor(name: string, rules: TableRules) {
+  constructor(name: string, rules: TableRules, timedNames: TimedNames = new TimedNames()) {
     this.name = name;
     this.#rules = rules;
+    this.timedNames = timedNames;
   }
 
   get tables(): ReadonlyMap<TypeUrl, Table> {
@@ -33,7 +37,10 @@ export class Layer {
   tableFor(type: TypeUrl): Table {
     let table = this.#tables.get(type);
     if (table === undefined) {
-      table = new Table(this.#rules.keepsBodies(type), this.#rules.terms?.(type));
+      table = new Table(this.#rules.keepsBodies(type), {
+        terms: this.#rules.terms?.(type),
+        noteTimed: (name) => this.timedNames.add(type, name),
+      });
       this.#tables.set(type, table);
     }
     return table;

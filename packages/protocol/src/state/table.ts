@@ -1,6 +1,7 @@
 import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { TermRules } from "../resource/term-rules.ts";
+import { isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, subtractSums } from "../resource/version.ts";
 import { Collections } from "./collections.ts";
@@ -10,6 +11,15 @@ import { Journal, type Past, type PastNames } from "./journal.ts";
 export interface TableChange {
   readonly past: PastNames;
   readonly segment: Segment;
+  /** The same for whoever is told of ttls: also what only got another ttl. */
+  readonly segmentWithTtls: Segment;
+}
+
+/** What a table differs in by its type. */
+export interface TableOptions {
+  readonly terms?: TermRules | undefined;
+  /** Told of names that have a ttl. */
+  readonly noteTimed?: (name: string) => void;
 }
 
 /** What one layer holds of one type: resources, errors in place of some, and what changed since when. */
@@ -26,14 +36,18 @@ export class Table {
   #sum = 0n;
   #changedAt = 0;
   #onDemand = 0;
+  readonly #timed = new Map<string, Resource>();
+  readonly #noteTimed: (name: string) => void;
+  #knowsTtls = false;
   #printedVersion: string | undefined;
   #changes = new Map<number, TableChange>();
   #whole: Segment | undefined;
 
   /** `keepsBodies`: the journal keeps whole resources, because a client may go on using what was replaced. */
-  constructor(keepsBodies: boolean, terms?: TermRules) {
+  constructor(keepsBodies: boolean, { terms, noteTimed = () => {} }: TableOptions = {}) {
     this.#keepsBodies = keepsBodies;
     this.#terms = terms;
+    this.#noteTimed = noteTimed;
   }
 
   get resources(): ReadonlyMap<string, Resource> {
@@ -62,6 +76,11 @@ export class Table {
   /** Members that no wildcard covers. */
   get onDemand(): number {
     return this.#onDemand;
+  }
+
+  /** Members that have a ttl. */
+  get timed(): ReadonlyMap<string, Resource> {
+    return this.#timed;
   }
 
   /** A version that the caller set for the type, printed instead of the sum. */
@@ -170,20 +189,32 @@ export class Table {
   }
 
   #changeFrom(past: PastNames): TableChange {
+    const segment = this.#segmentFrom(past, "left-off");
+    const hasTtlAlone = ([name, then]: [string, Past | undefined]): boolean => {
+      const now = this.#resources.get(name);
+      return now?.version === then?.version && now?.ttlMs !== then?.ttlMs;
+    };
+    const isOne = !this.#knowsTtls || ![...past].some(hasTtlAlone);
+    return { past, segment, segmentWithTtls: isOne ? segment : this.#segmentFrom(past, "told") };
+  }
+
+  #segmentFrom(past: PastNames, ttls: Ttls): Segment {
     const puts: Resource[] = [];
     const removed: string[] = [];
     for (const [name, then] of past) {
       const now = this.#resources.get(name);
       const wasCovered = then !== undefined && !then.onDemand;
       const isCovered = now !== undefined && !now.onDemand;
-      if (isCovered && !(wasCovered && then.version === now.version)) puts.push(now);
+      if (isCovered && !(wasCovered && isSame(then, now, ttls))) puts.push(now);
       else if (wasCovered && !isCovered) removed.push(name);
     }
-    return { past, segment: { puts, removed, missing: [] } };
+    return { puts, removed, missing: [] };
   }
 
   #note(revision: number, name: string, before: Resource | undefined): void {
-    if (before !== undefined && this.#keepsBodies) this.#journal.append(revision, name, before, before.bytes.length);
+    // Whoever keeps something for a time has to be given it again until it is told of what replaced it.
+    if (before !== undefined && (this.#keepsBodies || before.ttlMs !== undefined))
+      this.#journal.append(revision, name, before, before.bytes.length);
     else this.#journal.append(revision, name, before && slim(before), 0);
     this.#whole = undefined;
     if (this.#changes.size > 0) this.#changes = new Map();
@@ -198,8 +229,16 @@ export class Table {
     }
     this.#sum = by === 1 ? addSums(this.#sum, resource.sum) : subtractSums(this.#sum, resource.sum);
     if (resource.onDemand) this.#onDemand += by;
+    if (resource.ttlMs !== undefined) this.#accountTtl(resource, by);
     for (const [type, counts] of this.#referrers) countReferences(counts, resource, type, by);
     if (resource.aliases.length > 0 && this.#namesByAlias !== undefined) indexAliases(this.#namesByAlias, resource, by);
+  }
+
+  #accountTtl(resource: Resource, by: 1 | -1): void {
+    this.#knowsTtls = true;
+    this.#noteTimed(resource.name);
+    if (by === 1) this.#timed.set(resource.name, resource);
+    else if (this.#resources.get(resource.name)?.ttlMs === undefined) this.#timed.delete(resource.name);
   }
 
   #indexAliases(): Map<string, Set<string>> {
@@ -209,8 +248,8 @@ export class Table {
   }
 }
 
-function slim({ name, version, sum, aliases, onDemand, references, error }: Resource): Past {
-  return { name, version, sum, aliases, onDemand, references, ...(error !== undefined && { error }) };
+function slim({ name, version, sum, aliases, onDemand, references, ttlMs, error }: Resource): Past {
+  return { name, version, sum, aliases, onDemand, references, ttlMs, ...(error !== undefined && { error }) };
 }
 
 function countReferences(counts: Map<string, number>, resource: Resource, type: TypeUrl, by: 1 | -1): void {

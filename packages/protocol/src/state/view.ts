@@ -17,6 +17,16 @@ interface TypeSummary {
   readonly version: string;
 }
 
+/** Resources that a client may keep for a time only. */
+export interface Timed {
+  readonly resources: readonly Resource[];
+  /** The shortest of their ttls, in milliseconds; infinite if there are none. */
+  readonly shortestMs: number;
+}
+
+/** Nothing has a ttl. */
+const nothingTimed: Timed = { resources: [], shortestMs: Number.POSITIVE_INFINITY };
+
 /** An ordered list of layers, top-most first, that some nodes see; the top-most holder of a name wins. */
 export class View {
   readonly key: string;
@@ -24,6 +34,7 @@ export class View {
   readonly #summaries = new Map<TypeUrl, TypeSummary>();
   readonly #errors = new Map<TypeUrl, { changedAt: number; errors: ErrorSet }>();
   readonly #wholes = new Map<TypeUrl, { changedAt: number; segments: readonly Segment[] }>();
+  readonly #timed = new Map<TypeUrl, { changedAt: number; timed: Timed }>();
 
   constructor(key: string, layers: readonly Layer[]) {
     this.key = key;
@@ -139,6 +150,32 @@ export class View {
     return this.layers.some((layer) => [...layer.tables.values()].some((table) => table.refersTo(type, name)));
   }
 
+  /** Some resource of a type has a ttl, or had one, here or in another view. */
+  knowsTtls(type: TypeUrl): boolean {
+    return this.#timedNames(type).size > 0;
+  }
+
+  /** Whether a client that was told of a name earlier may hold it for a time only. */
+  mayExpire(type: TypeUrl, name: string): boolean {
+    return this.#timedNames(type).has(name);
+  }
+
+  /** What has a ttl; found anew when something of the type changed. */
+  timed(type: TypeUrl): Timed {
+    if (!this.knowsTtls(type)) return nothingTimed;
+    const changedAt = this.changedAt(type);
+    const known = this.#timed.get(type);
+    if (known?.changedAt === changedAt) return known.timed;
+    const resources = this.layers.flatMap((layer, depth) => {
+      const above = this.#tablesAbove(type, depth);
+      const isSeen = ({ name }: Resource): boolean => !above.some((table) => table.resources.has(name));
+      return [...(layer.table(type)?.timed.values() ?? [])].filter(isSeen);
+    });
+    const timed = timedOf(resources);
+    this.#timed.set(type, { changedAt, timed });
+    return timed;
+  }
+
   /** How many members a wildcard covers. */
   coveredBy(type: TypeUrl): number {
     return this.#summary(type).covered;
@@ -176,6 +213,10 @@ export class View {
     });
     this.#wholes.set(type, { changedAt, segments });
     return segments;
+  }
+
+  #timedNames(type: TypeUrl): ReadonlySet<string> {
+    return this.layers[0]?.timedNames.of(type) ?? new Set();
   }
 
   #wholeOf(type: TypeUrl, table: Table, depth: number): Segment {
@@ -248,6 +289,18 @@ export class View {
     }
     return hidden;
   }
+}
+
+/** Those of some resources that have a ttl. */
+export function timedOf(some: Iterable<Resource>): Timed {
+  const resources: Resource[] = [];
+  let shortestMs = Number.POSITIVE_INFINITY;
+  for (const resource of some) {
+    if (resource.ttlMs === undefined) continue;
+    resources.push(resource);
+    shortestMs = Math.min(shortestMs, resource.ttlMs);
+  }
+  return resources.length === 0 ? nothingTimed : { resources, shortestMs };
 }
 
 function overlap(a: Table, b: Table): boolean {

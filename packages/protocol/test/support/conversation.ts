@@ -29,7 +29,7 @@ export function node(id: string, userAgentName = ""): Node {
   };
 }
 
-/** What a send says, in short: `a@label`, `-gone`, `?missing`, `!failed 13 why`. */
+/** What a send says, in short: `a@label`, `-gone`, `?missing`, `!failed 13 why`, `a@label 3s` with a ttl, `~a 3s` for a heartbeat. */
 export interface Said {
   readonly stream: StreamId;
   readonly type: TypeUrl;
@@ -142,10 +142,15 @@ export { delta };
 function saidBy({ stream, nonce, body }: Extract<PlaneEffect, { kind: "send" }>): Said {
   const text = new TextDecoder();
   const says = body.segments.flatMap((segment) => [
-    ...segment.puts.map((put) => text.decode(put.bytes).replace("=", "@")),
+    ...segment.puts.map((put) => `${text.decode(put.bytes).replace("=", "@")}${body.ttls ? seconds(put.ttlMs) : ""}`),
     ...segment.removed.map((name) => `-${name}`),
     ...segment.missing.map((name) => `?${name}`),
     ...(segment.errors ?? []).map(({ name, error }) => `!${name} ${error?.code} ${error?.message}`),
+    ...(segment.heartbeats ?? []).map(({ name, ttlMs }) => `~${name}${seconds(ttlMs)}`),
   ]);
   return { stream, type: body.type, nonce, version: body.version, says };
+}
+
+function seconds(ms: number | undefined): string {
+  return ms === undefined ? "" : ` ${ms / 1000}s`;
 }

@@ -49,6 +49,7 @@ export interface Extras {
   readonly aliases?: readonly string[];
   readonly onDemand?: boolean;
   readonly version?: string;
+  readonly ttlMs?: number;
   readonly references?: readonly Reference[];
 }
 

@@ -1,4 +1,4 @@
-import type { Variant } from "@xdskit/protocol";
+import type { TtlVerdict, Variant } from "@xdskit/protocol";
 import type { SourceProblem } from "../observe/source-status.ts";
 
 /**
@@ -139,6 +139,8 @@ export interface TypeAnswer {
   readonly waits?: WaitAnswer;
   /** Clusters that are gone and that the client is left with until nothing can use them; at most 100 of them. */
   readonly heldOver?: readonly string[];
+  /** Whether the client is told of ttls, or why not; absent: no resource of the type has one. */
+  readonly ttl?: TtlVerdict;
   /** Sent and not answered, oldest first. */
   readonly pending: readonly ResponseAnswer[];
 }
@@ -225,6 +227,7 @@ export interface DeliveryAnswer {
   readonly missing?: readonly string[];
   readonly waits?: WaitAnswer;
   readonly heldOver?: readonly string[];
+  readonly ttl?: TtlVerdict;
 }
 
 /** `GET /api/v1/source` */

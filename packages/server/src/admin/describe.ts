@@ -84,6 +84,7 @@ export class Describer {
         nacked: { ...describe(nacked), ...refusalOf(nacked), ...time("nackedAt", times?.nackedAt) },
       }),
       ...this.#waits(stream, state),
+      ...(state.ttl !== undefined && { ttl: state.ttl }),
       pending: pending.map(describe),
     };
   }
@@ -115,6 +116,7 @@ export class Describer {
         nacked !== undefined && { reason: printableReason(nacked.error.message), refused: nacked.refused }),
       ...(missing.length > 0 && { missing }),
       ...this.#waits(stream.stream, state),
+      ...(state.ttl !== undefined && { ttl: state.ttl }),
     };
   }
 

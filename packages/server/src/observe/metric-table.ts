@@ -27,6 +27,7 @@ export type MetricName =
   | "xds_server_response_resources"
   | "xds_server_acks_total"
   | "xds_server_nacks_total"
+  | "xds_server_heartbeats_total"
   | "xds_server_oddities_total"
   | "xds_server_order_waits_total"
   | "xds_server_order_overdue_total"
@@ -116,6 +117,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_acks_total: { kind: "counter", help: "Responses that clients accepted.", labels: ["type"] },
   xds_server_nacks_total: { kind: "counter", help: "Responses that clients refused.", labels: ["type"] },
+  xds_server_heartbeats_total: {
+    kind: "counter",
+    help: "Responses that tell nothing new but keep resources with a ttl alive; they count among the responses too.",
+    labels: ["type"],
+  },
   xds_server_oddities_total: {
     kind: "counter",
     help: "Odd things of clients that were borne.",

@@ -146,10 +146,12 @@ function countAnswers(options: MetricsOptions, registry: Registry, nameOf: NameO
   const { telemetry, deliveries } = options;
   const acks = new CounterFamily("xds_server_acks_total", registry);
   const nacks = new CounterFamily("xds_server_nacks_total", registry);
+  const heartbeats = new CounterFamily("xds_server_heartbeats_total", registry);
   const sendToAck = new HistogramFamily("xds_server_send_to_ack_seconds", registry);
   const propagation = new HistogramFamily("xds_server_propagation_seconds", registry);
   telemetry.observe("response-acked", ({ type }) => acks.cell(nameOf(type)).value++);
   telemetry.observe("response-nacked", ({ type }) => nacks.cell(nameOf(type)).value++);
+  telemetry.observe("heartbeat-sent", ({ type }) => heartbeats.cell(nameOf(type)).value++);
   deliveries.onAcked(({ type, sendToAckMs, propagationMs }) => {
     sendToAck.cell(nameOf(type)).observe(sendToAckMs / 1000);
     if (propagationMs !== undefined) propagation.cell(nameOf(type)).observe(propagationMs / 1000);

@@ -1,6 +1,6 @@
 import { request } from "node:http";
 import { contentDigest } from "@xdskit/envoy-api";
-import { createResourceError, type Resource } from "@xdskit/protocol";
+import { createResource, createResourceError, type Resource } from "@xdskit/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type {
   DeliveriesAnswer,
@@ -277,6 +277,28 @@ describe("K2 the fate of deliveries", () => {
     const metrics = (await ask("/metrics")).text;
     expect(metrics).toContain('xds_server_order_waits_total{type="cds",for="users"} 1');
     expect(metrics).toContain('xds_server_order_waits_total{type="rds",for="cluster"} 1');
+  });
+
+  test("it is told who is told of ttls, and heartbeats are counted, but are no deliveries", async () => {
+    const puts = [CDS, EDS].map((type) =>
+      createResource({ type, name: "t", bytes: Buffer.from("t"), ttlMs: 3_000 }, contentDigest),
+    );
+    world.commit([{ layer: "base", puts }]);
+    const sotw = world.open("sotw");
+    world.receive(sotw, { kind: "sotw", type: EDS, node: node("n3"), names: ["t"] });
+    world.receive(stream, { kind: "delta", nonce: world.lastNonce });
+    expect((await rows()).map((row) => [row.node, row.shortName, row.ttl])).toEqual([
+      ["n1", "cds", "told"],
+      ["n3", "eds", "unsafe"],
+    ]);
+    const { items } = await json<NodesAnswer>("/api/v1/nodes?id=n3");
+    expect(items[0]?.types[0]?.ttl).toBe("unsafe");
+    const before = await rows("?node=n1");
+    world.pass(1_000);
+    world.pass(1_000);
+    expect(await rows("?node=n1")).toEqual(before);
+    const metrics = (await ask("/metrics")).text;
+    expect(metrics).toContain('xds_server_heartbeats_total{type="cds"} 2');
   });
 
   test("missing names are told", async () => {

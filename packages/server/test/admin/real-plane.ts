@@ -113,6 +113,7 @@ export class RealPlane {
     port: 0,
     names: ["admin.example"],
   });
+  readonly #timers = new Map<number, number>();
   #lastStream = 0;
 
   commit(changes: readonly LayerChange[]): void {
@@ -145,6 +146,17 @@ export class RealPlane {
     this.#turns();
   }
 
+  /** Time goes by; timers of that length go off. */
+  pass(ms: number): void {
+    this.now += ms;
+    for (const [timer, length] of [...this.#timers]) {
+      if (length !== ms) continue;
+      this.#timers.delete(timer);
+      this.#perform(this.plane.on({ kind: "timer-fired", timer }));
+      this.#turns();
+    }
+  }
+
   /** The nonce of what was sent last. */
   get lastNonce(): string {
     return this.sent.at(-1)?.nonce ?? "nothing was sent";
@@ -161,6 +173,8 @@ export class RealPlane {
   #perform(effects: readonly PlaneEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "report") this.telemetry.report(effect.report, this.#at());
+      if (effect.kind === "start-timer") this.#timers.set(effect.timer, effect.ms);
+      if (effect.kind === "cancel-timer") this.#timers.delete(effect.timer);
       if (effect.kind !== "send") continue;
       this.sent.push(effect);
       const { stream, body } = effect;

@@ -12,6 +12,7 @@ import type { ValidationLevel } from "../read-resource.ts";
 import { checkReferences } from "../references.ts";
 import type { Settings } from "../settings/setting-table.ts";
 import type { PlacedRule, SettingsContent } from "../settings/settings-file.ts";
+import { checkTtls } from "../ttls.ts";
 import { DirectoryTree } from "./directory-tree.ts";
 import { FileCache, type Progress } from "./file-cache.ts";
 import { problem } from "./file-system-problem.ts";
@@ -114,6 +115,7 @@ export class DirectoryReading {
       ...duplicates,
       ...references,
       ...(await this.#listenerAddresses.check(files)),
+      ...checkTtls(files, this.#options.api),
     ];
     const resources = [...layers.values()].reduce((sum, { length }) => sum + length, 0);
     const found = [

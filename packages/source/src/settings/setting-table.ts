@@ -55,6 +55,7 @@ export type SettingKey =
   | "edition"
   | "make-before-break"
   | "order-limit"
+  | "ttl-without-feature"
   | "state-dir"
   | "tls.cert"
   | "tls.key"
@@ -111,6 +112,12 @@ export const settingTable: readonly Setting[] = [
     "Removes clusters last, and sends what uses a cluster after it, so that no request is lost.",
   ),
   row("order-limit", "duration", "30s", "How long that order waits for a client that does not answer."),
+  row(
+    "ttl-without-feature",
+    "boolean",
+    "false",
+    "Tells ttls also to clients that do not announce that they know them.",
+  ),
   row(
     "state-dir",
     "path-or-off",

@@ -17,6 +17,7 @@ import { reconnectCases } from "./reconnect.ts";
 import { responseCases } from "./response.ts";
 import { streamCases } from "./stream.ts";
 import { subscriptionCases } from "./subscription.ts";
+import { ttlCases } from "./ttl.ts";
 import { typeCases } from "./type.ts";
 import { unsubscriptionCases } from "./unsubscription.ts";
 import { validationCases } from "./validation.ts";
@@ -45,6 +46,7 @@ export const serverCases: readonly Case[] = [
   ...orderCases,
   ...onDemandCases,
   ...collectionCases,
+  ...ttlCases,
   ...validationCases,
   ...diagramCases,
   ...meetingCases,

@@ -1,0 +1,327 @@
+import { anonymousNode, type Body, type Node, type TypeUrl, type Variant } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, type Said, sotw } from "./support/conversation.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, resource } from "./support/resources.ts";
+
+const knowsTtls: Node = {
+  ...anonymousNode,
+  id: "n",
+  clientFeatures: ["xds.config.supports-resource-ttl", "xds.config.resource-in-sotw"],
+};
+const TTL = 3_000;
+
+/** A conversation in which timers go off when they are told to. */
+class TtlConversation extends Conversation {
+  readonly #variant: Variant;
+  readonly #versions = new Map<TypeUrl, string>();
+
+  constructor(variant: Variant, options: ConstructorParameters<typeof Conversation>[0] = {}) {
+    super(options);
+    this.#variant = variant;
+  }
+
+  /** The first request of a type: for everything, or for some names. */
+  ask(type: TypeUrl, names: readonly string[] = [], { stream = 1, node = knowsTtls } = {}): readonly Said[] {
+    const request = this.#variant === "delta" ? delta(type, { subscribe: names, node }) : sotw(type, { names, node });
+    return this.hear(stream, request);
+  }
+
+  ack(said: readonly Said[], names: readonly string[] = []): readonly Said[] {
+    return said.flatMap((one) => {
+      this.#versions.set(one.type, one.version);
+      return this.#variant === "delta"
+        ? this.hear(one.stream, delta(one.type, { nonce: one.nonce }))
+        : this.hear(one.stream, sotw(one.type, { nonce: one.nonce, names, versionInfo: one.version }));
+    });
+  }
+
+  refuse(said: readonly Said[], names: readonly string[] = []): readonly Said[] {
+    const error = { code: 3, message: "no" };
+    return said.flatMap(({ type, stream, nonce }) =>
+      this.#variant === "delta"
+        ? this.hear(stream, delta(type, { nonce, error }))
+        : this.hear(stream, sotw(type, { nonce, names, error, versionInfo: this.#versions.get(type) })),
+    );
+  }
+
+  /** The timers that run, by how long. */
+  get running(): ReadonlyMap<number, number> {
+    const running = new Map<number, number>();
+    for (const effect of this.asked) {
+      if (effect.kind === "start-timer") running.set(effect.timer, effect.ms);
+      if (effect.kind === "cancel-timer") running.delete(effect.timer);
+    }
+    return running;
+  }
+
+  /** Every timer of so many milliseconds goes off. */
+  pass(ms: number): readonly Said[] {
+    for (const [timer, length] of this.running) {
+      if (length !== ms) continue;
+      this.asked.push({ kind: "cancel-timer", timer });
+      this.fire(timer);
+    }
+    return this.turns();
+  }
+}
+
+function says(said: readonly Said[]): readonly (readonly string[])[] {
+  return said.map((one) => one.says);
+}
+
+const variants = ["delta", "sotw"] as const;
+
+describe("a client that knows ttls", () => {
+  test("is told of them, and in delta that they run anew, without the resource", () => {
+    const talk = new TtlConversation("delta");
+    talk.put(resource(ENDPOINTS, "a", "1", { ttlMs: TTL }), resource(ENDPOINTS, "b", "1"));
+    talk.open(1, "delta");
+    const first = talk.ask(ENDPOINTS, ["a", "b"]);
+    expect(says(first)).toEqual([["a@1 3s", "b@1"]]);
+    talk.ack(first);
+    expect([...talk.running.values()]).toEqual([1_000]);
+    // What was told in full is not told again at once.
+    expect(says(talk.pass(1_000))).toEqual([]);
+    const beat = talk.pass(1_000);
+    expect(says(beat)).toEqual([["~a 3s"]]);
+    expect(talk.ack(beat)).toEqual([]);
+    expect(says(talk.pass(1_000))).toEqual([["~a 3s"]]);
+  });
+
+  test("in State of the World gets whole resources, and of a full-state type all of them, at the same version", () => {
+    const talk = new TtlConversation("sotw");
+    talk.put(resource(ENDPOINTS, "a", "1", { ttlMs: TTL }), resource(ENDPOINTS, "b", "1"));
+    talk.put(resource(CLUSTER, "x", "1", { ttlMs: TTL }), resource(CLUSTER, "y", "1"));
+    talk.open(1, "sotw");
+    const clusters = talk.ask(CLUSTER);
+    talk.ack(clusters);
+    const endpoints = talk.ask(ENDPOINTS, ["a", "b"]);
+    talk.ack(endpoints, ["a", "b"]);
+    talk.pass(1_000);
+    const beats = talk.pass(1_000);
+    expect(says(beats)).toEqual([["x@1 3s", "y@1"], ["a@1 3s"]]);
+    expect(beats.map((one) => one.version)).toEqual([clusters[0]?.version, endpoints[0]?.version]);
+  });
+
+  test.each(variants)("is told of another ttl, and of none, though the version is the same (%s)", (variant) => {
+    const talk = new TtlConversation(variant);
+    talk.put(resource(CLUSTER, "a", "1"));
+    talk.open(1, variant);
+    const first = talk.ask(CLUSTER);
+    expect(says(first)).toEqual([["a@1"]]);
+    talk.ack(first);
+    expect(talk.running.size).toBe(0);
+    talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
+    const told = talk.turns();
+    expect([says(told), told[0]?.version]).toEqual([[["a@1 3s"]], first[0]?.version]);
+    talk.ack(told);
+    talk.put(resource(CLUSTER, "a", "1", { ttlMs: 6_000 }));
+    const longer = talk.turns();
+    expect(says(longer)).toEqual([["a@1 6s"]]);
+    talk.ack(longer);
+    talk.put(resource(CLUSTER, "a", "1"));
+    const without = talk.turns();
+    expect(says(without)).toEqual([["a@1"]]);
+    talk.ack(without);
+    expect(says([...talk.pass(1_000), ...talk.pass(2_000)])).toEqual([]);
+    expect(talk.running.size).toBe(0);
+  });
+
+  test.each(variants)("is told soon when a shorter ttl comes (%s)", (variant) => {
+    const talk = new TtlConversation(variant);
+    talk.put(resource(ENDPOINTS, "a", "1", { ttlMs: 60_000 }), resource(ENDPOINTS, "b", "1"));
+    talk.open(1, variant);
+    talk.ack(talk.ask(ENDPOINTS, ["a", "b"]), ["a", "b"]);
+    expect([...talk.running.values()]).toEqual([20_000]);
+    talk.put(resource(ENDPOINTS, "b", "1", { ttlMs: TTL }));
+    talk.ack(talk.turns(), ["a", "b"]);
+    expect([...talk.running.values()]).toEqual([1_000]);
+  });
+
+  test.each(variants)("hears no more of what it gave up (%s)", (variant) => {
+    const talk = new TtlConversation(variant);
+    talk.put(resource(ENDPOINTS, "a", "1", { ttlMs: TTL }), resource(ENDPOINTS, "b", "1", { ttlMs: TTL }));
+    talk.open(1, variant);
+    const first = talk.ask(ENDPOINTS, ["a", "b"]);
+    talk.ack(first, ["a", "b"]);
+    talk.pass(1_000);
+    if (variant === "delta") talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["a"] }));
+    else talk.ack(first, ["b"]);
+    expect(says(talk.pass(1_000))).toEqual([[variant === "delta" ? "~b 3s" : "b@1 3s"]]);
+  });
+
+  test("S-TTL-12: hears of every cluster that it still asks for, and of no other", () => {
+    const talk = new TtlConversation("sotw");
+    talk.put(...["a", "b", "c"].map((name) => resource(CLUSTER, name, "1", { ttlMs: TTL })));
+    talk.open(1, "sotw");
+    const first = talk.ask(CLUSTER, ["a", "b", "c"]);
+    talk.ack(first, ["a", "c"]);
+    talk.pass(1_000);
+    expect(says(talk.pass(1_000))).toEqual([["a@1 3s", "c@1 3s"]]);
+  });
+
+  test("hears no more when its stream is closed", () => {
+    const talk = new TtlConversation("delta");
+    talk.put(resource(ENDPOINTS, "a", "1", { ttlMs: TTL }));
+    talk.open(1, "delta");
+    talk.ack(talk.ask(ENDPOINTS, ["a"]));
+    talk.pass(1_000);
+    talk.plane.on({ kind: "stream-closed", stream: 1 });
+    expect(says(talk.pass(1_000))).toEqual([]);
+    expect(talk.running.size).toBe(0);
+  });
+
+  test("S-TTL-16: is given the whole resource once when it refuses a heartbeat", () => {
+    const talk = new TtlConversation("delta");
+    talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
+    talk.open(1, "delta");
+    talk.ack(talk.ask(CLUSTER));
+    talk.pass(1_000);
+    const whole = talk.refuse(talk.pass(1_000));
+    expect(says(whole)).toEqual([["a@1 3s"]]);
+    expect(talk.refuse(whole)).toEqual([]);
+    // What it refuses now is not kept alive: what the client holds nobody knows.
+    expect(says(talk.pass(1_000))).toEqual([]);
+    talk.put(resource(CLUSTER, "a", "2", { ttlMs: TTL }));
+    const mended = talk.turns();
+    expect(says(mended)).toEqual([["a@2 3s"]]);
+    talk.ack(mended);
+    expect(says(talk.pass(1_000))).toEqual([["~a 3s"]]);
+  });
+
+  test.each(variants)("goes on hearing of what it holds while it owes an answer (%s)", (variant) => {
+    const talk = new TtlConversation(variant);
+    const [a, b] = ["a", "b"].map((name) => resource(ENDPOINTS, name, "1", { ttlMs: TTL }));
+    if (a !== undefined && b !== undefined) talk.put(a, b);
+    talk.open(1, variant);
+    talk.ask(ENDPOINTS, ["a", "b"]);
+    talk.put(resource(ENDPOINTS, "a", "2", { ttlMs: 9_000 }));
+    // The first answer is not accepted yet, so that `a` is still what it was.
+    talk.pass(1_000);
+    expect(says(talk.pass(1_000))).toEqual([variant === "delta" ? ["~a 3s", "~b 3s"] : ["a@1 3s", "b@1 3s"]]);
+  });
+
+  test("goes on with what it accepted of a full-state type when it refuses what came after it", () => {
+    const talk = new TtlConversation("sotw");
+    talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
+    talk.open(1, "sotw");
+    const first = talk.ask(CLUSTER);
+    talk.ack(first);
+    talk.put(resource(CLUSTER, "b", "bad"));
+    const second = talk.turns();
+    expect(says(second)).toEqual([["a@1 3s", "b@bad"]]);
+    talk.refuse(second);
+    talk.pass(1_000);
+    const beat = talk.pass(1_000);
+    expect([says(beat), beat[0]?.version]).toEqual([[["a@1 3s"]], first[0]?.version]);
+    talk.ack(beat);
+    const [types] = [...talk.plane.streams()].map((stream) => stream.types);
+    expect(types?.[0]?.nacked?.version).toBe(second[0]?.version);
+    // Refused as well, it is not said a third time.
+    talk.refuse(talk.pass(1_000));
+    expect(says(talk.pass(1_000))).toEqual([]);
+  });
+
+  test.each(variants)("goes on hearing of clusters that are gone and that it may still use (%s)", (variant) => {
+    const talk = new TtlConversation(variant);
+    talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }), resource(LISTENER, "l", "1"));
+    talk.open(1, variant);
+    talk.ack(talk.ask(CLUSTER));
+    talk.ack(talk.ask(LISTENER));
+    talk.pass(1_000);
+    talk.change({ deletes: [{ type: CLUSTER, name: "a" }], puts: [resource(LISTENER, "l", "2")] });
+    // The listener that may use the cluster is not accepted.
+    expect(says(talk.turns())).toEqual([["l@2"]]);
+    expect(says(talk.pass(1_000))).toEqual([[variant === "delta" ? "~a 3s" : "a@1 3s"]]);
+    expect(says(talk.pass(1_000))).toEqual([[variant === "delta" ? "~a 3s" : "a@1 3s"]]);
+  });
+
+  test.each(variants)("is told when it moves to where a resource has no ttl (%s)", (variant) => {
+    const layers = new Map([["n", ["with", "base"]]]);
+    const talk = new TtlConversation(variant, { placement: ({ id }) => layers.get(id) ?? [] });
+    talk.put(resource(CLUSTER, "a", "1"));
+    talk.change({ layer: "with", puts: [resource(CLUSTER, "a", "1", { ttlMs: TTL })] });
+    talk.open(1, variant);
+    talk.ack(talk.ask(CLUSTER));
+    talk.plane.on({ kind: "placement-changed", placement: () => ["base"] });
+    expect(says(talk.turns())).toEqual([["a@1"]]);
+  });
+
+  test("is given again on a new stream what has a ttl, or had one, whatever version it brings", () => {
+    const talk = new TtlConversation("delta");
+    const [a, b, c] = ["a", "b", "c"].map((name) => resource(CLUSTER, name, "1", name === "c" ? {} : { ttlMs: TTL }));
+    const all = [a, b, c].flatMap((one) => one ?? []);
+    talk.put(...all);
+    talk.put(resource(CLUSTER, "b", "1"));
+    talk.open(1, "delta");
+    const pairs = all.map((one) => [one.name, one.version] as const);
+    const initialVersions = { size: 3, key: "k", [Symbol.iterator]: () => pairs[Symbol.iterator]() };
+    expect(says(talk.hear(1, delta(CLUSTER, { initialVersions, node: knowsTtls })))).toEqual([["a@1 3s", "b@1"]]);
+    talk.open(2, "delta");
+    expect(says(talk.hear(2, delta(CLUSTER, { initialVersions, node: anonymousNode })))).toEqual([[]]);
+  });
+
+  test("is given again what has a ttl even where equal versions are skipped", () => {
+    const talk = new TtlConversation("sotw", { dialect: { resumeSkip: { otherwise: true } } });
+    talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
+    talk.open(1, "sotw");
+    const [first] = talk.ask(CLUSTER);
+    talk.open(2, "sotw");
+    const again = sotw(CLUSTER, { versionInfo: first?.version, node: knowsTtls });
+    expect(says(talk.hear(2, again))).toEqual([["a@1 3s"]]);
+    talk.open(3, "sotw");
+    expect(talk.hear(3, { ...again, node: anonymousNode })).toEqual([]);
+  });
+});
+
+describe("a client that does not announce that it knows ttls", () => {
+  test.each(variants)("is served without them, and hears nothing of their changes (%s)", (variant) => {
+    const talk = new TtlConversation(variant);
+    talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
+    talk.open(1, variant);
+    const first = talk.ask(CLUSTER, [], { node: anonymousNode });
+    expect(says(first)).toEqual([["a@1"]]);
+    talk.ack(first);
+    expect(talk.running.size).toBe(0);
+    talk.put(resource(CLUSTER, "a", "1", { ttlMs: 9_000 }));
+    talk.put(resource(CLUSTER, "a", "1"));
+    expect(talk.turns()).toEqual([]);
+    const types = [...talk.plane.streams()].flatMap((stream) => stream.types.map((one) => one.ttl));
+    expect(types).toEqual([undefined]);
+    talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
+    expect([...talk.plane.streams()][0]?.types[0]?.ttl).toBe("not-announced");
+  });
+});
+
+describe("heartbeats cost", () => {
+  function bodiesOf(talk: Conversation, timer: number): ReadonlySet<Body> {
+    talk.plane.on({ kind: "timer-fired", timer });
+    return new Set(talk.plane.next(1_000).flatMap((effect) => (effect.kind === "send" ? [effect.body] : [])));
+  }
+
+  test.each(variants)("one body for all streams that hold the same, and one timer (%s)", (variant) => {
+    const talk = new TtlConversation(variant);
+    talk.put(...["a", "b"].map((name) => resource(ENDPOINTS, name, "1", { ttlMs: TTL })));
+    for (let stream = 1; stream <= 50; stream++) {
+      talk.open(stream, variant);
+      talk.ack(talk.ask(ENDPOINTS, ["a", "b"], { stream }), ["a", "b"]);
+    }
+    expect([...talk.running.values()]).toEqual([1_000]);
+    talk.pass(1_000);
+    const [timer = 0] = talk.running.keys();
+    expect(bodiesOf(talk, timer).size).toBe(1);
+  });
+
+  test("nothing where nothing has a ttl: streams that may be told share everything with streams that may not", () => {
+    const talk = new Conversation();
+    talk.put(resource(CLUSTER, "a", "1"));
+    const bodies = [knowsTtls, anonymousNode].map((node, i) => {
+      talk.open(i + 1, "delta");
+      talk.receive(i + 1, delta(CLUSTER, { node }));
+      return talk.plane.next(10).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []))[0];
+    });
+    expect(bodies[0]).toBe(bodies[1]);
+    expect(bodies[0]).not.toHaveProperty("ttls");
+    expect(talk.asked).toEqual([]);
+  });
+});

@@ -1,0 +1,56 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import {
+  anonymousNode,
+  dialectFor,
+  judgeTtl,
+  messageNameOf,
+  type Node,
+  opaqueTraits,
+  type TtlStream,
+  type TypeUrl,
+} from "@xdskit/protocol";
+import type { CrossProblem, LayerFile } from "./file-content.ts";
+import { quote } from "./problem.ts";
+
+const envoy: Node = { ...anonymousNode, userAgentName: "envoy" };
+const STREAMS: Readonly<Record<TtlStream, string>> = {
+  delta: "in delta",
+  sotw: "in State of the World",
+  "aggregated-sotw": "on an aggregated State of the World stream",
+};
+
+/** Tells, once for each type, which clients get a resource without its ttl although they know ttls (client-behaviours E6). */
+export function checkTtls(files: readonly LayerFile[], api: EnvoyApi): readonly CrossProblem[] {
+  const problems: CrossProblem[] = [];
+  const looked = new Set<TypeUrl>();
+  for (const file of files) {
+    for (const { resource, place } of file.content.resources) {
+      const { type, name, ttlMs } = resource;
+      if (ttlMs === undefined || looked.has(type)) continue;
+      looked.add(type);
+      const clients = clientsWithout(type, api);
+      if (clients === undefined) continue;
+      const message = messageNameOf(type);
+      problems.push({
+        code: "TTL_LEFT_OFF",
+        severity: "warning",
+        message: `${message.slice(message.lastIndexOf(".") + 1)} ${quote(name)} has a ttl that is left off for ${clients}`,
+        hint: "they are served it as one that does not expire; nothing is wrong if that will do",
+        at: { file, place, text: name },
+      });
+    }
+  }
+  return problems;
+}
+
+function clientsWithout(type: TypeUrl, api: EnvoyApi): string | undefined {
+  const traits = api.traits(type) ?? opaqueTraits(type);
+  const isTold = (node: Node, stream: TtlStream): boolean =>
+    judgeTtl(dialectFor(node, "current", { ttlWithoutFeature: true }), node, traits, stream) === "told";
+  const streams: readonly TtlStream[] = ["delta", "sotw", "aggregated-sotw"];
+  if (!streams.some((stream) => isTold(anonymousNode, stream))) return "every client: nothing could keep it alive";
+  const without = streams.filter((stream) => !isTold(envoy, stream));
+  if (without.length === 0) return undefined;
+  const where = without.length === streams.length ? "" : ` ${without.map((stream) => STREAMS[stream]).join(" and ")}`;
+  return `Envoy${where}: its end would break it`;
+}
