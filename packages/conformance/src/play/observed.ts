@@ -150,8 +150,8 @@ export function renderExpected(expected: Response, defaultType: TypeName): Rende
     resources: [...(expected.resources ?? [])].sort(),
     removed: [...(expected.removed ?? [])].sort(),
     missing: [...(expected.missing ?? [])].sort(),
-    errors: [...(expected.errors ?? [])].sort(),
     heartbeats: [...(expected.heartbeats ?? [])].sort(),
+    errors: [...(expected.errors ?? [])].sort(),
     version: expected.version ?? "any",
     nonce: "fresh",
   };
