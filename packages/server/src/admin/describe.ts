@@ -1,4 +1,13 @@
-import type { DeliveryState, ErrorDetail, Node, StreamId, StreamState, TypeState, TypeUrl, Wait } from "@xdskit/protocol";
+import type {
+  DeliveryState,
+  ErrorDetail,
+  Node,
+  StreamId,
+  StreamState,
+  TypeState,
+  TypeUrl,
+  Wait,
+} from "@xdskit/protocol";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import { printableReason } from "../observe/printable.ts";
 import type {
