@@ -2,7 +2,7 @@ import type { Remembered, Resource } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
 import { initialVersionsOf } from "./support/model-client.ts";
-import { CLUSTER, LISTENER, ROUTE, resource } from "./support/resources.ts";
+import { CLUSTER, failure, LISTENER, ROUTE, resource } from "./support/resources.ts";
 
 const routeTo = (cluster: string): Resource =>
   resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
@@ -199,6 +199,20 @@ describe("what a server remembers", () => {
       { kind: "served", revision: 1, type: CLUSTER, layers: ["base"], version: expect.any(String), heldOver: [] },
       { kind: "changed", revision: 2, type: CLUSTER, layer: "base", puts: [plain("b")], deletes: [] },
     ]);
+  });
+
+  test("is of an error in place of a Cluster that there is none", () => {
+    const talk = new Conversation({ remembers: true });
+    talk.put(plain("a"), failure(CLUSTER, "b", 14));
+    talk.put(failure(CLUSTER, "a", 14));
+    const about = { kind: "changed", type: CLUSTER, layer: "base" };
+    expect(remembered(talk)).toEqual([
+      { ...about, revision: 1, puts: [plain("a")], deletes: [] },
+      { ...about, revision: 2, puts: [], deletes: ["a"] },
+    ]);
+    expect([...talk.plane.remembered()]).toEqual([]);
+    talk.put(plain("a"));
+    expect([...talk.plane.remembered()]).toEqual([{ ...about, revision: 3, puts: [plain("a")], deletes: [] }]);
   });
 
   test("is not asked of it unless it shall", () => {

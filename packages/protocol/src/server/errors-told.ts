@@ -4,7 +4,7 @@ import type { DiscoveryRequest } from "../message/request.ts";
 import { statusCode } from "../message/status.ts";
 import { areSame, type ErrorSet, noErrors } from "../resource/error-set.ts";
 import type { ErrorDetail, Resource } from "../resource/resource.ts";
-import { isOfV2, type TypeUrl } from "../resource/type-url.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
 import { type ErrorNews, replaceNames } from "./error-news.ts";
 import type { Variant } from "./event.ts";
@@ -14,11 +14,6 @@ import type { Answer, TypeStream } from "./type-stream.ts";
 
 /** Codes that say that a client may not have a resource, or that there is none; with all others it keeps what it has (C-ERR-07). */
 const FINAL_CODES: ReadonlySet<number> = new Set([statusCode.NOT_FOUND, statusCode.PERMISSION_DENIED]);
-
-/** Whether a client is told of errors of a type at all: v2 has no field for them. */
-export function tellsErrors(dialect: Dialect, type: TypeUrl): boolean {
-  return dialect.resourceErrors !== "off" && !isOfV2(type);
-}
 
 /** What `tell` has to know of the moment. */
 export interface Telling {

@@ -11,16 +11,16 @@ import type { View } from "../state/view.ts";
 import { type Delivery, everyName, namesIn, sizeOf } from "./delivery.ts";
 import { DeltaTypeStream } from "./delta.ts";
 import type { PlaneEffect } from "./effect.ts";
-import { ErrorsTold, tellsErrors } from "./errors-told.ts";
 import type { StreamOpened } from "./event.ts";
 import { Beats } from "./heartbeat.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
-import type { ResourceErrorState, StreamState, TypeState } from "./inspect.ts";
+import type { StreamState, TypeState } from "./inspect.ts";
 import type { Order, OrderedStream } from "./order.ts";
 import type { Present } from "./present.ts";
 import { RemovalsLast } from "./removals-last.ts";
 import { SotwTypeStream } from "./sotw.ts";
 import { cutFor } from "./split.ts";
+import { StreamErrors } from "./stream-errors.ts";
 import type { Answer, TypeStream } from "./type-stream.ts";
 import type { Wait } from "./wait.ts";
 
@@ -74,14 +74,14 @@ export class Stream implements OrderedStream {
   #waits: Map<TypeStream, Wait> = new Map();
   /** For how many milliseconds a type has waited, as far as timers went off. */
   readonly #waited = new Map<TypeStream, number>();
-  /** Of types of which there was ever something to tell. */
-  readonly #errorsTold = new Map<TypeStream, ErrorsTold>();
+  readonly #errors: StreamErrors;
   #lastNonce = 0;
   readonly #beats = new Beats();
 
   constructor(opened: StreamOpened, identity: Identity, view: View) {
     this.opened = opened;
     this.identity = identity;
+    this.#errors = new StreamErrors(opened.variant, identity.dialect);
     this.view = view;
   }
 
@@ -100,7 +100,7 @@ export class Stream implements OrderedStream {
   onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly PlaneEffect[] {
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
     const understood = type.onRequest(request);
-    this.#errorsTold.get(type)?.onRequest(request, type.subscription);
+    this.#errors.onRequest(type, request);
     if (request.kind === "delta" && request.initialVersions.size > 0) this.#resumed.add(traits.type);
     if (understood.as === "initial" && this.identity.dialect.makeBeforeBreak) this.#meet(request, traits);
     type.owe(this.#owedBeforehand.get(traits.type) ?? []);
@@ -225,7 +225,8 @@ export class Stream implements OrderedStream {
     const removable = isOrdered ? this.identity.siblings.order.removable(present) : everything;
     const wasBlocked = type.deliveries.isBlocked;
     const seen = this.#presentFor(type, present);
-    const answers = this.#tellErrors(type, type.next(this.view, seen, removable), wasBlocked, seen);
+    const made = type.next(this.view, seen, removable);
+    const answers = this.#errors.tell(type, made, { view: this.view, present: seen, wasBlocked });
     for (const answer of answers) {
       const at = this.identity.siblings.order.count();
       for (const body of this.#partsOf(answer.body, type.traits, seen)) {
@@ -264,20 +265,6 @@ export class Stream implements OrderedStream {
     if (newcomers !== undefined && newcomers.size > 0)
       order.brought(type, delivery, (name) => newcomers.has(name) && !heldOver.names.has(name));
     return [];
-  }
-
-  /** Answers with the errors that the client is to be told. */
-  #tellErrors(type: TypeStream, answers: readonly Answer[], wasBlocked: boolean, present: Present): readonly Answer[] {
-    const { view } = this;
-    const { dialect } = this.identity;
-    const isAny = dialect.resourceErrors === "failed-and-missing" || view.errors(type.traits.type).size > 0;
-    let told = this.#errorsTold.get(type);
-    if (told === undefined) {
-      if (!isAny || !tellsErrors(dialect, type.traits.type)) return answers;
-      told = new ErrorsTold(this.opened.variant);
-      this.#errorsTold.set(type, told);
-    }
-    return told.tell(answers, type, { view, present, dialect, wasBlocked });
   }
 
   /** The responses in which a body leaves, one behind the other. */
@@ -439,13 +426,6 @@ export class Stream implements OrderedStream {
     if (known.size > 0) this.#owedBeforehand.set(type, known);
   }
 
-  #errorsOf(type: TypeStream): readonly ResourceErrorState[] {
-    const told = this.#errorsTold.get(type)?.told.values() ?? [];
-    return [...told]
-      .slice(0, MISSING_SHOWN)
-      .flatMap(({ name, error }) => (error === undefined ? [] : [{ name, error }]));
-  }
-
   #describeType(type: TypeStream): TypeState {
     const { subscription, deliveries, position } = type;
     const missing: string[] = [];
@@ -460,7 +440,7 @@ export class Stream implements OrderedStream {
       missing,
       toldRevision: position?.revision,
       sentVersion: deliveries.lastSent?.body.version,
-      errors: this.#errorsOf(type),
+      errors: this.#errors.describe(type),
       wait: this.#waits.get(type),
       heldOver: [...type.heldOver.names.keys()].slice(0, MISSING_SHOWN),
       ttl: this.view.timed(type.traits.type).resources.length > 0 ? type.ttl : undefined,
