@@ -69,8 +69,12 @@ const rules: readonly Rule[] = [
 describe.each(rules)("without the rule that $is", ({ remove, trouble, neededBy }) => {
   const losing = meshClients.filter(({ is }) => neededBy?.includes(is) ?? true);
 
-  test.each(losing)("requests are lost ($is)", (client) => {
-    remove();
-    expect(losesIn(client, { makeBeforeBreak: true, ...trouble }, { numRuns: 5_000 })).toEqual(expect.any(Array));
-  });
+  test.each(losing)(
+    "requests are lost ($is)",
+    (client) => {
+      remove();
+      expect(losesIn(client, { makeBeforeBreak: true, ...trouble }, { numRuns: 5_000 })).toEqual(expect.any(Array));
+    },
+    120_000,
+  );
 });
