@@ -23,6 +23,7 @@ import { Present } from "./present.ts";
 import type { Remembered } from "./remembered.ts";
 import { type Siblings, Stream, type Turn } from "./stream.ts";
 import type { TypeStream } from "./type-stream.ts";
+import { WaitTimers } from "./wait-timers.ts";
 
 export interface PlaneOptions {
   readonly digest: Digest;
@@ -47,13 +48,6 @@ export interface PlaneOptions {
 const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
 const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 
-/** Somebody waits, since that revision. */
-interface Timer {
-  readonly stream: Stream;
-  readonly type: TypeStream;
-  readonly since: number;
-}
-
 /** Every stream and every view: an event in, effects out; then turns of streams, a budget at a time. */
 export class Plane {
   readonly #options: PlaneOptions;
@@ -65,8 +59,7 @@ export class Plane {
   readonly #siblings = new Map<string, Siblings & { readonly streams: Set<Stream> }>();
   readonly #due = new Set<Stream>();
   readonly #stalled = new Set<StreamId>();
-  readonly #timers = new Map<number, Timer>();
-  readonly #timerOf = new Map<TypeStream, { readonly timer: number; readonly ms: number }>();
+  readonly #waitTimers = new WaitTimers(() => ++this.#lastTimer);
   /** Resources that a client may go on using when they are gone. */
   readonly #isCluster = (type: TypeUrl): boolean => this.#options.traits(type)?.kind === "cds";
   /** Whether resources of a type may name Clusters. Virtual hosts come one by one: nobody has all that a route table names. */
@@ -140,8 +133,7 @@ export class Plane {
       if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
       if (turn.isUnfinished) this.#due.add(stream);
       if (turn.hasMoved) this.#wake(stream);
-      effects.push(...this.#cancelTimers(stream));
-      this.#startTimers(stream, effects);
+      effects.push(...this.#waitTimers.update(stream, this.#present.revision));
       for (const { type, ms } of stream.needsBeats(this.#present)) {
         const due = { view: stream.view, type };
         if (this.#heartbeats.keep(due, ms, effects)) this.#beat(due);
@@ -251,7 +243,7 @@ export class Plane {
     if (unknown.some((effect) => effect.kind === "close-stream")) return [...identified, ...unknown];
     const effects = [
       ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
-      ...this.#cancelTimers(stream),
+      ...this.#waitTimers.cancelEnded(stream),
     ];
     this.#mark(stream);
     const owed = stream.identity.siblings.order.takeOwed();
@@ -359,32 +351,6 @@ export class Plane {
     return [];
   }
 
-  #startTimers(stream: Stream, effects: PlaneEffect[]): void {
-    for (const { type, limitMs } of stream.waiting()) {
-      // Who waits for something else now waits for as long as that may take.
-      if (this.#timerOf.get(type)?.ms === limitMs) continue;
-      effects.push(...this.#forgetTimer(type));
-      const timer = ++this.#lastTimer;
-      this.#timers.set(timer, { stream, type, since: this.#present.revision });
-      this.#timerOf.set(type, { timer, ms: limitMs });
-      effects.push({ kind: "start-timer", timer, ms: limitMs });
-    }
-  }
-
-  #cancelTimers(stream: Stream): readonly PlaneEffect[] {
-    if (this.#timerOf.size === 0) return [];
-    const waiting = new Set([...stream.waiting()].map(({ type }) => type));
-    return [...stream.types.values()].flatMap((type) => (waiting.has(type) ? [] : this.#forgetTimer(type)));
-  }
-
-  #forgetTimer(type: TypeStream): readonly PlaneEffect[] {
-    const running = this.#timerOf.get(type);
-    if (running === undefined) return [];
-    this.#timerOf.delete(type);
-    this.#timers.delete(running.timer);
-    return [{ kind: "cancel-timer", timer: running.timer }];
-  }
-
   #expire(timer: number): readonly PlaneEffect[] {
     const due = this.#heartbeats.fired(timer);
     if (due === undefined) return this.#release(timer);
@@ -398,11 +364,10 @@ export class Plane {
   }
 
   #release(timer: number): readonly PlaneEffect[] {
-    const waiting = this.#timers.get(timer);
-    if (waiting === undefined) return [];
-    const { stream, type, since } = waiting;
-    this.#forgetTimer(type);
-    const reports = stream.giveUpWaiting(type, since, this.#present);
+    const fired = this.#waitTimers.fired(timer);
+    if (fired === undefined) return [];
+    const { stream, waiting, since } = fired;
+    const reports = stream.giveUpWaiting(waiting, since, this.#present);
     this.#mark(stream);
     return reports;
   }
@@ -425,7 +390,7 @@ export class Plane {
     if (siblings?.streams.size === 0) this.#siblings.delete(siblings.key);
     for (const type of stream.types.values()) stream.identity.siblings.order.leave(type);
     this.#wake(stream);
-    return [...stream.types.values()].flatMap((type) => this.#forgetTimer(type));
+    return this.#waitTimers.forget(stream);
   }
 }
 

@@ -41,6 +41,13 @@ export interface Siblings {
   readonly order: Order;
 }
 
+/** Something waits: newer content of a type for the ACK of what was sent, or what was to be sent for its place in the order. */
+export interface Waiting {
+  readonly type: TypeStream;
+  readonly what: "ack" | "order";
+  readonly limitMs: number;
+}
+
 /** What became of a turn. */
 export interface Turn {
   readonly effects: readonly PlaneEffect[];
@@ -273,24 +280,26 @@ export class Stream implements OrderedStream {
     return cut === undefined ? [body] : present.parts.of(body, cut);
   }
 
-  /** Types whose newer content waits for an answer, with how long it may. */
-  *waiting(): Iterable<{ readonly type: TypeStream; readonly limitMs: number }> {
+  /** What waits on this stream, and for how long it may. */
+  *waiting(): Iterable<Waiting> {
     const { dialect } = this.identity;
     for (const type of this.#inOrder) {
       if (type.isWaiting(this.view)) {
         const withheld = this.isAggregated ? forKind(dialect.withheldAckLimitMs, type.traits.kind) : undefined;
-        yield { type, limitMs: withheld ?? dialect.ackLimitMs };
-      } else {
-        const wait = this.#waits.get(type) ?? this.#returnOf(type);
-        if (wait !== undefined) yield { type, limitMs: this.#patienceWith(wait) };
+        yield { type, what: "ack", limitMs: withheld ?? dialect.ackLimitMs };
+        // Removals wait for their users when the client has what takes the place of what is gone.
+        if (type instanceof RemovalsLast) continue;
       }
+      const wait = this.#waits.get(type) ?? this.#returnOf(type);
+      if (wait !== undefined) yield { type, what: "order", limitMs: this.#patienceWith(wait) };
     }
   }
 
   /** Nobody waits any longer with what a type had to say at a revision. Nothing is returned if it waits no more. */
-  giveUpWaiting(type: TypeStream, since: number, present: Present): readonly PlaneEffect[] {
+  giveUpWaiting({ type, what }: Waiting, since: number, present: Present): readonly PlaneEffect[] {
     const about = { stream: this.opened.stream, node: this.identity.node, type: type.traits.type };
-    if (type.isWaiting(this.view)) {
+    if (what === "ack") {
+      if (!type.isWaiting(this.view)) return [];
       type.deliveries.release();
       return [report({ kind: "oddity", ...about, what: "ack-overdue" })];
     }
