@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Conversation, delta, node, type Said } from "./support/conversation.ts";
+import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource } from "./support/resources.ts";
 
 const routeTo = (cluster: string): ReturnType<typeof resource> =>
@@ -161,4 +161,70 @@ test("a Listener is followed by what it names before the Cluster that it used go
   expect(says(talk.hear(1, delta(LISTENER, { nonce: "3" })))).toEqual([]);
   expect(says(talk.hear(1, delta(ROUTE, { subscribe: ["r"] })))).toEqual(["r@new"]);
   expect(says(talk.hear(1, delta(ROUTE, { nonce: "4" })))).toEqual(["-old"]);
+});
+
+describe("a route that has to wait", () => {
+  const route = (name: string, cluster: string, label: string): ReturnType<typeof resource> =>
+    resource(ROUTE, name, label, { references: [{ type: CLUSTER, name: cluster }] });
+
+  /** Routes a and b go to `old`; then a goes to a Cluster without endpoints. */
+  function waiting(variant: "sotw" | "delta"): Conversation {
+    const talk = new Conversation();
+    talk.put(plain("old"), route("a", "old", "1"), route("b", "old", "1"));
+    talk.open(1, variant);
+    const ask = (type: typeof CLUSTER, names: readonly string[], first = {}): void => {
+      const [said] = talk.hear(
+        1,
+        variant === "sotw" ? sotw(type, { ...first, names }) : delta(type, { ...first, subscribe: names }),
+      );
+      accept(talk, variant, type, names, said);
+    };
+    ask(CLUSTER, [], { node: node("n") });
+    ask(ROUTE, ["a", "b"]);
+    talk.put(resource(CLUSTER, "empty", "1"), route("a", "empty", "2"));
+    const [brought] = talk.turns();
+    accept(talk, variant, CLUSTER, [], brought);
+    return talk;
+  }
+
+  function accept(
+    talk: Conversation,
+    variant: "sotw" | "delta",
+    type: typeof CLUSTER,
+    names: readonly string[],
+    said: Said | undefined,
+  ): readonly Said[] {
+    const { nonce, version: versionInfo } = said ?? {};
+    return talk.hear(1, variant === "sotw" ? sotw(type, { names, nonce, versionInfo }) : delta(type, { nonce }));
+  }
+
+  test.each(["sotw", "delta"] as const)("holds no other one up (%s)", (variant) => {
+    const talk = waiting(variant);
+    expect(waitsOf(talk)).toMatchObject([{}, { wait: { for: "endpoints", name: "empty" } }]);
+    talk.put(route("b", "old", "2"));
+    const [other] = talk.turns();
+    expect(other?.says).toEqual(["b@2"]);
+    expect(accept(talk, variant, ROUTE, ["a", "b"], other)).toEqual([]);
+    talk.put(resource(ENDPOINTS, "empty", "1"));
+    expect(says(talk.turns())).toEqual(["a@2"]);
+    expect(waitsOf(talk)).toMatchObject([{}, { wait: undefined }]);
+  });
+
+  test.each(["sotw", "delta"] as const)("is not sent when it is as it was before (%s)", (variant) => {
+    const talk = waiting(variant);
+    talk.put(route("a", "old", "1"));
+    expect(says(talk.turns())).toEqual([]);
+    expect(waitsOf(talk)).toMatchObject([{}, { wait: undefined }]);
+  });
+
+  test.each(["sotw", "delta"] as const)("keeps what it goes on using, whatever else is accepted (%s)", (variant) => {
+    const talk = waiting(variant);
+    talk.change({ puts: [route("b", "empty", "2")], deletes: [{ type: CLUSTER, name: "old" }] });
+    expect(says(talk.turns())).toEqual([]);
+    talk.put(resource(ENDPOINTS, "empty", "1"));
+    const [routes] = talk.turns();
+    expect(routes?.says).toEqual(["a@2", "b@2"]);
+    const gone = variant === "sotw" ? "empty@1" : "-old";
+    expect(says(accept(talk, variant, ROUTE, ["a", "b"], routes))).toEqual([gone]);
+  });
 });

@@ -14,6 +14,7 @@ import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries } from "./delivery.ts";
+import { HeldBack } from "./held-back.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { Comparison } from "./resume.ts";
@@ -21,7 +22,7 @@ import { isAsked } from "./selection.ts";
 import { isNamed, Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
 import { candidatesFor, termsBehind } from "./terms.ts";
 import { isTold, type Told, upcomingFrom } from "./told.ts";
-import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
+import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
 /** What is to be said of single names. */
 interface News {
@@ -56,6 +57,7 @@ export class DeltaTypeStream implements TypeStream {
   readonly #ambiguous = new Set<string>();
   /** What the client was told out of turn, ahead of the position; undefined: that it does not exist. */
   readonly #ahead = new Map<string, Mark | undefined>();
+  readonly #heldBack = new HeldBack();
 
   constructor(options: TypeStreamOptions) {
     const { traits, dialect, ttl } = options;
@@ -76,6 +78,14 @@ export class DeltaTypeStream implements TypeStream {
 
   get isPaused(): boolean {
     return this.#comparison !== undefined;
+  }
+
+  get canHoldBack(): boolean {
+    return this.#position !== undefined && this.traits.terms === undefined;
+  }
+
+  get heldBackFrom(): number {
+    return this.#heldBack.from;
   }
 
   onRequest(request: DiscoveryRequest): Understood {
@@ -119,14 +129,15 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   get told(): Told {
-    return { type: this.traits.type, position: this.#position, asked: this.#asked, ahead: this.#ahead };
+    const { type } = this.traits;
+    return { type, position: this.#position, asked: this.#asked, ahead: this.#ahead, heldBack: this.#heldBack };
   }
 
-  next(view: View, present: Present): readonly Answer[] {
+  next(view: View, present: Present, { heldBack }: TurnBounds): readonly Answer[] {
     const here: Position = { view, revision: present.revision };
     if (this.#position === undefined) return this.#firstAnswer(here, present);
-    if (this.deliveries.isBlocked) return this.#outOfTurn(this.#position, here, present);
-    return this.#inTurn(this.#position, here, present);
+    if (this.deliveries.isBlocked) return this.#outOfTurn(this.#position, here, present, heldBack);
+    return this.#inTurn(this.#position, here, present, heldBack);
   }
 
   isWaiting(view: View): boolean {
@@ -275,9 +286,15 @@ export class DeltaTypeStream implements TypeStream {
     );
   }
 
-  #inTurn(position: Position, here: Position, present: Present): readonly Answer[] {
+  #inTurn(
+    position: Position,
+    here: Position,
+    present: Present,
+    heldBack: ReadonlySet<string>,
+  ): readonly Answer[] {
     const { type } = this.traits;
-    const isPlain = this.#asked.size === 0 && this.#ambiguous.size === 0 && this.#ahead.size === 0;
+    const hasOwnNews = this.#asked.size + this.#ambiguous.size + this.#ahead.size > 0;
+    const isPlain = !hasOwnNews && heldBack.size === 0;
     if (isPlain && isStill(position, here.view, type)) return [];
     const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
     if (isPlain && this.subscription.isSoleWildcard && !hasOwnRemovals) {
@@ -299,20 +316,41 @@ export class DeltaTypeStream implements TypeStream {
     for (const [name, told] of this.#ahead) this.#addSince(news, name, told, here.view, present);
     this.#addAsked(news, here.view, present);
     const withheld = this.#withholdRemovals(news, here.view);
+    const told = this.#heldBack.hold(heldBack, this.told, here.view, present, this.subscription);
+    const asked = this.#holdBack(news, heldBack, here.view);
     this.#advance(here, []);
     for (const name of withheld) this.#ahead.set(name, somethingElse);
+    for (const [name, mark] of told) this.#ahead.set(name, mark);
+    for (const term of asked) this.#asked.add(term);
     return this.#answer(news, here, present);
   }
 
+  /** Takes out what has to wait. Returns what is to be answered with it then. */
+  #holdBack(news: News, heldBack: ReadonlySet<string>, view: View): readonly string[] {
+    if (heldBack.size === 0) return [];
+    for (const name of heldBack) news.puts.delete(name);
+    const { type } = this.traits;
+    return [...this.#asked, ...this.#ambiguous].filter((term) =>
+      view.answersTo(type, term).some(({ name }) => heldBack.has(name)),
+    );
+  }
+
   /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
-  #outOfTurn(position: Position, here: Position, present: Present): readonly Answer[] {
+  #outOfTurn(
+    position: Position,
+    here: Position,
+    present: Present,
+    heldBack: ReadonlySet<string>,
+  ): readonly Answer[] {
     if (this.#asked.size === 0 && this.#ambiguous.size === 0) return [];
     const news = noNews();
     this.#addAsked(news, here.view, present);
     this.#doubt(position, here.view, present);
+    const asked = this.#holdBack(news, heldBack, here.view);
     this.#asked.clear();
     this.#fresh.clear();
     this.#ambiguous.clear();
+    for (const term of asked) this.#asked.add(term);
     for (const name of news.puts.keys()) {
       const now = here.view.holder(this.traits.type, name);
       this.#ahead.set(name, now && markOf(now, present.ttls));

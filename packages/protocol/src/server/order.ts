@@ -1,11 +1,10 @@
 import { type Reference, type Resource, referredNames } from "../resource/resource.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Removable } from "./held-over.ts";
-import type { Present } from "./present.ts";
+import { type Present, type Upcoming, unknownUses } from "./present.ts";
 import type { TypeStream } from "./type-stream.ts";
 import type { Wait } from "./wait.ts";
 
@@ -32,6 +31,13 @@ interface UnreadyUser {
   readonly delivery: Delivery;
   /** What the client goes on using is of this revision. */
   readonly from: number;
+}
+
+/** What a type has to wait for. */
+export interface Waits {
+  readonly first: Wait;
+  /** The resources that wait; of a type that cannot hold back single ones, the first of them. */
+  readonly names: ReadonlySet<string>;
 }
 
 /** What an order has to know about types. */
@@ -227,23 +233,38 @@ export class Order {
   }
 
   /**
-   * What a type that uses Clusters has to wait for before it says more; undefined: nothing. Asked once in a turn: a type that
-   * waited long enough is let through once.
+   * What a type that uses Clusters has to wait for before it says all of it; undefined: nothing. Asked once in a turn: a type
+   * that waited long enough is let through once.
    */
-  waitOf(user: TypeStream, view: View, present: Present): Wait | undefined {
+  waitsOf(user: TypeStream, view: View, present: Present): Waits | undefined {
     if (this.#clusters.size === 0 && !this.#awaitsClusters) return undefined;
     if (!this.#users.has(user) || !user.hasNews(view)) return undefined;
     if (this.#overruled.delete(user)) return undefined;
-    if (this.#clusters.size === 0) return this.#waitOfUnasked(user, view, present);
+    const waitOf = this.#clusters.size === 0 ? this.#unaskedGate(view) : this.#gate(user, view, present);
+    if (waitOf === undefined) return undefined;
+    let first: Wait | undefined;
+    const names = new Set<string>();
+    for (const upcoming of user.upcoming(view, present)) {
+      const wait = waitOf(upcoming);
+      if (wait === undefined) continue;
+      first ??= wait;
+      names.add(upcoming.resource.name);
+      if (!user.canHoldBack) break;
+    }
+    return first === undefined ? undefined : { first, names };
+  }
+
+  /** What each upcoming resource waits for; undefined if none can wait for anything. */
+  #gate(user: TypeStream, view: View, present: Present): ((upcoming: Upcoming) => Wait | undefined) | undefined {
     const clusters = [...this.#clusters.keys()];
     const isKnown = this.#newcomers.size === 0 && this.#unknown === undefined && !this.#mayWarm;
     // Where the client has every Cluster, only what is used from now on has to be looked at.
     const hasAll = isKnown && !clusters.some((type) => type.hasNews(view));
     if (hasAll && user.position === undefined && this.#unready.size === 0) return undefined;
     const gates = clusters.map((type) => this.#gateOf(type, view, present));
-    for (const { resource, replaces } of user.upcoming(view, present)) {
-      const before = replaces ?? (this.#isAwaited(resource) ? unknownPast : undefined);
-      if (hasAll && before === undefined) continue;
+    return ({ resource, replaces }) => {
+      const before = replaces ?? (this.#isAwaited(resource) ? unknownUses : undefined);
+      if (hasAll && before === undefined) return undefined;
       for (const { type, waitFor } of gates) {
         const anew = before && present.newUses(resource, before, type);
         for (const name of (hasAll ? anew : undefined) ?? referredNames(resource, type)) {
@@ -251,18 +272,18 @@ export class Order {
           if (wait !== undefined) return { for: wait, name };
         }
       }
-    }
-    return undefined;
+      return undefined;
+    };
   }
 
   /** A client that came back may hold less than it reports: it does not ask for Clusters before none warms. */
-  #waitOfUnasked(user: TypeStream, view: View, present: Present): Wait | undefined {
-    for (const { resource } of user.upcoming(view, present)) {
+  #unaskedGate(view: View): (upcoming: Upcoming) => Wait | undefined {
+    return ({ resource }) => {
       for (const { type, name } of resource.references) {
         if (this.#isCluster(type) && view.holder(type, name) !== undefined) return { for: "cluster", name };
       }
-    }
-    return undefined;
+      return undefined;
+    };
   }
 
   /** What the removal of a Cluster that is gone since a revision waits for. */
@@ -389,7 +410,7 @@ export class Order {
   #settledTo(user: TypeStream, view: View, present: Present): number {
     const { deliveries, position } = user;
     // What is asked for or lies in another view may be of any age; it is the order of changes that counts here.
-    const behind = Math.min(position?.revision ?? -1, present.revision - 1);
+    const behind = Math.min(position?.revision ?? -1, user.heldBackFrom, present.revision - 1);
     const told = user.hasNews(view) ? behind : present.revision;
     const answered = Math.max(this.#overruledTo, Math.min(told, deliveries.answeredTo));
     return Math.min(answered, deliveries.refusedFrom);
@@ -412,6 +433,3 @@ interface Gate {
   /** What has to come before a Cluster is used; `anew`: what was not used before, undefined where nothing was. */
   readonly waitFor: (name: string, anew: ReadonlySet<string> | undefined) => "cluster" | "endpoints" | undefined;
 }
-
-/** Something was there, and it is not known what it used. */
-const unknownPast: Pick<Past, "references"> = { references: [] };

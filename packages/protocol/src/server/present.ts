@@ -30,8 +30,14 @@ import type { Scope, Subscription } from "./subscription.ts";
 /** Something that is about to be sent, and what it takes the place of; undefined where that is not known. */
 export interface Upcoming {
   readonly resource: Resource;
-  readonly replaces: Past | undefined;
+  readonly replaces: Uses | undefined;
 }
+
+/** What something refers to. */
+export type Uses = Pick<Past, "references">;
+
+/** Something was there, and it is not known what it used. */
+export const unknownUses: Uses = { references: [] };
 
 /** What two presents of one state have in common, and in what they differ. */
 interface PresentOptions {
@@ -359,7 +365,7 @@ export class Present {
   }
 
   /** What of a type a resource names that the one before it did not; found once for all who are told of it. */
-  newUses(resource: Resource, before: Pick<Past, "references">, type: TypeUrl): ReadonlySet<string> {
+  newUses(resource: Resource, before: Uses, type: TypeUrl): ReadonlySet<string> {
     const known = remembered(this.#newUses, resource, () => new Map<object, Map<TypeUrl, ReadonlySet<string>>>());
     const byType = remembered(known, before, () => new Map<TypeUrl, ReadonlySet<string>>());
     return remembered(byType, type, () => {

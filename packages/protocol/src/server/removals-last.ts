@@ -11,7 +11,7 @@ import type { Present, Upcoming } from "./present.ts";
 import { SotwTypeStream } from "./sotw.ts";
 import { isNamed, type Scope, type Subscription } from "./subscription.ts";
 import type { Told } from "./told.ts";
-import type { Answer, TypeStream, Understood } from "./type-stream.ts";
+import type { Answer, TurnBounds, TypeStream, Understood } from "./type-stream.ts";
 
 /**
  * Clusters on one stream, of which those that are gone are removed last: until then delta is not told, and State of the
@@ -95,10 +95,19 @@ export class RemovalsLast implements TypeStream {
     return this.#machine.isWaiting(view) || (!this.#heldOver.isEmpty && this.deliveries.isBlocked);
   }
 
-  next(view: View, present: Present, removable: Removable): readonly Answer[] {
+  get canHoldBack(): boolean {
+    return false;
+  }
+
+  get heldBackFrom(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  next(view: View, present: Present, bounds: TurnBounds): readonly Answer[] {
+    const { removable } = bounds;
     if (this.#reported !== undefined) this.#takeUp(this.#reported, view, present);
     const before = this.position;
-    const answers = this.#machine.next(view, present, removable);
+    const answers = this.#machine.next(view, present, bounds);
     if (before !== undefined && this.position !== before) {
       this.#heldOver = present.carryOver(this.#heldOver, before, view, this.traits.type);
     }

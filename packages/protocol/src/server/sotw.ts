@@ -10,11 +10,12 @@ import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries, type Delivery } from "./delivery.ts";
+import { HeldBack } from "./held-back.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { isNamed, Subscription, understandChange } from "./subscription.ts";
 import { isTold, type Told, upcomingFrom } from "./told.ts";
-import type { Answer, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
+import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
 /** State of the World for one type on one stream. */
 export class SotwTypeStream implements TypeStream {
@@ -38,6 +39,7 @@ export class SotwTypeStream implements TypeStream {
   readonly #placeheld = new Set<string>();
   /** Told out of turn, ahead of the position. */
   readonly #ahead = new Map<string, Mark | undefined>();
+  readonly #heldBack = new HeldBack();
   /** Given up by a request that was stale. */
   readonly #doubted = new Set<string>();
   #mustAnswer = false;
@@ -112,20 +114,30 @@ export class SotwTypeStream implements TypeStream {
       position: this.#mustAnswer ? undefined : this.#position,
       asked: this.#asked,
       ahead: this.#ahead,
+      heldBack: this.#heldBack,
     };
   }
 
-  next(view: View, present: Present): readonly Answer[] {
+  get canHoldBack(): boolean {
+    const isByName = !this.traits.isFullState && this.traits.terms === undefined;
+    return isByName && this.#position !== undefined && !this.#mustAnswer;
+  }
+
+  get heldBackFrom(): number {
+    return this.#heldBack.from;
+  }
+
+  next(view: View, present: Present, { heldBack }: TurnBounds): readonly Answer[] {
     const here: Position = { view, revision: present.revision };
     if (this.#position === undefined) return this.#firstAnswer(here, present);
     if (this.deliveries.isBlocked && !this.#mustAnswer) {
       if (this.#asked.size === 0) return [];
-      if (!this.traits.isFullState) return this.#outOfTurn(here, present);
+      if (!this.traits.isFullState) return this.#outOfTurn(here, present, heldBack);
     }
     if (this.#isInSync(this.#position, here)) return [];
     return this.traits.isFullState
       ? this.#fullState(this.#position, here, present)
-      : this.#changed(this.#position, here, present);
+      : this.#changed(this.#position, here, present, heldBack);
   }
 
   isWaiting(view: View): boolean {
@@ -278,7 +290,12 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /** Of a named type only what changed or is asked for (S-RES-05); what is gone cannot be said. */
-  #changed(position: Position, here: Position, present: Present): readonly Answer[] {
+  #changed(
+    position: Position,
+    here: Position,
+    present: Present,
+    heldBack: ReadonlySet<string>,
+  ): readonly Answer[] {
     const { type } = this.traits;
     if (this.#mustAnswer && this.subscription.isSoleWildcard) {
       const body = present.wholeBody("sotw", here.view, type);
@@ -290,7 +307,7 @@ export class SotwTypeStream implements TypeStream {
     }
     const { puts } = present.selectChanges(position, here.view, type, this.subscription);
     if (this.#placeheld.size > 0) for (const put of puts) this.#placeheld.delete(put.name);
-    if (this.#asked.size === 0 && this.#ahead.size === 0) {
+    if (this.#asked.size + this.#ahead.size + heldBack.size === 0) {
       if (puts.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed: [], missing: [] });
       const body = present.selectionBody("sotw", here.view, type, this.subscription, make, position);
@@ -303,16 +320,29 @@ export class SotwTypeStream implements TypeStream {
       if (now !== undefined && !present.isSame(now, told)) byName.set(name, now);
     }
     for (const found of this.#findAsked(here.view, present)) byName.set(found.name, found);
-    if (byName.size === 0) return this.#advance(here, []);
-    return this.#advance(here, [this.#own(here, present, [...byName.values()])]);
+    for (const name of heldBack) byName.delete(name);
+    const told = this.#heldBack.hold(heldBack, this.told, here.view, present, this.subscription);
+    const asked = this.#waitingAmong(heldBack, here.view);
+    this.#advance(here, []);
+    for (const [name, mark] of told) this.#ahead.set(name, mark);
+    for (const term of asked) this.#asked.add(term);
+    return byName.size === 0 ? [] : [this.#own(here, present, [...byName.values()])];
   }
 
-  #outOfTurn(here: Position, present: Present): readonly Answer[] {
-    const found = [...new Set(this.#findAsked(here.view, present))];
+  /** What was asked for and has to wait. */
+  #waitingAmong(heldBack: ReadonlySet<string>, view: View): readonly string[] {
+    if (heldBack.size === 0) return [];
+    return [...this.#asked].filter((term) => this.#find(view, term).some(({ name }) => heldBack.has(name)));
+  }
+
+  #outOfTurn(here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
+    const found = [...new Set(this.#findAsked(here.view, present))].filter(({ name }) => !heldBack.has(name));
+    const asked = this.#waitingAmong(heldBack, here.view);
     // Who asked for what is not there has to be told when it is, even if it is then what it was before.
     for (const term of this.#asked) if (this.#find(here.view, term).length === 0) this.#ahead.set(term, undefined);
     this.#asked.clear();
     this.#fresh.clear();
+    for (const term of asked) this.#asked.add(term);
     if (found.length === 0) return [];
     for (const { name } of found) {
       const now = here.view.holder(this.traits.type, name);

@@ -13,6 +13,7 @@ import { DeltaTypeStream } from "./delta.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { StreamOpened } from "./event.ts";
 import { Beats } from "./heartbeat.ts";
+import { nothingHeldBack } from "./held-back.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
 import type { StreamState, TypeState } from "./inspect.ts";
 import type { Order, OrderedStream } from "./order.ts";
@@ -146,9 +147,9 @@ export class Stream implements OrderedStream {
     if (before !== nothing) this.#waits = new Map();
     let isUnfinished = false;
     for (const type of this.#inOrder) {
-      const wait = order.waitOf(type, this.view, present);
-      if (wait === undefined) this.#speak(type, present, effects, owed);
-      else this.#waits.set(type, wait);
+      const waits = order.waitsOf(type, this.view, present);
+      if (waits !== undefined) this.#waits.set(type, waits.first);
+      if (waits === undefined || type.canHoldBack) this.#speak(type, present, effects, owed, waits?.names);
       isUnfinished = type.isPaused;
       if (isUnfinished) break;
     }
@@ -226,18 +227,26 @@ export class Stream implements OrderedStream {
     });
   }
 
-  #speak(type: TypeStream, present: Present, effects: PlaneEffect[], owed: Map<TypeUrl, Set<string>>): void {
+  #speak(
+    type: TypeStream,
+    present: Present,
+    effects: PlaneEffect[],
+    owed: Map<TypeUrl, Set<string>>,
+    heldBack = nothingHeldBack,
+  ): void {
     const { position: from, heldOver } = type;
+    // What was held back until now the client was told of as long ago as it was held back.
+    const toldTo = from && Math.min(from.revision, type.heldBackFrom);
     const isOrdered = type instanceof RemovalsLast;
     const removable = isOrdered ? this.identity.siblings.order.removable(present) : everything;
     const wasBlocked = type.deliveries.isBlocked;
     const seen = this.#presentFor(type, present);
-    const made = type.next(this.view, seen, removable);
+    const made = type.next(this.view, seen, { removable, heldBack });
     const answers = this.#errors.tell(type, made, { view: this.view, present: seen, wasBlocked });
     for (const answer of answers) {
       const at = this.identity.siblings.order.count();
       for (const body of this.#partsOf(answer.body, type.traits, seen)) {
-        const delivery = this.#deliver(type, { ...answer, body }, at, from, present);
+        const delivery = this.#deliver(type, { ...answer, body }, at, toldTo, present);
         effects.push(...this.#sendEffects(delivery));
         const { order } = this.identity.siblings;
         if (isOrdered)
@@ -378,7 +387,7 @@ export class Stream implements OrderedStream {
     type: TypeStream,
     { body, isInTurn }: Answer,
     at: number,
-    from: Position | undefined,
+    toldTo: number | undefined,
     present: Present,
   ): Delivery {
     const delivery = {
@@ -386,12 +395,12 @@ export class Stream implements OrderedStream {
       body,
       revision: present.revision,
       // What is sent brings the client up to now, whatever it was told before.
-      from: isInTurn && from !== undefined ? Math.min(from.revision, present.revision - 1) : undefined,
+      from: isInTurn && toldTo !== undefined ? Math.min(toldTo, present.revision - 1) : undefined,
       at,
       isInTurn,
     };
     type.deliveries.open(delivery);
-    const isWhole = from === undefined || (type.traits.isFullState && this.opened.variant === "sotw");
+    const isWhole = toldTo === undefined || (type.traits.isFullState && this.opened.variant === "sotw");
     if (isWhole && body.ttls === "told") this.#beats.confirm(type);
     return delivery;
   }

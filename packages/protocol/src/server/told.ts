@@ -2,6 +2,7 @@ import type { Mark } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
+import type { HeldBack } from "./held-back.ts";
 import type { Present, Upcoming } from "./present.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -14,6 +15,8 @@ export interface Told {
   readonly asked: ReadonlySet<string>;
   /** What was told out of turn, ahead of the position; undefined: that it does not exist. */
   readonly ahead: ReadonlyMap<string, Mark | undefined>;
+  /** What is held back, among what is ahead or asked. */
+  readonly heldBack?: Pick<HeldBack, "has" | "replacedBy">;
 }
 
 /** Whether a client was told of a name as it stands now. */
@@ -25,13 +28,18 @@ export function isTold({ type, position, asked, ahead }: Told, name: string, vie
 
 /** What a client is about to be told. */
 export function* upcomingFrom(
-  { type, position, asked, ahead }: Told,
+  { type, position, asked, ahead, heldBack }: Told,
   view: View,
   present: Present,
   subscription: Subscription,
 ): Iterable<Upcoming> {
-  yield* present.upcoming(position, view, type, subscription);
+  for (const upcoming of present.upcoming(position, view, type, subscription)) {
+    // What it would take the place of is not what lies at the position.
+    if (heldBack?.has(upcoming.resource.name) !== true) yield upcoming;
+  }
   for (const term of [...asked, ...ahead.keys()]) {
-    for (const resource of view.answersTo(type, term)) yield { resource, replaces: undefined };
+    for (const resource of view.answersTo(type, term)) {
+      yield { resource, replaces: heldBack?.replacedBy(resource.name) };
+    }
   }
 }

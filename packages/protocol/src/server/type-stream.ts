@@ -54,6 +54,14 @@ export interface Answer {
   readonly newcomers?: ReadonlySet<string> | "unknown" | undefined;
 }
 
+/** What a turn may not say yet. */
+export interface TurnBounds {
+  /** Of Clusters that are gone only these are removed; the others are held over. */
+  readonly removable: Removable;
+  /** Resources that are held back. */
+  readonly heldBack: ReadonlySet<string>;
+}
+
 /** One resource type on one stream: the interface that both variants implement. */
 export interface TypeStream {
   readonly traits: TypeTraits;
@@ -68,16 +76,17 @@ export interface TypeStream {
   readonly isPaused: boolean;
   /** What the client goes on holding although it is gone; always empty but for Clusters. */
   readonly heldOver: HeldOverSet;
+  /** Single resources can be held back while others are sent. */
+  readonly canHoldBack: boolean;
+  /** The revision before the oldest resource that is held back. Infinite: none is. */
+  readonly heldBackFrom: number;
   onRequest(request: DiscoveryRequest): Understood;
   /** Asks for names on the client's behalf, whatever their version. Returns whether any is subscribed to. */
   owe(names: Iterable<string>): boolean;
   /** There may be something that the client has to hear. */
   hasNews(view: View): boolean;
-  /**
-   * What the client has to hear now, from the newest state. Of Clusters that are gone only what is removable is
-   * removed, the others are held over.
-   */
-  next(view: View, present: Present, removable: Removable): readonly Answer[];
+  /** What the client has to hear now, from the newest state. */
+  next(view: View, present: Present, bounds: TurnBounds): readonly Answer[];
   /** Whether the client was told of a name as it stands now. */
   isTold(name: string, view: View, present: Present): boolean;
   /** What `next` would send now. More than that does no harm. */

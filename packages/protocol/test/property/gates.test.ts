@@ -31,7 +31,7 @@ const rules: readonly Rule[] = [
   },
   {
     is: "what names a Cluster waits for it",
-    remove: () => vi.spyOn(Order.prototype, "waitOf").mockReturnValue(undefined),
+    remove: () => vi.spyOn(Order.prototype, "waitsOf").mockReturnValue(undefined),
   },
   {
     is: "a new Cluster counts when it is accepted",
