@@ -228,3 +228,37 @@ describe("a route that has to wait", () => {
     expect(says(accept(talk, variant, ROUTE, ["a", "b"], routes))).toEqual([gone]);
   });
 });
+
+describe("a Cluster that a client asks for by name, as gRPC does", () => {
+  /** In sync by names; then a swap, of which the client accepts the route while calls to `old` are under way. */
+  function swappedByName(): Conversation {
+    const talk = new Conversation({ dialect: { orderLimitMs: 10_000 } });
+    talk.put(plain("old"), routeTo("old"));
+    talk.open(1, "sotw");
+    talk.hear(1, sotw(ROUTE, { node: node("n", "gRPC Java"), names: ["r"] }));
+    talk.hear(1, sotw(ROUTE, { nonce: "1", names: ["r"] }));
+    talk.hear(1, sotw(CLUSTER, { names: ["old"] }));
+    talk.hear(1, sotw(CLUSTER, { nonce: "2", names: ["old"] }));
+    expect(says(swap(talk))).toEqual(["r@new"]);
+    expect(says(talk.hear(1, sotw(ROUTE, { nonce: "3", names: ["r"] })))).toEqual([]);
+    return talk;
+  }
+
+  test("is there until the client gives it up", () => {
+    const talk = swappedByName();
+    expect(waitsOf(talk)).toMatchObject([{ wait: { for: "release", name: "old" }, heldOver: ["old"] }, {}]);
+    const [both] = talk.hear(1, sotw(CLUSTER, { nonce: "2", names: ["old", "new"] }));
+    expect(both?.says).toEqual(["new@1", "old@1"]);
+    talk.hear(1, sotw(CLUSTER, { nonce: both?.nonce, names: ["old", "new"] }));
+    talk.hear(1, sotw(CLUSTER, { nonce: both?.nonce, names: ["new"] }));
+    expect(waitsOf(talk)).toMatchObject([{ wait: undefined, heldOver: [] }, {}]);
+  });
+
+  test("goes after the limit from a client that does not give it up, which is told of", () => {
+    const talk = swappedByName();
+    const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []));
+    talk.fire(timers.at(-1) ?? -1);
+    expect(says(talk.turns())).toEqual([""]);
+    expect(reportsOf(talk)).toEqual(["wait-began users", "order-overdue release", "wait-ended release"]);
+  });
+});

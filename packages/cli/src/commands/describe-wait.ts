@@ -6,6 +6,7 @@ export function describeWait(waits: TypeAnswer["waits"], heldOver: readonly stri
   if (waits === undefined) return kept;
   if (waits.for === "cluster") return [`waits until cluster ${waits.name} is in use`, ...kept];
   if (waits.for === "endpoints") return [`waits until cluster ${waits.name} has endpoints`, ...kept];
+  if (waits.for === "release") return [`${kept.join("")} until the client gives it up`.trim()];
   if (waits.for === "return") return [`${kept.join("")} until the client has asked for all that it uses`.trim()];
   const what = waits.shortName ?? waits.type ?? "";
   const until = waits.refused === true ? `the refused ${what} is mended` : `${what} is accepted`;

@@ -286,12 +286,7 @@ export class DeltaTypeStream implements TypeStream {
     );
   }
 
-  #inTurn(
-    position: Position,
-    here: Position,
-    present: Present,
-    heldBack: ReadonlySet<string>,
-  ): readonly Answer[] {
+  #inTurn(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
     const { type } = this.traits;
     const hasOwnNews = this.#asked.size + this.#ambiguous.size + this.#ahead.size > 0;
     const isPlain = !hasOwnNews && heldBack.size === 0;
@@ -336,12 +331,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
-  #outOfTurn(
-    position: Position,
-    here: Position,
-    present: Present,
-    heldBack: ReadonlySet<string>,
-  ): readonly Answer[] {
+  #outOfTurn(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
     if (this.#asked.size === 0 && this.#ambiguous.size === 0) return [];
     const news = noNews();
     this.#addAsked(news, here.view, present);

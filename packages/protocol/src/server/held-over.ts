@@ -75,6 +75,8 @@ export const nothingHeldOver: HeldOverSet = new HeldOverSet(new Map());
 export interface Removable {
   /** Clusters that are gone since this revision or before. */
   readonly to: number;
+  /** The same of Clusters that the client asks for by name: as long as it does, requests may be on their way there. */
+  readonly namedTo: number;
   /** Clusters that nothing the client was told of may use yet, whenever they go; undefined: there are none. */
   readonly isUnused: ((name: string) => boolean) | undefined;
 }

@@ -302,10 +302,12 @@ export class Order {
   /** Which Clusters that are gone may be removed. */
   removable(present: Present): Removable {
     let to = this.#isReturning ? -1 : present.revision;
-    if (this.#users.size === 0) return { to, isUnused: undefined };
+    if (this.#users.size === 0) return { to, namedTo: to, isUnused: undefined };
     for (const [user, { view }] of this.#users) to = Math.min(to, this.#settledTo(user, view, present));
+    to = Math.min(to, Math.max(this.#overruledTo, this.#readyTo(present)));
     return {
-      to: Math.min(to, Math.max(this.#overruledTo, this.#readyTo(present))),
+      to,
+      namedTo: Math.min(to, this.#overruledTo),
       isUnused: this.#newcomers.size === 0 ? undefined : (name) => this.#newcomers.has(name),
     };
   }

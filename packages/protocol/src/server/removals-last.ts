@@ -1,5 +1,6 @@
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
+import { isGlob } from "../resource/resource-name.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import type { Position } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
@@ -23,6 +24,8 @@ export class RemovalsLast implements TypeStream {
   #heldOver = nothingHeldOver;
   /** What was asked for when the client was last told. */
   #asked: Scope;
+  /** Whether there is no collection among the names, looked up when they change. */
+  #named: { readonly names: ReadonlySet<string>; readonly each: boolean } = { names: new Set(), each: true };
   /** The version that a client of State of the World came back with, until it is looked up. */
   #reported: string | undefined;
   /** What the first answer brings such a client. */
@@ -99,12 +102,21 @@ export class RemovalsLast implements TypeStream {
     return false;
   }
 
+  /** A Cluster that is gone and that the client has not given up yet; undefined: none waits for that. */
+  get unreleased(): string | undefined {
+    if (!this.#namesEach() || this.deliveries.isBlocked) return undefined;
+    const [name] = this.#heldOver.names.keys();
+    return name;
+  }
+
   get heldBackFrom(): number {
     return Number.POSITIVE_INFINITY;
   }
 
   next(view: View, present: Present, bounds: TurnBounds): readonly Answer[] {
-    const { removable } = bounds;
+    const { to, namedTo } = bounds.removable;
+    // What it does not name any more, it has dropped itself.
+    const removable = this.#namesEach() ? { ...bounds.removable, to: Math.min(to, namedTo) } : bounds.removable;
     if (this.#reported !== undefined) this.#takeUp(this.#reported, view, present);
     const before = this.position;
     const answers = this.#machine.next(view, present, bounds);
@@ -117,6 +129,13 @@ export class RemovalsLast implements TypeStream {
         : this.#sotw(answers, before, view, present, removable);
     if (this.#variant === "sotw" && this.position !== before) this.#asked = this.subscription.scope;
     return told;
+  }
+
+  /** The client asks for each Cluster by its name, and gives up each that it does not use any more, as gRPC does. */
+  #namesEach(): boolean {
+    const { isWildcard, names } = this.subscription;
+    if (this.#named.names !== names) this.#named = { names, each: ![...names].some(isGlob) };
+    return !isWildcard && this.#named.each;
   }
 
   /** Finds out what a client holds that came back with a version. */

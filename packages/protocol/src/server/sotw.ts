@@ -290,12 +290,7 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /** Of a named type only what changed or is asked for (S-RES-05); what is gone cannot be said. */
-  #changed(
-    position: Position,
-    here: Position,
-    present: Present,
-    heldBack: ReadonlySet<string>,
-  ): readonly Answer[] {
+  #changed(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
     const { type } = this.traits;
     if (this.#mustAnswer && this.subscription.isSoleWildcard) {
       const body = present.wholeBody("sotw", here.view, type);

@@ -61,7 +61,11 @@ export interface Turn {
 }
 
 const nothing: ReadonlyMap<TypeStream, Wait> = new Map();
-const everything: Removable = { to: Number.POSITIVE_INFINITY, isUnused: undefined };
+const everything: Removable = {
+  to: Number.POSITIVE_INFINITY,
+  namedTo: Number.POSITIVE_INFINITY,
+  isUnused: undefined,
+};
 
 const returning: Wait = { for: "return" };
 
@@ -156,7 +160,7 @@ export class Stream implements OrderedStream {
     for (const type of this.#inOrder) {
       if (isUnfinished || type.heldOver.isEmpty) continue;
       this.#speak(type, present, effects, owed);
-      const wait = type.heldOver.isEmpty ? undefined : order.removalWaitOf(type.heldOver.oldest, present);
+      const wait = this.#removalWaitOf(type, present);
       if (wait !== undefined) this.#waits.set(type, wait);
     }
     if (this.#beats.isDue && !isUnfinished) this.#beat(present, effects);
@@ -193,6 +197,15 @@ export class Stream implements OrderedStream {
 
   #presentFor({ traits, ttl }: TypeStream, present: Present): Present {
     return present.forTtls(traits.type, ttl, this.view);
+  }
+
+  #removalWaitOf(type: TypeStream, present: Present): Wait | undefined {
+    const { heldOver } = type;
+    if (heldOver.isEmpty) return undefined;
+    const wait = this.identity.siblings.order.removalWaitOf(heldOver.oldest, present);
+    if (wait !== undefined || !(type instanceof RemovalsLast)) return wait;
+    const { unreleased } = type;
+    return unreleased === undefined ? undefined : { for: "release", name: unreleased };
   }
 
   get isAggregated(): boolean {
@@ -300,7 +313,9 @@ export class Stream implements OrderedStream {
         if (type instanceof RemovalsLast) continue;
       }
       const wait = this.#waits.get(type) ?? this.#returnOf(type);
-      if (wait !== undefined) yield { type, what: "order", limitMs: this.#patienceWith(wait) };
+      // Nothing but another version ends the wait for what was refused.
+      if (wait !== undefined && !(wait.for === "users" && wait.isRefused))
+        yield { type, what: "order", limitMs: this.#patienceWith(wait) };
     }
   }
 
@@ -326,7 +341,7 @@ export class Stream implements OrderedStream {
       return [];
     }
     this.#waited.delete(type);
-    if (wait.for === "users") order.overruleRemovals(since);
+    if (wait.for === "users" || wait.for === "release") order.overruleRemovals(since);
     else order.overruleUser(type, this.view, present);
     return [report({ kind: "order-overdue", ...about, wait })];
   }

@@ -8,5 +8,7 @@ export type Wait =
   | { readonly for: "endpoints"; readonly name: string }
   /** The client came back, and may not have asked yet for all that it uses. */
   | { readonly for: "return" }
+  /** The client asks for a Cluster that is gone by its name, and has not given it up yet. */
+  | { readonly for: "release"; readonly name: string }
   /** Something that may use the Clusters that are gone is unsent, unanswered or refused: resources of that type. */
   | { readonly for: "users"; readonly type: TypeUrl; readonly isRefused: boolean };

@@ -27,7 +27,11 @@ const rules: readonly Rule[] = [
   {
     is: "a Cluster is removed when nothing uses it any more",
     remove: () =>
-      vi.spyOn(Order.prototype, "removable").mockReturnValue({ to: Number.POSITIVE_INFINITY, isUnused: undefined }),
+      vi.spyOn(Order.prototype, "removable").mockReturnValue({
+        to: Number.POSITIVE_INFINITY,
+        namedTo: Number.POSITIVE_INFINITY,
+        isUnused: undefined,
+      }),
   },
   {
     is: "what names a Cluster waits for it",

@@ -87,9 +87,12 @@ export class World {
       digest,
       traits,
       placement: (node) => VIEWS[Number(node.id)] ?? [],
-      dialect: { separateResumeGraceMs: SHORT_MS },
+      dialect: {
+        separateResumeGraceMs: SHORT_MS,
+        orderLimitMs: SHORT_MS,
+        ...(trouble.maxResponseBytes === undefined ? {} : { maxResponseBytes: trouble.maxResponseBytes }),
+      },
       ...(trouble.trims ? { maxJournalLines: FEW_LINES } : {}),
-      ...(trouble.maxResponseBytes === undefined ? {} : { dialect: { maxResponseBytes: trouble.maxResponseBytes } }),
     });
     const wild = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: true, names: [], isFullState: true }));
     const named = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: false, names: ["a"], isFullState: true }));

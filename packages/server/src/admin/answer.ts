@@ -149,9 +149,9 @@ export interface TypeAnswer {
 export interface WaitAnswer {
   /**
    * `cluster`: the client has to accept a cluster. `endpoints`: a cluster has to get endpoints. `users`: the client has to
-   * accept what may still use a cluster that is gone. `return`: the client came back, and is given time to ask for what it uses.
+   * accept what may still use a cluster that is gone. `release`: the client asks for a cluster that is gone by its name. `return`: the client came back, and is given time to ask for what it uses.
    */
-  readonly for: "cluster" | "endpoints" | "users" | "return";
+  readonly for: "cluster" | "endpoints" | "users" | "release" | "return";
   /** The cluster. */
   readonly name?: string;
   /** The type that has to be accepted. */
