@@ -167,8 +167,19 @@ describeWith("envoy", "Envoy", () => {
       // Each of its streams comes back after a pause of its own.
       await load.answeredBy(blue.name, 30_000);
       site.write({ "swap.json": undefined });
-      await onlyCluster(world, "extra");
+      // Streams of their own get half a minute to ask for what they use before anything is removed.
+      await onlyCluster(world, "extra", 60_000);
       await settle(world, "restart", 1);
+    });
+
+    test("loses no request when a cluster was swapped for another while the server was down", async () => {
+      const { site, load, green, server } = world;
+      await server.kill();
+      site.write({ "extra.json": undefined, ...swapTo(mode, "meanwhile", green.port) });
+      await server.start();
+      await load.answeredBy(green.name, 60_000);
+      await onlyCluster(world, "meanwhile", 60_000);
+      await settle(world, "swap while down", 1);
     });
   });
 

@@ -155,8 +155,12 @@ export async function dumpedNames(envoy: Envoy, section: string, field: string):
 }
 
 /** Waits until Envoy has one cluster and no other. */
-export async function onlyCluster({ envoy }: Pick<LoadedEnvoy, "envoy">, name: string): Promise<void> {
-  await until({ says: `${name} is the only cluster`, withinMs: 5_000 }, async () => {
+export async function onlyCluster(
+  { envoy }: Pick<LoadedEnvoy, "envoy">,
+  name: string,
+  withinMs = 5_000,
+): Promise<void> {
+  await until({ says: `${name} is the only cluster`, withinMs }, async () => {
     return (await clusterNames(envoy)).join() === name;
   });
 }
