@@ -85,16 +85,27 @@ function story(name: GrpcClientName): void {
 
   test("G3: loses no call when one cluster is swapped for another in one edit", async () => {
     const rounds = times(2, 50);
+    site.write({ "swap.json": serviceOn("svc-swap", "swap-first", blue.port) });
+    await client.add("svc-swap", { rate: 200 });
+    await client.lastIs("svc-swap", "blue", FIRST_CALL_MS);
     for (let round = 0; round < rounds; round++) {
       const backend = round % 2 === 0 ? green : blue;
-      site.write({ "svc-a.json": serviceOn("svc-a", `swap-${round}`, backend.port) });
-      await client.lastIs("svc-a", backend.name, 3_000);
+      site.write({ "swap.json": serviceOn("svc-swap", `swap-${round}`, backend.port) });
+      await client.lastIs("svc-swap", backend.name, 3_000);
     }
-    for (const backend of [green, blue]) {
-      site.write({ "svc-a.json": grpcService("svc-a", [backend.port]) });
-      await client.lastIs("svc-a", backend.name, 3_000);
-    }
-    expect(await failedBesideRace("svc-a")).toEqual({});
+    const { ok, failed: failures } = await client.counts("svc-swap");
+    const lostInRace = failures.filter(({ text }) => text.includes(GO_RACE)).reduce((sum, { count }) => sum + count, 0);
+    const lost = await failedBesideRace("svc-swap");
+    const answered = Object.values(ok).reduce((sum, count) => sum + count, 0);
+    note(
+      "G3 swaps",
+      name,
+      "swaps: calls, lost, lost in grpc-go's race",
+      [`${rounds}: ${answered}`, JSON.stringify(lost), lostInRace].join(", "),
+    );
+    expect(lost).toEqual({});
+    await client.remove("svc-swap");
+    site.write({ "swap.json": undefined });
   });
 
   test("G4: keeps its cluster when the new one is refused, says so once, and takes the fix", async () => {

@@ -26,6 +26,7 @@ const kindNames = {
   bytes: "size (`64MiB`)",
   duration: "time (`500ms`, `30s`, `1h`)",
   address: "`host:port`, `:port` or `off`",
+  "path-or-off": "a path, or `off`",
   path: "path",
   paths: "one or more paths",
   texts: "one or more texts",

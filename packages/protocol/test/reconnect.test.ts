@@ -61,6 +61,16 @@ describe("a delta client that comes back with a Cluster that is gone", () => {
     expect(talk.asked.at(-1)).toMatchObject({ kind: "start-timer", ms: 30_000 });
   });
 
+  test("keeps what goes before the stream of its routes is back", () => {
+    const talk = new Conversation();
+    talk.put(plain("old"), routeTo("old"));
+    talk.open(1, "delta", CLUSTER);
+    talk.hear(1, delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old")) }));
+    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
+    expect(says(talk.turns())).toEqual(["new@1"]);
+  });
+
   test("waits no longer than it has to for what it does not hold itself", () => {
     const talk = swapped();
     talk.open(1, "delta");

@@ -48,7 +48,6 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
       type,
       waited_for: wait.for,
       name: wait.for === "return" ? undefined : printable(wait.for === "users" ? wait.type : wait.name, 200),
-      refused: wait.for === "users" ? wait.isRefused : undefined,
     }),
   );
   telemetry.observe("client-unprotected", ({ stream, node, type }) =>

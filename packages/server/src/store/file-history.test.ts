@@ -28,7 +28,8 @@ afterEach(() => rmSync(join(directory, ".."), { recursive: true, force: true }))
 
 function cluster(name: string, content = "1", size = 1): Resource {
   const bytes = Buffer.from(`${name}=${content}`.padEnd(size, "."));
-  return createResource({ type: CLUSTER, name, bytes }, contentDigest);
+  const more = name === "b" ? { aliases: ["c"], onDemand: true, ttlMs: 5_000 } : {};
+  return createResource({ type: CLUSTER, name, bytes, ...more }, contentDigest);
 }
 
 const changed = (revision: number, puts: readonly Resource[], deletes: readonly string[] = []): Remembered => ({

@@ -20,6 +20,7 @@ interface ResourceRecord {
   readonly bytes: string;
   readonly aliases?: readonly string[];
   readonly onDemand?: true;
+  readonly ttlMs?: number;
 }
 
 type RecordLine =
@@ -118,13 +119,14 @@ function parseLine(text: string, digest: Digest): Remembered | typeof SNAPSHOT_E
   }
 }
 
-function recordOf({ name, version, bytes, aliases, onDemand }: Resource): ResourceRecord {
+function recordOf({ name, version, bytes, aliases, onDemand, ttlMs }: Resource): ResourceRecord {
   return {
     name,
     version,
     bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
     ...(aliases.length > 0 && { aliases }),
     ...(onDemand && { onDemand }),
+    ...(ttlMs !== undefined && { ttlMs }),
   };
 }
 
