@@ -195,6 +195,11 @@ describeWith("envoy", "several Envoys, and hard times for one", () => {
         async () => (await server.revision()) > revision,
       );
     });
+    // What is gone goes last, a second after a client came back.
+    await until({ says: "the cluster that is gone goes", withinMs: 5_000 }, async () => {
+      const now = await envoy.stats();
+      return now("cluster_manager.cluster_removed") > earlier("cluster_manager.cluster_removed");
+    });
     const later = await envoy.stats();
     note(
       "2.6 delta reconnect",

@@ -254,6 +254,14 @@ describe("a Cluster that a client asks for by name, as gRPC does", () => {
     expect(waitsOf(talk)).toMatchObject([{ wait: undefined, heldOver: [] }, {}]);
   });
 
+  test("goes at once where the route still goes there, for then the client is not going to give it up", () => {
+    const talk = swappedByName();
+    talk.hear(1, sotw(CLUSTER, { nonce: "2", names: ["new"] }));
+    talk.change({ deletes: [{ type: CLUSTER, name: "new" }] });
+    talk.hear(1, sotw(CLUSTER, { nonce: "4", names: ["new"] }));
+    expect([...talk.plane.streams()][0]?.types[0]).toMatchObject({ missing: ["new"], heldOver: [], wait: undefined });
+  });
+
   test("goes after the limit from a client that does not give it up, which is told of", () => {
     const talk = swappedByName();
     const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []));

@@ -4,8 +4,10 @@ import type { TypeAnswer } from "@xdskit/server";
 export function describeWait(waits: TypeAnswer["waits"], heldOver: readonly string[] = []): readonly string[] {
   const kept = heldOver.length === 0 ? [] : [`keeps ${heldOver.join(", ")}`];
   if (waits === undefined) return kept;
-  if (waits.for === "cluster") return [`waits until cluster ${waits.name} is in use`, ...kept];
-  if (waits.for === "endpoints") return [`waits until cluster ${waits.name} has endpoints`, ...kept];
+  const { resources = [] } = waits;
+  const who = resources.length === 0 ? "waits" : `${resources.join(", ")} ${resources.length === 1 ? "waits" : "wait"}`;
+  if (waits.for === "cluster") return [`${who} until cluster ${waits.name} is in use`, ...kept];
+  if (waits.for === "endpoints") return [`${who} until cluster ${waits.name} has endpoints`, ...kept];
   if (waits.for === "release") return [`${kept.join("")} until the client gives it up`.trim()];
   if (waits.for === "return") return [`${kept.join("")} until the client has asked for all that it uses`.trim()];
   const what = waits.shortName ?? waits.type ?? "";

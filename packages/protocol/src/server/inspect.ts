@@ -35,6 +35,8 @@ export interface TypeState {
   readonly sentVersion: string | undefined;
   /** What has to come before what there is to be sent; undefined: nothing waits. */
   readonly wait: Wait | undefined;
+  /** The resources that wait; of a type that is told as a whole the first of them, of removals none; at most 100 of them. */
+  readonly waiting: readonly string[];
   /** Clusters that are gone and that the client is left with until nothing can use them; at most 100 of them. */
   readonly heldOver: readonly string[];
   /** Whether the client is told of ttls that resources of the type have, or why not; undefined: none has one. */

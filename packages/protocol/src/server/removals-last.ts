@@ -102,6 +102,16 @@ export class RemovalsLast implements TypeStream {
     return false;
   }
 
+  /**
+   * What it does not name any more, it has dropped itself; what it names it gives up when nothing sends it there any more.
+   * Where something still does, nobody waits for that.
+   */
+  #releasable({ to, namedTo, isUnused }: Removable, view: View): Removable {
+    const { type } = this.traits;
+    const isNotGivenUp = (name: string): boolean => isUnused?.(name) === true || view.refersTo(type, name);
+    return { to: Math.min(to, namedTo), namedTo, isUnused: isNotGivenUp };
+  }
+
   /** A Cluster that is gone and that the client has not given up yet; undefined: none waits for that. */
   get unreleased(): string | undefined {
     if (!this.#namesEach() || this.deliveries.isBlocked) return undefined;
@@ -114,9 +124,7 @@ export class RemovalsLast implements TypeStream {
   }
 
   next(view: View, present: Present, bounds: TurnBounds): readonly Answer[] {
-    const { to, namedTo } = bounds.removable;
-    // What it does not name any more, it has dropped itself.
-    const removable = this.#namesEach() ? { ...bounds.removable, to: Math.min(to, namedTo) } : bounds.removable;
+    const removable = this.#namesEach() ? this.#releasable(bounds.removable, view) : bounds.removable;
     if (this.#reported !== undefined) this.#takeUp(this.#reported, view, present);
     const before = this.position;
     const answers = this.#machine.next(view, present, bounds);

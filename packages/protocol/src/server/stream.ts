@@ -11,7 +11,7 @@ import type { View } from "../state/view.ts";
 import { type Delivery, everyName, namesIn, sizeOf } from "./delivery.ts";
 import { DeltaTypeStream } from "./delta.ts";
 import type { PlaneEffect } from "./effect.ts";
-import type { StreamOpened } from "./event.ts";
+import type { StreamId, StreamOpened } from "./event.ts";
 import { Beats } from "./heartbeat.ts";
 import { nothingHeldBack } from "./held-back.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
@@ -22,8 +22,8 @@ import { RemovalsLast } from "./removals-last.ts";
 import { SotwTypeStream } from "./sotw.ts";
 import { cutFor } from "./split.ts";
 import { StreamErrors } from "./stream-errors.ts";
+import { StreamWaits, type Waiting } from "./stream-waits.ts";
 import type { Answer, TypeStream } from "./type-stream.ts";
-import type { Wait } from "./wait.ts";
 
 /** What a stream has to know once its first request named the node. */
 export interface Identity {
@@ -42,13 +42,6 @@ export interface Siblings {
   readonly order: Order;
 }
 
-/** Something waits: newer content of a type for the ACK of what was sent, or what was to be sent for its place in the order. */
-export interface Waiting {
-  readonly type: TypeStream;
-  readonly what: "ack" | "order";
-  readonly limitMs: number;
-}
-
 /** What became of a turn. */
 export interface Turn {
   readonly effects: readonly PlaneEffect[];
@@ -60,14 +53,11 @@ export interface Turn {
   readonly hasMoved: boolean;
 }
 
-const nothing: ReadonlyMap<TypeStream, Wait> = new Map();
 const everything: Removable = {
   to: Number.POSITIVE_INFINITY,
   namedTo: Number.POSITIVE_INFINITY,
   isUnused: undefined,
 };
-
-const returning: Wait = { for: "return" };
 
 /** Subscribed names without a resource that are shown to people. */
 const MISSING_SHOWN = 100;
@@ -83,9 +73,7 @@ export class Stream implements OrderedStream {
   readonly #resumed = new Set<TypeUrl>();
   /** What answers to a client that came back owe in types that it has not asked for yet (S-WRM-08). */
   readonly #owedBeforehand = new Map<TypeUrl, Set<string>>();
-  #waits: Map<TypeStream, Wait> = new Map();
-  /** For how many milliseconds a type has waited, as far as timers went off. */
-  readonly #waited = new Map<TypeStream, number>();
+  readonly #waits: StreamWaits;
   readonly #errors: StreamErrors;
   #lastNonce = 0;
   readonly #beats = new Beats();
@@ -94,6 +82,7 @@ export class Stream implements OrderedStream {
     this.opened = opened;
     this.identity = identity;
     this.#errors = new StreamErrors(opened.variant, identity.dialect);
+    this.#waits = new StreamWaits(identity.dialect, identity.siblings.order, this.isAggregated);
     this.view = view;
   }
 
@@ -117,7 +106,7 @@ export class Stream implements OrderedStream {
     if (understood.as === "initial" && this.identity.dialect.makeBeforeBreak) this.#meet(request, traits);
     type.owe(this.#owedBeforehand.get(traits.type) ?? []);
     this.#owedBeforehand.delete(traits.type);
-    const about = { stream: this.opened.stream, node: this.identity.node, type: traits.type };
+    const about = this.#about(type);
     const effects: PlaneEffect[] = [report({ kind: "request-understood", ...about, as: understood.as })];
     if (understood.acked !== undefined) {
       const settled = type.deliveries.lastSettled.filter(({ isHeartbeat }) => isHeartbeat !== true);
@@ -145,14 +134,12 @@ export class Stream implements OrderedStream {
   turn(present: Present): Turn {
     const effects: PlaneEffect[] = [];
     const owed = new Map<TypeUrl, Set<string>>();
-    const { order, streams } = this.identity.siblings;
+    const { streams } = this.identity.siblings;
     const positions = streams.size > 1 ? this.#inOrder.map((type) => type.position) : [];
-    const before = this.#waits.size === 0 ? nothing : this.#waits;
-    if (before !== nothing) this.#waits = new Map();
+    this.#waits.begin();
     let isUnfinished = false;
     for (const type of this.#inOrder) {
-      const waits = order.waitsOf(type, this.view, present);
-      if (waits !== undefined) this.#waits.set(type, waits.first);
+      const waits = this.#waits.find(type, this.view, present);
       if (waits === undefined || type.canHoldBack) this.#speak(type, present, effects, owed, waits?.names);
       isUnfinished = type.isPaused;
       if (isUnfinished) break;
@@ -160,12 +147,11 @@ export class Stream implements OrderedStream {
     for (const type of this.#inOrder) {
       if (isUnfinished || type.heldOver.isEmpty) continue;
       this.#speak(type, present, effects, owed);
-      const wait = this.#removalWaitOf(type, present);
-      if (wait !== undefined) this.#waits.set(type, wait);
+      this.#waits.findOfRemovals(type, present);
     }
     if (this.#beats.isDue && !isUnfinished) this.#beat(present, effects);
     const hasMoved = effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]);
-    if (before.size + this.#waits.size > 0) effects.push(...this.#reportWaits(before));
+    effects.push(...this.#reportWaits());
     return { effects, owed, isUnfinished, hasMoved: streams.size > 1 && hasMoved };
   }
 
@@ -199,45 +185,20 @@ export class Stream implements OrderedStream {
     return present.forTtls(traits.type, ttl, this.view);
   }
 
-  #removalWaitOf(type: TypeStream, present: Present): Wait | undefined {
-    const { heldOver } = type;
-    if (heldOver.isEmpty) return undefined;
-    const wait = this.identity.siblings.order.removalWaitOf(heldOver.oldest, present);
-    if (wait !== undefined || !(type instanceof RemovalsLast)) return wait;
-    const { unreleased } = type;
-    return unreleased === undefined ? undefined : { for: "release", name: unreleased };
-  }
-
   get isAggregated(): boolean {
     return this.opened.onlyType === undefined;
   }
 
-  /** How long is waited at a stretch: with a client that withholds the ACK of Clusters, the limit comes in short pieces. */
-  #patienceWith(wait: Wait): number {
-    const { dialect } = this.identity;
-    if (wait.for === "return") return this.isAggregated ? dialect.resumeGraceMs : dialect.separateResumeGraceMs;
-    if (
-      wait.for === "cluster" &&
-      !this.identity.siblings.order.hasClusters &&
-      !this.identity.siblings.order.isReturning
-    )
-      return dialect.resumeGraceMs;
-    const withheld = forKind(dialect.withheldAckLimitMs, "cds");
-    const isWithheld = wait.for === "cluster" && this.isAggregated && withheld !== undefined;
-    return isWithheld ? Math.min(withheld, dialect.orderLimitMs) : dialect.orderLimitMs;
+  #reportWaits(): readonly PlaneEffect[] {
+    const changes = this.#waits.changes(this.#inOrder);
+    if (changes.length === 0) return none;
+    if (this.#waits.isEmpty) this.identity.siblings.waiting.delete(this);
+    else this.identity.siblings.waiting.add(this);
+    return changes.map(({ kind, type, wait }) => report({ kind, ...this.#about(type), wait }));
   }
 
-  #reportWaits(before: ReadonlyMap<TypeStream, Wait>): readonly PlaneEffect[] {
-    if (this.#waits.size > 0) this.identity.siblings.waiting.add(this);
-    else this.identity.siblings.waiting.delete(this);
-    return this.#inOrder.flatMap((type) => {
-      const [then, now] = [before.get(type), this.#waits.get(type)];
-      const about = { stream: this.opened.stream, node: this.identity.node, type: type.traits.type };
-      if (now === undefined) this.#waited.delete(type);
-      if (then !== undefined && now === undefined) return [report({ kind: "wait-ended", ...about, wait: then })];
-      if (then === undefined && now !== undefined) return [report({ kind: "wait-began", ...about, wait: now })];
-      return [];
-    });
+  #about({ traits }: TypeStream): { readonly stream: StreamId; readonly node: Node; readonly type: TypeUrl } {
+    return { stream: this.opened.stream, node: this.identity.node, type: traits.type };
   }
 
   #speak(
@@ -303,53 +264,20 @@ export class Stream implements OrderedStream {
   }
 
   /** What waits on this stream, and for how long it may. */
-  *waiting(): Iterable<Waiting> {
-    const { dialect } = this.identity;
-    for (const type of this.#inOrder) {
-      if (type.isWaiting(this.view)) {
-        const withheld = this.isAggregated ? forKind(dialect.withheldAckLimitMs, type.traits.kind) : undefined;
-        yield { type, what: "ack", limitMs: withheld ?? dialect.ackLimitMs };
-        // Removals wait for their users when the client has what takes the place of what is gone.
-        if (type instanceof RemovalsLast) continue;
-      }
-      const wait = this.#waits.get(type) ?? this.#returnOf(type);
-      // Nothing but another version ends the wait for what was refused.
-      if (wait !== undefined && !(wait.for === "users" && wait.isRefused))
-        yield { type, what: "order", limitMs: this.#patienceWith(wait) };
-    }
+  waiting(): Iterable<Waiting> {
+    return this.#waits.waiting(this.#inOrder, this.view);
   }
 
-  /** Nobody waits any longer with what a type had to say at a revision. Nothing is returned if it waits no more. */
-  giveUpWaiting({ type, what }: Waiting, since: number, present: Present): readonly PlaneEffect[] {
-    const about = { stream: this.opened.stream, node: this.identity.node, type: type.traits.type };
-    if (what === "ack") {
-      if (!type.isWaiting(this.view)) return [];
-      type.deliveries.release();
-      return [report({ kind: "oddity", ...about, what: "ack-overdue" })];
-    }
-    const wait = this.#waits.get(type) ?? this.#returnOf(type);
-    if (wait === undefined) return [];
-    const { order } = this.identity.siblings;
-    if (wait.for === "return") {
-      order.endReturn();
-      return [];
-    }
-    const waited = (this.#waited.get(type) ?? 0) + this.#patienceWith(wait);
-    if (waited < this.identity.dialect.orderLimitMs) {
-      this.#waited.set(type, waited);
-      order.countGiven();
-      return [];
-    }
-    this.#waited.delete(type);
-    if (wait.for === "users" || wait.for === "release") order.overruleRemovals(since);
-    else order.overruleUser(type, this.view, present);
-    return [report({ kind: "order-overdue", ...about, wait })];
-  }
-
-  /** A client that came back is given time, whether or not anything waits for it. */
-  #returnOf(type: TypeStream): Wait | undefined {
-    const isGiven = type instanceof RemovalsLast && this.identity.siblings.order.isReturning;
-    return isGiven ? returning : undefined;
+  /** Nobody waits any longer with what a type had to say at a revision. */
+  giveUpWaiting(waiting: Waiting, since: number, present: Present): readonly PlaneEffect[] {
+    const wait = this.#waits.giveUp(waiting, since, this.view, present);
+    if (wait === undefined) return none;
+    const about = this.#about(waiting.type);
+    return [
+      report(
+        wait === "ack" ? { kind: "oddity", ...about, what: "ack-overdue" } : { kind: "order-overdue", ...about, wait },
+      ),
+    ];
   }
 
   describe(): StreamState {
@@ -474,7 +402,8 @@ export class Stream implements OrderedStream {
       toldRevision: position?.revision,
       sentVersion: deliveries.lastSent?.body.version,
       errors: this.#errors.describe(type),
-      wait: this.#waits.get(type),
+      wait: this.#waits.of(type)?.first,
+      waiting: [...(this.#waits.of(type)?.names ?? [])].slice(0, MISSING_SHOWN),
       heldOver: [...type.heldOver.names.keys()].slice(0, MISSING_SHOWN),
       ttl: this.view.timed(type.traits.type).resources.length > 0 ? type.ttl : undefined,
       ...deliveries.describe(),
@@ -485,6 +414,8 @@ export class Stream implements OrderedStream {
 function bringsVersions(request: DiscoveryRequest): boolean {
   return request.kind === "delta" ? request.initialVersions.size > 0 : request.versionInfo !== undefined;
 }
+
+const none: readonly PlaneEffect[] = [];
 
 type ReportEffect = Extract<PlaneEffect, { kind: "report" }>;
 

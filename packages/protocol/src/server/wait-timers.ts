@@ -1,5 +1,6 @@
 import type { PlaneEffect } from "./effect.ts";
-import type { Stream, Waiting } from "./stream.ts";
+import type { Stream } from "./stream.ts";
+import type { Waiting } from "./stream-waits.ts";
 
 /** Somebody waits, since that revision. */
 interface Timer {

@@ -154,6 +154,8 @@ export interface WaitAnswer {
   readonly for: "cluster" | "endpoints" | "users" | "release" | "return";
   /** The cluster. */
   readonly name?: string;
+  /** The resources that wait for it; of a type that is told as a whole the first of them; at most 100 of them. */
+  readonly resources?: readonly string[];
   /** The type that has to be accepted. */
   readonly type?: string;
   readonly shortName?: string;

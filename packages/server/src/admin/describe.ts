@@ -121,14 +121,15 @@ export class Describer {
   }
 
   /** What the type waits for, and what the client is left with meanwhile. */
-  #waits(stream: StreamId, { type, wait, heldOver }: TypeState): Pick<TypeAnswer, "waits" | "heldOver"> {
+  #waits(stream: StreamId, { type, wait, waiting, heldOver }: TypeState): Pick<TypeAnswer, "waits" | "heldOver"> {
     const held = heldOver.length > 0 && { heldOver };
     if (wait === undefined) return { ...held };
     const since = time("since", this.#deliveries.type(stream, type)?.waitsSince);
-    return { ...held, waits: { for: wait.for, ...this.#whatIsWaitedFor(wait), ...since } };
+    const resources = waiting.length > 0 && { resources: waiting };
+    return { ...held, waits: { for: wait.for, ...this.#whatIsWaitedFor(wait), ...resources, ...since } };
   }
 
-  #whatIsWaitedFor(wait: Wait): Omit<WaitAnswer, "for" | "since"> {
+  #whatIsWaitedFor(wait: Wait): Omit<WaitAnswer, "for" | "since" | "resources"> {
     switch (wait.for) {
       case "users":
         return { ...this.type(wait.type), ...(wait.isRefused && { refused: true }) };
