@@ -2,7 +2,6 @@ import type { Mark } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
-import type { HeldBack } from "./held-back.ts";
 import type { Present, Upcoming } from "./present.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -15,8 +14,8 @@ export interface Told {
   readonly asked: ReadonlySet<string>;
   /** What was told out of turn, ahead of the position; undefined: that it does not exist. */
   readonly ahead: ReadonlyMap<string, Mark | undefined>;
-  /** What is held back, among what is ahead or asked. */
-  readonly heldBack?: Pick<HeldBack, "has" | "replacedBy">;
+  /** Whether a resource is held back, among what is ahead or asked, and what the client goes on using instead. */
+  readonly heldBack?: { has(name: string): boolean; replacedBy(name: string): Upcoming["replaces"] };
 }
 
 /** Whether a client was told of a name as it stands now. */

@@ -80,7 +80,7 @@ function sharedDifference(from: Position, view: View, type: TypeUrl, ttls: Ttls)
     if (table === undefined || change === undefined) continue;
     for (const name of change.past.keys()) if (isElsewhere(view, layer, from, type, name)) return undefined;
     for (const [name, then] of change.past) {
-      add(changes, name, { then, now: table.resources.get(name) }, ttls);
+      changes.push(...changeOf(name, then, table.resources.get(name), ttls));
     }
     const segment = ttls === "told" ? change.segmentWithTtls : change.segment;
     if (segment.puts.length + segment.removed.length > 0) segments.push(segment);
@@ -99,7 +99,7 @@ function isElsewhere(view: View, here: Layer, from: Position, type: TypeUrl, nam
 function changesBetween(from: Position, view: View, type: TypeUrl, ttls: Ttls): Change[] {
   const changes: Change[] = [];
   for (const name of touchedBetween(from, view, type)) {
-    add(changes, name, { then: pastOf(from, type, name), now: view.holder(type, name) }, ttls);
+    changes.push(...changeOf(name, pastOf(from, type, name), view.holder(type, name), ttls));
   }
   return changes;
 }
@@ -139,15 +139,17 @@ function pastIn(table: Table, from: Position, name: string): Past | undefined {
 }
 
 /** An error is no resource: what stands in its place is gone. */
-function add(
-  changes: Change[],
+function changeOf(
   name: string,
-  { then: wasHeld, now: isHeld }: Pick<Change, "then" | "now">,
+  wasHeld: Past | undefined,
+  isHeld: Resource | undefined,
   ttls: Ttls,
-): void {
+): readonly Change[] {
   const [then, now] = [withoutError(wasHeld), withoutError(isHeld)];
-  if (differs(then, now, ttls)) changes.push({ name, then, now });
+  return differs(then, now, ttls) ? [{ name, then, now }] : unchanged;
 }
+
+const unchanged: readonly Change[] = [];
 
 function differs(then: Past | undefined, now: Resource | undefined, ttls: Ttls): boolean {
   return !isSame(then, now, ttls) || then?.onDemand !== now?.onDemand;
