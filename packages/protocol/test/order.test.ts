@@ -1,3 +1,4 @@
+import { formatTypeUrl } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource } from "./support/resources.ts";
@@ -269,4 +270,26 @@ describe("a Cluster that a client asks for by name, as gRPC does", () => {
     expect(says(talk.turns())).toEqual([""]);
     expect(reportsOf(talk)).toEqual(["wait-began users", "order-overdue release", "wait-ended release"]);
   });
+});
+
+test("a Cluster whose secret is not there is not used, though its endpoints are accepted", () => {
+  const talk = new Conversation({ dialect: { orderLimitMs: 30_000 } });
+  const secret = { type: formatTypeUrl("acme.Secret"), name: "s" };
+  talk.put(plain("old"), routeTo("old"), resource(ENDPOINTS, "new", "1"));
+  talk.open(1, "delta");
+  talk.hear(1, delta(CLUSTER, { node: node("n", "envoy") }));
+  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
+  talk.hear(1, delta(ROUTE, { nonce: "2" }));
+  const fresh = resource(CLUSTER, "new", "1", { references: [{ type: ENDPOINTS, name: "new" }, secret] });
+  talk.put(fresh, routeTo("new"));
+  expect(says(talk.turns())).toEqual(["new@1"]);
+  expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["new"] })))).toEqual(["new@1"]);
+  talk.hear(1, delta(ENDPOINTS, { nonce: "4" }));
+  for (let second = 0; second < 29; second++) {
+    const timers = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []));
+    talk.fire(timers.at(-1) ?? -1);
+    expect(says(talk.turns())).toEqual([]);
+  }
+  expect(waitsOf(talk)).toMatchObject([{}, {}, { wait: { for: "cluster", name: "new" } }]);
 });

@@ -17,6 +17,8 @@ export interface OrderedStream {
 /** A new Cluster that the client cannot use yet. */
 interface Newcomer {
   readonly endpoints: Reference | undefined;
+  /** What it waits for beside endpoints: without them it never warms. */
+  readonly others: readonly Reference[];
   readonly delivery: Delivery;
   /** How much had been sent when the client accepted the Cluster; undefined: it did not yet. */
   acceptedAt: number | undefined;
@@ -152,7 +154,8 @@ export class Order {
       for (const { name, references } of puts) {
         if (!isNew(name)) continue;
         const owed = references.find((reference) => clusters.traits.owes.includes(reference.type));
-        this.#newcomers.set(name, { endpoints: owed, delivery, acceptedAt: undefined, isGiven: false });
+        const others = references.filter((reference) => reference !== owed);
+        this.#newcomers.set(name, { endpoints: owed, others, delivery, acceptedAt: undefined, isGiven: false });
       }
     }
   }
@@ -221,13 +224,13 @@ export class Order {
     }
   }
 
-  #acceptEndpoints({ traits }: TypeStream, { isAggregated }: OrderedStream, { at, body }: Delivery): void {
+  #acceptEndpoints({ traits }: TypeStream, { isAggregated, view }: OrderedStream, { at, body }: Delivery): void {
     const given = body.segments.flatMap(({ puts }) => puts.filter((put) => !isPlaceholder(put, traits)));
     const told = new Set(given.map((put) => put.name));
     for (const [name, newcomer] of this.#newcomers) {
-      const { endpoints, delivery, acceptedAt } = newcomer;
+      const { endpoints, others, delivery, acceptedAt } = newcomer;
       if (endpoints === undefined || !told.has(endpoints.name)) continue;
-      if (isAggregated) newcomer.isGiven ||= delivery.at < at;
+      if (isAggregated) newcomer.isGiven ||= delivery.at < at && others.every((one) => isThere(one, view));
       else if (acceptedAt !== undefined && acceptedAt < at) this.#newcomers.delete(name);
     }
   }
@@ -417,6 +420,10 @@ export class Order {
     const answered = Math.max(this.#overruledTo, Math.min(told, deliveries.answeredTo));
     return Math.min(answered, deliveries.refusedFrom);
   }
+}
+
+function isThere({ type, name }: Reference, view: View): boolean {
+  return view.find(type, name) !== undefined;
 }
 
 function nameOf({ name }: Resource): string {

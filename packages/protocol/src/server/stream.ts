@@ -299,7 +299,8 @@ export class Stream implements OrderedStream {
     const asksForAll = forKind(dialect.legacyWildcard, "cds");
     if (kind !== "cds" && !usesClusters(kind)) return;
     if (bringsVersions(request)) siblings.order.returns(asksForAll);
-    else if (kind !== "lds") siblings.order.meetsUnannounced(asksForAll);
+    // In State of the World who comes back says so, of every type that it ever had anything of.
+    else if (request.kind === "delta" && kind !== "lds") siblings.order.meetsUnannounced(asksForAll);
   }
 
   #open(traits: TypeTraits, isUnknown: boolean): TypeStream {

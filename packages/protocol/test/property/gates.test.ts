@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Deliveries } from "../../src/server/delivery.ts";
 import { DeltaTypeStream } from "../../src/server/delta.ts";
+import { HeldBack } from "../../src/server/held-back.ts";
 import { HeldOverSet } from "../../src/server/held-over.ts";
 import { Order } from "../../src/server/order.ts";
 import { Present } from "../../src/server/present.ts";
+import { ServedVersions } from "../../src/server/served.ts";
 import { SotwTypeStream } from "../../src/server/sotw.ts";
-import { losesIn, meshClients } from "../support/mesh-script.ts";
+import { brokenMeshScript, losesIn, meshClients, meshScript } from "../support/mesh-script.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -17,6 +19,8 @@ interface Rule {
   readonly trouble?: { readonly refusals?: boolean; readonly lateEndpoints?: boolean };
   /** The clients that need it; all of them if absent. */
   readonly neededBy?: readonly string[];
+  /** Noticed when a connection breaks or a server is started anew. */
+  readonly isOfReturns?: true;
 }
 
 /** Where endpoints that are not there end the warming of a Cluster: elsewhere it is not accepted before it has some. */
@@ -68,16 +72,40 @@ const rules: readonly Rule[] = [
     },
     neededBy: takesNoneForAnAnswer,
   },
+  {
+    is: "what is held back is kept in mind with the revision since when",
+    remove: () => vi.spyOn(HeldBack.prototype, "from", "get").mockReturnValue(Number.POSITIVE_INFINITY),
+  },
+  {
+    is: "who comes back may use what it has not asked for yet",
+    remove: () => vi.spyOn(Order.prototype, "returns").mockReturnValue(),
+    isOfReturns: true,
+  },
+  {
+    is: "who asks for a route first has come back",
+    remove: () => vi.spyOn(Order.prototype, "meetsUnannounced").mockReturnValue(),
+    isOfReturns: true,
+    neededBy: ["delta on ADS", "delta on a stream for each type"],
+  },
+  {
+    is: "the versions of Clusters that were sent are remembered",
+    remove: () => vi.spyOn(ServedVersions.prototype, "find").mockReturnValue(undefined),
+    isOfReturns: true,
+    neededBy: ["State of the World on ADS", "State of the World on a stream for each type"],
+  },
 ];
 
-describe.each(rules)("without the rule that $is", ({ remove, trouble, neededBy }) => {
+describe.each(rules)("without the rule that $is", ({ remove, trouble, neededBy, isOfReturns }) => {
   const losing = meshClients.filter(({ is }) => neededBy?.includes(is) ?? true);
 
   test.each(losing)(
     "requests are lost ($is)",
     (client) => {
       remove();
-      expect(losesIn(client, { makeBeforeBreak: true, ...trouble }, { numRuns: 5_000 })).toEqual(expect.any(Array));
+      const script = isOfReturns === true ? brokenMeshScript : meshScript;
+      expect(losesIn(client, { makeBeforeBreak: true, ...trouble }, { numRuns: 5_000 }, script)).toEqual(
+        expect.any(Array),
+      );
     },
     120_000,
   );

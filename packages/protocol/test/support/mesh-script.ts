@@ -48,9 +48,10 @@ export function losesIn(
   client: MeshClient,
   how: MeshOptions,
   tries: { readonly numRuns: number; readonly seed?: number },
+  script: fc.Arbitrary<MeshStep[]> = meshScript,
 ): readonly MeshStep[] | undefined {
   const found = fc.check(
-    fc.property(meshScript, (steps) => playMesh(client, how, steps).envoy.lost.length === 0),
+    fc.property(script, (steps) => playMesh(client, how, steps).envoy.lost.length === 0),
     { endOnFailure: true, ...tries },
   );
   return found.counterexample?.[0];

@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -161,6 +162,16 @@ describe("a state directory", () => {
     history.close();
     expect(history.restored).toEqual([]);
     expect(problems).toEqual([expect.stringMatching(/cannot be used: EEXIST/)]);
+  });
+
+  test.runIf(existsSync("/dev/full"))("on a disk that is full is reported, and nothing else", () => {
+    open().close();
+    rmSync(join(directory, "clusters-1.log"));
+    symlinkSync("/dev/full", join(directory, "clusters-1.log.new"));
+    const history = open();
+    remembers(history, [changed(1, [cluster("a")])]);
+    history.close();
+    expect([history.restored, problems]).toEqual([[], [expect.stringMatching(/cannot be used: ENOSPC/)]]);
   });
 
   test("of another version is reported and left aside", () => {
