@@ -12,8 +12,10 @@ export interface DeliveryRow {
     readonly name?: string;
     readonly shortName?: string;
     readonly refused?: boolean;
+    readonly resources?: readonly string[];
   };
   readonly heldOver?: readonly string[];
+  readonly missing?: readonly string[];
 }
 
 export async function deliveries(server: XdsServer): Promise<readonly DeliveryRow[]> {

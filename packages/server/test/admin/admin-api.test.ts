@@ -267,7 +267,7 @@ describe("K2 the fate of deliveries", () => {
     const waits = { for: "users", type: RDS, shortName: "rds", since };
     expect((await rows()).map((row) => [row.shortName, row.waits, row.heldOver])).toEqual([
       ["cds", waits, ["a"]],
-      ["rds", { for: "cluster", name: "b", since }, undefined],
+      ["rds", { for: "cluster", name: "b", resources: ["r"], since }, undefined],
     ]);
     const { items } = await json<NodesAnswer>("/api/v1/nodes");
     expect(items[0]?.types[0]).toMatchObject({ waits, heldOver: ["a"] });

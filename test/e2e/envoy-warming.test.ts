@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { deliveries } from "./support/admin.ts";
+import { createCertificate } from "./support/certificate.ts";
+import { clusterNames, NO_LOSS, noteLosses, startLoadedEnvoy, swapTo } from "./support/loaded-envoy.ts";
+import { adsModes, configSource, type Mode, named } from "./support/mode.ts";
+import { describeWith } from "./support/peers.ts";
+import { freePort } from "./support/port.ts";
+import { cluster, endpoints, listener, routes } from "./support/resource.ts";
+import { createStack } from "./support/stack.ts";
+import { until } from "./support/wait.ts";
+
+/** On an aggregated stream an Envoy answers nothing about clusters while one of them warms (client-behaviours A16). */
+describeWith("envoy", "Envoy", () => {
+  // In delta an Envoy that is told that there is no such secret does not wait for it.
+  test.each(named(adsModes.filter(({ name }) => name.includes("sotw"))))(
+    "a cluster whose secret is missing holds up nothing but itself, and the operator is told (%s)",
+    async (_name, mode) => {
+      await using stack = createStack();
+      const world = await startLoadedEnvoy(stack, mode);
+      const { site, server, envoy, load, green } = world;
+      const source = configSource(mode);
+      site.write({
+        "stuck.json": [stuckCluster(mode), endpoints("stuck", [green.port])],
+        "other.json": [
+          listener({ name: "other", port: await freePort(), routes: "other", source }),
+          routes("other", [{ cluster: "stuck" }]),
+        ],
+      });
+      const rows = async (shortName: string): Promise<unknown> => {
+        const row = (await deliveries(server)).find((one) => one.shortName === shortName);
+        return row && { waits: row.waits, missing: row.missing };
+      };
+      await until({ says: "the routes to it wait", withinMs: 5_000 }, async () => {
+        return JSON.stringify(await rows("rds")).includes('"stuck"');
+      });
+      for (const [name, backend] of [["beside", green] as const, ["and-back", world.blue] as const]) {
+        site.write(swapTo(mode, name, backend.port));
+        await load.answeredBy(backend.name, 5_000);
+      }
+      expect(await rows("rds")).toMatchObject({ waits: { for: "cluster", name: "stuck", resources: ["other"] } });
+      expect(await rows("sds")).toMatchObject({ missing: ["absent"] });
+      site.write({ "secret.json": [trustedAuthority()] });
+      await until({ says: "the cluster is in use", withinMs: 5_000 }, async () => {
+        return (await clusterNames(envoy)).join() === "and-back,stuck" && (await rows("rds")) !== undefined;
+      });
+      await until({ says: "nothing waits", withinMs: 5_000 }, async () => {
+        return (await deliveries(server)).every(({ waits }) => waits === undefined);
+      });
+      expect(noteLosses("no loss: beside one that never warms", world, 2, await world.losses())).toEqual(NO_LOSS);
+    },
+  );
+});
+
+function stuckCluster(mode: Mode): object {
+  const source = configSource(mode);
+  return cluster({
+    name: "stuck",
+    source,
+    more: {
+      transport_socket: {
+        name: "envoy.transport_sockets.tls",
+        typed_config: {
+          "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+          common_tls_context: { validation_context_sds_secret_config: { name: "absent", sds_config: source } },
+        },
+      },
+    },
+  });
+}
+
+function trustedAuthority(): object {
+  return {
+    "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret",
+    name: "absent",
+    validation_context: { trusted_ca: { inline_string: createCertificate("authority").cert } },
+  };
+}
