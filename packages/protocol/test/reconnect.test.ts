@@ -250,6 +250,14 @@ describe("what a server remembers", () => {
   });
 });
 
+test("what a server before left is gone with an empty transaction too", () => {
+  const talk = new Conversation();
+  const changed = { kind: "changed", revision: 7, type: CLUSTER, deletes: [] } as const;
+  talk.plane.on({ kind: "history-restored", remembered: [{ ...changed, layer: "base", puts: [plain("a")] }] });
+  talk.commit([]);
+  expect([...talk.plane.resources(["base"], CLUSTER)]).toEqual([]);
+});
+
 function remembered(talk: Conversation): readonly Remembered[] {
   return talk.asked.flatMap((effect) => (effect.kind === "remember" ? [effect.what] : []));
 }

@@ -93,7 +93,7 @@ class WiredServer implements ManagementServer {
       source: () => this.#source,
     });
     this.#admin = options.admin === false ? undefined : this.#createAdmin(options.admin, view, telemetry);
-    if (options.serveEmpty) this.#hub.becomeReady();
+    if (options.serveEmpty) this.#hub.commit({ changes: [] });
   }
 
   get revision(): number {

@@ -173,12 +173,12 @@ export class Hub implements HubPort {
     this.#take({ kind: "transaction-committed", transaction });
     const revision = this.#plane.revision;
     if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
-    this.becomeReady();
+    this.#becomeReady();
     return revision;
   }
 
   /** From now on streams are answered. */
-  becomeReady(): void {
+  #becomeReady(): void {
     if (this.readiness.state !== "starting") return;
     this.readiness.become("ready");
     this.report({ kind: "ready" });
