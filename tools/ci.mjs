@@ -32,7 +32,7 @@ const steps = [
   {
     name: "e2e",
     says: "real clients, the short form",
-    budget: 8,
+    budget: 12,
     run: () => vitest("e2e", ["npm", "run", "--silent", "e2e", "--"]),
   },
 ];
