@@ -218,6 +218,17 @@ describe("a route that has to wait", () => {
     expect(waitsOf(talk)).toMatchObject([{}, { wait: undefined }]);
   });
 
+  test("holds up nothing when the client gives it up", () => {
+    const talk = waiting("delta");
+    talk.put(plain("other"));
+    accept(talk, "delta", CLUSTER, [], talk.turns()[0]);
+    talk.hear(1, delta(ROUTE, { unsubscribe: ["a"] }));
+    talk.change({ puts: [route("b", "other", "2")], deletes: [{ type: CLUSTER, name: "old" }] });
+    const [moved] = talk.turns();
+    expect(moved?.says).toEqual(["b@2"]);
+    expect(says(accept(talk, "delta", ROUTE, [], moved))).toEqual(["-old"]);
+  });
+
   test.each(["sotw", "delta"] as const)("keeps what it goes on using, whatever else is accepted (%s)", (variant) => {
     const talk = waiting(variant);
     talk.change({ puts: [route("b", "empty", "2")], deletes: [{ type: CLUSTER, name: "old" }] });

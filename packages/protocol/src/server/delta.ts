@@ -85,7 +85,8 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   get heldBackFrom(): number {
-    return this.#heldBack.from;
+    // What is held back is among these; what the client gave up meanwhile is not held back any more.
+    return this.#asked.size + this.#ahead.size === 0 ? Number.POSITIVE_INFINITY : this.#heldBack.from;
   }
 
   onRequest(request: DiscoveryRequest): Understood {

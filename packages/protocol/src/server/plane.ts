@@ -134,12 +134,16 @@ export class Plane {
       if (turn.isUnfinished) this.#due.add(stream);
       if (turn.hasMoved) this.#wake(stream);
       effects.push(...this.#waitTimers.update(stream, this.#present.revision));
-      for (const { type, ms } of stream.needsBeats(this.#present)) {
-        const due = { view: stream.view, type };
-        if (this.#heartbeats.keep(due, ms, effects)) this.#beat(due);
-      }
+      if (stream.tellsTtls) this.#keepBeating(stream, effects);
     }
     return effects;
+  }
+
+  #keepBeating(stream: Stream, effects: PlaneEffect[]): void {
+    for (const { type, ms } of stream.needsBeats(this.#present)) {
+      const due = { view: stream.view, type };
+      if (this.#heartbeats.keep(due, ms, effects)) this.#beat(due);
+    }
   }
 
   #turnOf(stream: Stream): Turn {

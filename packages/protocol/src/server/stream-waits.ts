@@ -82,19 +82,26 @@ export class StreamWaits {
   }
 
   /** What waits, and for how long it may. */
-  *waiting(types: readonly TypeStream[], view: View): Iterable<Waiting> {
+  waiting(types: readonly TypeStream[], view: View): readonly Waiting[] {
+    // Most streams wait for nothing.
+    let found: Waiting[] | undefined;
+    const add = (waiting: Waiting): void => {
+      found ??= [];
+      found.push(waiting);
+    };
     for (const type of types) {
       if (type.isWaiting(view)) {
         const withheld = this.#isAggregated ? forKind(this.#dialect.withheldAckLimitMs, type.traits.kind) : undefined;
-        yield { type, what: "ack", limitMs: withheld ?? this.#dialect.ackLimitMs };
+        add({ type, what: "ack", limitMs: withheld ?? this.#dialect.ackLimitMs });
         // Removals wait for their users when the client has what takes the place of what is gone.
         if (type instanceof RemovalsLast) continue;
       }
       const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
       // Nothing but another version ends the wait for what was refused.
       if (wait !== undefined && !(wait.for === "users" && wait.isRefused))
-        yield { type, what: "order", limitMs: this.#patienceWith(wait) };
+        add({ type, what: "order", limitMs: this.#patienceWith(wait) });
     }
+    return found ?? nobodyWaits;
   }
 
   /**
@@ -143,6 +150,7 @@ export class StreamWaits {
 }
 
 const none: readonly WaitChange[] = [];
+const nobodyWaits: readonly Waiting[] = [];
 
 function releaseOf(type: TypeStream): Wait | undefined {
   const name = type instanceof RemovalsLast ? type.unreleased : undefined;

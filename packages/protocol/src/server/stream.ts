@@ -77,6 +77,7 @@ export class Stream implements OrderedStream {
   readonly #errors: StreamErrors;
   #lastNonce = 0;
   readonly #beats = new Beats();
+  #tellsTtls = false;
 
   constructor(opened: StreamOpened, identity: Identity, view: View) {
     this.opened = opened;
@@ -150,15 +151,21 @@ export class Stream implements OrderedStream {
       this.#waits.findOfRemovals(type, present);
     }
     if (this.#beats.isDue && !isUnfinished) this.#beat(present, effects);
-    const hasMoved = effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]);
+    const hasMoved =
+      streams.size > 1 && (effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]));
     effects.push(...this.#reportWaits());
-    return { effects, owed, isUnfinished, hasMoved: streams.size > 1 && hasMoved };
+    return { effects, owed, isUnfinished, hasMoved };
   }
 
   /** A heartbeat of that type is due, if the client is told of ttls. Returns whether it is. */
   expectBeat(type: TypeUrl): boolean {
     const known = this.#types.get(type);
     return known !== undefined && this.#beats.expect(known);
+  }
+
+  /** The client is told of ttls, of some type. */
+  get tellsTtls(): boolean {
+    return this.#tellsTtls;
   }
 
   /** Types of which the client holds something for a time, with how soon it needs a heartbeat; asked once after a turn. */
@@ -264,7 +271,7 @@ export class Stream implements OrderedStream {
   }
 
   /** What waits on this stream, and for how long it may. */
-  waiting(): Iterable<Waiting> {
+  waiting(): readonly Waiting[] {
     return this.#waits.waiting(this.#inOrder, this.view);
   }
 
@@ -323,6 +330,7 @@ export class Stream implements OrderedStream {
     const type = isOrdered ? new RemovalsLast(variant, machine) : machine;
     if (this.identity.dialect.makeBeforeBreak) this.identity.siblings.order.join(type, this);
     this.#types.set(traits.type, type);
+    this.#tellsTtls ||= type.ttl === "told";
     this.#inOrder = [...this.#types.values()].sort((a, b) => sendingRank(a.traits.kind) - sendingRank(b.traits.kind));
     return type;
   }

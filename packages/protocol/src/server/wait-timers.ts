@@ -28,16 +28,19 @@ export class WaitTimers {
 
   /** Starts what a stream began to wait for, and cancels what it does not wait for any more. */
   update(stream: Stream, revision: number): readonly PlaneEffect[] {
-    const before = this.#running.get(stream) ?? [];
+    const known = this.#running.get(stream);
+    const all = stream.waiting();
+    if (known === undefined && all.length === 0) return none;
+    const before = known ?? [];
     const effects: PlaneEffect[] = [];
     const after: Running[] = [];
-    for (const waiting of stream.waiting()) {
+    for (const waiting of all) {
       const { limitMs: ms } = waiting;
       const key = keyOf(waiting);
       // Who waits for something else now waits for as long as that may take.
-      const known = before.find((one) => one.key === key && one.ms === ms);
-      if (known !== undefined) {
-        after.push(known);
+      const running = before.find((one) => one.key === key && one.ms === ms);
+      if (running !== undefined) {
+        after.push(running);
         continue;
       }
       const timer = this.#nextTimer();
@@ -55,7 +58,7 @@ export class WaitTimers {
   cancelEnded(stream: Stream): readonly PlaneEffect[] {
     const before = this.#running.get(stream);
     if (before === undefined) return none;
-    const keys = new Set([...stream.waiting()].map(keyOf));
+    const keys = new Set(stream.waiting().map(keyOf));
     const left = before.filter((one) => keys.has(one.key));
     if (left.length === before.length) return none;
     if (left.length > 0) this.#running.set(stream, left);
