@@ -1,7 +1,7 @@
 import { formatTypeUrl } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource } from "./support/resources.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
 
 const routeTo = (cluster: string): ReturnType<typeof resource> =>
   resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
@@ -303,4 +303,54 @@ test("a Cluster whose secret is not there is not used, though its endpoints are 
     expect(says(talk.turns())).toEqual([]);
   }
   expect(waitsOf(talk)).toMatchObject([{}, {}, { wait: { for: "cluster", name: "new" } }]);
+});
+
+describe("streams for each type of one node over two connections", () => {
+  /** Clusters on one connection, routes on another; then the route goes to a new Cluster. */
+  function swapOverTwo(others: (talk: Conversation) => void): readonly Said[] {
+    const talk = new Conversation();
+    talk.put(plain("old"), routeTo("old"));
+    talk.open(1, "delta", CLUSTER, 1);
+    talk.hear(1, delta(CLUSTER, { node: node("n") }));
+    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    others(talk);
+    talk.open(2, "delta", ROUTE, 2);
+    talk.hear(2, delta(ROUTE, { node: node("n"), subscribe: ["r"] }));
+    talk.hear(2, delta(ROUTE, { nonce: "1" }));
+    return swap(talk).filter(({ stream }) => stream <= 2);
+  }
+
+  test("are one client's", () => {
+    expect(says(swapOverTwo(() => {}))).toEqual(["new@1"]);
+  });
+
+  test("may be those of several clients if two connections have one of the same type", () => {
+    const said = swapOverTwo((talk) => {
+      talk.open(3, "delta", CLUSTER, 3);
+      talk.hear(3, delta(CLUSTER, { node: node("n") }));
+      talk.hear(3, delta(CLUSTER, { nonce: "1" }));
+    });
+    expect(says(said)).toEqual(["new@1,-old"]);
+  });
+});
+
+test("a route waits for the secret of its Cluster, if the client asks here for that", () => {
+  const secret = formatTypeUrl("acme.Secret");
+  const known = (type: typeof secret): ReturnType<typeof traits> =>
+    type === secret ? { type, kind: "sds", isFullState: false, owes: [] } : traits(type);
+  const talk = new Conversation({ traits: known });
+  talk.put(plain("old"), routeTo("old"));
+  talk.open(1, "delta");
+  talk.hear(1, delta(CLUSTER, { node: node("n") }));
+  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  talk.hear(1, delta(ROUTE, { subscribe: ["r"] }));
+  talk.hear(1, delta(ROUTE, { nonce: "2" }));
+  talk.put(resource(CLUSTER, "new", "1", { references: [{ type: secret, name: "s" }] }), routeTo("new"));
+  expect(says(talk.turns())).toEqual(["new@1"]);
+  expect(says(talk.hear(1, delta(secret, { subscribe: ["s"] })))).toEqual(["-s"]);
+  talk.hear(1, delta(secret, { nonce: "4" }));
+  expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual([]);
+  expect(waitsOf(talk)).toMatchObject([{}, {}, { wait: { for: "secret", name: "new" } }]);
+  talk.put(resource(secret, "s", "1"));
+  expect(says(talk.turns())).toEqual(["s@1", "r@new"]);
 });

@@ -58,6 +58,7 @@ export class Order {
   readonly #clusters = new Map<TypeStream, OrderedStream>();
   readonly #users = new Map<TypeStream, OrderedStream>();
   readonly #endpoints = new Map<TypeStream, OrderedStream>();
+  readonly #secrets = new Set<TypeStream>();
   readonly #newcomers = new Map<string, Newcomer>();
   /** Waits that took too long: nothing that uses Clusters is waited for up to here, unless it was refused. */
   #overruledTo = -1;
@@ -85,6 +86,7 @@ export class Order {
   join(type: TypeStream, stream: OrderedStream): void {
     if (type.traits.kind === "cds") this.#clusters.set(type, stream);
     else if (type.traits.kind === "eds") this.#endpoints.set(type, stream);
+    else if (type.traits.kind === "sds") this.#secrets.add(type);
     else if (usesClusters(type.traits.kind)) this.#users.set(type, stream);
   }
 
@@ -92,6 +94,7 @@ export class Order {
   leave(type: TypeStream): void {
     this.#clusters.delete(type);
     this.#endpoints.delete(type);
+    this.#secrets.delete(type);
     this.#users.delete(type);
     for (const [key, { user }] of this.#unready) if (user === type) this.#unready.delete(key);
     this.#overruled.delete(type);
@@ -349,10 +352,23 @@ export class Order {
       // What sent its traffic there before goes on doing so.
       if (anew?.has(name) === false) return undefined;
       if (anew !== undefined && present.isVacant(found, view, owes)) return "endpoints";
+      if (anew !== undefined && this.#lacksSecret(found, view)) return "secret";
       const asked = found.references.filter((reference) => owes.includes(reference.type));
       return asked.some((endpoints) => this.#isUngiven(endpoints, present)) ? "cluster" : undefined;
     };
     return { type, waitFor };
+  }
+
+  /** The client asked for a secret that a Cluster needs, and there is none: some clients go on without it, to no good. */
+  #lacksSecret({ references }: Resource, view: View): boolean {
+    for (const { traits, subscription } of this.#secrets) {
+      const { type } = traits;
+      for (const one of references) {
+        if (one.type === type && subscription.names.has(one.name) && view.find(type, one.name) === undefined)
+          return true;
+      }
+    }
+    return false;
   }
 
   /** Endpoints that were asked for, and are not sent yet or, on a stream of their own, not accepted yet. */
@@ -440,5 +456,8 @@ function isPlaceholder({ name, bytes }: Resource, { placeholder }: TypeTraits): 
 interface Gate {
   readonly type: TypeUrl;
   /** What has to come before a Cluster is used; `anew`: what was not used before, undefined where nothing was. */
-  readonly waitFor: (name: string, anew: ReadonlySet<string> | undefined) => "cluster" | "endpoints" | undefined;
+  readonly waitFor: (
+    name: string,
+    anew: ReadonlySet<string> | undefined,
+  ) => "cluster" | "endpoints" | "secret" | undefined;
 }

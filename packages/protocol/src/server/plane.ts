@@ -45,6 +45,9 @@ export interface PlaneOptions {
   readonly remembers?: boolean;
 }
 
+/** Streams of one client, which open and close. */
+type SiblingStreams = Siblings & { readonly nodeId: string; readonly streams: Set<Stream> };
+
 const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
 const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 
@@ -56,7 +59,9 @@ export class Plane {
   readonly #opened = new Map<StreamId, StreamOpened>();
   readonly #streams = new Map<StreamId, Stream>();
   /** Streams of one node on one connection; an aggregated stream is alone. */
-  readonly #siblings = new Map<string, Siblings & { readonly streams: Set<Stream> }>();
+  readonly #siblings = new Map<string, SiblingStreams>();
+  /** Those of them that are streams for each type, by their node. */
+  readonly #separate = new Map<string, Set<SiblingStreams>>();
   readonly #due = new Set<Stream>();
   readonly #stalled = new Set<StreamId>();
   readonly #waitTimers = new WaitTimers(() => ++this.#lastTimer);
@@ -277,20 +282,47 @@ export class Plane {
     if ("refused" in layers) return this.#end(opened.stream, statusCode.PERMISSION_DENIED, layers.refused);
     const overrides = { ...this.#options.dialect, ...opened.dialect };
     const dialect = dialectFor(node, this.#options.edition, overrides);
-    const key = opened.onlyType === undefined ? `stream ${opened.stream}` : `${opened.connection} ${node.id}`;
-    const siblings = this.#siblings.get(key) ?? {
-      key,
-      streams: new Set(),
-      waiting: new Set(),
-      order: new Order({ mayUseClusters: this.#mayUseClusters, isCluster: this.#isCluster }),
-    };
+    const siblings = this.#siblingsOf(opened, node.id);
     const view = this.#layers.viewOf(layers);
     const stream = new Stream(opened, { node, dialect, siblings }, view);
     this.#streams.set(opened.stream, stream);
     this.#layers.watch(view, stream);
-    this.#siblings.set(key, siblings);
+    this.#siblings.set(siblings.key, siblings);
+    if (opened.onlyType !== undefined) {
+      const ofNode = this.#separate.get(node.id) ?? new Set();
+      this.#separate.set(node.id, ofNode.add(siblings));
+    }
     siblings.streams.add(stream);
     return [{ kind: "report", report: { kind: "node-identified", stream: opened.stream, node, layers } }];
+  }
+
+  /**
+   * The streams that one order holds for. Those of a node on one connection are one client's; over several connections too,
+   * unless several clients may have the id: then there are two connections with a stream of the same type.
+   */
+  #siblingsOf({ onlyType, connection, stream }: StreamOpened, nodeId: string): SiblingStreams {
+    const key = onlyType === undefined ? `stream ${stream}` : `${connection} ${nodeId}`;
+    const known = this.#siblings.get(key);
+    if (known !== undefined) return known;
+    const others = onlyType === undefined ? [] : this.#siblingsOfNode(nodeId);
+    const isOfAnother = ({ opened }: Stream): boolean =>
+      opened.onlyType === onlyType && opened.connection !== connection;
+    const [only] = others;
+    if (only !== undefined && others.length === 1 && ![...only.streams].some(isOfAnother)) return only;
+    const order = new Order({ mayUseClusters: this.#mayUseClusters, isCluster: this.#isCluster });
+    return { key, nodeId, streams: new Set(), waiting: new Set(), order };
+  }
+
+  #forgetSiblings(siblings: SiblingStreams): void {
+    this.#siblings.delete(siblings.key);
+    const ofNode = this.#separate.get(siblings.nodeId);
+    ofNode?.delete(siblings);
+    if (ofNode?.size === 0) this.#separate.delete(siblings.nodeId);
+  }
+
+  #siblingsOfNode(nodeId: string): readonly SiblingStreams[] {
+    if (nodeId === "") return [];
+    return [...(this.#separate.get(nodeId) ?? [])];
   }
 
   #checkNode(stream: Stream, { node, type }: DiscoveryRequest): readonly PlaneEffect[] {
@@ -391,7 +423,7 @@ export class Plane {
     const siblings = this.#siblings.get(stream.identity.siblings.key);
     siblings?.streams.delete(stream);
     siblings?.waiting.delete(stream);
-    if (siblings?.streams.size === 0) this.#siblings.delete(siblings.key);
+    if (siblings?.streams.size === 0) this.#forgetSiblings(siblings);
     for (const type of stream.types.values()) stream.identity.siblings.order.leave(type);
     this.#wake(stream);
     return this.#waitTimers.forget(stream);

@@ -6,6 +6,8 @@ export type Wait =
   | { readonly for: "cluster"; readonly name: string }
   /** It sends traffic to a Cluster that it did not use before, and that has no endpoints yet. */
   | { readonly for: "endpoints"; readonly name: string }
+  /** It sends traffic to a Cluster that it did not use before, and a secret that this needs is missing. */
+  | { readonly for: "secret"; readonly name: string }
   /** The client came back, and may not have asked yet for all that it uses. */
   | { readonly for: "return" }
   /** The client asks for a Cluster that is gone by its name, and has not given it up yet. */

@@ -71,9 +71,9 @@ export class Conversation {
     this.#keep(this.plane.on({ kind: "transaction-committed", transaction: { changes } }));
   }
 
-  open(stream: StreamId, variant: Variant, onlyType?: TypeUrl): void {
+  open(stream: StreamId, variant: Variant, onlyType?: TypeUrl, connection = 1): void {
     this.#variants.set(stream, variant);
-    this.#keep(this.plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection: 1 }));
+    this.#keep(this.plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection }));
   }
 
   /** Gives a request to the plane, and lets it speak. */

@@ -148,10 +148,11 @@ export interface TypeAnswer {
 /** What has to come before what there is to be sent of a type. */
 export interface WaitAnswer {
   /**
-   * `cluster`: the client has to accept a cluster. `endpoints`: a cluster has to get endpoints. `users`: the client has to
+   * `cluster`: the client has to accept a cluster. `endpoints`: a cluster has to get endpoints. `secret`: a
+   * secret that a cluster needs has to come. `users`: the client has to
    * accept what may still use a cluster that is gone. `release`: the client asks for a cluster that is gone by its name. `return`: the client came back, and is given time to ask for what it uses.
    */
-  readonly for: "cluster" | "endpoints" | "users" | "release" | "return";
+  readonly for: "cluster" | "endpoints" | "secret" | "users" | "release" | "return";
   /** The cluster. */
   readonly name?: string;
   /** The resources that wait for it; of a type that is told as a whole the first of them; at most 100 of them. */

@@ -80,7 +80,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     message: "a client was waited for in vain, and may lose requests now",
     fields: ["node", "stream", "type", "waited_for", "name"],
     means:
-      "what replaces something was not accepted within `order-limit`, and the old is removed, or the new is used, all the same. waited_for is cluster: the client did not accept the named one. waited_for is endpoints: the named cluster got none. waited_for is users: it did not answer what it was sent of the named type. waited_for is release: it still asks for the named cluster, which is gone",
+      "what replaces something was not accepted within `order-limit`, and the old is removed, or the new is used, all the same. waited_for is cluster: the client did not accept the named one. waited_for is endpoints: the named cluster got none. waited_for is secret: one that the named cluster needs is missing. waited_for is users: it did not answer what it was sent of the named type. waited_for is release: it still asks for the named cluster, which is gone",
   },
   "client-unprotected": {
     level: "warn",
