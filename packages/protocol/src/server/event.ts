@@ -36,7 +36,7 @@ export interface StreamOpened {
   /** The only type of a per-type stream; undefined on an aggregated one. */
   readonly onlyType: TypeUrl | undefined;
   readonly peer: Peer;
-  /** Streams of one connection share it; per-type streams of a node are joined by it (S-WRM-12). */
+  /** Streams of one connection share it: those of a node on it are one client's, also where others have its id (S-WRM-12). */
   readonly connection: number;
   /** What the operator switched for this stream; beats the client's row and the edition. */
   readonly dialect?: DialectOverrides;

@@ -77,8 +77,8 @@ export interface Removable {
   readonly to: number;
   /** The same of Clusters that the client asks for by name: as long as it does, requests may be on their way there. */
   readonly namedTo: number;
-  /** Clusters that nothing the client was told of may use yet, whenever they go; undefined: there are none. */
-  readonly isUnused: ((name: string) => boolean) | undefined;
+  /** Clusters that may be removed however long they are gone: nothing the client was told of sends it there; undefined: there are none. */
+  readonly goesAtOnce: ((name: string) => boolean) | undefined;
 }
 
 /** What becomes of a client's Clusters between where it stands and now, if what is gone is not removed yet. */
@@ -93,7 +93,7 @@ export function stepFrom(
   before: HeldOverSet,
   { changes }: Difference,
   { before: asked, after: asks }: { readonly before: Scope; readonly after: Scope },
-  { revision, isUnused, ttls = "left-off" }: { revision: number; isUnused: Removable["isUnused"]; ttls?: Ttls },
+  { revision, goesAtOnce, ttls = "left-off" }: { revision: number; goesAtOnce: Removable["goesAtOnce"]; ttls?: Ttls },
 ): Step {
   const names = new Map<string, HeldOver>(before.names);
   let isChanged = false;
@@ -105,7 +105,7 @@ export function stepFrom(
       isChanged = names.delete(name) || isChanged;
       hasPuts ||= !isSame(told, now, ttls);
     } else if (wasCovered && covers(asks, then) && !names.has(name)) {
-      names.set(name, { was: then, since: isUnused?.(name) === true ? Number.NEGATIVE_INFINITY : revision });
+      names.set(name, { was: then, since: goesAtOnce?.(name) === true ? Number.NEGATIVE_INFINITY : revision });
       isChanged = true;
     }
   }
@@ -145,7 +145,7 @@ export function withhold(
     for (const name of segment.removed) {
       if (asked.has(name)) names.delete(name);
       else if (!names.has(name)) {
-        const since = removable.isUnused?.(name) === true ? Number.NEGATIVE_INFINITY : revision;
+        const since = removable.goesAtOnce?.(name) === true ? Number.NEGATIVE_INFINITY : revision;
         const was = pastOf(name);
         names.set(name, { ...(was !== undefined && { was }), since });
       }

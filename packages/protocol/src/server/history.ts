@@ -46,9 +46,10 @@ export class History<W extends object> {
     for (const { layer, puts: given } of transaction.changes) {
       const tables = this.#layers.layer(layer)?.tables;
       for (const put of given ?? []) {
+        if (!this.#isCluster(put.type)) continue;
         puts.add(JSON.stringify([layer, put.type, put.name]));
-        const known = tables?.get(put.type)?.resources.get(put.name);
-        if (this.#isCluster(put.type) && known?.version === put.version) tables?.get(put.type)?.adopt(put);
+        const table = tables?.get(put.type);
+        if (table?.resources.get(put.name)?.version === put.version) table.adopt(put);
       }
     }
     const leftovers = [...this.#restored].map((layer): LayerChange => {

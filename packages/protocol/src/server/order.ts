@@ -50,7 +50,7 @@ export interface OrderedTypes {
 }
 
 /**
- * Make before break, for one aggregated stream or for the streams of one node on one connection (requirements ORD):
+ * Make before break, for one aggregated stream or for the separate streams of one client (requirements ORD):
  * what names a Cluster is sent when the client has the Cluster, and a Cluster that is gone is removed when the client has
  * accepted everything that does not name it any more.
  */
@@ -308,13 +308,13 @@ export class Order {
   /** Which Clusters that are gone may be removed. */
   removable(present: Present): Removable {
     let to = this.#isReturning ? -1 : present.revision;
-    if (this.#users.size === 0) return { to, namedTo: to, isUnused: undefined };
+    if (this.#users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
     for (const [user, { view }] of this.#users) to = Math.min(to, this.#settledTo(user, view, present));
     to = Math.min(to, Math.max(this.#overruledTo, this.#readyTo(present)));
     return {
       to,
       namedTo: Math.min(to, this.#overruledTo),
-      isUnused: this.#newcomers.size === 0 ? undefined : (name) => this.#newcomers.has(name),
+      goesAtOnce: this.#newcomers.size === 0 ? undefined : (name) => this.#newcomers.has(name),
     };
   }
 

@@ -58,7 +58,7 @@ export class Plane {
   readonly #present: Present;
   readonly #opened = new Map<StreamId, StreamOpened>();
   readonly #streams = new Map<StreamId, Stream>();
-  /** Streams of one node on one connection; an aggregated stream is alone. */
+  /** Streams of one client; an aggregated stream is alone. */
   readonly #siblings = new Map<string, SiblingStreams>();
   /** Those of them that are streams for each type, by their node. */
   readonly #separate = new Map<string, Set<SiblingStreams>>();
@@ -304,7 +304,7 @@ export class Plane {
     const key = onlyType === undefined ? `stream ${stream}` : `${connection} ${nodeId}`;
     const known = this.#siblings.get(key);
     if (known !== undefined) return known;
-    const others = onlyType === undefined ? [] : this.#siblingsOfNode(nodeId);
+    const others = onlyType === undefined || nodeId === "" ? [] : [...(this.#separate.get(nodeId) ?? [])];
     const isOfAnother = ({ opened }: Stream): boolean =>
       opened.onlyType === onlyType && opened.connection !== connection;
     const [only] = others;
@@ -318,11 +318,6 @@ export class Plane {
     const ofNode = this.#separate.get(siblings.nodeId);
     ofNode?.delete(siblings);
     if (ofNode?.size === 0) this.#separate.delete(siblings.nodeId);
-  }
-
-  #siblingsOfNode(nodeId: string): readonly SiblingStreams[] {
-    if (nodeId === "") return [];
-    return [...(this.#separate.get(nodeId) ?? [])];
   }
 
   #checkNode(stream: Stream, { node, type }: DiscoveryRequest): readonly PlaneEffect[] {

@@ -180,8 +180,8 @@ export class Present {
       type,
       subscription,
       asked,
-      isUnused,
-    }: { type: TypeUrl; subscription: Subscription; asked: Scope } & Pick<Removable, "isUnused">,
+      goesAtOnce,
+    }: { type: TypeUrl; subscription: Subscription; asked: Scope } & Pick<Removable, "goesAtOnce">,
   ): Step {
     const { scope } = subscription;
     const make = (): Step => {
@@ -191,11 +191,11 @@ export class Present {
         heldOver,
         difference,
         { before: asked, after: scope },
-        { revision: this.#revision, isUnused, ttls },
+        { revision: this.#revision, goesAtOnce, ttls },
       );
     };
     const asksTheSame = asked.isWildcard === scope.isWildcard && asked.names === scope.names;
-    if (isUnused !== undefined || !asksTheSame) return make();
+    if (goesAtOnce !== undefined || !asksTheSame) return make();
     const key = `${this.#idOf(heldOver)} ${type} ${view.key} ${positionKey(from, view, type)} ${this.#setKey(subscription)}`;
     return remembered(this.#steps, key, make);
   }
@@ -242,7 +242,7 @@ export class Present {
         ...(asked !== undefined && { asked }),
         ...(past !== undefined && { pastOf: (name) => past.get(name) }),
       });
-    if (past !== undefined || removable.isUnused !== undefined || (asked !== undefined && asked.size > 0))
+    if (past !== undefined || removable.goesAtOnce !== undefined || (asked !== undefined && asked.size > 0))
       return make();
     const known = remembered(this.#withheld, body, () => new Map<string, Withheld>());
     return remembered(known, `${this.#idOf(heldOver)} ${Math.min(this.#revision, removable.to)}`, make);

@@ -69,6 +69,13 @@ export class RemovalsLast implements TypeStream {
     return this.#heldOver;
   }
 
+  /** A Cluster that is gone and that the client has not given up yet; undefined: none waits for that. */
+  get unreleased(): string | undefined {
+    if (!this.#namesEach() || this.deliveries.isBlocked) return undefined;
+    const [name] = this.#heldOver.names.keys();
+    return name;
+  }
+
   /** What the client does not ask for any more it has dropped itself. */
   onRequest(request: DiscoveryRequest): Understood {
     const understood = this.#machine.onRequest(request);
@@ -102,23 +109,6 @@ export class RemovalsLast implements TypeStream {
     return false;
   }
 
-  /**
-   * What it does not name any more, it has dropped itself; what it names it gives up when nothing sends it there any more.
-   * Where something still does, nobody waits for that.
-   */
-  #releasable({ to, namedTo, isUnused }: Removable, view: View): Removable {
-    const { type } = this.traits;
-    const isNotGivenUp = (name: string): boolean => isUnused?.(name) === true || view.refersTo(type, name);
-    return { to: Math.min(to, namedTo), namedTo, isUnused: isNotGivenUp };
-  }
-
-  /** A Cluster that is gone and that the client has not given up yet; undefined: none waits for that. */
-  get unreleased(): string | undefined {
-    if (!this.#namesEach() || this.deliveries.isBlocked) return undefined;
-    const [name] = this.#heldOver.names.keys();
-    return name;
-  }
-
   get heldBackFrom(): number {
     return Number.POSITIVE_INFINITY;
   }
@@ -137,6 +127,16 @@ export class RemovalsLast implements TypeStream {
         : this.#sotw(answers, before, view, present, removable);
     if (this.#variant === "sotw" && this.position !== before) this.#asked = this.subscription.scope;
     return told;
+  }
+
+  /**
+   * What it does not name any more, it has dropped itself; what it names it gives up when nothing sends it there any more.
+   * Where something still does, nobody waits for that.
+   */
+  #releasable({ to, namedTo, goesAtOnce }: Removable, view: View): Removable {
+    const { type } = this.traits;
+    const isNotGivenUp = (name: string): boolean => goesAtOnce?.(name) === true || view.refersTo(type, name);
+    return { to: Math.min(to, namedTo), namedTo, goesAtOnce: isNotGivenUp };
   }
 
   /** The client asks for each Cluster by its name, and gives up each that it does not use any more, as gRPC does. */
@@ -208,7 +208,7 @@ export class RemovalsLast implements TypeStream {
       return answers.map((answer) => this.#withNewcomers(answer));
     }
     if (answers.length === 0 && this.deliveries.isBlocked) return answers;
-    const what = { type, subscription: this.subscription, asked: this.#asked, isUnused: removable.isUnused };
+    const what = { type, subscription: this.subscription, asked: this.#asked, goesAtOnce: removable.goesAtOnce };
     const step = present.step(this.#heldOver, before, view, what);
     // What is there and was not asked for until now did not come back, but the client has it again all the same.
     const gone = step.heldOver.without((name) => {

@@ -29,7 +29,7 @@ import type { Answer, TypeStream } from "./type-stream.ts";
 export interface Identity {
   readonly node: Node;
   readonly dialect: Dialect;
-  /** The streams of one node on one connection, this one among them; an aggregated stream is alone. */
+  /** The streams of one client, this one among them; an aggregated stream is alone. */
   readonly siblings: Siblings;
 }
 
@@ -56,7 +56,7 @@ export interface Turn {
 const everything: Removable = {
   to: Number.POSITIVE_INFINITY,
   namedTo: Number.POSITIVE_INFINITY,
-  isUnused: undefined,
+  goesAtOnce: undefined,
 };
 
 /** Subscribed names without a resource that are shown to people. */
@@ -256,8 +256,7 @@ export class Stream implements OrderedStream {
     if (newcomers === "unknown") {
       // Where the ACK of Clusters does not mean that they are in use, it would not help to wait for it.
       if (this.isAggregated) order.broughtUnknown(delivery);
-      const about = { stream: this.opened.stream, node: this.identity.node, type: type.traits.type };
-      return [report({ kind: "client-unprotected", ...about })];
+      return [report({ kind: "client-unprotected", ...this.#about(type) })];
     }
     if (newcomers !== undefined && newcomers.size > 0)
       order.brought(type, delivery, (name) => newcomers.has(name) && !heldOver.names.has(name));
