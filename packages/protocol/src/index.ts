@@ -19,6 +19,7 @@ export {
 export { type Status, statusCode } from "./message/status.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
 export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";
+export type { ApiVersion } from "./resource/api-version.ts";
 export type { ErrorDetail, Reference, Resource, ResourceInput } from "./resource/resource.ts";
 export { createResourceError, type ResourceErrorInput } from "./resource/resource-error.ts";
 export { canonicalName, globOf } from "./resource/resource-name.ts";
