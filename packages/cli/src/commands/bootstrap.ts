@@ -1,21 +1,26 @@
 import { Argument, Option } from "commander";
+import { stringify } from "yaml";
 import { serverOf } from "../discovery/connection.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { type Address, parseAddress } from "../settings/address.ts";
-import { type EnvoyMode, envoyBootstrap } from "./bootstrap/envoy.ts";
+import { type DiscoverySource, type FileFormat, fileFormats } from "./bootstrap/dynamic-resources.ts";
+import { envoyBootstrap } from "./bootstrap/envoy.ts";
 import { grpcBootstrap } from "./bootstrap/grpc.ts";
 import { type Locality, parseLocality } from "./bootstrap/locality.ts";
 import type { BootstrapTls } from "./bootstrap/tls.ts";
+import { type ApiVersion, apiVersions, type EnvoyTransport, envoyTransports } from "./bootstrap/transport.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
-
-const MODES: readonly EnvoyMode[] = ["ads-delta", "ads-sotw", "delta", "sotw"];
 
 interface BootstrapFlags {
   readonly server?: string;
   readonly node: string;
   readonly cluster: string;
-  readonly mode: EnvoyMode;
+  readonly transport?: EnvoyTransport;
+  readonly apiVersion: ApiVersion;
+  readonly files?: string;
+  readonly format?: FileFormat;
+  readonly output?: "yaml" | "json";
   readonly admin?: Address;
   readonly ca?: string;
   readonly cert?: string;
@@ -36,11 +41,21 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
     .option("-c, --cluster <name>", "the node's cluster", "xdskit")
     .addOption(
       new Option(
-        "--mode <mode>",
-        "how Envoy asks: all types on one stream (ads-…) or one for each, in delta or State of the World",
+        "-t, --transport <transport>",
+        "how Envoy is told: all types on one stream (ads-…), a stream for each, polls, or files",
       )
-        .choices(MODES)
-        .default("ads-delta"),
+        .choices(envoyTransports)
+        .default(undefined, "ads-delta"),
+    )
+    .addOption(
+      new Option("--api-version <version>", "v2 for clients of before 2021").choices(apiVersions).default("v3"),
+    )
+    .option("--files <dir>", "where the files of --transport file are, as Envoy sees them")
+    .addOption(new Option("--format <format>", "what those files are").choices(fileFormats).default(undefined, "yaml"))
+    .addOption(
+      new Option("-o, --output <format>", "how an Envoy's bootstrap is printed")
+        .choices(["yaml", "json"])
+        .default(undefined, "yaml"),
     )
     .addOption(
       new Option("--admin <host:port>", "where Envoy's own admin interface listens (port 0: any free one)").argParser(
@@ -61,27 +76,48 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
     .action((client: string, flags: BootstrapFlags) => context.perform(() => bootstrap(client, flags, context)));
   addExamples(command, [
     ["xds bootstrap envoy > envoy.yaml && envoy -c envoy.yaml", "an Envoy that is served by 127.0.0.1:18000"],
-    ["xds bootstrap envoy --node edge-7 --mode sotw --server xds.example:18000", "another node, another server"],
+    ["xds bootstrap envoy --node edge-7 --transport rest --server xds.example:18000", "by polls of another server"],
+    ["xds bootstrap envoy --transport file --files /etc/envoy/xds", "from files that xds export writes"],
     ["xds bootstrap grpc > grpc.json && GRPC_XDS_BOOTSTRAP=grpc.json my-client", "a gRPC client"],
   ]);
 };
 
 async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandContext): Promise<ExitCode> {
+  const source = sourceOf(flags);
+  if (source.transport === "file" && (flags.server ?? flags.ca) !== undefined) {
+    throw new CommandError(exitCode.usage, "an Envoy that reads files asks no server", "leave --server and --ca off");
+  }
   const text = serverOf(flags, io);
   const server = parseAddress(text);
   if (server === undefined) throw new CommandError(exitCode.usage, `--server: expected host:port, got "${text}"`);
-  const { node, cluster, mode, metadata, locality } = flags;
-  const tls = tlsOf(flags);
+  const { node, cluster, metadata, locality, apiVersion: version } = flags;
+  const options = { server, node, cluster, metadata, locality, version, tls: tlsOf(flags) };
   if (client === "grpc") {
-    if (mode !== "ads-delta" && mode !== "ads-sotw") {
-      throw new CommandError(exitCode.usage, "gRPC clients ask on one aggregated stream", "leave --mode off");
-    }
-    io.stdout.write(formatJson(grpcBootstrap({ server, node, cluster, metadata, locality, tls })));
+    refuseForGrpc(flags);
+    io.stdout.write(formatJson(grpcBootstrap(options)));
     return exitCode.ok;
   }
   const admin = flags.admin ?? { host: "127.0.0.1", port: 9901 };
-  io.stdout.write(envoyBootstrap({ server, node, cluster, metadata, locality, mode, admin, tls }));
+  const value = envoyBootstrap({ ...options, source, admin });
+  const yaml = (): string => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+  io.stdout.write(flags.output === "json" ? formatJson(value) : yaml());
   return exitCode.ok;
+}
+
+function sourceOf({ transport = "ads-delta", files, format }: BootstrapFlags): DiscoverySource {
+  if (transport === "file") {
+    if (files !== undefined) return { transport, files: { directory: files, format: format ?? "yaml" } };
+    throw new CommandError(exitCode.usage, "--transport file reads files", "say where they are with --files DIR");
+  }
+  if (files === undefined && format === undefined) return { transport };
+  throw new CommandError(exitCode.usage, "--files and --format are for --transport file");
+}
+
+function refuseForGrpc({ transport, output }: BootstrapFlags): void {
+  if (transport !== undefined && transport !== "ads") {
+    throw new CommandError(exitCode.usage, "gRPC clients ask on one aggregated stream", "leave --transport off");
+  }
+  if (output === "yaml") throw new CommandError(exitCode.usage, "gRPC clients read JSON", "leave --output off");
 }
 
 function tlsOf({ ca, cert, key }: BootstrapFlags): BootstrapTls | undefined {

@@ -1,6 +1,7 @@
 import { type Address, formatReachedAddress } from "../../settings/address.ts";
 import type { Locality } from "./locality.ts";
 import type { BootstrapTls } from "./tls.ts";
+import type { ApiVersion } from "./transport.ts";
 
 /** Who is to be served, and where. */
 export interface GrpcBootstrapOptions {
@@ -9,19 +10,28 @@ export interface GrpcBootstrapOptions {
   readonly cluster: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly locality: Locality;
+  readonly version: ApiVersion;
   /** Over TLS. */
   readonly tls: BootstrapTls | undefined;
 }
 
 /** The JSON that GRPC_XDS_BOOTSTRAP names: read by gRPC in C++, Go, Java, Node and Python (client-behaviours 3). */
-export function grpcBootstrap({ server, node, cluster, metadata, locality, tls }: GrpcBootstrapOptions): unknown {
+export function grpcBootstrap({
+  server,
+  node,
+  cluster,
+  metadata,
+  locality,
+  version,
+  tls,
+}: GrpcBootstrapOptions): object {
   return {
     xds_servers: [
       {
         server_uri: formatReachedAddress(server),
         channel_creds: [tls === undefined ? { type: "insecure" } : tlsCredentials(tls)],
         // Releases from before v2 ended speak v3 only if they are told to.
-        server_features: ["xds_v3"],
+        server_features: version === "v3" ? ["xds_v3"] : [],
       },
     ],
     // grpc-js refuses a node without a locality, be it empty.
@@ -29,7 +39,7 @@ export function grpcBootstrap({ server, node, cluster, metadata, locality, tls }
   };
 }
 
-function tlsCredentials({ ca, client }: BootstrapTls): unknown {
+function tlsCredentials({ ca, client }: BootstrapTls): object {
   const identity = client === undefined ? {} : { certificate_file: client.cert, private_key_file: client.key };
   return { type: "tls", config: { ca_certificate_file: ca, ...identity } };
 }

@@ -1,0 +1,75 @@
+import { isIP } from "node:net";
+import type { Address } from "../../settings/address.ts";
+import type { BootstrapTls } from "./tls.ts";
+import type { ApiVersion } from "./transport.ts";
+
+/** The name under which a bootstrap speaks of the xDS server. */
+export const SERVER_CLUSTER = "xds_server";
+
+/** How the xDS server is reached. */
+export interface ServerClusterOptions {
+  readonly server: Address;
+  readonly version: ApiVersion;
+  /** gRPC is HTTP/2; REST is asked for where only HTTP/1.1 gets through. */
+  readonly protocol: "http1" | "http2";
+  /** Over TLS. */
+  readonly tls: BootstrapTls | undefined;
+}
+
+/** The Cluster of the xDS server: static, with keepalive (C-CFG-04, C-CFG-06). */
+export function serverCluster(options: ServerClusterOptions): object {
+  const { server, version, protocol, tls } = options;
+  return {
+    name: SERVER_CLUSTER,
+    type: isIP(server.host) === 0 ? "STRICT_DNS" : "STATIC",
+    connect_timeout: "1s",
+    ...(protocol === "http2" && http2Options[version]),
+    // A server that is gone without a word is noticed, and another connection made.
+    upstream_connection_options: { tcp_keepalive: {} },
+    load_assignment: {
+      cluster_name: SERVER_CLUSTER,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: socketAddress(server) } }] }],
+    },
+    ...(tls !== undefined && { transport_socket: tlsSocket(options, tls) }),
+  };
+}
+
+/** An address as Envoy's messages have it. */
+export function socketAddress({ host, port }: Address): object {
+  return { socket_address: { address: host, port_value: port } };
+}
+
+const http2Options: Readonly<Record<ApiVersion, object>> = {
+  v2: { http2_protocol_options: {} },
+  v3: {
+    typed_extension_protocol_options: {
+      "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+        "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+        explicit_http_config: { http2_protocol_options: { connection_keepalive: { interval: "30s", timeout: "5s" } } },
+      },
+    },
+  },
+};
+
+const tlsContexts: Readonly<Record<ApiVersion, string>> = {
+  v2: "type.googleapis.com/envoy.api.v2.auth.UpstreamTlsContext",
+  v3: "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+};
+
+function tlsSocket({ server, version, protocol }: ServerClusterOptions, { ca, client }: BootstrapTls): object {
+  return {
+    name: "envoy.transport_sockets.tls",
+    typed_config: {
+      "@type": tlsContexts[version],
+      ...(isIP(server.host) === 0 && { sni: server.host }),
+      common_tls_context: {
+        ...(client !== undefined && {
+          tls_certificates: [{ certificate_chain: { filename: client.cert }, private_key: { filename: client.key } }],
+        }),
+        validation_context: { trusted_ca: { filename: ca } },
+        // Releases of before 2021 offer nothing unless they are told to, and are taken for HTTP/1.1.
+        alpn_protocols: [protocol === "http2" ? "h2" : "http/1.1"],
+      },
+    },
+  };
+}
