@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -42,12 +43,16 @@ export type Stats = (name: string) => number;
 
 /** Starts Envoy with one worker. It is up when `ready` resolves; a start that fails rejects there. */
 export async function startEnvoy(settings: EnvoySettings): Promise<Envoy> {
-  const command = peerCommand("envoy");
-  if (command === undefined) throw new Error("Envoy is not installed: node tools/peers/install.mjs envoy");
-  const directory = mkdtempSync(join(tmpdir(), "xds-e2e-envoy-"));
   const adminPort = await freePort();
-  const bootstrap = join(directory, "bootstrap.json");
-  writeFileSync(bootstrap, JSON.stringify({ ...envoyBootstrap(settings, adminPort), ...settings.bootstrap }));
+  return startEnvoyFrom(JSON.stringify({ ...envoyBootstrap(settings, adminPort), ...settings.bootstrap }), adminPort);
+}
+
+/** The same with a bootstrap as it is, JSON or YAML, whose admin interface listens at this port. */
+export async function startEnvoyFrom(text: string, adminPort: number): Promise<Envoy> {
+  const command = envoyCommand();
+  const directory = mkdtempSync(join(tmpdir(), "xds-e2e-envoy-"));
+  const bootstrap = join(directory, "bootstrap.yaml");
+  writeFileSync(bootstrap, text);
   const startedAt = performance.now();
   const process = await startProcess([
     ...command,
@@ -97,6 +102,25 @@ export async function startEnvoy(settings: EnvoySettings): Promise<Envoy> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** What `envoy --mode validate` says of a bootstrap, and its exit code. */
+export function validateBootstrap(text: string): { readonly code: number | null; readonly says: string } {
+  const [program = "", ...args] = envoyCommand();
+  const directory = mkdtempSync(join(tmpdir(), "xds-e2e-envoy-"));
+  const file = join(directory, "bootstrap.yaml");
+  writeFileSync(file, text);
+  const { status, stdout, stderr } = spawnSync(program, [...args, "--mode", "validate", "-l", "warning", "-c", file], {
+    encoding: "utf8",
+  });
+  rmSync(directory, { recursive: true, force: true });
+  return { code: status, says: `${stdout}${stderr}`.replaceAll(file, "FILE").trim() };
+}
+
+function envoyCommand(): readonly string[] {
+  const command = peerCommand("envoy");
+  if (command === undefined) throw new Error("Envoy is not installed: node tools/peers/install.mjs envoy");
+  return command;
 }
 
 /** How many of its streams to the server are open: one on ADS, else one for each type and name. */

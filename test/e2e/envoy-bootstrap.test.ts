@@ -1,0 +1,136 @@
+import { spawnSync } from "node:child_process";
+import { isDeepStrictEqual } from "node:util";
+import { describe, expect, test } from "vitest";
+import { fates, nacks } from "./support/admin.ts";
+import { type Envoy, startEnvoyFrom, validateBootstrap } from "./support/envoy.ts";
+import { startHttpBackend } from "./support/http-backend.ts";
+import { httpGet } from "./support/http-load.ts";
+import { note } from "./support/measure.ts";
+import { describeWith } from "./support/peers.ts";
+import { freePorts } from "./support/port.ts";
+import { cluster, endpoints, listener, routes, staticCluster } from "./support/resource.ts";
+import { startXdsServer, xdsCommand } from "./support/server.ts";
+import { createSite } from "./support/site.ts";
+import { createStack } from "./support/stack.ts";
+import { until } from "./support/wait.ts";
+
+const transports = ["file", "rest", "grpc", "delta", "ads", "ads-delta"] as const;
+type Transport = (typeof transports)[number];
+
+/** S-CFG-10: an Envoy starts from what `xds bootstrap` prints, by each transport. */
+describeWith("envoy", "a bootstrap of xds bootstrap", () => {
+  describe("is accepted by envoy --mode validate", () => {
+    test.each(transports)("%s, as YAML, as JSON, and with everything that can be said", (transport) => {
+      using site = createSite({ "clusters.yaml": "{}", "listeners.yaml": "{}" });
+      const source = sourceFlags(transport, site.directory, "xds.example:18000");
+      const more = ["--locality", "region/zone/sub-zone", "--metadata", "group=edge", "--admin", "127.0.0.1:0"];
+      for (const flags of [source, [...source, "--output", "json"], [...source, ...more]]) {
+        expect(validateBootstrap(printed(flags))).toEqual({ code: 0, says: "configuration 'FILE' OK" });
+      }
+    });
+
+    test.each(transports)("of v2: %s, with nothing that Envoy does not know but as deprecated", (transport) => {
+      using site = createSite({ "clusters.yaml": "{}", "listeners.yaml": "{}" });
+      const { code, says } = validateBootstrap(
+        printed([...sourceFlags(transport, site.directory, "xds.example:18000"), "--api-version", "v2"]),
+      );
+      const lines = says.split("\n").filter((line) => !line.includes("Using deprecated option"));
+      expect({ code, lines }).toEqual({ code: 0, lines: ["configuration 'FILE' OK"] });
+    });
+  });
+
+  test.each(["grpc", "delta", "ads", "ads-delta"] as const)(
+    "starts an Envoy that is served by %s",
+    async (transport) => {
+      await using stack = createStack();
+      const backend = stack.use(await startHttpBackend("web"));
+      const [port = 0, adminPort = 0] = await freePorts(2);
+      const source = transport === "grpc" || transport === "delta" ? ownStream(transport) : { ads: {} };
+      const site = stack.use(
+        createSite({
+          "web.json": [
+            cluster({ name: "web", source }),
+            endpoints("web", [backend.port]),
+            listener({ name: "http", port, routes: "routes", source }),
+            routes("routes", [{ cluster: "web" }]),
+          ],
+        }),
+      );
+      const server = stack.use(await startXdsServer({ site }));
+      const flags = sourceFlags(transport, site.directory, `127.0.0.1:${server.port}`);
+      const bootstrap = printed([...flags, "--node", "edge-1", "--admin", `127.0.0.1:${adminPort}`]);
+      const envoy = stack.use(await startEnvoyFrom(bootstrap, adminPort));
+      note("bootstrap", transport, "ready, ms", await envoy.ready(5_000));
+      expect(await httpGet({ port })).toEqual({ status: 200, body: "web" });
+      const accepted = { cds: "acked", eds: "acked", lds: "acked", rds: "acked" };
+      await until({ says: "all is accepted", withinMs: 2_000 }, async () =>
+        isDeepStrictEqual(await fates(server, "edge-1"), accepted),
+      );
+      expect([await nacks(server), await rejected(envoy)]).toEqual([0, 0]);
+    },
+  );
+
+  test("starts an Envoy that reads files, and follows them when they are replaced", async () => {
+    await using stack = createStack();
+    const [blue, green] = [
+      stack.use(await startHttpBackend("blue")),
+      stack.use(await startHttpBackend("green")),
+    ] as const;
+    const [port = 0, adminPort = 0] = await freePorts(2);
+    const manager = { route_config: routes("routes", [{ cluster: "web" }]) };
+    const http = listener({ name: "http", port, routes: "routes", manager: withoutType(manager) });
+    const site = stack.use(
+      createSite({ "clusters.json": [staticCluster("web", [blue.port])], "listeners.json": [http] }),
+    );
+    const flags = [...sourceFlags("file", site.directory, ""), "--format", "json"];
+    const bootstrap = printed([...flags, "--admin", `127.0.0.1:${adminPort}`]);
+    const envoy = stack.use(await startEnvoyFrom(bootstrap, adminPort));
+    note("bootstrap", "file", "ready, ms", await envoy.ready(5_000));
+    expect(await httpGet({ port })).toEqual({ status: 200, body: "blue" });
+    site.write({ "clusters.json": [staticCluster("web", [green.port])] });
+    await until(
+      { says: "the other backend answers", withinMs: 2_000 },
+      async () => (await httpGet({ port })).body === "green",
+    );
+    expect(await rejected(envoy)).toBe(0);
+  });
+});
+
+function sourceFlags(transport: Transport, directory: string, server: string): readonly string[] {
+  const where = transport === "file" ? ["--files", directory] : ["--server", server];
+  return ["--transport", transport, ...where];
+}
+
+/** What the command prints. */
+function printed(flags: readonly string[]): string {
+  const [program = "", ...args] = xdsCommand();
+  const { status, stdout, stderr } = spawnSync(program, [...args, "bootstrap", "envoy", ...flags], {
+    encoding: "utf8",
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  return stdout;
+}
+
+/** A stream of its own for endpoints and routes too, from the server that the bootstrap names. */
+function ownStream(transport: "grpc" | "delta"): object {
+  return {
+    resource_api_version: "V3",
+    api_config_source: {
+      api_type: transport === "delta" ? "DELTA_GRPC" : "GRPC",
+      transport_api_version: "V3",
+      set_node_on_first_message_only: true,
+      grpc_services: [{ envoy_grpc: { cluster_name: "xds_server" } }],
+    },
+  };
+}
+
+async function rejected(envoy: Envoy): Promise<number> {
+  const stats = await envoy.stats();
+  return stats("cluster_manager.cds.update_rejected") + stats("listener_manager.lds.update_rejected");
+}
+
+/** A RouteConfiguration inside a Listener is a field, not an `Any`. */
+function withoutType({ route_config }: { readonly route_config: object }): object {
+  const { "@type": _, ...fields } = route_config as Readonly<Record<string, unknown>>;
+  return { route_config: fields };
+}
