@@ -21,7 +21,7 @@ test("bash completes commands, options, their values and types", async () => {
   expect(await complete("get", "--so")).toEqual(["--sotw"]);
   expect(await complete("validate", "--format", "")).toEqual(["text", "json", "github"]);
   expect(await complete("serve", "--validation", "r")).toEqual(["reject"]);
-  expect(await complete("bootstrap", "--mode", "ads-")).toEqual(["ads-delta", "ads-sotw"]);
+  expect(await complete("bootstrap", "--transport", "ads")).toEqual(["ads", "ads-delta"]);
   expect(await complete("bootstrap", "")).toEqual(["envoy", "grpc"]);
   expect(await complete("deliveries", "--state", "na")).toEqual(["nacked"]);
 });

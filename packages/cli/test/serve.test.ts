@@ -241,7 +241,7 @@ describe("xds get and xds watch", () => {
     await until("it is ready", () => again.isReady());
     await where.write("clusters.yaml", clusters("two", "three"));
     await until("the addition is told", () => events().includes("put three"));
-    expect(io.stderr.text).toMatch(/xds: the stream ended \(UNAVAILABLE.*\), connecting again\n/);
+    expect(io.stderr.text).toMatch(/xds: 127\.0\.0\.1:\d+ ended the stream: UNAVAILABLE.*, trying again\n/);
     io.interrupt();
     expect(await watching).toBe(130);
   });

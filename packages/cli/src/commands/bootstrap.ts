@@ -1,15 +1,16 @@
+import type { ApiVersion } from "@xdskit/protocol";
 import { Argument, Option } from "commander";
 import { stringify } from "yaml";
-import { serverOf } from "../discovery/connection.ts";
+import { serverOf } from "../discovery/connection-flags.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { type Address, parseAddress } from "../settings/address.ts";
-import { type DiscoverySource, type FileFormat, fileFormats } from "./bootstrap/dynamic-resources.ts";
+import { type EnvoySource, type FileFormat, fileFormats } from "./bootstrap/dynamic-resources.ts";
 import { envoyBootstrap } from "./bootstrap/envoy.ts";
 import { grpcBootstrap } from "./bootstrap/grpc.ts";
 import { type Locality, parseLocality } from "./bootstrap/locality.ts";
 import type { BootstrapTls } from "./bootstrap/tls.ts";
-import { type ApiVersion, apiVersions, type EnvoyTransport, envoyTransports } from "./bootstrap/transport.ts";
+import { apiVersions, type EnvoyTransport, envoyTransports } from "./bootstrap/transport.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 
 interface BootstrapFlags {
@@ -42,20 +43,19 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
     .addOption(
       new Option(
         "-t, --transport <transport>",
-        "how Envoy is told: all types on one stream (ads-…), a stream for each, polls, or files",
-      )
-        .choices(envoyTransports)
-        .default(undefined, "ads-delta"),
+        "how Envoy is told: by one stream for all types (ads, ads-delta: the default), one for each, polls, files",
+      ).choices(envoyTransports),
     )
     .addOption(
       new Option("--api-version <version>", "v2 for clients of before 2021").choices(apiVersions).default("v3"),
     )
     .option("--files <dir>", "where the files of --transport file are, as Envoy sees them")
-    .addOption(new Option("--format <format>", "what those files are").choices(fileFormats).default(undefined, "yaml"))
+    .addOption(new Option("--format <format>", "what those files are; yaml unless said").choices(fileFormats))
     .addOption(
-      new Option("-o, --output <format>", "how an Envoy's bootstrap is printed")
-        .choices(["yaml", "json"])
-        .default(undefined, "yaml"),
+      new Option("-o, --output <format>", "how it is printed; unless said, yaml for Envoy and json for gRPC").choices([
+        "yaml",
+        "json",
+      ]),
     )
     .addOption(
       new Option("--admin <host:port>", "where Envoy's own admin interface listens (port 0: any free one)").argParser(
@@ -104,7 +104,7 @@ async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandC
   return exitCode.ok;
 }
 
-function sourceOf({ transport = "ads-delta", files, format }: BootstrapFlags): DiscoverySource {
+function sourceOf({ transport = "ads-delta", files, format }: BootstrapFlags): EnvoySource {
   if (transport === "file") {
     if (files !== undefined) return { transport, files: { directory: files, format: format ?? "yaml" } };
     throw new CommandError(exitCode.usage, "--transport file reads files", "say where they are with --files DIR");

@@ -1,24 +1,18 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { TypeUrl } from "@xdskit/protocol";
+import type { ApiVersion, TypeUrl } from "@xdskit/protocol";
 import { type Command, Option } from "commander";
+import { chooseTransport } from "../discovery/choose-transport.ts";
 import { type Collected, collect } from "../discovery/collect.ts";
-import {
-  addConnectionFlags,
-  type ConnectionFlags,
-  connectServer,
-  descriptorFilesOf,
-  nodeOf,
-  serverOf,
-} from "../discovery/connection.ts";
+import { addConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
+import { HeldResources } from "../discovery/held.ts";
 import { formatYaml, resourceValue } from "../discovery/resource-value.ts";
-import { subscribe } from "../discovery/subscription.ts";
+import type { Ending } from "../discovery/transport.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { readDuration } from "./duration-flag.ts";
-import { describeStatus, isUnreachable } from "./status.ts";
 
 const QUIET_MS = 300;
 
@@ -33,7 +27,7 @@ export const addGetCommand: AddCommand = (program, context) => {
   const command = program
     .command("get")
     .summary("get resources from any xDS server")
-    .description("Get resources from any xDS server, as a client would.");
+    .description("Get resources from any xDS server, as a client would: over gRPC, by REST, or from a file.");
   addTypeArguments(command);
   addConnectionFlags(command)
     .addOption(
@@ -52,6 +46,8 @@ export const addGetCommand: AddCommand = (program, context) => {
     ["xds get cds", "every cluster"],
     ["xds get eds backend --node edge-7 -o json", "the endpoints of one cluster, as node edge-7 sees them"],
     ["xds get lds --server xds.example:18000 --ca ca.crt", "from a server elsewhere, over TLS"],
+    ["xds get cds --rest --v2", "as an old client gets them, by a poll"],
+    ["xds get lds --file /etc/envoy/xds/listeners.yaml", "what a file holds for an Envoy"],
   ]);
 };
 
@@ -70,39 +66,43 @@ async function get(
 ): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const typeUrl = typeNamed(type, api);
-  const variant = flags.sotw === true ? "sotw" : "delta";
-  const peer = await connectServer(flags, io);
-  const cancel = (): void => void peer.close();
+  const typeUrl = typeNamed(type, flags.v2 === true ? "v2" : "v3", api);
+  const transport = await chooseTransport(flags, api, io);
+  const connection = await transport.connect();
+  const cancel = (): void => void connection.close();
   io.interrupted.addEventListener("abort", cancel);
   try {
-    const isPerType = flags.perType === true;
-    const subscription = subscribe(peer, { api, type: typeUrl, names, node: nodeOf(flags), variant, isPerType });
-    const isWhole = variant === "sotw" && api.traits(typeUrl)?.isFullState === true;
+    const subscription = connection.subscribe({ type: typeUrl, names, held: new HeldResources(api, typeUrl) });
+    const isWhole = transport.answersWhole(typeUrl);
     const collected = await collect(subscription, { names, isWhole, timeoutMs: flags.timeout, quietMs: QUIET_MS });
     if (io.interrupted.aborted) return exitCode.interrupted;
-    if (collected.isCut && !collected.isAnswered) throw refusal(serverOf(flags, io), await subscription.status);
+    if (collected.isCut && !collected.isAnswered) throw failure(await subscription.ending);
     subscription.cancel();
     print(collected, { api, flags }, context);
     return report(collected, type, context);
   } finally {
     io.interrupted.removeEventListener("abort", cancel);
-    await peer.close();
+    await connection.close();
   }
 }
 
-/** The type that the caller means. Throws a `CommandError` for a word that names none. */
-export function typeNamed(text: string, api: EnvoyApi): TypeUrl {
+/** The type that the caller means, in one version of the API. Throws a `CommandError` for a word that names none. */
+export function typeNamed(text: string, version: ApiVersion, api: EnvoyApi): TypeUrl {
   const type = api.typeNamed(text);
-  if (type !== undefined) return type;
-  const known = api.types.flatMap(({ shortName }) => (shortName === "" ? [] : [shortName]));
-  throw new CommandError(exitCode.usage, `unknown type "${text}"`, `it may be ${known.join(", ")}, or a type URL`);
+  if (type === undefined) {
+    const known = api.types.flatMap(({ shortName }) => (shortName === "" ? [] : [shortName]));
+    throw new CommandError(exitCode.usage, `unknown type "${text}"`, `it may be ${known.join(", ")}, or a type URL`);
+  }
+  const entry = api.types.find((one) => one.type === type);
+  // A type URL says its version itself; by the other version's methods it may be asked for all the same.
+  if (version === "v3" || entry === undefined || text.includes("/")) return type;
+  if (entry.v2Twin !== undefined) return entry.v2Twin;
+  throw new CommandError(exitCode.usage, `there is no ${text} in v2`, "leave --v2 off");
 }
 
-/** The server ended the stream instead of answering. */
-export function refusal(server: string, status: { readonly code: number; readonly message: string }): CommandError {
-  const code = isUnreachable(status) ? exitCode.unreachable : exitCode.problems;
-  return new CommandError(code, `${server} ended the stream: ${describeStatus(status)}`);
+/** There was no answer. */
+export function failure({ reason, isUnreachable, hint }: Ending): CommandError {
+  return new CommandError(isUnreachable ? exitCode.unreachable : exitCode.problems, reason, hint);
 }
 
 function print(

@@ -1,25 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { WirePeer } from "@xdskit/conformance";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import { Option } from "commander";
-import {
-  addConnectionFlags,
-  type ConnectionFlags,
-  connectServer,
-  descriptorFilesOf,
-  nodeOf,
-  serverOf,
-} from "../discovery/connection.ts";
+import { chooseTransport } from "../discovery/choose-transport.ts";
+import { addConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
 import { type Answer, HeldResources } from "../discovery/held.ts";
 import { formatYaml, resourceValue } from "../discovery/resource-value.ts";
-import { subscribe } from "../discovery/subscription.ts";
+import type { Connection, Transport } from "../discovery/transport.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJsonLine } from "../output/json.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
-import { addTypeArguments, refusal, typeNamed } from "./get.ts";
-import { describeStatus } from "./status.ts";
+import { readDuration } from "./duration-flag.ts";
+import { addTypeArguments, failure, typeNamed } from "./get.ts";
 
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 10_000;
@@ -34,13 +27,20 @@ export const addWatchCommand: AddCommand = (program, context) => {
   const command = program
     .command("watch")
     .summary("follow resources of any xDS server")
-    .description("Follow resources of any xDS server: what there is, then every change. Comes back after a break.");
+    .description(
+      "Follow resources of any xDS server, or in a file: what there is, then every change. Comes back after a break.",
+    );
   addTypeArguments(command);
   addConnectionFlags(command)
     .addOption(
       new Option("-o, --output <format>", "yaml documents, or a line of json for each change")
         .choices(["yaml", "json"])
         .default("yaml"),
+    )
+    .addOption(
+      new Option("--refresh-delay <duration>", "with --rest: from one answer to the next poll")
+        .argParser((text: string) => readDuration("--refresh-delay", text))
+        .default(1000, "1s"),
     )
     .option("--show-secrets", "print private keys and passwords too")
     .action((type: string, names: readonly string[], flags: WatchFlags) =>
@@ -49,6 +49,7 @@ export const addWatchCommand: AddCommand = (program, context) => {
   addExamples(command, [
     ["xds watch eds", "endpoints as they come and go"],
     ["xds watch cds --sotw -o json | jq .name", "names of clusters, in State of the World"],
+    ["xds watch cds --file /etc/envoy/xds/clusters.yaml", "what an Envoy reads from a file, as it changes"],
   ]);
 };
 
@@ -71,15 +72,16 @@ async function watch(
 ): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const typeUrl = typeNamed(type, api);
+  const typeUrl = typeNamed(type, flags.v2 === true ? "v2" : "v3", api);
+  const transport = await chooseTransport(flags, api, io);
   const meant = names.filter((name) => api.typeNamed(name) !== undefined);
   if (meant.length > 0) {
     io.stderr.write(`xds: watching ${type} named ${meant.join(", ")}; for each other type, run a watch of its own\n`);
   }
-  const held = new HeldResources(api, typeUrl, flags.sotw === true ? "sotw" : "delta");
+  const held = new HeldResources(api, typeUrl);
   let retryMs = FIRST_RETRY_MS;
   for (let isFirst = true; !io.interrupted.aborted; isFirst = false) {
-    const wasAnswered = await followOnce({ api, typeUrl, names, flags, held, isFirst }, context);
+    const wasAnswered = await followOnce({ api, transport, typeUrl, names, flags, held, isFirst }, context);
     if (io.interrupted.aborted) break;
     retryMs = wasAnswered ? FIRST_RETRY_MS : Math.min(LONGEST_RETRY_MS, retryMs * 2);
     await sleep(retryMs, undefined, { signal: io.interrupted }).catch(() => undefined); // interrupted: seen above
@@ -89,6 +91,7 @@ async function watch(
 
 interface Following {
   readonly api: EnvoyApi;
+  readonly transport: Transport;
   readonly typeUrl: TypeUrl;
   readonly names: readonly string[];
   readonly flags: WatchFlags;
@@ -97,19 +100,19 @@ interface Following {
   readonly isFirst: boolean;
 }
 
-/** Follows one stream to its end; whether there was an answer on it. */
+/** Follows one subscription to its end; whether there was an answer. */
 async function followOnce(following: Following, context: CommandContext): Promise<boolean> {
-  const { flags, isFirst } = following;
+  const { transport, isFirst } = following;
   const { io } = context;
   try {
-    const peer = await connectServer(flags, io);
-    const close = (): void => void peer.close();
+    const connection = await transport.connect();
+    const close = (): void => void connection.close();
     io.interrupted.addEventListener("abort", close);
     try {
-      return await followPeer(peer, following, context);
+      return await followConnection(connection, following, context);
     } finally {
       io.interrupted.removeEventListener("abort", close);
-      await peer.close();
+      await connection.close();
     }
   } catch (cause) {
     if (io.interrupted.aborted && cause instanceof CommandError) return false;
@@ -119,21 +122,23 @@ async function followOnce(following: Following, context: CommandContext): Promis
   }
 }
 
-async function followPeer(peer: WirePeer, following: Following, context: CommandContext): Promise<boolean> {
-  const { api, typeUrl: type, names, flags, held, isFirst } = following;
+async function followConnection(
+  connection: Connection,
+  following: Following,
+  context: CommandContext,
+): Promise<boolean> {
+  const { typeUrl: type, names, held, isFirst } = following;
   const { io } = context;
-  const variant = flags.sotw === true ? "sotw" : "delta";
-  const isPerType = flags.perType === true;
-  const subscription = subscribe(peer, { api, type, names, node: nodeOf(flags), variant, isPerType, held });
+  const subscription = connection.subscribe({ type, names, held });
   let wasAnswered = false;
   for await (const answer of subscription.answers) {
     wasAnswered = true;
     print(answer, following, context);
   }
-  const status = await subscription.status;
+  const ending = await subscription.ending;
   if (io.interrupted.aborted) return wasAnswered;
-  if (isFirst && !wasAnswered) throw refusal(serverOf(flags, io), status);
-  io.stderr.write(`xds: the stream ended (${describeStatus(status)}), connecting again\n`);
+  if (isFirst && !wasAnswered) throw failure(ending);
+  io.stderr.write(`xds: ${ending.reason}, trying again\n`);
   return wasAnswered;
 }
 

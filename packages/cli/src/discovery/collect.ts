@@ -1,5 +1,5 @@
 import type { Answer, ReceivedResource } from "./held.ts";
-import type { Subscription } from "./subscription.ts";
+import type { Subscription } from "./transport.ts";
 
 /** What a server answered. */
 export interface Collected {
@@ -8,7 +8,7 @@ export interface Collected {
   readonly missing: readonly string[];
   /** Whether there was an answer at all. */
   readonly isAnswered: boolean;
-  /** The stream ended before everything was there. */
+  /** The subscription ended before everything was there. */
   readonly isCut: boolean;
 }
 

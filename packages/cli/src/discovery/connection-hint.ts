@@ -1,8 +1,8 @@
-import type { PeerConnectionError, PeerTls } from "@xdskit/conformance";
+import type { PeerTls } from "@xdskit/conformance";
 
 /** What may be wrong when a server cannot be connected to, as a question or as what to do. */
-export function connectionHint(error: PeerConnectionError, address: string, tls: PeerTls | undefined): string {
-  const code = codeOf(error.cause);
+export function connectionHint(error: Error, address: string, tls: PeerTls | undefined): string {
+  const code = codeOf(error) || codeOf(error.cause);
   // What the system says of an address has nothing to do with what is spoken there.
   if (/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/.test(code)) {
     return `is a server running at ${address}?`;

@@ -1,5 +1,5 @@
-import { decodeDeltaResponse, decodeSotwResponse, type EnvoyApi, type ResourceMessage } from "@xdskit/envoy-api";
-import { parseTypeUrl, type TypeUrl, type Variant } from "@xdskit/protocol";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { TypeUrl } from "@xdskit/protocol";
 
 /** A resource as it was received. */
 export interface ReceivedResource {
@@ -8,6 +8,15 @@ export interface ReceivedResource {
   readonly version: string;
   readonly type: TypeUrl;
   readonly bytes: Uint8Array;
+}
+
+/** One response, however it came. */
+export interface ResponseContent {
+  readonly version: string;
+  readonly nonce: string;
+  readonly puts: readonly ReceivedResource[];
+  /** Undefined in State of the World: what a response leaves out is gone, or nothing is said of it, as the type has it. */
+  readonly removed: readonly string[] | undefined;
 }
 
 /** One response, and what it changed. */
@@ -22,15 +31,12 @@ export interface Answer {
 
 /** What a client holds of one type, kept from its responses. */
 export class HeldResources {
-  readonly #api: EnvoyApi;
-  readonly #variant: Variant;
   /** A response in State of the World lists everything: what is not in it is gone. */
   readonly #isFullState: boolean;
   readonly #versions = new Map<string, string>();
+  #version = "";
 
-  constructor(api: EnvoyApi, type: TypeUrl, variant: Variant) {
-    this.#api = api;
-    this.#variant = variant;
+  constructor(api: EnvoyApi, type: TypeUrl) {
     this.#isFullState = api.traits(type)?.isFullState ?? false;
   }
 
@@ -39,43 +45,23 @@ export class HeldResources {
     return this.#versions;
   }
 
-  /** Takes a response. Throws a `WireError` on bytes that are none. */
-  take(message: Uint8Array): Answer {
-    const read = this.#variant === "delta" ? this.#takeDelta(message) : this.#takeSotw(message);
-    const answer = { ...read, absent: read.removed.filter((name) => !this.#versions.has(name)) };
-    for (const { name, version } of answer.puts) this.#versions.set(name, version);
-    for (const name of answer.removed) this.#versions.delete(name);
-    return answer;
+  /** Of the newest response; empty before any. */
+  get version(): string {
+    return this.#version;
   }
 
-  #takeDelta(message: Uint8Array): Omit<Answer, "absent"> {
-    const response = decodeDeltaResponse(message);
-    const { systemVersionInfo: version, nonce, resources } = response;
-    return { version, nonce, puts: resources.flatMap(receivedOf), removed: response.removedResources };
+  take({ version, nonce, puts, removed: told }: ResponseContent): Answer {
+    const removed = told ?? this.#leftOut(puts);
+    const absent = removed.filter((name) => !this.#versions.has(name));
+    for (const { name, version: own } of puts) this.#versions.set(name, own);
+    for (const name of removed) this.#versions.delete(name);
+    this.#version = version;
+    return { version, nonce, puts, removed, absent };
   }
 
-  #takeSotw(message: Uint8Array): Omit<Answer, "absent"> {
-    const { versionInfo: version, nonce, resources } = decodeSotwResponse(message);
-    const puts = resources.flatMap(({ typeUrl, value }): readonly ReceivedResource[] => {
-      const type = parseTypeUrl(typeUrl);
-      return type === undefined ? [] : [this.#read(type, value, version)];
-    });
+  #leftOut(puts: readonly ReceivedResource[]): readonly string[] {
+    if (!this.#isFullState) return [];
     const names = new Set(puts.map(({ name }) => name));
-    const removed = this.#isFullState ? [...this.#versions.keys()].filter((name) => !names.has(name)) : [];
-    return { version, nonce, puts, removed };
+    return [...this.#versions.keys()].filter((name) => !names.has(name));
   }
-
-  /** Takes off a wrapper, which says the name where the resource has none. What cannot be read has no name. */
-  #read(type: TypeUrl, bytes: Uint8Array, version: string): ReceivedResource {
-    const { input } = this.#api.readEncodedResource(type, bytes);
-    if (input === undefined) return { name: "", version, type, bytes };
-    return { name: input.name, version, type: input.type, bytes: input.bytes };
-  }
-}
-
-/** A resource without a body says only that it is alive, or that it does not exist. */
-function receivedOf({ name, version, resource }: ResourceMessage): readonly ReceivedResource[] {
-  const type = resource === undefined ? undefined : parseTypeUrl(resource.typeUrl);
-  if (resource === undefined || type === undefined) return [];
-  return [{ name, version, type, bytes: resource.value }];
 }

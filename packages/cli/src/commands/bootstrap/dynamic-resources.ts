@@ -1,6 +1,7 @@
 import { join } from "node:path";
+import type { ApiVersion } from "@xdskit/protocol";
 import { SERVER_CLUSTER } from "./server-cluster.ts";
-import type { ApiVersion, EnvoyTransport } from "./transport.ts";
+import type { EnvoyTransport } from "./transport.ts";
 
 /** The formats of a file that Envoy reads, by which the file's name ends. */
 export type FileFormat = "yaml" | "json" | "pb" | "pb_text";
@@ -15,12 +16,12 @@ export interface ResourceFiles {
 }
 
 /** Whom an Envoy asks for listeners and clusters. */
-export type DiscoverySource =
+export type EnvoySource =
   | { readonly transport: Exclude<EnvoyTransport, "file"> }
   | { readonly transport: "file"; readonly files: ResourceFiles };
 
 /** The `dynamic_resources` of a bootstrap. */
-export function dynamicResources(source: DiscoverySource, version: ApiVersion): object {
+export function dynamicResources(source: EnvoySource, version: ApiVersion): object {
   if (source.transport === "file") {
     return {
       cds_config: fileSource("clusters", source.files, version),

@@ -1,9 +1,9 @@
+import type { ApiVersion } from "@xdskit/protocol";
 import type { Address } from "../../settings/address.ts";
-import { type DiscoverySource, dynamicResources } from "./dynamic-resources.ts";
+import { dynamicResources, type EnvoySource } from "./dynamic-resources.ts";
 import type { Locality } from "./locality.ts";
 import { serverCluster, socketAddress } from "./server-cluster.ts";
 import type { BootstrapTls } from "./tls.ts";
-import type { ApiVersion } from "./transport.ts";
 
 /** Who is to be served, where and how. */
 export interface EnvoyBootstrapOptions {
@@ -12,7 +12,7 @@ export interface EnvoyBootstrapOptions {
   readonly cluster: string;
   readonly metadata: Readonly<Record<string, string>>;
   readonly locality: Locality;
-  readonly source: DiscoverySource;
+  readonly source: EnvoySource;
   readonly version: ApiVersion;
   /** Envoy's own admin interface. */
   readonly admin: Address;

@@ -1,7 +1,7 @@
+import type { ApiVersion } from "@xdskit/protocol";
 import { type Address, formatReachedAddress } from "../../settings/address.ts";
 import type { Locality } from "./locality.ts";
 import type { BootstrapTls } from "./tls.ts";
-import type { ApiVersion } from "./transport.ts";
 
 /** Who is to be served, and where. */
 export interface GrpcBootstrapOptions {

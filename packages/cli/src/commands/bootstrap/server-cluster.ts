@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
+import type { ApiVersion } from "@xdskit/protocol";
 import type { Address } from "../../settings/address.ts";
 import type { BootstrapTls } from "./tls.ts";
-import type { ApiVersion } from "./transport.ts";
 
 /** The name under which a bootstrap speaks of the xDS server. */
 export const SERVER_CLUSTER = "xds_server";

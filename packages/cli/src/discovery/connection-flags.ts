@@ -1,17 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { connectPeer, PeerConnectionError, type PeerTls, type WirePeer } from "@xdskit/conformance";
+import type { PeerTls } from "@xdskit/conformance";
 import { anonymousNode, type Node } from "@xdskit/protocol";
 import { type Command, Option } from "commander";
 import { CommandError, exitCode } from "../exit-code.ts";
-import { unlessAborted } from "../interruption.ts";
 import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
 import { splitPaths } from "../settings/resolve-settings.ts";
 import { VERSION } from "../version.ts";
-import { connectionHint } from "./connection-hint.ts";
 
-/** How a server is reached, and as whom: flags that `get` and `watch` share. */
+/** How resources are asked for, and as whom: flags that `get` and `watch` share. */
 export interface ConnectionFlags {
   readonly server: string;
   readonly node: string;
@@ -19,6 +17,11 @@ export interface ConnectionFlags {
   readonly delta?: boolean;
   readonly sotw?: boolean;
   readonly perType?: boolean;
+  readonly rest?: boolean;
+  /** Milliseconds; of `watch`, which polls more than once. */
+  readonly refreshDelay?: number;
+  readonly v2?: boolean;
+  readonly file?: string;
   readonly tls?: boolean;
   readonly ca?: string;
   readonly cert?: string;
@@ -26,6 +29,8 @@ export interface ConnectionFlags {
   readonly serverName?: string;
   readonly descriptors?: readonly string[];
 }
+
+const NOT_WITH_A_FILE = ["server", "delta", "sotw", "perType", "rest", "tls", "ca", "cert", "key", "serverName"];
 
 /** Adds those flags to a command. */
 export function addConnectionFlags(command: Command): Command {
@@ -36,6 +41,11 @@ export function addConnectionFlags(command: Command): Command {
     .addOption(new Option("--delta", "speak delta, the default").conflicts("sotw"))
     .addOption(new Option("--sotw", "speak State of the World"))
     .addOption(new Option("--per-type", "a stream of its own for the type, not the aggregated one"))
+    .addOption(new Option("--rest", "poll over HTTP/1.1, in JSON").conflicts(["delta", "sotw", "perType"]))
+    .addOption(new Option("--v2", "speak version 2 of the API, which ended in 2021"))
+    .addOption(
+      new Option("--file <file>", "ask nobody: read a file that Envoy would be given").conflicts(NOT_WITH_A_FILE),
+    )
     .addOption(new Option("--tls", "connect over TLS").helpGroup("TLS:"))
     .addOption(
       new Option("--ca <file>", "PEM file of the authority that signed the server's certificate").helpGroup("TLS:"),
@@ -53,29 +63,6 @@ export function addConnectionFlags(command: Command): Command {
     );
 }
 
-/** Connects. Throws a `CommandError` if nobody answers, or at once when interrupted. */
-export async function connectServer(flags: ConnectionFlags, io: Io): Promise<WirePeer> {
-  const address = serverOf(flags, io);
-  if (!/^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]/]+):\d{1,5}$/.test(address)) {
-    throw new CommandError(exitCode.usage, `--server: expected host:port, got "${address}"`);
-  }
-  const tls = await tlsOf(flags, io);
-  const connecting = connectPeer({ address, ...(tls !== undefined && { tls }) });
-  try {
-    const peer = await unlessAborted(connecting, io.interrupted);
-    if (peer !== undefined) return peer;
-  } catch (cause) {
-    if (!(cause instanceof PeerConnectionError)) throw cause;
-    throw new CommandError(exitCode.unreachable, cause.message, connectionHint(cause, address, tls));
-  }
-  // Whoever was interrupted does not wait for an answer, be it the last.
-  connecting.then(
-    (late) => late.close(),
-    () => undefined,
-  );
-  throw new CommandError(exitCode.interrupted, "interrupted");
-}
-
 /** The server that is asked. */
 export function serverOf({ server }: { readonly server?: string | undefined }, { env }: Io): string {
   return reachedAddress(server ?? env["XDS_SERVER"] ?? "127.0.0.1:18000");
@@ -86,8 +73,8 @@ export function descriptorFilesOf({ descriptors }: ConnectionFlags, { env, cwd }
   return (descriptors ?? splitPaths(env["XDS_DESCRIPTORS"] ?? "")).map((path) => resolve(cwd, path));
 }
 
-/** Any of the TLS flags means TLS. */
-async function tlsOf({ tls, ca, cert, key, serverName }: ConnectionFlags, io: Io): Promise<PeerTls | undefined> {
+/** What to connect with; any of the TLS flags means TLS. Throws a `CommandError` for files that cannot be read. */
+export async function tlsOf({ tls, ca, cert, key, serverName }: ConnectionFlags, io: Io): Promise<PeerTls | undefined> {
   if (tls !== true && ca === undefined && cert === undefined && serverName === undefined) return undefined;
   if ((cert === undefined) !== (key === undefined)) {
     throw new CommandError(exitCode.usage, "--cert and --key go together");
