@@ -68,7 +68,7 @@ function connectionOver(peer: WirePeer, options: GrpcTransportOptions): Connecti
 function methodOf(type: TypeUrl, { variant, isPerType, apiVersion }: GrpcTransportOptions): string {
   const onlyType = isPerType ? type : undefined;
   const method = discoveryMethods.find(
-    (one) => one.call === variant && one.onlyType === onlyType && one.path.includes(`.${apiVersion}.`),
+    (one) => one.call === variant && one.onlyType === onlyType && one.apiVersion === apiVersion,
   );
   if (method !== undefined) return method.path;
   throw new CommandError(exitCode.usage, `${type} has no ${variant} stream of its own`, "leave --per-type off");
