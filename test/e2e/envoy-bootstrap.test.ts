@@ -21,7 +21,7 @@ type Transport = (typeof transports)[number];
 describeWith("envoy", "a bootstrap of xds bootstrap", () => {
   describe("is accepted by envoy --mode validate", () => {
     test.each(transports)("%s, as YAML, as JSON, and with everything that can be said", (transport) => {
-      using site = createSite({ "clusters.yaml": "{}", "listeners.yaml": "{}" });
+      using site = createSite({ "cds.yaml": "{}", "lds.yaml": "{}" });
       const source = sourceFlags(transport, site.directory, "xds.example:18000");
       const more = ["--locality", "region/zone/sub-zone", "--metadata", "group=edge", "--admin", "127.0.0.1:0"];
       for (const flags of [source, [...source, "--output", "json"], [...source, ...more]]) {
@@ -30,7 +30,7 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     });
 
     test.each(transports)("of v2: %s, with nothing that Envoy does not know but as deprecated", (transport) => {
-      using site = createSite({ "clusters.yaml": "{}", "listeners.yaml": "{}" });
+      using site = createSite({ "cds.yaml": "{}", "lds.yaml": "{}" });
       const { code, says } = validateBootstrap(
         printed([...sourceFlags(transport, site.directory, "xds.example:18000"), "--api-version", "v2"]),
       );
@@ -80,14 +80,14 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     const manager = { route_config: routes("routes", [{ cluster: "web" }]) };
     const http = listener({ name: "http", port, routes: "routes", manager: withoutType(manager) });
     const site = stack.use(
-      createSite({ "clusters.json": [staticCluster("web", [blue.port])], "listeners.json": [http] }),
+      createSite({ "cds.json": [staticCluster("web", [blue.port])], "lds.json": [http] }),
     );
     const flags = [...sourceFlags("file", site.directory, ""), "--format", "json"];
     const bootstrap = printed([...flags, "--admin", `127.0.0.1:${adminPort}`]);
     const envoy = stack.use(await startEnvoyFrom(bootstrap, adminPort));
     note("bootstrap", "file", "ready, ms", await envoy.ready(5_000));
     expect(await httpGet({ port })).toEqual({ status: 200, body: "blue" });
-    site.write({ "clusters.json": [staticCluster("web", [green.port])] });
+    site.write({ "cds.json": [staticCluster("web", [green.port])] });
     await until(
       { says: "the other backend answers", withinMs: 2_000 },
       async () => (await httpGet({ port })).body === "green",

@@ -47,7 +47,7 @@ export const addGetCommand: AddCommand = (program, context) => {
     ["xds get eds backend --node edge-7 -o json", "the endpoints of one cluster, as node edge-7 sees them"],
     ["xds get lds --server xds.example:18000 --ca ca.crt", "from a server elsewhere, over TLS"],
     ["xds get cds --rest --v2", "as an old client gets them, by a poll"],
-    ["xds get lds --file /etc/envoy/xds/listeners.yaml", "what a file holds for an Envoy"],
+    ["xds get lds --file /etc/envoy/xds/lds.yaml", "what a file holds for an Envoy"],
   ]);
 };
 

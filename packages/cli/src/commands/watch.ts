@@ -49,7 +49,7 @@ export const addWatchCommand: AddCommand = (program, context) => {
   addExamples(command, [
     ["xds watch eds", "endpoints as they come and go"],
     ["xds watch cds --sotw -o json | jq .name", "names of clusters, in State of the World"],
-    ["xds watch cds --file /etc/envoy/xds/clusters.yaml", "what an Envoy reads from a file, as it changes"],
+    ["xds watch cds --file /etc/envoy/xds/cds.yaml", "what an Envoy reads from a file, as it changes"],
   ]);
 };
 

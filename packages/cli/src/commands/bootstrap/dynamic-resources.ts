@@ -24,8 +24,8 @@ export type EnvoySource =
 export function dynamicResources(source: EnvoySource, version: ApiVersion): object {
   if (source.transport === "file") {
     return {
-      cds_config: fileSource("clusters", source.files, version),
-      lds_config: fileSource("listeners", source.files, version),
+      cds_config: fileSource("cds", source.files, version),
+      lds_config: fileSource("lds", source.files, version),
     };
   }
   if (source.transport === "rest") {
