@@ -63,9 +63,8 @@ function restApi(version: ApiVersion): object {
 function grpcApi(transport: "grpc" | "delta" | "ads" | "ads-delta", version: ApiVersion): object {
   return {
     api_type: transport.endsWith("delta") ? "DELTA_GRPC" : "GRPC",
-    ...(version === "v3" && { transport_api_version: "V3" }),
-    // A node with every extension is 58 KB: once per stream is enough.
-    set_node_on_first_message_only: true,
+    // A node with every extension is 58 KB: once per stream is enough. Those of v2 are small, and until 1.10 know nothing of this.
+    ...(version === "v3" && { transport_api_version: "V3", set_node_on_first_message_only: true }),
     grpc_services: [{ envoy_grpc: { cluster_name: SERVER_CLUSTER } }],
   };
 }
