@@ -5,7 +5,7 @@ import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/re
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
 import { createReflection, type DescriptorReflection } from "./descriptor/reflection.ts";
 import { createSchema, type Schema } from "./descriptor/schema.ts";
-import { type Content, decodeContent } from "./format/content.ts";
+import { type Content, decodeContent, encodeContent } from "./format/content.ts";
 import { type FieldNames, JsonWriter } from "./format/json-writer.ts";
 import { redact } from "./format/redact.ts";
 import { formatText, parseText } from "./format/text-format.ts";
@@ -72,6 +72,11 @@ export interface EnvoyApi {
    * Whether there is anything in a message that `redact` would replace. Of what cannot be read nobody knows: then there may be.
    */
   holdsSecret(type: TypeUrl, bytes: Uint8Array): boolean;
+  /**
+   * The encoded message with every secret replaced as `redact` does; undefined where that cannot be known, because the type is
+   * not known or the bytes are no such message.
+   */
+  redacted(type: TypeUrl, bytes: Uint8Array): Uint8Array | undefined;
   /** The text format. Throws `MalformedMessageError` on bytes that are no such message, or if the type is not known. */
   toText(type: TypeUrl, bytes: Uint8Array, options?: PrintOptions): string;
   /**
@@ -104,6 +109,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     readText: (messageName, text) => readText(messageName, text, schema),
     toJson: (type, bytes, printing = {}) => printJson(type, bytes, schema, printing),
     holdsSecret: (type, bytes) => mayHoldSecret(bytes) && holdsSecret(type, bytes, schema),
+    redacted: (type, bytes) => redactBytes(type, bytes, schema),
     toText: (type, bytes, printing = {}) => {
       const message = schema.message(type);
       if (message === undefined) throw new MalformedMessageError(`expected a type that is known, got ${type}`);
@@ -164,6 +170,17 @@ function holdsSecret(type: TypeUrl, bytes: Uint8Array, schema: Schema): boolean 
   } catch {
     // Nobody can read it, so nobody knows.
     return true;
+  }
+}
+
+function redactBytes(type: TypeUrl, bytes: Uint8Array, schema: Schema): Uint8Array | undefined {
+  const message = schema.message(type);
+  if (message === undefined) return undefined;
+  try {
+    const content = decodeContent(message, bytes);
+    return redact(message, content, schema) ? encodeContent(message, content) : bytes;
+  } catch {
+    return undefined;
   }
 }
 
