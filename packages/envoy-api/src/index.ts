@@ -10,6 +10,7 @@ export {
   type EnvoyApi,
   type EnvoyApiOptions,
   MalformedMessageError,
+  type MessageResult,
   type PrintOptions,
   type TextResult,
 } from "./envoy-api.ts";

@@ -39,6 +39,7 @@ describe.each(["sotw", "delta"] as const)("S-CSD-02 resources of a %s stream", (
     talk.receive(1, ask(CLUSTER, { nonce: "1" }));
     expect(statesOf(talk)).toEqual(["a=2 not-sent", "b=1 synced"]);
     talk.turns();
+    expect(statesOf(talk)).toEqual(["a=2 stale #2", "b=1 synced"]);
     talk.hear(1, ask(CLUSTER, { nonce: "2" }));
     expect(statesOf(talk)).toEqual(["a=2 synced", "b=1 synced"]);
   });

@@ -64,8 +64,7 @@ class Standings {
     if (answered !== undefined) return answered;
     const error = this.#view.error(this.#type.traits.type, name)?.error;
     if (error !== undefined) return { ...plain("failed", undefined), error, isTold };
-    const { accepted } = this.#type.deliveries;
-    const held = accepted === undefined ? undefined : resourcesIn(accepted.body).get(name);
+    const held = this.#accepted(name);
     if (held !== undefined) return { ...plain("synced", held), isTold };
     return { ...plain(this.#type.traits.kind === "opaque" ? "unknown" : "missing", undefined), isTold };
   }
@@ -79,18 +78,20 @@ class Standings {
   #answered(name: string, isTold: boolean): Standing | undefined {
     const { deliveries } = this.#type;
     const pending = [...deliveries.pending].reverse().find((one) => has(one, name));
-    if (pending !== undefined) {
-      const { body, nonce } = pending;
-      return { status: "stale", resource: resourcesIn(body).get(name), nonce, error: undefined, isTold };
-    }
-    const refusal = deliveries.refusalOf(name);
-    if (refusal === undefined) return undefined;
-    const refused = resourcesIn(refusal.delivery.body).get(name);
-    const { accepted } = deliveries;
-    const held = accepted === undefined ? undefined : resourcesIn(accepted.body).get(name);
+    const refusal = pending === undefined ? deliveries.refusalOf(name) : undefined;
+    const about = pending ?? refusal?.delivery;
+    if (about === undefined) return undefined;
+    const resource = resourcesIn(about.body).get(name);
     // A response of State of the World repeats what the client took before.
-    if (held !== undefined && held.version === refused?.version) return undefined;
-    return { status: "refused", resource: refused, nonce: refusal.delivery.nonce, error: refusal.error, isTold };
+    if (resource !== undefined && resource.version === this.#accepted(name)?.version) return undefined;
+    const status = refusal === undefined ? "stale" : "refused";
+    return { status, resource, nonce: about.nonce, error: refusal?.error, isTold };
+  }
+
+  /** As it was in the newest response that was accepted, if it was in there. */
+  #accepted(name: string): Resource | undefined {
+    const { accepted } = this.#type.deliveries;
+    return accepted === undefined ? undefined : resourcesIn(accepted.body).get(name);
   }
 }
 

@@ -158,6 +158,9 @@ export function mayAsk(peer: Peer, access: ClientStatusAccess): boolean {
 }
 
 function refusalOf(access: ClientStatusAccess): Status {
+  if (access === "off") {
+    return { code: statusCode.PERMISSION_DENIED, message: "client status is not told here (client-status)" };
+  }
   const who = access === "certificate" ? "this machine and clients with a certificate" : "this machine";
   const message = `client status is only told to ${who} (client-status)`;
   return { code: statusCode.PERMISSION_DENIED, message };
