@@ -26,7 +26,7 @@ const orders = {
   protocol: ["resource", "node", "message dialect", "state", "server"],
   "envoy-api": ["problem digest", "descriptor", "format", "validation", "catalog", "wire", "envoy-api"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
-  server: ["error", "options", "hub", "store", "transport", "observe", "admin", "management-server"],
+  server: ["error", "options", "hub", "store", "transport", "observe", "load status health", "admin", "management-server"],
   conformance: [
     "content",
     "case",

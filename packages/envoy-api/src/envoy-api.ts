@@ -5,8 +5,10 @@ import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/re
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
 import { createReflection, type DescriptorReflection } from "./descriptor/reflection.ts";
 import { createSchema, type Schema } from "./descriptor/schema.ts";
-import { type Content, decodeContent } from "./format/content.ts";
+import { type Content, decodeContent, encodeContent } from "./format/content.ts";
+import { JsonReader } from "./format/json-reader.ts";
 import { type FieldNames, JsonWriter } from "./format/json-writer.ts";
+import { ProblemList } from "./format/problem-list.ts";
 import { redact } from "./format/redact.ts";
 import { formatText, parseText } from "./format/text-format.ts";
 import type { FieldProblem, TextProblem } from "./problem.ts";
@@ -26,6 +28,12 @@ export interface CatalogType {
 export interface TextResult {
   readonly value?: unknown;
   readonly problems: readonly TextProblem[];
+}
+
+/** The bytes of a message, or problems; fields that are not known are warnings. */
+export interface MessageResult {
+  readonly bytes?: Uint8Array;
+  readonly problems: readonly FieldProblem[];
 }
 
 /** What the operator may add. */
@@ -61,6 +69,8 @@ export interface EnvoyApi {
    * without a descriptor needs a wrapper with a name.
    */
   readEncodedResource(type: TypeUrl, bytes: Uint8Array, wrapper?: ResourceWrapper): ReadResult;
+  /** A JSON value as an encoded message of that name, or every problem in it; what a resource is made of has `readResource`. */
+  readMessage(messageName: string, value: unknown): MessageResult;
   /** Reads the text format of a message, as a value with `@type` that `readResource` takes. */
   readText(messageName: string, text: string): TextResult;
   /**
@@ -72,6 +82,11 @@ export interface EnvoyApi {
    * Whether there is anything in a message that `redact` would replace. Of what cannot be read nobody knows: then there may be.
    */
   holdsSecret(type: TypeUrl, bytes: Uint8Array): boolean;
+  /**
+   * The encoded message with every secret replaced as `redact` does; undefined where that cannot be known, because the type is
+   * not known or the bytes are no such message.
+   */
+  redacted(type: TypeUrl, bytes: Uint8Array): Uint8Array | undefined;
   /** The text format. Throws `MalformedMessageError` on bytes that are no such message, or if the type is not known. */
   toText(type: TypeUrl, bytes: Uint8Array, options?: PrintOptions): string;
   /**
@@ -101,9 +116,11 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     knows: (type) => schema.message(type) !== undefined,
     readResource: (value, wrapper = {}) => reader.readJson(value, wrapper),
     readEncodedResource: (type, bytes, wrapper = {}) => reader.readEncoded(type, bytes, wrapper),
+    readMessage: (messageName, value) => readMessage(messageName, value, schema),
     readText: (messageName, text) => readText(messageName, text, schema),
     toJson: (type, bytes, printing = {}) => printJson(type, bytes, schema, printing),
     holdsSecret: (type, bytes) => mayHoldSecret(bytes) && holdsSecret(type, bytes, schema),
+    redacted: (type, bytes) => redactBytes(type, bytes, schema),
     toText: (type, bytes, printing = {}) => {
       const message = schema.message(type);
       if (message === undefined) throw new MalformedMessageError(`expected a type that is known, got ${type}`);
@@ -125,6 +142,21 @@ function catalogType({ type, kind, shortName, v2Twin }: (typeof catalog)[number]
 /** A URL names a type even if nothing is known of it; another text only if there is a message of that name. */
 function typeByMessage(text: string, schema: Schema): TypeUrl | undefined {
   return text.includes("/") || schema.message(text) !== undefined ? parseTypeUrl(text) : undefined;
+}
+
+function readMessage(messageName: string, value: unknown, schema: Schema): MessageResult {
+  const problems = new ProblemList();
+  const message = schema.message(messageName);
+  if (message === undefined) {
+    problems.error(
+      "TYPE_UNKNOWN",
+      `expected a message that is known, got ${JSON.stringify(messageName.slice(0, 200))}`,
+    );
+    return { problems: problems.problems };
+  }
+  const content = new JsonReader(schema, problems).readMessage(message, value);
+  if (content === undefined || problems.hasErrors) return { problems: problems.problems };
+  return { bytes: encodeContent(message, content), problems: problems.problems };
 }
 
 function readText(messageName: string, text: string, schema: Schema): TextResult {
@@ -164,6 +196,17 @@ function holdsSecret(type: TypeUrl, bytes: Uint8Array, schema: Schema): boolean 
   } catch {
     // Nobody can read it, so nobody knows.
     return true;
+  }
+}
+
+function redactBytes(type: TypeUrl, bytes: Uint8Array, schema: Schema): Uint8Array | undefined {
+  const message = schema.message(type);
+  if (message === undefined) return undefined;
+  try {
+    const content = decodeContent(message, bytes);
+    return redact(message, content, schema) ? encodeContent(message, content) : bytes;
+  } catch {
+    return undefined;
   }
 }
 

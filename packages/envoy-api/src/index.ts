@@ -10,6 +10,7 @@ export {
   type EnvoyApi,
   type EnvoyApiOptions,
   MalformedMessageError,
+  type MessageResult,
   type PrintOptions,
   type TextResult,
 } from "./envoy-api.ts";
@@ -17,6 +18,20 @@ export type { FieldNames } from "./format/json-writer.ts";
 export type { FieldProblem, FieldProblemCode, TextProblem } from "./problem.ts";
 export type { AnyMessage } from "./wire/any.ts";
 export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";
+export {
+  type ClientConfigWriter,
+  type ClientIdentity,
+  type ClientResource,
+  createClientConfigWriter,
+} from "./wire/client-config.ts";
+export {
+  type ClientStatusRequest,
+  decodeClientStatusRequest,
+  type NodeMatcher,
+  type StringMatcher,
+  type StructMatcher,
+  type ValueMatcher,
+} from "./wire/client-status-request.ts";
 export {
   type DeltaRequestMessage,
   encodeDeltaRequest,

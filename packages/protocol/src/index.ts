@@ -36,7 +36,14 @@ export {
 } from "./resource/virtual-host-name.ts";
 export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
 export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event.ts";
-export type { DeliveryState, ResourceErrorState, StreamState, TypeState } from "./server/inspect.ts";
+export type {
+  DeliveryState,
+  ResourceErrorState,
+  ResourceState,
+  ResourceStatus,
+  StreamState,
+  TypeState,
+} from "./server/inspect.ts";
 export { InvariantError } from "./server/invariant-error.ts";
 export { Plane, type PlaneOptions } from "./server/plane.ts";
 export type { Remembered } from "./server/remembered.ts";

@@ -38,6 +38,7 @@ export { type MetricName, type MetricRow, metricTable } from "./observe/metric-t
 export type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 export {
   type AdminAddress,
+  type ClientStatusAccess,
   defaultLimits,
   type LimitName,
   type Limits,

@@ -6,13 +6,15 @@ import { XdsError } from "./error.ts";
 import { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
 import type { Telemetry } from "./hub/port.ts";
-import { createDeliveryTimes } from "./observe/deliveries.ts";
+import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
 import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
 import { type AdminAddress, type CheckedOptions, checkOptions, type ManagementServerOptions } from "./options.ts";
 import { createServerView } from "./server-view.ts";
+import { ClientStatus } from "./status/client-status.ts";
+import { clientStatusMethods } from "./status/methods.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import type { BoundAddress, Transport } from "./transport/transport.ts";
@@ -84,7 +86,9 @@ class WiredServer implements ManagementServer {
     if (log !== undefined) attachLog(telemetry, log);
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
     this.#hub = createHub(options, encoder, telemetry);
-    this.#transport = new GrpcTransport({ api, ...listen, tls, limits });
+    const deliveries = createDeliveryTimes(telemetry);
+    const methods = new Map(clientStatusMethods(createClientStatus(options, this.#hub, deliveries)));
+    this.#transport = new GrpcTransport({ api, ...listen, tls, limits, methods });
     const view = createServerView({
       options,
       hub: this.#hub,
@@ -92,7 +96,7 @@ class WiredServer implements ManagementServer {
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,
     });
-    this.#admin = options.admin === false ? undefined : this.#createAdmin(options.admin, view, telemetry);
+    this.#admin = options.admin === false ? undefined : this.#createAdmin(options.admin, view, telemetry, deliveries);
     if (options.serveEmpty) this.#hub.commit({ changes: [] });
   }
 
@@ -151,8 +155,12 @@ class WiredServer implements ManagementServer {
     await this.close();
   }
 
-  #createAdmin(address: Required<AdminAddress>, view: AdminView, telemetry: ObservedTelemetry): AdminServer {
-    const deliveries = createDeliveryTimes(telemetry);
+  #createAdmin(
+    address: Required<AdminAddress>,
+    view: AdminView,
+    telemetry: ObservedTelemetry,
+    deliveries: DeliveryTimes,
+  ): AdminServer {
     const metrics = createMetrics({
       telemetry,
       deliveries,
@@ -170,6 +178,17 @@ class WiredServer implements ManagementServer {
       },
     });
   }
+}
+
+function createClientStatus(options: CheckedOptions, hub: Hub, deliveries: DeliveryTimes): ClientStatus {
+  return new ClientStatus({
+    api: options.api,
+    access: options.clientStatus,
+    maxBytes: options.limits.maxStatusBytes,
+    streams: () => hub.streams(),
+    resourceStates: (stream) => hub.resourceStates(stream),
+    times: deliveries,
+  });
 }
 
 function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {

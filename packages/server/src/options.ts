@@ -26,6 +26,8 @@ export interface Limits {
   readonly maxConnectionAgeMs: number;
   /** Milliseconds that the streams of an old connection have to go by themselves; then UNAVAILABLE. Default 10,000. */
   readonly maxConnectionAgeGraceMs: number;
+  /** Bytes of one answer of client status. Beyond it RESOURCE_EXHAUSTED. Default 64 MiB. */
+  readonly maxStatusBytes: number;
   /** Milliseconds between PINGs to a client. 0: none. Default 30,000. */
   readonly keepaliveMs: number;
   /** Milliseconds in which a PING must be answered, else the connection is closed and its state freed. Default 10,000. */
@@ -46,6 +48,7 @@ export const defaultLimits: Limits = {
   maxBlockedMs: 60_000,
   maxConnectionAgeMs: 0,
   maxConnectionAgeGraceMs: 10_000,
+  maxStatusBytes: 64 * 1024 * 1024,
   keepaliveMs: 30_000,
   keepaliveTimeoutMs: 10_000,
   handshakeTimeoutMs: 10_000,
@@ -76,6 +79,12 @@ export interface AdminAddress extends ListenAddress {
   readonly names?: readonly string[];
 }
 
+/**
+ * Who may ask for the status of all clients (CSDS). `certificate`: whoever shows a certificate that was verified, and this
+ * machine. It tells everybody's configuration, so a fleet in which every proxy has a certificate is better left at `loopback`.
+ */
+export type ClientStatusAccess = "off" | "loopback" | "certificate" | "everybody";
+
 /** What a management server is made from. */
 export interface ManagementServerOptions {
   readonly api: EnvoyApi;
@@ -101,6 +110,8 @@ export interface ManagementServerOptions {
    * server uses it at a time. Whatever is wrong with it is reported, and ignored. Default: none.
    */
   readonly stateDir?: string;
+  /** Who may ask for the status of all clients, on the port where clients connect. Default: `loopback`. */
+  readonly clientStatus?: ClientStatusAccess;
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
   /** Where lines of the log go. Default: nowhere. */
@@ -116,6 +127,7 @@ export interface CheckedOptions extends ManagementServerOptions {
   readonly insecure: boolean;
   readonly serveEmpty: boolean;
   readonly controlPlane: string;
+  readonly clientStatus: ClientStatusAccess;
   readonly limits: Limits;
 }
 
@@ -135,6 +147,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
     insecure: options.insecure ?? false,
     serveEmpty: options.serveEmpty ?? false,
     controlPlane: options.controlPlane ?? "xdskit",
+    clientStatus: options.clientStatus ?? "loopback",
     limits: { ...defaultLimits, ...options.limits },
   };
 }

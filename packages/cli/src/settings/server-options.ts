@@ -1,5 +1,12 @@
 import type { Edition } from "@xdskit/protocol";
-import type { AdminAddress, Limits, ListenAddress, ManagementServerOptions, TlsFiles } from "@xdskit/server";
+import type {
+  AdminAddress,
+  ClientStatusAccess,
+  Limits,
+  ListenAddress,
+  ManagementServerOptions,
+  TlsFiles,
+} from "@xdskit/server";
 import type { SettingKey } from "@xdskit/source";
 import { CommandError, exitCode } from "../exit-code.ts";
 import { type Address, parseAddress } from "./address.ts";
@@ -16,6 +23,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxBlockedMs: "limits.max-blocked",
   maxConnectionAgeMs: "max-connection-age",
   maxConnectionAgeGraceMs: "max-connection-age-grace",
+  maxStatusBytes: "limits.max-status-bytes",
   keepaliveMs: "limits.keepalive",
   keepaliveTimeoutMs: "limits.keepalive-timeout",
   handshakeTimeoutMs: "limits.handshake-timeout",
@@ -25,6 +33,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
 export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOptions, "api"> {
   const tls = tlsOf(values);
   const edition = editionOf(values);
+  const clientStatus = clientStatusOf(values);
   return {
     listen: listenAddressOf(values, "listen"),
     admin: adminOf(values),
@@ -39,6 +48,7 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
       ttlWithoutFeature: values.flag("ttl-without-feature") ?? false,
     },
     ...(edition !== undefined && { edition }),
+    ...(clientStatus !== undefined && { clientStatus }),
     ...(tls !== undefined && { tls }),
   };
 }
@@ -59,6 +69,11 @@ function listenAddressOf(values: SettingValues, key: "listen" | "admin"): Listen
 function editionOf(values: SettingValues): Edition | undefined {
   const editions: readonly Edition[] = ["2018", "2020", "2021", "current"];
   return editions.find((edition) => edition === values.text("edition"));
+}
+
+function clientStatusOf(values: SettingValues): ClientStatusAccess | undefined {
+  const words: readonly ClientStatusAccess[] = ["off", "loopback", "certificate", "everybody"];
+  return words.find((word) => word === values.text("client-status"));
 }
 
 function tlsOf(values: SettingValues): TlsFiles | undefined {

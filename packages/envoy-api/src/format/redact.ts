@@ -29,6 +29,20 @@ export function redact(message: DescMessage, content: Content, schema: Schema): 
   return redaction.hasFound;
 }
 
+/** A JSON value in which whatever stands under the name of a secret is replaced. */
+export function redactKeys(struct: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entries = Object.entries(struct).map(([key, value]) => [
+    key,
+    SECRET_HEADER.test(key) ? REDACTED : redactWithin(value),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function redactWithin(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(redactWithin);
+  return typeof value === "object" && value !== null ? redactKeys({ ...value }) : value;
+}
+
 class Redaction {
   readonly #schema: Schema;
   readonly #hidesUnreadable: boolean;

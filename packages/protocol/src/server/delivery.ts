@@ -1,6 +1,7 @@
 import type { Body } from "../message/body.ts";
 import type { Status } from "../message/status.ts";
 import type { DeliveryState } from "./inspect.ts";
+import { type Refusal, Refusals } from "./refusals.ts";
 
 /** A response on its way, and what became of it. */
 export interface Delivery {
@@ -37,6 +38,7 @@ export class Deliveries {
   #acked: Delivery | undefined;
   #settled: readonly Delivery[] = [];
   #nacked: { readonly delivery: Delivery; readonly error: Status } | undefined;
+  readonly #refusals = new Refusals();
   #lastSent: Delivery | undefined;
   #lastAcked: Delivery | undefined;
   /** The newest that is no heartbeat. */
@@ -84,6 +86,16 @@ export class Deliveries {
   /** What the newest ACK accepted: its own response, and every older one that was unsettled. */
   get lastSettled(): readonly Delivery[] {
     return this.#settled;
+  }
+
+  /** The newest that was accepted and is no heartbeat. */
+  get accepted(): Delivery | undefined {
+    return this.#acked;
+  }
+
+  /** The newest refusal of a name that was not accepted in another response since. */
+  refusalOf(name: string): Refusal | undefined {
+    return this.#refusals.of(name);
   }
 
   /** The newest response is the one that was refused. */
@@ -166,7 +178,10 @@ export class Deliveries {
     this.#isAckedRefused = false;
     // That one part of an answer was accepted says nothing of the part that was refused.
     if (this.#nacked?.delivery.at !== delivery.at) this.#nacked = undefined;
-    for (const { body } of content) this.forgive(everyName(body));
+    for (const { body } of content) {
+      this.forgive(everyName(body));
+      this.#refusals.accept(body);
+    }
     return delivery;
   }
 
@@ -187,6 +202,7 @@ export class Deliveries {
     this.#isNewestRefused ||= delivery.body === this.#newest?.body;
     this.#isAckedRefused ||= delivery.body === this.#acked?.body;
     if (!delivery.isHeartbeat || this.#nacked === undefined) this.#nacked = { delivery, error };
+    this.#refusals.add({ delivery, error });
     if (this.#memory === "none" || delivery.isHeartbeat) return delivery;
     this.#refusedFrom = Math.min(this.refusedFrom, delivery.from ?? -1);
     if (this.#memory === "by-name") for (const name of everyName(delivery.body)) this.#refusedNames.add(name);

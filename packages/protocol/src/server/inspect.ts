@@ -3,7 +3,8 @@ import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
 import type { Peer } from "../node/placement.ts";
 import type { ApiVersion } from "../resource/api-version.ts";
-import type { ErrorDetail } from "../resource/resource.ts";
+import type { ErrorDetail, Resource } from "../resource/resource.ts";
+import type { TypeKind } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { StreamId, Variant } from "./event.ts";
 import type { Wait } from "./wait.ts";
@@ -18,6 +19,8 @@ export interface StreamState {
   readonly peer: Peer;
   /** Undefined before the first request. */
   readonly node: Node | undefined;
+  /** The same for all streams of one client: those of a node on one connection, and those that one order holds for. */
+  readonly client: string | undefined;
   readonly layers: readonly string[];
   readonly types: readonly TypeState[];
 }
@@ -50,6 +53,29 @@ export interface TypeState {
   readonly acked: DeliveryState | undefined;
   /** The newest response that was refused and that no accepted one came after. */
   readonly nacked: (DeliveryState & { readonly error: Status; readonly refused: readonly string[] }) | undefined;
+}
+
+/**
+ * How a resource stands with a client. `synced`: it was sent and accepted. `stale`: it was sent and is not answered. `refused`:
+ * it was sent and refused. `not-sent`: there is news of it, or it is new, and it waits. `missing`: it is asked for and does
+ * not exist. `failed`: an error stands in its place. `unknown`: nothing is known of the type.
+ */
+export type ResourceStatus = "synced" | "stale" | "refused" | "not-sent" | "missing" | "failed" | "unknown";
+
+/** One resource, or one name that is asked for, on one stream (B-OBS-04). */
+export interface ResourceState {
+  readonly type: TypeUrl;
+  readonly kind: TypeKind;
+  readonly name: string;
+  readonly status: ResourceStatus;
+  /** What the status is about: what is held, on its way, refused, or to be sent. Undefined: there is none. */
+  readonly resource: Resource | undefined;
+  /** The nonce of the response that the status is about, while it is remembered. */
+  readonly nonce: string | undefined;
+  /** Why it was refused, or why there is none. */
+  readonly error: Status | undefined;
+  /** The client was told of it as it stands, also that there is none. */
+  readonly isTold: boolean;
 }
 
 /** Why a client was not given a resource. */

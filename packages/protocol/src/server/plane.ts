@@ -16,7 +16,7 @@ import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
 import { type Due, HeartbeatSchedule } from "./heartbeat-schedule.ts";
 import { History } from "./history.ts";
-import type { StreamState } from "./inspect.ts";
+import type { ResourceState, StreamState } from "./inspect.ts";
 import { InvariantError } from "./invariant-error.ts";
 import { Order } from "./order.ts";
 import { Present } from "./present.ts";
@@ -173,12 +173,21 @@ export class Plane {
   *streams(): Iterable<StreamState> {
     for (const opened of this.#opened.values()) {
       const stream = this.#streams.get(opened.stream);
-      if (stream !== undefined) yield stream.describe();
+      if (stream !== undefined) yield stream.describe(this.#clientOf(stream));
       else {
         const { stream: id, variant, onlyType, apiVersion, peer } = opened;
-        yield { stream: id, variant, onlyType, apiVersion, peer, node: undefined, layers: [], types: [] };
+        yield { ...{ stream: id, variant, onlyType, apiVersion, peer }, node: undefined, client: undefined, layers: [], types: [] };
       }
     }
+  }
+
+  /**
+   * How every resource that a stream asks for stands with it; nothing for a stream that is not open. May be walked over several
+   * events: a resource is told as it stands when the walk comes by.
+   */
+  *resourceStates(stream: StreamId): Iterable<ResourceState> {
+    const open = this.#streams.get(stream);
+    if (open !== undefined) yield* open.resources(this.#present);
   }
 
   /** Every layer with the types and the number of resources it holds. */
@@ -327,6 +336,14 @@ export class Plane {
     if (only !== undefined && others.length === 1 && ![...only.streams].some(isOfAnother)) return only;
     const order = new Order({ mayUseClusters: this.#mayUseClusters, isCluster: this.#isCluster });
     return { key, nodeId, streams: new Set(), waiting: new Set(), order };
+  }
+
+  /** An aggregated stream is alone in its order, and yet of the client whose other streams come over the same connection. */
+  #clientOf({ opened, identity }: Stream): string {
+    if (opened.onlyType !== undefined) return identity.siblings.key;
+    const isHere = (stream: Stream): boolean => stream.opened.connection === opened.connection;
+    const beside = [...(this.#separate.get(identity.node.id) ?? [])].find(({ streams }) => [...streams].some(isHere));
+    return beside?.key ?? `${opened.connection} ${identity.node.id}`;
   }
 
   #forgetSiblings(siblings: SiblingStreams): void {

@@ -15,10 +15,11 @@ import type { StreamId, StreamOpened } from "./event.ts";
 import { Beats } from "./heartbeat.ts";
 import { nothingHeldBack } from "./held-back.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
-import type { StreamState, TypeState } from "./inspect.ts";
+import type { ResourceState, StreamState, TypeState } from "./inspect.ts";
 import type { Order, OrderedStream } from "./order.ts";
 import type { Present } from "./present.ts";
 import { RemovalsLast } from "./removals-last.ts";
+import { resourceStates } from "./resource-states.ts";
 import { SotwTypeStream } from "./sotw.ts";
 import { cutFor } from "./split.ts";
 import { StreamErrors } from "./stream-errors.ts";
@@ -286,7 +287,12 @@ export class Stream implements OrderedStream {
     ];
   }
 
-  describe(): StreamState {
+  /** Every resource that the client is subscribed to, and every name that it asks for in vain, of each type in turn. */
+  *resources(present: Present): Iterable<ResourceState> {
+    for (const type of this.#inOrder) yield* resourceStates(type, this.view, present);
+  }
+
+  describe(client: string): StreamState {
     const { stream, variant, onlyType, apiVersion, peer } = this.opened;
     return {
       stream,
@@ -295,6 +301,7 @@ export class Stream implements OrderedStream {
       apiVersion,
       peer,
       node: this.identity.node,
+      client,
       layers: this.view.layers.map((layer) => layer.name),
       types: this.#inOrder.map((type) => this.#describeType(type)),
     };

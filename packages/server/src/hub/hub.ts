@@ -12,6 +12,7 @@ import {
   type PlaneOptions,
   type Remembered,
   type Resource,
+  type ResourceState,
   type Status,
   type StreamId,
   type StreamState,
@@ -130,6 +131,10 @@ export class Hub implements HubPort {
 
   streams(): Iterable<StreamState> {
     return this.#plane.streams();
+  }
+
+  resourceStates(stream: StreamId): Iterable<ResourceState> {
+    return this.#plane.resourceStates(stream);
   }
 
   layers(): Iterable<LayerState> {

@@ -52,6 +52,7 @@ export type SettingKey =
   | "allow-empty"
   | "insecure"
   | "require-node"
+  | "client-status"
   | "edition"
   | "make-before-break"
   | "order-limit"
@@ -74,6 +75,7 @@ export type SettingKey =
   | "limits.max-pending-bytes"
   | "limits.max-file-bytes"
   | "limits.max-blocked"
+  | "limits.max-status-bytes"
   | "limits.keepalive"
   | "limits.keepalive-timeout"
   | "limits.handshake-timeout";
@@ -104,6 +106,12 @@ export const settingTable: readonly Setting[] = [
     "Gives secrets and node layers also to clients that come unencrypted from elsewhere.",
   ),
   row("require-node", "boolean", undefined, "Refuses clients that do not say which node they are."),
+  words(
+    "client-status",
+    ["off", "loopback", "certificate", "everybody"],
+    "loopback",
+    "Who may ask for the status of all clients (CSDS).",
+  ),
   words("edition", ["2018", "2020", "2021", "current"], "current", "The edition of the protocol for unknown clients."),
   row(
     "make-before-break",
@@ -156,6 +164,7 @@ export const settingTable: readonly Setting[] = [
   row("limits.max-pending-bytes", "bytes", "512MiB", "What may wait for one stream to read it."),
   row("limits.max-file-bytes", "bytes", "64MiB", "Size of one file of resources."),
   row("limits.max-blocked", "duration", "60s", "How long a stream may take for what was written to it."),
+  row("limits.max-status-bytes", "bytes", "64MiB", "Size of one answer about the status of clients."),
   row("limits.keepalive", "duration", "30s", "The time between pings to a client; 0 for none."),
   row("limits.keepalive-timeout", "duration", "10s", "How long a ping may stay unanswered."),
   row("limits.handshake-timeout", "duration", "10s", "How long a new connection may take to show its protocol."),

@@ -90,6 +90,15 @@ export class GrpcCall implements StreamHandle {
     });
   }
 
+  /** The same for a message that comes in pieces: each leaves once the one before it was taken. */
+  async sendPieces(pieces: readonly Uint8Array[], byteLength: number): Promise<void> {
+    for (const piece of [messagePrefix(byteLength), ...pieces]) {
+      await new Promise<void>((resolve) => {
+        this.write([piece], resolve);
+      });
+    }
+  }
+
   end(status: Status): void {
     if (this.#isOver) return;
     this.#finish();

@@ -117,7 +117,7 @@ export class GrpcConnection {
       call.end({ code: statusCode.UNIMPLEMENTED, message: `method ${call.headers.path} is not served here` });
       return;
     }
-    dismiss = method(call, { hub, connection: this.#id, address: this.#peer.address });
+    dismiss = method(call, { hub, connection: this.#id, address: this.#peer.address, peer: this.#peer });
     this.#calls.add(dismiss);
   }
 

@@ -1,4 +1,4 @@
-import type { Status } from "@xdskit/protocol";
+import type { Peer, Status } from "@xdskit/protocol";
 import type { HubPort } from "../../hub/port.ts";
 import type { GrpcCall } from "./call.ts";
 
@@ -9,6 +9,7 @@ export interface MethodPorts {
   readonly connection: number;
   /** `host:port` of the client. */
   readonly address: string;
+  readonly peer: Peer;
 }
 
 /** What a method gives back: how to end the call from our side. */

@@ -23,6 +23,8 @@ export interface GrpcTransportOptions {
   readonly port: number;
   readonly tls: TlsFiles | undefined;
   readonly limits: Limits;
+  /** What is served beside discovery, by path: client status, load reports. */
+  readonly methods?: ReadonlyMap<string, GrpcMethod>;
   /** What answers HTTP/1.1 on the same port. Default: a text that says what this port speaks. */
   readonly onHttp1Request?: RequestListener;
 }
@@ -41,7 +43,7 @@ export class GrpcTransport implements Transport {
 
   constructor(options: GrpcTransportOptions) {
     this.#options = options;
-    this.#methods = grpcMethods(options.api);
+    this.#methods = grpcMethods(options.api, options.methods);
     this.#http1 = createHttpServer(options.onHttp1Request ?? answerThatThisIsGrpc);
   }
 

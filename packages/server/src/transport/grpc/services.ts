@@ -5,11 +5,16 @@ import type { GrpcMethod } from "./method.ts";
 import { REFLECTION_SERVICES, reflectionMethods } from "./reflection.ts";
 import { discoveryStream } from "./stream.ts";
 
-/** Every method that is served, by its path. */
-export function grpcMethods(api: EnvoyApi): ReadonlyMap<string, GrpcMethod> {
-  const services = [...new Set([...discoveryMethods.map(serviceOf), HEALTH_SERVICE, ...REFLECTION_SERVICES])].sort();
+/** Every method that is served, by its path: discovery, health, reflection, and what the server has beside them. */
+export function grpcMethods(
+  api: EnvoyApi,
+  further: ReadonlyMap<string, GrpcMethod> = new Map(),
+): ReadonlyMap<string, GrpcMethod> {
+  const paths = [...discoveryMethods.map(({ path }) => path), ...further.keys()];
+  const services = [...new Set([...paths.map(serviceOf), HEALTH_SERVICE, ...REFLECTION_SERVICES])].sort();
   return new Map([
     ...discoveryMethods.flatMap(entryOf),
+    ...further,
     ...healthMethods(new Set(services)),
     ...reflectionMethods(api, services),
   ]);
@@ -22,6 +27,6 @@ function entryOf(method: DiscoveryMethod): readonly (readonly [string, GrpcMetho
 }
 
 /** `a.b.Service` of `/a.b.Service/Method`. */
-function serviceOf({ path }: DiscoveryMethod): string {
+function serviceOf(path: string): string {
   return path.slice(1, path.lastIndexOf("/"));
 }

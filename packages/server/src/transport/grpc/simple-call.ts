@@ -1,22 +1,32 @@
+import { WireError } from "@xdskit/envoy-api";
 import { type Status, statusCode } from "@xdskit/protocol";
 import type { GrpcCall } from "./call.ts";
 import type { Dismiss } from "./method.ts";
 
+/** A message that is written in pieces, one behind the other. */
+export interface MessagePieces {
+  readonly pieces: readonly Uint8Array[];
+  readonly byteLength: number;
+}
+
 /** What is answered to one message: messages, or a status that ends the call. */
-export type SimpleAnswer = Uint8Array | Status;
+export type SimpleAnswer = Uint8Array | MessagePieces | Status;
+
+/** Makes an answer, at once or later. A `RangeError` or a `WireError` says that the request is malformed. */
+export type Answerer = (request: Uint8Array) => SimpleAnswer | Promise<SimpleAnswer>;
 
 const ok: Status = { code: statusCode.OK, message: "" };
 
 /** One request, one answer. */
-export function answerOnce(call: GrpcCall, answer: (request: Uint8Array) => SimpleAnswer): Dismiss {
+export function answerOnce(call: GrpcCall, answer: Answerer): Dismiss {
   let isAnswered = false;
   call.accept({
     onMessage: async (bytes) => {
       if (isAnswered) return;
       isAnswered = true;
-      const said = orMalformed(() => answer(bytes));
-      if (said instanceof Uint8Array) await call.send(said);
-      call.end(said instanceof Uint8Array ? ok : said);
+      const said = await orMalformed(() => answer(bytes));
+      if (!("code" in said)) await send(call, said);
+      call.end("code" in said ? said : ok);
     },
     onHalfClose: () => {
       if (!isAnswered) call.end({ code: statusCode.INVALID_ARGUMENT, message: "expected one request, got none" });
@@ -28,12 +38,12 @@ export function answerOnce(call: GrpcCall, answer: (request: Uint8Array) => Simp
 }
 
 /** Each request gets its answer, in order; the next is read when the client has taken the last. */
-export function answerEach(call: GrpcCall, answer: (request: Uint8Array) => SimpleAnswer): Dismiss {
+export function answerEach(call: GrpcCall, answer: Answerer): Dismiss {
   call.accept({
     onMessage: async (bytes) => {
-      const said = orMalformed(() => answer(bytes));
-      if (said instanceof Uint8Array) await call.send(said);
-      else call.end(said);
+      const said = await orMalformed(() => answer(bytes));
+      if ("code" in said) call.end(said);
+      else await send(call, said);
     },
     onHalfClose: () => call.end(ok),
     onFailure: (status) => call.end(status),
@@ -42,11 +52,16 @@ export function answerEach(call: GrpcCall, answer: (request: Uint8Array) => Simp
   return (status) => call.end(status);
 }
 
-function orMalformed(answer: () => SimpleAnswer): SimpleAnswer {
+async function send(call: GrpcCall, message: Uint8Array | MessagePieces): Promise<void> {
+  if (message instanceof Uint8Array) await call.send(message);
+  else await call.sendPieces(message.pieces, message.byteLength);
+}
+
+async function orMalformed(answer: () => SimpleAnswer | Promise<SimpleAnswer>): Promise<SimpleAnswer> {
   try {
-    return answer();
+    return await answer();
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
+    if (!(error instanceof RangeError || error instanceof WireError)) throw error;
     return { code: statusCode.INVALID_ARGUMENT, message: `the request is malformed: ${error.message}` };
   }
 }

@@ -1,0 +1,242 @@
+/** `ClientConfig` of v2 and v3: what a server knows of one client. */
+import type { ApiVersion, Node, ResourceStatus, TypeKind, TypeUrl } from "@xdskit/protocol";
+import { redactKeys } from "../format/redact.ts";
+import { encodeNode } from "./node.ts";
+import { WireWriter } from "./writer.ts";
+
+/** Who it is that is told of. */
+export interface ClientIdentity {
+  readonly node: Node;
+  /** v3: what tells clients of one id apart. */
+  readonly scope: string;
+}
+
+/** One resource as it stands with the client. Times are in milliseconds since 1970. */
+export interface ClientResource {
+  readonly type: TypeUrl;
+  readonly kind: TypeKind;
+  readonly name: string;
+  readonly version: string;
+  readonly status: ResourceStatus;
+  /** Whether the client was told of it as it stands, also that there is none. */
+  readonly isTold: boolean;
+  /** The encoded message, secrets replaced; undefined: not shown, or there is none. */
+  readonly content: Uint8Array | undefined;
+  readonly updatedAt: number | undefined;
+  /** Why it was refused, or why there is none. */
+  readonly details: string | undefined;
+}
+
+/** Builds one `ClientConfig`, a resource at a time. */
+export interface ClientConfigWriter {
+  add(resource: ClientResource): void;
+  /** How much was written so far. */
+  readonly byteLength: number;
+  /** The `config` field of a `ClientStatusResponse`: such fields one behind the other are the response. */
+  finish(): Uint8Array;
+}
+
+/** `xds_config` of v2 is by type and knows four of them (B-CSD-05); `generic_xds_configs` of v3 knows all (B-CSD-04). */
+export function createClientConfigWriter(version: ApiVersion, client: ClientIdentity): ClientConfigWriter {
+  return version === "v2" ? new PerTypeWriter(client) : new GenericWriter(client);
+}
+
+/** `ConfigStatus`. */
+const configStatus: Readonly<Record<ResourceStatus, number>> = {
+  unknown: 0,
+  synced: 1,
+  "not-sent": 2,
+  missing: 2,
+  failed: 2,
+  stale: 3,
+  refused: 4,
+};
+
+/** `ClientResourceStatus`. */
+const clientStatus = { UNKNOWN: 0, REQUESTED: 1, DOES_NOT_EXIST: 2, ACKED: 3, NACKED: 4, RECEIVED_ERROR: 5 };
+
+function clientStatusOf({ status, isTold }: ClientResource): number {
+  switch (status) {
+    case "synced":
+      return clientStatus.ACKED;
+    case "refused":
+      return clientStatus.NACKED;
+    case "missing":
+      return isTold ? clientStatus.DOES_NOT_EXIST : clientStatus.REQUESTED;
+    case "failed":
+      return isTold ? clientStatus.RECEIVED_ERROR : clientStatus.REQUESTED;
+    case "unknown":
+      return clientStatus.UNKNOWN;
+    default:
+      return clientStatus.REQUESTED;
+  }
+}
+
+function encodeIdentity({ node }: ClientIdentity): Uint8Array {
+  return encodeNode({ ...node, metadata: redactKeys(node.metadata) });
+}
+
+class GenericWriter implements ClientConfigWriter {
+  readonly #client: ClientIdentity;
+  readonly #config = new WireWriter();
+
+  constructor(client: ClientIdentity) {
+    this.#client = client;
+    this.#config.bytes(1, encodeIdentity(client));
+  }
+
+  get byteLength(): number {
+    return this.#config.written.length;
+  }
+
+  add(resource: ClientResource): void {
+    const { type, name, version, status, updatedAt } = resource;
+    this.#config.message(3, (generic) => {
+      generic.optionalString(1, type).optionalString(2, name).optionalString(3, version);
+      writeContent(generic, 4, resource);
+      writeTime(generic, 5, updatedAt);
+      generic.integer(6, configStatus[status]).integer(7, clientStatusOf(resource));
+      writeFailure(generic, 8, resource, "v3");
+    });
+  }
+
+  finish(): Uint8Array {
+    this.#config.optionalString(4, this.#client.scope);
+    return new WireWriter(this.byteLength + 8).bytes(1, this.#config.written).finish();
+  }
+}
+
+/** The four kinds, with their field in `PerXdsConfig` and in what way each lists its resources. */
+const dumps: readonly {
+  readonly kind: TypeKind;
+  readonly field: number;
+  write(dump: WireWriter, resource: ClientResource): void;
+}[] = [
+  { kind: "lds", field: 2, write: writeListener },
+  { kind: "cds", field: 3, write: writeCluster },
+  { kind: "rds", field: 4, write: writeRoute },
+  { kind: "srds", field: 5, write: writeScopedRoute },
+];
+
+/** The worst word first: what a type is called as a whole. */
+const worstFirst: readonly ResourceStatus[] = [
+  "refused",
+  "stale",
+  "not-sent",
+  "missing",
+  "failed",
+  "synced",
+  "unknown",
+];
+
+class PerTypeWriter implements ClientConfigWriter {
+  readonly #identity: Uint8Array;
+  readonly #types = new Map<TypeKind, { readonly dump: WireWriter; status: ResourceStatus }>();
+  #byteLength: number;
+
+  constructor(client: ClientIdentity) {
+    this.#identity = encodeIdentity(client);
+    this.#byteLength = this.#identity.length;
+  }
+
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  add(resource: ClientResource): void {
+    const described = dumps.find(({ kind }) => kind === resource.kind);
+    if (described === undefined) return;
+    const type = this.#types.get(resource.kind) ?? { dump: new WireWriter(), status: "unknown" };
+    this.#types.set(resource.kind, type);
+    if (worstFirst.indexOf(resource.status) < worstFirst.indexOf(type.status)) type.status = resource.status;
+    const before = type.dump.written.length;
+    if (resource.content !== undefined || resource.version !== "") described.write(type.dump, resource);
+    this.#byteLength += type.dump.written.length - before;
+  }
+
+  finish(): Uint8Array {
+    return new WireWriter(this.#byteLength + 64)
+      .message(1, (config) => {
+        config.bytes(1, this.#identity);
+        for (const { kind, field } of dumps) {
+          const type = this.#types.get(kind);
+          if (type === undefined) continue;
+          config.message(2, (perType) => {
+            perType.integer(1, configStatus[type.status]).bytes(field, type.dump.written);
+          });
+        }
+      })
+      .finish();
+  }
+}
+
+/** What is held is active, what is on its way is warming, what was refused is an error. */
+function writeListener(dump: WireWriter, resource: ClientResource): void {
+  const { name, status, version, updatedAt } = resource;
+  dump.message(3, (listener) => {
+    listener.optionalString(1, name);
+    if (status === "refused") {
+      writeFailure(listener, 5, resource, "v2");
+      return;
+    }
+    listener.message(status === "synced" ? 2 : 3, (state) => {
+      state.optionalString(1, version);
+      writeContent(state, 2, resource);
+      writeTime(state, 3, updatedAt);
+    });
+  });
+}
+
+function writeCluster(dump: WireWriter, resource: ClientResource): void {
+  writeVersioned(dump, resource.status === "synced" ? 3 : 4, resource);
+}
+
+function writeRoute(dump: WireWriter, resource: ClientResource): void {
+  writeVersioned(dump, 3, resource);
+}
+
+function writeVersioned(dump: WireWriter, field: number, resource: ClientResource): void {
+  dump.message(field, (entry) => {
+    entry.optionalString(1, resource.version);
+    writeContent(entry, 2, resource);
+    writeTime(entry, 3, resource.updatedAt);
+  });
+}
+
+function writeScopedRoute(dump: WireWriter, resource: ClientResource): void {
+  dump.message(2, (entry) => {
+    entry.optionalString(1, resource.name).optionalString(2, resource.version);
+    writeContent(entry, 3, resource);
+    writeTime(entry, 4, resource.updatedAt);
+  });
+}
+
+/** The resource as an `Any`. */
+function writeContent(writer: WireWriter, field: number, { type, content }: ClientResource): void {
+  if (content === undefined) return;
+  writer.message(field, (any) => {
+    any.string(1, type);
+    if (content.length > 0) any.bytes(2, content);
+  });
+}
+
+/** `UpdateFailureState`: what was refused, when, and what the client said; only v3 has its version. */
+function writeFailure(writer: WireWriter, field: number, resource: ClientResource, version: ApiVersion): void {
+  const { status, details, updatedAt } = resource;
+  if (details === undefined) return;
+  writer.message(field, (failure) => {
+    if (status === "refused") {
+      writeContent(failure, 1, resource);
+      writeTime(failure, 2, updatedAt);
+    }
+    failure.optionalString(3, details);
+    if (status === "refused" && version === "v3") failure.optionalString(4, resource.version);
+  });
+}
+
+function writeTime(writer: WireWriter, field: number, milliseconds: number | undefined): void {
+  if (milliseconds === undefined) return;
+  writer.message(field, (time) => {
+    time.integer(1, Math.floor(milliseconds / 1000)).integer(2, (milliseconds % 1000) * 1_000_000);
+  });
+}

@@ -1,0 +1,197 @@
+import { setImmediate as turn } from "node:timers/promises";
+import {
+  type ClientConfigWriter,
+  type ClientResource,
+  createClientConfigWriter,
+  decodeClientStatusRequest,
+  type EnvoyApi,
+} from "@xdskit/envoy-api";
+import {
+  type ApiVersion,
+  anonymousNode,
+  type Node,
+  type Peer,
+  type Resource,
+  type ResourceState,
+  type Status,
+  type StreamId,
+  type StreamState,
+  statusCode,
+} from "@xdskit/protocol";
+import type { DeliveryTimes } from "../observe/deliveries.ts";
+import { printableReason } from "../observe/printable.ts";
+import type { ClientStatusAccess } from "../options.ts";
+import type { MessagePieces } from "../transport/grpc/simple-call.ts";
+import { RegexError } from "./bounded-regex.ts";
+import { compileNodeMatchers, MatcherError } from "./node-matching.ts";
+
+/** Then streams and requests go first. */
+const SLICE_MS = 3;
+
+export interface ClientStatusOptions {
+  readonly api: Pick<EnvoyApi, "redacted">;
+  readonly access: ClientStatusAccess;
+  /** An answer that would be larger is refused. */
+  readonly maxBytes: number;
+  streams(): Iterable<StreamState>;
+  resourceStates(stream: StreamId): Iterable<ResourceState>;
+  readonly times: DeliveryTimes;
+}
+
+interface Client {
+  readonly node: Node;
+  readonly streams: StreamState[];
+}
+
+/**
+ * Answers what clients hold, from the records of the admin API (S-CSD-01, B-OBS-04). Holds the event loop for a few milliseconds
+ * at a time; one answer is made at a time, so that memory is bounded by `maxBytes` and what askers have not taken.
+ */
+export class ClientStatus {
+  readonly #options: ClientStatusOptions;
+  /** What clients share is redacted once. */
+  readonly #shown = new WeakMap<Resource, Uint8Array | "hidden">();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ClientStatusOptions) {
+    this.#options = options;
+  }
+
+  /** The answer to an encoded `ClientStatusRequest`, or why there is none. Throws a `WireError` on bytes that are no such request. */
+  async answer(version: ApiVersion, request: Uint8Array, peer: Peer): Promise<MessagePieces | Status> {
+    if (!mayAsk(peer, this.#options.access)) return refusalOf(this.#options.access);
+    const { nodeMatchers, excludeResourceContents } = decodeClientStatusRequest(request);
+    try {
+      const isAskedFor = compileNodeMatchers(nodeMatchers);
+      const made = this.#last.then(() => this.#make(version, isAskedFor, !excludeResourceContents));
+      this.#last = made.catch(() => undefined);
+      return await made;
+    } catch (cause) {
+      if (!(cause instanceof MatcherError || cause instanceof RegexError)) throw cause;
+      return { code: statusCode.INVALID_ARGUMENT, message: `node_matchers: ${cause.message}` };
+    }
+  }
+
+  async #make(
+    version: ApiVersion,
+    isAskedFor: (node: Node) => boolean,
+    withContents: boolean,
+  ): Promise<MessagePieces | Status> {
+    const slices = new Slices();
+    const pieces: Uint8Array[] = [];
+    let byteLength = 0;
+    for (const client of await this.#clients(isAskedFor, slices)) {
+      const config = createClientConfigWriter(version, { node: client.node, scope: scopeOf(client) });
+      for (const { stream } of client.streams) {
+        for (const state of this.#options.resourceStates(stream)) {
+          config.add(this.#describe(stream, state, withContents));
+          if (byteLength + config.byteLength > this.#options.maxBytes) return tooLarge(this.#options.maxBytes);
+          if (slices.isOver) await slices.next();
+        }
+      }
+      byteLength += add(pieces, config);
+      if (slices.isOver) await slices.next();
+    }
+    return { pieces, byteLength };
+  }
+
+  /** Streams of one client are told of together (S-WRM-12). */
+  async #clients(isAskedFor: (node: Node) => boolean, slices: Slices): Promise<Iterable<Client>> {
+    const clients = new Map<string, Client>();
+    for (const state of this.#options.streams()) {
+      if (slices.isOver) await slices.next();
+      const { node, client: key } = state;
+      if (key === undefined || !isAskedFor(node ?? anonymousNode)) continue;
+      const client = clients.get(key);
+      if (client === undefined) clients.set(key, { node: node ?? anonymousNode, streams: [state] });
+      else client.streams.push(state);
+    }
+    return clients.values();
+  }
+
+  #describe(stream: StreamId, state: ResourceState, withContents: boolean): ClientResource {
+    const { type, kind, name, resource, status, isTold, error } = state;
+    return {
+      type,
+      kind,
+      name,
+      version: resource?.version ?? "",
+      status,
+      isTold,
+      content: withContents && resource !== undefined ? this.#contentOf(resource) : undefined,
+      updatedAt: this.#updatedAt(stream, state),
+      details: error === undefined ? undefined : printableReason(error.message),
+    };
+  }
+
+  #updatedAt(stream: StreamId, { type, status, nonce }: ResourceState): number | undefined {
+    const times = this.#options.times.type(stream, type);
+    if (status === "synced") return times?.ackedAt;
+    if (status === "refused") return times?.nackedAt;
+    return nonce === undefined ? undefined : times?.sentAtOf(nonce);
+  }
+
+  #contentOf(resource: Resource): Uint8Array | undefined {
+    let shown = this.#shown.get(resource);
+    if (shown === undefined) {
+      shown = this.#options.api.redacted(resource.type, resource.bytes) ?? "hidden";
+      this.#shown.set(resource, shown);
+    }
+    return shown === "hidden" ? undefined : shown;
+  }
+}
+
+/** Who hears of all clients hears of what each of them is given: by default only this machine, as with the admin API. */
+export function mayAsk(peer: Peer, access: ClientStatusAccess): boolean {
+  switch (access) {
+    case "off":
+      return false;
+    case "loopback":
+      return peer.isLoopback;
+    case "certificate":
+      return peer.isLoopback || peer.names.length > 0;
+    case "everybody":
+      return true;
+    default:
+      return access satisfies never;
+  }
+}
+
+function refusalOf(access: ClientStatusAccess): Status {
+  if (access === "off") {
+    return { code: statusCode.PERMISSION_DENIED, message: "client status is not told here (client-status)" };
+  }
+  const who = access === "certificate" ? "this machine and clients with a certificate" : "this machine";
+  const message = `client status is only told to ${who} (client-status)`;
+  return { code: statusCode.PERMISSION_DENIED, message };
+}
+
+function tooLarge(maxBytes: number): Status {
+  const message = `the answer would be larger than ${maxBytes} bytes (maxStatusBytes); ask for fewer nodes with node_matchers, or set exclude_resource_contents`;
+  return { code: statusCode.RESOURCE_EXHAUSTED, message };
+}
+
+/** Clients of one id are told apart by where they come from. */
+function scopeOf({ streams }: Client): string {
+  return [...new Set(streams.map(({ peer }) => peer.address))].join(", ");
+}
+
+function add(pieces: Uint8Array[], config: ClientConfigWriter): number {
+  const bytes = config.finish();
+  pieces.push(bytes);
+  return bytes.byteLength;
+}
+
+/** Holds the event loop for a few milliseconds at a time. */
+class Slices {
+  #endsAt = performance.now() + SLICE_MS;
+
+  get isOver(): boolean {
+    return performance.now() >= this.#endsAt;
+  }
+
+  async next(): Promise<void> {
+    await turn();
+    this.#endsAt = performance.now() + SLICE_MS;
+  }
+}

@@ -1,0 +1,88 @@
+import type { NodeMatcher, StringMatcher, StructMatcher, ValueMatcher } from "@xdskit/envoy-api";
+import type { Node } from "@xdskit/protocol";
+import { compileRegex } from "./bounded-regex.ts";
+
+type Test<T> = (value: T) => boolean;
+
+/** A matcher that cannot be understood; the message says why, for the peer. */
+export class MatcherError extends Error {
+  override readonly name = "MatcherError";
+}
+
+/**
+ * Whether a node is asked for: some matcher has to match, and everything in it; without matchers every node is (S-CSD-01).
+ * Throws a `MatcherError` or a `RegexError` for what cannot be understood.
+ */
+export function compileNodeMatchers(matchers: readonly NodeMatcher[]): Test<Node> {
+  if (matchers.length === 0) return () => true;
+  const tests = matchers.map(compileNodeMatcher);
+  return (node) => tests.some((test) => test(node));
+}
+
+function compileNodeMatcher({ nodeId, nodeMetadatas }: NodeMatcher): Test<Node> {
+  const matchesId = nodeId === undefined ? () => true : compileString(nodeId);
+  const tests = nodeMetadatas.map(compileStruct);
+  return ({ id, metadata }) => matchesId(id) && tests.every((test) => test(metadata));
+}
+
+function compileString({ kind, text, ignoreCase }: StringMatcher): Test<string> {
+  if (kind === "regex") return compileRegex(text);
+  if (kind === "custom") throw new MatcherError("a custom string matcher is not known here");
+  if (kind !== "exact" && text === "") throw new MatcherError(`expected a text for ${kind}, got nothing`);
+  const fold = (value: string): string => (ignoreCase ? value.toLowerCase() : value);
+  const wanted = fold(text);
+  const compare: Test<string> = {
+    exact: (value: string) => value === wanted,
+    prefix: (value: string) => value.startsWith(wanted),
+    suffix: (value: string) => value.endsWith(wanted),
+    contains: (value: string) => value.includes(wanted),
+  }[kind];
+  return (value) => compare(fold(value));
+}
+
+function compileStruct({ path, value }: StructMatcher): Test<unknown> {
+  if (path.length === 0) throw new MatcherError("expected a path into the metadata, got none");
+  if (path.includes("")) throw new MatcherError("expected a key in each step of a path, got nothing");
+  const matches = compileValue(value);
+  return (metadata) => matches(path.reduce(stepInto, metadata));
+}
+
+function stepInto(value: unknown, key: string): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || !Object.hasOwn(value, key))
+    return undefined;
+  return Object.getOwnPropertyDescriptor(value, key)?.value;
+}
+
+/** Undefined is a value that there is not. */
+function compileValue(matcher: ValueMatcher): Test<unknown> {
+  switch (matcher.kind) {
+    case "none":
+      throw new MatcherError("expected a matcher for a value, got nothing");
+    case "null":
+      return (value) => value === null;
+    case "number":
+      return (value) => value === matcher.exact;
+    case "range":
+      return (value) => typeof value === "number" && value >= matcher.start && value < matcher.end;
+    case "bool":
+      return (value) => value === matcher.bool;
+    case "present":
+      return (value) => matcher.isPresent && value !== undefined && (value === null || typeof value !== "object");
+    case "string": {
+      const matches = compileString(matcher.string);
+      return (value) => typeof value === "string" && matches(value);
+    }
+    case "one-of": {
+      const matches = compileValue(matcher.element);
+      return (value) => Array.isArray(value) && value.some(matches);
+    }
+    case "or": {
+      if (matcher.values.length < 2)
+        throw new MatcherError(`expected two values or more, got ${matcher.values.length}`);
+      const tests = matcher.values.map(compileValue);
+      return (value) => tests.some((matches) => matches(value));
+    }
+    default:
+      return matcher satisfies never;
+  }
+}
