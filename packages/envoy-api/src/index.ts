@@ -18,6 +18,7 @@ export type { FieldNames } from "./format/json-writer.ts";
 export type { FieldProblem, FieldProblemCode, TextProblem } from "./problem.ts";
 export type { AnyMessage } from "./wire/any.ts";
 export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";
+export { decodeConstraints, encodeConstraints } from "./wire/constraints.ts";
 export {
   type ClientConfigWriter,
   type ClientIdentity,

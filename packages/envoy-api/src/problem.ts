@@ -38,6 +38,8 @@ type CatalogCode =
   | "LISTENER_FILTER_CHAINS_MISSING"
   | "LISTENER_FILTER_CHAIN_DUPLICATE"
   | "NAME_MISMATCH"
+  /** A constraint names a parameter, and does not say what has to hold of it. */
+  | "CONSTRAINT_INCOMPLETE"
   | "RESOURCE_NAME_UNUSUAL"
   | "ROUTE_DOMAIN_DUPLICATE"
   | "ROUTE_SCOPE_TARGET_INVALID"

@@ -21,13 +21,29 @@ export { type Status, statusCode } from "./message/status.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
 export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";
 export type { ApiVersion } from "./resource/api-version.ts";
-export type { ErrorDetail, Reference, Resource, ResourceInput } from "./resource/resource.ts";
+export {
+  type Constraints,
+  constraintsOf,
+  describeConstraints,
+  matches,
+  type Parameters,
+} from "./resource/constraints.ts";
+export { type Overlap, overlapOf } from "./resource/disjointness.ts";
+export type { ErrorDetail, Reference, Resource, ResourceInput, ResourceVariant } from "./resource/resource.ts";
 export { createResourceError, type ResourceErrorInput } from "./resource/resource-error.ts";
 export { canonicalName, globOf } from "./resource/resource-name.ts";
 export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
 export { formatTypeUrl, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
 export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
+export {
+  type Located,
+  locatedTerm,
+  parseLocated,
+  parseVariantKey,
+  shownName,
+  type VariantName,
+} from "./resource/variant-name.ts";
 export {
   formatVirtualHostName,
   parseVirtualHostName,

@@ -253,6 +253,7 @@ function resourceInput(
     bytes,
     ...(references.length > 0 && { references }),
     ...(aliases.size > 0 && { aliases: [...aliases] }),
+    ...(wrapper.constraints !== undefined && { constraints: wrapper.constraints }),
     ...(wrapper.ttlMs !== undefined && { ttlMs: wrapper.ttlMs }),
     ...(wrapper.doNotCache !== undefined && { doNotCache: wrapper.doNotCache }),
     ...(wrapper.metadata !== undefined && { metadata: wrapper.metadata }),

@@ -1,12 +1,14 @@
 import type { Message } from "@bufbuild/protobuf";
-import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import type { Resource } from "../../gen/types/envoy/service/discovery/v3/discovery_pb.d.ts";
+import { type Constraints, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { DynamicParameterConstraints, Resource } from "../../gen/types/envoy/service/discovery/v3/discovery_pb.d.ts";
 import type { AnyContent } from "../format/content.ts";
 import type { ProblemList } from "../format/problem-list.ts";
 
 /** What stands around a resource rather than in it: the fields of `envoy.service.discovery.v3.Resource`. */
 export interface ResourceWrapper {
   readonly name?: string;
+  /** For whom it is, of several resources of that name (S-LOC-03). */
+  readonly constraints?: Constraints;
   readonly aliases?: readonly string[];
   readonly ttlMs?: number;
   readonly doNotCache?: boolean;
@@ -38,17 +40,53 @@ export function unwrapResource(
   const { resource, name, resourceName, aliases, ttl, cacheControl, metadata } = content as Resource;
   const givenName = name || resourceName?.name;
   const ttlMs = ttl === undefined ? undefined : Number(ttl.seconds) * 1000 + ttl.nanos / 1e6;
+  const constraints = constraintsIn(resourceName?.dynamicParameterConstraints, problems);
   checkTtl({ ...(ttlMs !== undefined && { ttlMs }) }, problems);
   return {
     any: resource as AnyContent | undefined,
     wrapper: {
       ...(givenName && { name: givenName }),
+      ...(constraints !== undefined && { constraints }),
       ...(aliases.length > 0 && { aliases }),
       ...(ttlMs !== undefined && { ttlMs }),
       ...(cacheControl?.doNotCache && { doNotCache: true }),
       ...(metadata !== undefined && { metadata: encodeMetadata(metadata) }),
     },
   };
+}
+
+/** Constraints of a file; what constrains a key without saying how is a problem. */
+function constraintsIn(
+  content: DynamicParameterConstraints | undefined,
+  problems: ProblemList,
+): Constraints | undefined {
+  if (content === undefined) return undefined;
+  problems.path.push("resourceName", "dynamicParameterConstraints");
+  const constraints = constraintsOf(content, problems);
+  problems.path.length -= 2;
+  return constraints;
+}
+
+function constraintsOf({ type }: DynamicParameterConstraints, problems: ProblemList): Constraints {
+  switch (type.case) {
+    case "constraint": {
+      const { key, constraintType } = type.value;
+      if (constraintType.case === "value") return { kind: "value", key, value: constraintType.value };
+      if (constraintType.case === undefined) {
+        const message = `expected a value of ${JSON.stringify(key)} or that it exists, got neither`;
+        problems.error("CONSTRAINT_INCOMPLETE", message, 'add "value: …" or "exists: {}"');
+      }
+      return { kind: "exists", key };
+    }
+    case "notConstraints":
+      return { kind: "not", of: constraintsOf(type.value, problems) };
+    case "orConstraints":
+      return { kind: "any", of: type.value.constraints.map((one) => constraintsOf(one, problems)) };
+    case "andConstraints":
+      return { kind: "all", of: type.value.constraints.map((one) => constraintsOf(one, problems)) };
+    default:
+      return { kind: "all", of: [] };
+  }
 }
 
 /** A ttl has to be one (B-TTL-19), and one that can be kept: heartbeats come three times while it runs. */

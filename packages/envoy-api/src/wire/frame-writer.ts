@@ -8,16 +8,19 @@ import {
   formatTypeUrl,
   type Heartbeat,
   type Resource,
+  shownName,
   type TypeUrl,
   type Variant,
 } from "@xdskit/protocol";
 import { lengthTag } from "./reader.ts";
 import { durationOf } from "./resource-message.ts";
+import { resourceNameOf, writeResourceName } from "./resource-name.ts";
 import { writeStatus } from "./status.ts";
 import { varintLength, WireWriter, writeVarint } from "./writer.ts";
 
 const RESOURCES = lengthTag(2);
 const REMOVED_RESOURCES = lengthTag(6);
+const REMOVED_RESOURCE_NAMES = lengthTag(8);
 const ERRORS = { sotw: lengthTag(7), delta: lengthTag(9) };
 const ERROR_NAME = lengthTag(1);
 const ERROR_DETAIL = lengthTag(2);
@@ -30,6 +33,7 @@ const RESOURCE_NAME = lengthTag(3);
 const RESOURCE_ALIASES = lengthTag(4);
 const RESOURCE_TTL = lengthTag(6);
 const RESOURCE_CACHE_CONTROL = lengthTag(7);
+const RESOURCE_VARIANT = lengthTag(8);
 const RESOURCE_METADATA = lengthTag(9);
 const DO_NOT_CACHE = Uint8Array.of(0x08, 0x01);
 const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
@@ -37,6 +41,8 @@ const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
 const FIRST_BYTES = 16 * 1024;
 const MAX_TAG_AND_LENGTH_BYTES = 6;
 const MAX_DURATIONS = 256;
+const MAX_VARIANT_NAMES = 4096;
+const NOTHING = new Uint8Array(0);
 
 /** What frames carry of a resource beside its content: its ttl or not; of v2, only what a `Resource` of v2 has (requirements 1.4). */
 export type FrameContent = "ttls-left-off" | "ttls-told" | "v2";
@@ -47,6 +53,8 @@ export class FrameWriter {
   readonly #tellsTtls: boolean;
   readonly #isOfV2: boolean;
   readonly #durations = new Map<number, Uint8Array>();
+  /** Encoded names of variants by their keys. */
+  readonly #variantNames = new Map<string, Uint8Array>();
   readonly #typeFields = new Map<TypeUrl, Uint8Array>();
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #end = 0;
@@ -80,7 +88,7 @@ export class FrameWriter {
   /**
    * What precedes the bytes of a resource. In State of the World it is an `Any` (S-TYP-03), in delta a `Resource` with the
    * `Any` inside. A ttl needs a `Resource` in State of the World too: in an `Any` of its own, around that of the resource
-   * (S-TTL-02). It has no version there: Envoy takes that of the response.
+   * (S-TTL-02). It has no version there: Envoy takes that of the response. A variant needs one for its constraints (C-LOC-02).
    */
   resourceHead(resource: Resource): void {
     const { type, bytes } = resource;
@@ -108,19 +116,20 @@ export class FrameWriter {
   /** What follows the bytes of a resource in a `Resource`: its name and what else is known of it (B-DLT-12, B-MSC-01, S-MSC-02). */
   resourceTail(resource: Resource): void {
     if (this.#variant === "sotw" && !this.#isWrapped(resource)) return;
-    this.#optionalText(RESOURCE_NAME, resource.name);
+    if (resource.variant === undefined) this.#optionalText(RESOURCE_NAME, resource.name);
     for (const alias of resource.aliases) this.#text(RESOURCE_ALIASES, alias);
     if (this.#tellsTtls && resource.ttlMs !== undefined) this.#field(RESOURCE_TTL, this.#duration(resource.ttlMs));
-    if (this.#isOfV2) return;
-    if (resource.doNotCache) this.#field(RESOURCE_CACHE_CONTROL, DO_NOT_CACHE);
-    if (resource.metadata !== undefined) this.#field(RESOURCE_METADATA, resource.metadata);
+    if (resource.doNotCache && !this.#isOfV2) this.#field(RESOURCE_CACHE_CONTROL, DO_NOT_CACHE);
+    if (resource.variant !== undefined) this.#field(RESOURCE_VARIANT, this.#variantName(resource.name));
+    if (resource.metadata !== undefined && !this.#isOfV2) this.#field(RESOURCE_METADATA, resource.metadata);
   }
 
   /**
    * A `Resource` without a body: nothing has this name (S-NEX-07). The alias is what Envoy compares when it asked for a virtual
    * host.
    */
-  missing(name: string): void {
+  missing(text: string): void {
+    const name = resourceNameOf(text)?.name ?? shownName(text);
     this.#start(RESOURCES, 2 * textFieldLength(name));
     this.#text(RESOURCE_NAME, name);
     this.#text(RESOURCE_ALIASES, name);
@@ -130,15 +139,20 @@ export class FrameWriter {
   heartbeat({ name, version, ttlMs }: Heartbeat): void {
     const duration = ttlMs === undefined ? undefined : this.#duration(ttlMs);
     const ttlLength = duration === undefined ? 0 : fieldLength(duration.length);
-    this.#start(RESOURCES, textFieldLength(version) + textFieldLength(name) + ttlLength);
+    const variant = this.#encodedName(name);
+    const nameLength = variant === undefined ? textFieldLength(name) : fieldLength(variant.length);
+    this.#start(RESOURCES, textFieldLength(version) + nameLength + ttlLength);
     this.#optionalText(RESOURCE_VERSION, version);
-    this.#optionalText(RESOURCE_NAME, name);
+    if (variant === undefined) this.#optionalText(RESOURCE_NAME, name);
     if (duration !== undefined) this.#field(RESOURCE_TTL, duration);
+    if (variant !== undefined) this.#field(RESOURCE_VARIANT, variant);
   }
 
-  /** A name in `removed_resources`. */
+  /** A name in `removed_resources`; what was told with constraints, or asked for with parameters, in `removed_resource_names` (S-LOC-06). */
   removed(name: string): void {
-    this.#text(REMOVED_RESOURCES, name);
+    const variant = this.#encodedName(name);
+    if (variant === undefined) this.#text(REMOVED_RESOURCES, shownName(name));
+    else this.#field(REMOVED_RESOURCE_NAMES, variant);
   }
 
   /** Why there is no resource of a name, in `resource_errors` (S-ERR-01). */
@@ -151,12 +165,32 @@ export class FrameWriter {
     this.#field(ERROR_DETAIL, status.written);
   }
 
-  #isWrapped({ ttlMs }: Resource): boolean {
-    return this.#tellsTtls && ttlMs !== undefined;
+  #isWrapped({ ttlMs, variant }: Resource): boolean {
+    return (this.#tellsTtls && ttlMs !== undefined) || variant !== undefined;
+  }
+
+  /** An encoded `ResourceName`; undefined: the name says it all. */
+  #encodedName(text: string): Uint8Array | undefined {
+    const known = this.#variantNames.get(text);
+    if (known !== undefined) return known;
+    const message = resourceNameOf(text);
+    if (message === undefined) return undefined;
+    const writer = new WireWriter();
+    writeResourceName(writer, message);
+    const encoded = writer.finish();
+    if (this.#variantNames.size >= MAX_VARIANT_NAMES) this.#variantNames.clear();
+    this.#variantNames.set(text, encoded);
+    return encoded;
+  }
+
+  #variantName(key: string): Uint8Array {
+    return this.#encodedName(key) ?? NOTHING;
   }
 
   #tailLength(resource: Resource): number {
-    const length = namesLength(resource) + (this.#isOfV2 ? 0 : extrasLength(resource));
+    const { variant, name } = resource;
+    const named = variant === undefined ? textFieldLength(name) : fieldLength(this.#variantName(name).length);
+    const length = named + aliasesLength(resource) + (this.#isOfV2 ? 0 : extrasLength(resource));
     if (!this.#tellsTtls || resource.ttlMs === undefined) return length;
     return length + fieldLength(this.#duration(resource.ttlMs).length);
   }
@@ -219,8 +253,8 @@ export class FrameWriter {
   }
 }
 
-function namesLength({ name, aliases }: Resource): number {
-  let length = textFieldLength(name);
+function aliasesLength({ aliases }: Resource): number {
+  let length = 0;
   for (const alias of aliases) length += fieldLength(Buffer.byteLength(alias));
   return length;
 }

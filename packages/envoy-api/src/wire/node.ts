@@ -4,6 +4,7 @@
  */
 import type { Node } from "@xdskit/protocol";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
+import { readParameter, writeTextEntry } from "./resource-name.ts";
 import { readStruct, writeStruct } from "./struct.ts";
 import { WireError } from "./wire-error.ts";
 import { WireWriter } from "./writer.ts";
@@ -16,6 +17,9 @@ const USER_AGENT_NAME = lengthTag(6);
 const USER_AGENT_VERSION = lengthTag(7);
 const USER_AGENT_BUILD_VERSION = lengthTag(8);
 const CLIENT_FEATURES = lengthTag(10);
+const DYNAMIC_PARAMETERS = lengthTag(12);
+const ENTRY_KEY = lengthTag(1);
+const ENTRY_VALUE = lengthTag(2);
 
 const readTags: ReadonlySet<number> = new Set([
   ID,
@@ -26,6 +30,7 @@ const readTags: ReadonlySet<number> = new Set([
   USER_AGENT_VERSION,
   USER_AGENT_BUILD_VERSION,
   CLIENT_FEATURES,
+  DYNAMIC_PARAMETERS,
 ]);
 
 /** A node is kept in memory for as long as its stream lives. */
@@ -42,6 +47,7 @@ export function decodeNode(bytes: Uint8Array): Node {
   let userAgentName = "";
   let userAgentVersion = "";
   const clientFeatures: string[] = [];
+  const dynamicParameters = new Map<string, Readonly<Record<string, string>>>();
   while (reader.hasMore) {
     const tag = reader.tag();
     switch (tag) {
@@ -69,11 +75,46 @@ export function decodeNode(bytes: Uint8Array): Node {
       case CLIENT_FEATURES:
         clientFeatures.push(reader.string());
         break;
+      case DYNAMIC_PARAMETERS:
+        readDynamicParameters(reader.message(), dynamicParameters);
+        break;
       default:
         reader.skip(tag);
     }
   }
-  return { id, cluster, metadata, locality, userAgentName, userAgentVersion, clientFeatures };
+  const node = { id, cluster, metadata, locality, userAgentName, userAgentVersion, clientFeatures };
+  return dynamicParameters.size === 0 ? node : { ...node, dynamicParameters: Object.fromEntries(dynamicParameters) };
+}
+
+/** An entry of the map from types to `xds.core.v3.ContextParams`. */
+function readDynamicParameters(entry: WireReader, byType: Map<string, Readonly<Record<string, string>>>): void {
+  let type = "";
+  const parameters = new Map<string, string>();
+  while (entry.hasMore) {
+    const tag = entry.tag();
+    if (tag === ENTRY_KEY) type = entry.string();
+    else if (tag === ENTRY_VALUE) readContextParams(entry.message(), parameters);
+    else entry.skip(tag);
+  }
+  byType.set(type, Object.fromEntries(parameters));
+}
+
+function readContextParams(reader: WireReader, parameters: Map<string, string>): void {
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === lengthTag(1)) readParameter(reader.message(), parameters);
+    else reader.skip(tag);
+  }
+}
+
+function writeDynamicParameters(writer: WireWriter, { dynamicParameters = {} }: Node): void {
+  for (const [type, parameters] of Object.entries(dynamicParameters)) {
+    writer.message(12, (entry) => {
+      entry.string(1, type).message(2, (inner) => {
+        for (const [key, value] of Object.entries(parameters)) writeTextEntry(inner, 1, key, value);
+      });
+    });
+  }
 }
 
 /** Encodes what a `Node` has; the version of the user agent as text. */
@@ -86,11 +127,12 @@ export function encodeNode(node: Node): Uint8Array {
       inner.optionalString(1, locality.region).optionalString(2, locality.zone).optionalString(3, locality.subZone);
     });
   }
-  return writer
+  writer
     .optionalString(6, node.userAgentName)
     .optionalString(7, node.userAgentVersion)
-    .strings(10, node.clientFeatures)
-    .finish();
+    .strings(10, node.clientFeatures);
+  writeDynamicParameters(writer, node);
+  return writer.finish();
 }
 
 /** The node of one stream: the same object again while nothing changes of what is read from its bytes. */

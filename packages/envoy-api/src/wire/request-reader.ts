@@ -1,6 +1,6 @@
 /**
  * Requests of a stream, v2 and v3 alike, as plain data. One reader per stream: what a client repeats with every request, its
- * node and its names, is not read twice. A locator counts as its name as long as no resource has variants (B-LOC-11).
+ * node and its names, is not read twice. A locator without parameters is its name (B-LOC-11).
  */
 import {
   type DeltaRequest,
@@ -15,7 +15,7 @@ import { checkVersionEntry, EncodedVersions, VERSION_ENTRY } from "./initial-ver
 import { NodeMemory } from "./node.ts";
 import { lengthTag, WireReader } from "./reader.ts";
 import { MAX_NAMES, NameRanges, RESOURCE_LOCATORS, RESOURCE_NAMES, RequestedNames } from "./requested-names.ts";
-import { readLocatorName } from "./resource-name.ts";
+import { readLocator } from "./resource-name.ts";
 import { readPrintableStatus } from "./status.ts";
 import { WireError } from "./wire-error.ts";
 
@@ -57,7 +57,8 @@ class SotwRequestReader implements RequestReader {
           nodeBytes = reader.bytes();
           break;
         case RESOURCE_LOCATORS:
-          readLocatorName(reader.message()); // so that what is malformed is refused even if it is not read again
+          readLocator(reader.message()); // so that what is malformed is refused even if it is not read again
+          ranges.hasLocators = true;
           ranges.add(start, reader.position);
           break;
         case RESOURCE_NAMES:
@@ -79,7 +80,8 @@ class SotwRequestReader implements RequestReader {
     }
     const node = nodeBytes === undefined ? undefined : this.#node.read(nodeBytes);
     const { type, names } = this.#names.read(typeText, message, ranges);
-    return { kind: "sotw", type, node, nonce, error, versionInfo, names };
+    const common = { kind: "sotw", type, node, nonce, error, versionInfo, names } as const;
+    return ranges.hasLocators ? { ...common, hasLocators: true } : common;
   }
 }
 
@@ -95,6 +97,7 @@ class DeltaRequestReader implements RequestReader {
     const versions = { start: 0, end: 0, size: 0 };
     let nonce: string | undefined;
     let error: Status | undefined;
+    let hasLocators = false;
     while (reader.hasMore) {
       const start = reader.position;
       const tag = reader.tag();
@@ -124,10 +127,12 @@ class DeltaRequestReader implements RequestReader {
           error = readPrintableStatus(reader.message());
           break;
         case lengthTag(8):
-          addName(subscribe, readLocatorName(reader.message()));
+          addName(subscribe, readLocator(reader.message()));
+          hasLocators = true;
           break;
         case lengthTag(9):
-          addName(unsubscribe, readLocatorName(reader.message()));
+          addName(unsubscribe, readLocator(reader.message()));
+          hasLocators = true;
           break;
         default:
           reader.skip(tag);
@@ -138,7 +143,9 @@ class DeltaRequestReader implements RequestReader {
       versions.size === 0
         ? noInitialVersions
         : new EncodedVersions(message.subarray(versions.start, versions.end), versions.size);
-    return { kind: "delta", type: parseTypeUrl(typeText), node, nonce, error, subscribe, unsubscribe, initialVersions };
+    const type = parseTypeUrl(typeText);
+    const common = { kind: "delta", type, node, nonce, error, subscribe, unsubscribe, initialVersions } as const;
+    return hasLocators ? { ...common, hasLocators } : common;
   }
 }
 

@@ -6,7 +6,7 @@
 import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { contentDigest } from "../digest.ts";
 import { lengthTag, WireReader } from "./reader.ts";
-import { readLocatorName } from "./resource-name.ts";
+import { readLocator } from "./resource-name.ts";
 import { WireError } from "./wire-error.ts";
 
 /** The fields of `DiscoveryRequest` that name resources. */
@@ -36,6 +36,8 @@ const forgottenNames = new FinalizationRegistry<bigint>((digest) => {
 /** Where the names stand in a request: start and end of each stretch of fields that name resources. */
 export class NameRanges {
   readonly bounds: number[] = [];
+  /** Some of the fields are locators. */
+  hasLocators = false;
   #count = 0;
 
   /** A field was passed over that names a resource. */
@@ -114,7 +116,7 @@ function readNames(parts: readonly Uint8Array[]): readonly string[] {
     const reader = new WireReader(part);
     while (reader.hasMore) {
       const tag = reader.tag();
-      names.push(tag === RESOURCE_LOCATORS ? readLocatorName(reader.message()) : reader.string());
+      names.push(tag === RESOURCE_LOCATORS ? readLocator(reader.message()) : reader.string());
     }
   }
   return names;

@@ -1,5 +1,8 @@
 /** `ResourceLocator` and `ResourceName`: names with dynamic parameters, which choose among variants of a resource. */
+import { canonicalName, locatedTerm, parseLocated, parseVariantKey, constraintsOf } from "@xdskit/protocol";
+import { encodeConstraints } from "./constraints.ts";
 import { lengthTag, type WireReader } from "./reader.ts";
+import { WireError } from "./wire-error.ts";
 import type { WireWriter } from "./writer.ts";
 
 /** What a client asks for: a name, and the parameters it has. */
@@ -17,10 +20,52 @@ export interface ResourceNameMessage {
 
 const NAME = lengthTag(1);
 const CONSTRAINTS = lengthTag(2);
+const PARAMETERS = lengthTag(2);
+const ENTRY_KEY = lengthTag(1);
+const ENTRY_VALUE = lengthTag(2);
 
-/** The name in a `ResourceLocator`; its parameters are passed over. */
-export function readLocatorName(reader: WireReader): string {
-  return readResourceName(reader).name;
+/** A client with more parameters is none. */
+const MAX_PARAMETERS = 256;
+
+/** What a `ResourceLocator` asks for: a name, or a name with parameters as a located term (B-LOC-11). */
+export function readLocator(reader: WireReader): string {
+  let name = "";
+  const parameters = new Map<string, string>();
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === NAME) name = reader.string();
+    else if (tag === PARAMETERS) readParameter(reader.message(), parameters);
+    else reader.skip(tag);
+  }
+  return parameters.size === 0 ? name : locatedTerm(canonicalName(name), parameters);
+}
+
+/** Of a key that occurs twice the last value counts. */
+export function readParameter(entry: WireReader, parameters: Map<string, string>): void {
+  let key = "";
+  let value = "";
+  while (entry.hasMore) {
+    const tag = entry.tag();
+    if (tag === ENTRY_KEY) key = entry.string();
+    else if (tag === ENTRY_VALUE) value = entry.string();
+    else entry.skip(tag);
+  }
+  parameters.set(key, value);
+  if (parameters.size > MAX_PARAMETERS) throw new WireError(`more than ${MAX_PARAMETERS} parameters of one name`);
+}
+
+/**
+ * What is told instead of a name of what has more than a name: of a variant its constraints, of a term that nothing answers to
+ * its parameters as constraints. Undefined: a name says it all.
+ */
+export function resourceNameOf(text: string): ResourceNameMessage | undefined {
+  const variant = parseVariantKey(text);
+  if (variant !== undefined)
+    return { name: variant.name, dynamicParameterConstraints: encodeConstraints(variant.constraints) };
+  const located = parseLocated(text);
+  if (located === undefined || located.parameters.size === 0) return undefined;
+  const dynamicParameterConstraints = encodeConstraints(constraintsOf(located.parameters));
+  return { name: located.name, dynamicParameterConstraints };
 }
 
 /** Reads to the end. The constraints are a view of the bytes that are read. */

@@ -10,19 +10,22 @@ interface RequestCommon {
   readonly nonce: string | undefined;
   /** Its presence makes the request a NACK, whatever it says (S-ACK-05). */
   readonly error: Status | undefined;
+  /** Some of its names came with parameters, be it with none: the client is to be told of constraints (C-LOC-02). */
+  readonly hasLocators?: true;
 }
 
 /** A `DiscoveryRequest`. */
 export interface SotwRequest extends RequestCommon {
   readonly kind: "sotw";
   readonly versionInfo: string | undefined;
-  /** The same array again when its bytes are those of this type's request before on the stream. */
+  /** Those with parameters as `locatedTerm` writes them. The same array again when its bytes are those of this type's request before on the stream. */
   readonly names: readonly string[];
 }
 
 /** A `DeltaDiscoveryRequest`. */
 export interface DeltaRequest extends RequestCommon {
   readonly kind: "delta";
+  /** Those with parameters as `locatedTerm` writes them, here and in `unsubscribe`. */
   readonly subscribe: readonly string[];
   readonly unsubscribe: readonly string[];
   readonly initialVersions: InitialVersions;

@@ -10,6 +10,8 @@ export interface Node {
   /** Such as `1.39.0`; "" if not told. */
   readonly userAgentVersion: string;
   readonly clientFeatures: readonly string[];
+  /** Its parameters by type URL, for placement: what it asks for has parameters of its own (C-MSC-07). Absent: nothing. */
+  readonly dynamicParameters?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }
 
 /** What a client is when it does not say: a stream without a node is served as this one where that is allowed (S-NOD-06). */

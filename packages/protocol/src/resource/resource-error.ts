@@ -35,6 +35,9 @@ export function createResourceError({ type, name, error }: ResourceErrorInput, d
   };
 }
 
+/** A name has variants, and none is for clients without parameters. Nobody is told: to them there is no such resource. */
+export const noneFits: ErrorDetail = { code: 5, message: "no variant is for clients without parameters" };
+
 /** What holds a name, unless that is an error. */
 export function withoutError<R extends Pick<Resource, "error">>(holder: R | undefined): R | undefined {
   return holder?.error === undefined ? holder : undefined;

@@ -1,3 +1,5 @@
+import { isReservedName } from "./variant-name.ts";
+
 /** An xdstp name in its parts, decoded (B-XTP-01). Processing directives never go on the wire and are left out (C-XTP-03). */
 export interface ResourceName {
   readonly authority: string;
@@ -47,7 +49,7 @@ export function formatResourceName({ authority, type, id, isGlob, contextParams 
 
 /** The form in which equal names are equal texts (B-XTP-02). Any other text than an xdstp name is its own. */
 export function canonicalName(text: string): string {
-  if (!text.startsWith(SCHEME)) return text;
+  if (!text.startsWith(SCHEME) || isReservedName(text)) return text;
   const name = parseResourceName(text);
   return name === undefined ? text : formatResourceName(name);
 }
@@ -59,12 +61,13 @@ export function canonicalNames(texts: readonly string[]): readonly string[] {
 
 /** Whether a term stands for the members of a glob collection. */
 export function isGlob(canonical: string): boolean {
-  return canonical.startsWith(SCHEME) && canonical.slice(0, startOfQuery(canonical)).endsWith("/*");
+  if (!canonical.startsWith(SCHEME)) return false;
+  return canonical.slice(0, startOfQuery(canonical)).endsWith("/*") && !isReservedName(canonical);
 }
 
 /** The glob collection that a resource of this name is a member of: its directory, with its parameters (S-XTP-06). */
 export function globOf(canonical: string): string | undefined {
-  if (!canonical.startsWith(SCHEME) || isGlob(canonical)) return undefined;
+  if (!canonical.startsWith(SCHEME) || isGlob(canonical) || isReservedName(canonical)) return undefined;
   const query = startOfQuery(canonical);
   const path = canonical.slice(0, query);
   const type = path.indexOf("/", SCHEME.length + 2);

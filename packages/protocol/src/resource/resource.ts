@@ -1,3 +1,4 @@
+import type { Constraints } from "./constraints.ts";
 import type { TypeUrl } from "./type-url.ts";
 
 /** Why there is no resource: a gRPC status code that is not 0, and a text. */
@@ -21,6 +22,8 @@ export function referredNames({ references }: Pick<Resource, "references">, type
 export interface ResourceInput {
   readonly type: TypeUrl;
   readonly name: string;
+  /** For whom it is: the others of that name are other variants (S-LOC-03). Undefined: for everybody. */
+  readonly constraints?: Constraints;
   /** The encoded message, without the `Any` around it. Never changed after it was handed over. */
   readonly bytes: Uint8Array;
   /** Other names under which delta clients may subscribe to it (B-DLT-12). */
@@ -39,9 +42,19 @@ export interface ResourceInput {
   readonly version?: string;
 }
 
+/** What makes a resource one of several of its name. */
+export interface ResourceVariant {
+  /** The name that it shares with the others. */
+  readonly name: string;
+  readonly constraints: Constraints;
+  /** No wildcard covers it, whatever the parameters. */
+  readonly onDemand: boolean;
+}
+
 /** A named, versioned, opaque piece of configuration. Immutable; equal content has an equal version wherever it is made. */
 export interface Resource {
   readonly type: TypeUrl;
+  /** Of a variant its key: the name with the constraints. */
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly aliases: readonly string[];
@@ -56,4 +69,8 @@ export interface Resource {
   readonly sum: bigint;
   /** Why there is no such resource: this stands in its place, and hides what layers below hold (S-ERR-01). */
   readonly error?: ErrorDetail;
+  /** It is one of the variants of a name. To whoever has no parameters it is `onDemand`: `isStandIn` is what he sees. */
+  readonly variant?: ResourceVariant;
+  /** Stands under a name that has variants, for clients that do not speak of parameters: the one that fits who has none. */
+  readonly isStandIn?: true;
 }

@@ -1,5 +1,7 @@
 import type { Reference, Resource, ResourceInput } from "./resource.ts";
+import { always, canonicalConstraints, type Constraints, formatConstraints } from "./constraints.ts";
 import { canonicalName, canonicalNames } from "./resource-name.ts";
+import { isReservedName, variantKey } from "./variant-name.ts";
 
 /**
  * A digest of 128 bits over the parts, in order. The parts are told apart: `["ab", "c"]` and `["a", "bc"]` differ.
@@ -36,7 +38,7 @@ export function formatVersion(sum: bigint): string {
  * Gives a resource its version: a digest of what a client would notice, never of when or where it was made (S-VER-08).
  * Names are kept in their canonical form (B-XTP-02).
  *
- * @throws {RangeError} a ttl that is not more than 0 (B-TTL-19)
+ * @throws {RangeError} a ttl that is not more than 0 (B-TTL-19), or a name that cannot be sent: with half of a surrogate pair
  */
 export function createResource(given: ResourceInput, digest: Digest): Resource {
   const name = canonicalName(given.name);
@@ -45,6 +47,9 @@ export function createResource(given: ResourceInput, digest: Digest): Resource {
   const input = isCanonical ? given : { ...given, name, aliases };
   if (input.ttlMs !== undefined && !(input.ttlMs > 0))
     throw new RangeError(`expected a ttl of more than 0 ms on ${input.name}, got ${input.ttlMs}`);
+  if (isReservedName(name)) throw new RangeError("expected a name that is text, got half of a surrogate pair in it");
+  const constraints = constraintsIn(input);
+  if (constraints !== undefined) return createVariant(input, constraints, digest);
   const doNotCache = input.doNotCache ?? false;
   const version = input.version ?? formatVersion(contentDigest(input, digest));
   return {
@@ -60,6 +65,27 @@ export function createResource(given: ResourceInput, digest: Digest): Resource {
     version,
     sum: digest([input.name, version]),
   };
+}
+
+/** What holds of everybody constrains nobody. */
+function constraintsIn({ constraints }: ResourceInput): Constraints | undefined {
+  if (constraints === undefined) return undefined;
+  const canonical = canonicalConstraints(constraints);
+  return formatConstraints(canonical) === formatConstraints(always) ? undefined : canonical;
+}
+
+/** A variant has its constraints in its version, so that a client which reports a version says which one it holds. */
+function createVariant(
+  { constraints: _, onDemand = false, ...input }: ResourceInput,
+  constraints: Constraints,
+  digest: Digest,
+): Resource {
+  const { name } = input;
+  const key = variantKey({ name, constraints });
+  const plain = createResource(input, digest);
+  const version = input.version ?? formatVersion(digest([formatConstraints(constraints), plain.version]));
+  const variant = { name, constraints, onDemand };
+  return { ...plain, name: key, version, sum: digest([key, version]), onDemand: true, variant };
 }
 
 /** The same list if nothing in it has another form. */

@@ -11,6 +11,7 @@ import type { Resource } from "../resource/resource.ts";
 import { canonicalNames, isGlob } from "../resource/resource-name.ts";
 import { type Mark, markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
+import { isLocated, isLocatedWildcard } from "../resource/variant-name.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries } from "./delivery.ts";
@@ -19,7 +20,7 @@ import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { Comparison } from "./resume.ts";
 import { isAsked } from "./selection.ts";
-import { isNamed, Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
+import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
 import { candidatesFor, termsBehind } from "./terms.ts";
 import { isTold, type Told, upcomingFrom } from "./told.ts";
 import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
@@ -109,8 +110,9 @@ export class DeltaTypeStream implements TypeStream {
     let isAny = false;
     for (const name of names) {
       const isCollection = this.traits.terms?.collectionOf(name) === name;
-      if (!isCollection && !this.subscription.isWildcard && !this.subscription.names.has(name)) continue;
-      this.#asked.add(name);
+      const named = this.subscription.termsNamed(name);
+      if (!isCollection && !this.subscription.isWildcard && named.length === 0) continue;
+      for (const term of named.length === 0 ? [name] : named) this.#asked.add(term);
       isAny = true;
     }
     return isAny;
@@ -162,6 +164,7 @@ export class DeltaTypeStream implements TypeStream {
     const subscribe = canonicalNames(request.subscribe);
     const unsubscribe = canonicalNames(request.unsubscribe);
     const isNew = (name: string): boolean => !this.subscription.names.has(name);
+    if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.#asked.add(term);
     const fresh = this.traits.placeholder === undefined ? [] : subscribe.filter(isNew);
     const change = this.subscription.update(subscribe, unsubscribe);
     // What the opening request names is compared with the versions it brings; what is named later is answered in any case.
@@ -175,8 +178,8 @@ export class DeltaTypeStream implements TypeStream {
       this.#asked.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
       // It may still be held for another term.
-      else if (this.traits.terms === undefined && !isNamed(this.subscription.names, name)) this.#ahead.delete(name);
-      if (!this.subscription.isWildcard && isGlob(name)) this.#forgetUncovered();
+      else if (this.traits.terms === undefined && !this.subscription.isNamed(name)) this.#ahead.delete(name);
+      if (!this.subscription.isWildcard && (isGlob(name) || isLocated(name))) this.#forgetUncovered();
     }
     if (change.leftWildcard) this.#forgetUncovered();
     if (change.joinedWildcard && !isFirst) this.#rewind();
@@ -186,7 +189,7 @@ export class DeltaTypeStream implements TypeStream {
   /** Only what is still named counts; a name may have been given up and left to a wildcard that is gone too. */
   #forgetUncovered(): void {
     this.#ambiguous.clear();
-    for (const name of this.#ahead.keys()) if (!isNamed(this.subscription.names, name)) this.#ahead.delete(name);
+    for (const name of this.#ahead.keys()) if (!this.subscription.isNamed(name)) this.#ahead.delete(name);
   }
 
   /**
@@ -219,7 +222,7 @@ export class DeltaTypeStream implements TypeStream {
     const hasPlaceholders = missing.some((term) => this.#placeholder(term, here.view, present) !== undefined);
     if (isPlain && !hasPlaceholders) {
       const segment = this.#segment(puts, missing);
-      if (isEmpty(segment) && !this.subscription.isWildcard) return this.#advance(here, []);
+      if (isEmpty(segment) && !this.subscription.asksForAll) return this.#advance(here, []);
       // How missing names are told is the client's own, so only bodies without any are everybody's.
       const body =
         missing.length > 0
@@ -230,7 +233,7 @@ export class DeltaTypeStream implements TypeStream {
     const news: News = { ...noNews(), puts: byName(puts) };
     for (const term of missing) this.#addAbsent(news, term, here.view, present);
     for (const name of [...this.#ahead.keys(), ...gone]) if (!news.puts.has(name)) news.removed.add(name);
-    return this.#advance(here, this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard }));
+    return this.#advance(here, this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll }));
   }
 
   #goneSinceRewind(here: Position, present: Present): readonly string[] {
@@ -262,7 +265,7 @@ export class DeltaTypeStream implements TypeStream {
     }
     this.#addAsked(news, here.view, present);
     const { newcomers } = is;
-    const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.isWildcard, newcomers });
+    const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll, newcomers });
     this.#advance(from, answers);
     if (hasMoved) {
       for (const [name, put] of news.puts) this.#ahead.set(name, markOf(put, present.ttls));
@@ -392,7 +395,7 @@ export class DeltaTypeStream implements TypeStream {
    */
   #doubt(position: Position, view: View, present: Present): void {
     for (const term of this.#asked) {
-      if (this.traits.terms === undefined && !isGlob(term)) continue;
+      if (this.traits.terms === undefined && !isGlob(term) && !isLocated(term)) continue;
       const { names, isTouched } = candidatesFor(term, this.traits, position, view, present);
       if (isTouched) for (const name of names) if (!this.#ahead.has(name)) this.#ahead.set(name, somethingElse);
     }
@@ -409,6 +412,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   #addMissing(news: News, term: string): void {
+    if (isLocatedWildcard(term)) return;
     switch (forKind(this.#options.dialect.deltaMissing, this.traits.kind)) {
       case "removed":
         news.removed.add(term);

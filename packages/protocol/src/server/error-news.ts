@@ -2,6 +2,7 @@ import type { Body, Segment } from "../message/body.ts";
 import { type ErrorSet, noErrors } from "../resource/error-set.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import { plainName } from "../resource/variant-name.ts";
 import type { View } from "../state/view.ts";
 import type { NameSets } from "./name-set.ts";
 import type { Subscription } from "./subscription.ts";
@@ -25,11 +26,12 @@ export class SharedErrors {
     if (all.size === 0) return noErrors;
     const bySet = this.#ofSets.get(all) ?? new Map<string, ErrorSet>();
     this.#ofSets.set(all, bySet);
-    const { isWildcard, names } = subscription;
+    const { isWildcard, names, locators } = subscription;
+    const isNamed = (name: string): boolean => locators?.asksFor(name) ?? names.has(name);
     const key = `${isWildcard} ${subscription.nameSet(sets).key}`;
     const known = bySet.get(key);
     if (known !== undefined) return known;
-    const covered = [...all].filter(([name]) => names.has(name) || (isWildcard && !isGlob(name)));
+    const covered = [...all].filter(([name]) => isNamed(name) || (isWildcard && !isGlob(name)));
     const errors = covered.length === 0 ? noErrors : covered.length === all.size ? all : new Map(covered);
     bySet.set(key, errors);
     return errors;
@@ -83,9 +85,9 @@ export function replaceNames(body: Body, errors: ErrorSet, { news, lifted, isKep
   const gone = new Set(lifted);
   let isChanged = told.size + gone.size > 0;
   const replace = (name: string): boolean => {
-    const error = errors.get(name);
+    const error = errors.get(plainName(name));
     if (error === undefined) return false;
-    told.set(name, error);
+    told.set(error.name, error);
     isChanged = true;
     return !isKept(error);
   };

@@ -4,6 +4,7 @@ import { isSame, type Ttls } from "../resource/ttl.ts";
 import { addSums } from "../resource/version.ts";
 import type { Difference } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
+import { replacedAmong } from "./locators.ts";
 import { covers, type Scope } from "./subscription.ts";
 
 /** A Cluster that a client was told of and that is gone: whatever the client holds may still use it. */
@@ -96,6 +97,7 @@ export function stepFrom(
   { revision, goesAtOnce, ttls = "left-off" }: { revision: number; goesAtOnce: Removable["goesAtOnce"]; ttls?: Ttls },
 ): Step {
   const names = new Map<string, HeldOver>(before.names);
+  const variants: Resource[] = [];
   let isChanged = false;
   let hasPuts = false;
   for (const { name, then, now } of changes) {
@@ -104,11 +106,13 @@ export function stepFrom(
       const told = names.get(name)?.was ?? (wasCovered ? then : undefined);
       isChanged = names.delete(name) || isChanged;
       hasPuts ||= !isSame(told, now, ttls);
+      if (now.variant !== undefined) variants.push(now);
     } else if (wasCovered && covers(asks, then) && !names.has(name)) {
       names.set(name, { was: then, since: goesAtOnce?.(name) === true ? Number.NEGATIVE_INFINITY : revision });
       isChanged = true;
     }
   }
+  for (const key of replacedAmong(names.keys(), variants)) isChanged = names.delete(key) || isChanged;
   return { heldOver: isChanged ? setOf(names) : before, hasPuts };
 }
 
@@ -141,9 +145,12 @@ export function withhold(
   const segments = body.segments.map((segment): Segment => {
     for (const { name } of segment.puts) names.delete(name);
     if (segment.removed.length === 0) return segment;
-    const removed = segment.removed.filter((name) => asked.has(name));
+    // One variant takes the place of another at once (S-LOC-07).
+    const replaced = replacedAmong(segment.removed, segment.puts);
+    const goesNow = (name: string): boolean => asked.has(name) || replaced.has(name);
+    const removed = segment.removed.filter(goesNow);
     for (const name of segment.removed) {
-      if (asked.has(name)) names.delete(name);
+      if (goesNow(name)) names.delete(name);
       else if (!names.has(name)) {
         const since = removable.goesAtOnce?.(name) === true ? Number.NEGATIVE_INFINITY : revision;
         const was = pastOf(name);

@@ -10,7 +10,7 @@ import type { Variant } from "./event.ts";
 import { type HeldOverSet, nothingHeldOver, type Removable } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { SotwTypeStream } from "./sotw.ts";
-import { isNamed, type Scope, type Subscription } from "./subscription.ts";
+import type { Scope, Subscription } from "./subscription.ts";
 import type { Told } from "./told.ts";
 import type { Answer, TurnBounds, TypeStream, Understood } from "./type-stream.ts";
 
@@ -80,8 +80,8 @@ export class RemovalsLast implements TypeStream {
   onRequest(request: DiscoveryRequest): Understood {
     const understood = this.#machine.onRequest(request);
     if (request.kind === "sotw" && understood.as === "initial") this.#reported = request.versionInfo;
-    const { isWildcard, names } = this.subscription;
-    if (!isWildcard) this.#heldOver = this.#heldOver.without((name) => !isNamed(names, name));
+    const { subscription } = this;
+    if (!subscription.isWildcard) this.#heldOver = this.#heldOver.without((name) => !subscription.isNamed(name));
     return understood;
   }
 
@@ -142,7 +142,8 @@ export class RemovalsLast implements TypeStream {
   /** The client asks for each Cluster by its name, and gives up each that it does not use any more, as gRPC does. */
   #namesEach(): boolean {
     const { isWildcard, names } = this.subscription;
-    if (this.#named.names !== names) this.#named = { names, each: ![...names].some(isGlob) };
+    if (this.#named.names !== names)
+      this.#named = { names, each: ![...names].some(isGlob) && !this.subscription.speaksOfParameters };
     return !isWildcard && this.#named.each;
   }
 
@@ -154,9 +155,9 @@ export class RemovalsLast implements TypeStream {
     const served = present.served.find(type, version, view);
     if (served === undefined) this.#newcomers = "unknown";
     else {
-      const { isWildcard, names } = this.subscription;
+      const { subscription } = this;
       this.#heldOver = present.resume(served.heldOver);
-      if (!isWildcard) this.#heldOver = this.#heldOver.without((name) => !names.has(name));
+      if (!subscription.isWildcard) this.#heldOver = this.#heldOver.without((name) => !subscription.isNamed(name));
       this.#asked = this.subscription.scope;
       const newcomers = [...present.newcomers(served.position, view, type)];
       this.#newcomers = new Set(newcomers.filter((name) => !served.heldOver.names.has(name)));

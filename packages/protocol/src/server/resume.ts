@@ -3,7 +3,9 @@ import type { Resource } from "../resource/resource.ts";
 import { canonicalName } from "../resource/resource-name.ts";
 import type { Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import { locatedTerm, parseLocated } from "../resource/variant-name.ts";
 import type { View } from "../state/view.ts";
+import type { Locators } from "./locators.ts";
 import { isAsked } from "./selection.ts";
 import { isNamed, type Subscription } from "./subscription.ts";
 
@@ -31,6 +33,8 @@ export class Comparison {
   readonly #ttls: Ttls;
   #rest: Iterator<readonly [string, string]> | undefined;
   #covered = 0;
+  /** What a client that speaks of parameters listed: it can say of which name, and not of which variant, it has a version. */
+  readonly #listed = new Map<string, Set<string>>();
   /** Collections of the type's own that terms belong to. */
   #collections: ReadonlySet<string> | undefined;
 
@@ -65,8 +69,49 @@ export class Comparison {
       const next = this.#rest.next();
       if (next.done === true) {
         this.#rest = undefined;
-        this.#addUnknown();
-      } else this.#compare(canonicalName(next.value[0]), next.value[1]);
+        const { locators } = this.#subscription;
+        if (locators === undefined) this.#addUnknown();
+        else this.#compareLocated(locators);
+      } else this.#take(canonicalName(next.value[0]), next.value[1]);
+    }
+  }
+
+  #take(name: string, version: string): void {
+    if (this.#subscription.locators === undefined) this.#compare(name, version);
+    else this.#listed.set(name, (this.#listed.get(name) ?? new Set()).add(version));
+  }
+
+  /** Which variant it has of a name, the version says: constraints are part of it. */
+  #compareLocated(locators: Locators): void {
+    const found = new Map<string, Resource>();
+    for (const term of this.#subscription.names) {
+      const answers = this.#view.answersTo(this.#type, term);
+      for (const one of answers) found.set(one.name, one);
+      if (answers.length === 0) this.missing.push(term);
+    }
+    if (this.#subscription.isWildcard)
+      for (const member of this.#view.members(this.#type)) if (!member.onDemand) found.set(member.name, member);
+    const called = new Set<string>();
+    for (const resource of found.values()) {
+      const name = resource.variant?.name ?? resource.name;
+      called.add(name);
+      const versions = this.#listed.get(name);
+      if (versions === undefined) this.newcomers.add(resource.name);
+      const isHeld = this.#trustsVersions && versions?.has(resource.version) === true;
+      if (!isHeld || this.#mayExpire(resource.name)) this.puts.push(resource);
+    }
+    this.#removeGone(locators, called);
+  }
+
+  /** Of what is gone nobody knows the constraints any more: it is gone for the parameters by which it was asked for. */
+  #removeGone(locators: Locators, found: ReadonlySet<string>): void {
+    for (const name of this.#listed.keys()) {
+      if (found.has(name)) continue;
+      if (this.#subscription.isWildcard && locators.termsAround(name).length === 0) this.removed.push(name);
+      for (const term of locators.termsAround(name)) {
+        const parameters = parseLocated(term)?.parameters;
+        if (!this.#subscription.names.has(locatedTerm(name, parameters))) this.removed.push(locatedTerm(name, parameters));
+      }
     }
   }
 

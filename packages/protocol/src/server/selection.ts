@@ -1,6 +1,7 @@
 import type { Resource } from "../resource/resource.ts";
 import { isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import { isLocatedWildcard } from "../resource/variant-name.ts";
 import type { Change, Difference } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
@@ -22,7 +23,7 @@ export function selectWhole(view: View, type: TypeUrl, subscription: Subscriptio
   const removed: string[] = [];
   for (const term of subscription.names) {
     const found = view.answersTo(type, term);
-    if (found.length === 0) removed.push(term);
+    if (found.length === 0 && !isLocatedWildcard(term)) removed.push(term);
     for (const resource of found) puts.set(resource.name, resource);
   }
   return { puts: [...puts.values()], removed };
@@ -35,7 +36,7 @@ export function selectFrom(
   subscription: Subscription,
   { type, ttls }: { readonly type: TypeUrl; readonly ttls: Ttls },
 ): Selection {
-  if (subscription.terms !== undefined && subscription.names.size > 0) {
+  if (subscription.terms !== undefined && subscription.names.size > 0 && !subscription.speaksOfParameters) {
     return new AnswerChanges(difference, view, subscription, { type, ttls }).selection;
   }
   const puts: Resource[] = [];

@@ -7,13 +7,14 @@ import type { Resource } from "../resource/resource.ts";
 import { canonicalNames } from "../resource/resource-name.ts";
 import { type Mark, markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
+import { isLocated } from "../resource/variant-name.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries, type Delivery } from "./delivery.ts";
 import { HeldBack } from "./held-back.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
-import { isNamed, Subscription, understandChange } from "./subscription.ts";
+import { Subscription, understandChange } from "./subscription.ts";
 import { isTold, type Told, upcomingFrom } from "./told.ts";
 import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
@@ -83,8 +84,9 @@ export class SotwTypeStream implements TypeStream {
     if (this.#position === undefined) return false;
     let isAny = false;
     for (const name of names) {
-      if (!this.subscription.isWildcard && !this.subscription.names.has(name)) continue;
-      this.#asked.add(name);
+      const named = this.subscription.termsNamed(name);
+      if (!this.subscription.isWildcard && named.length === 0) continue;
+      for (const term of named.length === 0 ? [name] : named) this.#asked.add(term);
       isAny = true;
     }
     return isAny;
@@ -151,7 +153,7 @@ export class SotwTypeStream implements TypeStream {
     this.#isOpen = true;
     this.#resumedVersion = request.versionInfo;
     this.#rename(request);
-    this.#mustAnswer = this.subscription.isWildcard;
+    this.#mustAnswer = this.subscription.asksForAll;
     return { as: "initial" };
   }
 
@@ -163,7 +165,7 @@ export class SotwTypeStream implements TypeStream {
     const as = this.#rename(request);
     if (this.deliveries.wasAnswered && this.deliveries.pending.length === 0) {
       for (const name of this.subscription.names) this.#asked.add(name);
-      this.#mustAnswer ||= this.subscription.isWildcard;
+      this.#mustAnswer ||= this.subscription.asksForAll;
     }
     return { as };
   }
@@ -212,10 +214,12 @@ export class SotwTypeStream implements TypeStream {
 
   #rename(request: SotwRequest): "subscribe" | "unsubscribe" | "repeat" {
     if (this.#doubted.size > 0) {
-      for (const name of canonicalNames(request.names)) if (this.#doubted.has(name)) this.#asked.add(name);
+      const listed = this.subscription.termsIn(canonicalNames(request.names));
+      for (const name of listed) if (this.#doubted.has(name)) this.#asked.add(name);
       this.#doubted.clear();
     }
     if (request.names === this.#listed) return "repeat";
+    if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.#asked.add(term);
     this.#listed = request.names;
     const names = canonicalNames(request.names);
     const change = this.subscription.replace(this.#options.dialect.ignoreHints ? [] : names);
@@ -224,24 +228,29 @@ export class SotwTypeStream implements TypeStream {
       if (this.#resumedVersion === undefined || this.#position !== undefined) this.#fresh.add(name);
     }
     if (this.traits.isFullState && change.asked.length > 0)
-      this.#mayArriveGone ||= this.deliveries.mayBring(change.asked);
+      this.#mayArriveGone ||= this.#mayBring(change.asked);
     this.#mustAnswer ||= change.joinedWildcard;
     this.deliveries.forgive(change.dropped);
     if (change.dropped.length > 0 || change.leftWildcard) this.#forgetUncovered();
     return understandChange(change);
   }
 
+  /** What has parameters may stand for anything. */
+  #mayBring(asked: readonly string[]): boolean {
+    return this.subscription.speaksOfParameters ? this.deliveries.pending.length > 0 : this.deliveries.mayBring(asked);
+  }
+
   /** A stale request changes nothing, but what it gave up the client may have dropped: named again, it is new (S-SUB-06). */
   #doubt(names: readonly string[]): void {
     if (names === this.#listed) return;
-    const listed = new Set(canonicalNames(names));
+    const listed = new Set(this.subscription.termsIn(canonicalNames(names)));
     for (const name of this.subscription.names) if (!listed.has(name)) this.#doubted.add(name);
   }
 
   #forgetUncovered(): void {
     const { isWildcard, names } = this.subscription;
     for (const name of this.#asked) if (!isWildcard && !names.has(name)) this.#asked.delete(name);
-    for (const name of this.#ahead.keys()) if (!isWildcard && !isNamed(names, name)) this.#ahead.delete(name);
+    for (const name of this.#ahead.keys()) if (!isWildcard && !this.subscription.isNamed(name)) this.#ahead.delete(name);
   }
 
   #isInSync(position: Position, here: Position): boolean {
@@ -314,6 +323,7 @@ export class SotwTypeStream implements TypeStream {
     for (const [name, told] of this.#ahead) {
       const now = here.view.holder(type, name);
       if (now !== undefined && !present.isSame(now, told)) byName.set(name, now);
+      if (isLocated(name)) for (const found of this.#find(here.view, name)) byName.set(found.name, found);
     }
     for (const found of this.#findAsked(here.view, present)) byName.set(found.name, found);
     for (const name of heldBack) byName.delete(name);

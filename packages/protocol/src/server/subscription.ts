@@ -1,6 +1,8 @@
 import { globOf } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
+import { isLocated, locatedTerm } from "../resource/variant-name.ts";
 import type { Past } from "../state/journal.ts";
+import { Locators } from "./locators.ts";
 import { emptyNameSet, type NameSet, type NameSets } from "./name-set.ts";
 
 const WILDCARD = "*";
@@ -28,15 +30,19 @@ export function understandChange(change: SubscriptionChange): "subscribe" | "uns
 export interface Scope {
   readonly isWildcard: boolean;
   readonly names: ReadonlySet<string>;
+  /** The names of a client that speaks of parameters; undefined: it does not. */
+  readonly locators?: Locators | undefined;
 }
 
 /**
  * Whether a resource, or what it was, is asked for: by name, by alias, by the glob collection that it is a member of
  * (B-XTP-05), or by a wildcard that covers it (S-DLT-13).
  */
-export function covers({ isWildcard, names }: Scope, resource: Past): boolean {
+export function covers({ isWildcard, names, locators }: Scope, resource: Past): boolean {
   if (isWildcard && !resource.onDemand) return true;
   if (names.size === 0) return false;
+  if (locators !== undefined) return locators.covers(resource);
+  if (resource.variant !== undefined) return false;
   return isNamed(names, resource.name) || resource.aliases.some((alias) => names.has(alias));
 }
 
@@ -71,6 +77,8 @@ export class Subscription {
   #isLegacy = false;
   #hasNamed = false;
   #isOpen = false;
+  #speaksOfParameters = false;
+  #locators: { readonly of: ReadonlySet<string>; readonly are: Locators } | undefined;
 
   constructor(rules: SubscriptionRules) {
     this.#rules = rules;
@@ -87,6 +95,52 @@ export class Subscription {
   /** Asks for nothing but everything. */
   get isSoleWildcard(): boolean {
     return this.#isWildcard && this.#names.size === 0;
+  }
+
+  /** The client speaks of parameters, and is told of constraints. */
+  get speaksOfParameters(): boolean {
+    return this.#speaksOfParameters;
+  }
+
+  /** Its names with their parameters; undefined: the client does not speak of any. */
+  get locators(): Locators | undefined {
+    if (!this.#speaksOfParameters) return undefined;
+    if (this.#locators?.of !== this.#names) this.#locators = { of: this.#names, are: new Locators(this.#names) };
+    return this.#locators.are;
+  }
+
+  /** Asks for everything, be it for everything that fits some parameters. */
+  get asksForAll(): boolean {
+    return this.#isWildcard || this.locators?.asksForAll === true;
+  }
+
+  /**
+   * The client has spoken of parameters, so it knows constraints: from now on a plain name is one without parameters
+   * (B-LOC-11). What it named until now it is to be told anew; returns that.
+   */
+  speakOfParameters(): readonly string[] {
+    if (this.#speaksOfParameters) return [];
+    this.#speaksOfParameters = true;
+    const located = [...this.#names].map((name) => locatedTerm(name));
+    if (located.length > 0) this.#own(new Set(located));
+    return located;
+  }
+
+  /** Names as the terms by which they are remembered. */
+  termsIn(names: readonly string[]): readonly string[] {
+    if (!this.#speaksOfParameters) return names;
+    return names.map((name) => (isLocated(name) ? name : locatedTerm(name)));
+  }
+
+  /** The terms by which the client asks for a name. */
+  termsNamed(name: string): readonly string[] {
+    if (this.locators !== undefined) return this.locators.termsOf(name);
+    return this.#names.has(name) ? [name] : [];
+  }
+
+  /** Whether a name, or the key of a variant, is asked for by something else than a plain wildcard. */
+  isNamed(name: string): boolean {
+    return this.locators?.asksFor(name) ?? isNamed(this.#names, name);
   }
 
   /** The names as the one object that equal sets share. */
@@ -112,7 +166,7 @@ export class Subscription {
   /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
   *termsFor({ name, aliases }: Past): Generator<string, void> {
     const { terms } = this.#rules;
-    if (terms === undefined) return;
+    if (terms === undefined || this.#speaksOfParameters) return;
     const called = [name, ...aliases];
     const broad = called.filter((alias) => terms.isBroad(alias));
     if (broad.length === 0) return;
@@ -123,11 +177,12 @@ export class Subscription {
 
   /** What is asked for now, for later: a subscription changes. */
   get scope(): Scope {
-    return { isWildcard: this.#isWildcard, names: this.#names };
+    return { isWildcard: this.#isWildcard, names: this.#names, locators: this.locators };
   }
 
   /** State of the World: the request lists everything that is wanted from now on (S-SUB-23). */
-  replace(list: readonly string[]): SubscriptionChange {
+  replace(given: readonly string[]): SubscriptionChange {
+    const list = this.termsIn(given);
     const isFirst = !this.#isOpen;
     this.#isOpen = true;
     if (list.length === 0 && !this.#hasNamed) return this.#openLegacy(isFirst);
@@ -149,7 +204,9 @@ export class Subscription {
   }
 
   /** Delta: the request says what is added and what is taken away, in that order (B-UNS-11). */
-  update(subscribe: readonly string[], unsubscribe: readonly string[]): SubscriptionChange {
+  update(given: readonly string[], givenUp: readonly string[]): SubscriptionChange {
+    const subscribe = this.termsIn(given);
+    const unsubscribe = this.termsIn(givenUp);
     const isFirst = !this.#isOpen;
     this.#isOpen = true;
     if (subscribe.length === 0 && unsubscribe.length === 0) return isFirst ? this.#openLegacy(true) : unchanged;

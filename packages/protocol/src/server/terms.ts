@@ -1,7 +1,9 @@
 import { globOf, isGlob } from "../resource/resource-name.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
+import { parseLocated } from "../resource/variant-name.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
+import { Locators } from "./locators.ts";
 import type { Present } from "./present.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -43,6 +45,7 @@ export function candidatesFor(
   view: View,
   present: Present,
 ): Candidates {
+  if (parseLocated(term) !== undefined) return locatedCandidates(term, type, from, view, present);
   const names = new Set<string>();
   const called = isGlob(term) ? undefined : new Set([term, ...(rules?.broader(term) ?? [])]);
   if (called === undefined) for (const { name } of view.within(type, term)) names.add(name);
@@ -54,6 +57,24 @@ export function candidatesFor(
   for (const { name, then, now } of present.difference(from, view, type).changes) {
     const aliases = [name, ...(then?.aliases ?? []), ...(now?.aliases ?? [])];
     if (called === undefined ? globOf(name) !== term : !aliases.some((alias) => called.has(alias))) continue;
+    names.add(name);
+    isTouched = true;
+  }
+  return { names, isTouched };
+}
+
+function locatedCandidates(
+  term: string,
+  type: TypeTraits["type"],
+  from: Position,
+  view: View,
+  present: Present,
+): Candidates {
+  const names = new Set(view.answersTo(type, term).map(({ name }) => name));
+  const locators = new Locators([term]);
+  let isTouched = false;
+  for (const { name, then, now } of present.difference(from, view, type).changes) {
+    if (![then, now].some((one) => one !== undefined && locators.covers(one))) continue;
     names.add(name);
     isTouched = true;
   }

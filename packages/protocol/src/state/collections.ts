@@ -1,5 +1,6 @@
 import { globOf } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
+import { plainName } from "../resource/variant-name.ts";
 
 const nobody: ReadonlySet<string> = new Set();
 
@@ -32,7 +33,8 @@ export class Collections {
     if (members.size === 0) this.#members.delete(collection);
   }
 
-  #collectionOf(name: string): string | undefined {
+  #collectionOf(member: string): string | undefined {
+    const name = plainName(member);
     return globOf(name) ?? this.#terms?.collectionOf(name);
   }
 }

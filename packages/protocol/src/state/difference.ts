@@ -114,6 +114,16 @@ function touchedBetween(from: Position, view: View, type: TypeUrl): Set<string> 
     const isInBoth = keepsOrder && from.view.layers.includes(layer) && view.layers.includes(layer);
     if (!isInBoth) for (const name of table.resources.keys()) names.add(name);
   }
+  return withVariants(names, from, view, type);
+}
+
+/** A name that changed in one layer may hide the variants of another one, or show them. */
+function withVariants(names: Set<string>, from: Position, view: View, type: TypeUrl): Set<string> {
+  for (const layer of new Set([...from.view.layers, ...view.layers])) {
+    const variants = layer.table(type)?.variants;
+    if (variants === undefined) continue;
+    for (const name of [...names]) for (const key of variants.of(name).keys()) names.add(key);
+  }
   return names;
 }
 
@@ -125,10 +135,16 @@ function shareInOrder(a: readonly Layer[], b: readonly Layer[]): boolean {
 }
 
 function pastOf(from: Position, type: TypeUrl, name: string): Past | undefined {
+  const above: Table[] = [];
   for (const layer of from.view.layers) {
     const table = layer.table(type);
     const past = table === undefined ? undefined : pastIn(table, from, name);
+    if (past?.variant !== undefined) {
+      const shared = past.variant.name;
+      return above.some((upper) => pastIn(upper, from, shared) !== undefined) ? undefined : past;
+    }
     if (past !== undefined) return past;
+    if (table !== undefined) above.push(table);
   }
   return undefined;
 }

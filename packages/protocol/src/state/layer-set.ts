@@ -1,10 +1,12 @@
+import { canonicalConstraints } from "../resource/constraints.ts";
 import { canonicalName } from "../resource/resource-name.ts";
+import { variantKey } from "../resource/variant-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { formatVersion } from "../resource/version.ts";
 import { Layer, type TableRules } from "./layer.ts";
 import type { Table } from "./table.ts";
 import { TimedNames } from "./timed-names.ts";
-import type { LayerChange, Transaction } from "./transaction.ts";
+import type { Deletion, LayerChange, Transaction } from "./transaction.ts";
 import { View } from "./view.ts";
 
 /** One layer as it stands. */
@@ -157,7 +159,7 @@ export class LayerSet<W extends object> {
           types.map(([type, table]) => [
             type,
             {
-              resources: table.resources.size - table.errors.size,
+              resources: table.resources.size - table.errors.size - table.standIns,
               errors: table.errors.size,
               version: table.printedVersion ?? formatVersion(table.sum),
               changedAt: table.changedAt,
@@ -171,12 +173,15 @@ export class LayerSet<W extends object> {
   #change(layer: Layer, change: LayerChange, revision: number): boolean {
     let isChanged = false;
     for (const put of change.puts ?? []) if (layer.tableFor(put.type).put(put, revision)) isChanged = true;
-    for (const { type, name } of change.deletes ?? [])
-      if (layer.table(type)?.delete(canonicalName(name), revision) === true) isChanged = true;
+    for (const deletion of change.deletes ?? [])
+      if (layer.table(deletion.type)?.delete(deletedKey(deletion), revision) === true) isChanged = true;
     for (const [type, version] of change.typeVersions ?? []) {
       if (layer.tableFor(type).printVersion(version)) isChanged = true;
     }
-    for (const [type, table] of layer.tables) if (this.#isLong(table)) this.#long.set(table, { layer, type });
+    for (const [type, table] of layer.tables) {
+      table.settle(revision);
+      if (this.#isLong(table)) this.#long.set(table, { layer, type });
+    }
     return isChanged;
   }
 
@@ -203,4 +208,10 @@ export class LayerSet<W extends object> {
     this.#viewsOf.delete(layer);
     if (layer.isEmpty) this.#layers.delete(layer.name);
   }
+}
+
+/** Under what a table holds what is deleted. */
+function deletedKey({ name, constraints }: Deletion): string {
+  const plain = canonicalName(name);
+  return constraints === undefined ? plain : variantKey({ name: plain, constraints: canonicalConstraints(constraints) });
 }

@@ -1,11 +1,13 @@
 import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
+import { noneFits } from "../resource/resource-error.ts";
 import type { TermRules } from "../resource/term-rules.ts";
 import { isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, subtractSums } from "../resource/version.ts";
 import { Collections } from "./collections.ts";
 import { Journal, type Past, type PastNames } from "./journal.ts";
+import { Variants } from "./variants.ts";
 
 /** Pasts of one table at one of its changes, with the segment that leads from there to now. */
 export interface TableChange {
@@ -33,6 +35,8 @@ export class Table {
   readonly #errors = new Map<string, Resource>();
   #namesByAlias: Map<string, Set<string>> | undefined;
   #collections: Collections | undefined;
+  #variants: Variants | undefined;
+  #standIns = 0;
   #sum = 0n;
   #changedAt = 0;
   #onDemand = 0;
@@ -78,6 +82,16 @@ export class Table {
     return this.#onDemand;
   }
 
+  /** Names that have variants, or had some; undefined: none ever had. */
+  get variants(): Variants | undefined {
+    return this.#variants;
+  }
+
+  /** Members that stand under the names of variants. */
+  get standIns(): number {
+    return this.#standIns;
+  }
+
   /** Members that have a ttl. */
   get timed(): ReadonlyMap<string, Resource> {
     return this.#timed;
@@ -97,11 +111,8 @@ export class Table {
       before.onDemand === resource.onDemand
     )
       return false;
-    this.#resources.set(resource.name, resource);
-    if (before === undefined) this.#collections?.add(resource.name);
-    this.#account(before, -1);
-    this.#account(resource, 1);
-    this.#note(revision, resource.name, before);
+    this.#set(resource, before, revision);
+    this.#noteVariant(resource);
     return true;
   }
 
@@ -112,17 +123,47 @@ export class Table {
     this.#resources.set(resource.name, resource);
     this.#account(before, -1);
     this.#account(resource, 1);
+    this.#noteVariant(resource);
     this.#whole = undefined;
   }
 
   delete(name: string, revision: number): boolean {
     const before = this.#resources.get(name);
-    if (before === undefined) return false;
-    this.#resources.delete(name);
-    this.#collections?.remove(name);
-    this.#account(before, -1);
-    this.#note(revision, name, before);
+    if (before === undefined || before.isStandIn === true) return false;
+    this.#remove(before, revision);
+    this.#variants?.remove(before);
     return true;
+  }
+
+  /** Puts under the names whose variants changed what stands there for all of them. */
+  settle(revision: number): void {
+    for (const name of this.#variants?.takeTouched() ?? []) {
+      const before = this.#resources.get(name);
+      const standIn = this.#variants?.standIn(name);
+      if (standIn !== undefined) this.#set(standIn, before, revision);
+      else if (before?.isStandIn === true) this.#remove(before, revision);
+    }
+  }
+
+  #set(resource: Resource, before: Resource | undefined, revision: number): void {
+    this.#resources.set(resource.name, resource);
+    if (before === undefined) this.#collections?.add(resource.name);
+    this.#account(before, -1);
+    this.#account(resource, 1);
+    this.#note(revision, resource.name, before);
+  }
+
+  #remove(before: Resource, revision: number): void {
+    this.#resources.delete(before.name);
+    this.#collections?.remove(before.name);
+    this.#account(before, -1);
+    this.#note(revision, before.name, before);
+  }
+
+  #noteVariant(resource: Resource): void {
+    if (resource.variant === undefined) return;
+    this.#variants ??= new Variants();
+    this.#variants.add(resource);
   }
 
   /** Returns whether it differs from the one before. The type counts as changed, so that it is printed when next sent. */
@@ -223,15 +264,18 @@ export class Table {
 
   #account(resource: Resource | undefined, by: 1 | -1): void {
     if (resource === undefined) return;
-    if (resource.error !== undefined) {
+    if (resource.isStandIn === true) this.#standIns += by;
+    if (resource.error !== undefined && resource.error !== noneFits) {
       if (by === 1) this.#errors.set(resource.name, resource);
       else this.#errors.delete(resource.name);
     }
-    this.#sum = by === 1 ? addSums(this.#sum, resource.sum) : subtractSums(this.#sum, resource.sum);
+    // What stands under the name of variants counts for all of them.
+    if (resource.variant === undefined)
+      this.#sum = by === 1 ? addSums(this.#sum, resource.sum) : subtractSums(this.#sum, resource.sum);
     if (resource.onDemand) this.#onDemand += by;
     if (resource.ttlMs !== undefined) this.#accountTtl(resource, by);
     for (const [type, counts] of this.#referrers) countReferences(counts, resource, type, by);
-    if (resource.aliases.length > 0 && this.#namesByAlias !== undefined) indexAliases(this.#namesByAlias, resource, by);
+    if (this.#namesByAlias !== undefined) indexAliases(this.#namesByAlias, resource, by);
   }
 
   #accountTtl(resource: Resource, by: 1 | -1): void {
@@ -248,8 +292,14 @@ export class Table {
   }
 }
 
-function slim({ name, version, sum, aliases, onDemand, references, ttlMs, error }: Resource): Past {
-  return { name, version, sum, aliases, onDemand, references, ttlMs, ...(error !== undefined && { error }) };
+function slim(resource: Resource): Past {
+  const { name, version, sum, aliases, onDemand, references, ttlMs, error, variant, isStandIn } = resource;
+  return {
+    ...{ name, version, sum, aliases, onDemand, references, ttlMs },
+    ...(error !== undefined && { error }),
+    ...(variant !== undefined && { variant }),
+    ...(isStandIn !== undefined && { isStandIn }),
+  };
 }
 
 function countReferences(counts: Map<string, number>, resource: Resource, type: TypeUrl, by: 1 | -1): void {
@@ -262,6 +312,7 @@ function countReferences(counts: Map<string, number>, resource: Resource, type: 
 }
 
 function indexAliases(index: Map<string, Set<string>>, resource: Resource, by: 1 | -1): void {
+  if (resource.variant !== undefined) return;
   for (const alias of resource.aliases) {
     const names = index.get(alias) ?? new Set();
     if (by === 1) names.add(resource.name);

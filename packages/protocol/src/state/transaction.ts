@@ -1,3 +1,4 @@
+import type { Constraints } from "../resource/constraints.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 
@@ -5,6 +6,8 @@ import type { TypeUrl } from "../resource/type-url.ts";
 export interface Deletion {
   readonly type: TypeUrl;
   readonly name: string;
+  /** The variant that goes; undefined: what is for everybody, or the name is a variant's key. */
+  readonly constraints?: Constraints;
 }
 
 /** What changes in one layer. */

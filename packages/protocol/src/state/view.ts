@@ -1,9 +1,11 @@
 import type { Segment } from "../message/body.ts";
 import { areSame, type ErrorSet, noErrors } from "../resource/error-set.ts";
 import type { Resource } from "../resource/resource.ts";
-import { withoutError } from "../resource/resource-error.ts";
+import { matches, type Parameters } from "../resource/constraints.ts";
+import { noneFits, withoutError } from "../resource/resource-error.ts";
 import { isGlob } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import { parseLocated } from "../resource/variant-name.ts";
 import { addSums, formatVersion, subtractSums } from "../resource/version.ts";
 import type { Layer } from "./layer.ts";
 import type { Table } from "./table.ts";
@@ -50,7 +52,7 @@ export class View {
   error(type: TypeUrl, name: string): Resource | undefined {
     if (!this.layers.some((layer) => (layer.table(type)?.errors.size ?? 0) > 0)) return undefined;
     const holder = this.#topMost(type, name);
-    return holder?.error === undefined ? undefined : holder;
+    return holder?.error === undefined || holder.error === noneFits ? undefined : holder;
   }
 
   /** Every error that stands in place of a resource; the same object as long as they are the same. */
@@ -80,7 +82,9 @@ export class View {
   #topMost(type: TypeUrl, name: string): Resource | undefined {
     for (const layer of this.layers) {
       const resource = layer.table(type)?.resources.get(name);
-      if (resource !== undefined) return resource;
+      if (resource === undefined) continue;
+      if (resource.variant === undefined) return resource;
+      return isHidden(resource, this.#tablesAbove(type, this.layers.indexOf(layer))) ? undefined : resource;
     }
     return undefined;
   }
@@ -99,9 +103,34 @@ export class View {
 
   /** Every resource that a subscribed term stands for: the members of a glob collection, or the one that `find` finds. */
   answersTo(type: TypeUrl, term: string): readonly Resource[] {
-    if (isGlob(term)) return [...this.within(type, term)];
+    if (isGlob(term)) return [...this.within(type, term)].filter(({ variant }) => variant === undefined);
+    const located = parseLocated(term);
+    if (located !== undefined) return [...this.#fitting(type, located.name, located.parameters)];
     const found = this.find(type, term);
     return found === undefined ? [] : [found];
+  }
+
+  /** What fits parameters of what has a name, or is a member of a collection, or is there at all (B-LOC-04). */
+  *#fitting(type: TypeUrl, name: string, parameters: Parameters): Iterable<Resource> {
+    const isAll = name === "*";
+    if (!isAll && !isGlob(name)) {
+      const found = this.#fittingOf(type, name, parameters) ?? this.called(type, name);
+      const resource = found?.isStandIn === true ? this.#fittingOf(type, found.name, parameters) : found;
+      if (resource !== undefined) yield resource;
+      return;
+    }
+    for (const resource of isAll ? this.members(type) : this.within(type, name)) {
+      const { variant, isStandIn, onDemand } = resource;
+      if (isStandIn === true || (isAll && (variant?.onDemand ?? onDemand))) continue;
+      if (variant === undefined || matches(variant.constraints, parameters)) yield resource;
+    }
+  }
+
+  /** The top-most layer that has anything of the name decides. */
+  #fittingOf(type: TypeUrl, name: string, parameters: Parameters): Resource | undefined {
+    const table = this.layers.map((layer) => layer.table(type)).find((one) => one?.resources.has(name) === true);
+    const plain = table?.resources.get(name);
+    return plain?.isStandIn === true ? table?.variants?.fitting(name, parameters) : withoutError(plain);
   }
 
   /** The members of a collection that the view's nodes see. */
@@ -112,7 +141,8 @@ export class View {
       const above = this.#tablesAbove(type, depth);
       for (const name of table.within(collection)) {
         const resource = table.resources.get(name);
-        if (resource !== undefined && !above.some((upper) => upper.resources.has(name))) yield resource;
+        if (resource === undefined || resource.error !== undefined) continue;
+        if (!isHidden(resource, above)) yield resource;
       }
     }
   }
@@ -133,7 +163,7 @@ export class View {
     for (const [depth, layer] of this.layers.entries()) {
       const above = this.#tablesAbove(type, depth);
       for (const resource of layer.table(type)?.resources.values() ?? []) {
-        if (resource.error === undefined && !above.some((table) => table.resources.has(resource.name))) yield resource;
+        if (resource.error === undefined && !isHidden(resource, above)) yield resource;
       }
     }
   }
@@ -168,7 +198,7 @@ export class View {
     if (known?.changedAt === changedAt) return known.timed;
     const resources = this.layers.flatMap((layer, depth) => {
       const above = this.#tablesAbove(type, depth);
-      const isSeen = ({ name }: Resource): boolean => !above.some((table) => table.resources.has(name));
+      const isSeen = (resource: Resource): boolean => !isHidden(resource, above);
       return [...(layer.table(type)?.timed.values() ?? [])].filter(isSeen);
     });
     const timed = timedOf(resources);
@@ -251,12 +281,13 @@ export class View {
         const past = pasts[i];
         const then = past?.has(name) === true ? past.get(name) : table.resources.get(name);
         if (then === undefined) continue;
+        if (then.variant !== undefined) break;
         sum = subtractSums(sum, then.sum);
         if (!then.onDemand) covered--;
         break;
       }
-      const now = this.holder(type, name);
-      if (now === undefined) continue;
+      const now = this.#topMost(type, name);
+      if (now === undefined || now.variant !== undefined) continue;
       sum = addSums(sum, now.sum);
       if (!now.onDemand) covered++;
     }
@@ -284,7 +315,7 @@ export class View {
     for (const upper of above) {
       for (const name of upper.resources.keys()) {
         const resource = table.resources.get(name);
-        if (resource !== undefined) hidden.add(resource);
+        if (resource !== undefined && resource.variant === undefined) hidden.add(resource);
       }
     }
     return hidden;
@@ -301,6 +332,11 @@ export function timedOf(some: Iterable<Resource>): Timed {
     shortestMs = Math.min(shortestMs, resource.ttlMs);
   }
   return resources.length === 0 ? nothingTimed : { resources, shortestMs };
+}
+
+/** Whether a layer further up holds something of that name, be it another variant. */
+function isHidden({ name, variant }: Resource, above: readonly Table[]): boolean {
+  return above.some(({ resources }) => resources.has(variant?.name ?? name));
 }
 
 function overlap(a: Table, b: Table): boolean {

@@ -1,0 +1,167 @@
+/**
+ * For whom a variant of a resource is: what has to hold of the dynamic parameters of a client (B-LOC-04). What is not
+ * constrained is for everybody; parameters that nothing is said of do not matter.
+ */
+export type Constraints =
+  /** The client has the parameter, with this value. */
+  | { readonly kind: "value"; readonly key: string; readonly value: string }
+  /** The client has the parameter, whatever its value. */
+  | { readonly kind: "exists"; readonly key: string }
+  | { readonly kind: "any" | "all"; readonly of: readonly Constraints[] }
+  | { readonly kind: "not"; readonly of: Constraints };
+
+/** The dynamic parameters of a client: values by keys. */
+export type Parameters = ReadonlyMap<string, string>;
+
+/** A client that has none. */
+export const noParameters: Parameters = new Map();
+
+/** Holds of everybody. */
+export const always: Constraints = { kind: "all", of: [] };
+
+/** Whether constraints hold of parameters. */
+export function matches(constraints: Constraints, parameters: Parameters): boolean {
+  switch (constraints.kind) {
+    case "value":
+      return parameters.get(constraints.key) === constraints.value;
+    case "exists":
+      return parameters.has(constraints.key);
+    case "any":
+      return constraints.of.some((one) => matches(one, parameters));
+    case "all":
+      return constraints.of.every((one) => matches(one, parameters));
+    case "not":
+      return !matches(constraints.of, parameters);
+  }
+}
+
+/** The keys that constraints speak of, sorted. */
+export function constrainedKeys(constraints: Constraints): readonly string[] {
+  const keys = new Set<string>();
+  for (const { key } of singleConstraints(constraints)) keys.add(key);
+  return [...keys].sort();
+}
+
+/** What holds of exactly these parameters, and of those who have others besides. */
+export function constraintsOf(parameters: Parameters): Constraints {
+  const of = sortedEntries(parameters).map(([key, value]): Constraints => ({ kind: "value", key, value }));
+  const [only] = of;
+  return of.length === 1 && only !== undefined ? only : { kind: "all", of };
+}
+
+/** Entries in the order of their keys. */
+export function sortedEntries(parameters: Parameters): readonly (readonly [key: string, value: string])[] {
+  return [...parameters].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+/**
+ * One form for constraints that say the same in another order, or one thing twice. Others may mean the same and have another
+ * form: then nobody can tell them apart, and they are refused as overlapping.
+ */
+export function canonicalConstraints(constraints: Constraints): Constraints {
+  switch (constraints.kind) {
+    case "value":
+    case "exists":
+      return constraints;
+    case "not": {
+      const inner = canonicalConstraints(constraints.of);
+      return inner.kind === "not" ? inner.of : { kind: "not", of: inner };
+    }
+    case "any":
+    case "all": {
+      const byText = new Map(constraints.of.map(canonicalConstraints).map((one) => [formatConstraints(one), one]));
+      const of = [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+      const [only] = of;
+      return of.length === 1 && only !== undefined ? only : { kind: constraints.kind, of };
+    }
+  }
+}
+
+type Encoded = readonly ["=", string, string] | readonly ["?", string] | readonly ["|" | "&" | "!", ...unknown[]];
+
+/** Constraints as text that `parseConstraints` reads. */
+export function formatConstraints(constraints: Constraints): string {
+  return JSON.stringify(encode(constraints));
+}
+
+/** The opposite of `formatConstraints`; undefined for any other text. */
+export function parseConstraints(text: string): Constraints | undefined {
+  try {
+    return decode(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** For people: `env = "prod" and not (zone exists)`. */
+export function describeConstraints(constraints: Constraints): string {
+  switch (constraints.kind) {
+    case "value":
+      return `${constraints.key} = ${JSON.stringify(constraints.value)}`;
+    case "exists":
+      return `${constraints.key} exists`;
+    case "not":
+      return `not (${describeConstraints(constraints.of)})`;
+    case "any":
+    case "all": {
+      if (constraints.of.length === 0) return constraints.kind === "all" ? "always" : "never";
+      const word = constraints.kind === "all" ? " and " : " or ";
+      return constraints.of.map((one) => describePart(one)).join(word);
+    }
+  }
+}
+
+function describePart(constraints: Constraints): string {
+  const text = describeConstraints(constraints);
+  return (constraints.kind === "any" || constraints.kind === "all") && constraints.of.length > 1 ? `(${text})` : text;
+}
+
+/** Every constraint on a single parameter. */
+export function* singleConstraints(
+  constraints: Constraints,
+): Iterable<Extract<Constraints, { kind: "value" | "exists" }>> {
+  switch (constraints.kind) {
+    case "value":
+    case "exists":
+      yield constraints;
+      break;
+    case "not":
+      yield* singleConstraints(constraints.of);
+      break;
+    case "any":
+    case "all":
+      for (const one of constraints.of) yield* singleConstraints(one);
+  }
+}
+
+function encode(constraints: Constraints): Encoded {
+  switch (constraints.kind) {
+    case "value":
+      return ["=", constraints.key, constraints.value];
+    case "exists":
+      return ["?", constraints.key];
+    case "not":
+      return ["!", encode(constraints.of)];
+    case "any":
+    case "all":
+      return [constraints.kind === "any" ? "|" : "&", ...constraints.of.map(encode)];
+  }
+}
+
+function decode(value: unknown): Constraints | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [kind, ...rest]: readonly unknown[] = value;
+  const [first, second] = rest;
+  if (kind === "=" && typeof first === "string" && typeof second === "string")
+    return { kind: "value", key: first, value: second };
+  if (kind === "?" && typeof first === "string") return { kind: "exists", key: first };
+  if (kind === "!") {
+    const of = decode(first);
+    return of && { kind: "not", of };
+  }
+  if (kind !== "|" && kind !== "&") return undefined;
+  const of = rest.map(decode);
+  return of.includes(undefined)
+    ? undefined
+    : { kind: kind === "|" ? "any" : "all", of: of.flatMap((one) => one ?? []) };
+}
