@@ -1,5 +1,6 @@
 import type { BodyEncoder } from "@xdskit/envoy-api";
 import {
+  type Body,
   type DiscoveryRequest,
   InvariantError,
   type LayerState,
@@ -20,11 +21,21 @@ import {
   type TypeUrl,
 } from "@xdskit/protocol";
 import type { LimitName, Limits } from "../options.ts";
+import { BodyOutbox } from "./body-outbox.ts";
 import { Census, type LimitUse } from "./census.ts";
 import { Listeners } from "./listeners.ts";
 import { MessageMaker } from "./message.ts";
 import { Outbox, type OutboxChange } from "./outbox.ts";
-import type { HubPort, Memory, NewStream, ServerReport, StreamEnd, StreamHandle, Telemetry } from "./port.ts";
+import type {
+  BodyHandle,
+  HubPort,
+  Memory,
+  NewStream,
+  ServerReport,
+  StreamEnd,
+  StreamHandle,
+  Telemetry,
+} from "./port.ts";
 import { Readiness } from "./readiness.ts";
 import { Timers } from "./timers.ts";
 import { guardPlacement, isTrusted, secretsRefused } from "./trust.ts";
@@ -57,8 +68,9 @@ interface OpenStream extends NewStream {
   readonly id: StreamId;
   readonly peer: Peer;
   readonly openedAtMs: number;
-  readonly handle: StreamHandle;
-  readonly outbox: Outbox;
+  readonly outbox: Outbox | BodyOutbox;
+  /** Puts a response into the outbox, and says how many bytes it has. */
+  readonly send: (body: Body, nonce: string) => number;
   /** When set, the stream ends with OK once so many turns were given to streams. */
   finishAtTurn: number | undefined;
 }
@@ -211,7 +223,7 @@ export class Hub implements HubPort {
     this.report({ kind: "connection-closed", connection, ...closed, reason });
   }
 
-  openStream(opened: NewStream, handle: StreamHandle): StreamId | Status {
+  openStream(opened: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status {
     const peer = this.#connections.get(opened.connection)?.peer;
     if (peer === undefined) return { code: statusCode.UNAVAILABLE, message: "the connection is closed" };
     if (this.readiness.state === "draining") return draining;
@@ -221,14 +233,32 @@ export class Hub implements HubPort {
       return refusal.status;
     }
     const id = ++this.#lastStream;
-    const outbox = new Outbox(handle, (change) => this.#outboxChanged(stream, change));
+    const sending = this.#createOutbox(handle, (change) => this.#outboxChanged(stream, change));
     const openedAtMs = performance.now();
-    const stream: OpenStream = { ...opened, id, peer, openedAtMs, handle, outbox, finishAtTurn: undefined };
+    const stream: OpenStream = { ...opened, id, peer, openedAtMs, ...sending, finishAtTurn: undefined };
     this.#streams.set(id, stream);
     const { variant, onlyType, connection } = opened;
     this.#take({ kind: "stream-opened", stream: id, variant, onlyType, peer, connection }, id);
     this.report({ kind: "stream-opened", stream: id, peer, ...opened });
     return id;
+  }
+
+  /** Who is in this process is given bodies, everybody else their bytes. */
+  #createOutbox(
+    handle: StreamHandle | BodyHandle,
+    changed: (change: OutboxChange) => void,
+  ): Pick<OpenStream, "outbox" | "send"> {
+    if ("take" in handle) {
+      const outbox = new BodyOutbox(handle, changed);
+      return { outbox, send: (body, nonce) => outbox.send(body, nonce) };
+    }
+    const outbox = new Outbox(handle, changed);
+    const send: OpenStream["send"] = (body, nonce) => {
+      const message = this.#messages.make(body, nonce, handle.prefix);
+      outbox.push(message);
+      return message.byteLength;
+    };
+    return { outbox, send };
   }
 
   receive(id: StreamId, request: DiscoveryRequest, bytes: number): void {
@@ -379,13 +409,12 @@ export class Hub implements HubPort {
     const stream = this.#streams.get(id);
     if (stream === undefined) return;
     try {
-      const message = this.#messages.make(body, nonce, stream.handle.prefix);
-      stream.outbox.push(message);
+      const bytes = stream.send(body, nonce);
       this.#written.add(stream);
       const { variant, type } = body;
-      this.report({ kind: "response-queued", stream: id, type, variant, bytes: message.byteLength });
+      this.report({ kind: "response-queued", stream: id, type, variant, bytes });
       this.#sliceResponses++;
-      this.#sliceBytes += message.byteLength;
+      this.#sliceBytes += bytes;
     } catch (cause) {
       this.#fail(id, "send", cause);
       return;

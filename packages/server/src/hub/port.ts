@@ -1,4 +1,14 @@
-import type { DiscoveryRequest, Peer, Remembered, Report, Status, StreamId, TypeUrl, Variant } from "@xdskit/protocol";
+import type {
+  Body,
+  DiscoveryRequest,
+  Peer,
+  Remembered,
+  Report,
+  Status,
+  StreamId,
+  TypeUrl,
+  Variant,
+} from "@xdskit/protocol";
 import type { LimitName } from "../options.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -12,6 +22,20 @@ export interface StreamHandle {
   end(status: Status): void;
   /** Ends the stream at once: what was written may never arrive, and of the status only what a reset can say. */
   reset(status: Status): void;
+}
+
+/** A response as the protocol made it: whoever takes it must not change it. */
+export interface TakenResponse {
+  readonly body: Body;
+  readonly nonce: string;
+}
+
+/** A stream of a client in this process, which is handed resources and not bytes. */
+export interface BodyHandle {
+  /** What became due since the last call; a turn is never cut, so an answer is here whole. */
+  take(responses: readonly TakenResponse[]): void;
+  /** The stream is over. */
+  end(status: Status): void;
 }
 
 /** A stream that a client opens. */
@@ -31,7 +55,7 @@ export interface HubPort {
   openConnection(peer: Peer, transport: string): number | undefined;
   closeConnection(connection: number, reason: string): void;
   /** A number for the stream, or the status that refuses it; a refused stream is the transport's to end. */
-  openStream(stream: NewStream, handle: StreamHandle): StreamId | Status;
+  openStream(stream: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status;
   /** One request, as it was decoded from `bytes` bytes. Ignored once the stream has ended. */
   receive(stream: StreamId, request: DiscoveryRequest, bytes: number): void;
   /** Nothing more comes: what is due is still said, then the stream ends with OK (S-GRP-05). */
