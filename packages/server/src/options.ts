@@ -1,6 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { DialectOverrides, Edition, Placement } from "@xdskit/protocol";
 import { type OptionProblem, XdsError } from "./error.ts";
+import { type FileOutput, findFileOutputProblems } from "./file-output.ts";
 import type { Log } from "./log.ts";
 
 /** What a server takes before it says no. Whoever goes beyond gets a status that names the limit; nobody else is hurt. */
@@ -103,6 +104,8 @@ export interface ManagementServerOptions {
   readonly stateDir?: string;
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
+  /** Directories of files for clients that follow those (`path_config_source`), each with the view of a node. Default: none. */
+  readonly files?: readonly FileOutput[];
   /** Where lines of the log go. Default: nowhere. */
   readonly log?: Log;
 }
@@ -146,6 +149,7 @@ function findOptionProblems(options: ManagementServerOptions): readonly OptionPr
     ...(options.admin === false ? [] : findAddressProblems("admin", options.admin)),
     ...findTlsProblems(options.tls),
     ...findLimitProblems(options.limits ?? {}),
+    ...findFileOutputProblems(options.files ?? []),
   ];
 }
 

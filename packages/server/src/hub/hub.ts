@@ -237,8 +237,7 @@ export class Hub implements HubPort {
     const openedAtMs = performance.now();
     const stream: OpenStream = { ...opened, id, peer, openedAtMs, ...sending, finishAtTurn: undefined };
     this.#streams.set(id, stream);
-    const { variant, onlyType, connection } = opened;
-    this.#take({ kind: "stream-opened", stream: id, variant, onlyType, peer, connection }, id);
+    this.#take({ kind: "stream-opened", stream: id, peer, ...streamOf(opened) }, id);
     this.report({ kind: "stream-opened", stream: id, peer, ...opened });
     return id;
   }
@@ -545,6 +544,11 @@ export class Hub implements HubPort {
       outbox.reset(cancelled);
     }
   }
+}
+
+/** What the plane has to know of a stream. */
+function streamOf({ variant, onlyType, connection, dialect }: NewStream): Omit<NewStream, "method"> {
+  return { variant, onlyType, connection, ...(dialect !== undefined && { dialect }) };
 }
 
 const cancelled: Status = { code: statusCode.CANCELLED, message: "the client is gone" };

@@ -1,5 +1,6 @@
 import type {
   Body,
+  DialectOverrides,
   DiscoveryRequest,
   Peer,
   Remembered,
@@ -46,6 +47,8 @@ export interface NewStream {
   readonly onlyType: TypeUrl | undefined;
   /** The gRPC method or REST path, for people. */
   readonly method: string;
+  /** What is different on this stream, whoever the client is. */
+  readonly dialect?: DialectOverrides;
 }
 
 /** What a transport may ask of the hub. No method throws because of what a client did. */
@@ -165,6 +168,38 @@ export type ShellReport =
     }
   /** The state directory, or something in it, cannot be used. */
   | { readonly kind: "history-problem"; readonly directory: string; readonly message: string }
+  /** Files of a directory that clients follow were replaced or taken away, in this order. */
+  | {
+      readonly kind: "files-written";
+      readonly directory: string;
+      readonly written: readonly string[];
+      readonly removed: readonly string[];
+      readonly tookMs: number;
+    }
+  /** Files could not be written: those that are there stay, and it is tried again. */
+  | { readonly kind: "files-problem"; readonly directory: string; readonly message: string }
+  /** A config source inside a resource that goes into a file: now it names that file, or it still asks a server. */
+  | {
+      readonly kind: "files-source";
+      readonly directory: string;
+      readonly type: TypeUrl;
+      readonly name: string;
+      /** Where in the resource it stands. */
+      readonly path: string;
+      /** What is fetched from it; undefined if that is not known. */
+      readonly refersTo: TypeUrl | undefined;
+      /** Undefined if all of the type are. */
+      readonly referred: string | undefined;
+      readonly file: string | undefined;
+    }
+  /** The format of a file cannot hold a resource as it is. */
+  | {
+      readonly kind: "files-unfaithful";
+      readonly directory: string;
+      readonly type: TypeUrl;
+      readonly name: string;
+      readonly message: string;
+    }
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The files changed and are no good: what was in force stays. */
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }
