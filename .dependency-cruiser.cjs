@@ -85,6 +85,7 @@ const doors = [
       "^packages/source/src/",
       "^packages/server/src/store/file",
       "^packages/server/src/transport/(grpc/)?tls",
+      "^packages/server/src/transport/files/",
       "^packages/envoy-api/src/descriptor/",
       "^packages/cli/src/",
       "^packages/bench/",

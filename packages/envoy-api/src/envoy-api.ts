@@ -3,6 +3,7 @@ import { formatTypeUrl, parseTypeUrl, type TypeKind, type TypeTraits, type TypeU
 import { catalog, traitsOf, typeCalled } from "./catalog/catalog.ts";
 import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
+import { type RewrittenSources, type SourceFile, SourceRewriter, type SourceUse } from "./catalog/source-rewriter.ts";
 import { createReflection, type DescriptorReflection } from "./descriptor/reflection.ts";
 import { createSchema, type Schema } from "./descriptor/schema.ts";
 import { type Content, decodeContent, encodeContent } from "./format/content.ts";
@@ -11,8 +12,10 @@ import { type FieldNames, JsonWriter } from "./format/json-writer.ts";
 import { ProblemList } from "./format/problem-list.ts";
 import { redact } from "./format/redact.ts";
 import { formatText, parseText } from "./format/text-format.ts";
+import { findUnprintable, type Unprintable } from "./format/unprintable.ts";
 import type { FieldProblem, TextProblem } from "./problem.ts";
 import { Validator } from "./validation/validator.ts";
+import { createResponseWriter, type ResponseFormat, type ResponseWriter } from "./wire/response-writer.ts";
 
 /** A resource type of the catalog. */
 export interface CatalogType {
@@ -96,6 +99,19 @@ export interface EnvoyApi {
   validate(type: TypeUrl, bytes: Uint8Array): readonly FieldProblem[];
   /** What a client that was given this resource fetches over xDS before it uses it, and for how long it waits for that. */
   initialFetches(type: TypeUrl, bytes: Uint8Array): readonly InitialFetch[];
+  /** Makes the content of files that hold a `DiscoveryResponse` each, as Envoy reads them (S-FS-15). */
+  responseWriter(format: ResponseFormat): ResponseWriter;
+  /** What a message loses when it is printed as JSON, YAML or text. Throws `MalformedMessageError` on bytes that are no such message. */
+  unprintable(type: TypeUrl, bytes: Uint8Array): Unprintable;
+  /**
+   * Points the config sources in a message, and in every `Any` in it, at files; those for which `locate` names none stay as they
+   * are. A type without a descriptor is left alone. Throws `MalformedMessageError` on bytes that are no such message.
+   */
+  rewriteSources(
+    type: TypeUrl,
+    bytes: Uint8Array,
+    locate: (use: SourceUse) => SourceFile | undefined,
+  ): RewrittenSources;
   readonly reflection: DescriptorReflection;
 }
 
@@ -109,6 +125,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const schema = createSchema(options.descriptors);
   const reader = new ResourceReader(schema);
   const validator = new Validator(schema);
+  const rewriter = new SourceRewriter(schema);
   return {
     traits: traitsOf,
     types: catalog.map(catalogType),
@@ -131,6 +148,18 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
       return message === undefined ? [] : validator.validate(message, bytes);
     },
     initialFetches: (type, bytes) => reader.initialFetches(type, bytes),
+    responseWriter: (format) =>
+      createResponseWriter(format, schema, (type, bytes) => printJson(type, bytes, schema, {})),
+    unprintable: (type, bytes) => {
+      const message = schema.message(type);
+      if (message === undefined) return { types: [type], unknownFieldsOf: [] };
+      return findUnprintable(message, decodeForPrinting(message, bytes, schema, {}), schema);
+    },
+    rewriteSources: (type, bytes, locate) => {
+      const message = schema.message(type);
+      if (message === undefined) return { bytes, rewritten: [], kept: [] };
+      return rewriter.rewrite(message, decodeForPrinting(message, bytes, schema, {}), bytes, locate);
+    },
     reflection: createReflection(schema),
   };
 }

@@ -1,6 +1,7 @@
 export { resolveJsonPath } from "./catalog/json-path.ts";
 export type { InitialFetch, ReadResult } from "./catalog/resource-reader.ts";
 export type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
+export type { RewrittenSources, SourceFile, SourceUse } from "./catalog/source-rewriter.ts";
 export { DescriptorError } from "./descriptor/descriptor-error.ts";
 export type { DescriptorReflection } from "./descriptor/reflection.ts";
 export { contentDigest } from "./digest.ts";
@@ -15,6 +16,7 @@ export {
   type TextResult,
 } from "./envoy-api.ts";
 export type { FieldNames } from "./format/json-writer.ts";
+export type { Unprintable } from "./format/unprintable.ts";
 export type { FieldProblem, FieldProblemCode, TextProblem } from "./problem.ts";
 export type { AnyMessage } from "./wire/any.ts";
 export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";
@@ -52,6 +54,7 @@ export {
   encodeDeltaResponse,
   encodeSotwResponse,
 } from "./wire/response.ts";
+export type { ResponseFormat, ResponseWriter } from "./wire/response-writer.ts";
 export type { EncodingCounters } from "./wire/segment-encoder.ts";
 export { type DiscoveryCall, type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./wire/services.ts";
 export type { StatusMessage } from "./wire/status.ts";

@@ -6,6 +6,8 @@ export type XdsErrorCode =
   | "LISTEN_FAILED"
   /** A certificate, key or authority cannot be read or does not fit; `cause` says why. */
   | "TLS_INVALID"
+  /** A directory cannot be written to, or somebody else writes to it; `cause` says why. */
+  | "FILES_FAILED"
   /** The server was started twice, or used after it was closed. */
   | "SERVER_STATE";
 

@@ -23,6 +23,8 @@ export type {
   TypeAnswer,
 } from "./admin/answer.ts";
 export { type OptionProblem, XdsError, type XdsErrorCode } from "./error.ts";
+export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";
+export type { FileOutput } from "./file-output.ts";
 export type { ServerEvents } from "./hub/listeners.ts";
 export type { NewStream, ServerReport, ShellReport, StreamEnd } from "./hub/port.ts";
 export {

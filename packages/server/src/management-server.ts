@@ -3,6 +3,7 @@ import type { Placement, Remembered, Transaction } from "@xdskit/protocol";
 import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
 import { XdsError } from "./error.ts";
+import { type CheckedFileOutput, checkFileOutput } from "./file-output.ts";
 import { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
 import type { Telemetry } from "./hub/port.ts";
@@ -16,6 +17,7 @@ import { createServerView } from "./server-view.ts";
 import { ClientStatus } from "./status/client-status.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { FileHistory } from "./store/file-history.ts";
+import { FileExporter } from "./transport/files/exporter.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import type { BoundAddress, Transport } from "./transport/transport.ts";
 
@@ -41,7 +43,7 @@ export interface SourceReport {
 
 /** An xDS management server: resources go in by transactions, clients are served over gRPC. */
 export interface ManagementServer extends AsyncDisposable {
-  /** Listens. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, or SERVER_STATE if it was started before. */
+  /** Listens. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, or SERVER_STATE if it was started before. */
   start(): Promise<StartedServer>;
   /**
    * Makes the changes take effect whole, and returns the revision they got. The first commit, even an empty one, makes the
@@ -76,6 +78,7 @@ class WiredServer implements ManagementServer {
   readonly #hub: Hub;
   readonly #transport: Transport;
   readonly #admin: AdminServer | undefined;
+  readonly #exporters: readonly FileExporter[];
   #source: SourceStatus = { state: "loading", problems: [], since: new Date() };
   #address: BoundAddress | undefined;
   #state: "new" | "started" | "closed" = "new";
@@ -97,6 +100,7 @@ class WiredServer implements ManagementServer {
       source: () => this.#source,
     });
     this.#admin = options.admin === false ? undefined : this.#createAdmin(options.admin, view, telemetry, deliveries);
+    this.#exporters = (options.files ?? []).map((output) => createExporter(checkFileOutput(output), api, this.#hub));
     if (options.serveEmpty) this.#hub.commit({ changes: [] });
   }
 
@@ -109,6 +113,8 @@ class WiredServer implements ManagementServer {
       throw new XdsError("SERVER_STATE", `expected a new server, got one that is ${this.#state}`);
     this.#state = "started";
     try {
+      // First of all: whoever may not write is not to be connected to either.
+      for (const exporter of this.#exporters) await exporter.start();
       this.#address = await this.#transport.start(this.#hub);
       const adminAddress = await this.#admin?.start();
       return { address: this.#address, ...(adminAddress === undefined ? {} : { adminAddress }) };
@@ -147,6 +153,7 @@ class WiredServer implements ManagementServer {
   async close(): Promise<void> {
     if (this.#state === "closed") return;
     this.#state = "closed";
+    await Promise.all(this.#exporters.map((exporter) => exporter.close()));
     this.#hub.close();
     await Promise.all([this.#transport.stop(), this.#admin?.close()]);
   }
@@ -191,7 +198,17 @@ function createClientStatus(options: CheckedOptions, hub: Hub, deliveries: Deliv
   });
 }
 
-function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
+/** A client of the hub that writes what it is told into files. */
+export function createExporter(output: CheckedFileOutput, api: EnvoyApi, hub: Hub): FileExporter {
+  return new FileExporter({
+    api,
+    hub,
+    output,
+    inspect: (stream) => [...hub.streams()].find((state) => state.stream === stream),
+  });
+}
+
+export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
   const { api, placement, requireNode, insecure, limits, edition, dialect, stateDir } = options;
   const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.clusters(), telemetry);
   const hub: Hub = new Hub({

@@ -1,6 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { DialectOverrides, Edition, Placement } from "@xdskit/protocol";
 import { type OptionProblem, XdsError } from "./error.ts";
+import { type FileOutput, findFileOutputProblems } from "./file-output.ts";
 import type { Log } from "./log.ts";
 
 /** What a server takes before it says no. Whoever goes beyond gets a status that names the limit; nobody else is hurt. */
@@ -114,6 +115,8 @@ export interface ManagementServerOptions {
   readonly clientStatus?: ClientStatusAccess;
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
+  /** Directories of files for clients that follow those (`path_config_source`), each with the view of a node. Default: none. */
+  readonly files?: readonly FileOutput[];
   /** Where lines of the log go. Default: nowhere. */
   readonly log?: Log;
 }
@@ -159,6 +162,7 @@ function findOptionProblems(options: ManagementServerOptions): readonly OptionPr
     ...(options.admin === false ? [] : findAddressProblems("admin", options.admin)),
     ...findTlsProblems(options.tls),
     ...findLimitProblems(options.limits ?? {}),
+    ...findFileOutputProblems(options.files ?? []),
   ];
 }
 

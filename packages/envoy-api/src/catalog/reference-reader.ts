@@ -51,7 +51,8 @@ function namesIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.flatMap(namesIn) : [];
 }
 
-function fieldsOnTheWay(message: DescMessage, dotted: string, schema: Schema): readonly DescField[] {
+/** The fields of a dotted path, as far as there are any. */
+export function fieldsOnTheWay(message: DescMessage, dotted: string, schema: Schema): readonly DescField[] {
   const fields: DescField[] = [];
   let here: DescMessage | undefined = message;
   for (const name of dotted.split(".")) {
@@ -63,7 +64,8 @@ function fieldsOnTheWay(message: DescMessage, dotted: string, schema: Schema): r
   return fields;
 }
 
-function sourceBehind(content: Content, way: readonly DescField[]): ConfigSource | undefined {
+/** The config source at the end of the way, if it is set. */
+export function sourceBehind(content: Content, way: readonly DescField[]): ConfigSource | undefined {
   let here: unknown = content;
   for (const field of way) {
     if (here === undefined) return undefined;

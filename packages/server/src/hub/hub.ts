@@ -1,5 +1,7 @@
 import type { BodyEncoder } from "@xdskit/envoy-api";
 import {
+  type ApiVersion,
+  type Body,
   type DiscoveryRequest,
   InvariantError,
   type LayerState,
@@ -21,11 +23,21 @@ import {
   type TypeUrl,
 } from "@xdskit/protocol";
 import type { LimitName, Limits } from "../options.ts";
+import { BodyOutbox } from "./body-outbox.ts";
 import { Census, type LimitUse } from "./census.ts";
 import { Listeners } from "./listeners.ts";
 import { MessageMaker } from "./message.ts";
 import { Outbox, type OutboxChange } from "./outbox.ts";
-import type { HubPort, Memory, NewStream, ServerReport, StreamEnd, StreamHandle, Telemetry } from "./port.ts";
+import type {
+  BodyHandle,
+  HubPort,
+  Memory,
+  NewStream,
+  ServerReport,
+  StreamEnd,
+  StreamHandle,
+  Telemetry,
+} from "./port.ts";
 import { Readiness } from "./readiness.ts";
 import { Timers } from "./timers.ts";
 import { guardPlacement, isTrusted, secretsRefused } from "./trust.ts";
@@ -58,8 +70,9 @@ interface OpenStream extends NewStream {
   readonly id: StreamId;
   readonly peer: Peer;
   readonly openedAtMs: number;
-  readonly handle: StreamHandle;
-  readonly outbox: Outbox;
+  readonly outbox: Outbox | BodyOutbox;
+  /** Puts a response into the outbox, and says how many bytes it has. */
+  readonly send: (body: Body, nonce: string) => number;
   /** When set, the stream ends with OK once so many turns were given to streams. */
   finishAtTurn: number | undefined;
 }
@@ -216,7 +229,7 @@ export class Hub implements HubPort {
     this.report({ kind: "connection-closed", connection, ...closed, reason });
   }
 
-  openStream(opened: NewStream, handle: StreamHandle): StreamId | Status {
+  openStream(opened: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status {
     const peer = this.#connections.get(opened.connection)?.peer;
     if (peer === undefined) return { code: statusCode.UNAVAILABLE, message: "the connection is closed" };
     if (this.readiness.state === "draining") return draining;
@@ -226,14 +239,33 @@ export class Hub implements HubPort {
       return refusal.status;
     }
     const id = ++this.#lastStream;
-    const outbox = new Outbox(handle, (change) => this.#outboxChanged(stream, change));
+    const sending = this.#createOutbox(handle, opened.apiVersion, (change) => this.#outboxChanged(stream, change));
     const openedAtMs = performance.now();
-    const stream: OpenStream = { ...opened, id, peer, openedAtMs, handle, outbox, finishAtTurn: undefined };
+    const stream: OpenStream = { ...opened, id, peer, openedAtMs, ...sending, finishAtTurn: undefined };
     this.#streams.set(id, stream);
     const { method: _, ...asked } = opened;
     this.#take({ kind: "stream-opened", stream: id, peer, ...asked }, id);
     this.report({ kind: "stream-opened", stream: id, peer, ...opened });
     return id;
+  }
+
+  /** Who is in this process is given bodies, everybody else their bytes. */
+  #createOutbox(
+    handle: StreamHandle | BodyHandle,
+    apiVersion: ApiVersion,
+    changed: (change: OutboxChange) => void,
+  ): Pick<OpenStream, "outbox" | "send"> {
+    if ("take" in handle) {
+      const outbox = new BodyOutbox(handle, changed);
+      return { outbox, send: (body, nonce) => outbox.send(body, nonce) };
+    }
+    const outbox = new Outbox(handle, changed);
+    const send: OpenStream["send"] = (body, nonce) => {
+      const message = this.#messages.make(body, nonce, apiVersion, handle.prefix);
+      outbox.push(message);
+      return message.byteLength;
+    };
+    return { outbox, send };
   }
 
   receive(id: StreamId, request: DiscoveryRequest, bytes: number): void {
@@ -384,13 +416,12 @@ export class Hub implements HubPort {
     const stream = this.#streams.get(id);
     if (stream === undefined) return;
     try {
-      const message = this.#messages.make(body, nonce, stream.apiVersion, stream.handle.prefix);
-      stream.outbox.push(message);
+      const bytes = stream.send(body, nonce);
       this.#written.add(stream);
       const { variant, type } = body;
-      this.report({ kind: "response-queued", stream: id, type, variant, bytes: message.byteLength });
+      this.report({ kind: "response-queued", stream: id, type, variant, bytes });
       this.#sliceResponses++;
-      this.#sliceBytes += message.byteLength;
+      this.#sliceBytes += bytes;
     } catch (cause) {
       this.#fail(id, "send", cause);
       return;
@@ -523,6 +554,7 @@ export class Hub implements HubPort {
   }
 }
 
+/** What the plane has to know of a stream. */
 const cancelled: Status = { code: statusCode.CANCELLED, message: "the client is gone" };
 const draining: Status = { code: statusCode.UNAVAILABLE, message: "this server is shutting down; connect anew" };
 const notReady: Status = {

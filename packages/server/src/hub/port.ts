@@ -1,5 +1,7 @@
 import type {
   ApiVersion,
+  Body,
+  DialectOverrides,
   DiscoveryRequest,
   MethodSwitch,
   Peer,
@@ -25,6 +27,20 @@ export interface StreamHandle {
   reset(status: Status): void;
 }
 
+/** A response as the protocol made it: whoever takes it must not change it. */
+export interface TakenResponse {
+  readonly body: Body;
+  readonly nonce: string;
+}
+
+/** A stream of a client in this process, which is handed resources and not bytes. */
+export interface BodyHandle {
+  /** What became due since the last call; a turn is never cut, so an answer is here whole. */
+  take(responses: readonly TakenResponse[]): void;
+  /** The stream is over. */
+  end(status: Status): void;
+}
+
 /** A stream that a client opens. */
 export interface NewStream {
   readonly connection: number;
@@ -37,6 +53,8 @@ export interface NewStream {
   readonly needs?: MethodSwitch;
   /** The gRPC method or REST path, for people. */
   readonly method: string;
+  /** What is different on this stream, whoever the client is. */
+  readonly dialect?: DialectOverrides;
 }
 
 /** What a transport may ask of the hub. No method throws because of what a client did. */
@@ -46,7 +64,7 @@ export interface HubPort {
   openConnection(peer: Peer, transport: string): number | undefined;
   closeConnection(connection: number, reason: string): void;
   /** A number for the stream, or the status that refuses it; a refused stream is the transport's to end. */
-  openStream(stream: NewStream, handle: StreamHandle): StreamId | Status;
+  openStream(stream: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status;
   /** One request, as it was decoded from `bytes` bytes. Ignored once the stream has ended. */
   receive(stream: StreamId, request: DiscoveryRequest, bytes: number): void;
   /** Nothing more comes: what is due is still said, then the stream ends with OK (S-GRP-05). */
@@ -156,6 +174,38 @@ export type ShellReport =
     }
   /** The state directory, or something in it, cannot be used. */
   | { readonly kind: "history-problem"; readonly directory: string; readonly message: string }
+  /** Files of a directory that clients follow were replaced or taken away, in this order. */
+  | {
+      readonly kind: "files-written";
+      readonly directory: string;
+      readonly written: readonly string[];
+      readonly removed: readonly string[];
+      readonly tookMs: number;
+    }
+  /** Files could not be written: those that are there stay, and it is tried again. */
+  | { readonly kind: "files-problem"; readonly directory: string; readonly message: string }
+  /** A config source inside a resource that goes into a file: now it names that file, or it still asks a server. */
+  | {
+      readonly kind: "files-source";
+      readonly directory: string;
+      readonly type: TypeUrl;
+      readonly name: string;
+      /** Where in the resource it stands. */
+      readonly path: string;
+      /** What is fetched from it; undefined if that is not known. */
+      readonly refersTo: TypeUrl | undefined;
+      /** Undefined if all of the type are. */
+      readonly referred: string | undefined;
+      readonly file: string | undefined;
+    }
+  /** The format of a file cannot hold a resource as it is. */
+  | {
+      readonly kind: "files-unfaithful";
+      readonly directory: string;
+      readonly type: TypeUrl;
+      readonly name: string;
+      readonly message: string;
+    }
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The files changed and are no good: what was in force stays. */
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }

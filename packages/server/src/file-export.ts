@@ -1,0 +1,80 @@
+import { createBodyEncoder } from "@xdskit/envoy-api";
+import type { Placement, Transaction } from "@xdskit/protocol";
+import { checkFileOutput, type FileOutput } from "./file-output.ts";
+import type { Hub } from "./hub/hub.ts";
+import type { ServerEvents } from "./hub/listeners.ts";
+import { createExporter, createHub } from "./management-server.ts";
+import { createTelemetry } from "./observe/telemetry.ts";
+import { checkOptions, type ManagementServerOptions } from "./options.ts";
+import type { FileExporter } from "./transport/files/exporter.ts";
+
+/** What files are written from. */
+export interface FileExportOptions extends Pick<ManagementServerOptions, "api" | "placement" | "dialect"> {
+  readonly files: FileOutput;
+}
+
+/** Writes the view of a node into files, without a server that anybody can connect to (S-FS-14, S-FS-15). */
+export interface FileExport extends AsyncDisposable {
+  /** Takes hold of the directory. Throws an `XdsError` (FILES_FAILED) if it cannot be written to, or somebody else does. */
+  start(): Promise<void>;
+  /** Makes the changes take effect whole, and returns the revision they got. Nothing is written before the first commit. */
+  commit(transaction: Transaction): number;
+  place(placement: Placement): void;
+  /** Resolves once the files are the whole view, with the number of its resources; undefined if it was closed before. */
+  whenInSync(): Promise<number | undefined>;
+  /** Calls the listener for every event of a kind, until the returned function is called. */
+  on<K extends keyof ServerEvents>(kind: K, listener: (event: ServerEvents[K]) => void): () => void;
+  /** Ends writing. The files stay. */
+  close(): Promise<void>;
+  readonly revision: number;
+}
+
+/** Makes a writer; nothing is written until `start`. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake. */
+export function createFileExport({ files, ...options }: FileExportOptions): FileExport {
+  const checked = checkOptions({ ...options, files: [files], requireNode: false });
+  const hub = createHub(checked, createBodyEncoder({ controlPlane: "" }), createTelemetry());
+  return new PortlessExport(hub, createExporter(checkFileOutput(files), options.api, hub));
+}
+
+class PortlessExport implements FileExport {
+  readonly #hub: Hub;
+  readonly #exporter: FileExporter;
+
+  constructor(hub: Hub, exporter: FileExporter) {
+    this.#hub = hub;
+    this.#exporter = exporter;
+  }
+
+  get revision(): number {
+    return this.#hub.revision;
+  }
+
+  async start(): Promise<void> {
+    await this.#exporter.start();
+  }
+
+  commit(transaction: Transaction): number {
+    return this.#hub.commit(transaction);
+  }
+
+  place(placement: Placement): void {
+    this.#hub.place(placement);
+  }
+
+  async whenInSync(): Promise<number | undefined> {
+    return (await this.#exporter.whenInSync()) ? this.#exporter.resources : undefined;
+  }
+
+  on<K extends keyof ServerEvents>(kind: K, listener: (event: ServerEvents[K]) => void): () => void {
+    return this.#hub.listeners.on(kind, listener);
+  }
+
+  async close(): Promise<void> {
+    await this.#exporter.close();
+    this.#hub.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

@@ -1,0 +1,52 @@
+import type { Body, Status } from "@xdskit/protocol";
+import type { BodyHandle, TakenResponse } from "./port.ts";
+
+/** What waits to be handed to a client in this process: nothing is encoded, and nobody is slow. */
+export class BodyOutbox {
+  readonly pendingBytes = 0;
+  readonly isStalled = false;
+  readonly #handle: BodyHandle;
+  readonly #changed: (change: "ended") => void;
+  #responses: TakenResponse[] = [];
+  #isOver = false;
+
+  constructor(handle: BodyHandle, changed: (change: "ended") => void) {
+    this.#handle = handle;
+    this.#changed = changed;
+  }
+
+  blockedMs(): number {
+    return 0;
+  }
+
+  /** Adds a response, and says how many bytes it has on a wire: none. */
+  send(body: Body, nonce: string): number {
+    if (!this.#isOver) this.#responses.push({ body, nonce });
+    return 0;
+  }
+
+  flush(): void {
+    if (this.#isOver || this.#responses.length === 0) return;
+    const responses = this.#responses;
+    this.#responses = [];
+    this.#handle.take(responses);
+  }
+
+  end(status: Status): void {
+    if (this.#isOver) return;
+    this.flush();
+    this.reset(status);
+    this.#changed("ended");
+  }
+
+  reset(status: Status): void {
+    if (this.#isOver) return;
+    this.abandon();
+    this.#handle.end(status);
+  }
+
+  abandon(): void {
+    this.#isOver = true;
+    this.#responses = [];
+  }
+}

@@ -1,0 +1,400 @@
+import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
+import {
+  anonymousNode,
+  createResource,
+  type DeltaRequest,
+  type DialectOverrides,
+  noInitialVersions,
+  type Status,
+  type StreamId,
+  type StreamState,
+  statusCode,
+  type TypeUrl,
+} from "@xdskit/protocol";
+import { XdsError } from "../../error.ts";
+import type { CheckedFileOutput } from "../../file-output.ts";
+import type { BodyHandle, HubPort, TakenResponse } from "../../hub/port.ts";
+import { VERSION } from "../../version.ts";
+import { FileLayout } from "./file-layout.ts";
+import { type FileNote, FileResources, isMalformed } from "./file-resources.ts";
+import type { FileTarget } from "./file-target.ts";
+import { type FileContent, FileView } from "./file-view.ts";
+import { LinkedDirectory } from "./linked-directory.ts";
+import { PlainDirectory } from "./plain-directory.ts";
+import { PrivateFolder } from "./private-folder.ts";
+
+/** What this client of the hub understands, whatever edition others speak. */
+const DIALECT: DialectOverrides = {
+  deltaMissing: { otherwise: "removed" },
+  deltaRemovals: { otherwise: "at-once" },
+  deltaOnePerResponse: false,
+  errorsEndWaiting: true,
+  unknownType: "ignore",
+  // Nobody renews what stands in a file.
+  ttl: { delta: { otherwise: "never" }, sotw: { otherwise: "never" }, "aggregated-sotw": { otherwise: "never" } },
+};
+
+/** After a failure it is tried again, after twice as long each time. */
+const FIRST_RETRY_MS = 500;
+const LAST_RETRY_MS = 30_000;
+/** Between two looks at whether the server has nothing more to say. */
+const LOOK_MS = 20;
+const LONGEST_LOOK_MS = 1_000;
+
+export interface ExporterParts {
+  readonly api: EnvoyApi;
+  readonly hub: HubPort;
+  readonly output: CheckedFileOutput;
+  /** How the server sees the stream; undefined once it is over. */
+  readonly inspect: (stream: StreamId) => StreamState | undefined;
+}
+
+/** A response that was not answered yet. */
+interface OpenResponse {
+  readonly type: TypeUrl;
+  readonly nonce: string;
+  readonly names: readonly string[];
+  /** What could not be read in it. */
+  readonly error: Status | undefined;
+  /** When it is answered: set once all of it is in files. */
+  dueAt: number | undefined;
+}
+
+/**
+ * Follows a node's view as a client of the hub, and writes it into files. It accepts what it was sent when that is in files and
+ * clients had time to see it, so the order in which a view changes on the wire is the order in which files change.
+ */
+export class FileExporter implements BodyHandle {
+  readonly #parts: ExporterParts;
+  readonly #layout: FileLayout;
+  readonly #view: FileView;
+  readonly #resources: FileResources;
+  readonly #asked = new Map<TypeUrl, Set<string>>();
+  readonly #inSyncWaiters: ((isInSync: boolean) => void)[] = [];
+  #folder: PrivateFolder | undefined;
+  #target: FileTarget | undefined;
+  #stream: StreamId | undefined;
+  #connection: number | undefined;
+  #open: OpenResponse[] = [];
+  #leftFiles: ReadonlySet<string> = new Set();
+  #settleMs: number;
+  #lastWriteAt = Number.NEGATIVE_INFINITY;
+  #retryMs = FIRST_RETRY_MS;
+  #timer: NodeJS.Timeout | undefined;
+  #working: Promise<void> | undefined;
+  #isDirty = false;
+  #quietLooks = 0;
+  #lookMs = LOOK_MS;
+  #wasInSync = false;
+  /** Nothing was there before this writer, so nobody follows its first files yet. */
+  #isFresh = false;
+  #isClosed = false;
+  #stopWatching: (() => void) | undefined;
+
+  constructor(parts: ExporterParts) {
+    const { api, output } = parts;
+    this.#parts = parts;
+    this.#layout = new FileLayout(api, output.format, output.apiVersion);
+    this.#view = new FileView(this.#layout);
+    this.#resources = new FileResources(api, this.#layout, output);
+    this.#settleMs = output.settleMs;
+  }
+
+  /** Takes hold of the directory, and follows the view from when there is one. Throws an `XdsError` (FILES_FAILED). */
+  async start(): Promise<void> {
+    const { hub, output } = this.#parts;
+    try {
+      this.#folder = new PrivateFolder(output.directory);
+      for (const { type, name, bytes } of await this.#folder.leftResources()) {
+        this.#view.hold({ ...createResource({ type, name, bytes }, contentDigest), references: [] });
+      }
+      this.#target = output.symlinks
+        ? await LinkedDirectory.open(output.directory)
+        : await PlainDirectory.open(output.directory, this.#folder);
+    } catch (cause) {
+      this.#folder?.release();
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new XdsError("FILES_FAILED", `cannot write files to ${output.directory}: ${reason}`, { cause });
+    }
+    this.#leftFiles = new Set(this.#target.leftBehind);
+    this.#isFresh = this.#leftFiles.size === 0 && !this.#view.holdsOver;
+    this.#stopWatching = hub.readiness.watch(() => this.#wake());
+    this.#wake();
+  }
+
+  /** Resolves once the files are the whole view; false if the writer was closed before. */
+  async whenInSync(): Promise<boolean> {
+    if (this.#isClosed) return false;
+    return new Promise((resolve) => {
+      this.#inSyncWaiters.push(resolve);
+      this.#quietLooks = 0;
+      this.#lookMs = LOOK_MS;
+      this.#wake();
+    });
+  }
+
+  /** How many resources the view has. */
+  get resources(): number {
+    return this.#view.resources;
+  }
+
+  take(responses: readonly TakenResponse[]): void {
+    for (const response of responses) this.#read(response);
+    this.#quietLooks = 0;
+    this.#lookMs = LOOK_MS;
+    this.#wake();
+  }
+
+  end(status: Status): void {
+    this.#stream = undefined;
+    this.#open = [];
+    this.#asked.clear();
+    this.#view.restart();
+    if (this.#isClosed || this.#parts.hub.readiness.state === "draining") return;
+    this.#reportProblem(`the stream of the writer was ended: ${status.message}`);
+    this.#later(this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+  }
+
+  /** What is in files stays. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#stopWatching?.();
+    clearTimeout(this.#timer);
+    await this.#working;
+    if (this.#stream !== undefined) this.#parts.hub.abandon(this.#stream, "closed");
+    if (this.#connection !== undefined) this.#parts.hub.closeConnection(this.#connection, "the writer was closed");
+    await this.#target?.close().catch(() => undefined);
+    this.#folder?.release();
+    for (const resolve of this.#inSyncWaiters.splice(0)) resolve(false);
+  }
+
+  #connect(): void {
+    const { hub, output } = this.#parts;
+    if (this.#isClosed || this.#stream !== undefined || hub.readiness.state !== "ready") return;
+    const peer = { address: `files:${output.directory}`, isLoopback: true, isTls: false, names: [] };
+    this.#connection ??= hub.openConnection(peer, "files");
+    if (this.#connection === undefined) {
+      this.#later(this.#retryMs);
+      return;
+    }
+    const { apiVersion } = output;
+    const opened = { variant: "delta", onlyType: undefined, apiVersion, method: "files", dialect: DIALECT } as const;
+    const stream = hub.openStream({ connection: this.#connection, ...opened }, this);
+    if (typeof stream !== "number") {
+      this.#later(this.#retryMs);
+      return;
+    }
+    this.#stream = stream;
+    const node = { ...anonymousNode, ...output.node, userAgentName: "xdskit-files", userAgentVersion: VERSION };
+    this.#layout.types.forEach(({ type }, index) => {
+      this.#request({ type, subscribe: ["*"], ...(index === 0 && { node }) });
+    });
+  }
+
+  #request(part: Partial<DeltaRequest> & Pick<DeltaRequest, "type">): void {
+    if (this.#stream === undefined) return;
+    const empty = { node: undefined, nonce: undefined, error: undefined, subscribe: [], unsubscribe: [] };
+    this.#parts.hub.receive(this.#stream, { kind: "delta", ...empty, initialVersions: noInitialVersions, ...part }, 0);
+  }
+
+  #read({ body: { type, segments }, nonce }: TakenResponse): void {
+    const names: string[] = [];
+    const refused: string[] = [];
+    for (const { puts, removed, missing, errors = [] } of segments) {
+      for (const name of [...removed, ...missing]) this.#view.remove(type, name);
+      for (const { name } of errors) this.#view.refuse(type, name);
+      for (const resource of puts) {
+        names.push(resource.name);
+        try {
+          this.#view.put(this.#resources.prepare(resource, (note) => this.#note(note)));
+        } catch (error) {
+          if (!isMalformed(error)) throw error;
+          this.#view.refuse(type, resource.name);
+          refused.push(`${resource.name}: ${error.message}`);
+        }
+      }
+      names.push(...removed, ...missing);
+    }
+    this.#view.answer(type);
+    const error =
+      refused.length === 0
+        ? undefined
+        : { code: statusCode.INVALID_ARGUMENT, message: refused.join("; ").slice(0, 4096) };
+    this.#open.push({ type, nonce, names: error === undefined ? names : [], error, dueAt: undefined });
+  }
+
+  #note(note: FileNote): void {
+    this.#parts.hub.report({ ...note, directory: this.#parts.output.directory });
+  }
+
+  #later(ms: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => this.#wake(), ms);
+  }
+
+  /** One round at a time; what comes meanwhile is part of the next. */
+  #wake(): void {
+    this.#isDirty = true;
+    if (this.#isClosed) return;
+    // Not at once: the hub may be in the middle of something.
+    this.#working ??= Promise.resolve()
+      .then(() => this.#work())
+      .finally(() => {
+        this.#working = undefined;
+        if (this.#isDirty) this.#wake();
+      });
+  }
+
+  async #work(): Promise<void> {
+    while (this.#isDirty && !this.#isClosed) {
+      this.#isDirty = false;
+      clearTimeout(this.#timer);
+      try {
+        await this.#round();
+        this.#retryMs = FIRST_RETRY_MS;
+      } catch (error) {
+        this.#reportProblem(error instanceof Error ? error.message : String(error));
+        this.#view.doubt();
+        this.#later(this.#retryMs);
+        this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+        return;
+      }
+    }
+  }
+
+  async #round(): Promise<void> {
+    if (this.#stream === undefined) {
+      this.#connect();
+      return;
+    }
+    this.#askForUnknownNames();
+    await this.#write(this.#view.changes());
+    if (this.#isClosed) return;
+    this.#settle();
+    const next = this.#open.reduce(
+      (least, { dueAt = Number.POSITIVE_INFINITY }) => Math.min(least, dueAt),
+      Number.POSITIVE_INFINITY,
+    );
+    if (next !== Number.POSITIVE_INFINITY) return this.#later(Math.max(0, next - performance.now()));
+    if (this.#open.length === 0 && this.#view.isAnswered && this.#view.unknownNames().length === 0) await this.#rest();
+  }
+
+  #askForUnknownNames(): void {
+    const byType = new Map<TypeUrl, string[]>();
+    for (const { type, name } of this.#view.unknownNames()) {
+      const asked = this.#asked.get(type) ?? new Set<string>();
+      this.#asked.set(type, asked);
+      if (asked.has(name)) continue;
+      asked.add(name);
+      byType.set(type, [...(byType.get(type) ?? []), name]);
+    }
+    for (const [type, subscribe] of byType) this.#request({ type, subscribe });
+  }
+
+  async #write(groups: readonly (readonly FileContent[])[]): Promise<void> {
+    if (groups.length === 0 || this.#target === undefined) return;
+    const startedAt = performance.now();
+    const files = groups.map((group) => group.map((content) => this.#resources.file(content)));
+    const changed = await this.#target.write(files);
+    for (const content of groups.flat()) this.#view.written(content);
+    for (const { type, name, resources } of groups.flat()) {
+      if (name === undefined) await this.#folder?.keepWhole(type.folder, type.type, resources);
+    }
+    if (changed.length === 0) return;
+    this.#lastWriteAt = performance.now();
+    this.#reportWritten(changed, [], startedAt);
+  }
+
+  /** Answers what has been in files for long enough. */
+  #settle(): void {
+    const now = performance.now();
+    const settledAt = this.#lastWriteAt + (this.#isFresh ? 0 : this.#settleMs);
+    for (const response of this.#open) {
+      const isWritten = response.names.every((name) => this.#view.isInForce(response.type, name));
+      if (isWritten) response.dueAt ??= Math.max(now, settledAt);
+    }
+    const due = this.#open.filter(({ dueAt }) => dueAt !== undefined && dueAt <= now);
+    this.#open = this.#open.filter((response) => !due.includes(response));
+    for (const { type, nonce, error } of due) this.#request({ type, nonce, error });
+  }
+
+  /** Nothing is under way: what nobody needs any more goes. */
+  async #rest(): Promise<void> {
+    const waitMs = this.#lastWriteAt + (this.#isFresh ? 0 : this.#settleMs) - performance.now();
+    if (waitMs > 0) return this.#later(waitMs);
+    for (const { type, name } of this.#view.prune()) {
+      if (this.#asked.get(type)?.delete(name) === true) this.#request({ type, unsubscribe: [name] });
+    }
+    await this.#removeUnused();
+    const isLookedFor = this.#inSyncWaiters.length > 0 || !this.#wasInSync || this.#view.emptied().length > 0;
+    if (isLookedFor) await this.#look();
+  }
+
+  /** The files are the whole view once the server is quiet, and stays so for a moment. */
+  async #look(): Promise<void> {
+    this.#quietLooks = this.#isServerQuiet() ? this.#quietLooks + 1 : 0;
+    if (this.#quietLooks < 2) {
+      this.#later(this.#lookMs);
+      if (this.#quietLooks === 0) this.#lookMs = Math.min(this.#lookMs * 2, LONGEST_LOOK_MS);
+      return;
+    }
+    if (this.#view.holdsOver) {
+      this.#quietLooks = 0;
+      this.#view.letGo();
+      this.#wake();
+      return;
+    }
+    // Not before: a Cluster that is held over for a route uses its endpoints.
+    const emptied = this.#view.emptied();
+    if (emptied.length > 0) await this.#write([emptied]);
+    await this.#removeLeftFiles();
+    this.#wasInSync = true;
+    this.#isFresh = false;
+    for (const resolve of this.#inSyncWaiters.splice(0)) resolve(true);
+  }
+
+  /** Whether the server has said all there is to say. */
+  #isServerQuiet(): boolean {
+    const types = this.#stream === undefined ? undefined : this.#parts.inspect(this.#stream)?.types;
+    if (types === undefined) return false;
+    return types.every(
+      ({ wait, waiting, heldOver, pending, toldRevision }) =>
+        wait === undefined && waiting.length + heldOver.length + pending.length === 0 && toldRevision !== undefined,
+    );
+  }
+
+  async #removeUnused(): Promise<void> {
+    const unused = this.#view.unused();
+    if (unused.length === 0) return;
+    await this.#remove(unused.map(({ type, name }) => this.#layout.pathOf(type, name)));
+    for (const content of unused) this.#view.removed(content);
+  }
+
+  /** Files that the writer before left, and that are none of this one's. */
+  async #removeLeftFiles(): Promise<void> {
+    const left = [...this.#leftFiles].filter((path) => !this.#view.paths().has(path));
+    this.#leftFiles = new Set();
+    await this.#remove(left);
+  }
+
+  async #remove(paths: readonly string[]): Promise<void> {
+    if (paths.length === 0 || this.#target === undefined) return;
+    const startedAt = performance.now();
+    const removed = await this.#target.remove(paths);
+    if (removed.length > 0) this.#reportWritten([], removed, startedAt);
+  }
+
+  #reportWritten(written: readonly string[], removed: readonly string[], startedAt: number): void {
+    const { hub, output } = this.#parts;
+    const tookMs = performance.now() - startedAt;
+    hub.report({ kind: "files-written", directory: output.directory, written, removed, tookMs });
+  }
+
+  #reportProblem(message: string): void {
+    const { hub, output } = this.#parts;
+    hub.report({ kind: "files-problem", directory: output.directory, message });
+  }
+}
