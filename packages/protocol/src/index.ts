@@ -2,6 +2,7 @@ export {
   type Dialect,
   type DialectOverrides,
   forKind,
+  type MethodSwitch,
   type PerKind,
   type TtlRule,
   type TtlStream,

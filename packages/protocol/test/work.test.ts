@@ -11,7 +11,15 @@ function planeWith(resources: number, views: readonly (readonly string[])[]): Pl
   const puts = Array.from({ length: resources }, (_, i) => resource(CLUSTER, `c${i}`, "1"));
   plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
   for (const i of views.keys()) {
-    plane.on({ kind: "stream-opened", stream: i, variant: "delta", onlyType: undefined, peer, connection: i });
+    plane.on({
+      kind: "stream-opened",
+      stream: i,
+      variant: "delta",
+      onlyType: undefined,
+      apiVersion: "v3",
+      peer,
+      connection: i,
+    });
     const request = { ...delta(CLUSTER, { initialVersions: noInitialVersions }), node: node(String(i)) };
     plane.on({ kind: "request-received", stream: i, request });
   }

@@ -1,5 +1,11 @@
 import type { PeerStream, WirePeer } from "@xdskit/conformance";
-import { discoveryMethods, type EnvoyApi, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import {
+  type DiscoveryMethod,
+  discoveryMethods,
+  type EnvoyApi,
+  encodeDeltaRequest,
+  encodeSotwRequest,
+} from "@xdskit/envoy-api";
 import type { Node, Status, TypeUrl, Variant } from "@xdskit/protocol";
 import { CommandError, exitCode } from "../exit-code.ts";
 import { type Answer, HeldResources } from "./held.ts";
@@ -38,7 +44,9 @@ export function subscribe(peer: WirePeer, options: SubscriptionOptions): Subscri
 
 function methodOf({ type, variant, isPerType }: SubscriptionOptions): string {
   const onlyType = isPerType ? type : undefined;
-  const method = discoveryMethods.find((one) => one.call === variant && one.onlyType === onlyType);
+  const isWanted = (one: DiscoveryMethod): boolean =>
+    one.call === variant && one.onlyType === onlyType && one.apiVersion === "v3";
+  const method = discoveryMethods.find(isWanted);
   if (method !== undefined) return method.path;
   throw new CommandError(exitCode.usage, `${type} has no ${variant} stream of its own`, "leave --per-type off");
 }

@@ -108,6 +108,7 @@ class InMemoryDriver implements Driver {
       stream: id,
       variant: opening.variant,
       onlyType: opening.only === undefined ? undefined : urlOf(opening.only),
+      apiVersion: "v3",
       peer: LOOPBACK,
       connection,
     });

@@ -35,7 +35,10 @@ export const catalog: readonly CatalogEntry[] = [
 const byType: ReadonlyMap<TypeUrl, CatalogEntry> = new Map(catalog.map((entry) => [entry.type, entry]));
 
 const traitsByType: ReadonlyMap<TypeUrl, TypeTraits> = new Map([
-  ...catalog.map((entry): [TypeUrl, TypeTraits] => [entry.type, traitsFrom(entry, entry.type, entry.owes)]),
+  ...catalog.map((entry): [TypeUrl, TypeTraits] => [
+    entry.type,
+    traitsFrom(entry, entry.type, entry.owes, entry.v2Twin),
+  ]),
   ...twinTraits(catalog),
 ]);
 

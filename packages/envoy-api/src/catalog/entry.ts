@@ -80,9 +80,21 @@ export function defineEntry<M extends Message>(definition: EntryDefinition<M>): 
   };
 }
 
-/** What the protocol has to know of a type: the entry's own, or that of its v2 twin. */
-export function traitsFrom(entry: CatalogEntry, type: TypeUrl, owes: readonly TypeUrl[]): TypeTraits {
+/** What the protocol has to know of a type: the entry's own, or that of its v2 twin. `twin` is the other one of the two. */
+export function traitsFrom(
+  entry: CatalogEntry,
+  type: TypeUrl,
+  owes: readonly TypeUrl[],
+  twin: TypeUrl | undefined,
+): TypeTraits {
   const { kind, isFullState, placeholder, terms } = entry;
-  const traits = { type, kind, isFullState, owes };
-  return { ...traits, ...(placeholder !== undefined && { placeholder }), ...(terms !== undefined && { terms }) };
+  return {
+    type,
+    kind,
+    isFullState,
+    owes,
+    ...(twin !== undefined && { twin }),
+    ...(placeholder !== undefined && { placeholder }),
+    ...(terms !== undefined && { terms }),
+  };
 }

@@ -7,6 +7,6 @@ export function twinTraits(catalog: readonly CatalogEntry[]): readonly (readonly
   return catalog.flatMap((entry) => {
     if (entry.v2Twin === undefined) return [];
     const owesInV2 = entry.owes.flatMap((type) => twins.get(type) ?? []);
-    return [[entry.v2Twin, traitsFrom(entry, entry.v2Twin, owesInV2)] as const];
+    return [[entry.v2Twin, traitsFrom(entry, entry.v2Twin, owesInV2, entry.type)] as const];
   });
 }

@@ -95,6 +95,47 @@ describe("a State of the World response", () => {
   });
 });
 
+describe("a response of v2", () => {
+  const rich = runtime("b", { aliases: ["b1"], doNotCache: true, metadata: Uint8Array.of(0x0a, 0) });
+  const hex = (encoder: BodyEncoder, said: Body, version?: "v2"): string =>
+    whole(encoder, encoder.encode(said, version)).toString("hex");
+
+  test("in delta does not say who sent it, nor of a resource what v2 has no place for (requirements 1.4)", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const said = body("delta", segment([rich], { missing: ["m"] }), segment([], { removed: ["r"] }));
+    expect(hex(encoder, said, "v2")).toBe(
+      partsFromProtobufEs(
+        "DeltaDiscoveryResponse",
+        { system_version_info: "v1", type_url: type },
+        {
+          resources: [
+            { name: "b", version: rich.version, resource: anyJson("b"), aliases: ["b1"] },
+            { name: "m", aliases: ["m"] },
+          ],
+        },
+        { removed_resources: ["r"] },
+        { nonce: "7" },
+      ).toString("hex"),
+    );
+    expect(hex(encoder, said)).not.toBe(hex(encoder, said, "v2"));
+    expect(encoder.encode(said, "v2")).toBe(encoder.encode(said, "v2"));
+  });
+
+  test("in State of the World is the one of v3, the same object", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const said = body("sotw", segment([rich]));
+    expect(encoder.encode(said, "v2")).toBe(encoder.encode(said));
+  });
+
+  test("shares the segments of v3 in which there is nothing that v2 lacks", () => {
+    const encoder = createBodyEncoder({ controlPlane: "cp" });
+    const said = body("delta", segment([runtime("a", { aliases: ["a1"] })], { removed: ["r"] }));
+    encoder.encode(said);
+    encoder.encode(said, "v2");
+    expect(encoder.counters).toMatchObject({ segmentsEncoded: 1, framesEncoded: 2, bodiesEncoded: 2 });
+  });
+});
+
 describe("a delta response", () => {
   test("wraps each resource with its name and version, as protobuf has them", () => {
     const encoder = createBodyEncoder({ controlPlane: "cp" });

@@ -3,7 +3,7 @@
  * as the last field the nonce, the only part that belongs to one stream. Protobuf allows the fields in any order, and repeated
  * ones to be concatenated. What is kept hangs on `Segment` and `Body` weakly, so it goes when they go.
  */
-import type { Body, Variant } from "@xdskit/protocol";
+import type { ApiVersion, Body, Variant } from "@xdskit/protocol";
 import { lengthTag } from "./reader.ts";
 import { type EncodingCounters, SegmentEncoder } from "./segment-encoder.ts";
 import { WireWriter, writeVarint } from "./writer.ts";
@@ -17,8 +17,8 @@ export interface EncodedBody {
 
 /** Encodes what a server sends; one per server. */
 export interface BodyEncoder {
-  /** The same object again for the same body. */
-  encode(body: Body): EncodedBody;
+  /** The same object again for the same body and version of the messages, which is v3 unless given. */
+  encode(body: Body, apiVersion?: ApiVersion): EncodedBody;
   /** The last field of the message. */
   encodeNonce(variant: Variant, nonce: string): Uint8Array;
   /** How often something was encoded, not found: equal for one stream and for ten thousand that are told the same. */
@@ -41,7 +41,9 @@ class SharedBodyEncoder implements BodyEncoder {
   readonly #controlPlane: string;
   readonly #segments: Readonly<Record<Variant, SegmentEncoder>>;
   readonly #segmentsWithTtls: Readonly<Record<Variant, SegmentEncoder>>;
+  readonly #deltaSegmentsOfV2: SegmentEncoder;
   readonly #bodies = new WeakMap<Body, EncodedBody>();
+  readonly #deltaBodiesOfV2 = new WeakMap<Body, EncodedBody>();
   readonly #headerWriter = new WireWriter();
 
   constructor(controlPlane: string) {
@@ -51,21 +53,35 @@ class SharedBodyEncoder implements BodyEncoder {
       delta: new SegmentEncoder("delta", this.counters),
     };
     this.#segmentsWithTtls = {
-      sotw: new SegmentEncoder("sotw", this.counters, this.#segments.sotw),
-      delta: new SegmentEncoder("delta", this.counters, this.#segments.delta),
+      sotw: new SegmentEncoder("sotw", this.counters, "ttls-told", this.#segments.sotw),
+      delta: new SegmentEncoder("delta", this.counters, "ttls-told", this.#segments.delta),
     };
+    this.#deltaSegmentsOfV2 = new SegmentEncoder("delta", this.counters, "v2", this.#segments.delta);
   }
 
-  encode(body: Body): EncodedBody {
-    const known = this.#bodies.get(body);
-    if (known !== undefined) return known;
-    const header = this.#header(body);
+  /** In State of the World both versions have the same fields, as long as no ttl is told. */
+  encode(body: Body, apiVersion: ApiVersion = "v3"): EncodedBody {
+    if (apiVersion === "v2" && body.variant === "delta") {
+      return this.#encodeOnce(body, this.#deltaBodiesOfV2, "", this.#deltaSegmentsOfV2);
+    }
     const encoder = (body.ttls === "told" ? this.#segmentsWithTtls : this.#segments)[body.variant];
+    return this.#encodeOnce(body, this.#bodies, this.#controlPlane, encoder);
+  }
+
+  #encodeOnce(
+    body: Body,
+    bodies: WeakMap<Body, EncodedBody>,
+    controlPlane: string,
+    encoder: SegmentEncoder,
+  ): EncodedBody {
+    const known = bodies.get(body);
+    if (known !== undefined) return known;
+    const header = this.#header(body, controlPlane);
     const segments = body.segments.map((segment) => encoder.encode(segment));
     const byteLength = segments.reduce((total, segment) => total + segment.byteLength, header.length);
     const chunks = gather([header, ...segments.flatMap((segment) => segment.chunks)], byteLength);
     const encoded = { chunks, byteLength };
-    this.#bodies.set(body, encoded);
+    bodies.set(body, encoded);
     this.counters.bodiesEncoded++;
     this.counters.bytesEncoded += header.length;
     return encoded;
@@ -81,9 +97,8 @@ class SharedBodyEncoder implements BodyEncoder {
   }
 
   /** A view that the next header overwrites. The type is told even if there is nothing of it (S-TYP-03). */
-  #header({ variant, version, type }: Body): Uint8Array {
+  #header({ variant, version, type }: Body, controlPlane: string): Uint8Array {
     const writer = this.#headerWriter.clear().optionalString(1, version).string(4, type);
-    const controlPlane = this.#controlPlane;
     if (controlPlane !== "") {
       writer.message(variant === "sotw" ? 6 : 7, (inner) => inner.string(1, controlPlane));
     }

@@ -38,19 +38,23 @@ const FIRST_BYTES = 16 * 1024;
 const MAX_TAG_AND_LENGTH_BYTES = 6;
 const MAX_DURATIONS = 256;
 
+/** What frames carry of a resource beside its content: its ttl or not; of v2, only what a `Resource` of v2 has (requirements 1.4). */
+export type FrameContent = "ttls-left-off" | "ttls-told" | "v2";
+
 /** Writes frames of one variant into a buffer that it keeps, and gives away copies. */
 export class FrameWriter {
   readonly #variant: Variant;
   readonly #tellsTtls: boolean;
+  readonly #isOfV2: boolean;
   readonly #durations = new Map<number, Uint8Array>();
   readonly #typeFields = new Map<TypeUrl, Uint8Array>();
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #end = 0;
 
-  /** `ttls`: whether resources carry them. */
-  constructor(variant: Variant, ttls: "told" | "left-off" = "left-off") {
+  constructor(variant: Variant, content: FrameContent = "ttls-left-off") {
     this.#variant = variant;
-    this.#tellsTtls = ttls === "told";
+    this.#tellsTtls = content === "ttls-told";
+    this.#isOfV2 = content === "v2";
   }
 
   /** How much was written since `take`. */
@@ -107,6 +111,7 @@ export class FrameWriter {
     this.#optionalText(RESOURCE_NAME, resource.name);
     for (const alias of resource.aliases) this.#text(RESOURCE_ALIASES, alias);
     if (this.#tellsTtls && resource.ttlMs !== undefined) this.#field(RESOURCE_TTL, this.#duration(resource.ttlMs));
+    if (this.#isOfV2) return;
     if (resource.doNotCache) this.#field(RESOURCE_CACHE_CONTROL, DO_NOT_CACHE);
     if (resource.metadata !== undefined) this.#field(RESOURCE_METADATA, resource.metadata);
   }
@@ -151,7 +156,7 @@ export class FrameWriter {
   }
 
   #tailLength(resource: Resource): number {
-    const length = tailLength(resource);
+    const length = namesLength(resource) + (this.#isOfV2 ? 0 : extrasLength(resource));
     if (!this.#tellsTtls || resource.ttlMs === undefined) return length;
     return length + fieldLength(this.#duration(resource.ttlMs).length);
   }
@@ -214,12 +219,16 @@ export class FrameWriter {
   }
 }
 
-function tailLength(resource: Resource): number {
-  let length = textFieldLength(resource.name);
-  for (const alias of resource.aliases) length += fieldLength(Buffer.byteLength(alias));
-  if (resource.doNotCache) length += fieldLength(DO_NOT_CACHE.length);
-  if (resource.metadata !== undefined) length += fieldLength(resource.metadata.length);
+function namesLength({ name, aliases }: Resource): number {
+  let length = textFieldLength(name);
+  for (const alias of aliases) length += fieldLength(Buffer.byteLength(alias));
   return length;
+}
+
+function extrasLength({ doNotCache, metadata }: Resource): number {
+  return (
+    (doNotCache ? fieldLength(DO_NOT_CACHE.length) : 0) + (metadata === undefined ? 0 : fieldLength(metadata.length))
+  );
 }
 
 /** Of a text that is left out when it is empty. */

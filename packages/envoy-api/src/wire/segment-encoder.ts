@@ -4,7 +4,7 @@
  * shares all runs but one with the state before, in time and in memory.
  */
 import type { Resource, Segment, Variant } from "@xdskit/protocol";
-import { FrameWriter } from "./frame-writer.ts";
+import { type FrameContent, FrameWriter } from "./frame-writer.ts";
 
 /** Buffers that follow one another in a response. */
 export interface EncodedSegment {
@@ -43,15 +43,22 @@ export class SegmentEncoder {
   readonly #segments = new WeakMap<Segment, EncodedSegment>();
   readonly #runByFirst = new WeakMap<Resource, Run>();
   readonly #variant: Variant;
-  readonly #withoutTtls: SegmentEncoder | undefined;
+  readonly #plain: SegmentEncoder | undefined;
+  readonly #differs: (segment: Segment) => boolean;
   #hasRuns = false;
 
-  /** `withoutTtls`: of an encoder that tells ttls, the one for segments in which there is none. */
-  constructor(variant: Variant, counters: EncodingCounters, withoutTtls?: SegmentEncoder) {
+  /** `plain`: the encoder whose segments are taken where there is nothing in them that `content` makes different. */
+  constructor(
+    variant: Variant,
+    counters: EncodingCounters,
+    content: FrameContent = "ttls-left-off",
+    plain?: SegmentEncoder,
+  ) {
     this.#variant = variant;
     this.#counters = counters;
-    this.#withoutTtls = withoutTtls;
-    this.#frames = new FrameWriter(variant, withoutTtls === undefined ? "left-off" : "told");
+    this.#plain = plain;
+    this.#differs = content === "v2" ? hasWhatV2HasNot : hasTtls;
+    this.#frames = new FrameWriter(variant, content);
   }
 
   /** The frames of a segment: puts, then missing and removed names and heartbeats, then errors. The same object for the same segment. */
@@ -64,8 +71,7 @@ export class SegmentEncoder {
   }
 
   #shared(segment: Segment): EncodedSegment | undefined {
-    const hasTtls = segment.puts.some(({ ttlMs }) => ttlMs !== undefined) || segment.heartbeats !== undefined;
-    return hasTtls ? undefined : this.#withoutTtls?.encode(segment);
+    return this.#plain === undefined || this.#differs(segment) ? undefined : this.#plain.encode(segment);
   }
 
   #make(segment: Segment): EncodedSegment {
@@ -187,4 +193,12 @@ export class SegmentEncoder {
     const run = first === undefined ? undefined : this.#runByFirst.get(first);
     return run?.resources.every((resource, i) => resource === puts[start + i]) === true ? run : undefined;
   }
+}
+
+function hasTtls({ puts, heartbeats }: Segment): boolean {
+  return heartbeats !== undefined || puts.some(({ ttlMs }) => ttlMs !== undefined);
+}
+
+function hasWhatV2HasNot({ puts }: Segment): boolean {
+  return puts.some(({ doNotCache, metadata }) => doNotCache || metadata !== undefined);
 }

@@ -1,5 +1,5 @@
 /** Every discovery method a client may call, by its path (requirements 1.1). */
-import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { type ApiVersion, formatTypeUrl, type MethodSwitch, type TypeUrl } from "@xdskit/protocol";
 
 /** How a method is spoken: State of the World or delta over a stream, or State of the World in one request and answer. */
 export type DiscoveryCall = "sotw" | "delta" | "fetch";
@@ -9,40 +9,69 @@ export interface DiscoveryMethod {
   /** Such as `/envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters`. */
   readonly path: string;
   readonly call: DiscoveryCall;
+  /** The version of the messages that it speaks, whatever the version of the types in them (B-TYP-08, S-TYP-09). */
+  readonly apiVersion: ApiVersion;
   /** The type that the method serves; undefined on an aggregated stream. */
   readonly onlyType: TypeUrl | undefined;
+  /** The switch of the dialect without which it is not served; undefined: it always is. */
+  readonly needs?: MethodSwitch;
 }
 
 interface DiscoveryService {
   readonly service: string;
+  readonly apiVersion: ApiVersion;
   readonly message: string | undefined;
   /** What follows `Stream`, `Delta` or `Fetch` in the names of the methods. */
   readonly noun: string;
   readonly calls: readonly DiscoveryCall[];
+  readonly needs?: MethodSwitch;
 }
 
+const streams: readonly DiscoveryCall[] = ["sotw", "delta"];
 const every: readonly DiscoveryCall[] = ["sotw", "delta", "fetch"];
 
+const scopesOfV3 = service("service.route.v3.ScopedRoutes", "config.route.v3.ScopedRouteConfiguration", "ScopedRoutes");
+const scopesOfV2 = service("api.v2.ScopedRoutes", "api.v2.ScopedRouteConfiguration", "ScopedRoutes");
+
 const services: readonly DiscoveryService[] = [
-  service("discovery.v3.Aggregated", undefined, "AggregatedResources", ["sotw", "delta"]),
-  service("cluster.v3.Cluster", "envoy.config.cluster.v3.Cluster", "Clusters", every),
-  service("endpoint.v3.Endpoint", "envoy.config.endpoint.v3.ClusterLoadAssignment", "Endpoints", every),
-  service("endpoint.v3.LocalityEndpoint", "envoy.config.endpoint.v3.LbEndpoint", "LocalityEndpoints", ["delta"]),
-  service("listener.v3.Listener", "envoy.config.listener.v3.Listener", "Listeners", every),
-  service("route.v3.Route", "envoy.config.route.v3.RouteConfiguration", "Routes", every),
-  service("route.v3.ScopedRoutes", "envoy.config.route.v3.ScopedRouteConfiguration", "ScopedRoutes", every),
-  // The protocol page spells the service without its "s", so somebody will call it so (S-GRP-02).
-  service("route.v3.ScopedRoute", "envoy.config.route.v3.ScopedRouteConfiguration", "ScopedRoutes", every),
-  service("route.v3.VirtualHost", "envoy.config.route.v3.VirtualHost", "VirtualHosts", ["delta"]),
-  service("secret.v3.Secret", "envoy.extensions.transport_sockets.tls.v3.Secret", "Secrets", every),
-  service("runtime.v3.Runtime", "envoy.service.runtime.v3.Runtime", "Runtime", every),
-  service("extension.v3.ExtensionConfig", "envoy.config.core.v3.TypedExtensionConfig", "ExtensionConfigs", every),
+  service("service.discovery.v3.Aggregated", undefined, "AggregatedResources", streams),
+  service("service.cluster.v3.Cluster", "config.cluster.v3.Cluster", "Clusters"),
+  service("service.endpoint.v3.Endpoint", "config.endpoint.v3.ClusterLoadAssignment", "Endpoints"),
+  service("service.endpoint.v3.LocalityEndpoint", "config.endpoint.v3.LbEndpoint", "LocalityEndpoints", ["delta"]),
+  service("service.listener.v3.Listener", "config.listener.v3.Listener", "Listeners"),
+  service("service.route.v3.Route", "config.route.v3.RouteConfiguration", "Routes"),
+  scopesOfV3,
+  alias(scopesOfV3),
+  service("service.route.v3.VirtualHost", "config.route.v3.VirtualHost", "VirtualHosts", ["delta"]),
+  service("service.secret.v3.Secret", "extensions.transport_sockets.tls.v3.Secret", "Secrets"),
+  service("service.runtime.v3.Runtime", "service.runtime.v3.Runtime", "Runtime"),
+  service("service.extension.v3.ExtensionConfig", "config.core.v3.TypedExtensionConfig", "ExtensionConfigs"),
+  service("service.discovery.v2.Aggregated", undefined, "AggregatedResources", streams),
+  service("api.v2.Cluster", "api.v2.Cluster", "Clusters"),
+  service("api.v2.Endpoint", "api.v2.ClusterLoadAssignment", "Endpoints"),
+  service("api.v2.Listener", "api.v2.Listener", "Listeners"),
+  service("api.v2.Route", "api.v2.RouteConfiguration", "Routes"),
+  scopesOfV2,
+  alias(scopesOfV2),
+  service("api.v2.VirtualHost", "api.v2.route.VirtualHost", "VirtualHosts", ["delta"]),
+  service("service.discovery.v2.Secret", "api.v2.auth.Secret", "Secrets"),
+  service("service.discovery.v2.Runtime", "service.discovery.v2.Runtime", "Runtime"),
+];
+
+/**
+ * What the delta methods were called in 2018, when there were these three (B-DLT-18). Their messages have the numbers of v2's;
+ * that a response says its type, and a resource its name, is unknown to such a client, and passed over by it.
+ */
+const incremental: readonly DiscoveryMethod[] = [
+  incrementalMethod("/envoy.service.discovery.v2.AggregatedDiscoveryService/IncrementalAggregatedResources", undefined),
+  incrementalMethod("/envoy.api.v2.ClusterDiscoveryService/IncrementalClusters", "envoy.api.v2.Cluster"),
+  incrementalMethod("/envoy.api.v2.RouteDiscoveryService/IncrementalRoutes", "envoy.api.v2.RouteConfiguration"),
 ];
 
 const verbs: Readonly<Record<DiscoveryCall, string>> = { sotw: "Stream", delta: "Delta", fetch: "Fetch" };
 
 /** Every discovery method (S-GRP-01, S-GRP-02). Load reporting, client status and health discovery are not among them. */
-export const discoveryMethods: readonly DiscoveryMethod[] = services.flatMap(methodsOf);
+export const discoveryMethods: readonly DiscoveryMethod[] = [...services.flatMap(methodsOf), ...incremental];
 
 const methodByPath: ReadonlyMap<string, DiscoveryMethod> = new Map(
   discoveryMethods.map((method) => [method.path, method]),
@@ -57,12 +86,30 @@ function service(
   stem: string,
   message: string | undefined,
   noun: string,
-  calls: readonly DiscoveryCall[],
+  calls: readonly DiscoveryCall[] = every,
 ): DiscoveryService {
-  return { service: `envoy.service.${stem}DiscoveryService`, message, noun, calls };
+  const apiVersion = stem.includes("v2.") ? "v2" : "v3";
+  const fullMessage = message === undefined ? undefined : `envoy.${message}`;
+  return { service: `envoy.${stem}DiscoveryService`, apiVersion, message: fullMessage, noun, calls };
 }
 
-function methodsOf({ service, message, noun, calls }: DiscoveryService): readonly DiscoveryMethod[] {
+/** The protocol page spells the service of scopes without the "s" in its middle, so somebody will call it so (S-GRP-02). */
+function alias(scopes: DiscoveryService): DiscoveryService {
+  return { ...scopes, service: scopes.service.replace("ScopedRoutes", "ScopedRoute"), needs: "docAliases" };
+}
+
+function methodsOf({ service, apiVersion, message, noun, calls, needs }: DiscoveryService): readonly DiscoveryMethod[] {
   const onlyType = message === undefined ? undefined : formatTypeUrl(message);
-  return calls.map((call) => ({ path: `/${service}/${verbs[call]}${noun}`, call, onlyType }));
+  return calls.map((call) => ({
+    path: `/${service}/${verbs[call]}${noun}`,
+    call,
+    apiVersion,
+    onlyType,
+    ...(needs !== undefined && { needs }),
+  }));
+}
+
+function incrementalMethod(path: string, message: string | undefined): DiscoveryMethod {
+  const onlyType = message === undefined ? undefined : formatTypeUrl(message);
+  return { path, call: "delta", apiVersion: "v2", onlyType, needs: "incremental2018" };
 }

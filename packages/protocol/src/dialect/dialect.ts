@@ -72,7 +72,14 @@ export interface Dialect {
   readonly ttlWithoutFeature: boolean;
   /** A NACK of a newer answer on an aggregated stream may be that of an older, unsettled one (client-behaviours A16). */
   readonly nackMayBeOfOlder: PerKind<boolean>;
+  /** The `Incremental*` methods of 2018 are served (B-DLT-18). */
+  readonly incremental2018: boolean;
+  /** The service of scopes is served under the spelling of the protocol page too (S-GRP-02). */
+  readonly docAliases: boolean;
 }
+
+/** Switches without which a method is not served. */
+export type MethodSwitch = "incremental2018" | "docAliases";
 
 /** What an operator switched; everything else is as the client's row or the edition has it. */
 export type DialectOverrides = Partial<Dialect>;

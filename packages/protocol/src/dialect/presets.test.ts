@@ -44,6 +44,8 @@ describe("the dialect of a client that nobody knows", () => {
       },
       ttlWithoutFeature: false,
       nackMayBeOfOlder: { otherwise: false },
+      incremental2018: false,
+      docAliases: true,
     });
     expect(dialectFor(anonymousNode, "current", {})).toEqual(dialectFor(anonymousNode));
   });
@@ -63,6 +65,7 @@ describe("an edition", () => {
       expect(dialect).toMatchObject({ wildcardSticky: sticky, ignoreHints, nackByVersion: byVersion });
       expect(dialect.deltaMissing).toEqual({ otherwise: missing });
       expect(dialect.resourceErrors).toBe(edition === "current" ? "failed" : "off");
+      expect([dialect.incremental2018, dialect.docAliases]).toEqual([edition === "2018", true]);
     },
   );
 });

@@ -36,6 +36,8 @@ const current: Dialect = {
   },
   ttlWithoutFeature: false,
   nackMayBeOfOlder: { otherwise: false },
+  incremental2018: false,
+  docAliases: true,
 };
 
 const editions: Readonly<Record<Edition, DialectOverrides>> = {
@@ -46,6 +48,7 @@ const editions: Readonly<Record<Edition, DialectOverrides>> = {
     deltaMissing: { otherwise: "none" },
     resourceErrors: "off",
     nackByVersion: true,
+    incremental2018: true,
   },
   "2020": {
     legacyWildcard: { otherwise: false, lds: true, cds: true },

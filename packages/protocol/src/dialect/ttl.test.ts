@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { anonymousNode, type Node } from "../node/node.ts";
+import type { ApiVersion } from "../resource/api-version.ts";
 import type { TypeKind } from "../resource/type-traits.ts";
 import { formatTypeUrl } from "../resource/type-url.ts";
 import type { DialectOverrides, TtlStream } from "./dialect.ts";
@@ -16,9 +17,16 @@ function judged(
   client: Partial<Node> = {},
   overrides: DialectOverrides = {},
   message = "acme.v2.Thing",
+  apiVersion: ApiVersion = "v3",
 ): string {
   const node = { ...anonymousNode, ...client };
-  return judgeTtl(dialectFor(node, "current", overrides), node, { type: formatTypeUrl(message), kind }, stream);
+  return judgeTtl(
+    dialectFor(node, "current", overrides),
+    node,
+    { type: formatTypeUrl(message), kind },
+    stream,
+    apiVersion,
+  );
 }
 
 test.each<[features: readonly string[], delta: string, sotw: string]>([
@@ -48,6 +56,14 @@ test("B-TTL-18 the ttl of a resource of v2 is left off for everybody", () => {
   const node = { userAgentName: "envoy", clientFeatures: [TTL] };
   const verdicts = messages.map((message) => judged("cds", "delta", node, { ttlWithoutFeature: true }, message));
   expect(verdicts).toEqual(["v2", "v2", "v2"]);
+});
+
+test("B-TTL-18 on a stream of v2 the ttl of every resource is left off", () => {
+  const node = { userAgentName: "envoy", clientFeatures: [TTL, REGISTERED] };
+  const streams: TtlStream[] = ["delta", "sotw", "aggregated-sotw"];
+  const message = "envoy.config.cluster.v3.Cluster";
+  expect(streams.map((stream) => judged("cds", stream, node, {}, message, "v3"))).toEqual(["told", "told", "told"]);
+  expect(streams.map((stream) => judged("cds", stream, node, {}, message, "v2"))).toEqual(["v2", "v2", "v2"]);
 });
 
 test("E6: Envoy is told of none that crashes it when it expires", () => {

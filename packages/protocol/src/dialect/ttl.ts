@@ -1,6 +1,7 @@
 import type { Node } from "../node/node.ts";
+import type { ApiVersion } from "../resource/api-version.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
-import { messageNameOf } from "../resource/type-url.ts";
+import { isOfV2 } from "../resource/type-url.ts";
 import { type Dialect, forKind, type TtlStream } from "./dialect.ts";
 
 /** The client knows ttls. */
@@ -15,7 +16,7 @@ export type TtlVerdict =
   | "not-announced"
   /** An expired one would break it, or there is no way to keep one alive. */
   | "unsafe"
-  /** The messages of v2 have no place for one (B-TTL-18). */
+  /** The messages of v2 have no place for one: those of the stream, or of the type (B-TTL-18). */
   | "v2";
 
 /** On which kind of stream a type is told. */
@@ -25,7 +26,7 @@ export function ttlStreamOf(variant: "sotw" | "delta", isAggregated: boolean): T
 }
 
 /**
- * Whether a client is told of the ttls that resources of a type have.
+ * Whether a client is told of the ttls that resources of a type have, on a stream whose messages are of that version.
  *
  * @spec S-TTL-01, S-TTL-02, B-TTL-17, B-TTL-18
  */
@@ -34,8 +35,9 @@ export function judgeTtl(
   node: Node,
   { type, kind }: Pick<TypeTraits, "type" | "kind">,
   stream: TtlStream,
+  apiVersion: ApiVersion,
 ): TtlVerdict {
-  if (isV2(messageNameOf(type))) return "v2";
+  if (apiVersion === "v2" || isOfV2(type)) return "v2";
   const rule = forKind(ttl[stream], kind);
   if (rule === "never") return "unsafe";
   return rule === "always" || ttlWithoutFeature || announces(node, stream) ? "told" : "not-announced";
@@ -44,8 +46,4 @@ export function judgeTtl(
 function announces({ clientFeatures }: Node, stream: TtlStream): boolean {
   if (!clientFeatures.includes(KNOWS_TTLS)) return false;
   return stream === "delta" || UNWRAPS.some((feature) => clientFeatures.includes(feature));
-}
-
-function isV2(messageName: string): boolean {
-  return messageName.startsWith("envoy.api.v2.") || messageName.startsWith("envoy.service.discovery.v2.");
 }

@@ -20,6 +20,8 @@ export type TypeKind =
 export interface TypeTraits {
   readonly type: TypeUrl;
   readonly kind: TypeKind;
+  /** The same type in the other version of the API; a method that serves the one serves the other too (S-TYP-06). */
+  readonly twin?: TypeUrl;
   /** In State of the World, a response holds every resource of the type: what is missing is deleted (S-RES-03). */
   readonly isFullState: boolean;
   /**

@@ -1,6 +1,7 @@
-import type { DialectOverrides } from "../dialect/dialect.ts";
+import type { DialectOverrides, MethodSwitch } from "../dialect/dialect.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Peer, Placement } from "../node/placement.ts";
+import type { ApiVersion } from "../resource/api-version.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { Remembered } from "./remembered.ts";
@@ -33,8 +34,12 @@ export interface StreamOpened {
   readonly kind: "stream-opened";
   readonly stream: StreamId;
   readonly variant: Variant;
-  /** The only type of a per-type stream; undefined on an aggregated one. */
+  /** The type of a per-type stream, unless its first request names the twin of it; undefined on an aggregated one. */
   readonly onlyType: TypeUrl | undefined;
+  /** The version of the messages on it; that of the types in them may be the other one (B-TYP-08). */
+  readonly apiVersion: ApiVersion;
+  /** The switch without which a client is not served on this stream; undefined: there is none. */
+  readonly needs?: MethodSwitch;
   readonly peer: Peer;
   /** Streams of one connection share it: those of a node on it are one client's, also where others have its id (S-WRM-12). */
   readonly connection: number;

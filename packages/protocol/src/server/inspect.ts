@@ -2,6 +2,7 @@ import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
 import type { Peer } from "../node/placement.ts";
+import type { ApiVersion } from "../resource/api-version.ts";
 import type { ErrorDetail } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { StreamId, Variant } from "./event.ts";
@@ -12,6 +13,8 @@ export interface StreamState {
   readonly stream: StreamId;
   readonly variant: Variant;
   readonly onlyType: TypeUrl | undefined;
+  /** The version of the messages on it. */
+  readonly apiVersion: ApiVersion;
   readonly peer: Peer;
   /** Undefined before the first request. */
   readonly node: Node | undefined;

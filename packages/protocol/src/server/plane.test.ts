@@ -3,10 +3,12 @@ import { Conversation, delta, node, sotw } from "../../test/support/conversation
 import { CLUSTER, digest, ENDPOINTS, LISTENER, resource, traits, UNKNOWN } from "../../test/support/resources.ts";
 import { statusCode } from "../message/status.ts";
 import { opaqueTraits } from "../resource/type-traits.ts";
+import { formatTypeUrl } from "../resource/type-url.ts";
 import type { PlaneEffect } from "./effect.ts";
 import { InvariantError } from "./invariant-error.ts";
 import { Plane, type PlaneOptions } from "./plane.ts";
 
+const CLUSTER_V2 = formatTypeUrl("envoy.api.v2.Cluster");
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 const c = (name: string, label: string): ReturnType<typeof resource> =>
   resource(CLUSTER, name, label, { references: [] });
@@ -79,6 +81,64 @@ describe("a request", () => {
     expect(ends(talk)).toEqual([[2, { code: statusCode.INVALID_ARGUMENT, message }]]);
   });
 
+  describe("on a stream of one type that has a twin", () => {
+    const twins = new Map([
+      [CLUSTER, CLUSTER_V2],
+      [CLUSTER_V2, CLUSTER],
+    ]);
+    const talkOfTwins = (): Conversation => {
+      const talk = talkWith({
+        traits: (type) => {
+          const twin = twins.get(type);
+          const known = traits(type === CLUSTER_V2 ? CLUSTER : type);
+          return known && { ...known, type, ...(twin !== undefined && { twin }) };
+        },
+      });
+      talk.put(resource(CLUSTER_V2, "a", "old", { references: [] }));
+      talk.open(2, "delta", CLUSTER_V2, 1, { apiVersion: "v2" });
+      return talk;
+    };
+
+    test("S-TYP-04 without a type means that of its method, in the version of its method", () => {
+      expect(says(talkOfTwins().hear(2, { ...delta(CLUSTER, {}), type: undefined }))).toEqual([["a@old"]]);
+    });
+
+    test("S-TYP-06 may name the twin instead, and goes on with it when it leaves the type out", () => {
+      const talk = talkOfTwins();
+      expect(talk.hear(2, delta(CLUSTER, {}))).toMatchObject([{ type: CLUSTER, says: ["a@1"] }]);
+      expect(talk.hear(2, { ...delta(CLUSTER, { nonce: "1" }), type: undefined })).toEqual([]);
+      talk.put(c("a", "2"));
+      expect(talk.turns()).toMatchObject([{ type: CLUSTER, says: ["a@2"] }]);
+    });
+
+    test("B-TYP-02 keeps to the one it began with", () => {
+      const talk = talkOfTwins();
+      talk.hear(2, delta(CLUSTER, {}));
+      talk.hear(2, delta(CLUSTER_V2, {}));
+      const message = "this stream carries envoy.config.cluster.v3.Cluster for its life, not envoy.api.v2.Cluster";
+      expect(ends(talk)).toEqual([[2, { code: statusCode.INVALID_ARGUMENT, message }]]);
+    });
+
+    test("S-TYP-06 cannot name another, and is told both that it may", () => {
+      const talk = talkOfTwins();
+      talk.hear(2, delta(LISTENER, {}));
+      const message =
+        "this method serves envoy.api.v2.Cluster or envoy.config.cluster.v3.Cluster, not envoy.config.listener.v3.Listener";
+      expect(ends(talk)).toEqual([[2, { code: statusCode.INVALID_ARGUMENT, message }]]);
+    });
+  });
+
+  test("on a method that needs a switch which is off ends the stream, and says which", () => {
+    const message = 'this method is only served where the switch "incremental2018" is on';
+    const off = talkWith();
+    off.open(2, "delta", CLUSTER, 1, { apiVersion: "v2", needs: "incremental2018" });
+    off.hear(2, delta(CLUSTER, {}));
+    expect(ends(off)).toEqual([[2, { code: statusCode.UNIMPLEMENTED, message }]]);
+    const on = talkWith({ edition: "2018" });
+    on.open(2, "delta", CLUSTER, 1, { apiVersion: "v2", needs: "incremental2018" });
+    expect(says(on.hear(2, delta(CLUSTER, {})))).toEqual([["a@1"]]);
+  });
+
   test("of an unknown type is borne, once noted, or ends the stream where that is switched on", () => {
     const talk = talkWith();
     talk.hear(1, delta(UNKNOWN, { subscribe: ["x"] }));
@@ -130,6 +190,7 @@ describe("what the operator switched", () => {
       stream: 2,
       variant: "delta",
       onlyType: undefined,
+      apiVersion: "v3",
       peer,
       connection: 2,
       dialect,
@@ -231,7 +292,15 @@ describe("turns", () => {
     });
     const puts = [resource(CLUSTER, "a", "1")];
     plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
-    plane.on({ kind: "stream-opened", stream: 7, variant: "delta", onlyType: ENDPOINTS, peer, connection: 1 });
+    plane.on({
+      kind: "stream-opened",
+      stream: 7,
+      variant: "delta",
+      onlyType: ENDPOINTS,
+      apiVersion: "v3",
+      peer,
+      connection: 1,
+    });
     plane.on({ kind: "request-received", stream: 7, request: delta(ENDPOINTS, { subscribe: ["a"] }) });
     let thrown: unknown;
     try {
@@ -327,7 +396,15 @@ describe("journals", () => {
       [2, "elsewhere"],
       [3, "base"],
     ] as const) {
-      plane.on({ kind: "stream-opened", stream, variant: "sotw", onlyType: undefined, peer, connection: stream });
+      plane.on({
+        kind: "stream-opened",
+        stream,
+        variant: "sotw",
+        onlyType: undefined,
+        apiVersion: "v3",
+        peer,
+        connection: stream,
+      });
       const type = stream === 3 ? LISTENER : CLUSTER;
       plane.on({ kind: "request-received", stream, request: sotw(type, { node: node(id) }) });
     }

@@ -175,8 +175,8 @@ export class Plane {
       const stream = this.#streams.get(opened.stream);
       if (stream !== undefined) yield stream.describe();
       else {
-        const { stream: id, variant, onlyType, peer } = opened;
-        yield { stream: id, variant, onlyType, peer, node: undefined, layers: [], types: [] };
+        const { stream: id, variant, onlyType, apiVersion, peer } = opened;
+        yield { stream: id, variant, onlyType, apiVersion, peer, node: undefined, layers: [], types: [] };
       }
     }
   }
@@ -266,11 +266,21 @@ export class Plane {
     return [...identified, ...unknown, ...effects];
   }
 
-  /** A per-type stream carries its type for its life; an aggregated one says it in every request (S-TYP-04 to S-TYP-06). */
-  #typeOf({ onlyType }: StreamOpened, { type }: DiscoveryRequest): TypeUrl | { readonly wrong: string } {
+  /**
+   * A per-type stream carries one type for its life, that of its method or its twin, as the first request has it; an aggregated
+   * one says it in every request (B-TYP-02, S-TYP-04 to S-TYP-06).
+   */
+  #typeOf({ stream, onlyType }: StreamOpened, { type }: DiscoveryRequest): TypeUrl | { readonly wrong: string } {
     if (onlyType === undefined) return type ?? { wrong: "a request on an aggregated stream needs a type_url" };
-    if (type === undefined || type === onlyType) return onlyType;
-    return { wrong: `this method serves ${messageNameOf(onlyType)}, not ${messageNameOf(type)}` };
+    const [carried] = this.#streams.get(stream)?.types.keys() ?? [];
+    const asked = type ?? carried ?? onlyType;
+    const twin = this.#options.traits(onlyType)?.twin;
+    if (asked !== onlyType && asked !== twin) {
+      const served = [onlyType, ...(twin === undefined ? [] : [twin])].map(messageNameOf).join(" or ");
+      return { wrong: `this method serves ${served}, not ${messageNameOf(asked)}` };
+    }
+    if (carried === undefined || carried === asked) return asked;
+    return { wrong: `this stream carries ${messageNameOf(carried)} for its life, not ${messageNameOf(asked)}` };
   }
 
   #identify(opened: StreamOpened, request: DiscoveryRequest): readonly PlaneEffect[] {
@@ -282,6 +292,10 @@ export class Plane {
     if ("refused" in layers) return this.#end(opened.stream, statusCode.PERMISSION_DENIED, layers.refused);
     const overrides = { ...this.#options.dialect, ...opened.dialect };
     const dialect = dialectFor(node, this.#options.edition, overrides);
+    if (opened.needs !== undefined && !dialect[opened.needs]) {
+      const message = `this method is only served where the switch "${opened.needs}" is on`;
+      return this.#end(opened.stream, statusCode.UNIMPLEMENTED, message);
+    }
     const siblings = this.#siblingsOf(opened, node.id);
     const view = this.#layers.viewOf(layers);
     const stream = new Stream(opened, { node, dialect, siblings }, view);
@@ -305,8 +319,10 @@ export class Plane {
     const known = this.#siblings.get(key);
     if (known !== undefined) return known;
     const others = onlyType === undefined || nodeId === "" ? [] : [...(this.#separate.get(nodeId) ?? [])];
-    const isOfAnother = ({ opened }: Stream): boolean =>
-      opened.onlyType === onlyType && opened.connection !== connection;
+    const twin = onlyType && this.#options.traits(onlyType)?.twin;
+    const isSameApi = (type: TypeUrl | undefined): boolean =>
+      type === onlyType || (twin !== undefined && type === twin);
+    const isOfAnother = ({ opened }: Stream): boolean => isSameApi(opened.onlyType) && opened.connection !== connection;
     const [only] = others;
     if (only !== undefined && others.length === 1 && ![...only.streams].some(isOfAnother)) return only;
     const order = new Order({ mayUseClusters: this.#mayUseClusters, isCluster: this.#isCluster });

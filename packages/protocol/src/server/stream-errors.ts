@@ -1,8 +1,9 @@
 import type { Dialect } from "../dialect/dialect.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
+import type { ApiVersion } from "../resource/api-version.ts";
 import { isOfV2 } from "../resource/type-url.ts";
 import { ErrorsTold, type Telling } from "./errors-told.ts";
-import type { Variant } from "./event.ts";
+import type { StreamOpened, Variant } from "./event.ts";
 import type { ResourceErrorState } from "./inspect.ts";
 import type { Answer, TypeStream } from "./type-stream.ts";
 
@@ -12,11 +13,13 @@ const ERRORS_SHOWN = 100;
 /** What one client was told in `resource_errors`, of every type of which there was ever an error to tell. */
 export class StreamErrors {
   readonly #variant: Variant;
+  readonly #apiVersion: ApiVersion;
   readonly #dialect: Dialect;
   readonly #told = new Map<TypeStream, ErrorsTold>();
 
-  constructor(variant: Variant, dialect: Dialect) {
+  constructor({ variant, apiVersion }: Pick<StreamOpened, "variant" | "apiVersion">, dialect: Dialect) {
     this.#variant = variant;
+    this.#apiVersion = apiVersion;
     this.#dialect = dialect;
   }
 
@@ -39,12 +42,13 @@ export class StreamErrors {
       .flatMap(({ name, error }) => (error === undefined ? [] : [{ name, error }]));
   }
 
-  /** Version 2 has no field for errors. */
+  /** The messages of version 2 have no field for errors, and its types are told as if they had none either. */
   #begin(type: TypeStream, { view }: Pick<Telling, "view">): ErrorsTold | undefined {
     const { resourceErrors } = this.#dialect;
     const { traits } = type;
     const isAny = resourceErrors === "failed-and-missing" || view.errors(traits.type).size > 0;
-    if (!isAny || resourceErrors === "off" || isOfV2(traits.type)) return undefined;
+    if (!isAny || resourceErrors === "off") return undefined;
+    if (this.#apiVersion === "v2" || isOfV2(traits.type)) return undefined;
     const told = new ErrorsTold(this.#variant);
     this.#told.set(type, told);
     return told;

@@ -82,7 +82,7 @@ export class Stream implements OrderedStream {
   constructor(opened: StreamOpened, identity: Identity, view: View) {
     this.opened = opened;
     this.identity = identity;
-    this.#errors = new StreamErrors(opened.variant, identity.dialect);
+    this.#errors = new StreamErrors(opened, identity.dialect);
     this.#waits = new StreamWaits(identity.dialect, identity.siblings.order, this.isAggregated);
     this.view = view;
   }
@@ -287,11 +287,12 @@ export class Stream implements OrderedStream {
   }
 
   describe(): StreamState {
-    const { stream, variant, onlyType, peer } = this.opened;
+    const { stream, variant, onlyType, apiVersion, peer } = this.opened;
     return {
       stream,
       variant,
       onlyType,
+      apiVersion,
       peer,
       node: this.identity.node,
       layers: this.view.layers.map((layer) => layer.name),
@@ -320,6 +321,7 @@ export class Stream implements OrderedStream {
         this.identity.node,
         traits,
         ttlStreamOf(this.opened.variant, this.isAggregated),
+        this.opened.apiVersion,
       ),
       cameAfterOwner: this.#inOrder.some((type) => type.traits.owes.includes(traits.type) && this.#isResumed(type)),
     };

@@ -59,7 +59,9 @@ class TimedWorld {
     const open = (onlyType: TypeUrl | undefined): number => {
       const stream = ++this.#lastStream;
       const { variant } = client;
-      this.#perform(this.plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection }));
+      this.#perform(
+        this.plane.on({ kind: "stream-opened", stream, variant, onlyType, apiVersion: "v3", peer, connection }),
+      );
       return stream;
     };
     const shared = this.#isPerType ? undefined : open(undefined);

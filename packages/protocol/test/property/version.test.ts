@@ -15,7 +15,15 @@ function versionAfter(
 ): string {
   const plane = new Plane({ digest, traits, placement: () => ["top", "base"] });
   const ask = (stream: number): string => {
-    plane.on({ kind: "stream-opened", stream, variant: "sotw", onlyType: CLUSTER, peer, connection: stream });
+    plane.on({
+      kind: "stream-opened",
+      stream,
+      variant: "sotw",
+      onlyType: CLUSTER,
+      apiVersion: "v3",
+      peer,
+      connection: stream,
+    });
     const request = { kind: "sotw", type: CLUSTER, node: undefined, nonce: undefined, error: undefined } as const;
     plane.on({ kind: "request-received", stream, request: { ...request, versionInfo: undefined, names: [] } });
     const sent = plane

@@ -9,6 +9,7 @@ import {
   type Resource,
   type SotwRequest,
   type StreamId,
+  type StreamOpened,
   type TypeUrl,
   type Variant,
 } from "@xdskit/protocol";
@@ -71,9 +72,15 @@ export class Conversation {
     this.#keep(this.plane.on({ kind: "transaction-committed", transaction: { changes } }));
   }
 
-  open(stream: StreamId, variant: Variant, onlyType?: TypeUrl, connection = 1): void {
+  open(
+    stream: StreamId,
+    variant: Variant,
+    onlyType?: TypeUrl,
+    connection = 1,
+    method: Pick<StreamOpened, "apiVersion" | "needs"> = { apiVersion: "v3" },
+  ): void {
     this.#variants.set(stream, variant);
-    this.#keep(this.plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection }));
+    this.#keep(this.plane.on({ kind: "stream-opened", stream, variant, onlyType, ...method, peer, connection }));
   }
 
   /** Gives a request to the plane, and lets it speak. */

@@ -187,7 +187,15 @@ export class Mesh {
   #open(stream: StreamId, onlyType: TypeUrl | undefined): void {
     const { variant } = this.envoy;
     this.#perform(
-      this.#plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection: this.#connection }),
+      this.#plane.on({
+        kind: "stream-opened",
+        stream,
+        variant,
+        onlyType,
+        apiVersion: "v3",
+        peer,
+        connection: this.#connection,
+      }),
     );
   }
 

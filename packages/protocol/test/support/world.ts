@@ -248,7 +248,9 @@ export class World {
     const { variant } = client;
     const open = (onlyType: TypeUrl | undefined): StreamId => {
       const stream = ++this.#lastStream;
-      this.#perform(this.plane.on({ kind: "stream-opened", stream, variant, onlyType, peer, connection }));
+      this.#perform(
+        this.plane.on({ kind: "stream-opened", stream, variant, onlyType, apiVersion: "v3", peer, connection }),
+      );
       return stream;
     };
     if (this.#trouble.perType === true) {

@@ -52,7 +52,7 @@ function startHub(options: Partial<HubOptions> = {}) {
     const received: string[][] = [];
     const ended: (Status | "reset")[] = [];
     const stream = hub.openStream(
-      { connection, variant: "delta", onlyType, method: "/test" },
+      { connection, variant: "delta", onlyType, apiVersion: "v3", method: "/test" },
       {
         prefix: () => new Uint8Array(0),
         write(pieces, written) {

@@ -225,8 +225,8 @@ export class Hub implements HubPort {
     const openedAtMs = performance.now();
     const stream: OpenStream = { ...opened, id, peer, openedAtMs, handle, outbox, finishAtTurn: undefined };
     this.#streams.set(id, stream);
-    const { variant, onlyType, connection } = opened;
-    this.#take({ kind: "stream-opened", stream: id, variant, onlyType, peer, connection }, id);
+    const { method: _, ...asked } = opened;
+    this.#take({ kind: "stream-opened", stream: id, peer, ...asked }, id);
     this.report({ kind: "stream-opened", stream: id, peer, ...opened });
     return id;
   }
@@ -379,7 +379,7 @@ export class Hub implements HubPort {
     const stream = this.#streams.get(id);
     if (stream === undefined) return;
     try {
-      const message = this.#messages.make(body, nonce, stream.handle.prefix);
+      const message = this.#messages.make(body, nonce, stream.apiVersion, stream.handle.prefix);
       stream.outbox.push(message);
       this.#written.add(stream);
       const { variant, type } = body;

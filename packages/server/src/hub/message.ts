@@ -1,5 +1,5 @@
 import type { BodyEncoder } from "@xdskit/envoy-api";
-import type { Body } from "@xdskit/protocol";
+import type { ApiVersion, Body } from "@xdskit/protocol";
 
 /** A response as it goes to a stream: pieces that are shared and never changed. */
 export interface OutgoingMessage {
@@ -21,17 +21,22 @@ export class MessageMaker {
   readonly #encoder: BodyEncoder;
   readonly #lastOf = new WeakMap<
     Body,
-    { readonly nonce: string; readonly prefix: Prefix; readonly message: OutgoingMessage }
+    {
+      readonly nonce: string;
+      readonly apiVersion: ApiVersion;
+      readonly prefix: Prefix;
+      readonly message: OutgoingMessage;
+    }
   >();
 
   constructor(encoder: BodyEncoder) {
     this.#encoder = encoder;
   }
 
-  make(body: Body, nonce: string, prefix: Prefix): OutgoingMessage {
+  make(body: Body, nonce: string, apiVersion: ApiVersion, prefix: Prefix): OutgoingMessage {
     const last = this.#lastOf.get(body);
-    if (last !== undefined && last.nonce === nonce && last.prefix === prefix) return last.message;
-    const encoded = this.#encoder.encode(body);
+    if (last?.nonce === nonce && last.prefix === prefix && last.apiVersion === apiVersion) return last.message;
+    const encoded = this.#encoder.encode(body, apiVersion);
     const end = this.#encoder.encodeNonce(body.variant, nonce);
     const payloadBytes = encoded.byteLength + end.byteLength;
     const start = prefix(payloadBytes);
@@ -39,7 +44,7 @@ export class MessageMaker {
     const byteLength = start.byteLength + payloadBytes;
     if (byteLength > SMALL_BYTES) return { pieces, byteLength };
     const message = { pieces: [Buffer.concat(pieces, byteLength)], byteLength };
-    this.#lastOf.set(body, { nonce, prefix, message });
+    this.#lastOf.set(body, { nonce, apiVersion, prefix, message });
     return message;
   }
 }

@@ -1,4 +1,15 @@
-import type { DiscoveryRequest, Peer, Remembered, Report, Status, StreamId, TypeUrl, Variant } from "@xdskit/protocol";
+import type {
+  ApiVersion,
+  DiscoveryRequest,
+  MethodSwitch,
+  Peer,
+  Remembered,
+  Report,
+  Status,
+  StreamId,
+  TypeUrl,
+  Variant,
+} from "@xdskit/protocol";
 import type { LimitName } from "../options.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -18,8 +29,12 @@ export interface StreamHandle {
 export interface NewStream {
   readonly connection: number;
   readonly variant: Variant;
-  /** The only type of a per-type stream; undefined on an aggregated one. */
+  /** The type of a per-type stream, unless its first request names the twin of it; undefined on an aggregated one. */
   readonly onlyType: TypeUrl | undefined;
+  /** The version of the messages that it speaks. */
+  readonly apiVersion: ApiVersion;
+  /** The switch of the dialect without which it is not served; undefined: there is none. */
+  readonly needs?: MethodSwitch;
   /** The gRPC method or REST path, for people. */
   readonly method: string;
 }

@@ -124,7 +124,7 @@ export class RealPlane {
 
   open(variant: Variant = "delta"): number {
     const stream = ++this.#lastStream;
-    const opened = { stream, variant, onlyType: undefined, peer, connection: 1 };
+    const opened = { stream, variant, onlyType: undefined, apiVersion: "v3", peer, connection: 1 } as const;
     this.#perform(this.plane.on({ kind: "stream-opened", ...opened }));
     this.telemetry.report({ kind: "stream-opened", ...opened, method: "/ads" }, this.#at());
     return stream;

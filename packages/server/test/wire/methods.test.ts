@@ -1,4 +1,5 @@
 import { decodeDeltaResponse, decodeSotwResponse, discoveryMethods } from "@xdskit/envoy-api";
+import { formatTypeUrl } from "@xdskit/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { within } from "../support/raw-peer.ts";
 import {
@@ -21,7 +22,7 @@ let world: World;
 beforeEach(async () => {
   const types = new Set(discoveryMethods.flatMap(({ onlyType }) => onlyType ?? []));
   world = await startWorld(
-    {},
+    { dialect: { incremental2018: true } },
     [...types].map((type) => resource(type, "r")),
   );
 });
@@ -54,6 +55,32 @@ describe("S-GRP-01 every method of every service answers", () => {
     const response = decodeSotwResponse(await call.next());
     expect(response.resources).toHaveLength(1);
     expect(await within("the status", call.status)).toEqual({ code: 0, message: "" });
+  });
+});
+
+describe("a method that needs a switch", () => {
+  const incremental = "/envoy.service.discovery.v2.AggregatedDiscoveryService/IncrementalAggregatedResources";
+  const alias = "/envoy.api.v2.ScopedRouteDiscoveryService/";
+  const scope = formatTypeUrl("envoy.api.v2.ScopedRouteConfiguration");
+
+  test.each([
+    [incremental, "incremental2018"],
+    [`${alias}DeltaScopedRoutes`, "docAliases"],
+    [`${alias}StreamScopedRoutes`, "docAliases"],
+    [`${alias}FetchScopedRoutes`, "docAliases"],
+  ])("B-DLT-18 S-GRP-02 %s is UNIMPLEMENTED where it is off, and the status names it", async (path, name) => {
+    await world.close();
+    world = await startWorld({ dialect: { docAliases: false } });
+    const call = (await world.connect()).open(path);
+    call.send(
+      path.endsWith("/StreamScopedRoutes") || path.endsWith("/FetchScopedRoutes")
+        ? sotwRequest(scope)
+        : deltaRequest(scope),
+    );
+    expect(await within("the status", call.status)).toEqual({
+      code: 12,
+      message: `this method is only served where the switch "${name}" is on`,
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-import { createRequestReader, encodeSotwResponse } from "@xdskit/envoy-api";
+import { createRequestReader, type DiscoveryMethod, encodeSotwResponse } from "@xdskit/envoy-api";
 import { type DiscoveryRequest, type Status, statusCode, type TypeUrl } from "@xdskit/protocol";
 import type { HubPort, StreamHandle } from "../../hub/port.ts";
 import type { GrpcCall } from "./call.ts";
@@ -10,15 +10,19 @@ import { readRequest, reportIfLimit } from "./stream.ts";
  * A unary Fetch: one request, answered once from the state of the moment. For the hub it is a stream that half-closes after
  * its first request; where the state has nothing to say, an empty response is said, so it never hangs.
  */
-export function discoveryFetch(onlyType: TypeUrl): GrpcMethod {
-  return (call, ports) => serve(call, ports, onlyType);
+export function discoveryFetch(method: FetchMethod): GrpcMethod {
+  return (call, ports) => serve(call, ports, method);
 }
 
-function serve(call: GrpcCall, ports: MethodPorts, onlyType: TypeUrl): Dismiss {
+/** A unary method: it serves one type. */
+export type FetchMethod = Omit<DiscoveryMethod, "call" | "onlyType"> & { readonly onlyType: TypeUrl };
+
+function serve(call: GrpcCall, ports: MethodPorts, { path, onlyType, apiVersion, needs }: FetchMethod): Dismiss {
   const { hub, connection } = ports;
   const reader = createRequestReader("sotw");
   const answer = new FetchAnswer(call, onlyType);
-  const stream = hub.openStream({ connection, variant: "sotw", onlyType, method: call.headers.path }, answer);
+  const opened = { connection, variant: "sotw", onlyType, apiVersion, method: path } as const;
+  const stream = hub.openStream({ ...opened, ...(needs !== undefined && { needs }) }, answer);
   if (typeof stream !== "number") {
     call.end(stream);
     return () => undefined;
@@ -43,7 +47,7 @@ function serve(call: GrpcCall, ports: MethodPorts, onlyType: TypeUrl): Dismiss {
 class FetchAnswer implements StreamHandle {
   readonly prefix: (byteLength: number) => Uint8Array;
   readonly #call: GrpcCall;
-  readonly #type: TypeUrl;
+  #type: TypeUrl;
   #messages = 0;
   #version: string | undefined;
   #isAsked = false;
@@ -63,6 +67,7 @@ class FetchAnswer implements StreamHandle {
       return;
     }
     this.#isAsked = true;
+    this.#type = request.type ?? this.#type;
     this.#version = request.kind === "sotw" ? request.versionInfo : undefined;
     hub.receive(stream, request, bytes);
     hub.finish(stream);

@@ -15,9 +15,10 @@ export function grpcMethods(api: EnvoyApi): ReadonlyMap<string, GrpcMethod> {
   ]);
 }
 
-function entryOf({ path, call, onlyType }: DiscoveryMethod): readonly (readonly [string, GrpcMethod])[] {
-  if (call !== "fetch") return [[path, discoveryStream(call, onlyType)]];
-  return onlyType === undefined ? [] : [[path, discoveryFetch(onlyType)]];
+function entryOf(method: DiscoveryMethod): readonly (readonly [string, GrpcMethod])[] {
+  const { path, call, onlyType } = method;
+  if (call !== "fetch") return [[path, discoveryStream({ ...method, call })]];
+  return onlyType === undefined ? [] : [[path, discoveryFetch({ ...method, onlyType })]];
 }
 
 /** `a.b.Service` of `/a.b.Service/Method`. */

@@ -1,18 +1,21 @@
-import { createRequestReader, type RequestReader, WireError } from "@xdskit/envoy-api";
-import { type DiscoveryRequest, type Status, statusCode, type TypeUrl, type Variant } from "@xdskit/protocol";
+import { createRequestReader, type DiscoveryMethod, type RequestReader, WireError } from "@xdskit/envoy-api";
+import { type DiscoveryRequest, type Status, statusCode, type Variant } from "@xdskit/protocol";
 import type { StreamEnd } from "../../hub/port.ts";
 import type { GrpcCall } from "./call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
 
 /** A discovery stream: requests become events of the hub, and the hub writes to the call (S-GRP-01). */
-export function discoveryStream(variant: Variant, onlyType: TypeUrl | undefined): GrpcMethod {
-  return (call, ports) => serve(call, ports, variant, onlyType);
+export function discoveryStream(method: StreamingMethod): GrpcMethod {
+  return (call, ports) => serve(call, ports, method);
 }
 
-function serve(call: GrpcCall, ports: MethodPorts, variant: Variant, onlyType: TypeUrl | undefined): Dismiss {
+/** A method that is spoken over a stream. */
+export type StreamingMethod = Omit<DiscoveryMethod, "call"> & { readonly call: Variant };
+
+function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...method }: StreamingMethod): Dismiss {
   const { hub, connection } = ports;
   const reader = createRequestReader(variant);
-  const stream = hub.openStream({ connection, variant, onlyType, method: call.headers.path }, call);
+  const stream = hub.openStream({ ...method, connection, variant, method: path }, call);
   if (typeof stream !== "number") {
     call.end(stream);
     return () => undefined;
