@@ -32,7 +32,17 @@ export const peers = [
     version: "1.85.1",
     packages: ["grpcio==1.85.1"],
     proof: (at) => findFile(join(at, "lib"), "__init__.py", "site-packages/grpc"),
-    command: (_proof, at) => [join(at, "bin/python"), "-u", join(clients, "python/client.py")],
+    command: runPythonClient,
+  }),
+  // The last of its kind that speaks v2, for which there are wheels for Python 3.11 and no newer one.
+  pythonPackage({
+    name: "grpc-python-v2",
+    says: "grpcio while it spoke v2",
+    version: "1.50.0",
+    python: "python3.11",
+    packages: ["--only-binary", ":all:", "grpcio==1.50.0"],
+    proof: (at) => findFile(join(at, "lib"), "__init__.py", "site-packages/grpc"),
+    command: runPythonClient,
   }),
   {
     name: "grpc-node",
@@ -44,16 +54,13 @@ export const peers = [
     proof: () => present(join(root, "node_modules/@grpc/grpc-js-xds/package.json")),
     command: () => [process.execPath, join(clients, "node/client.mjs")],
   },
-  {
-    name: "grpc-go",
-    says: "google.golang.org/grpc, a client in Go",
-    version: "1.85.0",
-    at: join(cache, "grpc-go"),
-    inputs: [join(clients, "go/go.mod"), join(clients, "go/go.sum"), join(clients, "go/main.go")],
-    install: [{ run: ["go", "build", "-trimpath", "-o", join(cache, "grpc-go/client"), "."], in: join(clients, "go") }],
-    proof: (at) => present(join(at, "client")),
-    command: (proof) => [proof],
-  },
+  goClient({ name: "grpc-go", says: "google.golang.org/grpc, a client in Go", version: "1.85.0", module: "go" }),
+  goClient({
+    name: "grpc-go-v2",
+    says: "google.golang.org/grpc while it spoke v2",
+    version: "1.51.0",
+    module: "v2",
+  }),
   {
     name: "route-descriptors",
     says: "descriptors of route tables from go-control-plane, newer than the built-in ones: a file, not a program",
@@ -66,46 +73,25 @@ export const peers = [
     proof: (at) => present(join(at, "routes.binpb")),
     command: (proof) => [proof],
   },
+  javaClient({ name: "grpc-java", says: "io.grpc:grpc-xds, a client in Java", version: "1.85.1" }),
+  javaClient({ name: "grpc-java-v2", says: "io.grpc:grpc-xds while it spoke v2", version: "1.50.2" }),
   {
-    name: "grpc-java",
-    says: "io.grpc:grpc-xds, a client in Java",
-    version: "1.85.1",
-    at: join(cache, "grpc-java"),
-    inputs: [join(clients, "java/pom.xml"), join(clients, "java/Client.java")],
+    name: "junction",
+    says: "junction-core, a client in Rust that speaks delta and resolves names",
+    version: "0.3.2",
+    at: join(cache, "junction"),
+    inputs: ["Cargo.toml", "Cargo.lock", "src/main.rs"].map((file) => join(clients, "rust", file)),
     install: [
       {
-        run: [
-          "mvn",
-          "--batch-mode",
-          "--quiet",
-          "--file",
-          join(clients, "java/pom.xml"),
-          "dependency:copy-dependencies",
-          `-DoutputDirectory=${join(cache, "grpc-java/lib")}`,
-        ],
+        run: ["cargo", "build", "--locked", "--quiet", "--target-dir", join(cache, "junction/target")],
+        in: join(clients, "rust"),
       },
-      {
-        run: [
-          "javac",
-          "-cp",
-          join(cache, "grpc-java/lib/*"),
-          "-d",
-          join(cache, "grpc-java/classes"),
-          join(clients, "java/Client.java"),
-        ],
-      },
+      // What is built on the way is ten times as large as the program.
+      { run: ["cp", join(cache, "junction/target/debug/xdskit-e2e-client"), join(cache, "junction/client")] },
+      { run: ["rm", "-r", join(cache, "junction/target")] },
     ],
-    proof: (at) => present(join(at, "classes/Client.class")),
-    // Two small collectors and one tier of compilation: it shares two cores with everything else.
-    command: (_proof, at) => [
-      "java",
-      "-XX:+UseSerialGC",
-      "-XX:TieredStopAtLevel=1",
-      "-Xmx256m",
-      "-cp",
-      [join(at, "classes"), join(at, "lib/*")].join(delimiter),
-      "Client",
-    ],
+    proof: (at) => present(join(at, "client")),
+    command: (proof) => [proof],
   },
   pythonPackage({
     name: "node-24",
@@ -153,7 +139,68 @@ export function stampOf(peer) {
   return hash.digest("hex");
 }
 
-function pythonPackage({ name, says, version, packages, proof, command }) {
+function runPythonClient(_proof, at) {
+  return [join(at, "bin/python"), "-u", join(clients, "python/client.py")];
+}
+
+/** One program, built with the versions that `MODULE.mod` beside it names. */
+function goClient({ name, says, version, module }) {
+  const at = join(cache, name);
+  const source = join(clients, "go");
+  const program = join(at, "client");
+  return {
+    name,
+    says,
+    version,
+    at,
+    inputs: [join(source, `${module}.mod`), join(source, `${module}.sum`), join(source, "main.go")],
+    install: [{ run: ["go", "build", "-trimpath", `-modfile=${module}.mod`, "-o", program, "."], in: source }],
+    proof: () => present(program),
+    command: (proof) => [proof],
+  };
+}
+
+/** One program, compiled against that version of gRPC. */
+function javaClient({ name, says, version }) {
+  const at = join(cache, name);
+  const pom = join(clients, "java/pom.xml");
+  const source = join(clients, "java/Client.java");
+  return {
+    name,
+    says,
+    version,
+    at,
+    inputs: [pom, source],
+    install: [
+      {
+        run: [
+          "mvn",
+          "--batch-mode",
+          "--quiet",
+          "--file",
+          pom,
+          "dependency:copy-dependencies",
+          `-Dgrpc.version=${version}`,
+          `-DoutputDirectory=${join(at, "lib")}`,
+        ],
+      },
+      { run: ["javac", "-cp", join(at, "lib/*"), "-d", join(at, "classes"), source] },
+    ],
+    proof: () => present(join(at, "classes/Client.class")),
+    // Two small collectors and one tier of compilation: it shares two cores with everything else.
+    command: () => [
+      "java",
+      "-XX:+UseSerialGC",
+      "-XX:TieredStopAtLevel=1",
+      "-Xmx256m",
+      "-cp",
+      [join(at, "classes"), join(at, "lib/*")].join(delimiter),
+      "Client",
+    ],
+  };
+}
+
+function pythonPackage({ name, says, version, python = "python3", packages, proof, command }) {
   const at = join(cache, name);
   return {
     name,
@@ -162,7 +209,7 @@ function pythonPackage({ name, says, version, packages, proof, command }) {
     at,
     inputs: [],
     install: [
-      { run: ["python3", "-m", "venv", at] },
+      { run: [python, "-m", "venv", at] },
       { run: [join(at, "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...packages] },
     ],
     proof,

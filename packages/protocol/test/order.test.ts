@@ -110,6 +110,34 @@ describe("a Cluster that is swapped for another", () => {
   });
 });
 
+test("S-ORD-05 the endpoints of a Cluster that is gone are removed after it, from a client that is told by names", () => {
+  const talk = inSync();
+  talk.put(resource(ENDPOINTS, "old", "e"));
+  talk.hear(1, delta(ENDPOINTS, { subscribe: ["old"] }));
+  talk.hear(1, delta(ENDPOINTS, { nonce: "3" }));
+  talk.change({
+    puts: [resource(CLUSTER, "new", "1"), resource(ENDPOINTS, "new", "e"), routeTo("new")],
+    deletes: [
+      { type: CLUSTER, name: "old" },
+      { type: ENDPOINTS, name: "old" },
+    ],
+  });
+  expect(says(talk.turns())).toEqual(["new@1"]);
+  expect(says(talk.hear(1, delta(CLUSTER, { nonce: "4" })))).toEqual(["r@new"]);
+  expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["new"] })))).toEqual(["new@e"]);
+  expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "6" })))).toEqual([]);
+  expect(says(talk.hear(1, delta(ROUTE, { nonce: "5" })))).toEqual(["-old", "-old"]);
+});
+
+test("S-DEL-04 endpoints that no Cluster goes with are removed at once", () => {
+  const talk = inSync();
+  talk.put(resource(ENDPOINTS, "old", "e"));
+  talk.hear(1, delta(ENDPOINTS, { subscribe: ["old"] }));
+  talk.hear(1, delta(ENDPOINTS, { nonce: "3" }));
+  talk.change({ puts: [], deletes: [{ type: ENDPOINTS, name: "old" }] });
+  expect(says(talk.turns())).toEqual(["-old"]);
+});
+
 describe("Clusters that come in several responses", () => {
   /** A client whose route goes to `old`, and is to go to a Cluster that one of two responses brings. */
   function inParts(goesTo: "x" | "y"): Conversation {

@@ -58,3 +58,9 @@ export async function sourceState(server: XdsServer): Promise<{ readonly state: 
   const answer = (await server.admin("/api/v1/source")) as { readonly state: string };
   return { state: answer.state, text: JSON.stringify(answer) };
 }
+
+/** What a node refuses now, by type, with the reason that it gave. */
+export async function refusals(server: XdsServer, node: string): Promise<Readonly<Record<string, string>>> {
+  const refused = (await deliveries(server)).filter((row) => row.node === node && row.state === "nacked");
+  return Object.fromEntries(refused.map(({ shortName = "", reason = "" }) => [shortName, reason]));
+}

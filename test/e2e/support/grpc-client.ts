@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { type GrpcClientName, peerCommand } from "./peers.ts";
+import { type GrpcClientName, peerCommand, speaksV2 } from "./peers.ts";
 import { type StartedProcess, startProcess } from "./process.ts";
 import { until } from "./wait.ts";
 
@@ -43,7 +43,7 @@ export async function startGrpcClient(name: GrpcClientName, settings: GrpcClient
   if (command === undefined) throw new Error(`${name} is not installed: node tools/peers/install.mjs ${name}`);
   const directory = mkdtempSync(join(tmpdir(), "xds-e2e-grpc-"));
   const bootstrap = join(directory, "bootstrap.json");
-  writeFileSync(bootstrap, JSON.stringify(grpcBootstrap(settings)));
+  writeFileSync(bootstrap, JSON.stringify(grpcBootstrap(name, settings)));
   const process = await startProcess(command, {
     env: { GRPC_XDS_BOOTSTRAP: bootstrap, GRPC_ENABLE_FORK_SUPPORT: "0", no_proxy: "*" },
   });
@@ -119,13 +119,13 @@ interface Answer {
   readonly targets?: Readonly<Record<string, CallCounts>>;
 }
 
-function grpcBootstrap(settings: GrpcClientSettings): object {
+function grpcBootstrap(name: GrpcClientName, settings: GrpcClientSettings): object {
   return {
     xds_servers: [
       {
         server_uri: `127.0.0.1:${settings.xdsPort}`,
         channel_creds: [{ type: "insecure" }],
-        server_features: ["xds_v3", ...(settings.serverFeatures ?? [])],
+        server_features: [...(speaksV2(name) ? [] : ["xds_v3"]), ...(settings.serverFeatures ?? [])],
       },
     ],
     node: {

@@ -7,10 +7,18 @@ import { describe } from "vitest";
 /** The root of the repository. */
 export const root: string = fileURLToPath(new URL("../../..", import.meta.url)).replace(/\/$/, "");
 
-/** The gRPC clients that look the same from outside. */
+/** The gRPC clients of today. */
 export const grpcClients = ["grpc-python", "grpc-node", "grpc-go", "grpc-java"] as const;
-export type GrpcClientName = (typeof grpcClients)[number];
+/** The last of each that speak v2 when their bootstrap does not say `xds_v3`. */
+export const grpcV2Clients = ["grpc-python-v2", "grpc-go-v2", "grpc-java-v2"] as const;
+export type GrpcV2ClientName = (typeof grpcV2Clients)[number];
+/** Every program that speaks the lines of `test/e2e/clients/README.md`. */
+export type GrpcClientName = (typeof grpcClients)[number] | GrpcV2ClientName | "junction";
 export type PeerName = GrpcClientName | "envoy" | "route-descriptors" | "node-24";
+
+export function speaksV2(name: PeerName): name is GrpcV2ClientName {
+  return grpcV2Clients.some((one) => one === name);
+}
 
 /** What starts a peer, or undefined when it is not installed. */
 export function peerCommand(name: PeerName): readonly string[] | undefined {

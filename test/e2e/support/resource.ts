@@ -118,15 +118,20 @@ export interface Route {
   readonly more?: object;
 }
 
-/** A RouteConfiguration with one virtual host for every domain. */
-export function routes(name: string, list: readonly Route[], more: object = {}): object {
+/** A RouteConfiguration with one virtual host, for every domain unless some are named. */
+export function routes(
+  name: string,
+  list: readonly Route[],
+  more: object = {},
+  domains: readonly string[] = ["*"],
+): object {
   return {
     "@type": typed("envoy.config.route.v3.RouteConfiguration"),
     name,
     virtual_hosts: [
       {
         name: "all",
-        domains: ["*"],
+        domains,
         routes: list.map((route) => ({
           match: { prefix: route.prefix ?? "/" },
           route: { cluster: route.cluster },
@@ -146,6 +151,26 @@ export function grpcService(name: string, ports: readonly number[]): object[] {
     cluster({ name: `cluster-${name}` }),
     endpoints(`cluster-${name}`, ports),
   ];
+}
+
+/**
+ * Everything that a client needs to call one service under names that junction-core takes: of a Listener a host with its port, of a Cluster the
+ * same, and of a virtual host the host alone.
+ */
+export function junctionService(host: string, clusterHost: string, ports: readonly number[]): object[] {
+  const clusterName = junctionName(clusterHost);
+  const table = `routes-${host.split(".")[0]}`;
+  return [
+    apiListener(junctionName(host), table),
+    routes(table, [{ cluster: clusterName }], {}, [host, junctionName(host)]),
+    cluster({ name: clusterName, serviceName: clusterName }),
+    endpoints(clusterName, ports),
+  ];
+}
+
+/** The name of a host's Listener or Cluster. */
+export function junctionName(host: string): string {
+  return `${host}:80`;
 }
 
 function lbEndpoint(port: number): object {

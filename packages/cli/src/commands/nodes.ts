@@ -53,7 +53,7 @@ function formatNodes(items: readonly NodeAnswer[], colors: Colors, { io }: Comma
       { title: "CLUSTER", text: ({ cluster }) => cluster },
       { title: "AGENT", text: ({ userAgent }) => userAgent },
       { title: "AGE", text: ({ connectedAt }) => formatAge(connectedAt, io.now()) },
-      { title: "STREAMS", text: ({ streams }) => `${streams.length}` },
+      { title: "STREAMS", text: streamsOf },
       { title: "LAYERS", text: ({ layers }) => layers.join(",") },
       {
         title: "TYPES",
@@ -64,6 +64,17 @@ function formatNodes(items: readonly NodeAnswer[], colors: Colors, { io }: Comma
     { colors, width: io.stdout.isTerminal ? io.stdout.columns : undefined },
   );
   return `${table}${plural(items.length, "node")}\n`;
+}
+
+/** How many streams there are of each kind: "1 v3 delta", or "4 v3 sotw, 1 v2 sotw". */
+function streamsOf({ streams }: NodeAnswer): string {
+  const counts = new Map<string, number>();
+  for (const stream of streams) counts.set(spokenOn(stream), (counts.get(spokenOn(stream)) ?? 0) + 1);
+  return [...counts].map(([kind, count]) => `${count} ${kind}`).join(", ");
+}
+
+function spokenOn({ apiVersion, variant }: NodeAnswer["streams"][number]): string {
+  return `${apiVersion} ${variant}`;
 }
 
 function nameOf({ shortName, type }: TypeAnswer): string {
@@ -83,7 +94,7 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
     ],
     ["agent", userAgent],
     ["layers", layers.join(", ")],
-    ["streams", streams.map(({ stream, variant, peer }) => `#${stream} (${variant}, ${peer})`).join(", ")],
+    ["streams", streams.map((one) => `#${one.stream} (${spokenOn(one)}, ${one.peer})`).join(", ")],
     ["connected", connectedAt ?? ""],
   ];
   const lines = facts

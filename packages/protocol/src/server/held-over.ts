@@ -7,7 +7,7 @@ import type { Past } from "../state/journal.ts";
 import { replacedAmong } from "./locators.ts";
 import { covers, type Scope } from "./subscription.ts";
 
-/** A Cluster that a client was told of and that is gone: whatever the client holds may still use it. */
+/** A Cluster, or the endpoints of one, that a client was told of and that is gone: whatever the client holds may still use it. */
 export interface HeldOver {
   /** As the client was last told, for a State of the World that goes on holding it; delta needs it only where it has a ttl. */
   readonly was?: Past | Resource;

@@ -16,7 +16,8 @@ import type { Answer, TurnBounds, TypeStream, Understood } from "./type-stream.t
 
 /**
  * Clusters on one stream, of which those that are gone are removed last: until then delta is not told, and State of the
- * World goes on listing them (S-ORD-05). Everything else is as the machine inside says.
+ * World goes on listing them (S-ORD-05). The same of their endpoints in delta; State of the World cannot say that those are gone.
+ * Everything else is as the machine inside says.
  */
 export class RemovalsLast implements TypeStream {
   readonly #variant: Variant;
@@ -31,10 +32,20 @@ export class RemovalsLast implements TypeStream {
   /** What the first answer brings such a client. */
   #newcomers: Answer["newcomers"];
 
+  /** Whether resources of a type are removed last. */
+  static isFor({ kind }: TypeTraits, variant: Variant): boolean {
+    return kind === "cds" || (kind === "eds" && variant === "delta");
+  }
+
   constructor(variant: Variant, machine: TypeStream) {
     this.#variant = variant;
     this.#machine = machine;
     this.#asked = machine.subscription.scope;
+  }
+
+  /** They are Clusters, not the endpoints of some. */
+  get isOfClusters(): boolean {
+    return this.traits.kind === "cds";
   }
 
   get traits(): TypeTraits {
@@ -114,7 +125,7 @@ export class RemovalsLast implements TypeStream {
   }
 
   next(view: View, present: Present, bounds: TurnBounds): readonly Answer[] {
-    const removable = this.#namesEach() ? this.#releasable(bounds.removable, view) : bounds.removable;
+    const removable = this.#removable(bounds.removable, view);
     if (this.#reported !== undefined) this.#takeUp(this.#reported, view, present);
     const before = this.position;
     const answers = this.#machine.next(view, present, bounds);
@@ -129,6 +140,11 @@ export class RemovalsLast implements TypeStream {
     return told;
   }
 
+  #removable(removable: Removable, view: View): Removable {
+    if (!this.isOfClusters) return { ...removable, goesAtOnce: undefined };
+    return this.#namesEach() ? this.#releasable(removable, view) : removable;
+  }
+
   /**
    * What it does not name any more, it has dropped itself; what it names it gives up when nothing sends it there any more.
    * Where something still does, nobody waits for that.
@@ -141,6 +157,7 @@ export class RemovalsLast implements TypeStream {
 
   /** The client asks for each Cluster by its name, and gives up each that it does not use any more, as gRPC does. */
   #namesEach(): boolean {
+    if (!this.isOfClusters) return false;
     const { isWildcard, names } = this.subscription;
     if (this.#named.names !== names)
       this.#named = { names, each: ![...names].some(isGlob) && !this.subscription.speaksOfParameters };

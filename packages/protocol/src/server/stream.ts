@@ -219,8 +219,7 @@ export class Stream implements OrderedStream {
     const { position: from, heldOver } = type;
     // What was held back until now the client was told of as long ago as it was held back.
     const toldTo = from && Math.min(from.revision, type.heldBackFrom);
-    const isOrdered = type instanceof RemovalsLast;
-    const removable = isOrdered ? this.identity.siblings.order.removable(present) : everything;
+    const removable = type instanceof RemovalsLast ? this.identity.siblings.order.removable(present) : everything;
     const wasBlocked = type.deliveries.isBlocked;
     const seen = this.#presentFor(type, present);
     const made = type.next(this.view, seen, { removable, heldBack });
@@ -231,7 +230,7 @@ export class Stream implements OrderedStream {
         const delivery = this.#deliver(type, { ...answer, body }, at, toldTo, present);
         effects.push(...this.#sendEffects(delivery));
         const { order } = this.identity.siblings;
-        if (isOrdered)
+        if (type instanceof RemovalsLast && type.isOfClusters)
           effects.push(
             ...this.#bring(type, delivery, answer.newcomers ?? this.#newcomers(type, from, present), heldOver),
           );
@@ -334,9 +333,9 @@ export class Stream implements OrderedStream {
     };
     const { variant } = this.opened;
     const machine = variant === "sotw" ? new SotwTypeStream(options) : new DeltaTypeStream(options);
-    const isOrdered = traits.kind === "cds" && this.identity.dialect.makeBeforeBreak;
-    const type = isOrdered ? new RemovalsLast(variant, machine) : machine;
-    if (this.identity.dialect.makeBeforeBreak) this.identity.siblings.order.join(type, this);
+    const { makeBeforeBreak } = this.identity.dialect;
+    const type = makeBeforeBreak && RemovalsLast.isFor(traits, variant) ? new RemovalsLast(variant, machine) : machine;
+    if (makeBeforeBreak) this.identity.siblings.order.join(type, this);
     this.#types.set(traits.type, type);
     this.#tellsTtls ||= type.ttl === "told";
     this.#inOrder = [...this.#types.values()].sort((a, b) => sendingRank(a.traits.kind) - sendingRank(b.traits.kind));

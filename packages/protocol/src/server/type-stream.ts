@@ -56,7 +56,7 @@ export interface Answer {
 
 /** What a turn may not say yet. */
 export interface TurnBounds {
-  /** Of Clusters that are gone only these are removed; the others are held over. */
+  /** Of Clusters that are gone, and of endpoints in delta, only these are removed; the others are held over. */
   readonly removable: Removable;
   /** Resources that are held back. */
   readonly heldBack: ReadonlySet<string>;
@@ -74,7 +74,7 @@ export interface TypeStream {
   readonly position: Position | undefined;
   /** A comparison of many names goes on in the next turn. */
   readonly isPaused: boolean;
-  /** What the client goes on holding although it is gone; always empty but for Clusters. */
+  /** What the client goes on holding although it is gone; always empty but for Clusters and, in delta, their endpoints. */
   readonly heldOver: HeldOverSet;
   /** Single resources can be held back while others are sent. */
   readonly canHoldBack: boolean;

@@ -1,4 +1,4 @@
-import type { TtlVerdict, Variant } from "@xdskit/protocol";
+import type { ApiVersion, TtlVerdict, Variant } from "@xdskit/protocol";
 import type { SourceProblem } from "../observe/source-status.ts";
 
 /**
@@ -110,7 +110,13 @@ export type NodesAnswer = Page<NodeAnswer>;
 
 /** All streams of one node id. */
 export interface NodeAnswer extends NodeAnswerIdentity {
-  readonly streams: readonly { readonly stream: number; readonly variant: Variant; readonly peer: string }[];
+  readonly streams: readonly {
+    readonly stream: number;
+    /** The version of the messages on it. */
+    readonly apiVersion: ApiVersion;
+    readonly variant: Variant;
+    readonly peer: string;
+  }[];
   /** Top-most first. */
   readonly layers: readonly string[];
   readonly connectedAt?: string;
@@ -187,6 +193,8 @@ export type StreamsAnswer = Page<StreamAnswer>;
 
 export interface StreamAnswer {
   readonly stream: number;
+  /** The version of the messages on it. */
+  readonly apiVersion: ApiVersion;
   readonly variant: Variant;
   /** The only type of a per-type stream. */
   readonly onlyType?: string;

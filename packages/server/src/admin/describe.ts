@@ -40,10 +40,11 @@ export class Describer {
   }
 
   stream(state: StreamState): StreamAnswer {
-    const { stream, variant, onlyType, peer, node, layers } = state;
+    const { stream, apiVersion, variant, onlyType, peer, node, layers } = state;
     const times = this.#deliveries.stream(stream);
     return {
       stream,
+      apiVersion,
       variant,
       ...(onlyType !== undefined && { onlyType }),
       peer: { address: peer.address, isTls: peer.isTls, names: peer.names },

@@ -55,7 +55,8 @@ func (rawCodec) Unmarshal(data []byte, value any) error {
 func (rawCodec) Name() string { return "raw" }
 
 func startLoad(c command) (*load, error) {
-	conn, err := grpc.NewClient("xds:///"+c.Target, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	// Version 1.51.0, which speaks v2, has no NewClient.
+	conn, err := grpc.Dial("xds:///"+c.Target, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		return nil, err
 	}

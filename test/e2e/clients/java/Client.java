@@ -148,7 +148,7 @@ public final class Client {
     JsonObject ready = new JsonObject();
     ready.addProperty("ready", true);
     ready.addProperty("client", "grpc-java");
-    ready.addProperty("version", io.grpc.internal.GrpcUtil.IMPLEMENTATION_VERSION);
+    ready.addProperty("version", io.grpc.internal.GrpcUtil.getGrpcBuildVersion().getImplementationVersion());
     OUT.println(ready);
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {
