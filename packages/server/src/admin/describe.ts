@@ -40,12 +40,13 @@ export class Describer {
   }
 
   stream(state: StreamState): StreamAnswer {
-    const { stream, variant, onlyType, peer, node, layers } = state;
+    const { stream, variant, onlyType, apiVersion, peer, node, layers } = state;
     const times = this.#deliveries.stream(stream);
     return {
       stream,
       variant,
       ...(onlyType !== undefined && { onlyType }),
+      ...(apiVersion === "v2" && { apiVersion }),
       peer: { address: peer.address, isTls: peer.isTls, names: peer.names },
       ...(node !== undefined && { node: this.node(node) }),
       layers,
