@@ -4,6 +4,7 @@ import { catalog, traitsOf, typeCalled } from "./catalog/catalog.ts";
 import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
 import { type RewrittenSources, type SourceFile, SourceRewriter, type SourceUse } from "./catalog/source-rewriter.ts";
+import { type Converted, Converter } from "./conversion/converter.ts";
 import { createReflection, type DescriptorReflection } from "./descriptor/reflection.ts";
 import { createSchema, type Schema } from "./descriptor/schema.ts";
 import { type Content, decodeContent, encodeContent } from "./format/content.ts";
@@ -112,6 +113,11 @@ export interface EnvoyApi {
     bytes: Uint8Array,
     locate: (use: SourceUse) => SourceFile | undefined,
   ): RewrittenSources;
+  /**
+   * A message in the version of the API that it is not in, v2 or v3; undefined for a type without a twin. Names are exchanged, in
+   * every nested `Any` too, and numbers agree; a bytes object in which nothing changes is its own result.
+   */
+  convert(type: TypeUrl, bytes: Uint8Array): Converted | undefined;
   readonly reflection: DescriptorReflection;
 }
 
@@ -126,6 +132,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const reader = new ResourceReader(schema);
   const validator = new Validator(schema);
   const rewriter = new SourceRewriter(schema);
+  const converter = new Converter(schema);
   return {
     traits: traitsOf,
     types: catalog.map(catalogType),
@@ -160,6 +167,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
       if (message === undefined) return { bytes, rewritten: [], kept: [] };
       return rewriter.rewrite(message, decodeForPrinting(message, bytes, schema, {}), bytes, locate);
     },
+    convert: (type, bytes) => converter.convert(type, bytes),
     reflection: createReflection(schema),
   };
 }

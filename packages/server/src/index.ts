@@ -1,4 +1,6 @@
 export type {
+  ConversionAnswer,
+  ConversionsAnswer,
   DeliveriesAnswer,
   DeliveryAnswer,
   DeliveryFate,
@@ -26,7 +28,14 @@ export { type OptionProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";
 export type { FileOutput } from "./file-output.ts";
 export type { ServerEvents } from "./hub/listeners.ts";
-export type { NewStream, ServerReport, ShellReport, StreamEnd } from "./hub/port.ts";
+export type {
+  ConversionFindings,
+  ConversionReport,
+  NewStream,
+  ServerReport,
+  ShellReport,
+  StreamEnd,
+} from "./hub/port.ts";
 export {
   createManagementServer,
   type ManagementServer,
@@ -48,5 +57,6 @@ export {
   limitNames,
   type ManagementServerOptions,
   type TlsFiles,
+  type V2Mode,
 } from "./options.ts";
 export type { BoundAddress } from "./transport/transport.ts";

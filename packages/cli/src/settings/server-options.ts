@@ -6,6 +6,7 @@ import type {
   ListenAddress,
   ManagementServerOptions,
   TlsFiles,
+  V2Mode,
 } from "@xdskit/server";
 import type { SettingKey } from "@xdskit/source";
 import { CommandError, exitCode } from "../exit-code.ts";
@@ -34,6 +35,7 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
   const tls = tlsOf(values);
   const edition = editionOf(values);
   const clientStatus = clientStatusOf(values);
+  const v2 = v2ModeOf(values);
   return {
     listen: listenAddressOf(values, "listen"),
     admin: adminOf(values),
@@ -47,6 +49,7 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
       maxResponseBytes: values.number("limits.max-response-bytes") ?? 3.5 * 1024 * 1024,
       ttlWithoutFeature: values.flag("ttl-without-feature") ?? false,
     },
+    ...(v2 !== undefined && { v2 }),
     ...(edition !== undefined && { edition }),
     ...(clientStatus !== undefined && { clientStatus }),
     ...(tls !== undefined && { tls }),
@@ -74,6 +77,11 @@ function editionOf(values: SettingValues): Edition | undefined {
 function clientStatusOf(values: SettingValues): ClientStatusAccess | undefined {
   const words: readonly ClientStatusAccess[] = ["off", "loopback", "certificate", "everybody"];
   return words.find((word) => word === values.text("client-status"));
+}
+
+function v2ModeOf(values: SettingValues): V2Mode | undefined {
+  const modes: readonly V2Mode[] = ["convert", "exact", "off"];
+  return modes.find((mode) => mode === values.text("v2"));
 }
 
 function tlsOf(values: SettingValues): TlsFiles | undefined {

@@ -53,6 +53,7 @@ export type SettingKey =
   | "insecure"
   | "require-node"
   | "client-status"
+  | "v2"
   | "edition"
   | "make-before-break"
   | "order-limit"
@@ -111,6 +112,12 @@ export const settingTable: readonly Setting[] = [
     ["off", "loopback", "certificate", "everybody"],
     "loopback",
     "Who may ask for the status of all clients (CSDS).",
+  ),
+  words(
+    "v2",
+    ["convert", "exact", "off"],
+    "convert",
+    "What clients of version 2 of the API get: all resources (what was given in v3 is converted), those given in v2, or nothing.",
   ),
   words("edition", ["2018", "2020", "2021", "current"], "current", "The edition of the protocol for unknown clients."),
   row(
