@@ -23,7 +23,7 @@ const packages = {
  * is bound by the other rules only.
  */
 const orders = {
-  protocol: ["resource", "node", "message dialect", "state", "server"],
+  protocol: ["resource", "node", "message dialect", "load", "state", "server"],
   "envoy-api": ["problem digest", "descriptor", "format", "validation", "catalog", "wire", "envoy-api"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: ["error", "options", "hub", "store", "transport", "observe", "load status health", "admin", "management-server"],

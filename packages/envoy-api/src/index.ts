@@ -38,6 +38,7 @@ export {
   encodeSotwRequest,
   type SotwRequestMessage,
 } from "./wire/encode-request.ts";
+export { createLoadReportReader, encodeLoadRequest, type LoadReportReader } from "./wire/load-stats.ts";
 export { decodeNode, encodeNode } from "./wire/node.ts";
 export { createRequestReader, type RequestReader } from "./wire/request-reader.ts";
 export { decodeResource, type ResourceErrorMessage, type ResourceMessage } from "./wire/resource-message.ts";

@@ -8,6 +8,25 @@ export {
 } from "./dialect/dialect.ts";
 export { dialectFor, type Edition } from "./dialect/presets.ts";
 export { judgeTtl, type TtlVerdict, ttlStreamOf } from "./dialect/ttl.ts";
+export type {
+  ClusterLoad,
+  EndpointLoad,
+  LoadCounts,
+  LoadMetric,
+  LoadReport,
+  LoadRequest,
+  Locality,
+  LocalityLoad,
+} from "./load/load-report.ts";
+export {
+  type LoadEffect,
+  type LoadEvent,
+  type LoadReportSettings,
+  LoadReports,
+  type LoadReportsOptions,
+  type ReporterState,
+} from "./load/load-reports.ts";
+export type { ClusterSums, EndpointSums, LoadLimits, LocalitySums, ReporterId } from "./load/load-sums.ts";
 export type { Body, Heartbeat, Segment } from "./message/body.ts";
 export {
   type DeltaRequest,

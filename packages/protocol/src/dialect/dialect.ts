@@ -72,6 +72,8 @@ export interface Dialect {
   readonly ttlWithoutFeature: boolean;
   /** A NACK of a newer answer on an aggregated stream may be that of an older, unsettled one (client-behaviours A16). */
   readonly nackMayBeOfOlder: PerKind<boolean>;
+  /** Of the clusters that it is asked to report, the client leaves the first one out: it is asked for all (client-behaviours H8). */
+  readonly lrsIgnoresFirstCluster: boolean;
 }
 
 /** What an operator switched; everything else is as the client's row or the edition has it. */

@@ -36,6 +36,7 @@ const current: Dialect = {
   },
   ttlWithoutFeature: false,
   nackMayBeOfOlder: { otherwise: false },
+  lrsIgnoresFirstCluster: false,
 };
 
 const editions: Readonly<Record<Edition, DialectOverrides>> = {
@@ -92,6 +93,11 @@ const knownClients: readonly KnownClient[] = [
         "aggregated-sotw": { otherwise: "never", cds: "always", lds: "always", rtds: "always" },
       },
     },
+  },
+  {
+    // What `indexOf(name) > 0` makes of the first name (client-behaviours H8).
+    isNamed: (name) => name === "gRPC Node Pure JS",
+    overrides: { legacyWildcard: { otherwise: false }, lrsIgnoresFirstCluster: true },
   },
   {
     // gRPC clients never mean everything by naming nothing (client-behaviours 0.1, A10).
