@@ -28,6 +28,10 @@ export interface Limits {
   readonly maxConnectionAgeGraceMs: number;
   /** Bytes of one answer of client status. Beyond it RESOURCE_EXHAUSTED. Default 64 MiB. */
   readonly maxStatusBytes: number;
+  /** Clients that report their load. Beyond it RESOURCE_EXHAUSTED. Default 50,000. */
+  readonly maxLoadReporters: number;
+  /** Clusters, localities, metrics, endpoints that reported load is told apart by. What is beyond it is left out. Default 100,000. */
+  readonly maxLoadEntries: number;
   /** Milliseconds between PINGs to a client. 0: none. Default 30,000. */
   readonly keepaliveMs: number;
   /** Milliseconds in which a PING must be answered, else the connection is closed and its state freed. Default 10,000. */
@@ -49,6 +53,8 @@ export const defaultLimits: Limits = {
   maxConnectionAgeMs: 0,
   maxConnectionAgeGraceMs: 10_000,
   maxStatusBytes: 64 * 1024 * 1024,
+  maxLoadReporters: 50_000,
+  maxLoadEntries: 100_000,
   keepaliveMs: 30_000,
   keepaliveTimeoutMs: 10_000,
   handshakeTimeoutMs: 10_000,
@@ -85,6 +91,16 @@ export interface AdminAddress extends ListenAddress {
  */
 export type ClientStatusAccess = "off" | "loopback" | "certificate" | "everybody";
 
+/** What clients are asked to report of their load (LRS). */
+export interface LoadReportOptions {
+  /** How often, in milliseconds, from 1,000. Default 10,000. */
+  readonly intervalMs?: number;
+  /** Clusters by name. Default: all that a client has. */
+  readonly clusters?: readonly string[] | "all";
+  /** Also for each endpoint. Default: no. */
+  readonly endpoints?: boolean;
+}
+
 /** What a management server is made from. */
 export interface ManagementServerOptions {
   readonly api: EnvoyApi;
@@ -112,6 +128,8 @@ export interface ManagementServerOptions {
   readonly stateDir?: string;
   /** Who may ask for the status of all clients, on the port where clients connect. Default: `loopback`. */
   readonly clientStatus?: ClientStatusAccess;
+  /** Load reports of clients; `false`: refused with UNIMPLEMENTED. */
+  readonly loadReports?: LoadReportOptions | false;
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
   /** Where lines of the log go. Default: nowhere. */
@@ -128,13 +146,16 @@ export interface CheckedOptions extends ManagementServerOptions {
   readonly serveEmpty: boolean;
   readonly controlPlane: string;
   readonly clientStatus: ClientStatusAccess;
+  readonly loadReports: Required<LoadReportOptions> | false;
   readonly limits: Limits;
 }
+
+const defaultLoadReports: Required<LoadReportOptions> = { intervalMs: 10_000, clusters: "all", endpoints: false };
 
 /** Fills in the defaults. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
 export function checkOptions(options: ManagementServerOptions): CheckedOptions {
   const problems = findOptionProblems(options);
-  if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describe(problems), { problems });
+  if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
   return {
     ...options,
     listen: { host: "127.0.0.1", port: 0, ...options.listen },
@@ -148,6 +169,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
     serveEmpty: options.serveEmpty ?? false,
     controlPlane: options.controlPlane ?? "xdskit",
     clientStatus: options.clientStatus ?? "loopback",
+    loadReports: options.loadReports === false ? false : { ...defaultLoadReports, ...options.loadReports },
     limits: { ...defaultLimits, ...options.limits },
   };
 }
@@ -159,6 +181,7 @@ function findOptionProblems(options: ManagementServerOptions): readonly OptionPr
     ...(options.admin === false ? [] : findAddressProblems("admin", options.admin)),
     ...findTlsProblems(options.tls),
     ...findLimitProblems(options.limits ?? {}),
+    ...findLoadReportProblems(options.loadReports),
   ];
 }
 
@@ -183,6 +206,17 @@ function findTlsProblems(tls: TlsFiles | undefined): readonly OptionProblem[] {
   return problems;
 }
 
+/** A client that is told a shorter interval, or none, reports without a pause (client-behaviours H8). */
+const SHORTEST_INTERVAL_MS = 1_000;
+
+/** What is wrong with what clients are to be asked for. */
+export function findLoadReportProblems(loadReports: LoadReportOptions | false | undefined): readonly OptionProblem[] {
+  const { intervalMs } = loadReports === false ? {} : (loadReports ?? {});
+  if (intervalMs === undefined || (intervalMs >= SHORTEST_INTERVAL_MS && intervalMs <= LONGEST_MS)) return [];
+  const path = "loadReports.intervalMs";
+  return [{ path, message: `expected milliseconds from ${SHORTEST_INTERVAL_MS} to ${LONGEST_MS}, got ${intervalMs}` }];
+}
+
 /** Limits for which 0 means "none". */
 const MAY_BE_ZERO: readonly LimitName[] = ["maxConnectionAgeMs", "maxConnectionAgeGraceMs", "keepaliveMs"];
 /** The longest that a timer can be set to. */
@@ -202,6 +236,7 @@ function isLimitName(name: string): name is LimitName {
   return Object.hasOwn(defaultLimits, name);
 }
 
-function describe(problems: readonly OptionProblem[]): string {
+/** All problems in one line. */
+export function describeProblems(problems: readonly OptionProblem[]): string {
   return `the options are not valid: ${problems.map(({ path, message }) => `${path}: ${message}`).join("; ")}`;
 }

@@ -4,6 +4,7 @@ import type {
   ClientStatusAccess,
   Limits,
   ListenAddress,
+  LoadReportOptions,
   ManagementServerOptions,
   TlsFiles,
 } from "@xdskit/server";
@@ -24,6 +25,8 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxConnectionAgeMs: "max-connection-age",
   maxConnectionAgeGraceMs: "max-connection-age-grace",
   maxStatusBytes: "limits.max-status-bytes",
+  maxLoadReporters: "limits.max-load-reporters",
+  maxLoadEntries: "limits.max-load-entries",
   keepaliveMs: "limits.keepalive",
   keepaliveTimeoutMs: "limits.keepalive-timeout",
   handshakeTimeoutMs: "limits.handshake-timeout",
@@ -47,6 +50,7 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
       maxResponseBytes: values.number("limits.max-response-bytes") ?? 3.5 * 1024 * 1024,
       ttlWithoutFeature: values.flag("ttl-without-feature") ?? false,
     },
+    loadReports: loadReportsOf(values),
     ...(edition !== undefined && { edition }),
     ...(clientStatus !== undefined && { clientStatus }),
     ...(tls !== undefined && { tls }),
@@ -74,6 +78,18 @@ function editionOf(values: SettingValues): Edition | undefined {
 function clientStatusOf(values: SettingValues): ClientStatusAccess | undefined {
   const words: readonly ClientStatusAccess[] = ["off", "loopback", "certificate", "everybody"];
   return words.find((word) => word === values.text("client-status"));
+}
+
+function loadReportsOf(values: SettingValues): LoadReportOptions | false {
+  if (values.text("load-reports.interval") === "off") return false;
+  const intervalMs = values.number("load-reports.interval");
+  const clusters = values.list("load-reports.clusters");
+  const endpoints = values.flag("load-reports.endpoints");
+  return {
+    ...(intervalMs !== undefined && { intervalMs }),
+    ...(clusters.length > 0 && { clusters }),
+    ...(endpoints !== undefined && { endpoints }),
+  };
 }
 
 function tlsOf(values: SettingValues): TlsFiles | undefined {

@@ -1,4 +1,16 @@
-import type { DiscoveryRequest, Peer, Remembered, Report, Status, StreamId, TypeUrl, Variant } from "@xdskit/protocol";
+import type {
+  DiscoveryRequest,
+  LoadReport,
+  Node,
+  Peer,
+  Remembered,
+  Report,
+  ReporterId,
+  Status,
+  StreamId,
+  TypeUrl,
+  Variant,
+} from "@xdskit/protocol";
 import type { LimitName } from "../options.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -141,6 +153,23 @@ export type ShellReport =
     }
   /** The state directory, or something in it, cannot be used. */
   | { readonly kind: "history-problem"; readonly directory: string; readonly message: string }
+  /** A client said who it is that reports its load. */
+  | { readonly kind: "load-reporter-opened"; readonly reporter: ReporterId; readonly peer: Peer; readonly node: Node }
+  | {
+      readonly kind: "load-reporter-closed";
+      readonly reporter: ReporterId;
+      readonly peer: Peer;
+      readonly node: Node | undefined;
+      readonly ageMs: number;
+    }
+  /** A load report as it was decoded, empty ones too. */
+  | {
+      readonly kind: "load-reported";
+      readonly reporter: ReporterId;
+      readonly peer: Peer;
+      readonly node: Node | undefined;
+      readonly report: LoadReport;
+    }
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The files changed and are no good: what was in force stays. */
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }

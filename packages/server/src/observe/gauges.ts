@@ -1,4 +1,5 @@
 import type { LayerState } from "@xdskit/protocol";
+import type { LoadView } from "../load/load-reporting.ts";
 import type { SourceStatus } from "./source-status.ts";
 
 /** What is read when somebody asks, and counted by nobody in between: the gauges among the metrics. */
@@ -15,6 +16,8 @@ export interface Gauges {
   limits(): readonly LimitState[];
   writes(): WriteState;
   encoder(): EncoderCounters;
+  /** What clients report of their load. */
+  loads(): LoadView;
 }
 
 /** Whether clients are served; every reason why not. */
