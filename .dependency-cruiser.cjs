@@ -26,7 +26,7 @@ const orders = {
   protocol: ["resource", "node", "message dialect", "load", "state", "server"],
   "envoy-api": ["problem digest", "descriptor", "format", "validation", "catalog", "wire", "envoy-api"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
-  server: ["error", "options", "hub", "store", "transport", "load", "observe", "status health", "admin", "management-server"],
+  server: ["error", "health-discovery", "options", "hub", "store", "transport", "load", "observe", "status health", "admin", "management-server"],
   conformance: [
     "content",
     "case",

@@ -38,6 +38,7 @@ export {
   encodeSotwRequest,
   type SotwRequestMessage,
 } from "./wire/encode-request.ts";
+export { decodeHealthMessage, type HealthCheckProtocol, type HealthMessage } from "./wire/health-check-request.ts";
 export { createLoadReportReader, encodeLoadRequest, type LoadReportReader } from "./wire/load-stats.ts";
 export { decodeNode, encodeNode } from "./wire/node.ts";
 export { createRequestReader, type RequestReader } from "./wire/request-reader.ts";

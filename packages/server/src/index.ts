@@ -28,6 +28,7 @@ export type {
   TypeAnswer,
 } from "./admin/answer.ts";
 export { type OptionProblem, XdsError, type XdsErrorCode } from "./error.ts";
+export type { HealthChecker, HealthDiscovery } from "./health-discovery.ts";
 export type { ServerEvents } from "./hub/listeners.ts";
 export type { NewStream, ServerReport, ShellReport, StreamEnd } from "./hub/port.ts";
 export {

@@ -3,6 +3,7 @@ import type { Placement, Remembered, Transaction } from "@xdskit/protocol";
 import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
 import { XdsError } from "./error.ts";
+import { healthDiscoveryMethods } from "./health/methods.ts";
 import { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
 import type { Telemetry } from "./hub/port.ts";
@@ -107,6 +108,7 @@ class WiredServer implements ManagementServer {
     const methods = new Map([
       ...clientStatusMethods(createClientStatus(options, this.#hub, deliveries)),
       ...loadReportMethods(this.#loads),
+      ...(options.healthDiscovery === undefined ? [] : healthDiscoveryMethods(options.healthDiscovery, api)),
     ]);
     this.#transport = new GrpcTransport({ api, ...listen, tls, limits, methods });
     const view = createServerView({

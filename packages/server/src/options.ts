@@ -1,6 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { DialectOverrides, Edition, Placement } from "@xdskit/protocol";
 import { type OptionProblem, XdsError } from "./error.ts";
+import type { HealthDiscovery } from "./health-discovery.ts";
 import type { Log } from "./log.ts";
 
 /** What a server takes before it says no. Whoever goes beyond gets a status that names the limit; nobody else is hurt. */
@@ -130,6 +131,8 @@ export interface ManagementServerOptions {
   readonly clientStatus?: ClientStatusAccess;
   /** Load reports of clients; `false`: refused with UNIMPLEMENTED. */
   readonly loadReports?: LoadReportOptions | false;
+  /** Has clients check the health of endpoints (HDS). Default: the service is not there. */
+  readonly healthDiscovery?: HealthDiscovery;
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
   /** Where lines of the log go. Default: nowhere. */

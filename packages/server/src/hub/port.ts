@@ -176,7 +176,11 @@ export type ShellReport =
   | { readonly kind: "ready" }
   | { readonly kind: "draining"; readonly graceMs: number }
   /** A listener of the embedding program threw. */
-  | { readonly kind: "listener-failed"; readonly event: ServerReport["kind"]; readonly error: unknown }
+  | {
+      readonly kind: "listener-failed";
+      readonly event: ServerReport["kind"] | "health-discovery";
+      readonly error: unknown;
+    }
   /** We are wrong: a stream was ended with INTERNAL. A bug by definition. */
   | {
       readonly kind: "invariant-broken";
