@@ -23,10 +23,10 @@ const packages = {
  * is bound by the other rules only.
  */
 const orders = {
-  protocol: ["resource", "node", "message dialect", "state", "server"],
+  protocol: ["resource", "node", "message dialect", "load", "state", "server"],
   "envoy-api": ["problem digest", "descriptor", "format", "validation", "catalog", "wire", "envoy-api"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
-  server: ["error", "options", "hub", "store", "transport", "observe", "load status health", "admin", "management-server"],
+  server: ["error", "health-discovery", "options", "hub", "store", "transport", "load", "observe", "status health", "admin", "management-server"],
   conformance: [
     "content",
     "case",

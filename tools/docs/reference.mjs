@@ -27,6 +27,7 @@ const kindNames = {
   duration: "time (`500ms`, `30s`, `1h`)",
   address: "`host:port`, `:port` or `off`",
   "path-or-off": "a path, or `off`",
+  "duration-or-off": "a duration, or `off`",
   path: "path",
   paths: "one or more paths",
   texts: "one or more texts",

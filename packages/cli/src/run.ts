@@ -4,6 +4,7 @@ import { addCompletionCommand } from "./commands/completion.ts";
 import type { AddCommand, CommandContext } from "./commands/context.ts";
 import { addDeliveriesCommand } from "./commands/deliveries.ts";
 import { addGetCommand } from "./commands/get.ts";
+import { addLoadsCommand } from "./commands/loads.ts";
 import { addNodesCommand } from "./commands/nodes.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addValidateCommand } from "./commands/validate.ts";
@@ -21,6 +22,7 @@ const commands: readonly AddCommand[] = [
   addWatchCommand,
   addNodesCommand,
   addDeliveriesCommand,
+  addLoadsCommand,
   addBootstrapCommand,
   addCompletionCommand,
 ];

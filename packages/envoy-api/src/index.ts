@@ -21,7 +21,6 @@ export type { Unprintable } from "./format/unprintable.ts";
 export type { FieldProblem, FieldProblemCode, TextProblem } from "./problem.ts";
 export type { AnyMessage } from "./wire/any.ts";
 export { type BodyEncoder, createBodyEncoder, type EncodedBody } from "./wire/body-encoder.ts";
-export { decodeConstraints, encodeConstraints } from "./wire/constraints.ts";
 export {
   type ClientConfigWriter,
   type ClientIdentity,
@@ -36,12 +35,15 @@ export {
   type StructMatcher,
   type ValueMatcher,
 } from "./wire/client-status-request.ts";
+export { decodeConstraints, encodeConstraints } from "./wire/constraints.ts";
 export {
   type DeltaRequestMessage,
   encodeDeltaRequest,
   encodeSotwRequest,
   type SotwRequestMessage,
 } from "./wire/encode-request.ts";
+export { decodeHealthMessage, type HealthCheckProtocol, type HealthMessage } from "./wire/health-check-request.ts";
+export { createLoadReportReader, encodeLoadRequest, type LoadReportReader } from "./wire/load-stats.ts";
 export { decodeNode, encodeNode } from "./wire/node.ts";
 export { createRequestReader, type RequestReader } from "./wire/request-reader.ts";
 export { decodeResource, type ResourceErrorMessage, type ResourceMessage } from "./wire/resource-message.ts";

@@ -9,6 +9,25 @@ export {
 } from "./dialect/dialect.ts";
 export { dialectFor, type Edition } from "./dialect/presets.ts";
 export { judgeTtl, type TtlVerdict, ttlStreamOf } from "./dialect/ttl.ts";
+export type {
+  ClusterLoad,
+  EndpointLoad,
+  LoadCounts,
+  LoadMetric,
+  LoadReport,
+  LoadRequest,
+  Locality,
+  LocalityLoad,
+} from "./load/load-report.ts";
+export {
+  type LoadEffect,
+  type LoadEvent,
+  type LoadReportSettings,
+  LoadReports,
+  type LoadReportsOptions,
+  type ReporterState,
+} from "./load/load-reports.ts";
+export type { ClusterSums, EndpointSums, LoadLimits, LocalitySums, ReporterId } from "./load/load-sums.ts";
 export type { Body, Heartbeat, Segment } from "./message/body.ts";
 export {
   type DeltaRequest,
@@ -35,7 +54,6 @@ export { canonicalName, globOf } from "./resource/resource-name.ts";
 export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
 export { formatTypeUrl, isOfV2, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
-export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
 export {
   type Located,
   locatedTerm,
@@ -44,6 +62,7 @@ export {
   shownName,
   type VariantName,
 } from "./resource/variant-name.ts";
+export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
 export {
   formatVirtualHostName,
   parseVirtualHostName,

@@ -9,6 +9,11 @@ export type {
   LayerAnswer,
   LayersAnswer,
   LimitAnswer,
+  LoadAnswer,
+  LoadReporterAnswer,
+  LoadReportersAnswer,
+  LoadsAnswer,
+  LocalityLoadAnswer,
   NodeAnswer,
   NodeAnswerIdentity,
   NodesAnswer,
@@ -27,6 +32,7 @@ export type {
 export { type OptionProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";
 export type { FileOutput } from "./file-output.ts";
+export type { HealthChecker, HealthDiscovery } from "./health-discovery.ts";
 export type { ServerEvents } from "./hub/listeners.ts";
 export type {
   ConversionFindings,
@@ -54,6 +60,7 @@ export {
   type LimitName,
   type Limits,
   type ListenAddress,
+  type LoadReportOptions,
   limitNames,
   type ManagementServerOptions,
   type TlsFiles,

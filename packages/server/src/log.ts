@@ -16,6 +16,8 @@ export type LogEvent =
   | "client-unprotected"
   | "history-restored"
   | "history-problem"
+  | "load-reporter-connected"
+  | "load-reporter-gone"
   | "limit-hit"
   | "connection-refused"
   | "tls-reloaded"

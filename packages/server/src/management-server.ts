@@ -4,15 +4,26 @@ import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
 import { XdsError } from "./error.ts";
 import { type CheckedFileOutput, checkFileOutput } from "./file-output.ts";
+import { healthDiscoveryMethods } from "./health/methods.ts";
 import { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
 import type { Telemetry } from "./hub/port.ts";
+import { LoadReporting } from "./load/load-reporting.ts";
+import { loadReportMethods } from "./load/methods.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
 import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
-import { type AdminAddress, type CheckedOptions, checkOptions, type ManagementServerOptions } from "./options.ts";
+import {
+  type AdminAddress,
+  type CheckedOptions,
+  checkOptions,
+  describeProblems,
+  findLoadReportProblems,
+  type LoadReportOptions,
+  type ManagementServerOptions,
+} from "./options.ts";
 import { createServerView } from "./server-view.ts";
 import { ClientStatus } from "./status/client-status.ts";
 import { clientStatusMethods } from "./status/methods.ts";
@@ -52,6 +63,11 @@ export interface ManagementServer extends AsyncDisposable {
   commit(transaction: Transaction): number;
   /** Places every node anew. */
   place(placement: Placement): void;
+  /**
+   * Asks every client anew what it is to report of its load; what is left out stays as it is. Throws an `XdsError`
+   * (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
+   */
+  askForLoads(changes: LoadReportOptions): void;
   /** What the admin API and readiness say about where the resources come from. */
   reportSource(report: SourceReport): void;
   /**
@@ -76,6 +92,7 @@ export function createManagementServer(options: ManagementServerOptions): Manage
 
 class WiredServer implements ManagementServer {
   readonly #hub: Hub;
+  readonly #loads: LoadReporting;
   readonly #transport: Transport;
   readonly #admin: AdminServer | undefined;
   readonly #exporters: readonly FileExporter[];
@@ -90,12 +107,18 @@ class WiredServer implements ManagementServer {
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
     this.#hub = createHub(options, encoder, telemetry);
     const deliveries = createDeliveryTimes(telemetry);
-    const methods = new Map(clientStatusMethods(createClientStatus(options, this.#hub, deliveries)));
+    this.#loads = createLoadReporting(options, this.#hub);
+    const methods = new Map([
+      ...clientStatusMethods(createClientStatus(options, this.#hub, deliveries)),
+      ...loadReportMethods(this.#loads),
+      ...(options.healthDiscovery === undefined ? [] : healthDiscoveryMethods(options.healthDiscovery, api)),
+    ]);
     this.#transport = new GrpcTransport({ api, ...listen, tls, limits, methods });
     const view = createServerView({
       options,
       hub: this.#hub,
       encoder,
+      loads: this.#loads,
       address: () => (this.#address === undefined ? undefined : formatAddress(this.#address)),
       source: () => this.#source,
     });
@@ -131,6 +154,12 @@ class WiredServer implements ManagementServer {
 
   place(placement: Placement): void {
     this.#hub.place(placement);
+  }
+
+  askForLoads(changes: LoadReportOptions): void {
+    const problems = findLoadReportProblems(changes);
+    if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
+    this.#loads.configure(changes);
   }
 
   reportSource({ state, problems, since = new Date() }: SourceReport): void {
@@ -205,6 +234,23 @@ export function createExporter(output: CheckedFileOutput, api: EnvoyApi, hub: Hu
     hub,
     output,
     inspect: (stream) => [...hub.streams()].find((state) => state.stream === stream),
+  });
+}
+
+function createLoadReporting({ loadReports, limits, api }: CheckedOptions, hub: Hub): LoadReporting {
+  const clusters = api.types.find(({ kind }) => kind === "cds");
+  return new LoadReporting({
+    settings: loadReports === false ? undefined : loadReports,
+    limits,
+    clustersOf(node, peer) {
+      const layers = hub.layersOf(node, peer);
+      if ("refused" in layers || clusters === undefined) return [];
+      return [...hub.resources(layers, clusters.type)].flatMap(({ name, error }) =>
+        error === undefined ? [name] : [],
+      );
+    },
+    report: (report) => hub.report(report),
+    reportLimit: (limit, address, message) => hub.reportLimit(limit, address, message),
   });
 }
 

@@ -2,6 +2,7 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { DialectOverrides, Edition, Placement } from "@xdskit/protocol";
 import { type OptionProblem, XdsError } from "./error.ts";
 import { type FileOutput, findFileOutputProblems } from "./file-output.ts";
+import type { HealthDiscovery } from "./health-discovery.ts";
 import type { Log } from "./log.ts";
 
 /** What a server takes before it says no. Whoever goes beyond gets a status that names the limit; nobody else is hurt. */
@@ -29,6 +30,10 @@ export interface Limits {
   readonly maxConnectionAgeGraceMs: number;
   /** Bytes of one answer of client status. Beyond it RESOURCE_EXHAUSTED. Default 64 MiB. */
   readonly maxStatusBytes: number;
+  /** Clients that report their load. Beyond it RESOURCE_EXHAUSTED. Default 50,000. */
+  readonly maxLoadReporters: number;
+  /** Clusters, localities, metrics, endpoints that reported load is told apart by. What is beyond it is left out. Default 100,000. */
+  readonly maxLoadEntries: number;
   /** Milliseconds between PINGs to a client. 0: none. Default 30,000. */
   readonly keepaliveMs: number;
   /** Milliseconds in which a PING must be answered, else the connection is closed and its state freed. Default 10,000. */
@@ -50,6 +55,8 @@ export const defaultLimits: Limits = {
   maxConnectionAgeMs: 0,
   maxConnectionAgeGraceMs: 10_000,
   maxStatusBytes: 64 * 1024 * 1024,
+  maxLoadReporters: 50_000,
+  maxLoadEntries: 100_000,
   keepaliveMs: 30_000,
   keepaliveTimeoutMs: 10_000,
   handshakeTimeoutMs: 10_000,
@@ -91,6 +98,15 @@ export type ClientStatusAccess = "off" | "loopback" | "certificate" | "everybody
  * given in v2; or nothing, methods of v2 end with UNIMPLEMENTED.
  */
 export type V2Mode = "convert" | "exact" | "off";
+/** What clients are asked to report of their load (LRS). */
+export interface LoadReportOptions {
+  /** How often, in milliseconds, from 1,000. Default 10,000. */
+  readonly intervalMs?: number;
+  /** Clusters by name. Default: all that a client has. */
+  readonly clusters?: readonly string[] | "all";
+  /** Also for each endpoint. Default: no. */
+  readonly endpoints?: boolean;
+}
 
 /** What a management server is made from. */
 export interface ManagementServerOptions {
@@ -121,6 +137,10 @@ export interface ManagementServerOptions {
   readonly stateDir?: string;
   /** Who may ask for the status of all clients, on the port where clients connect. Default: `loopback`. */
   readonly clientStatus?: ClientStatusAccess;
+  /** Load reports of clients; `false`: refused with UNIMPLEMENTED. */
+  readonly loadReports?: LoadReportOptions | false;
+  /** Has clients check the health of endpoints (HDS). Default: the service is not there. */
+  readonly healthDiscovery?: HealthDiscovery;
   /** Serves an empty state before the first commit. Without it every stream ends with UNAVAILABLE until then. */
   readonly serveEmpty?: boolean;
   /** Directories of files for clients that follow those (`path_config_source`), each with the view of a node. Default: none. */
@@ -140,13 +160,16 @@ export interface CheckedOptions extends ManagementServerOptions {
   readonly v2: V2Mode;
   readonly controlPlane: string;
   readonly clientStatus: ClientStatusAccess;
+  readonly loadReports: Required<LoadReportOptions> | false;
   readonly limits: Limits;
 }
+
+const defaultLoadReports: Required<LoadReportOptions> = { intervalMs: 10_000, clusters: "all", endpoints: false };
 
 /** Fills in the defaults. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
 export function checkOptions(options: ManagementServerOptions): CheckedOptions {
   const problems = findOptionProblems(options);
-  if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describe(problems), { problems });
+  if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
   return {
     ...options,
     listen: { host: "127.0.0.1", port: 0, ...options.listen },
@@ -161,6 +184,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
     v2: options.v2 ?? "convert",
     controlPlane: options.controlPlane ?? "xdskit",
     clientStatus: options.clientStatus ?? "loopback",
+    loadReports: options.loadReports === false ? false : { ...defaultLoadReports, ...options.loadReports },
     limits: { ...defaultLimits, ...options.limits },
   };
 }
@@ -173,6 +197,7 @@ function findOptionProblems(options: ManagementServerOptions): readonly OptionPr
     ...findTlsProblems(options.tls),
     ...findLimitProblems(options.limits ?? {}),
     ...findFileOutputProblems(options.files ?? []),
+    ...findLoadReportProblems(options.loadReports),
   ];
 }
 
@@ -197,6 +222,17 @@ function findTlsProblems(tls: TlsFiles | undefined): readonly OptionProblem[] {
   return problems;
 }
 
+/** A client that is told a shorter interval, or none, reports without a pause (client-behaviours H8). */
+const SHORTEST_INTERVAL_MS = 1_000;
+
+/** What is wrong with what clients are to be asked for. */
+export function findLoadReportProblems(loadReports: LoadReportOptions | false | undefined): readonly OptionProblem[] {
+  const { intervalMs } = loadReports === false ? {} : (loadReports ?? {});
+  if (intervalMs === undefined || (intervalMs >= SHORTEST_INTERVAL_MS && intervalMs <= LONGEST_MS)) return [];
+  const path = "loadReports.intervalMs";
+  return [{ path, message: `expected milliseconds from ${SHORTEST_INTERVAL_MS} to ${LONGEST_MS}, got ${intervalMs}` }];
+}
+
 /** Limits for which 0 means "none". */
 const MAY_BE_ZERO: readonly LimitName[] = ["maxConnectionAgeMs", "maxConnectionAgeGraceMs", "keepaliveMs"];
 /** The longest that a timer can be set to. */
@@ -216,6 +252,7 @@ function isLimitName(name: string): name is LimitName {
   return Object.hasOwn(defaultLimits, name);
 }
 
-function describe(problems: readonly OptionProblem[]): string {
+/** All problems in one line. */
+export function describeProblems(problems: readonly OptionProblem[]): string {
   return `the options are not valid: ${problems.map(({ path, message }) => `${path}: ${message}`).join("; ")}`;
 }

@@ -1,6 +1,7 @@
 import type { BodyEncoder } from "@xdskit/envoy-api";
 import type { AdminView } from "./admin/view.ts";
 import type { Hub } from "./hub/hub.ts";
+import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
 import type { CheckedOptions } from "./options.ts";
@@ -11,12 +12,13 @@ export interface ServerViewParts {
   readonly options: CheckedOptions;
   readonly hub: Hub;
   readonly encoder: BodyEncoder;
+  readonly loads: LoadReporting;
   address(): string | undefined;
   source(): SourceStatus;
 }
 
 /** Everything that can be seen of a server, read when it is asked for. */
-export function createServerView({ options, hub, encoder, address, source }: ServerViewParts): AdminView {
+export function createServerView({ options, hub, encoder, loads, address, source }: ServerViewParts): AdminView {
   return {
     version: VERSION,
     controlPlane: options.controlPlane,
@@ -36,6 +38,7 @@ export function createServerView({ options, hub, encoder, address, source }: Ser
     writes: () => hub.backlog(),
     encoder: () => encoder.counters,
     conversionFindings: () => hub.conversionFindings(),
+    loads: () => loads.view,
   };
 }
 

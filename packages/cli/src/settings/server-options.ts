@@ -4,6 +4,7 @@ import type {
   ClientStatusAccess,
   Limits,
   ListenAddress,
+  LoadReportOptions,
   ManagementServerOptions,
   TlsFiles,
   V2Mode,
@@ -25,6 +26,8 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxConnectionAgeMs: "max-connection-age",
   maxConnectionAgeGraceMs: "max-connection-age-grace",
   maxStatusBytes: "limits.max-status-bytes",
+  maxLoadReporters: "limits.max-load-reporters",
+  maxLoadEntries: "limits.max-load-entries",
   keepaliveMs: "limits.keepalive",
   keepaliveTimeoutMs: "limits.keepalive-timeout",
   handshakeTimeoutMs: "limits.handshake-timeout",
@@ -50,6 +53,7 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
       ttlWithoutFeature: values.flag("ttl-without-feature") ?? false,
     },
     ...(v2 !== undefined && { v2 }),
+    loadReports: loadReportsOf(values),
     ...(edition !== undefined && { edition }),
     ...(clientStatus !== undefined && { clientStatus }),
     ...(tls !== undefined && { tls }),
@@ -82,6 +86,18 @@ function clientStatusOf(values: SettingValues): ClientStatusAccess | undefined {
 function v2ModeOf(values: SettingValues): V2Mode | undefined {
   const modes: readonly V2Mode[] = ["convert", "exact", "off"];
   return modes.find((mode) => mode === values.text("v2"));
+}
+
+function loadReportsOf(values: SettingValues): LoadReportOptions | false {
+  if (values.text("load-reports.interval") === "off") return false;
+  const intervalMs = values.number("load-reports.interval");
+  const clusters = values.list("load-reports.clusters");
+  const endpoints = values.flag("load-reports.endpoints");
+  return {
+    ...(intervalMs !== undefined && { intervalMs }),
+    ...(clusters.length > 0 && { clusters }),
+    ...(endpoints !== undefined && { endpoints }),
+  };
 }
 
 function tlsOf(values: SettingValues): TlsFiles | undefined {

@@ -19,6 +19,7 @@ const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   bytes: "<size>",
   path: "<file>",
   "path-or-off": "<path>",
+  "duration-or-off": "<duration>",
   paths: "<file>",
   word: "<word>",
   text: "<text>",

@@ -43,6 +43,6 @@ export const operationRequirements: readonly Requirement[] = [
     level: "should",
     scope: "everywhere",
     says: "The state of each client and type can be looked up, with the last error.",
-    amended: "Through the admin API; CSDS comes later.",
+    amended: "Through the admin API and CSDS, from the same records.",
   },
 ];

@@ -10,6 +10,8 @@ export interface Proof {
 const wire = "packages/server/test/wire";
 const admin = "packages/server/test/admin";
 const dialect = "packages/protocol/src/dialect/ttl.test.ts";
+const clientStatus = `${wire}/client-status.test.ts`;
+const loadReports = `${wire}/load-reports.test.ts`;
 const problems = "packages/envoy-api/test/problems.test.ts";
 const checks = "packages/conformance/test/checks.test.ts";
 
@@ -86,6 +88,54 @@ export const proofs: readonly Proof[] = [
     id: "B-OBS-04",
     test: `${admin}/admin-api.test.ts`,
     name: "S-ACK-13, A14 a refusal is told with its reason and names, made printable and cut, until something is accepted",
+  },
+  {
+    id: "B-OBS-04",
+    test: clientStatus,
+    name: "S-CSD-02 goes from STALE to SYNCED with the ACK, over ERROR with the refused resource after a NACK",
+  },
+  {
+    id: "S-CSD-01",
+    test: clientStatus,
+    name: "S-CSD-01 is that of every client without matchers, each with its streams together",
+  },
+  { id: "S-CSD-01", test: clientStatus, name: "a stream gets one answer for each request, in order" },
+  {
+    id: "S-CSD-02",
+    test: clientStatus,
+    name: "S-CSD-02 goes from STALE to SYNCED with the ACK, over ERROR with the refused resource after a NACK",
+  },
+  {
+    id: "S-CSD-02",
+    test: clientStatus,
+    name: "S-CSD-02 is NOT_SENT for a name that does not exist, and for what waits",
+  },
+  {
+    id: "B-CSD-04",
+    test: clientStatus,
+    name: "B-CSD-04 leaves contents out on request, and tells clients of one id apart",
+  },
+  {
+    id: "B-CSD-05",
+    test: clientStatus,
+    name: "B-CSD-05 of v2 has a part for each of four types, and knows neither endpoints nor the status of clients",
+  },
+  {
+    id: "S-LRS-02",
+    test: loadReports,
+    name: "S-LRS-02 S-LRS-03 the first message is answered: all clusters where that is understood, else those of the view",
+  },
+  { id: "S-LRS-02", test: loadReports, name: "S-LRS-02 can be changed while clients report: they are told" },
+  {
+    id: "S-LRS-03",
+    test: loadReports,
+    name: "S-LRS-02 S-LRS-03 the first message is answered: all clusters where that is understood, else those of the view",
+  },
+  { id: "S-LRS-06", test: loadReports, name: "S-LRS-06 are added up by cluster, service and locality" },
+  {
+    id: "B-HDS-01",
+    test: `${wire}/health-discovery.test.ts`,
+    name: "B-HDS-01 a client offers itself, is told what to check, tells what it found, and is told what changed",
   },
   { id: "T-B8", test: checks, name: "T-B8 a burst of growing requests gets few answers and all resources" },
   { id: "T-B9", test: `${wire}/lifecycle.test.ts`, name: "a stream ends with UNAVAILABLE and says why" },

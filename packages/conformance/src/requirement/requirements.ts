@@ -6,6 +6,7 @@ import { onDemandRequirements } from "./on-demand.ts";
 import { operationRequirements } from "./operation.ts";
 import { orderRequirements } from "./order.ts";
 import type { Requirement } from "./requirement.ts";
+import { statusRequirements } from "./status.ts";
 import { ttlRequirements } from "./ttl.ts";
 
 /** Every rule for servers of the groups that this release speaks of, also those whose time has not come. */
@@ -17,5 +18,6 @@ export const requirements: readonly Requirement[] = [
   ...orderRequirements,
   ...onDemandRequirements,
   ...ttlRequirements,
+  ...statusRequirements,
   ...operationRequirements,
 ];

@@ -1,6 +1,9 @@
 import type { Message } from "@bufbuild/protobuf";
 import { type Constraints, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import type { DynamicParameterConstraints, Resource } from "../../gen/types/envoy/service/discovery/v3/discovery_pb.d.ts";
+import type {
+  DynamicParameterConstraints,
+  Resource,
+} from "../../gen/types/envoy/service/discovery/v3/discovery_pb.d.ts";
 import type { AnyContent } from "../format/content.ts";
 import type { ProblemList } from "../format/problem-list.ts";
 

@@ -192,7 +192,8 @@ function copyOf(bytes: Uint8Array, ranges: readonly number[]): Buffer {
   return copy;
 }
 
-function readLocality(reader: WireReader): Node["locality"] {
+/** `envoy.config.core.v3.Locality`. */
+export function readLocality(reader: WireReader): Node["locality"] {
   const texts = ["", "", ""];
   while (reader.hasMore) {
     const tag = reader.tag();

@@ -76,6 +76,8 @@ export interface Dialect {
   readonly incremental2018: boolean;
   /** The service of scopes is served under the spelling of the protocol page too (S-GRP-02). */
   readonly docAliases: boolean;
+  /** Of the clusters that it is asked to report, the client leaves the first one out: it is asked for all (client-behaviours H8). */
+  readonly lrsIgnoresFirstCluster: boolean;
 }
 
 /** Switches without which a method is not served. */

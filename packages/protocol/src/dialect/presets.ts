@@ -38,6 +38,7 @@ const current: Dialect = {
   nackMayBeOfOlder: { otherwise: false },
   incremental2018: false,
   docAliases: true,
+  lrsIgnoresFirstCluster: false,
 };
 
 const editions: Readonly<Record<Edition, DialectOverrides>> = {
@@ -95,6 +96,11 @@ const knownClients: readonly KnownClient[] = [
         "aggregated-sotw": { otherwise: "never", cds: "always", lds: "always", rtds: "always" },
       },
     },
+  },
+  {
+    // What `indexOf(name) > 0` makes of the first name (client-behaviours H8).
+    isNamed: (name) => name === "gRPC Node Pure JS",
+    overrides: { legacyWildcard: { otherwise: false }, lrsIgnoresFirstCluster: true },
   },
   {
     // gRPC clients never mean everything by naming nothing (client-behaviours 0.1, A10).

@@ -1,5 +1,5 @@
+import { always, type Constraints, canonicalConstraints, formatConstraints } from "./constraints.ts";
 import type { Reference, Resource, ResourceInput } from "./resource.ts";
-import { always, canonicalConstraints, type Constraints, formatConstraints } from "./constraints.ts";
 import { canonicalName, canonicalNames } from "./resource-name.ts";
 import { isReservedName, variantKey } from "./variant-name.ts";
 

@@ -176,7 +176,13 @@ export class Plane {
       if (stream !== undefined) yield stream.describe(this.#clientOf(stream));
       else {
         const { stream: id, variant, onlyType, apiVersion, peer } = opened;
-        yield { ...{ stream: id, variant, onlyType, apiVersion, peer }, node: undefined, client: undefined, layers: [], types: [] };
+        yield {
+          ...{ stream: id, variant, onlyType, apiVersion, peer },
+          node: undefined,
+          client: undefined,
+          layers: [],
+          types: [],
+        };
       }
     }
   }

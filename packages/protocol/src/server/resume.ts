@@ -110,7 +110,8 @@ export class Comparison {
       if (this.#subscription.isWildcard && locators.termsAround(name).length === 0) this.removed.push(name);
       for (const term of locators.termsAround(name)) {
         const parameters = parseLocated(term)?.parameters;
-        if (!this.#subscription.names.has(locatedTerm(name, parameters))) this.removed.push(locatedTerm(name, parameters));
+        if (!this.#subscription.names.has(locatedTerm(name, parameters)))
+          this.removed.push(locatedTerm(name, parameters));
       }
     }
   }

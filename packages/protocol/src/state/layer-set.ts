@@ -1,7 +1,7 @@
 import { canonicalConstraints } from "../resource/constraints.ts";
 import { canonicalName } from "../resource/resource-name.ts";
-import { variantKey } from "../resource/variant-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import { variantKey } from "../resource/variant-name.ts";
 import { formatVersion } from "../resource/version.ts";
 import { Layer, type TableRules } from "./layer.ts";
 import type { Table } from "./table.ts";
@@ -213,5 +213,7 @@ export class LayerSet<W extends object> {
 /** Under what a table holds what is deleted. */
 function deletedKey({ name, constraints }: Deletion): string {
   const plain = canonicalName(name);
-  return constraints === undefined ? plain : variantKey({ name: plain, constraints: canonicalConstraints(constraints) });
+  return constraints === undefined
+    ? plain
+    : variantKey({ name: plain, constraints: canonicalConstraints(constraints) });
 }

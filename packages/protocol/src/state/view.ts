@@ -1,7 +1,7 @@
 import type { Segment } from "../message/body.ts";
+import { matches, type Parameters } from "../resource/constraints.ts";
 import { areSame, type ErrorSet, noErrors } from "../resource/error-set.ts";
 import type { Resource } from "../resource/resource.ts";
-import { matches, type Parameters } from "../resource/constraints.ts";
 import { noneFits, withoutError } from "../resource/resource-error.ts";
 import { isGlob } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";

@@ -9,6 +9,7 @@ import type { AdminSources, Answer, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { describeRoutes } from "./routes/index-page.ts";
+import { loadReporters, loads } from "./routes/loads.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
 import { resources } from "./routes/resources.ts";
 import { layers, server, source } from "./routes/server.ts";
@@ -49,6 +50,8 @@ const routes: readonly Route[] = [
   nodes,
   streams,
   deliveries,
+  loads,
+  loadReporters,
 ];
 
 export function createAdminServer(options: AdminServerOptions): AdminServer {

@@ -4,10 +4,13 @@ import type {
   Body,
   DialectOverrides,
   DiscoveryRequest,
+  LoadReport,
   MethodSwitch,
+  Node,
   Peer,
   Remembered,
   Report,
+  ReporterId,
   Status,
   StreamId,
   TypeUrl,
@@ -210,13 +213,34 @@ export type ShellReport =
       readonly name: string;
       readonly message: string;
     }
+  /** A client said who it is that reports its load. */
+  | { readonly kind: "load-reporter-opened"; readonly reporter: ReporterId; readonly peer: Peer; readonly node: Node }
+  | {
+      readonly kind: "load-reporter-closed";
+      readonly reporter: ReporterId;
+      readonly peer: Peer;
+      readonly node: Node | undefined;
+      readonly ageMs: number;
+    }
+  /** A load report as it was decoded, empty ones too. */
+  | {
+      readonly kind: "load-reported";
+      readonly reporter: ReporterId;
+      readonly peer: Peer;
+      readonly node: Node | undefined;
+      readonly report: LoadReport;
+    }
   | { readonly kind: "tls-reloaded"; readonly files: readonly string[] }
   /** The files changed and are no good: what was in force stays. */
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }
   | { readonly kind: "ready" }
   | { readonly kind: "draining"; readonly graceMs: number }
   /** A listener of the embedding program threw. */
-  | { readonly kind: "listener-failed"; readonly event: ServerReport["kind"]; readonly error: unknown }
+  | {
+      readonly kind: "listener-failed";
+      readonly event: ServerReport["kind"] | "health-discovery";
+      readonly error: unknown;
+    }
   /** We are wrong: a stream was ended with INTERNAL. A bug by definition. */
   | {
       readonly kind: "invariant-broken";

@@ -1,5 +1,6 @@
 import type { LayerState } from "@xdskit/protocol";
 import type { ConversionFindings } from "../hub/port.ts";
+import type { LoadView } from "../load/load-reporting.ts";
 import type { SourceStatus } from "./source-status.ts";
 
 /** What is read when somebody asks, and counted by nobody in between: the gauges among the metrics. */
@@ -18,6 +19,8 @@ export interface Gauges {
   encoder(): EncoderCounters;
   /** What could not be expressed of resources that were converted to the other version of the API, one for each of those. */
   conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;
+  /** What clients report of their load. */
+  loads(): LoadView;
 }
 
 /** Whether clients are served; every reason why not. */

@@ -115,6 +115,18 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     fields: ["stream", "node", "type", "what"],
     means: "it was borne; a bug of the client if it is frequent",
   },
+  "load-reporter-connected": {
+    level: "debug",
+    message: "a client reports its load",
+    fields: ["reporter", "node", "peer"],
+    means: "`xds loads` shows what it reports",
+  },
+  "load-reporter-gone": {
+    level: "debug",
+    message: "a client does not report its load any more",
+    fields: ["reporter", "node", "peer", "age_ms"],
+    means: "its requests in progress do not count any more",
+  },
   "limit-hit": {
     level: "warn",
     message: "a limit was passed",

@@ -107,6 +107,17 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("history-problem", ({ directory, message }) =>
     log.write("history-problem", { directory, reason: printable(message, 500) }),
   );
+  telemetry.observe("load-reporter-opened", ({ reporter, node, peer }) =>
+    log.write("load-reporter-connected", { reporter, node: printable(node.id, 200), peer: peer.address }),
+  );
+  telemetry.observe("load-reporter-closed", ({ reporter, node, peer, ageMs }) =>
+    log.write("load-reporter-gone", {
+      reporter,
+      node: printable(node?.id ?? "", 200),
+      peer: peer.address,
+      age_ms: Math.round(ageMs),
+    }),
+  );
   telemetry.observe("limit-hit", ({ limit, address, stream, message }) =>
     log.write("limit-hit", { limit, peer: address, stream, message: printable(message, 500) }),
   );

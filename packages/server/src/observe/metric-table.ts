@@ -1,4 +1,4 @@
-/** What a metric is, for Prometheus and for the reference page. Labels are bounded: never a node, a name or a version. */
+/** What a metric is, for Prometheus and for the reference page. Labels are bounded: never a node, a name or a version; of names that clients report load of, the first thousand. */
 export interface MetricRow {
   readonly kind: "counter" | "gauge" | "histogram";
   readonly help: string;
@@ -59,6 +59,12 @@ export type MetricName =
   | "xds_server_encoded_frames_total"
   | "xds_server_encoded_bodies_total"
   | "xds_server_encoded_bytes_total"
+  | "xds_server_load_reporters"
+  | "xds_server_load_reports_total"
+  | "xds_server_load_left_out_total"
+  | "xds_server_load_requests_total"
+  | "xds_server_load_requests_in_progress"
+  | "xds_server_load_dropped_total"
   | "xds_server_tls_reloads_total"
   | "xds_server_listener_faults_total"
   | "xds_server_invariants_broken_total"
@@ -225,6 +231,28 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   xds_server_encoded_frames_total: { kind: "counter", help: "Resources framed for the wire.", labels: [] },
   xds_server_encoded_bodies_total: { kind: "counter", help: "Response bodies encoded; shared ones once.", labels: [] },
   xds_server_encoded_bytes_total: { kind: "counter", help: "Bytes that encoding made.", labels: [] },
+  xds_server_load_reporters: { kind: "gauge", help: "Clients that report their load.", labels: [] },
+  xds_server_load_reports_total: { kind: "counter", help: "Load reports that were taken.", labels: [] },
+  xds_server_load_left_out_total: {
+    kind: "counter",
+    help: "Entries of load reports that were left out because there was no room for more.",
+    labels: [],
+  },
+  xds_server_load_requests_total: {
+    kind: "counter",
+    help: "Requests that clients report to have issued, and how they ended; other, beyond 1000 clusters and localities.",
+    labels: ["cluster", "service", "locality", "result"],
+  },
+  xds_server_load_requests_in_progress: {
+    kind: "gauge",
+    help: "Requests in progress, as clients last reported.",
+    labels: ["cluster", "service", "locality"],
+  },
+  xds_server_load_dropped_total: {
+    kind: "counter",
+    help: "Requests that clients report to have dropped.",
+    labels: ["cluster", "service", "category"],
+  },
   xds_server_tls_reloads_total: {
     kind: "counter",
     help: "Certificates read anew, or refused.",

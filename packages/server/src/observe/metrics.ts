@@ -1,11 +1,13 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { TypeUrl } from "@xdskit/protocol";
-import { Gauge, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import { type Cell, CounterFamily, type HistogramCell, HistogramFamily } from "./cell.ts";
 import { Clients } from "./clients.ts";
 import type { DeliveryTimes } from "./deliveries.ts";
 import type { Gauges } from "./gauges.ts";
-import { type MetricName, type MetricRow, metricTable } from "./metric-table.ts";
+import { readLoads } from "./load-metrics.ts";
+import type { MetricName } from "./metric-table.ts";
+import { gauge } from "./prom-gauge.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
 export interface MetricsOptions {
@@ -45,6 +47,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   countAnswers(options, registry, nameOf);
   countRest(options.telemetry, registry);
   readGauges(options, registry, nameOf);
+  readLoads(options.gauges, registry);
   readProcess(registry);
   const lag = sampleEventLoop(registry);
 
@@ -257,26 +260,6 @@ function readProcess(registry: Registry): void {
 }
 
 /** A gauge of the table; with `collect`, it holds what that sets at every scrape and nothing else. */
-function gauge(
-  name: MetricName,
-  registry: Registry,
-  collect?: (set: (value: number, ...labels: readonly string[]) => void) => void,
-): Gauge<string> {
-  const row: MetricRow = metricTable[name];
-  const common = { name, help: row.help, labelNames: [...row.labels], registers: [registry] };
-  if (collect === undefined) return new Gauge(common);
-  return new Gauge({
-    ...common,
-    collect(): void {
-      this.reset();
-      collect((value, ...labels) => {
-        if (labels.length === 0) this.set(value);
-        else this.labels(...labels).set(value);
-      });
-    },
-  });
-}
-
 /** The delay of the loop since the scrape before: what a histogram over the whole life would smooth away. */
 function sampleEventLoop(registry: Registry): { disable(): void } {
   const delays = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });

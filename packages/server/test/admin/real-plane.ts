@@ -20,6 +20,7 @@ import type { AdminServer } from "../../src/admin/server.ts";
 import { createAdminServer } from "../../src/admin/server.ts";
 import type { AdminView } from "../../src/admin/view.ts";
 import type { ConversionFindings } from "../../src/hub/port.ts";
+import { LoadReporting } from "../../src/load/load-reporting.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliveries.ts";
 import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
 import { createMetrics, type Metrics } from "../../src/observe/metrics.ts";
@@ -71,6 +72,13 @@ export class RealPlane {
     },
     placement: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
   });
+  readonly loads: LoadReporting = new LoadReporting({
+    settings: { intervalMs: 10_000, clusters: "all", endpoints: false },
+    limits: { maxLoadReporters: 10, maxLoadEntries: 100 },
+    clustersOf: () => [],
+    report: (report) => this.telemetry.report(report, new Date(this.now)),
+    reportLimit: () => undefined,
+  });
   readonly view: AdminView = {
     version: "0.1.0",
     controlPlane: "test",
@@ -98,6 +106,7 @@ export class RealPlane {
     openStreams: () => [...this.plane.streams()].length,
     limits: () => this.limits,
     writes: () => ({ slowClients: 0, bufferedBytes: 0 }),
+    loads: () => this.loads.view,
     encoder: () => ({ segmentsEncoded: 1, framesEncoded: 2, bodiesEncoded: 3, bytesEncoded: 4 }),
     conversionFindings: () => this.findings,
   };

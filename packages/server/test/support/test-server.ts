@@ -78,6 +78,8 @@ export function deltaRequest(type: TypeUrl, subscribe: readonly string[] = [], n
 export interface World {
   readonly server: ManagementServer;
   readonly address: { readonly host: string; readonly port: number };
+  /** Undefined without an admin API. */
+  readonly adminAddress: { readonly host: string; readonly port: number } | undefined;
   connect(): Promise<RawPeer>;
   close(): Promise<void>;
 }
@@ -89,11 +91,12 @@ export async function startWorld(
 ): Promise<World> {
   const server = createManagementServer({ api: testApi(), ...options });
   if (resources.length > 0) server.commit(put(...resources));
-  const { address } = await server.start();
+  const { address, adminAddress } = await server.start();
   const peers: RawPeer[] = [];
   return {
     server,
     address,
+    adminAddress,
     async connect() {
       const peer = await RawPeer.connect(address);
       peers.push(peer);

@@ -4,6 +4,8 @@ export type SettingKind =
   | "boolean"
   /** A number with a unit: `500ms`, `1.5s`, `2m`, `1h` (milliseconds). */
   | "duration"
+  /** The same, or `off` (string). */
+  | "duration-or-off"
   /** A whole number from 0 (number). */
   | "count"
   /** A whole number from 0, with or without `KiB`, `MiB`, `GiB` (bytes). */
@@ -54,6 +56,9 @@ export type SettingKey =
   | "require-node"
   | "client-status"
   | "v2"
+  | "load-reports.interval"
+  | "load-reports.clusters"
+  | "load-reports.endpoints"
   | "edition"
   | "make-before-break"
   | "order-limit"
@@ -77,6 +82,8 @@ export type SettingKey =
   | "limits.max-file-bytes"
   | "limits.max-blocked"
   | "limits.max-status-bytes"
+  | "limits.max-load-reporters"
+  | "limits.max-load-entries"
   | "limits.keepalive"
   | "limits.keepalive-timeout"
   | "limits.handshake-timeout";
@@ -119,6 +126,14 @@ export const settingTable: readonly Setting[] = [
     "convert",
     "What clients of version 2 of the API get: all resources (what was given in v3 is converted), those given in v2, or nothing.",
   ),
+  row(
+    "load-reports.interval",
+    "duration-or-off",
+    "10s",
+    "How often clients report their load (LRS), from 1s; off to refuse.",
+  ),
+  row("load-reports.clusters", "texts", undefined, "Clusters whose load clients report; unless set, all they have."),
+  row("load-reports.endpoints", "boolean", "false", "Asks clients for the load of each endpoint, too."),
   words("edition", ["2018", "2020", "2021", "current"], "current", "The edition of the protocol for unknown clients."),
   row(
     "make-before-break",
@@ -172,6 +187,13 @@ export const settingTable: readonly Setting[] = [
   row("limits.max-file-bytes", "bytes", "64MiB", "Size of one file of resources."),
   row("limits.max-blocked", "duration", "60s", "How long a stream may take for what was written to it."),
   row("limits.max-status-bytes", "bytes", "64MiB", "Size of one answer about the status of clients."),
+  row("limits.max-load-reporters", "count", "50000", "Clients that report their load."),
+  row(
+    "limits.max-load-entries",
+    "count",
+    "100000",
+    "Clusters, localities, metrics and endpoints that reported load is told apart by.",
+  ),
   row("limits.keepalive", "duration", "30s", "The time between pings to a client; 0 for none."),
   row("limits.keepalive-timeout", "duration", "10s", "How long a ping may stay unanswered."),
   row("limits.handshake-timeout", "duration", "10s", "How long a new connection may take to show its protocol."),

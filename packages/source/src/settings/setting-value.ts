@@ -29,6 +29,8 @@ export function readSettingValue(setting: Setting, given: unknown): ValueResult 
       return readBoolean(given);
     case "duration":
       return readDuration(given);
+    case "duration-or-off":
+      return given === false || given === "off" ? good("off") : readDuration(given);
     case "count":
       return readCount(given);
     case "bytes":

@@ -1,0 +1,250 @@
+/**
+ * `LoadStatsRequest` and `LoadStatsResponse` of v2 and v3. Every report of an Envoy carries its whole node: a stream's reader
+ * reads it once (client-behaviours H8).
+ */
+import type { ClusterLoad, EndpointLoad, LoadMetric, LoadReport, LoadRequest, LocalityLoad } from "@xdskit/protocol";
+import { NodeMemory, readLocality } from "./node.ts";
+import { fixed64Tag, lengthTag, varintTag, WireReader } from "./reader.ts";
+import { WireError } from "./wire-error.ts";
+import { WireWriter } from "./writer.ts";
+
+/** Clusters, localities, metrics, drops and endpoints in one report, together. */
+const MAX_ENTRIES = 1_000_000;
+
+/** Reads the reports of one stream in the order they came. */
+export interface LoadReportReader {
+  /** Throws a `WireError` on bytes that are no `LoadStatsRequest`. */
+  read(message: Uint8Array): LoadReport;
+}
+
+export function createLoadReportReader(): LoadReportReader {
+  const memory = new NodeMemory();
+  return { read: (message) => readReport(new WireReader(message), memory) };
+}
+
+function readReport(reader: WireReader, memory: NodeMemory): LoadReport {
+  const count = new EntryCount();
+  let node: LoadReport["node"];
+  const clusters: ClusterLoad[] = [];
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === lengthTag(1)) node = memory.read(reader.bytes());
+    else if (tag === lengthTag(2)) clusters.push(readCluster(reader.message(), count));
+    else reader.skip(tag);
+  }
+  return { node, clusters };
+}
+
+class EntryCount {
+  #left = MAX_ENTRIES;
+
+  add(): void {
+    if (this.#left-- <= 0) throw new WireError(`more than ${MAX_ENTRIES} entries in one load report`);
+  }
+}
+
+function readCluster(reader: WireReader, count: EntryCount): ClusterLoad {
+  count.add();
+  let cluster = "";
+  let service = "";
+  let intervalMs = 0;
+  let dropped = 0;
+  const droppedBy: { category: string; count: number }[] = [];
+  const localities: LocalityLoad[] = [];
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    switch (tag) {
+      case lengthTag(1):
+        cluster = reader.string();
+        break;
+      case lengthTag(2):
+        localities.push(readLocalityLoad(reader.message(), count));
+        break;
+      case varintTag(3):
+        dropped = counted(reader);
+        break;
+      case lengthTag(4):
+        intervalMs = readMilliseconds(reader.message());
+        break;
+      case lengthTag(5):
+        count.add();
+        droppedBy.push(readDropped(reader.message()));
+        break;
+      case lengthTag(6):
+        service = reader.string();
+        break;
+      default:
+        reader.skip(tag);
+    }
+  }
+  return { cluster, service, intervalMs, dropped, droppedBy, localities };
+}
+
+function readDropped(reader: WireReader): { category: string; count: number } {
+  let category = "";
+  let count = 0;
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === lengthTag(1)) category = reader.string();
+    else if (tag === varintTag(2)) count = counted(reader);
+    else reader.skip(tag);
+  }
+  return { category, count };
+}
+
+/** Numbers of an `UpstreamLocalityStats`, by their field. */
+const localityCounts: ReadonlyMap<number, keyof LocalityLoad & keyof typeof noCounts> = new Map([
+  [varintTag(2), "succeeded"],
+  [varintTag(3), "inProgress"],
+  [varintTag(4), "failed"],
+  [varintTag(6), "priority"],
+  [varintTag(8), "issued"],
+  [varintTag(9), "activeConnections"],
+  [varintTag(10), "newConnections"],
+  [varintTag(11), "failedConnections"],
+]);
+const noCounts = {
+  succeeded: 0,
+  failed: 0,
+  issued: 0,
+  inProgress: 0,
+  priority: 0,
+  activeConnections: 0,
+  newConnections: 0,
+  failedConnections: 0,
+};
+/** Metrics that v3 has fields for. */
+const namedMetrics: ReadonlyMap<number, string> = new Map([
+  [lengthTag(12), "cpu_utilization"],
+  [lengthTag(13), "mem_utilization"],
+  [lengthTag(14), "application_utilization"],
+]);
+
+function readLocalityLoad(reader: WireReader, count: EntryCount): LocalityLoad {
+  count.add();
+  const counts = { ...noCounts };
+  let locality: LocalityLoad["locality"] = { region: "", zone: "", subZone: "" };
+  const metrics: LoadMetric[] = [];
+  const endpoints: EndpointLoad[] = [];
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    const counter = localityCounts.get(tag);
+    const metric = namedMetrics.get(tag);
+    if (counter !== undefined) counts[counter] = counted(reader);
+    else if (metric !== undefined) {
+      count.add();
+      metrics.push({ ...readMetric(reader.message(), unnamedMetric), name: metric });
+    } else if (tag === lengthTag(1)) locality = readLocality(reader.message()) ?? locality;
+    else if (tag === lengthTag(5)) {
+      count.add();
+      metrics.push(readMetric(reader.message(), namedMetric));
+    } else if (tag === lengthTag(7)) {
+      count.add();
+      endpoints.push(readEndpoint(reader.message()));
+    } else reader.skip(tag);
+  }
+  return { ...counts, locality, metrics, endpoints };
+}
+
+/** Fields of `EndpointLoadMetricStats` and of `UnnamedEndpointLoadMetricStats`. */
+const namedMetric = { name: lengthTag(1), requests: varintTag(2), total: fixed64Tag(3) };
+const unnamedMetric = { name: undefined, requests: varintTag(1), total: fixed64Tag(2) };
+
+function readMetric(reader: WireReader, tags: typeof namedMetric | typeof unnamedMetric): LoadMetric {
+  let name = "";
+  let requests = 0;
+  let total = 0;
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === tags.name) name = reader.string();
+    else if (tag === tags.requests) requests = counted(reader);
+    else if (tag === tags.total) total = finite(reader.double());
+    else reader.skip(tag);
+  }
+  return { name, requests, total };
+}
+
+function readEndpoint(reader: WireReader): EndpointLoad {
+  const counts = { succeeded: 0, failed: 0, issued: 0, inProgress: 0 };
+  let address = "";
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === lengthTag(1)) address = readAddress(reader.message());
+    else if (tag === varintTag(2)) counts.succeeded = counted(reader);
+    else if (tag === varintTag(3)) counts.inProgress = counted(reader);
+    else if (tag === varintTag(4)) counts.failed = counted(reader);
+    else if (tag === varintTag(7)) counts.issued = counted(reader);
+    else reader.skip(tag);
+  }
+  return { ...counts, address };
+}
+
+/** A socket address as `host:port`, a pipe as its path, any other as nothing. */
+function readAddress(reader: WireReader): string {
+  let address = "";
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === lengthTag(1)) address = readSocketAddress(reader.message());
+    else if (tag === lengthTag(2)) address = readPipe(reader.message());
+    else reader.skip(tag);
+  }
+  return address;
+}
+
+function readSocketAddress(reader: WireReader): string {
+  let host = "";
+  let port = 0;
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === lengthTag(2)) host = reader.string();
+    else if (tag === varintTag(3)) port = reader.uint32();
+    else reader.skip(tag);
+  }
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function readPipe(reader: WireReader): string {
+  let path = "";
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === lengthTag(1)) path = reader.string();
+    else reader.skip(tag);
+  }
+  return path;
+}
+
+/** A `Duration`; one that is negative, or longer than a day, is none. */
+function readMilliseconds(reader: WireReader): number {
+  let milliseconds = 0;
+  while (reader.hasMore) {
+    const tag = reader.tag();
+    if (tag === varintTag(1)) milliseconds += reader.int64() * 1000;
+    else if (tag === varintTag(2)) milliseconds += reader.int32() / 1_000_000;
+    else reader.skip(tag);
+  }
+  return milliseconds > 0 && milliseconds <= LONGEST_INTERVAL_MS ? milliseconds : 0;
+}
+
+const LONGEST_INTERVAL_MS = 86_400_000;
+
+/** A uint64; what no client can have counted is nothing. */
+function counted(reader: WireReader): number {
+  const value = reader.int64();
+  return value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : 0;
+}
+
+function finite(value: number): number {
+  return Number.isFinite(value) ? value : 0;
+}
+
+/** The message that tells a client what to report. */
+export function encodeLoadRequest({ clusters, sendAllClusters, intervalMs, endpoints }: LoadRequest): Uint8Array {
+  return new WireWriter()
+    .strings(1, clusters)
+    .message(2, (duration) => {
+      duration.integer(1, Math.floor(intervalMs / 1000)).integer(2, (intervalMs % 1000) * 1_000_000);
+    })
+    .bool(3, endpoints)
+    .bool(4, sendAllClusters)
+    .finish();
+}

@@ -1,0 +1,157 @@
+import { dialectFor } from "../dialect/presets.ts";
+import { anonymousNode, type Node } from "../node/node.ts";
+import type { Peer } from "../node/placement.ts";
+import type { LoadReport, LoadRequest } from "./load-report.ts";
+import { type ClusterSums, type LoadLimits, LoadSums, type ReporterId } from "./load-sums.ts";
+
+/** The client feature without which `send_all_clusters` means nothing (S-LRS-03). */
+const SEND_ALL_CLUSTERS = "envoy.lrs.supports_send_all_clusters";
+/** A client that is told no interval reports without a pause (client-behaviours H8). */
+const SHORTEST_INTERVAL_MS = 1_000;
+
+/** What clients are to report. */
+export interface LoadReportSettings {
+  /** How often, in milliseconds; at least a second. */
+  readonly intervalMs: number;
+  /** Clusters by name; `all` that a client has. */
+  readonly clusters: readonly string[] | "all";
+  /** Also for each endpoint. */
+  readonly endpoints: boolean;
+}
+
+/** All that can happen to load reports. */
+export type LoadEvent =
+  | { readonly kind: "reporter-opened"; readonly reporter: ReporterId; readonly peer: Peer; readonly at: number }
+  /** The first one names the node and asks what is to be reported. */
+  | {
+      readonly kind: "report-received";
+      readonly reporter: ReporterId;
+      readonly report: LoadReport;
+      readonly at: number;
+    }
+  | { readonly kind: "reporter-closed"; readonly reporter: ReporterId }
+  | { readonly kind: "settings-changed"; readonly settings: LoadReportSettings };
+
+/** All that load reports can ask for. */
+export type LoadEffect = {
+  /** Tells a client what to report from now on. */
+  readonly kind: "ask";
+  readonly reporter: ReporterId;
+  readonly request: LoadRequest;
+};
+
+/** A client that reports. Times are in milliseconds. */
+export interface ReporterState {
+  readonly reporter: ReporterId;
+  readonly peer: Peer;
+  /** Undefined before its first report. */
+  readonly node: Node | undefined;
+  readonly asked: LoadRequest | undefined;
+  readonly reports: number;
+  readonly openedAt: number;
+  readonly lastAt: number | undefined;
+}
+
+export interface LoadReportsOptions {
+  readonly settings: LoadReportSettings;
+  readonly limits: LoadLimits;
+  /** The names of the clusters of a node: asked of clients that cannot be asked for all they have. */
+  clustersOf(node: Node, peer: Peer): readonly string[];
+}
+
+type Reporter = { -readonly [K in keyof ReporterState]: ReporterState[K] };
+
+/** What clients report of their load, and what they are asked for: an event in, effects out (5.6). Time comes in events. */
+export class LoadReports {
+  readonly #options: LoadReportsOptions;
+  readonly #sums: LoadSums;
+  readonly #reporters = new Map<ReporterId, Reporter>();
+  #settings: LoadReportSettings;
+
+  constructor(options: LoadReportsOptions) {
+    this.#options = options;
+    this.#settings = options.settings;
+    this.#sums = new LoadSums(options.limits);
+  }
+
+  get settings(): LoadReportSettings {
+    return this.#settings;
+  }
+
+  get reporters(): Iterable<ReporterState> {
+    return this.#reporters.values();
+  }
+
+  get reporterCount(): number {
+    return this.#reporters.size;
+  }
+
+  get clusters(): Iterable<ClusterSums> {
+    return this.#sums.clusters;
+  }
+
+  /** How many entries of reports were left out for want of room. */
+  get leftOut(): number {
+    return this.#sums.leftOut;
+  }
+
+  on(event: LoadEvent): readonly LoadEffect[] {
+    switch (event.kind) {
+      case "reporter-opened":
+        this.#open(event);
+        return [];
+      case "report-received":
+        return this.#receive(event);
+      case "reporter-closed":
+        this.#reporters.delete(event.reporter);
+        this.#sums.forget(event.reporter);
+        return [];
+      case "settings-changed":
+        this.#settings = event.settings;
+        return [...this.#reporters.values()].flatMap((reporter) =>
+          reporter.node === undefined ? [] : this.#ask(reporter, reporter.node),
+        );
+      default:
+        return event satisfies never;
+    }
+  }
+
+  #open({ reporter, peer, at }: Extract<LoadEvent, { kind: "reporter-opened" }>): void {
+    const nothingYet = { node: undefined, asked: undefined, reports: 0, lastAt: undefined };
+    this.#reporters.set(reporter, { reporter, peer, openedAt: at, ...nothingYet });
+  }
+
+  #receive({ reporter: id, report, at }: Extract<LoadEvent, { kind: "report-received" }>): readonly LoadEffect[] {
+    const reporter = this.#reporters.get(id);
+    if (reporter === undefined) return [];
+    const isFirst = reporter.node === undefined;
+    // Later reports may leave the node out, or repeat it.
+    reporter.node ??= report.node ?? anonymousNode;
+    reporter.reports++;
+    const sinceMs = at - (reporter.lastAt ?? reporter.openedAt);
+    reporter.lastAt = at;
+    const { clusters } = this.#settings;
+    const wanted = clusters === "all" ? undefined : new Set(clusters);
+    const loads = report.clusters
+      .filter(({ cluster }) => wanted === undefined || wanted.has(cluster))
+      .map((load) => (load.intervalMs > 0 ? load : { ...load, intervalMs: sinceMs }));
+    this.#sums.add(id, loads, at);
+    return isFirst ? this.#ask(reporter, reporter.node) : [];
+  }
+
+  #ask(reporter: Reporter, node: Node): readonly LoadEffect[] {
+    const request = this.#requestFor(node, reporter.peer);
+    reporter.asked = request;
+    return [{ kind: "ask", reporter: reporter.reporter, request }];
+  }
+
+  #requestFor(node: Node, peer: Peer): LoadRequest {
+    const { clusters, endpoints } = this.#settings;
+    const intervalMs = Math.max(SHORTEST_INTERVAL_MS, this.#settings.intervalMs);
+    const mayAskForAll = node.clientFeatures.includes(SEND_ALL_CLUSTERS);
+    const { lrsIgnoresFirstCluster } = dialectFor(node);
+    const sendAllClusters = mayAskForAll && (clusters === "all" || lrsIgnoresFirstCluster);
+    const named = clusters === "all" ? this.#options.clustersOf(node, peer) : clusters;
+    return { clusters: sendAllClusters ? [] : named, sendAllClusters, intervalMs, endpoints };
+  }
+}

@@ -1,0 +1,296 @@
+import type { ClusterLoad, Locality, LocalityLoad } from "./load-report.ts";
+
+/** Numbers a reporter; given by the shell, never used again. */
+export type ReporterId = number;
+
+/** The sums of one cluster (S-LRS-06). */
+export interface ClusterSums {
+  readonly cluster: string;
+  readonly service: string;
+  readonly dropped: number;
+  readonly droppedBy: ReadonlyMap<string, number>;
+  readonly localities: readonly LocalitySums[];
+  /** When it was last reported, in milliseconds. */
+  readonly lastAt: number;
+}
+
+/** The sums of one locality and priority of a cluster; what is in progress is that of the newest report of each reporter. */
+export interface LocalitySums {
+  readonly locality: Locality;
+  readonly priority: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly issued: number;
+  readonly newConnections: number;
+  readonly failedConnections: number;
+  readonly inProgress: number;
+  readonly activeConnections: number;
+  /** Requests issued in a second, in the newest interval of each reporter. */
+  readonly requestsPerSecond: number;
+  readonly reporters: number;
+  readonly metrics: ReadonlyMap<string, { readonly requests: number; readonly total: number }>;
+  readonly endpoints: ReadonlyMap<string, EndpointSums>;
+  readonly lastAt: number;
+}
+
+export interface EndpointSums {
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly issued: number;
+}
+
+/** What one reporter last said of a locality. */
+interface Standing {
+  readonly inProgress: number;
+  readonly activeConnections: number;
+  readonly requestsPerSecond: number;
+}
+
+/** How much is kept. What goes beyond it is counted and left out. */
+export interface LoadLimits {
+  /** Localities, endpoints, metrics and categories of drops that are told apart, over all clusters. */
+  readonly maxEntries: number;
+  /** What reporters last said of localities, over all reporters. */
+  readonly maxStandings: number;
+}
+
+const LONGEST_NAME = 512;
+/** When there is no room, so much of it is made at once. */
+const SHARE_FREED = 0.1;
+
+class LocalityEntry implements LocalitySums {
+  readonly locality: Locality;
+  readonly priority: number;
+  succeeded = 0;
+  failed = 0;
+  issued = 0;
+  newConnections = 0;
+  failedConnections = 0;
+  lastAt = 0;
+  readonly metrics = new Map<string, { requests: number; total: number }>();
+  readonly endpoints = new Map<string, { succeeded: number; failed: number; issued: number }>();
+  readonly standings = new Map<ReporterId, Standing>();
+
+  constructor({ locality, priority }: LocalityLoad) {
+    this.locality = locality;
+    this.priority = priority;
+  }
+
+  get reporters(): number {
+    return this.standings.size;
+  }
+
+  get inProgress(): number {
+    return this.#sum("inProgress");
+  }
+
+  get activeConnections(): number {
+    return this.#sum("activeConnections");
+  }
+
+  get requestsPerSecond(): number {
+    return this.#sum("requestsPerSecond");
+  }
+
+  /** How many of the entries it takes. */
+  get size(): number {
+    return 1 + this.metrics.size + this.endpoints.size;
+  }
+
+  #sum(key: keyof Standing): number {
+    let sum = 0;
+    for (const standing of this.standings.values()) sum += standing[key];
+    return sum;
+  }
+}
+
+class ClusterEntry {
+  readonly cluster: string;
+  readonly service: string;
+  dropped = 0;
+  lastAt: number;
+  readonly droppedBy = new Map<string, number>();
+  readonly entries = new Map<string, LocalityEntry>();
+
+  constructor({ cluster, service }: ClusterLoad, at: number) {
+    this.cluster = cluster;
+    this.service = service;
+    this.lastAt = at;
+  }
+
+  get localities(): readonly LocalitySums[] {
+    return [...this.entries.values()];
+  }
+
+  get size(): number {
+    let size = 1 + this.droppedBy.size;
+    for (const entry of this.entries.values()) size += entry.size;
+    return size;
+  }
+}
+
+/** Adds up what clients report, within bounds. */
+export class LoadSums {
+  readonly #limits: LoadLimits;
+  readonly #clusters = new Map<string, ClusterEntry>();
+  readonly #standingsOf = new Map<ReporterId, Set<LocalityEntry>>();
+  #entries = 0;
+  #standings = 0;
+  #leftOut = 0;
+
+  constructor(limits: LoadLimits) {
+    this.#limits = limits;
+  }
+
+  get clusters(): Iterable<ClusterSums> {
+    return this.#clusters.values();
+  }
+
+  /** How many entries of reports were left out for want of room. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  /** Adds one report. What the reporter said before of localities that it says nothing of now is over. */
+  add(reporter: ReporterId, clusters: readonly ClusterLoad[], at: number): void {
+    const before = this.#standingsOf.get(reporter) ?? new Set();
+    const now = new Set<LocalityEntry>();
+    for (const load of clusters) this.#addCluster(reporter, load, now, at);
+    for (const entry of before) if (!now.has(entry)) this.#withdraw(reporter, entry);
+    if (now.size === 0) this.#standingsOf.delete(reporter);
+    else this.#standingsOf.set(reporter, now);
+  }
+
+  /** What is in progress with a reporter that is gone is not known any more. */
+  forget(reporter: ReporterId): void {
+    for (const entry of this.#standingsOf.get(reporter) ?? []) this.#withdraw(reporter, entry);
+    this.#standingsOf.delete(reporter);
+  }
+
+  #withdraw(reporter: ReporterId, entry: LocalityEntry): void {
+    if (entry.standings.delete(reporter)) this.#standings--;
+  }
+
+  #addCluster(reporter: ReporterId, load: ClusterLoad, standing: Set<LocalityEntry>, at: number): void {
+    const cluster = this.#clusterOf(load, at);
+    if (cluster === undefined) return;
+    cluster.lastAt = at;
+    cluster.dropped += load.dropped;
+    for (const { category, count } of load.droppedBy) {
+      if (this.#hasRoom(cluster.droppedBy, category)) {
+        cluster.droppedBy.set(category, (cluster.droppedBy.get(category) ?? 0) + count);
+      }
+    }
+    for (const locality of load.localities) {
+      const entry = this.#localityOf(cluster, locality);
+      if (entry === undefined) continue;
+      this.#addLocality(entry, locality, at);
+      const isAgain = standing.has(entry);
+      if (this.#stand(reporter, entry, standingOf(locality, load.intervalMs), isAgain)) standing.add(entry);
+    }
+  }
+
+  #addLocality(entry: LocalityEntry, load: LocalityLoad, at: number): void {
+    entry.lastAt = at;
+    entry.succeeded += load.succeeded;
+    entry.failed += load.failed;
+    entry.issued += load.issued;
+    entry.newConnections += load.newConnections;
+    entry.failedConnections += load.failedConnections;
+    for (const { name, requests, total } of load.metrics) {
+      if (!this.#hasRoom(entry.metrics, name)) continue;
+      const sum = entry.metrics.get(name) ?? { requests: 0, total: 0 };
+      entry.metrics.set(name, { requests: sum.requests + requests, total: sum.total + total });
+    }
+    for (const { address, succeeded, failed, issued } of load.endpoints) {
+      if (!this.#hasRoom(entry.endpoints, address)) continue;
+      const sum = entry.endpoints.get(address) ?? { succeeded: 0, failed: 0, issued: 0 };
+      entry.endpoints.set(address, {
+        succeeded: sum.succeeded + succeeded,
+        failed: sum.failed + failed,
+        issued: sum.issued + issued,
+      });
+    }
+  }
+
+  /** A client may speak of one locality twice in a report. */
+  #stand(reporter: ReporterId, entry: LocalityEntry, standing: Standing, isAgain: boolean): boolean {
+    const known = entry.standings.get(reporter);
+    if (known === undefined && this.#standings >= this.#limits.maxStandings) {
+      this.#leftOut++;
+      return false;
+    }
+    if (known === undefined) this.#standings++;
+    entry.standings.set(reporter, isAgain && known !== undefined ? sumOf(known, standing) : standing);
+    return true;
+  }
+
+  #clusterOf(load: ClusterLoad, at: number): ClusterEntry | undefined {
+    const key = `${load.cluster}\n${load.service}`;
+    const known = this.#clusters.get(key);
+    if (known !== undefined) return known;
+    if (!this.#take(key)) return undefined;
+    const entry = new ClusterEntry(load, at);
+    this.#clusters.set(key, entry);
+    return entry;
+  }
+
+  #localityOf(cluster: ClusterEntry, load: LocalityLoad): LocalityEntry | undefined {
+    const { region, zone, subZone } = load.locality;
+    const key = `${region}\n${zone}\n${subZone}\n${load.priority}`;
+    const known = cluster.entries.get(key);
+    if (known !== undefined) return known;
+    if (!this.#take(key)) return undefined;
+    const entry = new LocalityEntry(load);
+    cluster.entries.set(key, entry);
+    return entry;
+  }
+
+  /** Whether there is an entry of that name, or room for one. */
+  #hasRoom(entries: ReadonlyMap<string, unknown>, name: string): boolean {
+    return entries.has(name) || this.#take(name);
+  }
+
+  /** Takes room for an entry of that name. */
+  #take(name: string): boolean {
+    if (this.#entries >= this.#limits.maxEntries) this.#makeRoom();
+    if (name.length <= LONGEST_NAME && this.#entries < this.#limits.maxEntries) {
+      this.#entries++;
+      return true;
+    }
+    this.#leftOut++;
+    return false;
+  }
+
+  /** Clusters that nobody reports any more go, the longest silent first; none of the report that is being added. */
+  #makeRoom(): void {
+    const newest = Math.max(...[...this.#clusters.values()].map(({ lastAt }) => lastAt));
+    const silent = [...this.#clusters]
+      .filter(([, { lastAt }]) => lastAt < newest)
+      .filter(([, { entries }]) => [...entries.values()].every(({ reporters }) => reporters === 0))
+      .sort(([, a], [, b]) => a.lastAt - b.lastAt);
+    const wanted = this.#limits.maxEntries * (1 - SHARE_FREED);
+    for (const [key, cluster] of silent) {
+      if (this.#entries <= wanted) return;
+      this.#clusters.delete(key);
+      this.#entries -= cluster.size;
+    }
+  }
+}
+
+function standingOf(
+  { inProgress, activeConnections, issued, succeeded, failed }: LocalityLoad,
+  intervalMs: number,
+): Standing {
+  // Old clients count what ended, and not what began.
+  const requests = issued > 0 ? issued : succeeded + failed;
+  return { inProgress, activeConnections, requestsPerSecond: intervalMs > 0 ? (requests * 1000) / intervalMs : 0 };
+}
+
+function sumOf(a: Standing, b: Standing): Standing {
+  return {
+    inProgress: a.inProgress + b.inProgress,
+    activeConnections: a.activeConnections + b.activeConnections,
+    requestsPerSecond: a.requestsPerSecond + b.requestsPerSecond,
+  };
+}

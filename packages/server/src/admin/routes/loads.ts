@@ -1,0 +1,85 @@
+import type { ClusterSums, LocalitySums, ReporterState } from "@xdskit/protocol";
+import { printable } from "../../observe/printable.ts";
+import type { LoadAnswer, LoadReporterAnswer } from "../answer.ts";
+import { type Describer, time } from "../describe.ts";
+import { page, pageParameters, type Route, type Step } from "../route.ts";
+
+/** What clients report of their load, by cluster (S-LRS-06). */
+export const loads: Route = {
+  path: "/api/v1/loads",
+  says: "load that clients report (LRS): requests by cluster, service and locality",
+  parameters: { cluster: "only this cluster", ...pageParameters },
+  answer: ({ view }, query) => {
+    const cluster = query.text("cluster");
+    function* steps(): Iterable<Step> {
+      for (const sums of view.loads().clusters) {
+        yield cluster === undefined || sums.cluster === cluster ? () => describeLoad(sums) : undefined;
+      }
+    }
+    return page(query, steps());
+  },
+};
+
+function describeLoad({ cluster, service, dropped, droppedBy, localities, lastAt }: ClusterSums): LoadAnswer {
+  return {
+    cluster,
+    ...(service !== "" && { service }),
+    dropped,
+    ...(droppedBy.size > 0 && { droppedBy: Object.fromEntries(droppedBy) }),
+    lastReportAt: new Date(lastAt).toISOString(),
+    localities: localities.map(describeLocality),
+  };
+}
+
+function describeLocality(at: LocalitySums): LoadAnswer["localities"][number] {
+  const { locality, priority, succeeded, failed, issued, inProgress, requestsPerSecond, reporters } = at;
+  return {
+    ...locality,
+    priority,
+    issued,
+    succeeded,
+    failed,
+    inProgress,
+    requestsPerSecond: Math.round(requestsPerSecond * 1000) / 1000,
+    reporters,
+    ...(at.newConnections + at.failedConnections + at.activeConnections > 0 && {
+      connections: { active: at.activeConnections, new: at.newConnections, failed: at.failedConnections },
+    }),
+    ...(at.metrics.size > 0 && { metrics: Object.fromEntries(at.metrics) }),
+    ...(at.endpoints.size > 0 && { endpoints: Object.fromEntries(at.endpoints) }),
+  };
+}
+
+/** Who reports, and what was asked for. */
+export const loadReporters: Route = {
+  path: "/api/v1/load-reporters",
+  says: "clients that report load, and what they are asked for",
+  parameters: { node: "only this node", ...pageParameters },
+  answer: ({ view, describe }, query) => {
+    const node = query.text("node");
+    function* steps(): Iterable<Step> {
+      for (const state of view.loads().reporters) {
+        yield node === undefined || state.node?.id === node ? () => describeReporter(state, describe) : undefined;
+      }
+    }
+    return page(query, steps());
+  },
+};
+
+function describeReporter(state: ReporterState, describe: Describer): LoadReporterAnswer {
+  const { peer, node, asked, reports, openedAt, lastAt } = state;
+  return {
+    peer: peer.address,
+    ...(node !== undefined && { node: describe.node({ ...node, id: printable(node.id, 200) }) }),
+    reports,
+    openedAt: new Date(openedAt).toISOString(),
+    ...time("lastReportAt", lastAt),
+    ...(asked !== undefined && {
+      asked: {
+        clusters: asked.sendAllClusters ? "all" : asked.clusters,
+        intervalMs: asked.intervalMs,
+        endpoints: asked.endpoints,
+      },
+    }),
+  };
+}

@@ -1,0 +1,152 @@
+import {
+  type ClusterSums,
+  type LoadEffect,
+  type LoadReport,
+  type LoadReportSettings,
+  LoadReports,
+  type LoadRequest,
+  type Node,
+  type Peer,
+  type ReporterId,
+  type ReporterState,
+  type Status,
+  statusCode,
+} from "@xdskit/protocol";
+import { XdsError } from "../error.ts";
+import type { ServerReport } from "../hub/port.ts";
+import type { LimitName, Limits } from "../options.ts";
+
+/** How many standings there is room for, for each entry: reporters tell of far fewer localities than there are. */
+const STANDINGS_PER_ENTRY = 100;
+/** What is left out for want of room is told once in this time. */
+const LEFT_OUT_TOLD_MS = 10_000;
+
+export interface LoadReportingOptions {
+  /** Undefined: reports are refused. */
+  readonly settings: LoadReportSettings | undefined;
+  readonly limits: Pick<Limits, "maxLoadReporters" | "maxLoadEntries">;
+  clustersOf(node: Node, peer: Peer): readonly string[];
+  report(report: ServerReport): void;
+  reportLimit(limit: LimitName, address: string, message: string): void;
+}
+
+/** A client that was let in: what it may be told, and how it ends. */
+interface Reporter {
+  readonly peer: Peer;
+  readonly ask: (request: LoadRequest) => void;
+  readonly openedAt: number;
+  node: Node | undefined;
+}
+
+/** What is known of load: by cluster, and who reports. */
+export interface LoadView {
+  /** Undefined: reports are refused. */
+  readonly settings: LoadReportSettings | undefined;
+  readonly clusters: Iterable<ClusterSums>;
+  readonly reporters: Iterable<ReporterState>;
+  readonly reporterCount: number;
+  /** Reports that were taken. */
+  readonly reports: number;
+  /** Entries of reports that were left out for want of room. */
+  readonly leftOut: number;
+}
+
+/** Owns the machine of load reports: gives it events and the time, performs what it asks for, tells telemetry. */
+export class LoadReporting {
+  readonly #options: LoadReportingOptions;
+  readonly #loads: LoadReports | undefined;
+  readonly #reporters = new Map<ReporterId, Reporter>();
+  #last: ReporterId = 0;
+  #reports = 0;
+  #leftOutToldAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: LoadReportingOptions) {
+    this.#options = options;
+    const { settings, limits } = options;
+    if (settings === undefined) return;
+    const maxEntries = limits.maxLoadEntries;
+    this.#loads = new LoadReports({
+      settings,
+      limits: { maxEntries, maxStandings: maxEntries * STANDINGS_PER_ENTRY },
+      clustersOf: (node, peer) => options.clustersOf(node, peer),
+    });
+  }
+
+  get view(): LoadView {
+    const loads = this.#loads;
+    return {
+      settings: loads?.settings,
+      clusters: loads?.clusters ?? [],
+      reporters: loads?.reporters ?? [],
+      reporterCount: this.#reporters.size,
+      reports: this.#reports,
+      leftOut: loads?.leftOut ?? 0,
+    };
+  }
+
+  /** Asks every client anew. Throws an `XdsError` (SERVER_STATE) where reports are refused. */
+  configure(changes: Partial<LoadReportSettings>): void {
+    const loads = this.#loads;
+    if (loads === undefined) throw new XdsError("SERVER_STATE", "expected a server that takes load reports");
+    this.#perform(loads.on({ kind: "settings-changed", settings: { ...loads.settings, ...changes } }));
+  }
+
+  /** A number for the reporter, or the status that refuses it. */
+  open(peer: Peer, ask: (request: LoadRequest) => void): ReporterId | Status {
+    if (this.#loads === undefined) return refused;
+    const { maxLoadReporters } = this.#options.limits;
+    if (this.#reporters.size >= maxLoadReporters) {
+      const message = `${maxLoadReporters} clients report their load, which is the limit (maxLoadReporters)`;
+      this.#options.reportLimit("maxLoadReporters", peer.address, message);
+      return { code: statusCode.RESOURCE_EXHAUSTED, message };
+    }
+    const reporter = ++this.#last;
+    const openedAt = Date.now();
+    this.#reporters.set(reporter, { peer, ask, openedAt, node: undefined });
+    this.#loads.on({ kind: "reporter-opened", reporter, peer, at: openedAt });
+    return reporter;
+  }
+
+  receive(id: ReporterId, report: LoadReport): void {
+    const reporter = this.#reporters.get(id);
+    if (reporter === undefined || this.#loads === undefined) return;
+    const { peer } = reporter;
+    const leftOutBefore = this.#loads.leftOut;
+    const at = Date.now();
+    const effects = this.#loads.on({ kind: "report-received", reporter: id, report, at });
+    this.#reports++;
+    if (reporter.node === undefined && report.node !== undefined) {
+      reporter.node = report.node;
+      this.#options.report({ kind: "load-reporter-opened", reporter: id, peer, node: report.node });
+    }
+    this.#options.report({ kind: "load-reported", reporter: id, peer, node: reporter.node, report });
+    this.#perform(effects);
+    if (this.#loads.leftOut > leftOutBefore) this.#tellLeftOut(peer, at);
+  }
+
+  close(id: ReporterId): void {
+    const reporter = this.#reporters.get(id);
+    if (reporter === undefined) return;
+    this.#reporters.delete(id);
+    this.#loads?.on({ kind: "reporter-closed", reporter: id });
+    const { peer, node, openedAt } = reporter;
+    this.#options.report({ kind: "load-reporter-closed", reporter: id, peer, node, ageMs: Date.now() - openedAt });
+  }
+
+  #perform(effects: readonly LoadEffect[]): void {
+    for (const { reporter, request } of effects) this.#reporters.get(reporter)?.ask(request);
+  }
+
+  #tellLeftOut(peer: Peer, at: number): void {
+    if (at - this.#leftOutToldAt < LEFT_OUT_TOLD_MS) return;
+    this.#leftOutToldAt = at;
+    const { maxLoadEntries } = this.#options.limits;
+    const message = `there is no room for all that clients report: ${maxLoadEntries} entries, or names that are too long (maxLoadEntries)`;
+    this.#options.reportLimit("maxLoadEntries", peer.address, message);
+  }
+}
+
+const refused: Status = {
+  code: statusCode.UNIMPLEMENTED,
+  message: "load reports are not taken here (load-reports.interval)",
+};

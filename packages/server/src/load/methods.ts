@@ -1,0 +1,56 @@
+import { createLoadReportReader, encodeLoadRequest, type LoadReportReader, WireError } from "@xdskit/envoy-api";
+import { type LoadReport, type Status, statusCode } from "@xdskit/protocol";
+import type { GrpcCall } from "../transport/grpc/call.ts";
+import type { Dismiss, GrpcMethod, MethodPorts } from "../transport/grpc/method.ts";
+import type { LoadReporting } from "./load-reporting.ts";
+
+/** `StreamLoadStats` of both versions. */
+export function loadReportMethods(loads: LoadReporting): ReadonlyMap<string, GrpcMethod> {
+  const method: GrpcMethod = (call, ports) => serve(call, ports, loads);
+  return new Map(
+    ["v2", "v3"].map((version) => [
+      `/envoy.service.load_stats.${version}.LoadReportingService/StreamLoadStats`,
+      method,
+    ]),
+  );
+}
+
+function serve(call: GrpcCall, { hub, peer }: MethodPorts, loads: LoadReporting): Dismiss {
+  const reporter = loads.open(peer, (request) => void call.send(encodeLoadRequest(request)));
+  if (typeof reporter !== "number") {
+    call.end(reporter);
+    return () => undefined;
+  }
+  const reader = createLoadReportReader();
+  const unwatch = hub.readiness.watch(() => {
+    if (hub.readiness.state === "draining") call.end(draining);
+  });
+  call.accept({
+    onMessage: (bytes) => {
+      const report = read(reader, bytes);
+      if ("code" in report) call.end(report);
+      else loads.receive(reporter, report);
+    },
+    onHalfClose: () => call.end({ code: statusCode.OK, message: "" }),
+    onFailure: (status, reason) => {
+      if (reason === "limit") hub.reportLimit("maxRequestBytes", peer.address, status.message);
+      call.end(status);
+    },
+    onClose: () => {
+      unwatch();
+      loads.close(reporter);
+    },
+  });
+  return (status) => call.end(status);
+}
+
+function read(reader: LoadReportReader, bytes: Uint8Array): LoadReport | Status {
+  try {
+    return reader.read(bytes);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return { code: statusCode.INVALID_ARGUMENT, message: `not a load report: ${error.message}` };
+  }
+}
+
+const draining: Status = { code: statusCode.UNAVAILABLE, message: "this server is shutting down; connect anew" };

@@ -1,0 +1,111 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { HealthChecker, HealthDiscovery } from "../../src/index.ts";
+import { decoded, encoded } from "../support/messages.ts";
+import { type RawCall, until, within } from "../support/raw-peer.ts";
+import { startWorld, type World } from "../support/test-server.ts";
+
+const MESSAGE = "envoy.service.health.v3.HealthCheckRequestOrEndpointHealthResponse";
+const SPECIFIER = "envoy.service.health.v3.HealthCheckSpecifier";
+const V2 = "/envoy.service.discovery.v2.HealthDiscoveryService";
+const V3 = "/envoy.service.health.v3.HealthDiscoveryService";
+
+let world: World;
+afterEach(() => world.close());
+
+const specifier = (interval: string): object => ({ clusterHealthChecks: [{ clusterName: "a" }], interval });
+const address = { socketAddress: { address: "10.0.0.1", portValue: 80 } };
+const found = {
+  clusterEndpointsHealth: [
+    {
+      clusterName: "a",
+      localityEndpointsHealth: [{ endpointsHealth: [{ endpoint: { address }, healthStatus: "UNHEALTHY" }] }],
+    },
+  ],
+};
+
+class Program implements HealthDiscovery {
+  readonly heard: unknown[] = [];
+  interval = "1s";
+
+  specifierFor({ node, protocols }: HealthChecker): unknown {
+    if (node.id === "bad") throw new Error("boom");
+    return protocols.includes("HTTP") ? specifier(this.interval) : undefined;
+  }
+
+  onHealth(health: unknown, checker: HealthChecker | undefined): void {
+    this.heard.push([checker?.node.id, health]);
+  }
+}
+
+async function open(path: string): Promise<RawCall> {
+  return (await world.connect()).open(path);
+}
+
+function offer(call: RawCall, id: string, protocols: readonly string[] = ["HTTP", "TCP"]): void {
+  const healthCheckRequest = { node: { id }, capability: { healthCheckProtocols: protocols } };
+  call.send(encoded(MESSAGE, { healthCheckRequest }));
+}
+
+function tell(call: RawCall): void {
+  call.send(encoded(MESSAGE, { endpointHealthResponse: found }));
+}
+
+describe.each([
+  ["v2", V2],
+  ["v3", V3],
+])("health discovery of %s", (_, service) => {
+  test("B-HDS-01 a client offers itself, is told what to check, tells what it found, and is told what changed", async () => {
+    const program = new Program();
+    world = await startWorld({ healthDiscovery: program });
+    const call = await open(`${service}/StreamHealthCheck`);
+    offer(call, "checker");
+    expect(decoded(SPECIFIER, await call.next())).toEqual(specifier("1s"));
+    tell(call);
+    await until("it was heard", () => program.heard.length === 1);
+    expect(program.heard).toMatchObject([["checker", found]]);
+    program.interval = "5s";
+    tell(call);
+    expect(decoded(SPECIFIER, await call.next())).toEqual(specifier("5s"));
+    expect(call.waiting).toBe(0);
+    call.end();
+    expect(await within("the status", call.status)).toEqual({ code: 0, message: "" });
+  });
+
+  test("is fetched, too", async () => {
+    world = await startWorld({ healthDiscovery: new Program() });
+    const call = await open(`${service}/FetchHealthCheck`);
+    offer(call, "checker");
+    call.end();
+    expect(decoded(SPECIFIER, await call.next())).toEqual(specifier("1s"));
+  });
+
+  test("is not served unless it is chosen", async () => {
+    world = await startWorld();
+    const call = await open(`${service}/StreamHealthCheck`);
+    expect(await within("the status", call.status)).toMatchObject({ code: 12 });
+  });
+});
+
+describe("a health check client", () => {
+  test("that is not wanted, says nothing, or meets a program that throws, is sent away, and no other", async () => {
+    const failures: unknown[] = [];
+    world = await startWorld({ healthDiscovery: new Program() });
+    world.server.on("listener-failed", ({ event, error }) => failures.push([event, String(error)]));
+    const good = await open(`${V3}/StreamHealthCheck`);
+    offer(good, "good");
+    await good.next();
+    const unwanted = await open(`${V3}/StreamHealthCheck`);
+    offer(unwanted, "unwanted", ["REDIS"]);
+    const silent = await open(`${V3}/StreamHealthCheck`);
+    silent.send(new Uint8Array());
+    const malformed = await open(`${V3}/StreamHealthCheck`);
+    malformed.send(Buffer.from([0x0a, 0x09]));
+    const bad = await open(`${V3}/StreamHealthCheck`);
+    offer(bad, "bad");
+    const codes = await Promise.all([unwanted, silent, malformed, bad].map(({ status }) => within("a status", status)));
+    expect(codes.map(({ code }) => code)).toEqual([7, 3, 3, 2]);
+    expect(failures).toEqual([["health-discovery", "Error: boom"]]);
+    offer(good, "good");
+    expect(decoded(SPECIFIER, await good.next())).toEqual(specifier("1s"));
+  });
+});
