@@ -6,6 +6,8 @@ export type XdsErrorCode =
   | "LISTEN_FAILED"
   /** A certificate, key or authority cannot be read or does not fit; `cause` says why. */
   | "TLS_INVALID"
+  /** A transaction would leave a name with variants of which some client could be meant to have two; `problems` names each. */
+  | "VARIANTS_AMBIGUOUS"
   /** The server was started twice, or used after it was closed. */
   | "SERVER_STATE";
 
