@@ -106,6 +106,10 @@ export interface Request {
   /** Delta. */
   readonly subscribe?: readonly string[];
   readonly unsubscribe?: readonly string[];
+  /** Names with parameters, `a {env=prod}`, or with none, `a {}`: in State of the World beside the names, in delta subscribed. */
+  readonly locators?: readonly string[];
+  /** Delta. */
+  readonly unsubscribeLocators?: readonly string[];
   /** Delta: `a@1` under the version that this content was sent with before; `a=x` under version x. */
   readonly initial?: readonly string[];
   /** Accepts the newest response of the type on the stream, or the one named. */
@@ -133,8 +137,11 @@ export interface Expectation {
 export interface Response {
   readonly on?: string;
   readonly type?: TypeName;
-  /** `a@1`; with aliases `a@1 aka x, y`, with a ttl `a@1 for 3000 ms`. Order does not matter, number does. */
+  /**
+   * `a@1`; with aliases `a@1 aka x, y`, with a ttl `a@1 for 3000 ms`, a variant `a@1 [env = "prod"]`, with a cache control
+   * `a@1 not cached`, with metadata `a@1 with metadata x`. Order does not matter, number does. */
   readonly resources?: readonly string[];
+  /** Those of variants with their constraints: `a [env = "prod"]`. */
   readonly removed?: readonly string[];
   /** Names whose resource came without a body. */
   readonly missing?: readonly string[];

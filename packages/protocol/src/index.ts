@@ -83,5 +83,6 @@ export { InvariantError } from "./server/invariant-error.ts";
 export { Plane, type PlaneOptions } from "./server/plane.ts";
 export type { Remembered } from "./server/remembered.ts";
 export type { Wait } from "./server/wait.ts";
+export { type Ambiguity, findAmbiguity } from "./state/ambiguity.ts";
 export type { LayerState } from "./state/layer-set.ts";
 export type { Deletion, LayerChange, Transaction } from "./state/transaction.ts";

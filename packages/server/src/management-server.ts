@@ -59,6 +59,8 @@ export interface ManagementServer extends AsyncDisposable {
   /**
    * Makes the changes take effect whole, and returns the revision they got. The first commit, even an empty one, makes the
    * server ready. Clients are told in the slices of the event loop that follow. May be called before `start`.
+   * Throws an `XdsError` (VARIANTS_AMBIGUOUS), and changes nothing, if a name would have variants that some client could be
+   * meant to have two of (S-LOC-08).
    */
   commit(transaction: Transaction): number;
   /** Places every node anew. */

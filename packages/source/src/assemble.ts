@@ -1,5 +1,4 @@
-import type { Resource, TypeUrl } from "@xdskit/protocol";
-import { messageNameOf } from "@xdskit/protocol";
+import { findAmbiguity, messageNameOf, type Resource, shownName, type TypeUrl } from "@xdskit/protocol";
 import type { CrossProblem, DecodedResource, LayerFile, Origin } from "./file-content.ts";
 import { quote } from "./problem.ts";
 
@@ -74,7 +73,39 @@ function makeLayer(layer: string, files: readonly LayerFile[], before: MadeLayer
       resources.push(decoded.resource);
     }
   }
+  problems.push(...ambiguities(layer, resources, holders));
   return { files, resources, problems, shape: {} };
+}
+
+/** Names that several resources have, of which some client could be meant to have two (S-LOC-08). */
+function ambiguities(
+  layer: string,
+  resources: readonly Resource[],
+  holders: ReadonlyMap<TypeUrl, ReadonlyMap<string, Origin>>,
+): readonly CrossProblem[] {
+  const varied = new Map<string, Resource[]>();
+  const keyOf = ({ type, name, variant }: Resource): string => `${type} ${variant?.name ?? name}`;
+  for (const resource of resources) if (resource.variant !== undefined) varied.set(keyOf(resource), []);
+  if (varied.size === 0) return [];
+  for (const resource of resources) varied.get(keyOf(resource))?.push(resource);
+  return [...varied.values()].flatMap((together): readonly CrossProblem[] => {
+    const found = findAmbiguity(together);
+    const at = found && holders.get(found.second.type)?.get(found.second.name);
+    const related = found && holders.get(found.first.type)?.get(found.first.name);
+    if (found === undefined || at === undefined || related === undefined) return [];
+    const { type, name, variant } = found.second;
+    const what = `${messageNameOf(type)} ${quote(variant?.name ?? name)} in layer ${layer}`;
+    return [
+      {
+        code: "VARIANTS_AMBIGUOUS",
+        severity: "error",
+        message: `${what}: ${found.message}`,
+        hint: "constrain the same parameters in all of them, so that one at most fits each client",
+        at,
+        related,
+      },
+    ];
+  });
 }
 
 function sameShape(a: readonly Resource[], b: readonly Resource[]): boolean {
@@ -96,14 +127,14 @@ function alike(a: Resource, b: Resource | undefined): boolean {
 
 /** The place of a resource's name. */
 export function originOf(file: LayerFile, { resource, place }: DecodedResource): Origin {
-  return { file, place, text: resource.name };
+  return { file, place, text: resource.variant?.name ?? resource.name };
 }
 
 function duplicate(layer: string, { type, name }: Resource, first: Origin, second: Origin): CrossProblem {
   return {
     code: "RESOURCE_DUPLICATE",
     severity: "error",
-    message: `expected one ${messageNameOf(type)} named ${quote(name)} in layer ${layer}, got another`,
+    message: `expected one ${messageNameOf(type)} named ${quote(shownName(name))} in layer ${layer}, got another`,
     hint: "rename or remove one of them; groups/ and nodes/ may hold a different one for some of the nodes",
     at: second,
     related: first,

@@ -60,7 +60,8 @@ function changeOf(layer: string, before: readonly Resource[], after: readonly Re
 
 /** A new time to live is told although the version stays the same. */
 function differs(before: Resource, after: Resource): boolean {
-  return before.version !== after.version || before.ttlMs !== after.ttlMs || before.onDemand !== after.onDemand;
+  const isAsDemanded = before.onDemand === after.onDemand && before.variant?.onDemand === after.variant?.onDemand;
+  return before.version !== after.version || before.ttlMs !== after.ttlMs || !isAsDemanded;
 }
 
 function deletionOf({ type, name }: Resource): Deletion {

@@ -5,6 +5,7 @@ import {
   messageNameOf,
   type Reference,
   type Resource,
+  shownName,
   type TypeKind,
   type TypeUrl,
 } from "@xdskit/protocol";
@@ -50,7 +51,7 @@ export function checkReferences(files: readonly LayerFile[], api: EnvoyApi): rea
       }
       // An error is there for those who ask, whoever they are.
       if (decoded.resource.error !== undefined) continue;
-      if (survey.isUnused(decoded.resource.type, decoded.resource.name)) problems.push(unused(file, decoded));
+      if (survey.isUnused(decoded.resource.type, plainNameOf(decoded.resource))) problems.push(unused(file, decoded));
     }
   }
   return problems;
@@ -118,7 +119,8 @@ class Survey {
   }
 
   /** Its name, and the collection that others may refer to it by. */
-  #answeredBy({ type, name, onDemand }: Resource): readonly string[] {
+  #answeredBy({ type, variant, ...resource }: Resource): readonly string[] {
+    const { name, onDemand } = variant ?? resource;
     const collection = globOf(name) ?? (onDemand ? undefined : this.#api.traits(type)?.terms?.collectionOf(name));
     return collection === undefined ? [name] : [name, collection];
   }
@@ -129,6 +131,10 @@ class Survey {
     this.#kinds.set(type, kind);
     return kind;
   }
+}
+
+function plainNameOf({ name, variant }: Resource): string {
+  return variant?.name ?? name;
 }
 
 function addName(names: Map<TypeUrl, Set<string>>, type: TypeUrl, name: string): void {
@@ -144,7 +150,7 @@ function dangling(
   fetch: InitialFetch | undefined,
 ): CrossProblem {
   const wanted = shortNameOf(type);
-  const needs = `${shortNameOf(resource.type)} ${quote(resource.name)} needs ${wanted} ${quote(name)}`;
+  const needs = `${shortNameOf(resource.type)} ${quote(shownName(resource.name))} needs ${wanted} ${quote(name)}`;
   return {
     code: "REFERENCE_DANGLING",
     severity: "warning",
@@ -161,7 +167,7 @@ function baseless(
   { name }: Reference,
   fetch: InitialFetch | undefined,
 ): CrossProblem {
-  const whose = `${shortNameOf(resource.type)} ${quote(resource.name)}`;
+  const whose = `${shortNameOf(resource.type)} ${quote(shownName(resource.name))}`;
   const waits = fetch === undefined ? "" : `: an Envoy that starts ${waitsFor("one", fetch)}`;
   return {
     code: "ROUTE_BASE_HOSTS_MISSING",
@@ -181,7 +187,7 @@ function unused(file: LayerFile, decoded: DecodedResource): CrossProblem {
   return {
     code: "RESOURCE_UNUSED",
     severity: "warning",
-    message: `nothing refers to ${shortNameOf(type)} ${quote(name)}`,
+    message: `nothing refers to ${shortNameOf(type)} ${quote(shownName(name))}`,
     hint: "correct the name, remove it, or refer to it; a client's own bootstrap may do that too",
     at: originOf(file, decoded),
   };

@@ -6,6 +6,7 @@ import {
   messageNameOf,
   type Node,
   opaqueTraits,
+  shownName,
   type TtlStream,
   type TypeUrl,
 } from "@xdskit/protocol";
@@ -34,9 +35,9 @@ export function checkTtls(files: readonly LayerFile[], api: EnvoyApi): readonly 
       problems.push({
         code: "TTL_LEFT_OFF",
         severity: "warning",
-        message: `${message.slice(message.lastIndexOf(".") + 1)} ${quote(name)} has a ttl that is left off for ${clients}`,
+        message: `${message.slice(message.lastIndexOf(".") + 1)} ${quote(shownName(name))} has a ttl that is left off for ${clients}`,
         hint: "they are served it as one that does not expire; nothing is wrong if that will do",
-        at: { file, place, text: name },
+        at: { file, place, text: resource.variant?.name ?? name },
       });
     }
   }

@@ -1,5 +1,6 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import {
+  type Constraints,
   createResource,
   createResourceError,
   type ErrorDetail,
@@ -32,6 +33,12 @@ export interface DetailedResource {
   readonly cluster?: string;
   readonly aliases?: readonly string[];
   readonly onDemand?: boolean;
+  /** For whom it is, of several of its name. */
+  readonly when?: Constraints;
+  /** Proxies must not keep it. */
+  readonly doNotCache?: true;
+  /** A text in its metadata. */
+  readonly metadata?: string;
   /** Expires at the client after so many milliseconds, unless it is confirmed. */
   readonly ttl?: number;
   /** Printed instead of the digest of the content. */
@@ -52,6 +59,9 @@ export interface Content {
   readonly references: readonly Reference[];
   readonly aliases: readonly string[];
   readonly onDemand: boolean;
+  readonly when: Constraints | undefined;
+  readonly doNotCache: boolean;
+  readonly metadata: Uint8Array | undefined;
   readonly ttlMs: number | undefined;
   readonly version: string | undefined;
   /** It stands in place of a resource. */
@@ -72,6 +82,9 @@ export function contentOf(type: TypeName, spec: ResourceSpec): Content {
     references: referencesOf(name, details),
     aliases: details.aliases ?? [],
     onDemand: details.onDemand ?? false,
+    when: details.when,
+    doNotCache: details.doNotCache ?? false,
+    metadata: details.metadata === undefined ? undefined : metadataOf(details.metadata),
     ttlMs: details.ttl,
     version: details.version,
     error: details.error === undefined ? undefined : { code: details.error, message: label },
@@ -91,6 +104,9 @@ export function toResource(content: Content & { readonly url?: TypeUrl }): Resou
       aliases: content.aliases,
       references: content.references,
       onDemand: content.onDemand,
+      doNotCache: content.doNotCache,
+      ...(content.when === undefined ? {} : { constraints: content.when }),
+      ...(content.metadata === undefined ? {} : { metadata: content.metadata }),
       ...(content.ttlMs === undefined ? {} : { ttlMs: content.ttlMs }),
       ...(content.version === undefined ? {} : { version: content.version }),
     },
@@ -173,6 +189,21 @@ function configFrom(name: string | undefined): Field[] {
 function virtualHost(label: string, cluster: string | undefined, name = "host"): Uint8Array {
   const route = encodeFields([1, encodeFields([1, "/"])], [2, encodeFields([1, cluster ?? ""])]);
   return encodeFields([1, name], [2, label], ...(cluster === undefined ? [] : [[3, route] as const]));
+}
+
+const METADATA_BEFORE = "case ";
+
+/** A `core.v3.Metadata` with a text in it, and a field that nobody knows. */
+function metadataOf(text: string): Uint8Array {
+  const entry = encodeFields([1, "debug"], [2, structOf("note", `${METADATA_BEFORE}${text}`)]);
+  return encodeFields([1, entry], [999, text]);
+}
+
+/** The text in metadata of a case; undefined: something else came. */
+export function textInMetadata(bytes: Uint8Array): string | undefined {
+  const given = Buffer.from(bytes).toString("latin1");
+  const text = given.slice(given.lastIndexOf(METADATA_BEFORE) + METADATA_BEFORE.length).split(/[^ -~]/)[0];
+  return text !== undefined && Buffer.compare(bytes, metadataOf(text)) === 0 ? text : undefined;
 }
 
 function structOf(key: string, text: string): Uint8Array {

@@ -1,4 +1,4 @@
-import type { Node, Variant } from "@xdskit/protocol";
+import type { Constraints, Node, Variant } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
 import type { TypeName } from "../content/catalog.ts";
 import type { Content } from "../content/content.ts";
@@ -7,7 +7,11 @@ import type { Content } from "../content/content.ts";
 export interface Change {
   readonly layer: string;
   readonly puts: readonly Content[];
-  readonly deletes: readonly { readonly type: TypeName; readonly name: string }[];
+  readonly deletes: readonly {
+    readonly type: TypeName;
+    readonly name: string;
+    readonly constraints: Constraints | undefined;
+  }[];
   /** Versions printed for types. */
   readonly typeVersions: ReadonlyMap<TypeName, string>;
 }
@@ -27,6 +31,12 @@ export interface Opening {
   readonly server: string;
 }
 
+/** A name with parameters. */
+export interface PlainLocator {
+  readonly name: string;
+  readonly dynamicParameters: Readonly<Record<string, string>>;
+}
+
 /** A request with every symbol resolved. */
 export interface PlainRequest {
   readonly typeUrl: string;
@@ -36,7 +46,10 @@ export interface PlainRequest {
   /** State of the World. */
   readonly version: string;
   readonly names: readonly string[];
+  /** Beside the names, or beside what is subscribed. */
+  readonly locators: readonly PlainLocator[];
   /** Delta. */
+  readonly unsubscribeLocators: readonly PlainLocator[];
   readonly subscribe: readonly string[];
   readonly unsubscribe: readonly string[];
   readonly initial: readonly (readonly [name: string, version: string])[];
@@ -49,6 +62,7 @@ export interface PlainResponse {
   readonly version: string;
   readonly nonce: string;
   readonly resources: readonly PlainResource[];
+  /** Those of variants with their constraints. */
   readonly removed: readonly string[];
   /** `name code message` of each entry of `resource_errors`. */
   readonly errors: readonly string[];
@@ -63,6 +77,10 @@ export interface PlainResource {
   /** Undefined: the resource has no body. */
   readonly bytes: Uint8Array | undefined;
   readonly ttlMs?: number | undefined;
+  /** Of a variant, as people read them. */
+  readonly constraints?: string | undefined;
+  readonly doNotCache?: boolean;
+  readonly metadata?: Uint8Array | undefined;
 }
 
 /** What a player saw. */

@@ -1,16 +1,24 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import {
+  canonicalName,
+  constraintsOf,
   type DiscoveryRequest,
+  describeConstraints,
   type InitialVersions,
+  locatedTerm,
   noInitialVersions,
   type Peer,
   Plane,
   type PlaneEffect,
   type PlaneEvent,
   type PlaneOptions,
+  parseLocated,
   parseTypeUrl,
+  parseVariantKey,
   type Report,
+  type Resource,
   type StreamId,
+  shownName,
 } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
 import { traitsOf, urlOf } from "../content/catalog.ts";
@@ -20,6 +28,7 @@ import type {
   Driver,
   Observation,
   Opening,
+  PlainLocator,
   PlainRequest,
   PlainResource,
   PlainResponse,
@@ -248,30 +257,52 @@ function responseOf({ body, nonce }: Extract<PlaneEffect, { kind: "send" }>): Pl
   const isDelta = body.variant === "delta";
   const resources: PlainResource[] = [];
   for (const segment of body.segments) {
-    for (const { type, name, version, aliases, bytes, ttlMs: given } of segment.puts) {
-      const ttlMs = body.ttls === "told" ? given : undefined;
-      const isWrapped = isDelta || ttlMs !== undefined;
-      resources.push({
-        name: isWrapped ? name : undefined,
-        version: isDelta ? version : undefined,
-        aliases: isWrapped ? aliases : [],
-        typeUrl: type,
-        bytes,
-        ttlMs,
-      });
+    for (const put of segment.puts) {
+      const ttlMs = body.ttls === "told" ? put.ttlMs : undefined;
+      const isWrapped = isDelta || ttlMs !== undefined || put.variant !== undefined;
+      const { type: typeUrl, bytes } = put;
+      const version = isDelta ? put.version : undefined;
+      const around = isWrapped ? wrapperOf(put) : { name: undefined, aliases: [] };
+      resources.push({ ...around, version, typeUrl, bytes, ttlMs });
     }
-    for (const { name, version, ttlMs } of segment.heartbeats ?? []) {
+    for (const { name: key, version, ttlMs } of segment.heartbeats ?? []) {
+      const name = plainNameOf(key);
       resources.push({ name, version, aliases: [], typeUrl: body.type, bytes: undefined, ttlMs });
     }
     for (const name of segment.missing) {
       resources.push({ name, version: undefined, aliases: [], typeUrl: body.type, bytes: undefined });
     }
   }
-  const removed = body.segments.flatMap((segment) => segment.removed);
+  const removed = body.segments.flatMap((segment) => segment.removed.map(removedName));
   const errors = body.segments.flatMap((segment) =>
     (segment.errors ?? []).map(({ name, error }) => `${name} ${error?.code} ${error?.message}`),
   );
   return { variant: body.variant, typeUrl: body.type, version: body.version, nonce, resources, removed, errors };
+}
+
+function wrapperOf({ name, variant, aliases, doNotCache, metadata }: Resource): Partial<PlainResource> & {
+  readonly name: string;
+  readonly aliases: readonly string[];
+} {
+  const constraints = variant && describeConstraints(variant.constraints);
+  return { name: variant?.name ?? name, aliases, doNotCache, metadata, constraints };
+}
+
+function plainNameOf(key: string): string {
+  return parseVariantKey(key)?.name ?? key;
+}
+
+/** What has no constraints, or is asked for without parameters, goes by its name. */
+function removedName(text: string): string {
+  const located = parseLocated(text);
+  if (located === undefined) return shownName(text);
+  const { name, parameters } = located;
+  return parameters.size === 0 ? name : `${name} [${describeConstraints(constraintsOf(parameters))}]`;
+}
+
+function termOf({ name, dynamicParameters }: PlainLocator): string {
+  const parameters = new Map(Object.entries(dynamicParameters));
+  return parameters.size === 0 ? name : locatedTerm(canonicalName(name), parameters);
 }
 
 function readRequest({ opening, memory }: OpenStream, plain: PlainRequest): DiscoveryRequest {
@@ -281,12 +312,15 @@ function readRequest({ opening, memory }: OpenStream, plain: PlainRequest): Disc
     node: plain.node === undefined ? undefined : remembered(memory, "node", plain.node),
     nonce: plain.nonce === "" ? undefined : plain.nonce,
     error: plain.error,
+    ...(plain.locators.length + plain.unsubscribeLocators.length > 0 && { hasLocators: true as const }),
   };
   if (opening.variant === "sotw") {
     const versionInfo = plain.version === "" ? undefined : plain.version;
-    return { kind: "sotw", ...common, versionInfo, names: remembered(memory, `names ${type}`, plain.names) };
+    const named = [...plain.names, ...plain.locators.map(termOf)];
+    return { kind: "sotw", ...common, versionInfo, names: remembered(memory, `names ${type}`, named) };
   }
-  const { subscribe, unsubscribe } = plain;
+  const subscribe = [...plain.subscribe, ...plain.locators.map(termOf)];
+  const unsubscribe = [...plain.unsubscribe, ...plain.unsubscribeLocators.map(termOf)];
   return { kind: "delta", ...common, subscribe, unsubscribe, initialVersions: initialVersionsOf(plain.initial) };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Booking, Response } from "../case.ts";
 import { nameOfUrl, type TypeName, urlOf } from "../content/catalog.ts";
-import { type Content, contentOf, EMPTY } from "../content/content.ts";
+import { type Content, contentOf, EMPTY, textInMetadata } from "../content/content.ts";
 import type { BookingObservation, PlainResource, PlainResponse } from "./driver.ts";
 
 /** A response in the words of a case, so that it can be compared as a whole. */
@@ -98,6 +98,10 @@ export class Observed {
     const remarks: string[] = [];
     if (resource.typeUrl !== response.typeUrl) remarks.push(`of type ${nameOfUrl(resource.typeUrl)}`);
     if (resource.name !== undefined && !is.startsWith(`${resource.name}@`)) remarks.push(`named ${resource.name}`);
+    if (resource.constraints !== undefined) remarks.push(`[${resource.constraints}]`);
+    if (resource.doNotCache === true) remarks.push("not cached");
+    if (resource.metadata !== undefined)
+      remarks.push(`with metadata ${textInMetadata(resource.metadata) ?? "of somebody else"}`);
     if (resource.aliases.length > 0) remarks.push(`aka ${[...resource.aliases].sort().join(", ")}`);
     if (resource.ttlMs !== undefined) remarks.push(`for ${resource.ttlMs} ms`);
     if (resource.version !== undefined) remarks.push(...this.#oddVersion(resource.typeUrl, is, resource.version));

@@ -1,13 +1,16 @@
 import {
   type AnyMessage,
+  decodeConstraints,
   decodeDeltaResponse,
   decodeResource,
   decodeSotwResponse,
   encodeDeltaRequest,
   encodeSotwRequest,
   type ResourceErrorMessage,
+  type ResourceMessage,
+  type ResourceNameMessage,
 } from "@xdskit/envoy-api";
-import { formatTypeUrl } from "@xdskit/protocol";
+import { describeConstraints, formatTypeUrl } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
 import { pathOf } from "../content/catalog.ts";
 import { connectPeer, type WirePeer } from "../peer/connect-peer.ts";
@@ -227,12 +230,19 @@ function encode({ variant }: Opening, request: PlainRequest): Uint8Array {
     errorDetail: request.error,
   };
   if (variant === "sotw") {
-    return encodeSotwRequest({ ...common, versionInfo: request.version, resourceNames: request.names });
+    return encodeSotwRequest({
+      ...common,
+      versionInfo: request.version,
+      resourceNames: request.names,
+      resourceLocators: request.locators,
+    });
   }
   return encodeDeltaRequest({
     ...common,
     resourceNamesSubscribe: request.subscribe,
     resourceNamesUnsubscribe: request.unsubscribe,
+    resourceLocatorsSubscribe: request.locators,
+    resourceLocatorsUnsubscribe: request.unsubscribeLocators,
     initialResourceVersions: request.initial,
   });
 }
@@ -261,16 +271,9 @@ function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
     typeUrl,
     version: systemVersionInfo,
     nonce,
-    removed: removedResources,
+    removed: [...removedResources, ...response.removedResourceNames.map(describeName)],
     errors: resourceErrors.map(describeError),
-    resources: resources.map(({ name, version, aliases, resource, ttlMs }) => ({
-      name,
-      version,
-      aliases,
-      ttlMs,
-      typeUrl: resource?.typeUrl ?? typeUrl,
-      bytes: resource?.value,
-    })),
+    resources: resources.map((message) => ({ ...plainOf(message), typeUrl: message.resource?.typeUrl ?? typeUrl })),
   };
 }
 
@@ -281,13 +284,25 @@ function unwrap(any: AnyMessage): PlainResource {
   if (any.typeUrl !== WRAPPER) {
     return { name: undefined, version: undefined, aliases: [], typeUrl: any.typeUrl, bytes: any.value };
   }
-  const { name, version, aliases, resource, ttlMs } = decodeResource(any.value);
-  return {
-    name,
-    version: version === "" ? undefined : version,
-    aliases,
-    typeUrl: resource?.typeUrl ?? "",
-    bytes: resource?.value,
-    ttlMs,
-  };
+  const plain = plainOf(decodeResource(any.value));
+  return { ...plain, version: plain.version === "" ? undefined : plain.version };
+}
+
+/** A resource has its name in one place (S-LOC-05). */
+function plainOf(message: ResourceMessage): PlainResource {
+  const { name, version, aliases, resource, ttlMs, resourceName, doNotCache, metadata } = message;
+  const typeUrl = resource?.typeUrl ?? "";
+  const plain = { version, aliases, ttlMs, typeUrl, bytes: resource?.value, doNotCache, metadata };
+  if (resourceName === undefined) return { ...plain, name };
+  const called = name === "" ? resourceName.name : `${name} and ${resourceName.name}`;
+  return { ...plain, name: called, constraints: constraintsIn(resourceName) };
+}
+
+function constraintsIn({ dynamicParameterConstraints }: ResourceNameMessage): string {
+  if (dynamicParameterConstraints === undefined) return "none";
+  return describeConstraints(decodeConstraints(dynamicParameterConstraints));
+}
+
+function describeName(name: ResourceNameMessage): string {
+  return `${name.name} [${constraintsIn(name)}]`;
 }

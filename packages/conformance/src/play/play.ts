@@ -1,7 +1,7 @@
 import { statusCode } from "@xdskit/protocol";
 import type { Case, Expectation, NodeLayers, Publication, Request, Step, StreamSpec } from "../case.ts";
 import type { TypeName } from "../content/catalog.ts";
-import { type Content, contentOf } from "../content/content.ts";
+import { type Content, contentOf, type DetailedResource } from "../content/content.ts";
 import {
   type Awaited,
   type BookingObservation,
@@ -247,10 +247,11 @@ function commitOf(publications: readonly Publication[]): Commit {
 
 function changeOf({ layer, versions, system: _, ...types }: Publication): Change {
   const puts: Content[] = [];
-  const deletes: { type: TypeName; name: string }[] = [];
+  const deletes: Change["deletes"][number][] = [];
   for (const [type, specs] of Object.entries(types) as [TypeName, readonly (string | object)[]][]) {
     for (const spec of specs) {
-      if (typeof spec === "string" && spec.startsWith("-")) deletes.push({ type, name: spec.slice(1) });
+      const { is, when: constraints } = typeof spec === "string" ? { is: spec } : (spec as DetailedResource);
+      if (is.startsWith("-")) deletes.push({ type, name: is.slice(1), constraints });
       else puts.push(contentOf(type, spec as Parameters<typeof contentOf>[1]));
     }
   }

@@ -1,12 +1,13 @@
 import { anonymousNode, type Node, type Variant } from "@xdskit/protocol";
 import type { NodeSpec, Request } from "../case.ts";
 import { nameOfUrl, type TypeName, urlOf } from "../content/catalog.ts";
-import type { PlainRequest, PlainResponse } from "./driver.ts";
+import type { PlainLocator, PlainRequest, PlainResponse } from "./driver.ts";
 import type { Observed } from "./observed.ts";
 
 /** What a well-behaved client remembers of one type on one stream. */
 interface TypeMemory {
   names: readonly string[];
+  locators: readonly PlainLocator[];
   newest: PlainResponse | undefined;
   acceptedVersion: string;
 }
@@ -36,6 +37,8 @@ export class ScriptedStream {
     const answered = this.#answeredBy(request, memory, observed);
     if (request.ack !== undefined && answered !== undefined) memory.acceptedVersion = answered.version;
     if (request.names !== undefined) memory.names = request.names;
+    const locators = request.locators?.map(locatorOf);
+    if (locators !== undefined) memory.locators = locators;
     const isSotw = this.variant === "sotw";
     const nonce = answered?.nonce ?? (isSotw ? (memory.newest?.nonce ?? "") : "");
     return {
@@ -45,6 +48,8 @@ export class ScriptedStream {
       error: request.error ?? (request.nack === undefined ? undefined : { code: 13, message: request.nack }),
       version: isSotw ? (observed.resolve(request.version, "version") ?? memory.acceptedVersion) : "",
       names: isSotw ? memory.names : [],
+      locators: isSotw ? memory.locators : (locators ?? []),
+      unsubscribeLocators: (request.unsubscribeLocators ?? []).map(locatorOf),
       subscribe: request.subscribe ?? [],
       unsubscribe: request.unsubscribe ?? [],
       initial: (request.initial ?? []).map((held) =>
@@ -71,11 +76,20 @@ export class ScriptedStream {
   #memoryOf(type: string): TypeMemory {
     let memory = this.#types.get(type);
     if (memory === undefined) {
-      memory = { names: [], newest: undefined, acceptedVersion: "" };
+      memory = { names: [], locators: [], newest: undefined, acceptedVersion: "" };
       this.#types.set(type, memory);
     }
     return memory;
   }
+}
+
+/** `a {env=prod, zone=x}`. */
+function locatorOf(text: string): PlainLocator {
+  const [, name, inside] = /^(.*?) \{(.*)\}$/.exec(text) ?? [];
+  if (name === undefined || inside === undefined)
+    throw new Error(`expected a locator such as "a {env=prod}", got ${text}`);
+  const pairs = inside.split(", ").filter((pair) => pair !== "");
+  return { name, dynamicParameters: Object.fromEntries(pairs.map((pair) => pair.split("=", 2))) };
 }
 
 function toNode(spec: NodeSpec): Node | undefined {

@@ -10,7 +10,11 @@ export function transactionOf({ changes, systemVersion }: Commit): Transaction {
     changes: changes.map((change) => ({
       layer: change.layer,
       puts: change.puts.map(toResource),
-      deletes: change.deletes.map(({ type, name }) => ({ type: urlOf(type), name })),
+      deletes: change.deletes.map(({ type, name, constraints }) => ({
+        type: urlOf(type),
+        name,
+        ...(constraints !== undefined && { constraints }),
+      })),
       typeVersions: new Map([...change.typeVersions].map(([type, version]) => [urlOf(type), version])),
     })),
     ...(systemVersion === undefined ? {} : { systemVersion }),

@@ -1,3 +1,4 @@
+import type { Constraints } from "@xdskit/protocol";
 import type { TypeName } from "../content/catalog.ts";
 import type { Content } from "../content/content.ts";
 import type { Change, Commit } from "./driver.ts";
@@ -52,8 +53,12 @@ export class World {
       layer = { contents: new Map(), typeVersions: new Map() };
       this.#layers.set(change.layer, layer);
     }
-    for (const { type, name } of change.deletes) layer.contents.delete(`${type} ${name}`);
-    for (const content of change.puts) layer.contents.set(`${content.type} ${content.name}`, content);
+    for (const { type, name, constraints } of change.deletes) layer.contents.delete(keyOf(type, name, constraints));
+    for (const content of change.puts) layer.contents.set(keyOf(content.type, content.name, content.when), content);
     for (const [type, version] of change.typeVersions) layer.typeVersions.set(type, version);
   }
+}
+
+function keyOf(type: TypeName, name: string, constraints: Constraints | undefined): string {
+  return JSON.stringify([type, name, constraints]);
 }

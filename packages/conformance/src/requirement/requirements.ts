@@ -2,6 +2,7 @@ import { deliveryRequirements } from "./delivery.ts";
 import { exchangeRequirements } from "./exchange.ts";
 import { generalRequirements } from "./general.ts";
 import { interestRequirements } from "./interest.ts";
+import { locatorRequirements } from "./locator.ts";
 import { onDemandRequirements } from "./on-demand.ts";
 import { operationRequirements } from "./operation.ts";
 import { orderRequirements } from "./order.ts";
@@ -17,6 +18,7 @@ export const requirements: readonly Requirement[] = [
   ...deliveryRequirements,
   ...orderRequirements,
   ...onDemandRequirements,
+  ...locatorRequirements,
   ...ttlRequirements,
   ...statusRequirements,
   ...operationRequirements,

@@ -1,5 +1,6 @@
 import type { Body } from "../message/body.ts";
 import type { Status } from "../message/status.ts";
+import { shownName } from "../resource/variant-name.ts";
 import type { DeliveryState } from "./inspect.ts";
 import { type Refusal, Refusals } from "./refusals.ts";
 
@@ -239,12 +240,12 @@ export class Deliveries {
   }
 }
 
-/** The names that a body speaks of, in its order; at most 100. */
+/** The names that a body speaks of, in its order, for people; at most 100. */
 export function namesIn(body: Body): readonly string[] {
   const names: string[] = [];
   for (const name of everyName(body)) {
     if (names.length === NAMES_SHOWN) break;
-    names.push(name);
+    names.push(shownName(name));
   }
   return names;
 }

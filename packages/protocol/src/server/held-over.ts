@@ -4,7 +4,7 @@ import { isSame, type Ttls } from "../resource/ttl.ts";
 import { addSums } from "../resource/version.ts";
 import type { Difference } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
-import { replacedAmong } from "./locators.ts";
+import { answeredAmong, replacedAmong } from "./locators.ts";
 import { covers, type Scope } from "./subscription.ts";
 
 /** A Cluster, or the endpoints of one, that a client was told of and that is gone: whatever the client holds may still use it. */
@@ -144,6 +144,7 @@ export function withhold(
   const names = new Map<string, HeldOver>(before.names);
   const segments = body.segments.map((segment): Segment => {
     for (const { name } of segment.puts) names.delete(name);
+    for (const term of answeredAmong(names.keys(), segment.puts)) names.delete(term);
     if (segment.removed.length === 0) return segment;
     // One variant takes the place of another at once (S-LOC-07).
     const replaced = replacedAmong(segment.removed, segment.puts);

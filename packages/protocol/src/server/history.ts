@@ -1,6 +1,7 @@
 import type { Resource } from "../resource/resource.ts";
 import { withoutError } from "../resource/resource-error.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import { deletedKey } from "../state/layer.ts";
 import type { LayerSet } from "../state/layer-set.ts";
 import type { LayerChange, Transaction } from "../state/transaction.ts";
 import type { PlaneEffect } from "./effect.ts";
@@ -83,7 +84,9 @@ export class History<W extends object> {
         } else if (this.#isCluster(put.type) && held(put.type, put.name)?.version !== put.version)
           of(put.type).puts.push(put);
       }
-      for (const { type, name } of deletes) {
+      for (const deletion of deletes) {
+        const { type } = deletion;
+        const name = deletedKey(deletion);
         if (this.#isCluster(type) && held(type, name) !== undefined) of(type).deletes.push(name);
       }
       return [...byType].map(([type, what]) => remember({ kind: "changed", revision, type, layer, ...what }));
@@ -95,7 +98,7 @@ export class History<W extends object> {
     const { revision } = this.#present;
     for (const { name: layer } of this.#layers.describe()) {
       for (const [type, { resources }] of this.#layers.layer(layer)?.tables ?? []) {
-        const puts = [...resources.values()].filter((resource) => resource.error === undefined);
+        const puts = [...resources.values()].filter((one) => one.error === undefined && one.isStandIn !== true);
         if (this.#isCluster(type) && puts.length > 0)
           yield { kind: "changed", revision, type, layer, puts, deletes: [] };
       }

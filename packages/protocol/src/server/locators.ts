@@ -1,7 +1,7 @@
 import { matches, type Parameters } from "../resource/constraints.ts";
 import type { Resource } from "../resource/resource.ts";
 import { globOf, isGlob } from "../resource/resource-name.ts";
-import { type Located, parseLocated, parseVariantKey } from "../resource/variant-name.ts";
+import { isLocated, type Located, locatedTerm, parseLocated, parseVariantKey } from "../resource/variant-name.ts";
 import type { Past } from "../state/journal.ts";
 
 const nobody: readonly Located[] = [];
@@ -57,10 +57,13 @@ export class Locators {
     return aliases.some((alias) => this.#located(alias).some(fits));
   }
 
-  /** Whether what has a name, or a key of a variant, is asked for, be it there or not; or whether a term is among these. */
+  /** Whether what has a name, or a key of a variant, is asked for, be it there or not; of what was said of parameters, whether by these. */
   asksFor(text: string): boolean {
     const located = parseLocated(text);
-    if (located !== undefined) return this.termsOf(located.name).includes(text);
+    if (located !== undefined) {
+      const { name } = located;
+      return this.termsAround(name).some((term) => locatedTerm(name, parseLocated(term)?.parameters) === text);
+    }
     const variant = parseVariantKey(text);
     const fits = ({ parameters }: { readonly parameters: Parameters }): boolean =>
       variant === undefined || matches(variant.constraints, parameters);
@@ -90,4 +93,14 @@ export function replacedAmong(keys: Iterable<string>, puts: Iterable<Pick<Resour
     if (name !== undefined && names.has(name)) replaced.add(key);
   }
   return replaced;
+}
+
+/** Of these, located terms that some resource answers to: what was gone for their parameters is there again. */
+export function answeredAmong(keys: Iterable<string>, puts: Iterable<Resource>): readonly string[] {
+  const terms = [...keys].filter(isLocated);
+  if (terms.length === 0) return terms;
+  const locators = new Map(terms.map((term) => [term, new Locators([term])]));
+  const answered = new Set<string>();
+  for (const put of puts) for (const [term, one] of locators) if (one.covers(put)) answered.add(term);
+  return [...answered];
 }

@@ -8,6 +8,7 @@ import type { Resource } from "../resource/resource.ts";
 import { opaqueTraits, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import type { Digest } from "../resource/version.ts";
+import { ambiguitiesIn } from "../state/ambiguity.ts";
 import { reaches } from "../state/difference.ts";
 import type { TableRules } from "../state/layer.ts";
 import { LayerSet, type LayerState } from "../state/layer-set.ts";
@@ -201,9 +202,9 @@ export class Plane {
     return this.#layers.describe();
   }
 
-  /** The resources of a type that a view of these layers holds, top-most holder first. */
-  resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
-    return this.#layers.viewOf(layers).members(type);
+  /** The resources of a type that a view of these layers holds, top-most holder first; all variants of a name. */
+  *resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
+    for (const member of this.#layers.viewOf(layers).members(type)) if (member.isStandIn !== true) yield member;
   }
 
   /** What one layer holds under a name, which may be an error. */
@@ -214,6 +215,11 @@ export class Plane {
   /** The errors that stand in place of resources of a type in a view of these layers. */
   resourceErrors(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
     return this.#layers.viewOf(layers).errors(type).values();
+  }
+
+  /** What a transaction would make ambiguous (S-LOC-08): then it must not be committed. */
+  ambiguities(transaction: Transaction): readonly string[] {
+    return ambiguitiesIn(transaction, (name) => this.#layers.layer(name));
   }
 
   /** The Clusters that there are, as a server that comes after this one has to know them. */

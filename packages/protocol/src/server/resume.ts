@@ -1,4 +1,5 @@
 import type { InitialVersions } from "../message/request.ts";
+import { matches, noParameters } from "../resource/constraints.ts";
 import type { Resource } from "../resource/resource.ts";
 import { canonicalName } from "../resource/resource-name.ts";
 import type { Ttls } from "../resource/ttl.ts";
@@ -91,10 +92,10 @@ export class Comparison {
     }
     if (this.#subscription.isWildcard)
       for (const member of this.#view.members(this.#type)) if (!member.onDemand) found.set(member.name, member);
-    const called = new Set<string>();
+    const called = new Map<string, Resource[]>();
     for (const resource of found.values()) {
       const name = resource.variant?.name ?? resource.name;
-      called.add(name);
+      called.set(name, [...(called.get(name) ?? []), resource]);
       const versions = this.#listed.get(name);
       if (versions === undefined) this.newcomers.add(resource.name);
       const isHeld = this.#trustsVersions && versions?.has(resource.version) === true;
@@ -104,16 +105,21 @@ export class Comparison {
   }
 
   /** Of what is gone nobody knows the constraints any more: it is gone for the parameters by which it was asked for. */
-  #removeGone(locators: Locators, found: ReadonlySet<string>): void {
+  #removeGone(locators: Locators, found: ReadonlyMap<string, readonly Resource[]>): void {
+    const { isWildcard, names } = this.#subscription;
+    const gone = new Set<string>();
     for (const name of this.#listed.keys()) {
-      if (found.has(name)) continue;
-      if (this.#subscription.isWildcard && locators.termsAround(name).length === 0) this.removed.push(name);
-      for (const term of locators.termsAround(name)) {
-        const parameters = parseLocated(term)?.parameters;
-        if (!this.#subscription.names.has(locatedTerm(name, parameters)))
-          this.removed.push(locatedTerm(name, parameters));
+      const here = found.get(name) ?? [];
+      const terms = locators.termsAround(name);
+      if (isWildcard && terms.length === 0 && here.length === 0) gone.add(name);
+      for (const term of terms) {
+        const parameters = parseLocated(term)?.parameters ?? noParameters;
+        const isThere = here.some(({ variant }) => variant === undefined || matches(variant.constraints, parameters));
+        const told = locatedTerm(name, parameters);
+        if (!isThere && !names.has(told)) gone.add(told);
       }
     }
+    this.removed.push(...gone);
   }
 
   #compare(name: string, version: string): void {

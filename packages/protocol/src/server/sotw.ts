@@ -322,7 +322,8 @@ export class SotwTypeStream implements TypeStream {
     for (const put of puts) if (!this.#ahead.has(put.name)) byName.set(put.name, put);
     for (const [name, told] of this.#ahead) {
       const now = here.view.holder(type, name);
-      if (now !== undefined && !present.isSame(now, told)) byName.set(name, now);
+      const isCovered = now !== undefined && this.subscription.covers(now);
+      if (isCovered && !present.isSame(now, told)) byName.set(name, now);
       if (isLocated(name)) for (const found of this.#find(here.view, name)) byName.set(found.name, found);
     }
     for (const found of this.#findAsked(here.view, present)) byName.set(found.name, found);

@@ -6,6 +6,7 @@ import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
 import { sendingRank, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import { shownName } from "../resource/variant-name.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { type Delivery, everyName, namesIn, sizeOf } from "./delivery.ts";
@@ -408,7 +409,7 @@ export class Stream implements OrderedStream {
     const missing: string[] = [];
     for (const term of subscription.names) {
       if (missing.length === MISSING_SHOWN) break;
-      if (this.view.answersTo(type.traits.type, term).length === 0) missing.push(term);
+      if (this.view.answersTo(type.traits.type, term).length === 0) missing.push(shownName(term));
     }
     return {
       type: type.traits.type,
@@ -419,8 +420,8 @@ export class Stream implements OrderedStream {
       sentVersion: deliveries.lastSent?.body.version,
       errors: this.#errors.describe(type),
       wait: this.#waits.of(type)?.first,
-      waiting: [...(this.#waits.of(type)?.names ?? [])].slice(0, MISSING_SHOWN),
-      heldOver: [...type.heldOver.names.keys()].slice(0, MISSING_SHOWN),
+      waiting: [...(this.#waits.of(type)?.names ?? [])].slice(0, MISSING_SHOWN).map(shownName),
+      heldOver: [...type.heldOver.names.keys()].slice(0, MISSING_SHOWN).map(shownName),
       ttl: this.view.timed(type.traits.type).resources.length > 0 ? type.ttl : undefined,
       ...deliveries.describe(),
     };

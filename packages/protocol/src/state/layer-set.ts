@@ -1,12 +1,9 @@
-import { canonicalConstraints } from "../resource/constraints.ts";
-import { canonicalName } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import { variantKey } from "../resource/variant-name.ts";
 import { formatVersion } from "../resource/version.ts";
-import { Layer, type TableRules } from "./layer.ts";
+import { deletedKey, Layer, type TableRules } from "./layer.ts";
 import type { Table } from "./table.ts";
 import { TimedNames } from "./timed-names.ts";
-import type { Deletion, LayerChange, Transaction } from "./transaction.ts";
+import type { LayerChange, Transaction } from "./transaction.ts";
 import { View } from "./view.ts";
 
 /** One layer as it stands. */
@@ -208,12 +205,4 @@ export class LayerSet<W extends object> {
     this.#viewsOf.delete(layer);
     if (layer.isEmpty) this.#layers.delete(layer.name);
   }
-}
-
-/** Under what a table holds what is deleted. */
-function deletedKey({ name, constraints }: Deletion): string {
-  const plain = canonicalName(name);
-  return constraints === undefined
-    ? plain
-    : variantKey({ name: plain, constraints: canonicalConstraints(constraints) });
 }

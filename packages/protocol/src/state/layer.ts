@@ -1,7 +1,11 @@
+import { canonicalConstraints } from "../resource/constraints.ts";
+import { canonicalName } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import { variantKey } from "../resource/variant-name.ts";
 import { Table } from "./table.ts";
 import { TimedNames } from "./timed-names.ts";
+import type { Deletion } from "./transaction.ts";
 
 /** What tables differ in by their type. */
 export interface TableRules {
@@ -50,4 +54,12 @@ export class Layer {
     for (const table of this.#tables.values()) if (table.resources.size > 0) return false;
     return true;
   }
+}
+
+/** Under what a table holds what is deleted. */
+export function deletedKey({ name, constraints }: Deletion): string {
+  const plain = canonicalName(name);
+  return constraints === undefined
+    ? plain
+    : variantKey({ name: plain, constraints: canonicalConstraints(constraints) });
 }

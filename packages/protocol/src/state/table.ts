@@ -108,7 +108,8 @@ export class Table {
     if (
       before?.version === resource.version &&
       before.ttlMs === resource.ttlMs &&
-      before.onDemand === resource.onDemand
+      before.onDemand === resource.onDemand &&
+      before.variant?.onDemand === resource.variant?.onDemand
     )
       return false;
     this.#set(resource, before, revision);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import {
+  type Constraints,
   createResource,
   createResourceError,
   type Digest,
@@ -46,6 +47,7 @@ export function traits(type: TypeUrl): TypeTraits | undefined {
 }
 
 export interface Extras {
+  readonly constraints?: Constraints;
   readonly aliases?: readonly string[];
   readonly onDemand?: boolean;
   readonly version?: string;

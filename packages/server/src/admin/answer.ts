@@ -76,6 +76,8 @@ export interface ResourceAnswer {
   readonly type: string;
   readonly shortName?: string;
   readonly name: string;
+  /** Of one of several variants of the name: for whom it is, as people read it. */
+  readonly constraints?: string;
   readonly version: string;
   readonly layer: string;
   readonly bytes: number;

@@ -23,6 +23,7 @@ import {
   type Transaction,
   type TypeUrl,
 } from "@xdskit/protocol";
+import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
 import { BodyOutbox } from "./body-outbox.ts";
 import { Census, type LimitUse } from "./census.ts";
@@ -200,6 +201,7 @@ export class Hub implements HubPort {
 
   /** Takes effect at once; clients are told in the slices that follow. Throws what the plane throws at a bad transaction. */
   commit(transaction: Transaction): number {
+    refuseAmbiguous(this.#plane.ambiguities(transaction));
     const before = this.#plane.revision;
     const startedAt = performance.now();
     this.#take({ kind: "transaction-committed", transaction: this.#twins?.extend(transaction) ?? transaction });
@@ -622,4 +624,12 @@ async function delay(ms: number): Promise<void> {
   await new Promise((resolve) => {
     setTimeout(resolve, ms);
   });
+}
+
+/** Nobody could say which of two variants a client is to be given (S-LOC-08). */
+function refuseAmbiguous(ambiguities: readonly string[]): void {
+  const [first] = ambiguities;
+  if (first === undefined) return;
+  const problems = ambiguities.map((message) => ({ path: "transaction", message }));
+  throw new XdsError("VARIANTS_AMBIGUOUS", first, { problems });
 }

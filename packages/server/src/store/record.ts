@@ -3,6 +3,7 @@ import {
   createResource,
   type Digest,
   parseTypeUrl,
+  parseVariantKey,
   type Remembered,
   type Resource,
   type TypeUrl,
@@ -15,6 +16,7 @@ export const HEADER = "xdskit clusters 1";
 const SNAPSHOT_END = "snapshot-end";
 
 interface ResourceRecord {
+  /** Of a variant its key. */
   readonly name: string;
   readonly version: string;
   readonly bytes: string;
@@ -119,7 +121,8 @@ function parseLine(text: string, digest: Digest): Remembered | typeof SNAPSHOT_E
   }
 }
 
-function recordOf({ name, version, bytes, aliases, onDemand, ttlMs }: Resource): ResourceRecord {
+function recordOf({ name, version, bytes, aliases, ttlMs, variant, ...resource }: Resource): ResourceRecord {
+  const onDemand = variant?.onDemand ?? resource.onDemand;
   return {
     name,
     version,
@@ -131,5 +134,6 @@ function recordOf({ name, version, bytes, aliases, onDemand, ttlMs }: Resource):
 }
 
 function resourceOf(type: TypeUrl, { bytes, ...record }: ResourceRecord, digest: Digest): Resource {
-  return createResource({ ...record, type, bytes: Buffer.from(bytes, "base64") }, digest);
+  const named = parseVariantKey(record.name) ?? { name: record.name };
+  return createResource({ ...record, ...named, type, bytes: Buffer.from(bytes, "base64") }, digest);
 }

@@ -8,6 +8,7 @@ import { deltaCases } from "./delta.ts";
 import { diagramCases } from "./diagrams.ts";
 import { errorCases } from "./error.ts";
 import { generalCases } from "./general.ts";
+import { locatorCases } from "./locator.ts";
 import { meetingCases } from "./meeting.ts";
 import { nodeCases } from "./node.ts";
 import { nonceCases } from "./nonce.ts";
@@ -46,6 +47,7 @@ export const serverCases: readonly Case[] = [
   ...orderCases,
   ...onDemandCases,
   ...collectionCases,
+  ...locatorCases,
   ...ttlCases,
   ...validationCases,
   ...diagramCases,

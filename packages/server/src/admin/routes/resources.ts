@@ -1,4 +1,4 @@
-import { anonymousNode, type LayerState, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { anonymousNode, describeConstraints, type LayerState, type Resource, type TypeUrl } from "@xdskit/protocol";
 import type { ResourceAnswer } from "../answer.ts";
 import { type Describer, describeError } from "../describe.ts";
 import { type Query, QueryError } from "../query.ts";
@@ -26,20 +26,21 @@ function* findResources(view: AdminView, describe: Describer, query: Query): Ite
   for (const { layer, types } of chosenLayers(view, query)) {
     for (const [type, seen] of types) {
       for (const resource of view.resources([layer], type)) {
-        const isShadowed = seen?.has(resource.name) === true;
-        seen?.add(resource.name);
-        const isWanted = !isShadowed && (names === undefined || names.has(resource.name));
+        const name = resource.variant?.name ?? resource.name;
+        const isShadowed = (seen?.get(name) ?? layer) !== layer;
+        if (!isShadowed) seen?.set(name, layer);
+        const isWanted = !isShadowed && (names === undefined || names.has(name));
         yield isWanted ? () => describeResource(view, describe, { layer, resource, withBody }) : undefined;
       }
     }
   }
 }
 
-/** Layers to walk, with their types; for a node, each type with the names that a layer further up holds already. */
+/** Layers to walk, with their types; for a node, each type with the layer that holds each name that was met already. */
 function chosenLayers(
   view: AdminView,
   query: Query,
-): readonly { layer: string; types: ReadonlyMap<TypeUrl, Set<string> | undefined> }[] {
+): readonly { layer: string; types: ReadonlyMap<TypeUrl, Map<string, string> | undefined> }[] {
   const byName = new Map([...view.layers()].map((layer) => [layer.name, layer]));
   const node = query.text("node");
   const layer = query.text("layer");
@@ -53,7 +54,7 @@ function chosenLayers(
   }
   const names = node !== undefined ? layersOfNode(view, node) : layer !== undefined ? [layer] : [...byName.keys()];
   const only = chosenType(view, query);
-  const seen = new Map<TypeUrl, Set<string>>();
+  const seen = new Map<TypeUrl, Map<string, string>>();
   return names.map((name) => ({
     layer: name,
     types: new Map(
@@ -67,8 +68,8 @@ function typesOf(layer: LayerState | undefined, only: TypeUrl | undefined): read
   return only === undefined ? types : types.filter((type) => type === only);
 }
 
-function seenOf(seen: Map<TypeUrl, Set<string>>, type: TypeUrl): Set<string> {
-  const names = seen.get(type) ?? new Set<string>();
+function seenOf(seen: Map<TypeUrl, Map<string, string>>, type: TypeUrl): Map<string, string> {
+  const names = seen.get(type) ?? new Map<string, string>();
   seen.set(type, names);
   return names;
 }
@@ -97,12 +98,14 @@ function describeResource(
   describe: Describer,
   { layer, resource, withBody }: { layer: string; resource: Resource; withBody: boolean },
 ): ResourceAnswer {
-  const { type, name, version, bytes, aliases, ttlMs, onDemand, references, error } = resource;
+  const { type, version, bytes, aliases, ttlMs, references, error, variant } = resource;
+  const { name, onDemand } = variant ?? resource;
   if (error !== undefined)
     return { ...describe.type(type), name, version, layer, bytes: 0, references: [], error: describeError(error) };
   return {
     ...describe.type(type),
     name,
+    ...(variant !== undefined && { constraints: describeConstraints(variant.constraints) }),
     version,
     layer,
     bytes: bytes.byteLength,

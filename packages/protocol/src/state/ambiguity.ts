@@ -1,0 +1,91 @@
+import { constrainedKeys, describeConstraints } from "../resource/constraints.ts";
+import { overlapOf } from "../resource/disjointness.ts";
+import type { Resource } from "../resource/resource.ts";
+import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
+import { plainName } from "../resource/variant-name.ts";
+import { deletedKey, type Layer } from "./layer.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** Two resources of one name of which some client could be meant to have both. */
+export interface Ambiguity {
+  readonly first: Resource;
+  readonly second: Resource;
+  /** Such as `expected disjoint constraints, got …`. */
+  readonly message: string;
+}
+
+/**
+ * What is wrong among the resources of one name and layer: each but one has to have constraints, all on the same parameters,
+ * and no two may hold of the same client (S-LOC-08). Undefined: nothing.
+ */
+export function findAmbiguity(resources: readonly Resource[]): Ambiguity | undefined {
+  for (const [index, second] of resources.entries()) {
+    for (const first of resources.slice(0, index)) {
+      const message = ambiguityBetween(first, second);
+      if (message !== undefined) return { first, second, message };
+    }
+  }
+  return undefined;
+}
+
+function ambiguityBetween({ variant: a }: Resource, { variant: b }: Resource): string | undefined {
+  if (a === undefined || b === undefined)
+    return "expected constraints on every resource of a name that several have, got one without: it is for everybody";
+  const [keys, others] = [constrainedKeys(a.constraints), constrainedKeys(b.constraints)];
+  if (keys.join("\0") !== others.join("\0"))
+    return `expected constraints on the same parameters, got ${listed(keys)} and ${listed(others)}`;
+  const overlap = overlapOf(a.constraints, b.constraints);
+  if (overlap === "disjoint") return undefined;
+  const both = `${describeConstraints(a.constraints)}; ${describeConstraints(b.constraints)}`;
+  return overlap === "overlapping"
+    ? `expected constraints of which no client meets two, got ${both}`
+    : `expected constraints that can be told apart, got ones too complicated for that: ${both}`;
+}
+
+function listed(keys: readonly string[]): string {
+  return keys.length === 0 ? "none" : keys.map((key) => JSON.stringify(key)).join(", ");
+}
+
+/** What a transaction would make ambiguous, in words. Looks at names that have variants, or get some. */
+export function ambiguitiesIn(
+  { changes }: Transaction,
+  layerNamed: (name: string) => Layer | undefined,
+): readonly string[] {
+  const names = new Map<string, Map<string, Resource>>();
+  const heldUnder = (layer: string, type: TypeUrl, name: string): Map<string, Resource> => {
+    const key = JSON.stringify([layer, type, name]);
+    const known = names.get(key) ?? heldBy(layerNamed(layer), type, name);
+    names.set(key, known);
+    return known;
+  };
+  const varied = new Set<string>();
+  for (const { puts = [] } of changes)
+    for (const { variant, type } of puts) if (variant !== undefined) varied.add(`${type} ${variant.name}`);
+  for (const { layer, puts = [], deletes = [] } of changes) {
+    const mayVary = (type: TypeUrl, name: string): boolean =>
+      varied.has(`${type} ${name}`) || (layerNamed(layer)?.table(type)?.variants?.of(name).size ?? 0) > 0;
+    for (const put of puts) {
+      const name = put.variant?.name ?? put.name;
+      if (mayVary(put.type, name)) heldUnder(layer, put.type, name).set(put.name, put);
+    }
+    for (const deletion of deletes) {
+      const key = deletedKey(deletion);
+      const name = plainName(key);
+      if (mayVary(deletion.type, name)) heldUnder(layer, deletion.type, name).delete(key);
+    }
+  }
+  return [...names].flatMap(([key, held]) => {
+    const found = findAmbiguity([...held.values()]);
+    if (found === undefined) return [];
+    const [layer, type, name] = JSON.parse(key) as [string, TypeUrl, string];
+    return [`${messageNameOf(type)} ${JSON.stringify(name)} in layer ${layer}: ${found.message}`];
+  });
+}
+
+function heldBy(layer: Layer | undefined, type: TypeUrl, name: string): Map<string, Resource> {
+  const table = layer?.table(type);
+  const plain = table?.resources.get(name);
+  const held = new Map(table?.variants?.of(name) ?? []);
+  if (plain !== undefined && plain.isStandIn !== true) held.set(name, plain);
+  return held;
+}
