@@ -1,5 +1,13 @@
+import type { ResponseFormat } from "@xdskit/envoy-api";
 import type { Edition } from "@xdskit/protocol";
-import type { AdminAddress, Limits, ListenAddress, ManagementServerOptions, TlsFiles } from "@xdskit/server";
+import type {
+  AdminAddress,
+  FileOutput,
+  Limits,
+  ListenAddress,
+  ManagementServerOptions,
+  TlsFiles,
+} from "@xdskit/server";
 import type { SettingKey } from "@xdskit/source";
 import { CommandError, exitCode } from "../exit-code.ts";
 import { type Address, parseAddress } from "./address.ts";
@@ -38,9 +46,32 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
       maxResponseBytes: values.number("limits.max-response-bytes") ?? 3.5 * 1024 * 1024,
       ttlWithoutFeature: values.flag("ttl-without-feature") ?? false,
     },
+    files: filesOf(values),
     ...(edition !== undefined && { edition }),
     ...(tls !== undefined && { tls }),
   };
+}
+
+function filesOf(values: SettingValues): readonly FileOutput[] {
+  const directory = values.text("export.directory");
+  if (directory === undefined) return [];
+  return [
+    {
+      directory,
+      format: responseFormatOf(values.text("export.format")),
+      node: { id: values.text("export.node") ?? "", cluster: values.text("export.cluster") ?? "" },
+      rewriteSources: values.flag("export.rewrite-sources") ?? false,
+      symlinks: values.flag("export.symlinks") ?? false,
+      settleMs: values.number("export.settle") ?? 250,
+    },
+  ];
+}
+
+/** The forms of files that clients follow. */
+export const responseFormats: readonly ResponseFormat[] = ["yaml", "json", "pb", "pb_text"];
+
+function responseFormatOf(text: string | undefined): ResponseFormat {
+  return responseFormats.find((format) => format === text) ?? "yaml";
 }
 
 function adminOf(values: SettingValues): AdminAddress | false {
