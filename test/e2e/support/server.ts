@@ -87,7 +87,7 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
 }
 
 /** The built command on the Node that runs the tests; XDS_E2E_COMMAND names another, such as an installed package or a newer Node. */
-function xdsCommand(): readonly string[] {
+export function xdsCommand(): readonly string[] {
   const named = globalThis.process.env["XDS_E2E_COMMAND"];
   return named === undefined ? [globalThis.process.execPath, join(root, "packages/cli/bin/xds.js")] : named.split(" ");
 }
