@@ -56,6 +56,8 @@ export type MetricName =
   | "xds_server_encoded_frames_total"
   | "xds_server_encoded_bodies_total"
   | "xds_server_encoded_bytes_total"
+  | "xds_server_files_total"
+  | "xds_server_file_problems_total"
   | "xds_server_tls_reloads_total"
   | "xds_server_listener_faults_total"
   | "xds_server_invariants_broken_total"
@@ -206,6 +208,16 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   xds_server_encoded_frames_total: { kind: "counter", help: "Resources framed for the wire.", labels: [] },
   xds_server_encoded_bodies_total: { kind: "counter", help: "Response bodies encoded; shared ones once.", labels: [] },
   xds_server_encoded_bytes_total: { kind: "counter", help: "Bytes that encoding made.", labels: [] },
+  xds_server_files_total: {
+    kind: "counter",
+    help: "Files for clients that follow those: written or removed.",
+    labels: ["change"],
+  },
+  xds_server_file_problems_total: {
+    kind: "counter",
+    help: "How often files could not be written; it is tried again.",
+    labels: [],
+  },
   xds_server_tls_reloads_total: {
     kind: "counter",
     help: "Certificates read anew, or refused.",
