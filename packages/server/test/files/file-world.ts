@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { contentDigest, decodeSotwResponse, type EnvoyApi, type ResponseFormat } from "@xdskit/envoy-api";
@@ -75,9 +75,12 @@ export function both(...transactions: readonly Transaction[]): Transaction {
   return { changes: transactions.flatMap(({ changes }) => changes) };
 }
 
-/** A directory that goes when the test is over. */
-export function temporaryDirectory(): Disposable & { readonly path: string } {
-  const path = mkdtempSync(join(tmpdir(), "xds-files-"));
+const IN_MEMORY = "/dev/shm";
+
+/** A directory that goes when the test is over; in memory, where there is that, for a test that writes more than a disk likes to flush. */
+export function temporaryDirectory(where: "on disk" | "in memory" = "on disk"): Disposable & { readonly path: string } {
+  const root = where === "in memory" && existsSync(IN_MEMORY) ? IN_MEMORY : tmpdir();
+  const path = mkdtempSync(join(root, "xds-files-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
