@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ResponseFormat } from "@xdskit/envoy-api";
+import { contentDigest, decodeSotwResponse, type ResponseFormat } from "@xdskit/envoy-api";
+import { createResource } from "@xdskit/protocol";
 import { createManagementServer, XdsError } from "@xdskit/server";
 import { describe, expect, test } from "vitest";
 import { testApi } from "../support/test-server.ts";
@@ -111,6 +112,47 @@ describe.each(formats)("as %s", (format) => {
     }
     expect({ problems, isEachSeen: versions.size >= 250 }).toEqual({ problems: [], isEachSeen: true });
   }, 60_000);
+});
+
+test("B-ACK-16 what depends on a file is written when its readers had time to take it", async () => {
+  using out = temporaryDirectory();
+  const settleMs = 150;
+  const { writing } = await startExport({ directory: out.path, settleMs });
+  await using _ = writing;
+  writing.commit(put(cluster("x"), endpoints("x", 1), routes("r", "x"), listener("l", "r")));
+  await writing.whenInSync();
+  const at = new Map<string, number>();
+  writing.on("files-written", ({ written, removed }) => {
+    for (const path of [...written, ...removed]) at.set(path, performance.now());
+  });
+  writing.commit(put(cluster("y"), endpoints("y", 2), routes("r", "y")));
+  await writing.whenInSync();
+  const passed = (at.get("rds/r.yaml") ?? 0) - (at.get("cds.yaml") ?? Number.POSITIVE_INFINITY);
+  expect(passed).toBeGreaterThanOrEqual(settleMs - 1);
+});
+
+test("B-GEN-01 every type but those of delta has its files, in v3 and in v2", async () => {
+  using out = temporaryDirectory();
+  const api = testApi();
+  const types = api.types.filter(({ kind, shortName }) => shortName !== "" && kind !== "vhds" && kind !== "leds");
+  const bytes = Buffer.from("\n\u0003one");
+  for (const apiVersion of ["v3", "v2"] as const) {
+    const urls = types.flatMap(({ type, v2Twin, shortName }) => {
+      const url = apiVersion === "v3" ? type : v2Twin;
+      return url === undefined ? [] : [[shortName, url] as const];
+    });
+    const directory = join(out.path, apiVersion);
+    const { writing } = await startExport({ directory, format: "pb", apiVersion });
+    writing.commit(put(...urls.map(([, type]) => createResource({ type, name: "one", bytes }, contentDigest))));
+    await writing.whenInSync();
+    await writing.close();
+    const found = urls.map(([shortName, url]) => {
+      const path = api.traits(url)?.isFullState === true ? `${shortName}.pb` : `${shortName}/one.pb`;
+      const { typeUrl, resources } = decodeSotwResponse(readFileSync(join(directory, path)));
+      return [shortName, typeUrl, ...resources.map(({ typeUrl: each, value }) => [each, Buffer.from(value)])];
+    });
+    expect(found).toEqual(urls.map(([shortName, url]) => [shortName, url, [url, bytes]]));
+  }
 });
 
 test("a cluster is there before a route to it, and goes after it; nothing is touched that did not change", async () => {
