@@ -3,6 +3,7 @@ import { addBootstrapCommand } from "./commands/bootstrap.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
 import type { AddCommand, CommandContext } from "./commands/context.ts";
 import { addDeliveriesCommand } from "./commands/deliveries.ts";
+import { addExportCommand } from "./commands/export.ts";
 import { addGetCommand } from "./commands/get.ts";
 import { addLoadsCommand } from "./commands/loads.ts";
 import { addNodesCommand } from "./commands/nodes.ts";
@@ -18,6 +19,7 @@ import { VERSION } from "./version.ts";
 const commands: readonly AddCommand[] = [
   addServeCommand,
   addValidateCommand,
+  addExportCommand,
   addGetCommand,
   addWatchCommand,
   addNodesCommand,

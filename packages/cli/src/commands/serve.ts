@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { createManagementServer, type ManagementServer, XdsError } from "@xdskit/server";
-import { createDirectorySource, type Problem, readSettings } from "@xdskit/source";
+import { type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted } from "../interruption.ts";
 import { type CommandLog, createLog } from "../output/log.ts";
@@ -12,11 +12,10 @@ import { resolveSettings, type SettingValues } from "../settings/resolve-setting
 import { serverOptionsOf } from "../settings/server-options.ts";
 import { addSettingFlags } from "../settings/setting-flag.ts";
 import { stateDirOf } from "../settings/state-dir.ts";
-import { validationOf } from "../settings/validation.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { Service } from "./serve/service.ts";
 import { suggestCommands } from "./serve/suggest.ts";
-import { shownPath } from "./validate.ts";
+import { shownPath, sourceOf } from "./validate.ts";
 
 /** How long clients have to leave when the server is told to stop. */
 const DRAIN_GRACE_MS = 2_000;
@@ -66,13 +65,7 @@ async function serve(
   const log = createServeLog(values, context);
   const stateDir = stateDirOf(values, io.env, path);
   const server = createManagementServer({ ...options, api, log, ...(stateDir !== undefined && { stateDir }) });
-  const source = createDirectorySource({
-    directory: path,
-    api,
-    validation: validationOf(values),
-    maxFileBytes: values.number("limits.max-file-bytes") ?? Number.POSITIVE_INFINITY,
-    allowEmpty: values.flag("allow-empty") ?? false,
-  });
+  const source = sourceOf(path, values, api);
   const started = await start(server);
   const shown = shownPath(path, io.cwd);
   const isText = logFormatOf(values, context) === "text";
@@ -115,7 +108,8 @@ function refuseSettings(problems: readonly Problem[], directory: string, { io, c
   return exitCode.problems;
 }
 
-function createServeLog(values: SettingValues, context: CommandContext): CommandLog {
+/** The log of a command that runs until it is interrupted. */
+export function createServeLog(values: SettingValues, context: CommandContext): CommandLog {
   return createLog({
     level: values.text("log.level") ?? "info",
     format: logFormatOf(values, context),
@@ -125,7 +119,7 @@ function createServeLog(values: SettingValues, context: CommandContext): Command
 }
 
 /** Lines for people in a terminal, JSON for whatever reads a pipe, unless somebody chose. */
-function logFormatOf(values: SettingValues, { io }: CommandContext): "text" | "json" {
+export function logFormatOf(values: SettingValues, { io }: CommandContext): "text" | "json" {
   if (values.originOf("log.format") !== undefined) return values.text("log.format") === "json" ? "json" : "text";
   return io.stderr.isTerminal ? "text" : "json";
 }

@@ -1,5 +1,13 @@
 import { isAbsolute, relative, resolve } from "node:path";
-import { createDirectorySource, type Load, type Problem, readSettings, type SettingKey } from "@xdskit/source";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import {
+  createDirectorySource,
+  type DirectorySource,
+  type Load,
+  type Problem,
+  readSettings,
+  type SettingKey,
+} from "@xdskit/source";
 import { Option } from "commander";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
@@ -62,18 +70,22 @@ async function validate(directory: string, flags: ValidateFlags, context: Comman
 }
 
 async function loadOnce(directory: string, values: SettingValues, { io }: CommandContext): Promise<Load> {
-  const api = await loadApi(values.list("descriptors"));
-  const source = createDirectorySource({
+  const source = sourceOf(directory, values, await loadApi(values.list("descriptors")));
+  const line = createProgressLine(io.stderr);
+  const load = await source.load(line.update);
+  line.clear();
+  return load;
+}
+
+/** The directory as the settings have it read. */
+export function sourceOf(directory: string, values: SettingValues, api: EnvoyApi): DirectorySource {
+  return createDirectorySource({
     directory,
     api,
     validation: validationOf(values),
     maxFileBytes: values.number("limits.max-file-bytes") ?? Number.POSITIVE_INFINITY,
     allowEmpty: values.flag("allow-empty") ?? false,
   });
-  const line = createProgressLine(io.stderr);
-  const load = await source.load(line.update);
-  line.clear();
-  return load;
 }
 
 function print(

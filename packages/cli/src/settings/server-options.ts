@@ -1,7 +1,9 @@
+import type { ResponseFormat } from "@xdskit/envoy-api";
 import type { Edition } from "@xdskit/protocol";
 import type {
   AdminAddress,
   ClientStatusAccess,
+  FileOutput,
   Limits,
   ListenAddress,
   LoadReportOptions,
@@ -54,10 +56,33 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
     },
     ...(v2 !== undefined && { v2 }),
     loadReports: loadReportsOf(values),
+    files: filesOf(values),
     ...(edition !== undefined && { edition }),
     ...(clientStatus !== undefined && { clientStatus }),
     ...(tls !== undefined && { tls }),
   };
+}
+
+function filesOf(values: SettingValues): readonly FileOutput[] {
+  const directory = values.text("export.directory");
+  if (directory === undefined) return [];
+  return [
+    {
+      directory,
+      format: responseFormatOf(values.text("export.format")),
+      node: { id: values.text("export.node") ?? "", cluster: values.text("export.cluster") ?? "" },
+      rewriteSources: values.flag("export.rewrite-sources") ?? false,
+      symlinks: values.flag("export.symlinks") ?? false,
+      settleMs: values.number("export.settle") ?? 250,
+    },
+  ];
+}
+
+/** The forms of files that clients follow. */
+export const responseFormats: readonly ResponseFormat[] = ["yaml", "json", "pb", "pb_text"];
+
+function responseFormatOf(text: string | undefined): ResponseFormat {
+  return responseFormats.find((format) => format === text) ?? "yaml";
 }
 
 function adminOf(values: SettingValues): AdminAddress | false {

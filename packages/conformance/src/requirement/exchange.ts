@@ -97,7 +97,8 @@ export const exchangeRequirements: readonly Requirement[] = [
     level: "must",
     scope: "files",
     says: "Files are not acknowledged; over REST the next poll does it.",
-    later: "files and REST: later",
+    amended:
+      "Who writes files takes them for accepted after a time, and only then writes what depends on them. REST comes later.",
   },
   {
     id: "S-NON-01",

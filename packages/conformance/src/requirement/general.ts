@@ -7,7 +7,8 @@ export const generalRequirements: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "Every resource type is served on every kind of stream that exists for it: its own and the aggregated one, State of the World and delta.",
-    amended: "v2 transports, files and REST come later; their cells are counted then.",
+    amended:
+      "v2 transports and REST come later; their cells are counted then. Files hold every type but those that only delta tells.",
   },
   {
     id: "B-GEN-02",

@@ -7,6 +7,7 @@ export interface Proof {
   readonly name: string;
 }
 
+const files = "packages/server/test/files/export.test.ts";
 const wire = "packages/server/test/wire";
 const admin = "packages/server/test/admin";
 const dialect = "packages/protocol/src/dialect/ttl.test.ts";
@@ -17,6 +18,23 @@ const checks = "packages/conformance/test/checks.test.ts";
 
 /** What is proved outside the cases. */
 export const proofs: readonly Proof[] = [
+  { id: "S-FS-14", test: files, name: "S-FS-14 a reader that loops over 1000 rewrites never fails to parse" },
+  {
+    id: "S-FS-15",
+    test: files,
+    name: "S-FS-15 every file is a DiscoveryResponse with version and type that holds the same resources",
+  },
+  {
+    id: "S-FS-15",
+    test: files,
+    name: "S-FS-15 the version changes if and only if the content does, and only then is the file touched",
+  },
+  {
+    id: "B-ACK-16",
+    test: files,
+    name: "B-ACK-16 what depends on a file is written when its readers had time to take it",
+  },
+  { id: "B-GEN-01", test: files, name: "B-GEN-01 every type but those of delta has its files, in v3 and in v2" },
   { id: "B-TYP-01", test: checks, name: "B-TYP-01 every type that cases speak of is in Envoy's API under that name" },
   { id: "S-GRP-01", test: checks, name: "S-GRP-01 every streaming method answers on its path" },
   { id: "S-GRP-02", test: checks, name: "S-GRP-02 scoped routes are served under the spelling of the documents too" },

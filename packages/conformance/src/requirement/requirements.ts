@@ -1,5 +1,6 @@
 import { deliveryRequirements } from "./delivery.ts";
 import { exchangeRequirements } from "./exchange.ts";
+import { fileRequirements } from "./files.ts";
 import { generalRequirements } from "./general.ts";
 import { interestRequirements } from "./interest.ts";
 import { locatorRequirements } from "./locator.ts";
@@ -13,6 +14,7 @@ import { ttlRequirements } from "./ttl.ts";
 /** Every rule for servers of the groups that this release speaks of, also those whose time has not come. */
 export const requirements: readonly Requirement[] = [
   ...generalRequirements,
+  ...fileRequirements,
   ...exchangeRequirements,
   ...interestRequirements,
   ...deliveryRequirements,

@@ -139,6 +139,30 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     fields: ["peer", "reason"],
     means: "the peer speaks another protocol, or no TLS, or its certificate is no good",
   },
+  "files-written": {
+    level: "info",
+    message: "files were written",
+    fields: ["directory", "written", "removed", "took_ms"],
+    means: "whoever follows them has the change, or the part of it that comes first",
+  },
+  "files-problem": {
+    level: "warn",
+    message: "files could not be written",
+    fields: ["directory", "reason"],
+    means: "those that are there stay as they are, and it is tried again: mend what the reason says",
+  },
+  "files-source-kept": {
+    level: "warn",
+    message: "a config source in a file still asks a server",
+    fields: ["directory", "type", "name", "path"],
+    means: "what it asks for cannot come from a file: a client without a server never gets it",
+  },
+  "files-unfaithful": {
+    level: "warn",
+    message: "the form of a file cannot hold a resource as it is",
+    fields: ["directory", "type", "name", "reason"],
+    means: "the client gets less than there is, or refuses the file: add descriptors, or write files as pb",
+  },
   "tls-reloaded": {
     level: "info",
     message: "certificates were read anew",

@@ -9,6 +9,7 @@ export type { Log } from "../log.ts";
 export function attachLog(telemetry: ObservedTelemetry, log: Log): void {
   logStreams(telemetry, log);
   logNacks(telemetry, log);
+  logFiles(telemetry, log);
   logServer(telemetry, log);
 }
 
@@ -133,6 +134,26 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
   );
   telemetry.observe("invariant-broken", ({ stream, during, error }) =>
     log.write("invariant-broken", { stream, during, error: describeFault(error) }),
+  );
+}
+
+function logFiles(telemetry: ObservedTelemetry, log: Log): void {
+  telemetry.observe("files-written", ({ directory, written, removed, tookMs }) =>
+    log.write("files-written", {
+      directory,
+      written: written.length,
+      removed: removed.length,
+      took_ms: Math.round(tookMs * 10) / 10,
+    }),
+  );
+  telemetry.observe("files-problem", ({ directory, message }) =>
+    log.write("files-problem", { directory, reason: printable(message, 500) }),
+  );
+  telemetry.observe("files-source", ({ directory, type, name, path, file }) => {
+    if (file === undefined) log.write("files-source-kept", { directory, type, name: printable(name, 200), path });
+  });
+  telemetry.observe("files-unfaithful", ({ directory, type, name, message }) =>
+    log.write("files-unfaithful", { directory, type, name: printable(name, 200), reason: printable(message, 500) }),
   );
 }
 

@@ -65,6 +65,8 @@ export type MetricName =
   | "xds_server_load_requests_total"
   | "xds_server_load_requests_in_progress"
   | "xds_server_load_dropped_total"
+  | "xds_server_files_total"
+  | "xds_server_file_problems_total"
   | "xds_server_tls_reloads_total"
   | "xds_server_listener_faults_total"
   | "xds_server_invariants_broken_total"
@@ -252,6 +254,16 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "counter",
     help: "Requests that clients report to have dropped.",
     labels: ["cluster", "service", "category"],
+  },
+  xds_server_files_total: {
+    kind: "counter",
+    help: "Files for clients that follow those: written or removed.",
+    labels: ["change"],
+  },
+  xds_server_file_problems_total: {
+    kind: "counter",
+    help: "How often files could not be written; it is tried again.",
+    labels: [],
   },
   xds_server_tls_reloads_total: {
     kind: "counter",

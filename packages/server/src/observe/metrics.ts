@@ -170,6 +170,8 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
   const commits = new CounterFamily("xds_server_commits_total", registry).cell();
   const commitSeconds = new HistogramFamily("xds_server_commit_seconds", registry).cell();
   const turns = new HistogramFamily("xds_server_turns_seconds", registry).cell();
+  const files = new CounterFamily("xds_server_files_total", registry);
+  const fileProblems = new CounterFamily("xds_server_file_problems_total", registry).cell();
   const reloads = new CounterFamily("xds_server_tls_reloads_total", registry);
   const faults = new CounterFamily("xds_server_listener_faults_total", registry).cell();
   const invariants = new CounterFamily("xds_server_invariants_broken_total", registry).cell();
@@ -185,6 +187,11 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
     conversionSeconds.observe(tookMs / 1000);
   });
   telemetry.observe("turns-taken", ({ tookMs }) => turns.observe(tookMs / 1000));
+  telemetry.observe("files-written", ({ written, removed }) => {
+    files.cell("written").value += written.length;
+    files.cell("removed").value += removed.length;
+  });
+  telemetry.observe("files-problem", () => fileProblems.value++);
   telemetry.observe("tls-reloaded", () => reloads.cell("good").value++);
   telemetry.observe("tls-refused", () => reloads.cell("refused").value++);
   telemetry.observe("listener-failed", () => faults.value++);

@@ -68,6 +68,13 @@ export type SettingKey =
   | "tls.key"
   | "tls.ca"
   | "tls.require-client-certificate"
+  | "export.directory"
+  | "export.format"
+  | "export.node"
+  | "export.cluster"
+  | "export.rewrite-sources"
+  | "export.symlinks"
+  | "export.settle"
   | "log.level"
   | "log.format"
   | "max-connection-age"
@@ -158,6 +165,28 @@ export const settingTable: readonly Setting[] = [
   row("tls.key", "path", undefined, "PEM file of the server's private key."),
   row("tls.ca", "path", undefined, "PEM file of the authorities that client certificates are checked against."),
   row("tls.require-client-certificate", "boolean", undefined, "Refuses clients that show no certificate."),
+  row(
+    "export.directory",
+    "path",
+    undefined,
+    "Directory into which the view of a node is written too, for clients that follow files.",
+  ),
+  words("export.format", ["yaml", "json", "pb", "pb_text"], "yaml", "The form of those files."),
+  row("export.node", "text", undefined, "The id of that node."),
+  row("export.cluster", "text", undefined, "The cluster of that node."),
+  row("export.rewrite-sources", "boolean", "false", "Points the config sources inside resources at those files."),
+  row(
+    "export.symlinks",
+    "boolean",
+    "false",
+    "Writes a new directory each time and swaps the link ..data to it, as volumes of Kubernetes do.",
+  ),
+  row(
+    "export.settle",
+    "duration",
+    "250ms",
+    "How long clients of files have to take a change before what depends on it is written.",
+  ),
   words("log.level", ["error", "warn", "info", "debug"], "info", "The least important messages that are logged."),
   words(
     "log.format",

@@ -15,7 +15,7 @@ function identify({ file, path, code, message }: Load["problems"][number]): stri
 
 /** What a service works with. */
 export interface ServiceParts {
-  readonly server: ManagementServer;
+  readonly server: Pick<ManagementServer, "commit" | "place" | "reportSource" | "revision">;
   readonly source: DirectorySource;
   readonly log: CommandLog;
   readonly context: CommandContext;

@@ -9,6 +9,7 @@ import {
   type StreamId,
   type StreamState,
   statusCode,
+  type TypeKind,
   type TypeUrl,
 } from "@xdskit/protocol";
 import { XdsError } from "../../error.ts";
@@ -40,6 +41,9 @@ const LAST_RETRY_MS = 30_000;
 /** Between two looks at whether the server has nothing more to say. */
 const LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
+
+/** What sends traffic to Clusters. */
+const USERS: ReadonlySet<TypeKind> = new Set(["lds", "rds", "srds", "trds"]);
 
 export interface ExporterParts {
   readonly api: EnvoyApi;
@@ -271,8 +275,8 @@ export class FileExporter implements BodyHandle {
       return;
     }
     this.#askForUnknownNames();
-    await this.#write(this.#view.changes());
-    if (this.#isClosed) return;
+    const isWhole = await this.#writeChanges();
+    if (this.#isClosed || !isWhole) return;
     this.#settle();
     const next = this.#open.reduce(
       (least, { dueAt = Number.POSITIVE_INFINITY }) => Math.min(least, dueAt),
@@ -280,6 +284,28 @@ export class FileExporter implements BodyHandle {
     );
     if (next !== Number.POSITIVE_INFINITY) return this.#later(Math.max(0, next - performance.now()));
     if (this.#open.length === 0 && this.#view.isAnswered && this.#view.unknownNames().length === 0) await this.#rest();
+  }
+
+  /**
+   * Writes what is to be written now, and says whether that was all. To a new client the hub tells everything at once; who follows
+   * the files of the writer before is no new client, so what uses Clusters comes after them.
+   */
+  async #writeChanges(): Promise<boolean> {
+    const groups = this.#view.changes();
+    if (this.#isFresh || this.#wasInSync) {
+      await this.#write(groups);
+      return true;
+    }
+    const isUser = ([first]: readonly FileContent[]): boolean => first !== undefined && USERS.has(first.type.kind);
+    await this.#write(groups.filter((group) => !isUser(group)));
+    const users = groups.filter(isUser);
+    const waitMs = this.#lastWriteAt + this.#settleMs - performance.now();
+    if (users.length > 0 && waitMs > 0) {
+      this.#later(waitMs);
+      return false;
+    }
+    await this.#write(users);
+    return true;
   }
 
   #askForUnknownNames(): void {

@@ -5,7 +5,7 @@ import { decodeSotwResponse, encodeSotwResponse } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import { privateFolderOf } from "../../file-output.ts";
 import { acquireLock, type FileLock } from "../../store/file-lock.ts";
-import { isCode, replaceFile } from "./replace-file.ts";
+import { isCode, replaceQuickly } from "./replace-file.ts";
 
 /** A resource that stood in a file when a writer ended. */
 export interface LeftResource {
@@ -90,6 +90,6 @@ export class PrivateFolder {
 
   async #replace(name: string, content: Uint8Array): Promise<void> {
     this.#make();
-    await replaceFile(join(this.#path, name), content, true);
+    await replaceQuickly(join(this.#path, name), content);
   }
 }

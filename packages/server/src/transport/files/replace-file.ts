@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /** What a file is to hold, and who may read it. */
@@ -47,6 +47,13 @@ export async function writeFlushed(path: string, content: Uint8Array, isSecret: 
   }
   const written = await readFile(path);
   if (!written.equals(content)) throw new Error(`${path} does not hold what was written to it`);
+}
+
+/** Replaces a file of no consequence: a reader never sees a part of it, but after a loss of power it may be gone. */
+export async function replaceQuickly(path: string, content: Uint8Array): Promise<void> {
+  const temporary = `${path}${TEMPORARY}`;
+  await writeFile(temporary, content, { mode: 0o600 });
+  await rename(temporary, path);
 }
 
 /** Makes renames in a directory last. Not every file system can. */

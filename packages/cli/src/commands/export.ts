@@ -1,0 +1,183 @@
+import { resolve } from "node:path";
+import { createFileExport, type FileExport, XdsError } from "@xdskit/server";
+import { type Load, readSettings, type SettingKey } from "@xdskit/source";
+import { Option } from "commander";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { aborted, unlessAborted } from "../interruption.ts";
+import { countProblems, formatProblems } from "../output/problems.ts";
+import { createProgressLine } from "../output/progress.ts";
+import { loadApi } from "../settings/load-api.ts";
+import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
+import { responseFormats } from "../settings/server-options.ts";
+import { addSettingFlags } from "../settings/setting-flag.ts";
+import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { readDuration } from "./duration-flag.ts";
+import { ChangeLines } from "./export/change-lines.ts";
+import { type ExportFlags, fileOutputOf } from "./export/flags.ts";
+import { ExportRecord } from "./export/record.ts";
+import { formatSummary } from "./export/summary.ts";
+import { Service } from "./serve/service.ts";
+import { createServeLog, logFormatOf } from "./serve.ts";
+import { shownPath, sourceOf } from "./validate.ts";
+
+const SETTINGS: readonly SettingKey[] = [
+  "descriptors",
+  "validation",
+  "allow-empty",
+  "make-before-break",
+  "order-limit",
+  "log.level",
+  "log.format",
+  "limits.max-file-bytes",
+];
+
+/** `xds export DIR OUT`: a node's view as files that Envoy follows. */
+export const addExportCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("export")
+    .summary("write a directory of resources as files that Envoy follows")
+    .description(
+      "Write what a node would be served into files that Envoy follows (path_config_source): one each for listeners, " +
+        "clusters and scoped routes, and one for each other resource. Each file is replaced whole, in an order that loses no request.",
+    )
+    .argument("<dir>", "directory to read")
+    .argument("<out>", "directory to write to; Envoy has to see it under the same path")
+    .addOption(new Option("--format <format>", "the form of the files").choices(responseFormats).default("yaml"))
+    .option("-n, --node <id>", "write what this node would be served", "")
+    .option("--cluster <name>", "the cluster of that node", "")
+    .option("--rewrite-sources", "point the config sources inside resources at the files")
+    .option("--symlinks", "write a new directory each time and swap the link ..data to it, as Kubernetes does")
+    .option("--v2", "write the resources of v2 instead of those of v3")
+    .addOption(
+      new Option("--settle <duration>", "how long clients have to take a change before what depends on it is written")
+        .argParser((text: string) => readDuration("--settle", text))
+        .default(250, "250ms"),
+    )
+    .option("-w, --watch", "go on, and write every change of the directory")
+    .action((directory: string, out: string, flags: ExportFlags) =>
+      flags.watch === true
+        ? context.performUntilInterrupted(() => exportAndFollow(directory, out, flags, context))
+        : context.perform(() => exportOnce(directory, out, flags, context)),
+    );
+  addSettingFlags(command, SETTINGS);
+  addExamples(command, [
+    ["xds export config /var/lib/envoy/xds --rewrite-sources", "once, for an Envoy without a network"],
+    [
+      "xds export config /var/lib/envoy/xds --rewrite-sources --node edge-7 --watch",
+      "what edge-7 sees, and every change",
+    ],
+  ]);
+};
+
+interface Prepared {
+  readonly path: string;
+  readonly shown: string;
+  readonly values: SettingValues;
+  readonly settings: Awaited<ReturnType<typeof readSettings>>["settings"];
+}
+
+async function prepare(directory: string, flags: ExportFlags, { io }: CommandContext): Promise<Prepared> {
+  const path = resolve(io.cwd, directory);
+  const file = await readSettings(path);
+  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory: path });
+  if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
+  return { path, shown: shownPath(path, io.cwd), values, settings: file.settings };
+}
+
+async function exportOnce(
+  directory: string,
+  out: string,
+  flags: ExportFlags,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { io } = context;
+  const { path, shown, values } = await prepare(directory, flags, context);
+  const api = await loadApi(values.list("descriptors"));
+  const output = fileOutputOf(resolve(io.cwd, out), flags);
+  const line = createProgressLine(io.stderr);
+  const load = await sourceOf(path, values, api).load(line.update);
+  line.clear();
+  tellProblems(load, shown, context);
+  if (load.state === undefined) return exitCode.problems;
+  const writing = createFileExport({ api, files: output, dialect: dialectOf(values) });
+  const record = new ExportRecord(writing);
+  try {
+    await start(writing);
+    writing.place(load.state.placement);
+    writing.commit({ changes: [...load.state.layers].map(([layer, puts]) => ({ layer, puts })) });
+    const resources = await unlessAborted(Promise.race([writing.whenInSync(), record.firstProblem]), io.interrupted);
+    if (io.interrupted.aborted) return exitCode.interrupted;
+    if (typeof resources !== "number") throw new CommandError(exitCode.problems, resources ?? "the writer was closed");
+    io.stderr.write(record.formatNotes(context.colorsOf(io.stderr)));
+    io.stdout.write(formatSummary({ output, resources, record }));
+    return exitCode.ok;
+  } finally {
+    await writing.close();
+  }
+}
+
+function tellProblems({ problems, state }: Load, shown: string, { io, colorsOf }: CommandContext): void {
+  if (problems.length === 0) return;
+  const nothing = state === undefined ? ": nothing is written" : "";
+  io.stderr.write(formatProblems(problems, shown, colorsOf(io.stderr)));
+  io.stderr.write(`${shown}: ${countProblems(problems)}${nothing}\n`);
+}
+
+async function exportAndFollow(
+  directory: string,
+  out: string,
+  flags: ExportFlags,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { io } = context;
+  const { path, shown, values, settings } = await prepare(directory, flags, context);
+  const api = await loadApi(values.list("descriptors"));
+  const output = fileOutputOf(resolve(io.cwd, out), flags);
+  const writing = createFileExport({ api, files: output, dialect: dialectOf(values) });
+  const log = createServeLog(values, context);
+  const lines = new ChangeLines(writing, context);
+  const record = new ExportRecord(writing);
+  const isText = logFormatOf(values, context) === "text";
+  try {
+    await start(writing);
+    const onServing = (): void => void tellFirst();
+    const tellFirst = async (): Promise<void> => {
+      const resources = await writing.whenInSync();
+      if (resources === undefined) return;
+      io.stderr.write(record.formatNotes(context.colorsOf(io.stderr)));
+      if (io.stdout.isTerminal) io.stdout.write(formatSummary({ output, resources, record }));
+      lines.tellInSync(resources);
+    };
+    const server = {
+      commit: writing.commit.bind(writing),
+      place: writing.place.bind(writing),
+      reportSource: () => undefined,
+      get revision() {
+        return writing.revision;
+      },
+    };
+    const source = sourceOf(path, values, api);
+    const service = new Service({ server, source, log, context, settings, directory: shown, isText, onServing });
+    await Promise.race([service.load(), aborted(io.interrupted)]);
+    await service.follow(io.interrupted);
+  } finally {
+    await writing.close();
+  }
+  return exitCode.ok;
+}
+
+function dialectOf(values: SettingValues): { readonly makeBeforeBreak: boolean; readonly orderLimitMs: number } {
+  return {
+    makeBeforeBreak: values.flag("make-before-break") ?? true,
+    orderLimitMs: values.number("order-limit") ?? 30_000,
+  };
+}
+
+async function start(writing: FileExport): Promise<void> {
+  try {
+    await writing.start();
+  } catch (cause) {
+    if (!(cause instanceof XdsError)) throw cause;
+    throw new CommandError(exitCode.problems, cause.message);
+  }
+}

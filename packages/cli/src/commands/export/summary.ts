@@ -1,0 +1,46 @@
+import { join } from "node:path";
+import type { FileOutput } from "@xdskit/server";
+import { stringify } from "yaml";
+import { plural } from "../../output/problems.ts";
+import { type ExportRecord, formatCounts } from "./record.ts";
+
+/** Rewritten sources that are printed one by one. */
+const MAX_TOLD = 20;
+
+export interface ExportSummary {
+  readonly output: FileOutput;
+  readonly resources: number;
+  readonly record: ExportRecord;
+}
+
+/** What was done as comments, and what goes into the bootstrap: together a piece of YAML. */
+export function formatSummary({ output, resources, record }: ExportSummary): string {
+  const { rewritten } = record;
+  const lines = [
+    `# ${output.directory}: ${plural(resources, "resource")}, ${formatCounts(record)}`,
+    ...(rewritten.length === 0 ? [] : [`# ${plural(rewritten.length, "config source")} rewritten:`]),
+    ...rewritten.slice(0, MAX_TOLD).map(({ name, path, file = "" }) => `#   ${oneLine(name)}: ${path} -> ${file}`),
+    ...(rewritten.length > MAX_TOLD ? [`#   and ${rewritten.length - MAX_TOLD} more`] : []),
+    "# in the bootstrap of Envoy:",
+  ];
+  return `${lines.join("\n")}\n${stringify(bootstrapOf(output), { lineWidth: 0 })}`;
+}
+
+function bootstrapOf(output: FileOutput): object {
+  return {
+    dynamic_resources: { lds_config: sourceOf(output, "lds"), cds_config: sourceOf(output, "cds") },
+  };
+}
+
+function sourceOf({ directory, format = "yaml", symlinks }: FileOutput, name: string): object {
+  const path = join(directory, `${name}.${format}`);
+  return {
+    resource_api_version: "V3",
+    path_config_source: symlinks === true ? { path, watched_directory: { path: directory } } : { path },
+  };
+}
+
+/** Names are what peers and files make of them: a comment must not end in one. */
+function oneLine(name: string): string {
+  return name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
+}
