@@ -3,6 +3,7 @@ import { formatTypeUrl, parseTypeUrl, type TypeKind, type TypeTraits, type TypeU
 import { catalog, traitsOf, typeCalled } from "./catalog/catalog.ts";
 import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
+import { type Converted, Converter } from "./conversion/converter.ts";
 import { createReflection, type DescriptorReflection } from "./descriptor/reflection.ts";
 import { createSchema, type Schema } from "./descriptor/schema.ts";
 import { type Content, decodeContent } from "./format/content.ts";
@@ -81,6 +82,11 @@ export interface EnvoyApi {
   validate(type: TypeUrl, bytes: Uint8Array): readonly FieldProblem[];
   /** What a client that was given this resource fetches over xDS before it uses it, and for how long it waits for that. */
   initialFetches(type: TypeUrl, bytes: Uint8Array): readonly InitialFetch[];
+  /**
+   * A message in the version of the API that it is not in, v2 or v3; undefined for a type without a twin. Names are exchanged, in
+   * every nested `Any` too, and numbers agree; a bytes object in which nothing changes is its own result.
+   */
+  convert(type: TypeUrl, bytes: Uint8Array): Converted | undefined;
   readonly reflection: DescriptorReflection;
 }
 
@@ -94,6 +100,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const schema = createSchema(options.descriptors);
   const reader = new ResourceReader(schema);
   const validator = new Validator(schema);
+  const converter = new Converter(schema);
   return {
     traits: traitsOf,
     types: catalog.map(catalogType),
@@ -114,6 +121,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
       return message === undefined ? [] : validator.validate(message, bytes);
     },
     initialFetches: (type, bytes) => reader.initialFetches(type, bytes),
+    convert: (type, bytes) => converter.convert(type, bytes),
     reflection: createReflection(schema),
   };
 }

@@ -1,6 +1,7 @@
 export { resolveJsonPath } from "./catalog/json-path.ts";
 export type { InitialFetch, ReadResult } from "./catalog/resource-reader.ts";
 export type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
+export type { Converted } from "./conversion/converter.ts";
 export { DescriptorError } from "./descriptor/descriptor-error.ts";
 export type { DescriptorReflection } from "./descriptor/reflection.ts";
 export { contentDigest } from "./digest.ts";

@@ -49,6 +49,9 @@ type CatalogCode =
   | "SECRET_EMPTY"
   | "TTL_SHORT";
 
+/** What the other version of the API cannot express. */
+type ConversionCode = "VERSION_LOSS";
+
 /** The rules in the options of Envoy's fields (PGV), by their names there. */
 type PgvCode =
   | "PGV_ADDRESS"
@@ -88,7 +91,7 @@ type PgvCode =
   | "PGV_WELL_KNOWN_REGEX";
 
 /** Every code that a problem in a resource may have. Codes are stable; a retired one is not used again. */
-export type FieldProblemCode = ReadingCode | CatalogCode | PgvCode;
+export type FieldProblemCode = ReadingCode | CatalogCode | ConversionCode | PgvCode;
 
 /** Something wrong with one place in a resource. */
 export interface FieldProblem {

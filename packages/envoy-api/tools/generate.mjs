@@ -1,16 +1,18 @@
 // Makes what this package has at run time and what its users compile against, from the proto files of npm packages:
 //
-//   gen/descriptors.binpb.br   every v3 message of Envoy as one FileDescriptorSet, without comments, brotli
-//   gen/types/…_pb.d.ts        a type for each of them, for authors of resources in TypeScript
+//   gen/descriptors.binpb.br      every v3 message of Envoy as one FileDescriptorSet, without comments, brotli
+//   gen/descriptors-v2.binpb.br   the messages of v2 in the same form, without the files that they share with v3
+//   gen/types/…_pb.d.ts           a type for each message of v3, for authors of resources in TypeScript
 //
-// Neither is committed. Plain JavaScript, because it runs before anything is compiled; it does nothing when both are newer
+// None is committed. Plain JavaScript, because it runs before anything is compiled; it does nothing when all are newer
 // than their inputs. It needs no network.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
-import { packageDirOf, runBuf, stageProtos } from "./proto-sources.mjs";
+import { fileNamesIn, withoutFiles } from "./descriptor-set.mjs";
+import { PROTO_PACKAGES, packageDirOf, runBuf, stageProtos } from "./proto-sources.mjs";
 
 const toolsDir = dirname(fileURLToPath(import.meta.url));
 const packageDir = join(toolsDir, "..");
@@ -24,9 +26,12 @@ function main() {
   if (isUpToDate(stamp)) return;
   const workDir = join(packageDir, ".cache", `generate-${process.pid}`);
   try {
-    stageProtos(join(workDir, "protos"));
-    writeDescriptors(workDir);
+    stageProtos(join(workDir, "protos"), { v2: false });
+    const v3 = buildDescriptors(workDir);
+    writeDescriptors(workDir, "descriptors.binpb.br", v3);
     writeTypes(workDir);
+    stageProtos(join(workDir, "protos"), { v2: true });
+    writeDescriptors(workDir, "descriptors-v2.binpb.br", withoutFiles(buildDescriptors(workDir), fileNamesIn(v3)));
     writeFileSync(join(workDir, "gen", "stamp.json"), `${JSON.stringify({ stamp })}\n`);
     moveIntoPlace(workDir);
   } finally {
@@ -37,8 +42,9 @@ function main() {
 /** Changes when a package whose output we keep changes, or the scripts do. */
 function stampOfInputs() {
   const hash = createHash("sha256");
-  for (const script of ["generate.mjs", "proto-sources.mjs"]) hash.update(readFileSync(join(toolsDir, script)));
-  for (const name of ["@grpc/grpc-js-xds", "@bufbuild/buf", "@bufbuild/protoc-gen-es"]) {
+  for (const script of ["generate.mjs", "descriptor-set.mjs", "proto-sources.mjs"])
+    hash.update(readFileSync(join(toolsDir, script)));
+  for (const name of [...PROTO_PACKAGES, "@bufbuild/buf", "@bufbuild/protoc-gen-es"]) {
     hash.update(`${name}@${readManifest(name).version}\n`);
   }
   return hash.digest("hex");
@@ -49,15 +55,18 @@ function isUpToDate(stamp) {
   return JSON.parse(readFileSync(stampFile, "utf8")).stamp === stamp;
 }
 
-function writeDescriptors(workDir) {
+function buildDescriptors(workDir) {
   const plain = join(workDir, "descriptors.binpb");
   runBuf(join(workDir, "protos"), ["build", "--exclude-source-info", "--as-file-descriptor-set", "-o", plain]);
-  const bytes = readFileSync(plain);
+  return readFileSync(plain);
+}
+
+function writeDescriptors(workDir, name, bytes) {
   mkdirSync(join(workDir, "gen"), { recursive: true });
   const packed = brotliCompressSync(bytes, {
     params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
   });
-  writeFileSync(join(workDir, "gen", "descriptors.binpb.br"), packed);
+  writeFileSync(join(workDir, "gen", name), packed);
 }
 
 function writeTypes(workDir) {

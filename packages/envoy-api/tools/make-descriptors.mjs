@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { withoutFiles } from "./descriptor-set.mjs";
 import { protoFiles, readProto, runBuf, writeProto } from "./proto-sources.mjs";
 
 const HELP = `usage: node make-descriptors.mjs PROTO_DIR... -o FILE [--only PREFIX] [--skip-missing]
@@ -17,8 +18,8 @@ Writes all proto files of the folders, and what they import, to FILE as a FileDe
   --skip-missing   leave out files whose imports are nowhere, and those that import them, and name them
   -h, --help       this text
 
-What Envoy's files import from elsewhere (validate, xds, udpa, google/api, google/protobuf) is at hand, and so are the v3 files
-of the built-in Envoy API: a private proto that imports them needs only its own folder.
+What Envoy's files import from elsewhere (validate, xds, udpa, google/api, google/protobuf) is at hand, and so are the v2
+and v3 files of the built-in Envoy API: a private proto that imports them needs only its own folder.
 `;
 
 class UsageError extends Error {}
@@ -152,30 +153,5 @@ function build(workDir, paths, output) {
   } catch (error) {
     throw new UsageError(`the files do not compile:\n${String(error.stderr ?? error.message).trim()}`);
   }
-  writeFileSync(output, withoutFile(readFileSync(set), main));
-}
-
-/** Drops one file from an encoded FileDescriptorSet: each file is field 1, a message, whose field 1 is its name. */
-function withoutFile(bytes, name) {
-  const kept = [];
-  let position = 0;
-  while (position < bytes.length) {
-    const start = position;
-    if (bytes[position] !== 0x0a) throw new Error("expected field 1 of a FileDescriptorSet");
-    let length = 0;
-    let shift = 0;
-    let byte;
-    do {
-      position++;
-      byte = bytes[position];
-      length += (byte & 0x7f) * 2 ** shift;
-      shift += 7;
-    } while (byte >= 0x80);
-    position++;
-    const isNamed =
-      bytes[position] === 0x0a && bytes.toString("utf8", position + 2, position + 2 + bytes[position + 1]) === name;
-    position += length;
-    if (!isNamed) kept.push(bytes.subarray(start, position));
-  }
-  return Buffer.concat(kept);
+  writeFileSync(output, withoutFiles(readFileSync(set), new Set([main])));
 }

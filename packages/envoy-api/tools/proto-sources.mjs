@@ -40,7 +40,32 @@ message KeyValue {
 }
 `;
 
-const FOLDERS = { envoy: "envoy-api", xds: "xds", googleapis: "googleapis", validate: "protoc-gen-validate" };
+// What the tracers of v2 may be configured with, by OpenCensus. Its fields are in no npm package, so they are passed on unread.
+const OPEN_CENSUS_TRACE_CONFIG = `syntax = "proto3";
+package opencensus.proto.trace.v1;
+message TraceConfig {}
+`;
+
+const GRPC = "@grpc/grpc-js-xds";
+// The messages of v2 as they were in the middle of 2019: no package has them as they were frozen a year later.
+const OF_2019 = "@enmeshed/node-control-plane";
+
+const FOLDERS = {
+  envoy: [GRPC, "deps/envoy-api"],
+  xds: [GRPC, "deps/xds"],
+  googleapis: [GRPC, "deps/googleapis"],
+  validate: [GRPC, "deps/protoc-gen-validate"],
+  v2: [OF_2019, "proto"],
+};
+
+/** The npm packages that the files come from. */
+export const PROTO_PACKAGES = [GRPC, OF_2019];
+
+// Sinks of metrics and traces, whose imports are in no npm package.
+const V2_WITHOUT_IMPORTS = new Set([
+  "envoy/service/metrics/v2/metrics_service.proto",
+  "envoy/service/trace/v2/trace_service.proto",
+]);
 
 // Which files of each folder are taken.
 const MODULES = {
@@ -51,15 +76,22 @@ const MODULES = {
   googleapis: (path) =>
     /^google\/(rpc\/[a-z_]+|api\/(annotations|http|expr\/v1alpha1\/(checked|syntax)))\.proto$/.test(path),
   validate: (path) => path === "validate/validate.proto",
+  v2: (path) =>
+    (path.startsWith("envoy/") && !V2_WITHOUT_IMPORTS.has(path) && !UNVERSIONED.includes(path)) ||
+    path === "gogoproto/gogo.proto",
 };
 
-const OWN_TEXTS = { "opentelemetry/proto/common/v1/common.proto": OPEN_TELEMETRY_COMMON };
+const OWN_TEXTS = {
+  "opentelemetry/proto/common/v1/common.proto": OPEN_TELEMETRY_COMMON,
+  "opencensus/proto/trace/v1/trace_config.proto": OPEN_CENSUS_TRACE_CONFIG,
+};
 
-/** Writes the v3 files of Envoy and what they import into one folder, where imports begin. */
-export function stageProtos(protosDir) {
-  const paths = Object.keys(OWN_TEXTS);
-  for (const [module, isWanted] of Object.entries(MODULES))
-    paths.push(...protoFiles(folderOf(module)).filter(isWanted));
+/** Writes the v3 files of Envoy, and with `v2` those of version 2 too, and what they import into one folder, where imports begin. */
+export function stageProtos(protosDir, { v2 }) {
+  const paths = Object.keys(OWN_TEXTS).filter((path) => v2 || !path.startsWith("opencensus/"));
+  for (const [module, isWanted] of Object.entries(MODULES)) {
+    if (module !== "v2" || v2) paths.push(...protoFiles(folderOf(module)).filter(isWanted));
+  }
   for (const path of paths) writeProto(protosDir, path, readProto(path));
   writeFileSync(join(protosDir, "buf.yaml"), "version: v2\n");
 }
@@ -90,7 +122,8 @@ export function protoFiles(folder) {
 }
 
 function folderOf(module) {
-  return join(packageDirOf("@grpc/grpc-js-xds"), "deps", FOLDERS[module]);
+  const [name, folder] = FOLDERS[module];
+  return join(packageDirOf(name), folder);
 }
 
 /** The rules that are shipped with Envoy's files are older than the files: they lack an option that is used there. */

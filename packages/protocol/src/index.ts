@@ -26,7 +26,7 @@ export { createResourceError, type ResourceErrorInput } from "./resource/resourc
 export { canonicalName, globOf } from "./resource/resource-name.ts";
 export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
-export { formatTypeUrl, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
+export { formatTypeUrl, isOfV2, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
 export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
 export {
   formatVirtualHostName,

@@ -1,4 +1,6 @@
 export type {
+  ConversionAnswer,
+  ConversionsAnswer,
   DeliveriesAnswer,
   DeliveryAnswer,
   DeliveryFate,
@@ -24,7 +26,14 @@ export type {
 } from "./admin/answer.ts";
 export { type OptionProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export type { ServerEvents } from "./hub/listeners.ts";
-export type { NewStream, ServerReport, ShellReport, StreamEnd } from "./hub/port.ts";
+export type {
+  ConversionFindings,
+  ConversionReport,
+  NewStream,
+  ServerReport,
+  ShellReport,
+  StreamEnd,
+} from "./hub/port.ts";
 export {
   createManagementServer,
   type ManagementServer,
@@ -45,5 +54,6 @@ export {
   limitNames,
   type ManagementServerOptions,
   type TlsFiles,
+  type V2Mode,
 } from "./options.ts";
 export type { BoundAddress } from "./transport/transport.ts";

@@ -3,6 +3,7 @@ export type LogEvent =
   | "server-ready"
   | "server-draining"
   | "state-committed"
+  | "conversion-incomplete"
   | "response-refused"
   | "node-connected"
   | "node-moved"

@@ -173,11 +173,13 @@ class WiredServer implements ManagementServer {
 }
 
 function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
-  const { api, placement, requireNode, insecure, limits, edition, dialect, stateDir } = options;
+  const { api, placement, requireNode, insecure, limits, edition, dialect, stateDir, v2 } = options;
   const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.clusters(), telemetry);
   const hub: Hub = new Hub({
     digest: contentDigest,
     traits: (type) => api.traits(type),
+    ...(v2 === "convert" && { convert: (type, bytes) => api.convert(type, bytes) }),
+    refusesV2: v2 === "off",
     placement,
     requireNode,
     insecure,

@@ -76,6 +76,12 @@ export interface AdminAddress extends ListenAddress {
   readonly names?: readonly string[];
 }
 
+/**
+ * What clients of v2 get: what was given in v3 as well, converted (and clients of v3 what was given in v2); only what was
+ * given in v2; or nothing, methods of v2 end with UNIMPLEMENTED.
+ */
+export type V2Mode = "convert" | "exact" | "off";
+
 /** What a management server is made from. */
 export interface ManagementServerOptions {
   readonly api: EnvoyApi;
@@ -90,6 +96,8 @@ export interface ManagementServerOptions {
   readonly placement?: Placement;
   /** Refuses streams that do not say which node they are (S-NOD-06). Default: only when there is a `placement`. */
   readonly requireNode?: boolean;
+  /** What clients of version 2 of the API get (S-TYP-10). Default: `convert`. */
+  readonly v2?: V2Mode;
   readonly edition?: Edition;
   readonly dialect?: DialectOverrides;
   /** `control_plane.identifier` in every response. Default: `xdskit`. */
@@ -115,6 +123,7 @@ export interface CheckedOptions extends ManagementServerOptions {
   readonly requireNode: boolean;
   readonly insecure: boolean;
   readonly serveEmpty: boolean;
+  readonly v2: V2Mode;
   readonly controlPlane: string;
   readonly limits: Limits;
 }
@@ -134,6 +143,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
     requireNode: options.requireNode ?? options.placement !== undefined,
     insecure: options.insecure ?? false,
     serveEmpty: options.serveEmpty ?? false,
+    v2: options.v2 ?? "convert",
     controlPlane: options.controlPlane ?? "xdskit",
     limits: { ...defaultLimits, ...options.limits },
   };

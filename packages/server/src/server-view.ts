@@ -35,6 +35,7 @@ export function createServerView({ options, hub, encoder, address, source }: Ser
     limits: () => hub.limits(),
     writes: () => hub.backlog(),
     encoder: () => encoder.counters,
+    conversionFindings: () => hub.conversionFindings(),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Edition } from "@xdskit/protocol";
-import type { AdminAddress, Limits, ListenAddress, ManagementServerOptions, TlsFiles } from "@xdskit/server";
+import type { AdminAddress, Limits, ListenAddress, ManagementServerOptions, TlsFiles, V2Mode } from "@xdskit/server";
 import type { SettingKey } from "@xdskit/source";
 import { CommandError, exitCode } from "../exit-code.ts";
 import { type Address, parseAddress } from "./address.ts";
@@ -25,6 +25,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
 export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOptions, "api"> {
   const tls = tlsOf(values);
   const edition = editionOf(values);
+  const v2 = v2ModeOf(values);
   return {
     listen: listenAddressOf(values, "listen"),
     admin: adminOf(values),
@@ -38,6 +39,7 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
       maxResponseBytes: values.number("limits.max-response-bytes") ?? 3.5 * 1024 * 1024,
       ttlWithoutFeature: values.flag("ttl-without-feature") ?? false,
     },
+    ...(v2 !== undefined && { v2 }),
     ...(edition !== undefined && { edition }),
     ...(tls !== undefined && { tls }),
   };
@@ -59,6 +61,11 @@ function listenAddressOf(values: SettingValues, key: "listen" | "admin"): Listen
 function editionOf(values: SettingValues): Edition | undefined {
   const editions: readonly Edition[] = ["2018", "2020", "2021", "current"];
   return editions.find((edition) => edition === values.text("edition"));
+}
+
+function v2ModeOf(values: SettingValues): V2Mode | undefined {
+  const modes: readonly V2Mode[] = ["convert", "exact", "off"];
+  return modes.find((mode) => mode === values.text("v2"));
 }
 
 function tlsOf(values: SettingValues): TlsFiles | undefined {

@@ -23,10 +23,12 @@ export function createReflection(schema: Schema): DescriptorReflection {
   return {
     fileContaining: (symbol) => closureOf(fileDeclaring(symbol, schema)),
     fileByName: (name) => closureOf(registry.getFile(name)),
-    services: [...registry]
-      .filter((type) => type.kind === "service")
-      .map((service) => service.typeName)
-      .sort(),
+    get services() {
+      return [...registry]
+        .filter((type) => type.kind === "service")
+        .map((service) => service.typeName)
+        .sort();
+    },
   };
 }
 

@@ -1,6 +1,8 @@
-import { createFileRegistry, type DescMessage, type FileRegistry } from "@bufbuild/protobuf";
-import { readBuiltInDescriptors } from "./built-in.ts";
+import { create, createFileRegistry, type DescMessage, type FileRegistry } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { readBuiltInDescriptors, readBuiltInDescriptorsOfV2 } from "./built-in.ts";
 import { DescriptorError } from "./descriptor-error.ts";
+import { createLazyRegistry } from "./lazy-registry.ts";
 import { mergeDescriptors } from "./merge-descriptors.ts";
 import { type MessageShape, shapeOfMessage } from "./message-shape.ts";
 import { nearestName } from "./nearest-name.ts";
@@ -44,9 +46,17 @@ export class Schema {
   }
 }
 
-/** Reads the built-in descriptors and adds those of the operator. Throws `DescriptorError`. */
+/**
+ * Reads the built-in descriptors and adds those of the operator. Those of v2 are read when one of them is first asked for, unless
+ * there are added ones, which may stand in their place. Throws `DescriptorError`.
+ */
 export function createSchema(added: readonly Uint8Array[] = []): Schema {
-  const set = mergeDescriptors(readBuiltInDescriptors(), added);
+  const ofV3 = readBuiltInDescriptors();
+  if (added.length === 0) {
+    return new Schema(createLazyRegistry(createFileRegistry(ofV3), mayBeOfV2, readBuiltInDescriptorsOfV2));
+  }
+  const builtIn = create(FileDescriptorSetSchema, { file: [...ofV3.file, ...readBuiltInDescriptorsOfV2().file] });
+  const set = mergeDescriptors(builtIn, added);
   try {
     return new Schema(createFileRegistry(set));
   } catch (cause) {
@@ -60,4 +70,9 @@ export function createSchema(added: readonly Uint8Array[] = []): Schema {
       },
     );
   }
+}
+
+/** Every message of Envoy that is not of v3 may be. */
+function mayBeOfV2(name: string): boolean {
+  return /^(envoy|opencensus|gogoproto)\./.test(name) && !/\.v3(alpha)?\./.test(name);
 }

@@ -191,6 +191,11 @@ export class Plane {
     return this.#layers.viewOf(layers).members(type);
   }
 
+  /** What one layer holds under a name, which may be an error. */
+  holder(layer: string, type: TypeUrl, name: string): Resource | undefined {
+    return this.#layers.layer(layer)?.table(type)?.resources.get(name);
+  }
+
   /** The errors that stand in place of resources of a type in a view of these layers. */
   resourceErrors(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
     return this.#layers.viewOf(layers).errors(type).values();

@@ -91,6 +91,20 @@ export interface ResourceAnswer {
   readonly problem?: string;
 }
 
+/** `GET /api/v1/conversions` */
+export type ConversionsAnswer = Page<ConversionAnswer>;
+
+/** A resource that was converted between v2 and v3, and what the other version cannot express of it. */
+export interface ConversionAnswer {
+  /** The type that it was converted to. */
+  readonly type: string;
+  readonly shortName?: string;
+  readonly name: string;
+  readonly layer: string;
+  /** The path is in the names of the proto files. */
+  readonly findings: readonly { readonly path: string; readonly message: string }[];
+}
+
 /** A gRPC status: the code, and the text made printable. */
 export interface ErrorDetailAnswer {
   readonly code: number;

@@ -6,6 +6,7 @@ import { Describer } from "./describe.ts";
 import { isExpectedHost } from "./host-check.ts";
 import { Query, QueryError } from "./query.ts";
 import type { AdminSources, Answer, Route } from "./route.ts";
+import { conversions } from "./routes/conversions.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { describeRoutes } from "./routes/index-page.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
@@ -44,6 +45,7 @@ const routes: readonly Route[] = [
   source,
   layers,
   resources,
+  conversions,
   nodes,
   streams,
   deliveries,

@@ -8,6 +8,7 @@ import type {
   TypeKind,
   TypeUrl,
 } from "@xdskit/protocol";
+import type { ConversionFindings } from "../hub/port.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";
 
@@ -33,12 +34,18 @@ export interface AdminView extends Gauges {
   resources(layers: readonly string[], type: TypeUrl): Iterable<Resource>;
   /** The layers that a node would see, or why it would not be served. */
   place(node: Node, peer: Peer): readonly string[] | PlacementRefusal;
+  conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;
   readonly types: ResourceTypes;
 }
 
 /** What the admin API has to know about resource types; `EnvoyApi` is one. */
 export interface ResourceTypes {
-  readonly types: readonly { readonly type: TypeUrl; readonly kind: TypeKind; readonly shortName: string }[];
+  readonly types: readonly {
+    readonly type: TypeUrl;
+    readonly kind: TypeKind;
+    readonly shortName: string;
+    readonly v2Twin?: TypeUrl;
+  }[];
   /** Finds a type by a short name, a message name or a type URL. */
   typeNamed(text: string): TypeUrl | undefined;
   /** Whether what is inside such a resource can be read, and so redacted. */

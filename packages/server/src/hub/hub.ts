@@ -2,6 +2,7 @@ import type { BodyEncoder } from "@xdskit/envoy-api";
 import {
   type DiscoveryRequest,
   InvariantError,
+  isOfV2,
   type LayerState,
   type Node,
   type Peer,
@@ -24,10 +25,20 @@ import { Census, type LimitUse } from "./census.ts";
 import { Listeners } from "./listeners.ts";
 import { MessageMaker } from "./message.ts";
 import { Outbox, type OutboxChange } from "./outbox.ts";
-import type { HubPort, Memory, NewStream, ServerReport, StreamEnd, StreamHandle, Telemetry } from "./port.ts";
+import type {
+  ConversionFindings,
+  HubPort,
+  Memory,
+  NewStream,
+  ServerReport,
+  StreamEnd,
+  StreamHandle,
+  Telemetry,
+} from "./port.ts";
 import { Readiness } from "./readiness.ts";
 import { Timers } from "./timers.ts";
 import { guardPlacement, isTrusted, secretsRefused } from "./trust.ts";
+import { Twins, type TwinsOptions } from "./twins.ts";
 
 /** Turns are given for so long at a time; then reads, and whatever else waits, go first. */
 const SLICE_MS = 5;
@@ -40,6 +51,10 @@ const MAX_FAILED_TURNS = 100;
 
 export interface HubOptions extends PlaneOptions {
   readonly encoder: BodyEncoder;
+  /** Makes resources of one version of the API those of the other; without it both have only what is given in them. */
+  readonly convert?: TwinsOptions["convert"];
+  /** Methods of version 2 of the API are not served. */
+  readonly refusesV2?: boolean;
   readonly limits: Limits;
   readonly telemetry: Telemetry;
   /** What outlives this server. */
@@ -81,6 +96,7 @@ export class Hub implements HubPort {
   readonly #plane: Plane;
   readonly #census: Census;
   readonly #messages: MessageMaker;
+  readonly #twins: Twins | undefined;
   readonly #timers: Timers;
   readonly #connections = new Map<number, Connection>();
   readonly #streams = new Map<StreamId, OpenStream>();
@@ -110,6 +126,7 @@ export class Hub implements HubPort {
       remembers: options.memory !== undefined,
     });
     if (options.memory !== undefined) this.#plane.on({ kind: "history-restored", remembered: options.memory.restored });
+    this.#twins = options.convert && this.#createTwins(options, options.convert);
     this.#census = new Census(options.limits);
     this.#messages = new MessageMaker(options.encoder);
     this.#timers = new Timers((timer) => this.#take({ kind: "timer-fired", timer }));
@@ -142,6 +159,11 @@ export class Hub implements HubPort {
     yield* this.#plane.resourceErrors(layers, type);
   }
 
+  /** What could not be expressed in the version of the API that it was converted to. */
+  conversionFindings(): ReadonlyMap<string, ConversionFindings> {
+    return this.#twins?.findings ?? new Map();
+  }
+
   /** The Clusters that there are, as they would have to be remembered now. */
   clusters(): Iterable<Remembered> {
     return this.#plane.remembered();
@@ -170,11 +192,33 @@ export class Hub implements HubPort {
   commit(transaction: Transaction): number {
     const before = this.#plane.revision;
     const startedAt = performance.now();
-    this.#take({ kind: "transaction-committed", transaction });
+    this.#take({ kind: "transaction-committed", transaction: this.#twins?.extend(transaction) ?? transaction });
     const revision = this.#plane.revision;
     if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
     this.#becomeReady();
     return revision;
+  }
+
+  #createTwins({ traits, digest, memory }: HubOptions, convert: TwinsOptions["convert"]): Twins {
+    const plane = this.#plane;
+    return new Twins({
+      convert,
+      digest,
+      twinOf: (type) => traits(type)?.twin,
+      layers: () => plane.layers(),
+      members: (layer, type) => [...plane.resources([layer], type), ...plane.resourceErrors([layer], type)],
+      holder: (layer, type, name) => plane.holder(layer, type, name),
+      report: (report) => this.report(report),
+      areWanted: [...(memory?.restored ?? [])].some((one) => one.kind === "changed" && isOfV2(one.type)),
+    });
+  }
+
+  /** The first who asks for anything of v2 makes all of it be there, before he is answered. */
+  #provide(type: TypeUrl | undefined): void {
+    const twins = this.#twins;
+    if (twins === undefined || twins.areWanted || type === undefined || !isOfV2(type)) return;
+    if (this.#options.traits(type)?.twin === undefined) return;
+    this.#take({ kind: "transaction-committed", transaction: twins.begin() });
   }
 
   /** From now on streams are answered. */
@@ -215,6 +259,10 @@ export class Hub implements HubPort {
     const peer = this.#connections.get(opened.connection)?.peer;
     if (peer === undefined) return { code: statusCode.UNAVAILABLE, message: "the connection is closed" };
     if (this.readiness.state === "draining") return draining;
+    if (opened.apiVersion === "v2" && this.#options.refusesV2 === true) {
+      this.report({ kind: "v2-refused", address: peer.address, method: opened.method });
+      return v2Refused;
+    }
     const refusal = this.#census.admitStream(peer);
     if (refusal !== undefined) {
       this.reportLimit(refusal.limit, peer.address, refusal.status.message);
@@ -244,6 +292,7 @@ export class Hub implements HubPort {
       this.endStream(id, secretsRefused, "refused");
       return;
     }
+    this.#provide(type);
     this.#take({ kind: "request-received", stream: id, request }, id);
   }
 
@@ -520,6 +569,10 @@ export class Hub implements HubPort {
 
 const cancelled: Status = { code: statusCode.CANCELLED, message: "the client is gone" };
 const draining: Status = { code: statusCode.UNAVAILABLE, message: "this server is shutting down; connect anew" };
+const v2Refused: Status = {
+  code: statusCode.UNIMPLEMENTED,
+  message: 'version 2 of the API is switched off here (setting "v2"); speak version 3',
+};
 const notReady: Status = {
   code: statusCode.UNAVAILABLE,
   message: "not ready: no configuration has been loaded yet; try again later",

@@ -1,3 +1,4 @@
+import type { FieldProblem } from "@xdskit/envoy-api";
 import type {
   ApiVersion,
   DiscoveryRequest,
@@ -131,6 +132,9 @@ export type ShellReport =
   | { readonly kind: "stream-drained"; readonly stream: StreamId }
   /** A transaction took effect. */
   | { readonly kind: "committed"; readonly revision: number; readonly tookMs: number }
+  | ConversionReport
+  /** A method of v2 was called, which is switched off: the call ended with UNIMPLEMENTED. */
+  | { readonly kind: "v2-refused"; readonly address: string; readonly method: string }
   /** Streams had their turns; `isMore` when others still wait for theirs. */
   | {
       readonly kind: "turns-taken";
@@ -170,6 +174,25 @@ export type ShellReport =
       readonly during: string;
       readonly error: unknown;
     };
+
+/** Resources were made in the version of the API that they were not given in. */
+export interface ConversionReport {
+  readonly kind: "converted";
+  readonly resources: number;
+  /** Those of them that the other version cannot wholly express. */
+  readonly findings: readonly ConversionFindings[];
+  readonly tookMs: number;
+}
+
+/** What could not be expressed of one resource. */
+export interface ConversionFindings {
+  readonly layer: string;
+  /** The type that it was converted to. */
+  readonly type: TypeUrl;
+  readonly name: string;
+  /** At least one. */
+  readonly findings: readonly FieldProblem[];
+}
 
 /** Keeps what the server that comes after this one has to know. Must not throw. */
 export interface Memory {

@@ -1,4 +1,5 @@
 import type { LayerState } from "@xdskit/protocol";
+import type { ConversionFindings } from "../hub/port.ts";
 import type { SourceStatus } from "./source-status.ts";
 
 /** What is read when somebody asks, and counted by nobody in between: the gauges among the metrics. */
@@ -15,6 +16,8 @@ export interface Gauges {
   limits(): readonly LimitState[];
   writes(): WriteState;
   encoder(): EncoderCounters;
+  /** What could not be expressed of resources that were converted to the other version of the API, one for each of those. */
+  conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;
 }
 
 /** Whether clients are served; every reason why not. */

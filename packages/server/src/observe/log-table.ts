@@ -32,6 +32,13 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     fields: ["revision", "took_ms"],
     means: "changed resources are being sent; `xds deliveries` shows who has them",
   },
+  "conversion-incomplete": {
+    level: "warn",
+    message: "resources were converted between v2 and v3, and the other version cannot express all of them",
+    fields: ["resources", "incomplete", "type", "name", "layer", "path", "reason"],
+    means:
+      "what cannot be expressed is passed on as it is, and a client of that version may pass over it. incomplete counts them, the first is named; `/api/v1/conversions` of the admin API has all. One line for each transaction; `xds validate --v2` tells it beforehand",
+  },
   "response-refused": {
     level: "warn",
     message: "a client refused a response",

@@ -87,6 +87,20 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("committed", ({ revision, tookMs }) =>
     log.write("state-committed", { revision, took_ms: Math.round(tookMs * 10) / 10 }),
   );
+  telemetry.observe("converted", ({ resources, findings }) => {
+    const [first] = findings;
+    if (first === undefined) return;
+    const [finding] = first.findings;
+    log.write("conversion-incomplete", {
+      resources,
+      incomplete: findings.length,
+      type: first.type,
+      name: printable(first.name, 200),
+      layer: first.layer,
+      path: printable(finding?.path.join(".") ?? "", 500),
+      reason: printable(finding?.message ?? "", 500),
+    });
+  });
   telemetry.observe("history-restored", ({ directory, clusters, versions }) =>
     log.write("history-restored", { directory, clusters, versions }),
   );

@@ -40,6 +40,9 @@ export type MetricName =
   | "xds_server_write_stalls_total"
   | "xds_server_commits_total"
   | "xds_server_commit_seconds"
+  | "xds_server_conversions_total"
+  | "xds_server_conversion_seconds"
+  | "xds_server_conversions_incomplete"
   | "xds_server_turns_seconds"
   | "xds_server_revision"
   | "xds_server_snapshot_resources"
@@ -156,7 +159,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_admission_rejected_total: {
     kind: "counter",
-    help: "Streams and requests that were refused or ended because of a limit, readiness or placement.",
+    help: "Streams and requests that were refused or ended because of a limit, readiness or placement, or because v2 is off.",
     labels: ["reason"],
   },
   xds_server_slow_clients: { kind: "gauge", help: "Streams whose client does not read now.", labels: [] },
@@ -168,6 +171,22 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     help: "How long a transaction took to be applied, before anything is sent.",
     labels: [],
     buckets: SECONDS,
+  },
+  xds_server_conversions_total: {
+    kind: "counter",
+    help: "Resources that were converted between v2 and v3: once for each change, not for each client.",
+    labels: [],
+  },
+  xds_server_conversion_seconds: {
+    kind: "histogram",
+    help: "How long the conversion of what one transaction changed took.",
+    labels: [],
+    buckets: SECONDS,
+  },
+  xds_server_conversions_incomplete: {
+    kind: "gauge",
+    help: "Converted resources of which the other version cannot express something.",
+    labels: [],
   },
   xds_server_turns_seconds: {
     kind: "histogram",

@@ -13,7 +13,7 @@ export interface MetricsOptions {
   readonly deliveries: DeliveryTimes;
   readonly gauges: Gauges;
   /** Types with a short name; all others are counted as `other`, because clients choose the URLs they ask for. */
-  readonly types: readonly { readonly type: TypeUrl; readonly shortName: string }[];
+  readonly types: readonly { readonly type: TypeUrl; readonly shortName: string; readonly v2Twin?: TypeUrl }[];
   readonly version: string;
 }
 
@@ -32,7 +32,10 @@ const LAG_RESOLUTION_MS = 10;
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const shortNames = new Map(
-    options.types.map(({ type, shortName }) => [type, shortName === "" ? "other" : shortName]),
+    options.types.flatMap(({ type, shortName, v2Twin }): [TypeUrl, string][] => [
+      [type, shortName === "" ? "other" : shortName],
+      ...(v2Twin === undefined ? [] : [[v2Twin, `${shortName}-v2`] as [TypeUrl, string]]),
+    ]),
   );
   const nameOf = (type: TypeUrl | undefined): string => (type && shortNames.get(type)) ?? "other";
 
@@ -74,6 +77,7 @@ function countStreams(telemetry: ObservedTelemetry, registry: Registry): void {
     if (reason === "not-ready" || reason === "refused") admission.cell(reason).value++;
   });
   telemetry.observe("limit-hit", ({ limit }) => admission.cell(limit).value++);
+  telemetry.observe("v2-refused", () => admission.cell("v2-off").value++);
   telemetry.observe("connection-opened", ({ transport }) => connections.labels(transport).inc());
   telemetry.observe("connection-closed", ({ transport }) => connections.labels(transport).dec());
   telemetry.observe("connection-refused", () => refused.value++);
@@ -171,6 +175,12 @@ function countRest(telemetry: ObservedTelemetry, registry: Registry): void {
     commits.value++;
     commitSeconds.observe(tookMs / 1000);
   });
+  const conversions = new CounterFamily("xds_server_conversions_total", registry).cell();
+  const conversionSeconds = new HistogramFamily("xds_server_conversion_seconds", registry).cell();
+  telemetry.observe("converted", ({ resources, tookMs }) => {
+    conversions.value += resources;
+    conversionSeconds.observe(tookMs / 1000);
+  });
   telemetry.observe("turns-taken", ({ tookMs }) => turns.observe(tookMs / 1000));
   telemetry.observe("tls-reloaded", () => reloads.cell("good").value++);
   telemetry.observe("tls-refused", () => reloads.cell("refused").value++);
@@ -186,6 +196,7 @@ function readGauges(options: MetricsOptions, registry: Registry, nameOf: NameOf)
   gauge("xds_server_draining", registry, (set) => set(gauges.readiness().isDraining ? 1 : 0));
   gauge("xds_server_slow_clients", registry, (set) => set(gauges.writes().slowClients));
   gauge("xds_server_write_buffer_bytes", registry, (set) => set(gauges.writes().bufferedBytes));
+  gauge("xds_server_conversions_incomplete", registry, (set) => set(gauges.conversionFindings().size));
   gauge("xds_server_layers", registry, (set) => set([...gauges.layers()].length));
   gauge("xds_server_snapshot_resources", registry, (set) => {
     const sums = new Map<string, number>();

@@ -19,6 +19,7 @@ import {
 import type { AdminServer } from "../../src/admin/server.ts";
 import { createAdminServer } from "../../src/admin/server.ts";
 import type { AdminView } from "../../src/admin/view.ts";
+import type { ConversionFindings } from "../../src/hub/port.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "../../src/observe/deliveries.ts";
 import type { LimitState, Readiness } from "../../src/observe/gauges.ts";
 import { createMetrics, type Metrics } from "../../src/observe/metrics.ts";
@@ -60,6 +61,7 @@ export class RealPlane {
   now = Date.UTC(2026, 0, 1);
   readiness: Readiness = { isReady: true, isDraining: false, reasons: [] };
   source: SourceStatus = { state: "good", problems: [], since: new Date(this.now) };
+  readonly findings = new Map<string, ConversionFindings>();
   limits: readonly LimitState[] = [{ name: "maxStreams", value: 100, used: 2, hits: 1 }];
   readonly plane: Plane = new Plane({
     digest: contentDigest,
@@ -97,6 +99,7 @@ export class RealPlane {
     limits: () => this.limits,
     writes: () => ({ slowClients: 0, bufferedBytes: 0 }),
     encoder: () => ({ segmentsEncoded: 1, framesEncoded: 2, bodiesEncoded: 3, bytesEncoded: 4 }),
+    conversionFindings: () => this.findings,
   };
   readonly metrics: Metrics = createMetrics({
     telemetry: this.telemetry,

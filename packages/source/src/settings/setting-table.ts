@@ -52,6 +52,7 @@ export type SettingKey =
   | "allow-empty"
   | "insecure"
   | "require-node"
+  | "v2"
   | "edition"
   | "make-before-break"
   | "order-limit"
@@ -104,6 +105,12 @@ export const settingTable: readonly Setting[] = [
     "Gives secrets and node layers also to clients that come unencrypted from elsewhere.",
   ),
   row("require-node", "boolean", undefined, "Refuses clients that do not say which node they are."),
+  words(
+    "v2",
+    ["convert", "exact", "off"],
+    "convert",
+    "What clients of version 2 of the API get: all resources (what was given in v3 is converted), those given in v2, or nothing.",
+  ),
   words("edition", ["2018", "2020", "2021", "current"], "current", "The edition of the protocol for unknown clients."),
   row(
     "make-before-break",

@@ -1,0 +1,140 @@
+import { type ApiVersion, formatTypeUrl, messageNameOf, type TypeUrl } from "@xdskit/protocol";
+import type { Schema } from "../descriptor/schema.ts";
+import { DEEPEST_ANY } from "../format/content.ts";
+import type { FieldProblem } from "../problem.ts";
+import { readAny } from "../wire/any.ts";
+import { WireReader } from "../wire/reader.ts";
+import { WireError } from "../wire/wire-error.ts";
+import { WireWriter } from "../wire/writer.ts";
+import { Copier } from "./copier.ts";
+import { Plans } from "./plan.ts";
+import { readTwinNames, type TwinNames } from "./twin-names.ts";
+
+/** What a message is in the other version of the API. */
+export interface Converted {
+  readonly type: TypeUrl;
+  /** The very object that was given, if nothing had to change; undefined if it is no such message. */
+  readonly bytes: Uint8Array | undefined;
+  /**
+   * What the other version cannot express, and what was passed on as it is; as warnings, but for a message that cannot be
+   * converted. Paths are in proto names.
+   */
+  readonly findings: readonly FieldProblem[];
+}
+
+/** Converts messages between v2 and v3, whose fields agree by number. Takes what it needs of the descriptors when first asked. */
+export class Converter {
+  readonly #schema: Schema;
+  #names: TwinNames | undefined;
+  readonly #directions = new Map<ApiVersion, Direction>();
+
+  constructor(schema: Schema) {
+    this.#schema = schema;
+  }
+
+  /** A message in the version it is not in; undefined if its type has no twin there. */
+  convert(type: TypeUrl, bytes: Uint8Array): Converted | undefined {
+    this.#names ??= readTwinNames(this.#schema.registry);
+    const name = messageNameOf(type);
+    const to: ApiVersion = this.#names.in("v2", name) === undefined ? "v3" : "v2";
+    const twin = this.#names.in(to, name);
+    if (twin === undefined) return undefined;
+    let direction = this.#directions.get(to);
+    if (direction === undefined) {
+      direction = new Direction(this.#schema, this.#names, to);
+      this.#directions.set(to, direction);
+    }
+    return { type: formatTypeUrl(twin), ...direction.convert(name, bytes) };
+  }
+}
+
+/** From v3 to v2, or from v2 to v3. */
+class Direction {
+  readonly #schema: Schema;
+  readonly #names: TwinNames;
+  readonly #to: ApiVersion;
+  readonly #plans: Plans;
+  readonly #copier: Copier;
+  readonly #path: (string | number)[] = [];
+  #findings: FieldProblem[] = [];
+  #anyDepth = 0;
+
+  constructor(schema: Schema, names: TwinNames, to: ApiVersion) {
+    this.#schema = schema;
+    this.#names = names;
+    this.#to = to;
+    this.#plans = new Plans(schema, names, to);
+    this.#copier = new Copier(to, {
+      path: this.#path,
+      convertAny: (bytes) => this.#convertAny(bytes),
+      report: (message) => this.#report(message),
+    });
+  }
+
+  convert(name: string, bytes: Uint8Array): Omit<Converted, "type"> {
+    this.#findings = [];
+    this.#path.length = 0;
+    this.#anyDepth = 0;
+    try {
+      const converted = this.#copy(name, bytes);
+      return { bytes: converted, findings: this.#findings };
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      const message = `expected the bytes of a ${name}: ${error.message}`;
+      return { bytes: undefined, findings: [{ code: "MESSAGE_MALFORMED", severity: "error", path: [], message }] };
+    }
+  }
+
+  #copy(name: string, bytes: Uint8Array): Uint8Array {
+    // What the built-in files of v2 lack is taken for what it became.
+    const message = this.#schema.message(name) ?? this.#schema.message(this.#names.in(this.#to, name) ?? "");
+    return message === undefined ? bytes : this.#copier.copy(bytes, this.#plans.planFor(message));
+  }
+
+  #convertAny(bytes: Uint8Array): Uint8Array {
+    const { typeUrl, value } = readAny(new WireReader(bytes));
+    const slash = typeUrl.lastIndexOf("/");
+    const name = typeUrl.slice(slash + 1);
+    const twin = this.#names.in(this.#to, name);
+    if (twin === undefined) {
+      this.#reportNameless(name);
+      return bytes;
+    }
+    if (this.#anyDepth >= DEEPEST_ANY) throw new WireError(`an Any in more than ${DEEPEST_ANY} others`);
+    if (this.#to === "v2" && this.#schema.message(twin) === undefined) {
+      this.#report(`v2 has ${twin} only since after 2019: clients of that time do not know it`);
+    }
+    this.#anyDepth++;
+    const { length } = this.#path;
+    const converted = this.#copyReadable(name, value);
+    this.#path.length = length;
+    this.#anyDepth--;
+    if (converted === undefined) return bytes;
+    const writer = new WireWriter().string(1, typeUrl.slice(0, slash + 1) + twin);
+    return (converted.length === 0 ? writer : writer.bytes(2, converted)).finish();
+  }
+
+  /** What stands in an `Any` and is no such message is passed on with it, as by whoever relays one (B-MSC-09). */
+  #copyReadable(name: string, value: Uint8Array): Uint8Array | undefined {
+    try {
+      return this.#copy(name, value);
+    } catch (error) {
+      if (!(error instanceof WireError)) throw error;
+      this.#report(
+        `expected the bytes of a ${name}: ${error.message}: they are passed on as they are, under that name`,
+      );
+      return undefined;
+    }
+  }
+
+  /** Messages that are of no version, Google's and private ones, are the same in both; so is what is there already. */
+  #reportNameless(name: string): void {
+    const isThere = this.#to === "v2" ? /\.v[12](alpha\d?)?\./ : /\.v3(alpha)?\./;
+    if (!/^(envoy|xds|udpa)\./.test(name) || isThere.test(name)) return;
+    this.#report(`${this.#to} has no name for ${name}: it is passed on under this one`);
+  }
+
+  #report(message: string): void {
+    this.#findings.push({ code: "VERSION_LOSS", severity: "warning", path: [...this.#path], message });
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * Copies encoded messages from one version of the API to the other. What does not change is not looked into, and not copied
+ * either: the pieces of the result are views of the original, and an original in which nothing changes is its own result.
+ */
+import type { ApiVersion } from "@xdskit/protocol";
+import { lengthTag, varintTag, WireReader } from "../wire/reader.ts";
+import { WireError } from "../wire/wire-error.ts";
+import { varintLength, writeVarint } from "../wire/writer.ts";
+import type { FieldPlan, MessagePlan } from "./plan.ts";
+
+/** Messages nested deeper are not real. */
+const DEEPEST = 100;
+const V3 = 2;
+const LENGTH_DELIMITED = 2;
+const VARINT = 0;
+const ENTRY_KEY = lengthTag(1);
+const ENTRY_VALUE = lengthTag(2);
+
+/** What the copier asks its owner, and tells it. */
+export interface CopierPorts {
+  /** The bytes of an `Any` in the other version; the same object if they do not change. */
+  convertAny(bytes: Uint8Array): Uint8Array;
+  /** Something at the place where the copier stands. */
+  report(message: string): void;
+  /** The place where the copier stands, in proto names; the owner may add to it while it converts an `Any`. */
+  readonly path: (string | number)[];
+}
+
+/** Follows the plans of one direction. */
+export class Copier {
+  readonly #ports: CopierPorts;
+  readonly #to: ApiVersion;
+  #depth = 0;
+
+  constructor(to: ApiVersion, ports: CopierPorts) {
+    this.#to = to;
+    this.#ports = ports;
+  }
+
+  /**
+   * A message in the other version; the same object if nothing in it changes.
+   *
+   * @throws {WireError} the bytes are no message
+   */
+  copy(bytes: Uint8Array, plan: MessagePlan): Uint8Array {
+    if (plan.isPlain) return bytes;
+    const depth = this.#depth;
+    if (depth >= DEEPEST) throw new WireError(`messages nested deeper than ${DEEPEST}`);
+    const length = this.#ports.path.length;
+    this.#depth++;
+    try {
+      return this.#copyMessage(bytes, plan);
+    } finally {
+      this.#depth = depth;
+      this.#ports.path.length = length;
+    }
+  }
+
+  #copyMessage(bytes: Uint8Array, plan: MessagePlan): Uint8Array {
+    const reader = new WireReader(bytes);
+    const pieces = new Pieces(bytes);
+    const counts = new Map<number, number>();
+    const demanded = plan.demanded.length === 0 ? undefined : new Set(plan.demanded);
+    while (reader.hasMore) {
+      const start = reader.position;
+      const tag = reader.tag();
+      const number = tag >>> 3;
+      const field = plan.fields.get(number);
+      if (demanded !== undefined) for (const one of demanded) if (one.number === number) demanded.delete(one);
+      if (field === undefined) reader.skip(tag);
+      else if (field.isVersion && (tag & 7) === VARINT) this.#dropVersion(reader, start, pieces);
+      else this.#copyField(reader, { tag, start, field, index: indexOf(field, number, counts) }, pieces);
+    }
+    if (plan.versionField !== undefined && this.#to === "v3") {
+      pieces.append(Buffer.from([varintTag(plan.versionField), V3]));
+    }
+    for (const { name } of demanded ?? []) this.#report([name], `v2 demands "${name}" in ${plan.target}, got none`);
+    return pieces.finish();
+  }
+
+  /** In v2 nothing is said of v3, which is the version that a message of v2 does not mean; in v3 it is said anew. */
+  #dropVersion(reader: WireReader, start: number, pieces: Pieces): void {
+    reader.skip(VARINT);
+    pieces.replace(start, reader.position, []);
+  }
+
+  #copyField(reader: WireReader, { tag, start, field, index }: Occurrence, pieces: Pieces): void {
+    const segments = index === undefined ? [field.name] : [field.name, index];
+    if (field.finding !== undefined) this.#report(segments.slice(0, 1), field.finding);
+    if (field.known !== undefined) this.#checkEnum(reader, tag, segments, field.known);
+    else if ((tag & 7) !== LENGTH_DELIMITED || !isEntered(field)) reader.skip(tag);
+    else {
+      const value = reader.bytes();
+      const converted = field.isMap
+        ? this.#copyEntry(value, field)
+        : this.#below(segments, () => this.#copyValue(value, field));
+      if (converted !== value) pieces.replace(start, reader.position, [headOf(tag, converted.length), converted]);
+    }
+  }
+
+  #copyValue(value: Uint8Array, { isAny, message }: FieldPlan): Uint8Array {
+    if (isAny) return this.#ports.convertAny(value);
+    return message === undefined ? value : this.copy(value, message);
+  }
+
+  /** An entry of a map: the key, by which it is called in a path, then the value. */
+  #copyEntry(entry: Uint8Array, field: FieldPlan): Uint8Array {
+    const reader = new WireReader(entry);
+    const pieces = new Pieces(entry);
+    let key = "";
+    while (reader.hasMore) {
+      const start = reader.position;
+      const tag = reader.tag();
+      if (tag === ENTRY_KEY) key = reader.string();
+      else if (tag === ENTRY_VALUE) {
+        const value = reader.bytes();
+        const converted = this.#below([field.name, key], () => this.#copyValue(value, field));
+        if (converted !== value) pieces.replace(start, reader.position, [headOf(tag, converted.length), converted]);
+      } else reader.skip(tag);
+    }
+    return pieces.finish();
+  }
+
+  #checkEnum(
+    reader: WireReader,
+    tag: number,
+    segments: readonly (string | number)[],
+    known: ReadonlySet<number>,
+  ): void {
+    const values: number[] = [];
+    if ((tag & 7) === VARINT) values.push(reader.int32());
+    else if ((tag & 7) === LENGTH_DELIMITED) {
+      for (const packed = reader.message(); packed.hasMore; ) values.push(packed.int32());
+    } else reader.skip(tag);
+    for (const value of values) {
+      if (!known.has(value)) this.#report(segments, `${this.#to} does not have the value ${value}, which it is set to`);
+    }
+  }
+
+  #report(segments: readonly (string | number)[], message: string): void {
+    this.#below(segments, () => this.#ports.report(message));
+  }
+
+  #below<T>(segments: readonly (string | number)[], act: () => T): T {
+    const { path } = this.#ports;
+    const length = path.length;
+    path.push(...segments);
+    const result = act();
+    path.length = length;
+    return result;
+  }
+}
+
+/** A field where it occurs. */
+interface Occurrence {
+  readonly tag: number;
+  readonly start: number;
+  readonly field: FieldPlan;
+  /** Which one it is, in a list. */
+  readonly index: number | undefined;
+}
+
+function isEntered({ isAny, message }: FieldPlan): boolean {
+  return isAny || message?.isPlain === false;
+}
+
+function indexOf({ isList }: FieldPlan, number: number, counts: Map<number, number>): number | undefined {
+  if (!isList) return undefined;
+  const index = counts.get(number) ?? 0;
+  counts.set(number, index + 1);
+  return index;
+}
+
+function headOf(tag: number, length: number): Uint8Array {
+  const head = Buffer.allocUnsafe(varintLength(tag) + varintLength(length));
+  writeVarint(head, writeVarint(head, 0, tag), length);
+  return head;
+}
+
+/** The bytes of a message with some stretches of it replaced. */
+class Pieces {
+  readonly #original: Uint8Array;
+  readonly #pieces: Uint8Array[] = [];
+  #copied = 0;
+  #length = 0;
+
+  constructor(original: Uint8Array) {
+    this.#original = original;
+  }
+
+  replace(start: number, end: number, by: readonly Uint8Array[]): void {
+    this.#push(this.#original.subarray(this.#copied, start));
+    for (const piece of by) this.#push(piece);
+    this.#copied = end;
+  }
+
+  append(piece: Uint8Array): void {
+    this.replace(this.#original.length, this.#original.length, [piece]);
+  }
+
+  /** The original itself if nothing was replaced. */
+  finish(): Uint8Array {
+    if (this.#pieces.length === 0 && this.#copied === 0) return this.#original;
+    this.#push(this.#original.subarray(this.#copied));
+    const whole = new Uint8Array(this.#length);
+    let end = 0;
+    for (const piece of this.#pieces) {
+      whole.set(piece, end);
+      end += piece.length;
+    }
+    return whole;
+  }
+
+  #push(piece: Uint8Array): void {
+    if (piece.length === 0) return;
+    this.#pieces.push(piece);
+    this.#length += piece.length;
+  }
+}

@@ -1,0 +1,19 @@
+import { type DescField, getOption, type Registry } from "@bufbuild/protobuf";
+import { type RuleValues, ruleCount, ruleValue } from "../validation/value-check.ts";
+
+interface FieldRules {
+  readonly message?: RuleValues;
+  readonly type: { readonly case: string | undefined; readonly value?: RuleValues };
+}
+
+/** Whether a rule of the descriptor (PGV) demands that a field is there: by saying so, or by a least length of more than 0. */
+export function demandsPresence(field: DescField, registry: Registry): boolean {
+  const extension = registry.getExtension("validate.rules");
+  if (extension === undefined || field.oneof !== undefined) return false;
+  const { message, type } = getOption(field, extension) as unknown as FieldRules;
+  const rules = type.value ?? {};
+  if (field.fieldKind === "message") {
+    return ruleValue(message ?? {}, "required") === true || ruleValue(rules, "required") === true;
+  }
+  return ["minLen", "minBytes", "minItems", "minPairs"].some((name) => (ruleCount(rules, name) ?? 0) > 0);
+}

@@ -1,0 +1,26 @@
+import type { ConversionFindings } from "../../hub/port.ts";
+import type { ConversionAnswer } from "../answer.ts";
+import type { Describer } from "../describe.ts";
+import { page, pageParameters, type Route, type Step } from "../route.ts";
+
+/** What v2 cannot express of resources of v3, and the other way round (S-TYP-10). */
+export const conversions: Route = {
+  path: "/api/v1/conversions",
+  says: "resources that v2 (or v3) cannot wholly express, and what of them",
+  parameters: pageParameters,
+  answer: ({ view, describe }, query) => {
+    function* steps(): Iterable<Step> {
+      for (const one of view.conversionFindings().values()) yield () => describeFindings(one, describe);
+    }
+    return page(query, steps());
+  },
+};
+
+function describeFindings({ layer, type, name, findings }: ConversionFindings, describe: Describer): ConversionAnswer {
+  return {
+    ...describe.type(type),
+    name,
+    layer,
+    findings: findings.map(({ path, message }) => ({ path: path.join("."), message })),
+  };
+}
