@@ -2,8 +2,8 @@ import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
 import type { ApiVersion } from "@xdskit/protocol";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
+import type { TwinNames } from "../descriptor/twin-names.ts";
 import { demandsPresence } from "./presence.ts";
-import type { TwinNames } from "./twin-names.ts";
 
 /** What is to be done with a field on the way to the other version. Fields that need nothing have none. */
 export interface FieldPlan {

@@ -2,7 +2,6 @@ import { type DescMessage, fromBinary, toBinary, toJson } from "@bufbuild/protob
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Converter } from "../../src/conversion/converter.ts";
-import { readTwinNames } from "../../src/conversion/twin-names.ts";
 import { createSchema } from "../../src/descriptor/schema.ts";
 import { JsonReader } from "../../src/format/json-reader.ts";
 import { ProblemList } from "../../src/format/problem-list.ts";
@@ -11,7 +10,7 @@ import { arbitraryJson } from "../support/arbitrary-json.ts";
 import { mutate, seededChance } from "../support/mutation.ts";
 
 const schema = createSchema();
-const twins = readTwinNames(schema.registry);
+const { twins } = schema;
 const converter = new Converter(schema);
 const runs = Number(process.env["XDS_PROPERTY_RUNS"] ?? 300);
 
