@@ -24,7 +24,7 @@ const packages = {
  */
 const orders = {
   protocol: ["resource", "node", "message dialect", "state", "server"],
-  "envoy-api": ["problem digest", "descriptor", "format", "validation", "catalog", "wire", "envoy-api"],
+  "envoy-api": ["problem digest", "descriptor", "format", "validation", "wire", "conversion", "catalog", "envoy-api"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: ["error", "options", "hub", "store", "transport", "observe", "admin", "management-server"],
   conformance: [
