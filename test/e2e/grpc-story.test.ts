@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { nacks, subscriptions } from "./support/admin.ts";
 import { startGrpcBackend } from "./support/grpc-backend.ts";
-import { type GrpcClient, startGrpcClient } from "./support/grpc-client.ts";
+import { GO_RACE, type GrpcClient, startGrpcClient } from "./support/grpc-client.ts";
 import type { Backend } from "./support/http-backend.ts";
 import { note, times } from "./support/measure.ts";
 import { describeWith, type GrpcClientName, grpcClients } from "./support/peers.ts";
-import { apiListener, cluster, endpoints, grpcService, routes } from "./support/resource.ts";
+import { grpcService, refusedCluster, serviceOn } from "./support/resource.ts";
 import { startXdsServer, type XdsServer } from "./support/server.ts";
 import { createSite, type Site } from "./support/site.ts";
 import { createStack } from "./support/stack.ts";
@@ -14,8 +14,6 @@ import { until, watchFor } from "./support/wait.ts";
 
 // grpc-js-xds 1.14.1 asks for nothing again once a Listener or Cluster was deleted and came back.
 const recoversFromDeletion = (name: GrpcClientName): boolean => name !== "grpc-node";
-// grpc-go loses a call now and then in a correct swap, with any server: a race inside the client.
-const GO_RACE = "unknown cluster selected for RPC";
 
 // A cold JVM beside other processes on two cores.
 const FIRST_CALL_MS = 15_000;
@@ -223,24 +221,4 @@ function story(name: GrpcClientName): void {
     await client.lastIs("svc-a", "blue", 2_000);
     expect(await client.failures("svc-a")).toBe(before[0]);
   });
-}
-
-/** A service whose route names a cluster of another name. */
-function serviceOn(service: string, clusterName: string, port: number): object[] {
-  return [
-    apiListener(service, `routes-${service}`),
-    routes(`routes-${service}`, [{ cluster: clusterName }]),
-    cluster({ name: clusterName }),
-    endpoints(clusterName, [port]),
-  ];
-}
-
-/** Valid for Envoy; no gRPC client takes a cluster of this type. */
-function refusedCluster(name: string): object {
-  return {
-    "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
-    name,
-    type: "STATIC",
-    connect_timeout: "1s",
-  };
 }

@@ -133,6 +133,8 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const validator = new Validator(schema);
   const rewriter = new SourceRewriter(schema);
   const converter = new Converter(schema);
+  const reader = new ResourceReader(schema, converter);
+  const validator = new Validator(schema);
   return {
     traits: traitsOf,
     types: catalog.map(catalogType),

@@ -21,6 +21,8 @@ export interface DirectorySourceOptions {
   readonly maxFileBytes?: number;
   /** A directory without resources is an empty state. Default: it is a problem. */
   readonly allowEmpty?: boolean;
+  /** Warns of what v2 cannot express of resources of v3, and v3 of those of v2 (S-TYP-10). Default: it does not. */
+  readonly findsVersionLoss?: boolean;
   /** How long to wait for more changes. Default: 50 ms of quiet, 1 s in all. */
   readonly patience?: Patience;
   /**
@@ -64,9 +66,20 @@ class WatchedDirectory implements DirectorySource {
   #last: Load | undefined;
   #lookMs = 0;
 
-  constructor({ directory, api, validation, maxFileBytes, allowEmpty, patience, pollMs }: DirectorySourceOptions) {
+  constructor(options: DirectorySourceOptions) {
+    const {
+      directory,
+      api,
+      validation,
+      maxFileBytes,
+      allowEmpty,
+      findsVersionLoss = false,
+      patience,
+      pollMs,
+    } = options;
     this.#directory = resolve(directory);
-    this.#reading = new DirectoryReading({ directory: this.#directory, api, validation, maxFileBytes, allowEmpty });
+    const fixed = { validation, maxFileBytes, allowEmpty, findsVersionLoss };
+    this.#reading = new DirectoryReading({ directory: this.#directory, api, ...fixed });
     this.#patience = patience ?? usualPatience;
     this.#pollMs = pollMs;
   }

@@ -16,6 +16,8 @@ export type ValidationLevel = "off" | "warn" | "reject";
 export interface Decoding {
   readonly api: EnvoyApi;
   readonly validation: ValidationLevel;
+  /** Tells what the other version of the API cannot express (S-TYP-10). */
+  readonly findsVersionLoss?: boolean;
   /** What is read is sent only to those who ask for it by name. */
   readonly isOnDemand?: boolean;
 }
@@ -27,7 +29,7 @@ export interface Decoding {
 export function readValue(value: unknown, decoding: Decoding, bodyPath: readonly (string | number)[]): ReadResult {
   const result = decoding.api.readResource(value);
   if (result.input === undefined) return result;
-  const broken = brokenRules(result.input.type, result.input.bytes, decoding);
+  const broken = findBroken(result.input.type, result.input.bytes, decoding);
   const body = bodyPath.reduce<unknown>((inner, step) => entryOf(inner, String(step)), value);
   const problems = [
     ...result.problems,
@@ -42,6 +44,11 @@ export function readValue(value: unknown, decoding: Decoding, bodyPath: readonly
 /** As it goes in: what stands in a folder of such is sent on demand only. */
 function entering(input: ResourceInput, { isOnDemand }: Decoding): ResourceInput {
   return isOnDemand === true ? { ...input, onDemand: true } : input;
+}
+
+function findBroken(type: TypeUrl, bytes: Uint8Array, decoding: Decoding): readonly FieldProblem[] {
+  const lost = decoding.findsVersionLoss === true ? decoding.api.convert(type, bytes)?.findings : undefined;
+  return [...brokenRules(type, bytes, decoding), ...(lost ?? [])];
 }
 
 function brokenRules(type: TypeUrl, bytes: Uint8Array, { api, validation }: Decoding): readonly FieldProblem[] {
@@ -81,7 +88,7 @@ export function readEncoded(
 ): ReadResult {
   const result = decoding.api.readEncodedResource(type, value, wrapper);
   if (result.input === undefined) return result;
-  const problems = [...result.problems, ...brokenRules(type, value, decoding), ...unusualName(result.input.name)];
+  const problems = [...result.problems, ...findBroken(type, value, decoding), ...unusualName(result.input.name)];
   return problems.some(({ severity }) => severity === "error")
     ? { input: undefined, problems }
     : { input: entering(result.input, decoding), problems };

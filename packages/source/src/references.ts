@@ -2,6 +2,7 @@ import type { EnvoyApi, InitialFetch } from "@xdskit/envoy-api";
 import {
   canonicalName,
   globOf,
+  isOfV2,
   messageNameOf,
   type Reference,
   type Resource,
@@ -80,20 +81,21 @@ class Survey {
     if (layer.startsWith("node/")) {
       const own = this.#ofNode.get(layer) ?? new Map<TypeUrl, Set<string>>();
       this.#ofNode.set(layer, own);
-      for (const name of this.#answeredBy(resource)) addName(own, resource.type, name);
-      for (const name of this.#answeredBy(resource)) addName(this.#ofAnyNode, resource.type, name);
-    } else for (const name of this.#answeredBy(resource)) addName(this.#shared, resource.type, name);
-    for (const { type, name } of resource.references) addName(this.#referredTo, type, name);
+      for (const name of this.#answeredBy(resource)) addName(own, this.#inV3(resource.type), name);
+      for (const name of this.#answeredBy(resource)) addName(this.#ofAnyNode, this.#inV3(resource.type), name);
+    } else for (const name of this.#answeredBy(resource)) addName(this.#shared, this.#inV3(resource.type), name);
+    for (const { type, name } of resource.references) addName(this.#referredTo, this.#inV3(type), name);
   }
 
   addRefused({ type, name }: Identity): void {
     // A type that is not known may be any that is, misspelt.
-    const known = type !== undefined && this.#api.knows(type) ? type : undefined;
+    const known = type !== undefined && this.#api.knows(type) ? this.#inV3(type) : undefined;
     const names = this.#refused.get(known) ?? new Set();
     this.#refused.set(known, names.add(name));
   }
 
-  isHeld(type: TypeUrl, name: string, from: string): boolean {
+  isHeld(asked: TypeUrl, name: string, from: string): boolean {
+    const type = this.#inV3(asked);
     if (this.#shared.get(type)?.has(name) === true) return true;
     const nodes = from.startsWith("node/") ? this.#ofNode.get(from) : this.#ofAnyNode;
     if (nodes?.get(type)?.has(name) === true) return true;
@@ -105,7 +107,12 @@ class Survey {
     const kind = this.#kindOf(type);
     const users = kind === undefined ? undefined : USERS.get(kind);
     if (users === undefined || !users.some((user) => this.#present.has(user))) return false;
-    return this.#referredTo.get(type)?.has(name) !== true;
+    return this.#referredTo.get(this.#inV3(type))?.has(name) !== true;
+  }
+
+  /** What there is in one version of the API is there in the other. */
+  #inV3(type: TypeUrl): TypeUrl {
+    return isOfV2(type) ? (this.#api.traits(type)?.twin ?? type) : type;
   }
 
   /** What is wrong when nothing answers to a reference. */
@@ -114,7 +121,9 @@ class Survey {
     const kind = this.#kindOf(wanted.type);
     if (kind !== undefined && !AWAITED.has(kind)) return dangling(file, decoded, wanted, undefined);
     const fetches = this.#api.initialFetches(type, bytes);
-    const fetch = fetches.find((one) => one.type === wanted.type && canonicalName(one.name) === wanted.name);
+    const fetch = fetches.find(
+      (one) => one.type === this.#inV3(wanted.type) && canonicalName(one.name) === wanted.name,
+    );
     return kind === "vhds" ? baseless(file, decoded, wanted, fetch) : dangling(file, decoded, wanted, fetch);
   }
 

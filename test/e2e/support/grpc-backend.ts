@@ -2,7 +2,10 @@ import { createServer, type ServerHttp2Session } from "node:http2";
 import type { AddressInfo } from "node:net";
 import type { Backend } from "./http-backend.ts";
 
-/** Starts a gRPC backend on a free port: every unary call is answered with the backend's name as the whole message. */
+/**
+ * Starts a gRPC backend on a free port: every unary call is answered with the backend's name as the whole message, and what is no gRPC
+ * call with the name as the body.
+ */
 export async function startGrpcBackend(name: string): Promise<Backend> {
   const message = Buffer.from(name, "utf8");
   const frame = Buffer.concat([Buffer.from([0, 0, 0, 0, message.length]), message]);
@@ -13,11 +16,17 @@ export async function startGrpcBackend(name: string): Promise<Backend> {
     session.on("error", () => {}); // a client that goes away
     session.on("close", () => sessions.delete(session));
   });
-  server.on("stream", (stream) => {
+  server.on("stream", (stream, headers) => {
+    const isCall = headers["content-type"]?.startsWith("application/grpc") === true;
     stream.on("error", () => {});
     stream.resume();
     stream.on("end", () => {
       if (stream.destroyed) return;
+      if (!isCall) {
+        stream.respond({ ":status": 200 });
+        stream.end(name);
+        return;
+      }
       stream.respond({ ":status": 200, "content-type": "application/grpc" }, { waitForTrailers: true });
       stream.on("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
       stream.end(frame);

@@ -153,6 +153,26 @@ export function grpcService(name: string, ports: readonly number[]): object[] {
   ];
 }
 
+/** A service whose route names a cluster of another name. */
+export function serviceOn(service: string, clusterName: string, port: number): object[] {
+  return [
+    apiListener(service, `routes-${service}`),
+    routes(`routes-${service}`, [{ cluster: clusterName }]),
+    cluster({ name: clusterName }),
+    endpoints(clusterName, [port]),
+  ];
+}
+
+/** Valid for Envoy; no gRPC client takes a cluster of this type. */
+export function refusedCluster(name: string): object {
+  return {
+    "@type": typed("envoy.config.cluster.v3.Cluster"),
+    name,
+    type: "STATIC",
+    connect_timeout: "1s",
+  };
+}
+
 /**
  * Everything that a client needs to call one service under names that junction-core takes: of a Listener a host with its port, of a Cluster the
  * same, and of a virtual host the host alone.

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { NodesAnswer } from "@xdskit/server";
 import { root } from "./peers.ts";
 import { freePort } from "./port.ts";
 import { type StartedProcess, startProcess } from "./process.ts";
@@ -84,6 +85,13 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
     // Nobody waits for clients to be sent away when a test is over.
     [Symbol.asyncDispose]: () => process.kill(),
   };
+}
+
+/** What `xds nodes` says. */
+export async function nodesOf({ adminPort }: XdsServer): Promise<NodesAnswer> {
+  const asked = await startProcess([...xdsCommand(), "nodes", "-o", "json", "--admin", `127.0.0.1:${adminPort}`]);
+  await until({ says: "xds nodes ends", withinMs: 10_000 }, () => asked.ended() !== undefined);
+  return JSON.parse(asked.log()) as NodesAnswer;
 }
 
 /** The built command on the Node that runs the tests; XDS_E2E_COMMAND names another, such as an installed package or a newer Node. */

@@ -24,6 +24,7 @@ const SETTINGS: readonly SettingKey[] = ["descriptors", "validation", "allow-emp
 interface ValidateFlags {
   readonly format: "text" | "json" | "github";
   readonly strict?: boolean;
+  readonly v2?: boolean;
   readonly [setting: string]: unknown;
 }
 
@@ -49,10 +50,12 @@ export const addValidateCommand: AddCommand = (program, context) => {
       new Option("--format <format>", "how problems are printed").choices(["text", "json", "github"]).default("text"),
     )
     .option("--strict", "fail on warnings too")
+    .option("--v2", "warn of what clients of version 2 of the API cannot be given (and those of 3, of resources of 2)")
     .action((directory: string, flags: ValidateFlags) => context.perform(() => validate(directory, flags, context)));
   addSettingFlags(command, SETTINGS);
   addExamples(command, [
     ["xds validate config", "every problem, with file, line and column"],
+    ["xds validate config --v2", "what clients of version 2 would miss"],
     ["xds validate config --format github --strict", "in a workflow: problems beside the changed lines"],
   ]);
 };
@@ -61,9 +64,11 @@ async function validate(directory: string, flags: ValidateFlags, context: Comman
   const { io } = context;
   const path = resolve(io.cwd, directory);
   const file = await readSettings(path);
-  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory: path });
+  // Here `--v2` asks a question; it is not the setting of that name.
+  const { v2: asksOfV2, ...settings } = flags;
+  const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory: path });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  const load = await loadOnce(path, values, context);
+  const load = await loadOnce(path, { values, findsVersionLoss: asksOfV2 === true }, context);
   print(load, { format: flags.format, directory: shownPath(path, io.cwd) }, context);
   const isBad = (severity: string): boolean => severity === "error" || flags.strict === true;
   return load.problems.some(({ severity }) => isBad(severity)) ? exitCode.problems : exitCode.ok;
@@ -80,11 +85,23 @@ async function loadOnce(directory: string, values: SettingValues, { io }: Comman
 /** The directory as the settings have it read. */
 export function sourceOf(directory: string, values: SettingValues, api: EnvoyApi): DirectorySource {
   return createDirectorySource({
+  }
+  ),
+}
+
+async function loadOnce(
+  directory: string,
+  { values, findsVersionLoss }: { readonly values: SettingValues; readonly findsVersionLoss: boolean },
+  { io }: CommandContext,
+): Promise<Load> {
+  const api = await loadApi(values.list("descriptors"));
+  const source = createDirectorySource({
     directory,
     api,
     validation: validationOf(values),
     maxFileBytes: values.number("limits.max-file-bytes") ?? Number.POSITIVE_INFINITY,
     allowEmpty: values.flag("allow-empty") ?? false,
+    findsVersionLoss,
   });
 }
 

@@ -32,7 +32,8 @@ export const orderRequirements: readonly Requirement[] = [
     level: "must",
     scope: "ADS",
     says: "A cluster is removed last, when nothing refers to it any more: until then State of the World lists old and new ones.",
-    amended: "The union has a version of its own. `makeBeforeBreak` turns the order off.",
+    amended:
+      "The union has a version of its own. Delta is told after the cluster that its endpoints are gone. `makeBeforeBreak` turns the order off.",
   },
   {
     id: "S-ORD-06",

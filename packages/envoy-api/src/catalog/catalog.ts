@@ -34,6 +34,8 @@ export const catalog: readonly CatalogEntry[] = [
 
 const byType: ReadonlyMap<TypeUrl, CatalogEntry> = new Map(catalog.map((entry) => [entry.type, entry]));
 
+const byTwin: ReadonlyMap<TypeUrl | undefined, CatalogEntry> = new Map(catalog.map((entry) => [entry.v2Twin, entry]));
+
 const traitsByType: ReadonlyMap<TypeUrl, TypeTraits> = new Map([
   ...catalog.map((entry): [TypeUrl, TypeTraits] => [
     entry.type,
@@ -45,6 +47,11 @@ const traitsByType: ReadonlyMap<TypeUrl, TypeTraits> = new Map([
 /** The entry of a v3 type; undefined if there is none. */
 export function entryOf(type: TypeUrl): CatalogEntry | undefined {
   return byType.get(type);
+}
+
+/** The entry of which a type of v2 is the twin; undefined if there is none. */
+export function entryOfTwin(type: TypeUrl): CatalogEntry | undefined {
+  return byTwin.get(type);
 }
 
 /** What the protocol has to know of a type, v2 twins included; undefined if it is not in the catalog. */

@@ -1,5 +1,6 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import { parseTypeUrl, type Reference, type ResourceInput, type TypeUrl } from "@xdskit/protocol";
+import { isOfV2, parseTypeUrl, type Reference, type ResourceInput, type TypeUrl } from "@xdskit/protocol";
+import type { Converter } from "../conversion/converter.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import {
   type AnyContent,
@@ -12,7 +13,7 @@ import {
 import { JsonReader } from "../format/json-reader.ts";
 import { ProblemList } from "../format/problem-list.ts";
 import type { FieldProblem } from "../problem.ts";
-import { catalog, entryOf } from "./catalog.ts";
+import { catalog, entryOf, entryOfTwin } from "./catalog.ts";
 import { type AskedReference, fetchTimeoutMs } from "./config-source.ts";
 import type { CatalogEntry } from "./entry.ts";
 import { resolveJsonPath } from "./json-path.ts";
@@ -47,13 +48,15 @@ type Path = readonly (string | number)[];
 /** Makes resources of JSON values and of encoded messages: their name, their references, and every problem in them. */
 export class ResourceReader {
   readonly #schema: Schema;
+  readonly #converter: Converter;
   readonly #visits: MessageVisits;
   readonly #any: DescMessage;
   readonly #wrapper: DescMessage;
   readonly #metadata: DescMessage;
 
-  constructor(schema: Schema) {
+  constructor(schema: Schema, converter: Converter) {
     this.#schema = schema;
+    this.#converter = converter;
     this.#visits = new MessageVisits(schema, catalog);
     this.#any = requireMessage(schema, "google.protobuf.Any");
     this.#wrapper = requireMessage(schema, "envoy.service.discovery.v3.Resource");
@@ -112,7 +115,8 @@ export class ResourceReader {
     const decoded = decodeAny(any, this.#schema);
     if (problems.hasErrors) {
       // What is there may be wrong, but that there is no name is one more problem to tell of.
-      if (decoded !== undefined) nameOf({ type, bytes: any.value, decoded, ...origin }, entryOf(type), problems);
+      if (decoded !== undefined && entryOfTwin(type) === undefined)
+        nameOf({ type, bytes: any.value, decoded, ...origin }, entryOf(type), problems);
       return refused(problems);
     }
     if (decoded === undefined) return this.#finishEncoded(type, any.value, origin, problems);
@@ -134,29 +138,64 @@ export class ResourceReader {
   }
 
   #finish(arrival: Arrival, problems: ProblemList): ReadResult {
+    const twinEntry = entryOfTwin(arrival.type);
+    if (twinEntry !== undefined) return this.#finishTwin(arrival, twinEntry, problems);
     const entry = entryOf(arrival.type);
     const name = nameOf(arrival, entry, problems);
     if (name === undefined || problems.hasErrors) return refused(problems);
     const references = this.#walk(arrival, entry, name, problems);
+    return { input: this.#inputOf(arrival, entry, { name, references }), problems: problems.problems };
+  }
+
+  /** What is known of a type is known of it in v3: a resource of v2 is looked at as what it is there, and enters as it is. */
+  #finishTwin(arrival: Arrival, entry: CatalogEntry, problems: ProblemList): ReadResult {
+    const seen = { ...arrival, decoded: this.#decodeInV3(arrival.type, arrival.bytes) ?? arrival.decoded };
+    const name = nameOf(seen, entry, problems);
+    if (name === undefined || problems.hasErrors) return refused(problems);
+    const references = this.#walk(seen, undefined, name, problems).map((to) => ({
+      type: entryOf(to.type)?.v2Twin ?? to.type,
+      name: to.name,
+    }));
+    return { input: this.#inputOf(seen, entry, { name, references }), problems: problems.problems };
+  }
+
+  #decodeInV3(type: TypeUrl, bytes: Uint8Array): Decoded | undefined {
+    const converted = this.#converter.convert(type, bytes);
+    const message = converted && this.#schema.message(converted.type);
+    if (converted?.bytes === undefined || message === undefined) return undefined;
+    const content = decodeOrReport(message, converted.bytes, new ProblemList());
+    return content && { message, content };
+  }
+
+  #inputOf(
+    arrival: Arrival,
+    entry: CatalogEntry | undefined,
+    { name, references }: Required<Pick<ResourceInput, "name" | "references">>,
+  ): ResourceInput {
     const { decoded, wrapper } = arrival;
     const derived = (decoded && entry?.aliasesIn?.(decoded.content, name)) ?? [];
     const aliases = new Set([...(wrapper.aliases ?? []), ...derived]);
     aliases.delete(name);
     // The catalog's string, so that a hundred thousand resources do not hold one each.
-    const type = entry?.type ?? arrival.type;
-    return { input: resourceInput({ ...arrival, type }, { name, aliases, references }), problems: problems.problems };
+    const type = [entry?.type, entry?.v2Twin].find((one) => one === arrival.type) ?? arrival.type;
+    return resourceInput({ ...arrival, type }, { name, aliases, references });
   }
 
   /** What a client that starts fetches from somewhere before it goes on, with how long it waits. */
   initialFetches(type: TypeUrl, bytes: Uint8Array): readonly InitialFetch[] {
-    const message = this.#schema.message(type);
-    const content = message && decodeOrReport(message, bytes, new ProblemList());
-    if (message === undefined || content === undefined) return [];
+    const decoded = isOfV2(type) ? this.#decodeInV3(type, bytes) : this.#decode(type, bytes);
+    if (decoded === undefined) return [];
     const references: AskedReference[] = [];
-    this.#visits.visit(message, content, { references, onChecked: () => {} });
+    this.#visits.visit(decoded.message, decoded.content, { references, onChecked: () => {} });
     return references.flatMap(({ type: wanted, name, source }) =>
       source === undefined ? [] : [{ type: wanted, name, timeoutMs: fetchTimeoutMs(source) }],
     );
+  }
+
+  #decode(type: TypeUrl, bytes: Uint8Array): Decoded | undefined {
+    const message = this.#schema.message(type);
+    const content = message && decodeOrReport(message, bytes, new ProblemList());
+    return message && content && { message, content };
   }
 
   #walk(arrival: Arrival, entry: CatalogEntry | undefined, name: string, problems: ProblemList): readonly Reference[] {

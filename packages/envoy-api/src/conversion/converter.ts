@@ -1,5 +1,6 @@
 import { type ApiVersion, formatTypeUrl, messageNameOf, type TypeUrl } from "@xdskit/protocol";
 import type { Schema } from "../descriptor/schema.ts";
+import type { TwinNames } from "../descriptor/twin-names.ts";
 import { DEEPEST_ANY } from "../format/content.ts";
 import type { FieldProblem } from "../problem.ts";
 import { readAny } from "../wire/any.ts";
@@ -8,7 +9,6 @@ import { WireError } from "../wire/wire-error.ts";
 import { WireWriter } from "../wire/writer.ts";
 import { Copier } from "./copier.ts";
 import { Plans } from "./plan.ts";
-import { readTwinNames, type TwinNames } from "./twin-names.ts";
 
 /** What a message is in the other version of the API. */
 export interface Converted {
@@ -25,7 +25,6 @@ export interface Converted {
 /** Converts messages between v2 and v3, whose fields agree by number. Takes what it needs of the descriptors when first asked. */
 export class Converter {
   readonly #schema: Schema;
-  #names: TwinNames | undefined;
   readonly #directions = new Map<ApiVersion, Direction>();
 
   constructor(schema: Schema) {
@@ -34,14 +33,14 @@ export class Converter {
 
   /** A message in the version it is not in; undefined if its type has no twin there. */
   convert(type: TypeUrl, bytes: Uint8Array): Converted | undefined {
-    this.#names ??= readTwinNames(this.#schema.registry);
+    const names = this.#schema.twins;
     const name = messageNameOf(type);
-    const to: ApiVersion = this.#names.in("v2", name) === undefined ? "v3" : "v2";
-    const twin = this.#names.in(to, name);
+    const to: ApiVersion = names.in("v2", name) === undefined ? "v3" : "v2";
+    const twin = names.in(to, name);
     if (twin === undefined) return undefined;
     let direction = this.#directions.get(to);
     if (direction === undefined) {
-      direction = new Direction(this.#schema, this.#names, to);
+      direction = new Direction(this.#schema, to);
       this.#directions.set(to, direction);
     }
     return { type: formatTypeUrl(twin), ...direction.convert(name, bytes) };
@@ -59,7 +58,8 @@ class Direction {
   #findings: FieldProblem[] = [];
   #anyDepth = 0;
 
-  constructor(schema: Schema, names: TwinNames, to: ApiVersion) {
+  constructor(schema: Schema, to: ApiVersion) {
+    const names = schema.twins;
     this.#schema = schema;
     this.#names = names;
     this.#to = to;

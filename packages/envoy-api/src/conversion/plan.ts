@@ -2,8 +2,8 @@ import type { DescEnum, DescField, DescMessage } from "@bufbuild/protobuf";
 import type { ApiVersion } from "@xdskit/protocol";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
+import type { TwinNames } from "../descriptor/twin-names.ts";
 import { demandsPresence } from "./presence.ts";
-import type { TwinNames } from "./twin-names.ts";
 
 /** What is to be done with a field on the way to the other version. Fields that need nothing have none. */
 export interface FieldPlan {
@@ -29,7 +29,7 @@ export interface MessagePlan {
   readonly fields: ReadonlyMap<number, FieldPlan>;
   /** Fields that the other version demands, and this one does not. */
   readonly demanded: readonly DescField[];
-  /** The field that is to say "V3", where the result is of v3. */
+  /** The field that says which version is meant: "V3" where the result is of v3, left off where it is of v2. */
   readonly versionField: number | undefined;
   readonly target: string;
 }
@@ -58,10 +58,8 @@ export class Plans {
     this.#to = to;
   }
 
-  /** The plan for a message that stands in the version that is left, or in both. */
+  /** The plan for a message of either version, or of none: what is there in one of them may stand in both, under its number. */
   planFor(message: DescMessage): MessagePlan {
-    const known = this.#plans.get(message);
-    if (known !== undefined) return known;
     const opened: OpenPlan[] = [];
     const plan = this.#open(message, opened);
     markPlain(opened);
@@ -69,29 +67,30 @@ export class Plans {
   }
 
   #open(message: DescMessage, opened: OpenPlan[]): OpenPlan {
-    const known = this.#plans.get(message);
+    const { inV3, inV2 } = this.#versionsOf(message);
+    const known = this.#plans.get(inV3);
     if (known !== undefined) return known;
-    const target = this.#targetOf(message);
-    const versionField = this.#versionFieldOf(message, target);
+    const [from, target] = this.#to === "v2" ? [inV3, inV2] : [inV2, inV3];
+    const versionField = versionFieldOf(inV3);
     const plan: OpenPlan = {
       isPlain: false,
       fields: new Map(),
-      demanded: target === message ? [] : demandedOnlyBy(target, message, this.#schema),
+      demanded: target === from ? [] : demandedOnlyBy(target, from, this.#schema),
       versionField,
       target: target.typeName,
     };
-    this.#plans.set(message, plan);
+    this.#plans.set(inV3, plan);
     opened.push(plan);
-    if (isOpaque(message)) return plan;
+    if (isOpaque(from)) return plan;
     const targets = new Map(target.fields.map((field) => [field.number, field]));
-    for (const field of message.fields) {
-      const twin = target === message ? field : targets.get(field.number);
-      const isVersion = field.number === versionField;
-      const fieldPlan = this.#fieldPlan(field, twin, isVersion, opened);
+    const owns = new Set(from.fields.map((field) => field.number));
+    for (const field of from.fields) {
+      const fieldPlan = this.#fieldPlan(field, targets.get(field.number), versionField, opened);
       if (fieldPlan !== undefined) plan.fields.set(field.number, fieldPlan);
     }
-    if (versionField !== undefined && !plan.fields.has(versionField)) {
-      plan.fields.set(versionField, { ...nothing, name: "", isVersion: true });
+    for (const field of target.fields) {
+      const fieldPlan = owns.has(field.number) ? undefined : this.#fieldPlan(field, field, versionField, opened);
+      if (fieldPlan !== undefined) plan.fields.set(field.number, fieldPlan);
     }
     return plan;
   }
@@ -99,7 +98,7 @@ export class Plans {
   #fieldPlan(
     field: DescField,
     twin: DescField | undefined,
-    isVersion: boolean,
+    versionField: number | undefined,
     opened: OpenPlan[],
   ): FieldPlan | undefined {
     const shape = {
@@ -108,8 +107,8 @@ export class Plans {
       isList: field.fieldKind === "list",
       isMap: field.fieldKind === "map",
     };
-    if (isVersion) return { ...shape, isVersion };
-    const finding = twin === undefined ? this.#absent(field) : undefined;
+    if (field.number === versionField) return { ...shape, isVersion: true };
+    const finding = twin === undefined ? this.#tellAbsent(field) : undefined;
     if (field.message !== undefined) {
       const isAny = representationOf(field.message) === "any";
       return { ...shape, finding, isAny, message: isAny ? undefined : this.#open(field.message, opened) };
@@ -119,19 +118,15 @@ export class Plans {
     return known === undefined ? undefined : { ...shape, known };
   }
 
-  /** The descriptor of the other version; its own, if there is none: then the numbers of this version are taken for both. */
-  #targetOf(message: DescMessage): DescMessage {
-    const name = this.#names.in(this.#to, message.typeName);
-    return (name === undefined ? undefined : this.#schema.message(name)) ?? message;
+  /** What a message is in each version; where the built-in files of v2 lack it, it is what it became. */
+  #versionsOf(message: DescMessage): { readonly inV3: DescMessage; readonly inV2: DescMessage } {
+    const nameInV3 = this.#names.in("v3", message.typeName);
+    const inV3 = (nameInV3 === undefined ? undefined : this.#schema.message(nameInV3)) ?? message;
+    const nameInV2 = this.#names.in("v2", inV3.typeName);
+    return { inV3, inV2: (nameInV2 === undefined ? undefined : this.#schema.message(nameInV2)) ?? inV3 };
   }
 
-  #versionFieldOf(message: DescMessage, target: DescMessage): number | undefined {
-    const ofV3 = this.#to === "v2" ? message : target;
-    const name = VERSION_FIELDS.get(ofV3.typeName);
-    return name === undefined ? undefined : ofV3.fields.find((field) => field.name === name)?.number;
-  }
-
-  #absent(field: DescField): string {
+  #tellAbsent(field: DescField): string {
     const owner = field.parent.typeName;
     if (this.#to === "v3") return `v3 has no field "${field.name}" in ${this.#nameOf(owner)}: clients pass over it`;
     return `v2, as it was in 2019, has no field "${field.name}" in ${this.#nameOf(owner)}: clients of that time pass over it`;
@@ -140,6 +135,11 @@ export class Plans {
   #nameOf(name: string): string {
     return this.#names.in(this.#to, name) ?? name;
   }
+}
+
+function versionFieldOf(inV3: DescMessage): number | undefined {
+  const name = VERSION_FIELDS.get(inV3.typeName);
+  return name === undefined ? undefined : inV3.fields.find((field) => field.name === name)?.number;
 }
 
 const nothing: Omit<FieldPlan, "name"> = {

@@ -24,6 +24,8 @@ export interface MessageShape {
   readonly sensitive: ReadonlySet<DescField>;
   /** Nothing in it is ever quoted. */
   readonly isSecret: boolean;
+  /** A header, which may prove who sends it. */
+  readonly isHeader: boolean;
 }
 
 const REPRESENTATIONS: ReadonlyMap<string, Representation> = new Map([
@@ -45,13 +47,15 @@ const REPRESENTATIONS: ReadonlyMap<string, Representation> = new Map([
   ["google.protobuf.BytesValue", "wrapper"],
 ]);
 
+const HEADER = "envoy.config.core.v3.HeaderValue";
 const SECRET = "envoy.extensions.transport_sockets.tls.v3.Secret";
 
 export function representationOf(message: DescMessage): Representation {
   return REPRESENTATIONS.get(message.typeName) ?? "fields";
 }
 
-export function shapeOfMessage(message: DescMessage, registry: Registry): MessageShape {
+/** `inV3`: of a message of v2, what it is in v3, where secrets are marked. */
+export function shapeOfMessage(message: DescMessage, registry: Registry, inV3?: MessageShape): MessageShape {
   const fieldNamed = new Map<string, DescField>();
   for (const field of message.fields) fieldNamed.set(field.jsonName, field);
   // Last, because a proto name that is also the JSON name of another field means what the file says.
@@ -61,8 +65,11 @@ export function shapeOfMessage(message: DescMessage, registry: Registry): Messag
     representation: representationOf(message),
     fieldNamed,
     fields: [...message.fields].sort((a, b) => a.number - b.number),
-    sensitive: new Set(message.fields.filter((field) => isSensitive(field, registry))),
-    isSecret: message.typeName === SECRET,
+    sensitive: new Set(
+      message.fields.filter((field) => isSensitive(field, registry) || (inV3 && isSensitiveInV3(field, inV3))),
+    ),
+    isSecret: message.typeName === SECRET || inV3?.isSecret === true,
+    isHeader: message.typeName === HEADER || inV3?.isHeader === true,
   };
 }
 
@@ -88,4 +95,10 @@ function isSensitive(field: DescField, registry: Registry): boolean {
     const option = registry.getExtension(name);
     return option !== undefined && getOption(field, option) === true;
   });
+}
+
+/** A field of v2 is what that of the same number is in v3. Of what an extension is configured with in v2 without a type, nobody knows. */
+function isSensitiveInV3({ number, message }: DescField, inV3: MessageShape): boolean {
+  const field = inV3.fields.find((one) => one.number === number);
+  return field === undefined ? message?.typeName === "google.protobuf.Struct" : inV3.sensitive.has(field);
 }

@@ -6,12 +6,14 @@ import { createLazyRegistry } from "./lazy-registry.ts";
 import { mergeDescriptors } from "./merge-descriptors.ts";
 import { type MessageShape, shapeOfMessage } from "./message-shape.ts";
 import { nearestName } from "./nearest-name.ts";
+import { readTwinNames, type TwinNames } from "./twin-names.ts";
 
 const MOST_REMEMBERED = 1000;
 
 /** All messages that are known, and how each is read and printed. */
 export class Schema {
   readonly registry: FileRegistry;
+  #twins: TwinNames | undefined;
   readonly #shapes = new Map<DescMessage, MessageShape>();
   readonly #nearest = new Map<string, string | undefined>();
   #names: readonly string[] | undefined;
@@ -25,10 +27,18 @@ export class Schema {
     return this.registry.getMessage(typeUrlOrName.slice(typeUrlOrName.lastIndexOf("/") + 1));
   }
 
+  /** Which messages are the same in both versions of the API. Reading it takes a moment, once. */
+  get twins(): TwinNames {
+    this.#twins ??= readTwinNames(this.registry);
+    return this.#twins;
+  }
+
   shapeOf(message: DescMessage): MessageShape {
     let shape = this.#shapes.get(message);
     if (shape === undefined) {
-      shape = shapeOfMessage(message, this.registry);
+      const nameInV3 = mayBeOfV2(message.typeName) ? this.twins.in("v3", message.typeName) : undefined;
+      const inV3 = nameInV3 === undefined ? undefined : this.message(nameInV3);
+      shape = shapeOfMessage(message, this.registry, inV3 && this.shapeOf(inV3));
       this.#shapes.set(message, shape);
     }
     return shape;

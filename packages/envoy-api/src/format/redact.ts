@@ -15,7 +15,6 @@ export const redactedBytes: Uint8Array = new TextEncoder().encode(REDACTED);
 const NAMES_OF_PLACES = new Set(["filename", "environment_variable", "watched_directory"]);
 
 // Headers that prove who sends them, wherever a header is added to a request.
-const HEADER = "envoy.config.core.v3.HeaderValue";
 const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|.*(api-?key|token|secret|password).*)$/i;
 
 /**
@@ -65,7 +64,7 @@ class Redaction {
       return;
     }
     const shape = this.#schema.shapeOf(message);
-    const isHeader = message.typeName === HEADER && SECRET_HEADER.test(String(content["key"]));
+    const isHeader = shape.isHeader && SECRET_HEADER.test(String(content["key"]));
     forEachField(shape, content, (field, value) => {
       if (isSecret && NAMES_OF_PLACES.has(field.name)) return;
       const isMarked = shape.sensitive.has(field) || (isHeader && field.name !== "key");

@@ -14,10 +14,15 @@ const ANY_TYPES = [
 ];
 
 /** JSON values that are a message in canonical JSON: names of one kind, members of oneofs one at a time. */
-export function arbitraryJson(message: DescMessage, schema: Schema, depth = 4): fc.Arbitrary<unknown> {
+export function arbitraryJson(
+  message: DescMessage,
+  schema: Schema,
+  depth = 4,
+  anyTypes: readonly string[] = ANY_TYPES,
+): fc.Arbitrary<unknown> {
   switch (representationOf(message)) {
     case "any":
-      return depth <= 0 ? fc.constant({}) : arbitraryAny(schema, depth - 1);
+      return depth <= 0 ? fc.constant({}) : arbitraryAny(schema, depth - 1, anyTypes);
     case "duration":
       return fc
         .tuple(fc.integer({ min: 0, max: 1e9 }), fc.constantFrom("", ".5", ".000000001"))
@@ -37,15 +42,15 @@ export function arbitraryJson(message: DescMessage, schema: Schema, depth = 4): 
     case "wrapper":
       return scalar(message.fields[0]?.scalar ?? ScalarType.STRING);
     case "fields":
-      return depth <= 0 ? fc.constant({}) : arbitraryFields(message, schema, depth);
+      return depth <= 0 ? fc.constant({}) : arbitraryFields(message, schema, depth, anyTypes);
   }
 }
 
-function arbitraryAny(schema: Schema, depth: number): fc.Arbitrary<unknown> {
-  const messages = ANY_TYPES.flatMap((name) => schema.message(name) ?? []);
+function arbitraryAny(schema: Schema, depth: number, anyTypes: readonly string[]): fc.Arbitrary<unknown> {
+  const messages = anyTypes.flatMap((name) => schema.message(name) ?? []);
   return fc.oneof(
     ...messages.map((message) =>
-      arbitraryJson(message, schema, depth).map((json) => {
+      arbitraryJson(message, schema, depth, anyTypes).map((json) => {
         const type = { "@type": `type.googleapis.com/${message.typeName}` };
         return representationOf(message) === "fields" ? { ...type, ...(json as object) } : { ...type, value: json };
       }),
@@ -53,33 +58,43 @@ function arbitraryAny(schema: Schema, depth: number): fc.Arbitrary<unknown> {
   );
 }
 
-function arbitraryFields(message: DescMessage, schema: Schema, depth: number): fc.Arbitrary<unknown> {
+function arbitraryFields(
+  message: DescMessage,
+  schema: Schema,
+  depth: number,
+  anyTypes: readonly string[],
+): fc.Arbitrary<unknown> {
   return fc
     .tuple(fc.subarray(message.fields, { maxLength: Math.min(5, message.fields.length) }), fc.boolean())
     .chain(([fields, isProtoNamed]) => {
       const members = new Map<unknown, DescField>(fields.map((field) => [field.oneof ?? field, field]));
       const entries = [...members.values()].map((field): [string, fc.Arbitrary<unknown>] => [
         isProtoNamed ? field.name : field.jsonName,
-        arbitraryField(field, schema, depth - 1),
+        arbitraryField(field, schema, depth - 1, anyTypes),
       ]);
       return fc.record(Object.fromEntries(entries));
     });
 }
 
-function arbitraryField(field: DescField, schema: Schema, depth: number): fc.Arbitrary<unknown> {
+function arbitraryField(
+  field: DescField,
+  schema: Schema,
+  depth: number,
+  anyTypes: readonly string[],
+): fc.Arbitrary<unknown> {
   switch (field.fieldKind) {
     case "list":
-      return fc.array(element(field, schema, depth), { maxLength: 2 });
+      return fc.array(element(field, schema, depth, anyTypes), { maxLength: 2 });
     case "map":
-      return fc.dictionary(mapKey(field.mapKey), element(field, schema, depth), { maxKeys: 3 });
+      return fc.dictionary(mapKey(field.mapKey), element(field, schema, depth, anyTypes), { maxKeys: 3 });
     default:
-      return element(field, schema, depth);
+      return element(field, schema, depth, anyTypes);
   }
 }
 
-function element(field: DescField, schema: Schema, depth: number): fc.Arbitrary<unknown> {
+function element(field: DescField, schema: Schema, depth: number, anyTypes: readonly string[]): fc.Arbitrary<unknown> {
   if (field.enum !== undefined) return fc.constantFrom(...field.enum.values.map(({ name }) => name));
-  return field.message === undefined ? scalar(field.scalar) : arbitraryJson(field.message, schema, depth);
+  return field.message === undefined ? scalar(field.scalar) : arbitraryJson(field.message, schema, depth, anyTypes);
 }
 
 function mapKey(type: ScalarType): fc.Arbitrary<string> {

@@ -34,7 +34,7 @@ const rules: readonly Rule[] = [
       vi.spyOn(Order.prototype, "removable").mockReturnValue({
         to: Number.POSITIVE_INFINITY,
         namedTo: Number.POSITIVE_INFINITY,
-        isUnused: undefined,
+        goesAtOnce: undefined,
       }),
   },
   {

@@ -146,10 +146,12 @@ export class Twins {
       for (const [type, own, source] of wanted) {
         const place = placeOf(pair.layer, type, pair.name);
         const before = this.#converted.get(place);
+        // Until the transaction took effect, what is converted there still looks as if it had been given.
+        work.given.set(place, own);
         const twin = own === undefined && source !== undefined ? this.#convert(pair, type, source, work) : undefined;
         if (twin === undefined) {
           this.#converted.delete(place);
-          this.#findings.delete(place);
+          if (own !== undefined || source === undefined) this.#findings.delete(place);
           if (before !== undefined && own === undefined) deletes.push({ type, name: pair.name });
         } else {
           filled.push(place);

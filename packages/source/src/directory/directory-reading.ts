@@ -25,6 +25,7 @@ export interface ReadingOptions {
   readonly validation: ValidationLevel | undefined;
   readonly maxFileBytes: number | undefined;
   readonly allowEmpty: boolean | undefined;
+  readonly findsVersionLoss: boolean;
 }
 
 /** What a look at the directory brought. */
@@ -66,14 +67,14 @@ export class DirectoryReading {
   ): Promise<Look> {
     const missing = await this.#lookAtTree(paths);
     if (missing !== undefined) return { load: this.#fail(missing), changing: [] };
-    const { validation, maxFileBytes } = this.#options;
+    const { api, validation, maxFileBytes, findsVersionLoss } = this.#options;
     const newSettings = await this.#cache.refreshSettings(this.tree, maxFileBytes ?? DEFAULT_MAX_FILE_BYTES);
     const { settings } = this.#cache.settings;
     const level = validation ?? levelIn(settings) ?? "warn";
     if (level !== this.#validation) this.#cache.clear();
     this.#validation = level;
     const { changed, changing } = await this.#cache.refresh(this.tree, {
-      decoding: { api: this.#options.api, validation: level },
+      decoding: { api, validation: level, findsVersionLoss },
       maxFileBytes: maxFileBytes ?? numberIn(settings, "limits.max-file-bytes") ?? DEFAULT_MAX_FILE_BYTES,
       isPatient: how.isPatient,
       onProgress: how.onProgress,

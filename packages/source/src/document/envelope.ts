@@ -42,7 +42,7 @@ export interface Unfolded {
 }
 
 const PREFIX = "type.googleapis.com/";
-const RESPONSE = "envoy.service.discovery.v3.DiscoveryResponse";
+const RESPONSES = new Set(["envoy.service.discovery.v3.DiscoveryResponse", "envoy.api.v2.DiscoveryResponse"]);
 const RESOURCE = "envoy.service.discovery.v3.Resource";
 const BOOTSTRAP = "envoy.config.bootstrap.v3.Bootstrap";
 
@@ -108,7 +108,7 @@ interface Found {
 
 function unfoldMapping(document: Readonly<Record<string, unknown>>, found: Found): void {
   const type = typeNameOf(document);
-  if (type === RESPONSE) unfoldResponse(document, found);
+  if (type !== undefined && RESPONSES.has(type)) unfoldResponse(document, found);
   else if (type === BOOTSTRAP) unfoldBootstrap(document, found);
   else if (type !== undefined) found.candidates.push(candidateOf(document, []));
   else if (RESPONSE_LISTS.some((key) => Object.hasOwn(document, key))) unfoldResponse(document, found);

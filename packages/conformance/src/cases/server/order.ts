@@ -31,12 +31,12 @@ function inSync(variant: "sotw" | "delta"): readonly Step[] {
 }
 
 /** `y` is there beside `x`, with its endpoints, and accepted. */
-function bothClusters(variant: "sotw" | "delta"): readonly Step[] {
+function bothClusters(variant: "sotw" | "delta", edit: Publication = swap): readonly Step[] {
   const added: Response = variant === "sotw" ? { resources: ["x@1", "y@1"], as: "U" } : { resources: ["y@1"] };
   const asksForEndpoints: Request =
     variant === "sotw" ? { type: "eds", names: ["x", "y"] } : { type: "eds", subscribe: ["y"] };
   return [
-    { publishes: swap, sends: [added] },
+    { publishes: edit, sends: [added] },
     { receives: asksForEndpoints, sends: [{ type: "eds", resources: ["y@1"] }] },
     { receives: { type: "eds", ack: true } },
     { receives: { ack: true }, sends: [{ type: "rds", resources: ["r@2"] }] },
@@ -108,6 +108,29 @@ export const orderCases: readonly Case[] = [
       { receives: { ack: true } },
     ],
   })),
+  {
+    id: "S-ORD-05/endpoints",
+    says: "tells that the endpoints of the old cluster are gone after the cluster itself, which may be in use until then",
+    variant: "delta",
+    type: "cds",
+    streams: ["ads"],
+    steps: [
+      ...inSync("delta"),
+      ...bothClusters("delta", { ...swap, eds: ["y@1", "-x"] }),
+      { receives: { type: "rds", ack: true }, sends: [{ removed: ["x"] }, { type: "eds", removed: ["x"] }] },
+      { receives: { type: "eds", ack: true } },
+      { receives: { ack: true } },
+    ],
+  },
+  {
+    id: "S-ORD-05/endpoints-alone",
+    also: ["S-DEL-04"],
+    says: "tells at once that endpoints are gone whose cluster stays",
+    variant: "delta",
+    type: "cds",
+    streams: ["ads"],
+    steps: [...inSync("delta"), { publishes: { eds: ["-x"] }, sends: [{ type: "eds", removed: ["x"] }] }],
+  },
   ...both((variant) => ({
     id: "S-ORD-05/off",
     says: "says everything at once where the operator wants that",

@@ -1,0 +1,251 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import {
+  createResource,
+  createResourceError,
+  type LayerChange,
+  Plane,
+  type Resource,
+  type Transaction,
+  type TypeUrl,
+} from "@xdskit/protocol";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ConversionReport } from "./port.ts";
+import { Twins } from "./twins.ts";
+
+const CDS: TypeUrl = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+const CDS_V2: TypeUrl = "type.googleapis.com/envoy.api.v2.Cluster";
+const EDS: TypeUrl = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment";
+const EDS_V2: TypeUrl = "type.googleapis.com/envoy.api.v2.ClusterLoadAssignment";
+const ECDS: TypeUrl = "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";
+const twins = new Map<TypeUrl, TypeUrl>([
+  [CDS, CDS_V2],
+  [CDS_V2, CDS],
+  [EDS, EDS_V2],
+  [EDS_V2, EDS],
+]);
+
+function resource(type: TypeUrl, name: string, text: string, more: object = {}): Resource {
+  return createResource({ type, name, bytes: Buffer.from(text), ...more }, contentDigest);
+}
+
+/** A plane, with twins before it. Converting puts a word before the text; "same" and "lossy …" are what they say. */
+class World {
+  readonly plane = new Plane({
+    digest: contentDigest,
+    traits: (type) => {
+      const twin = twins.get(type);
+      return { type, kind: "opaque", isFullState: false, owes: [], ...(twin !== undefined && { twin }) };
+    },
+    placement: () => ["base"],
+  });
+  readonly reports: ConversionReport[] = [];
+  readonly converted: string[] = [];
+  readonly twins: Twins;
+
+  constructor(areWanted = false) {
+    const { plane } = this;
+    this.twins = new Twins({
+      convert: (type, bytes) => {
+        const text = Buffer.from(bytes).toString();
+        this.converted.push(text);
+        const twin = twins.get(type);
+        if (twin === undefined) return undefined;
+        const finding = { code: "VERSION_LOSS", severity: "warning", path: ["x", 1], message: "lost" } as const;
+        const findings = text.startsWith("lossy") ? [finding] : [];
+        if (text === "broken") return { type: twin, bytes: undefined, findings: [{ ...finding, severity: "error" }] };
+        return { type: twin, bytes: text === "same" ? bytes : Buffer.from(`from ${text}`), findings };
+      },
+      twinOf: (type) => twins.get(type),
+      digest: contentDigest,
+      layers: () => plane.layers(),
+      members: (layer, type) => [...plane.resources([layer], type), ...plane.resourceErrors([layer], type)],
+      holder: (layer, type, name) => plane.holder(layer, type, name),
+      report: (report) => this.reports.push({ ...report, tookMs: 0 }),
+      areWanted,
+    });
+  }
+
+  commit(...changes: readonly LayerChange[]): Transaction {
+    const transaction = this.twins.extend({ changes });
+    this.plane.on({ kind: "transaction-committed", transaction });
+    return transaction;
+  }
+
+  begin(): void {
+    this.plane.on({ kind: "transaction-committed", transaction: this.twins.begin() });
+  }
+
+  /** What a layer holds of a type: `name=text`, sorted. */
+  held(type: TypeUrl, layer = "base"): readonly string[] {
+    const all = [...this.plane.resources([layer], type), ...this.plane.resourceErrors([layer], type)];
+    return all.map((one) => `${one.name}=${one.error?.message ?? Buffer.from(one.bytes).toString()}`).sort();
+  }
+}
+
+const base = (change: Omit<LayerChange, "layer">): LayerChange => ({ layer: "base", ...change });
+
+describe("twins", () => {
+  test("S-TYP-10 of v3 are made when v2 is first wanted, and from then on with each change", () => {
+    const world = new World();
+    world.commit(base({ puts: [resource(CDS, "a", "A"), resource(EDS, "a", "same"), resource(ECDS, "x", "X")] }));
+    expect([world.held(CDS_V2), world.converted]).toEqual([[], []]);
+    world.begin();
+    expect([world.held(CDS_V2), world.held(EDS_V2)]).toEqual([["a=from A"], ["a=same"]]);
+    world.commit(base({ puts: [resource(CDS, "b", "B")], deletes: [{ type: CDS, name: "a" }] }));
+    expect([world.held(CDS), world.held(CDS_V2), world.held(EDS_V2)]).toEqual([["b=B"], ["b=from B"], ["a=same"]]);
+    expect(world.converted).toEqual(["A", "same", "B"]);
+  });
+
+  test("of v2 are made at once", () => {
+    const world = new World();
+    world.commit(base({ puts: [resource(CDS_V2, "a", "old")] }));
+    expect([world.held(CDS), world.held(CDS_V2)]).toEqual([["a=from old"], ["a=old"]]);
+  });
+
+  test("give way to what is given, and come back when that goes", () => {
+    const world = new World(true);
+    world.commit(base({ puts: [resource(CDS, "a", "A")] }));
+    world.commit(base({ puts: [resource(CDS_V2, "a", "own")] }));
+    expect([world.held(CDS), world.held(CDS_V2)]).toEqual([["a=A"], ["a=own"]]);
+    world.commit(base({ deletes: [{ type: CDS_V2, name: "a" }] }));
+    expect(world.held(CDS_V2)).toEqual(["a=from A"]);
+    world.commit(base({ puts: [resource(CDS_V2, "a", "own")] }), base({ deletes: [{ type: CDS, name: "a" }] }));
+    expect([world.held(CDS), world.held(CDS_V2)]).toEqual([["a=from own"], ["a=own"]]);
+    world.commit(base({ deletes: [{ type: CDS, name: "a" }] }));
+    expect(world.held(CDS)).toEqual(["a=from own"]);
+    world.commit(base({ deletes: [{ type: CDS_V2, name: "a" }] }));
+    expect([world.held(CDS), world.held(CDS_V2)]).toEqual([[], []]);
+  });
+
+  test("are given what was converted although it is equal to it, and keep it", () => {
+    const world = new World(true);
+    world.commit(base({ puts: [resource(CDS, "a", "A")] }));
+    world.commit(base({ puts: [resource(CDS_V2, "a", "from A")] }));
+    world.commit(base({ deletes: [{ type: CDS, name: "a" }] }));
+    expect([world.held(CDS), world.held(CDS_V2)]).toEqual([["a=from from A"], ["a=from A"]]);
+  });
+
+  test("refer to resources of their own version, have no ttl, and are as their sources otherwise", () => {
+    const world = new World(true);
+    const metadata = Uint8Array.of(1);
+    const references = [
+      { type: EDS, name: "e" },
+      { type: ECDS, name: "x" },
+    ];
+    const more = { references, aliases: ["b"], ttlMs: 5_000, doNotCache: true, metadata, onDemand: true };
+    world.commit(base({ puts: [resource(CDS, "a", "A", more)] }));
+    expect(world.plane.holder("base", CDS_V2, "a")).toMatchObject({
+      references: [
+        { type: EDS_V2, name: "e" },
+        { type: ECDS, name: "x" },
+      ],
+      aliases: ["b"],
+      ttlMs: undefined,
+      doNotCache: true,
+      metadata,
+      onDemand: true,
+    });
+  });
+
+  test("have the version of their content; that of their source if the content is the same, or if it was given", () => {
+    const world = new World(true);
+    const changed = resource(CDS, "changed", "A");
+    const puts = [changed, resource(CDS, "same", "same"), resource(CDS, "own", "B", { version: "v7" })];
+    world.commit(base({ puts }));
+    const versions = puts.map(({ name }) => world.plane.holder("base", CDS_V2, name)?.version);
+    expect(versions).toEqual([resource(CDS_V2, "changed", "from A").version, puts[1]?.version, "v7"]);
+    expect(versions[0]).not.toBe(changed.version);
+  });
+
+  test("of an error are that error", () => {
+    const world = new World(true);
+    world.commit(
+      base({ puts: [createResourceError({ type: CDS, name: "a", error: { code: 7, message: "no" } }, contentDigest)] }),
+    );
+    expect(world.held(CDS_V2)).toEqual(["a=no"]);
+  });
+
+  test("have the version that was given to their type, unless they have one of their own", () => {
+    const world = new World(true);
+    const typeVersions = new Map([
+      [CDS, "7"],
+      [EDS, "8"],
+      [EDS_V2, "9"],
+    ]);
+    const [change] = world.commit(base({ typeVersions })).changes;
+    expect([...(change?.typeVersions ?? [])].sort()).toEqual([
+      [CDS_V2, "7"],
+      [EDS_V2, "9"],
+      [CDS, "7"],
+      [EDS, "8"],
+    ]);
+  });
+
+  test("what they lack is told with the transaction, and kept for as long as it is so", () => {
+    const world = new World(true);
+    world.commit(base({ puts: [resource(CDS, "a", "lossy"), resource(CDS, "b", "broken"), resource(CDS, "c", "C")] }));
+    const a = { layer: "base", type: CDS_V2, name: "a" };
+    const findings = [expect.objectContaining({ path: ["x", 1], message: "lost" })];
+    expect(world.reports).toMatchObject([
+      { kind: "converted", resources: 3, findings: [{ ...a, findings }, { name: "b" }] },
+    ]);
+    expect(world.held(CDS_V2)).toEqual(["a=from lossy", "c=from C"]);
+    expect([...world.twins.findings.values()].map(({ name }) => name)).toEqual(["a", "b"]);
+    world.commit(base({ puts: [resource(CDS, "a", "fine")], deletes: [{ type: CDS, name: "b" }] }));
+    expect([world.twins.findings.size, world.held(CDS_V2)]).toEqual([0, ["a=from fine", "c=from C"]]);
+    world.commit(base({ puts: [resource(ECDS, "x", "X")] }));
+    expect(world.reports).toHaveLength(2);
+  });
+
+  test("of what a server before left, the first transaction decides", () => {
+    const world = new World(true);
+    const restored = { kind: "changed", revision: 3, type: CDS_V2, layer: "base", deletes: [] } as const;
+    const puts = [resource(CDS_V2, "a", "from A"), resource(CDS_V2, "gone", "from G")];
+    world.plane.on({ kind: "history-restored", remembered: [{ ...restored, puts }] });
+    world.commit(base({ puts: [resource(CDS, "a", "A")] }));
+    expect([world.held(CDS), world.held(CDS_V2)]).toEqual([["a=A"], ["a=from A"]]);
+  });
+});
+
+const step = fc.record({
+  layer: fc.constantFrom("base", "top"),
+  type: fc.constantFrom(CDS, CDS_V2, EDS, EDS_V2, ECDS),
+  name: fc.constantFrom("a", "b"),
+  text: fc.option(fc.constantFrom("1", "2", "same", "from 1"), { nil: undefined }),
+});
+
+test("S-TYP-10 each version of a layer is what was given in it over what the other is converted to, after any transactions", () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 12 }), fc.nat(12), (transactions, beginAt) => {
+      const world = new World();
+      const given = new Map<string, string>();
+      transactions.forEach((steps, i) => {
+        if (i === beginAt) world.begin();
+        world.commit(
+          ...steps.map(({ layer, type, name, text }): LayerChange => {
+            if (text === undefined) given.delete(`${layer} ${type} ${name}`);
+            else given.set(`${layer} ${type} ${name}`, text);
+            return text === undefined
+              ? { layer, deletes: [{ type, name }] }
+              : { layer, puts: [resource(type, name, text)] };
+          }),
+        );
+        const expected = (layer: string, type: TypeUrl): readonly string[] =>
+          ["a", "b"].flatMap((name) => {
+            const own = given.get(`${layer} ${type} ${name}`);
+            const isMade = (type === CDS || type === EDS || world.twins.areWanted) && type !== ECDS;
+            const other = isMade ? given.get(`${layer} ${twins.get(type)} ${name}`) : undefined;
+            const made = other === undefined || other === "same" ? other : `from ${other}`;
+            return own === undefined && made === undefined ? [] : [`${name}=${own ?? made}`];
+          });
+        for (const layer of ["base", "top"]) {
+          for (const type of [CDS, CDS_V2, EDS, EDS_V2, ECDS]) {
+            expect([layer, type, world.held(type, layer)]).toEqual([layer, type, expected(layer, type)]);
+          }
+        }
+      });
+    }),
+    { numRuns: Number(process.env["XDS_PROPERTY_RUNS"] ?? 600) },
+  );
+});
