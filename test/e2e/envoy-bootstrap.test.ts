@@ -40,7 +40,7 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
   });
 
   test.each(["grpc", "delta", "ads", "ads-delta"] as const)(
-    "starts an Envoy that is served by %s",
+    "S-CFG-10 an Envoy starts, and is served by %s",
     async (transport) => {
       await using stack = createStack();
       const backend = stack.use(await startHttpBackend("web"));
@@ -70,7 +70,7 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     },
   );
 
-  test("starts an Envoy that reads files, and follows them when they are replaced", async () => {
+  test("S-CFG-10 an Envoy starts from files, and follows them when they are replaced", async () => {
     await using stack = createStack();
     const [blue, green] = [
       stack.use(await startHttpBackend("blue")),
@@ -79,9 +79,7 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     const [port = 0, adminPort = 0] = await freePorts(2);
     const manager = { route_config: routes("routes", [{ cluster: "web" }]) };
     const http = listener({ name: "http", port, routes: "routes", manager: withoutType(manager) });
-    const site = stack.use(
-      createSite({ "cds.json": [staticCluster("web", [blue.port])], "lds.json": [http] }),
-    );
+    const site = stack.use(createSite({ "cds.json": [staticCluster("web", [blue.port])], "lds.json": [http] }));
     const flags = [...sourceFlags("file", site.directory, ""), "--format", "json"];
     const bootstrap = printed([...flags, "--admin", `127.0.0.1:${adminPort}`]);
     const envoy = stack.use(await startEnvoyFrom(bootstrap, adminPort));

@@ -42,7 +42,8 @@ function main() {
 /** Changes when a package whose output we keep changes, or the scripts do. */
 function stampOfInputs() {
   const hash = createHash("sha256");
-  for (const script of ["generate.mjs", "descriptor-set.mjs", "proto-sources.mjs"]) hash.update(readFileSync(join(toolsDir, script)));
+  for (const script of ["generate.mjs", "descriptor-set.mjs", "proto-sources.mjs"])
+    hash.update(readFileSync(join(toolsDir, script)));
   for (const name of [...PROTO_PACKAGES, "@bufbuild/buf", "@bufbuild/protoc-gen-es"]) {
     hash.update(`${name}@${readManifest(name).version}\n`);
   }
