@@ -32,7 +32,7 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     test.each(transports)("of v2: %s, with nothing that Envoy does not know but as deprecated", (transport) => {
       using site = createSite({ "cds.yaml": "{}", "lds.yaml": "{}" });
       const { code, says } = validateBootstrap(
-        printed([...sourceFlags(transport, site.directory, "xds.example:18000"), "--api-version", "v2"]),
+        printed([...sourceFlags(transport, site.directory, "xds.example:18000"), "--v2"]),
       );
       const lines = says.split("\n").filter((line) => !line.includes("Using deprecated option"));
       expect({ code, lines }).toEqual({ code: 0, lines: ["configuration 'FILE' OK"] });

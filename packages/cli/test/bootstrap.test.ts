@@ -23,7 +23,7 @@ describe("bootstraps of Envoy", () => {
     const who = ["--locality", "region/zone/sub-zone", "--metadata", "group=edge"];
     for (const { version, transport } of cells) {
       const where = transport === "file" ? ["--files", "/etc/envoy/xds"] : server;
-      const flags = ["--transport", transport, "--api-version", version, ...where, ...who];
+      const flags = ["--transport", transport, ...(version === "v2" ? ["--v2"] : []), ...where, ...who];
       const bootstrap = JSON.parse(await printed(...flags, "--output", "json"));
       expect(parse(await printed(...flags))).toEqual(bootstrap);
       const type = formatTypeUrl(`envoy.config.bootstrap.${version}.Bootstrap`);
@@ -38,7 +38,7 @@ describe("bootstraps of Envoy", () => {
     const texts = await Promise.all(
       ofV2.map(({ transport }) => {
         const where = transport === "file" ? ["--files", "/x"] : [];
-        return printed("--transport", transport, "--api-version", "v2", ...where);
+        return printed("--transport", transport, "--v2", ...where);
       }),
     );
     expect(texts.join("")).not.toMatch(/V3|v3|path_config_source|typed_extension|set_node_on_first/);
