@@ -16,6 +16,7 @@ import { until } from "./support/wait.ts";
 
 const transports = ["file", "rest", "grpc", "delta", "ads", "ads-delta"] as const;
 type Transport = (typeof transports)[number];
+const ADS = { resource_api_version: "V3", ads: {} };
 
 /** S-CFG-10: an Envoy starts from what `xds bootstrap` prints, by each transport. */
 describeWith("envoy", "a bootstrap of xds bootstrap", () => {
@@ -32,45 +33,52 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     test.each(transports)("of v2: %s, with nothing that Envoy does not know but as deprecated", (transport) => {
       using site = createSite({ "cds.yaml": "{}", "lds.yaml": "{}" });
       const { code, says } = validateBootstrap(
-        printed([...sourceFlags(transport, site.directory, "xds.example:18000"), "--api-version", "v2"]),
+        printed([...sourceFlags(transport, site.directory, "xds.example:18000"), "--v2"]),
       );
       const lines = says.split("\n").filter((line) => !line.includes("Using deprecated option"));
       expect({ code, lines }).toEqual({ code: 0, lines: ["configuration 'FILE' OK"] });
     });
   });
 
-  test.each(["grpc", "delta", "ads", "ads-delta"] as const)(
-    "starts an Envoy that is served by %s",
-    async (transport) => {
-      await using stack = createStack();
-      const backend = stack.use(await startHttpBackend("web"));
-      const [port = 0, adminPort = 0] = await freePorts(2);
-      const source = transport === "grpc" || transport === "delta" ? ownStream(transport) : { ads: {} };
-      const site = stack.use(
-        createSite({
-          "web.json": [
-            cluster({ name: "web", source }),
-            endpoints("web", [backend.port]),
-            listener({ name: "http", port, routes: "routes", source }),
-            routes("routes", [{ cluster: "web" }]),
-          ],
-        }),
-      );
-      const server = stack.use(await startXdsServer({ site }));
-      const flags = sourceFlags(transport, site.directory, `127.0.0.1:${server.port}`);
-      const bootstrap = printed([...flags, "--node", "edge-1", "--admin", `127.0.0.1:${adminPort}`]);
-      const envoy = stack.use(await startEnvoyFrom(bootstrap, adminPort));
-      note("bootstrap", transport, "ready, ms", await envoy.ready(5_000));
-      expect(await httpGet({ port })).toEqual({ status: 200, body: "web" });
-      const accepted = { cds: "acked", eds: "acked", lds: "acked", rds: "acked" };
-      await until({ says: "all is accepted", withinMs: 2_000 }, async () =>
-        isDeepStrictEqual(await fates(server, "edge-1"), accepted),
-      );
-      expect([await nacks(server), await rejected(envoy)]).toEqual([0, 0]);
-    },
-  );
+  const streams = ["grpc", "delta", "ads", "ads-delta"] as const;
+  test.each([
+    ...streams.map((transport) => [transport, "the aggregated stream", ADS] as const),
+    ["grpc", "streams of their own", ownStream("GRPC")] as const,
+    ["delta", "streams of their own", ownStream("DELTA_GRPC")] as const,
+  ])("S-CFG-10 an Envoy starts, and is served by %s, endpoints and routes by %s", async (transport, _by, source) => {
+    await using stack = createStack();
+    const [blue, green] = [
+      stack.use(await startHttpBackend("blue")),
+      stack.use(await startHttpBackend("green")),
+    ] as const;
+    const [port = 0, adminPort = 0] = await freePorts(2);
+    const site = stack.use(
+      createSite({
+        "web.json": [cluster({ name: "web", source }), listener({ name: "http", port, routes: "routes", source })],
+        "routes.json": [routes("routes", [{ cluster: "web" }])],
+        "endpoints.json": [endpoints("web", [blue.port])],
+      }),
+    );
+    const server = stack.use(await startXdsServer({ site }));
+    const flags = sourceFlags(transport, site.directory, `127.0.0.1:${server.port}`);
+    const bootstrap = printed([...flags, "--node", "edge-1", "--admin", `127.0.0.1:${adminPort}`]);
+    const envoy = stack.use(await startEnvoyFrom(bootstrap, adminPort));
+    note("bootstrap", transport, "ready, ms", await envoy.ready(5_000));
+    expect(await httpGet({ port })).toEqual({ status: 200, body: "blue" });
+    const accepted = { cds: "acked", eds: "acked", lds: "acked", rds: "acked" };
+    await until({ says: "all is accepted", withinMs: 2_000 }, async () =>
+      isDeepStrictEqual(await fates(server, "edge-1"), accepted),
+    );
+    site.write({ "endpoints.json": [endpoints("web", [green.port])] });
+    const { ms } = await until(
+      { says: "the other backend answers", withinMs: 2_000 },
+      async () => (await httpGet({ port })).body === "green",
+    );
+    note("bootstrap", transport, "endpoints changed, ms", ms);
+    expect([await nacks(server), await rejected(envoy)]).toEqual([0, 0]);
+  });
 
-  test("starts an Envoy that reads files, and follows them when they are replaced", async () => {
+  test("S-CFG-10 an Envoy starts from files, and follows them when they are replaced", async () => {
     await using stack = createStack();
     const [blue, green] = [
       stack.use(await startHttpBackend("blue")),
@@ -79,19 +87,18 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     const [port = 0, adminPort = 0] = await freePorts(2);
     const manager = { route_config: routes("routes", [{ cluster: "web" }]) };
     const http = listener({ name: "http", port, routes: "routes", manager: withoutType(manager) });
-    const site = stack.use(
-      createSite({ "cds.json": [staticCluster("web", [blue.port])], "lds.json": [http] }),
-    );
+    const site = stack.use(createSite({ "cds.json": [staticCluster("web", [blue.port])], "lds.json": [http] }));
     const flags = [...sourceFlags("file", site.directory, ""), "--format", "json"];
     const bootstrap = printed([...flags, "--admin", `127.0.0.1:${adminPort}`]);
     const envoy = stack.use(await startEnvoyFrom(bootstrap, adminPort));
     note("bootstrap", "file", "ready, ms", await envoy.ready(5_000));
     expect(await httpGet({ port })).toEqual({ status: 200, body: "blue" });
     site.write({ "cds.json": [staticCluster("web", [green.port])] });
-    await until(
+    const { ms } = await until(
       { says: "the other backend answers", withinMs: 2_000 },
       async () => (await httpGet({ port })).body === "green",
     );
+    note("bootstrap", "file", "cluster changed, ms", ms);
     expect(await rejected(envoy)).toBe(0);
   });
 });
@@ -112,11 +119,11 @@ function printed(flags: readonly string[]): string {
 }
 
 /** A stream of its own for endpoints and routes too, from the server that the bootstrap names. */
-function ownStream(transport: "grpc" | "delta"): object {
+function ownStream(apiType: "GRPC" | "DELTA_GRPC"): object {
   return {
     resource_api_version: "V3",
     api_config_source: {
-      api_type: transport === "delta" ? "DELTA_GRPC" : "GRPC",
+      api_type: apiType,
       transport_api_version: "V3",
       set_node_on_first_message_only: true,
       grpc_services: [{ envoy_grpc: { cluster_name: "xds_server" } }],

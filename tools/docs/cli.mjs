@@ -31,12 +31,13 @@ export async function loadCli(root) {
     .filter((name) => name !== undefined && name !== "help");
   const helps = new Map(await Promise.all(names.map(async (name) => [name, await said(run, ["help", name])])));
   const flagsIn = (help) =>
-    new Set([...help.matchAll(/^\s+(?:(-\w), )?(--[a-z-]+)/gm)].flatMap(([, short, long]) => [short, long]));
+    new Set([...help.matchAll(/^\s+(?:(-\w), )?(--[a-z0-9-]+)/gm)].flatMap(([, short, long]) => [short, long]));
   const flags = new Map([...helps].map(([name, help]) => [name, flagsIn(help)]));
   const common = flagsIn(main);
   const cell = (text) => String(text).replaceAll("|", "\\|");
 
   return {
+    print: (argv) => said(run, argv),
     offers: (name, flag) => flags.get(name).has(flag),
     /** Problems of a command line after the word `xds`. */
     check(words) {

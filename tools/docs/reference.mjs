@@ -101,21 +101,36 @@ const makers = { settings, metrics, "log-events": logEvents, routes, types };
 
 const section = /<!-- made from ([\w-]+) -->\n([\s\S]*?)<!-- end -->/g;
 
+/** What stands between `<!-- printed by xds … -->` and `<!-- end -->`: what that command prints, as a block. */
+const printed = /<!-- printed by xds ([^\n]+) -->\n[\s\S]*?<!-- end -->/g;
+
+/** The text of a page with every section made anew. */
+async function withMadeSections(text, file, all, root, cli, problems) {
+  let next = text;
+  for (const [whole, name] of text.matchAll(section)) {
+    if (all[name] === undefined) {
+      problems.push(`${file}: there is nothing called "${name}" to make a section from`);
+      continue;
+    }
+    const made = `<!-- made from ${name} -->\n\n${await all[name](root, cli)}\n\n<!-- end -->`;
+    next = next.replace(whole, () => made);
+  }
+  for (const [whole, line] of text.matchAll(printed)) {
+    const output = await cli.print(line.split(" "));
+    const language = output.startsWith("{") ? "json" : "yaml";
+    const made = `<!-- printed by xds ${line} -->\n\n\`\`\`${language}\n${output}\n\`\`\`\n\n<!-- end -->`;
+    next = next.replace(whole, () => made);
+  }
+  return next;
+}
+
 /** Compares, or writes, every made section of the pages. */
 export async function checkSections(root, files, cli, write) {
   const problems = [];
   const all = { ...makers, ...cli.makers };
   for (const file of files) {
     const text = readFileSync(join(root, file), "utf8");
-    let next = text;
-    for (const [whole, name] of text.matchAll(section)) {
-      if (all[name] === undefined) {
-        problems.push(`${file}: there is nothing called "${name}" to make a section from`);
-        continue;
-      }
-      const made = `<!-- made from ${name} -->\n\n${await all[name](root, cli)}\n\n<!-- end -->`;
-      next = next.replace(whole, () => made);
-    }
+    const next = await withMadeSections(text, file, all, root, cli, problems);
     if (next === text) continue;
     if (write) writeFileSync(join(root, file), next);
     else problems.push(`${file}: a section made from code is not up to date; run \`npm run docs\``);

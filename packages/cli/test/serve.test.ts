@@ -246,3 +246,26 @@ describe("xds get and xds watch", () => {
     expect(await watching).toBe(130);
   });
 });
+
+describe("xds get --v2", () => {
+  test("asks by the methods of v2, on each kind of stream", async () => {
+    const cluster = "type.googleapis.com/envoy.api.v2.Cluster";
+    const where = await site({ "old.yaml": `"@type": ${cluster}\nname: old\n` });
+    const serving = await serve(where);
+    await until("it is ready", () => serving.isReady());
+    const stdout = `---\n"@type": ${cluster}\nname: old\n`;
+    for (const flags of [[], ["--sotw"], ["--per-type"], ["--sotw", "--per-type"]]) {
+      expect(await serving.xds("get", "cds", "--v2", ...flags)).toEqual({ code: 0, stdout, stderr: "" });
+    }
+    const url = await serving.xds("get", cluster, "--v2", "--per-type");
+    expect([url.code, url.stdout]).toEqual([0, stdout]);
+  });
+
+  test("does not ask for what v2 never had", async () => {
+    const io = new CapturedIo();
+    expect([await run(["get", "ecds", "--v2"], io), io.stderr.text]).toEqual([
+      2,
+      "xds: there is no ecds in v2\nhint: leave --v2 off\n",
+    ]);
+  });
+});

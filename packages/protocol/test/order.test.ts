@@ -1,4 +1,4 @@
-import { formatTypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
@@ -332,6 +332,28 @@ test("a Cluster whose secret is not there is not used, though its endpoints are 
   }
   expect(waitsOf(talk)).toMatchObject([{}, {}, { wait: { for: "cluster", name: "new" } }]);
 });
+
+test.each(["sotw", "delta"] as const)(
+  "Clusters come on a stream of their own in %s: routes on the aggregated one do not wait for any there",
+  (variant) => {
+    const ask = (type: TypeUrl, ...names: readonly string[]): ReturnType<typeof delta> =>
+      variant === "delta"
+        ? delta(type, { node: node("n", "envoy"), subscribe: names })
+        : sotw(type, { node: node("n", "envoy"), names });
+    const talk = new Conversation({ dialect: { orderLimitMs: 10_000 } });
+    const web = resource(CLUSTER, "c", "1", { references: [{ type: ENDPOINTS, name: "c" }] });
+    talk.put(web, resource(ENDPOINTS, "c", "1"), routeTo("c"));
+    talk.open(1, variant, CLUSTER);
+    talk.open(2, variant);
+    expect(says(talk.hear(1, ask(CLUSTER)))).toEqual(["c@1"]);
+    expect(says(talk.hear(2, ask(ENDPOINTS, "c")))).toEqual(["c@1"]);
+    expect(says(talk.hear(2, ask(ROUTE, "r")))).toEqual(["r@c"]);
+    // Another node has nothing on the streams of this one.
+    talk.open(3, variant);
+    const other = variant === "delta" ? delta(ROUTE, { node: node("m", "envoy"), subscribe: ["r"] }) : undefined;
+    if (other !== undefined) expect(says(talk.hear(3, other))).toEqual([]);
+  },
+);
 
 describe("streams for each type of one node over two connections", () => {
   /** Clusters on one connection, routes on another; then the route goes to a new Cluster. */

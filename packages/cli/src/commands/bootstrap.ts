@@ -1,4 +1,3 @@
-import type { ApiVersion } from "@xdskit/protocol";
 import { Argument, Option } from "commander";
 import { stringify } from "yaml";
 import { serverOf } from "../discovery/connection-flags.ts";
@@ -10,7 +9,7 @@ import { envoyBootstrap } from "./bootstrap/envoy.ts";
 import { grpcBootstrap } from "./bootstrap/grpc.ts";
 import { type Locality, parseLocality } from "./bootstrap/locality.ts";
 import type { BootstrapTls } from "./bootstrap/tls.ts";
-import { apiVersions, type EnvoyTransport, envoyTransports } from "./bootstrap/transport.ts";
+import { type EnvoyTransport, envoyTransports } from "./bootstrap/transport.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 
 interface BootstrapFlags {
@@ -18,7 +17,7 @@ interface BootstrapFlags {
   readonly node: string;
   readonly cluster: string;
   readonly transport?: EnvoyTransport;
-  readonly apiVersion: ApiVersion;
+  readonly v2?: boolean;
   readonly files?: string;
   readonly format?: FileFormat;
   readonly output?: "yaml" | "json";
@@ -46,9 +45,7 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
         "how Envoy is told: by one stream for all types (ads, ads-delta: the default), one for each, polls, files",
       ).choices(envoyTransports),
     )
-    .addOption(
-      new Option("--api-version <version>", "v2 for clients of before 2021").choices(apiVersions).default("v3"),
-    )
+    .option("--v2", "for a client that speaks version 2 of the API, which ended in 2021")
     .option("--files <dir>", "where the files of --transport file are, as Envoy sees them")
     .addOption(new Option("--format <format>", "what those files are; yaml unless said").choices(fileFormats))
     .addOption(
@@ -90,8 +87,9 @@ async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandC
   const text = serverOf(flags, io);
   const server = parseAddress(text);
   if (server === undefined) throw new CommandError(exitCode.usage, `--server: expected host:port, got "${text}"`);
-  const { node, cluster, metadata, locality, apiVersion: version } = flags;
-  const options = { server, node, cluster, metadata, locality, version, tls: tlsOf(flags) };
+  const { node, cluster, metadata, locality } = flags;
+  const version = flags.v2 === true ? "v2" : "v3";
+  const options = { server, node, cluster, metadata, locality, version, tls: tlsOf(flags) } as const;
   if (client === "grpc") {
     refuseForGrpc(flags);
     io.stdout.write(formatJson(grpcBootstrap(options)));

@@ -150,8 +150,10 @@ function refusalOf({ status, statusText, body }: HttpAnswer, server: string, pat
   const says = printable(body.slice(0, SHOWN_BODY_CHARACTERS)).trim();
   const reason = `${server} answered ${status} ${statusText} to POST ${path}${says === "" ? "" : `:\n${says}`}`;
   const isUnreachable = status === 502 || status === 503 || status === 504;
+  // Nothing of the kind there, nothing that is posted to, or no HTTP/1.1 at all.
+  const isElsewhere = status === 404 || status === 405 || status === 505;
   const hint = "is REST switched off there, or is this its admin port?";
-  return { reason, isUnreachable, ...(status === 404 && { hint }) };
+  return { reason, isUnreachable, ...(isElsewhere && { hint }) };
 }
 
 /** A server elsewhere does not write to this terminal whatever it likes. */

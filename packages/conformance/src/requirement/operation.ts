@@ -1,6 +1,6 @@
 import type { Requirement } from "./requirement.ts";
 
-/** CON, VAL, OBS: connections, checks of content, what operators see. */
+/** CON, CFG, VAL, OBS: connections, what clients start from, checks of content, what operators see. */
 export const operationRequirements: readonly Requirement[] = [
   {
     id: "S-CON-02",
@@ -13,6 +13,13 @@ export const operationRequirements: readonly Requirement[] = [
     level: "should",
     scope: "gRPC",
     says: "The server can ping, and can ask connections to leave at an age, without breaking what runs on them.",
+  },
+  {
+    id: "S-CFG-10",
+    level: "must",
+    scope: "everywhere",
+    says: "For every transport and version there is a bootstrap, ready to be used, that a client starts from.",
+    amended: "`xds bootstrap` prints it.",
   },
   {
     id: "S-VAL-03",

@@ -35,6 +35,21 @@ export const proofs: readonly Proof[] = [
     name: "B-ACK-16 what depends on a file is written when its readers had time to take it",
   },
   { id: "B-GEN-01", test: files, name: "B-GEN-01 every type but those of delta has its files, in v3 and in v2" },
+  {
+    id: "B-GEN-01",
+    test: `${wire}/every-cell.test.ts`,
+    name: "B-GEN-01 there are sixty cells of streams: eight types, two versions, four streams, less four of VHDS",
+  },
+  {
+    id: "S-CFG-10",
+    test: "packages/cli/test/bootstrap.test.ts",
+    name: "S-CFG-10 every cell of transport and version is printed, and is a bootstrap by that version's descriptors",
+  },
+  {
+    id: "S-CFG-10",
+    test: "test/e2e/envoy-bootstrap.test.ts",
+    name: "S-CFG-10 an Envoy starts from files, and follows them when they are replaced",
+  },
   { id: "B-TYP-01", test: checks, name: "B-TYP-01 every type that cases speak of is in Envoy's API under that name" },
   { id: "S-GRP-01", test: checks, name: "S-GRP-01 every streaming method answers on its path" },
   { id: "S-GRP-02", test: checks, name: "S-GRP-02 scoped routes are served under the spelling of the documents too" },

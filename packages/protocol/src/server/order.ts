@@ -42,11 +42,13 @@ export interface Waits {
   readonly names: ReadonlySet<string>;
 }
 
-/** What an order has to know about types. */
-export interface OrderedTypes {
+/** What an order has to know about types, and about its client. */
+export interface OrderOptions {
   /** Whether resources of a type may name Clusters. */
   readonly mayUseClusters: (type: TypeUrl) => boolean;
   readonly isCluster: (type: TypeUrl) => boolean;
+  /** Whether the client has a stream, outside this order, that brings it Clusters: then it asks for none here. */
+  readonly hasClustersElsewhere: () => boolean;
 }
 
 /**
@@ -68,6 +70,7 @@ export class Order {
   readonly #unready = new Map<string, UnreadyUser>();
   readonly #mayUseClusters: (type: TypeUrl) => boolean;
   readonly #isCluster: (type: TypeUrl) => boolean;
+  readonly #hasClustersElsewhere: () => boolean;
   #owed = new Map<TypeUrl, Set<string>>();
   #sent = 0;
   /** The client came back, and may not have asked yet for all that it uses. */
@@ -77,9 +80,10 @@ export class Order {
   /** Clusters for a client of which nobody knows what it holds: any may be new to it. */
   #unknown: Delivery | undefined;
 
-  constructor({ mayUseClusters, isCluster }: OrderedTypes) {
+  constructor({ mayUseClusters, isCluster, hasClustersElsewhere }: OrderOptions) {
     this.#mayUseClusters = mayUseClusters;
     this.#isCluster = isCluster;
+    this.#hasClustersElsewhere = hasClustersElsewhere;
   }
 
   /** A type was asked for on one of the streams. */
@@ -243,7 +247,7 @@ export class Order {
    * that waited long enough is let through once.
    */
   waitsOf(user: TypeStream, view: View, present: Present): Waits | undefined {
-    if (this.#clusters.size === 0 && !this.#awaitsClusters) return undefined;
+    if (this.#clusters.size === 0 && (!this.#awaitsClusters || this.#hasClustersElsewhere())) return undefined;
     if (!this.#users.has(user) || !user.hasNews(view)) return undefined;
     if (this.#overruled.delete(user)) return undefined;
     const waitOf = this.#clusters.size === 0 ? this.#unaskedGate(view) : this.#gate(user, view, present);

@@ -351,7 +351,11 @@ export class Plane {
     const isOfAnother = ({ opened }: Stream): boolean => isSameApi(opened.onlyType) && opened.connection !== connection;
     const [only] = others;
     if (only !== undefined && others.length === 1 && ![...only.streams].some(isOfAnother)) return only;
-    const order = new Order({ mayUseClusters: this.#mayUseClusters, isCluster: this.#isCluster });
+    const order = new Order({
+      mayUseClusters: this.#mayUseClusters,
+      isCluster: this.#isCluster,
+      hasClustersElsewhere: () => onlyType === undefined && this.#bringsClusters(nodeId),
+    });
     return { key, nodeId, streams: new Set(), waiting: new Set(), order };
   }
 
@@ -361,6 +365,11 @@ export class Plane {
     const isHere = (stream: Stream): boolean => stream.opened.connection === opened.connection;
     const beside = [...(this.#separate.get(identity.node.id) ?? [])].find(({ streams }) => [...streams].some(isHere));
     return beside?.key ?? `${opened.connection} ${identity.node.id}`;
+  }
+  /** Whether a node has a stream of its own for Clusters, beside an aggregated one that only what they name is asked on. */
+  #bringsClusters(nodeId: string): boolean {
+    const separate = nodeId === "" ? [] : [...(this.#separate.get(nodeId) ?? [])];
+    return separate.some(({ order }) => order.hasClusters);
   }
 
   #forgetSiblings(siblings: SiblingStreams): void {
