@@ -23,15 +23,22 @@ const packages = {
  * is bound by the other rules only.
  */
 const orders = {
-<<<<<<< HEAD
   protocol: ["resource", "node", "message dialect", "load", "state", "server"],
-  "envoy-api": ["problem digest", "descriptor", "format", "validation", "catalog", "wire", "envoy-api"],
-=======
-  protocol: ["resource", "node", "message dialect", "state", "server"],
   "envoy-api": ["problem digest", "descriptor", "format", "validation", "wire", "conversion", "catalog", "envoy-api"],
->>>>>>> peers
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
-  server: ["error", "health-discovery", "options", "hub", "store", "transport", "load", "observe", "status health", "admin", "management-server"],
+  server: [
+    "error",
+    "health-discovery",
+    "options",
+    "hub",
+    "store",
+    "transport",
+    "load",
+    "observe",
+    "status health",
+    "admin",
+    "management-server",
+  ],
   conformance: [
     "content",
     "case",

@@ -129,8 +129,6 @@ export class MalformedMessageError extends Error {
 /** Takes about 0.15 s: the built-in descriptors are read. Throws `DescriptorError` when the added ones cannot be used. */
 export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const schema = createSchema(options.descriptors);
-  const reader = new ResourceReader(schema);
-  const validator = new Validator(schema);
   const rewriter = new SourceRewriter(schema);
   const converter = new Converter(schema);
   const reader = new ResourceReader(schema, converter);

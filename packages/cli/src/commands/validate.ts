@@ -3,6 +3,7 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import {
   createDirectorySource,
   type DirectorySource,
+  type DirectorySourceOptions,
   type Load,
   type Problem,
   readSettings,
@@ -74,8 +75,12 @@ async function validate(directory: string, flags: ValidateFlags, context: Comman
   return load.problems.some(({ severity }) => isBad(severity)) ? exitCode.problems : exitCode.ok;
 }
 
-async function loadOnce(directory: string, values: SettingValues, { io }: CommandContext): Promise<Load> {
-  const source = sourceOf(directory, values, await loadApi(values.list("descriptors")));
+async function loadOnce(
+  directory: string,
+  { values, findsVersionLoss }: { readonly values: SettingValues; readonly findsVersionLoss: boolean },
+  { io }: CommandContext,
+): Promise<Load> {
+  const source = sourceOf(directory, values, await loadApi(values.list("descriptors")), { findsVersionLoss });
   const line = createProgressLine(io.stderr);
   const load = await source.load(line.update);
   line.clear();
@@ -83,25 +88,19 @@ async function loadOnce(directory: string, values: SettingValues, { io }: Comman
 }
 
 /** The directory as the settings have it read. */
-export function sourceOf(directory: string, values: SettingValues, api: EnvoyApi): DirectorySource {
-  return createDirectorySource({
-  }
-  ),
-}
-
-async function loadOnce(
+export function sourceOf(
   directory: string,
-  { values, findsVersionLoss }: { readonly values: SettingValues; readonly findsVersionLoss: boolean },
-  { io }: CommandContext,
-): Promise<Load> {
-  const api = await loadApi(values.list("descriptors"));
-  const source = createDirectorySource({
+  values: SettingValues,
+  api: EnvoyApi,
+  options: Pick<DirectorySourceOptions, "findsVersionLoss"> = {},
+): DirectorySource {
+  return createDirectorySource({
     directory,
     api,
     validation: validationOf(values),
     maxFileBytes: values.number("limits.max-file-bytes") ?? Number.POSITIVE_INFINITY,
     allowEmpty: values.flag("allow-empty") ?? false,
-    findsVersionLoss,
+    ...options,
   });
 }
 

@@ -6,11 +6,9 @@ export const generalRequirements: readonly Requirement[] = [
     id: "B-GEN-01",
     level: "must",
     scope: "everywhere",
-    says: "Every resource type is served on every kind of stream that exists for it: its own and the aggregated one, State of the World and delta.",
-    amended:
-      "v2 transports and REST come later; their cells are counted then. Files hold every type but those that only delta tells.",
     says: "Every resource type is served in every way that exists for it, in both versions of the API: on its own stream and the aggregated one, in State of the World and delta, by REST and in files.",
-    amended: "VHDS is spoken in delta only. There is no ADS and no delta by REST or in files.",
+    amended:
+      "VHDS is spoken in delta only. There is no ADS and no delta by REST or in files; files hold every type but those that only delta tells.",
   },
   {
     id: "B-GEN-02",
