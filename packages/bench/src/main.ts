@@ -2,13 +2,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Cell, cells } from "./cells.ts";
+import { conversionTable, measureConversion } from "./conversion.ts";
 import { type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
 import { table } from "./table.ts";
 
 // npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell; then what make before
-// break costs (`--long --only order`), and `xds serve` on directories (`--only files`).
+// break costs (`--long --only order`), and `xds serve` on directories (`--only files`), and what conversion to v2 costs (`--only conversion`).
 
 const option = (name: string): string | undefined => {
   const index = process.argv.indexOf(name);
@@ -45,6 +46,10 @@ const ORDER_ROUNDS = 40;
 if (isLong && "order".includes(only)) {
   process.stderr.write("make before break on and off, in turn\n");
   process.stdout.write(`\n${orderTable(await measureOrder(ORDER_ROUNDS, tools))}\n`);
+}
+if ("conversion".includes(only)) {
+  process.stderr.write("resources of v3 for clients of v2\n");
+  process.stdout.write(`\n${conversionTable(await measureConversion())}\n`);
 }
 const directories: DirectoryMeasurement[] = [];
 for (const { files } of directoryCells.filter((one) => (isLong || !one.isLong) && "files".includes(only))) {

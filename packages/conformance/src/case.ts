@@ -1,4 +1,4 @@
-import type { DialectOverrides, Edition, Variant } from "@xdskit/protocol";
+import type { ApiVersion, DialectOverrides, Edition, Variant } from "@xdskit/protocol";
 import type { TypeName } from "./content/catalog.ts";
 import type { ResourceSpec } from "./content/content.ts";
 
@@ -35,6 +35,8 @@ export interface Setup {
   readonly edition?: Edition;
   readonly dialect?: DialectOverrides;
   readonly requireNode?: boolean;
+  /** What clients of v2 get; where it matters: in memory there is no converter. */
+  readonly v2?: "exact";
 }
 
 export type NodeLayers = Readonly<Record<string, readonly string[]>>;
@@ -75,6 +77,10 @@ export type Publication = { readonly [T in TypeName]?: readonly ResourceSpec[] }
 /** A stream of a client. */
 export interface StreamSpec {
   readonly variant?: Variant;
+  /** The version of its messages; v3 if absent. A stream of one type is then of that version's method for it. */
+  readonly api?: ApiVersion;
+  /** It is opened by the method of 2018: `Incremental…` (B-DLT-18). */
+  readonly isIncremental?: true;
   /** The case's kind of stream if absent; a type name opens a stream of that type alone. */
   readonly kind?: StreamKind | TypeName;
   /** Sent in the first request; `n1` if absent. */

@@ -1,5 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { formatTypeUrl, parseTypeUrl, type TypeKind, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, isOfV2, parseTypeUrl, type TypeKind, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
 import { catalog, traitsOf, typeCalled } from "./catalog/catalog.ts";
 import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
@@ -143,8 +143,8 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     readMessage: (messageName, value) => readMessage(messageName, value, schema),
     readText: (messageName, text) => readText(messageName, text, schema),
     toJson: (type, bytes, printing = {}) => printJson(type, bytes, schema, printing),
-    holdsSecret: (type, bytes) => mayHoldSecret(bytes) && holdsSecret(type, bytes, schema),
     redacted: (type, bytes) => redactBytes(type, bytes, schema),
+    holdsSecret: (type, bytes) => (isOfV2(type) || mayHoldSecret(bytes)) && holdsSecret(type, bytes, schema),
     toText: (type, bytes, printing = {}) => {
       const message = schema.message(type);
       if (message === undefined) throw new MalformedMessageError(`expected a type that is known, got ${type}`);
@@ -217,7 +217,7 @@ function printJson(type: TypeUrl, bytes: Uint8Array, schema: Schema, printing: P
   return new JsonWriter(schema, printing.names ?? "json").writeTyped(message, content, type);
 }
 
-/** Secrets stand in extensions and in headers; most messages have neither, and need not be decoded to see that. */
+/** In v3, secrets stand in extensions and in headers; most messages have neither, and need not be decoded to see that. */
 function mayHoldSecret(bytes: Uint8Array): boolean {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
   return MAY_HOLD_SECRET.test(text);

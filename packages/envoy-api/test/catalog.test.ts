@@ -1,6 +1,6 @@
 import type { TypeUrl } from "@xdskit/protocol";
 import { describe, expect, it } from "vitest";
-import { api, lines, typed, url, V3 } from "./support/api.ts";
+import { api, encode, lines, typed, url, V3 } from "./support/api.ts";
 
 const ADS = { ads: {}, resource_api_version: "V3" };
 const FILE = { path_config_source: { path: "/etc/envoy/x.yaml" } };
@@ -25,11 +25,11 @@ describe("the types of requirements 1.3 (B-TYP-01)", () => {
     ]);
   });
 
-  it("have descriptors in v3, but for one that the built-in ones lack, and not in v2", () => {
+  it("have descriptors in v3, but for one that the built-in ones lack, and in v2", () => {
     expect(api.types.filter(({ type }) => !api.knows(type)).map(({ type }) => type)).toEqual([
       "type.googleapis.com/envoy.config.endpoint.v3.LbEndpointCollection",
     ]);
-    expect(api.types.filter(({ v2Twin }) => v2Twin !== undefined && api.knows(v2Twin))).toEqual([]);
+    expect(api.types.filter(({ v2Twin }) => v2Twin !== undefined && !api.knows(v2Twin))).toEqual([]);
   });
 
   it("are full state if and only if they are Listeners, Clusters and scopes, in v2 as in v3 (S-RES-03)", () => {
@@ -76,6 +76,48 @@ describe("the types of requirements 1.3 (B-TYP-01)", () => {
     ["", undefined],
   ])("%s is %s", (text, name) => {
     expect(api.typeNamed(text)).toBe(name && url(name));
+  });
+});
+
+describe("a resource of v2", () => {
+  it("has the name and the references that it would have in v3, to types of v2, and enters as it is", () => {
+    const source = { eds_config: { ads: {} }, service_name: "svc" };
+    const cluster = typed("envoy.api.v2.Cluster", { name: "c", type: "EDS", eds_cluster_config: source });
+    const { input, problems } = api.readResource(cluster);
+    expect([input?.type, input?.name, input?.references, problems]).toEqual([
+      url("envoy.api.v2.Cluster"),
+      "c",
+      [{ type: url("envoy.api.v2.ClusterLoadAssignment"), name: "svc" }],
+      [],
+    ]);
+    expect(api.toJson(url("envoy.api.v2.Cluster"), input?.bytes ?? new Uint8Array(), { names: "proto" })).toEqual(cluster);
+  });
+
+  it("may have any name that its twin may have", () => {
+    const host = typed("envoy.api.v2.route.VirtualHost", { name: "rc/a", domains: ["a", "b"] });
+    expect(api.readResource(host).input).toMatchObject({ name: "rc/a", aliases: ["rc/b"] });
+    const endpoints = typed("envoy.api.v2.ClusterLoadAssignment", { cluster_name: "c" });
+    expect(api.readResource(endpoints).input?.name).toBe("c");
+    expect(lines(api.readResource(typed("envoy.api.v2.Listener", {})).problems)).toEqual([
+      "error RESOURCE_UNNAMED : expected a name, got none",
+    ]);
+  });
+
+  it("shows no secret: what is marked in v3 is hidden in v2, and so is what nobody can read", () => {
+    const certificate = { private_key: { inline_string: "KEY" }, certificate_chain: { filename: "/c.pem" } };
+    const type = url("envoy.api.v2.Cluster");
+    const bytes = encode(
+      typed("envoy.api.v2.Cluster", {
+        name: "c",
+        tls_context: { common_tls_context: { tls_certificates: [certificate] } },
+        transport_socket: { name: "tls", config: { key: "KEY" } },
+      }),
+    );
+    expect(api.holdsSecret(type, bytes)).toBe(true);
+    expect(JSON.stringify(api.toJson(type, bytes, { redact: true }))).not.toContain("KEY");
+    expect(JSON.stringify(api.toJson(type, bytes))).toContain("KEY");
+    const secret = encode(typed("envoy.api.v2.auth.Secret", { name: "s", tls_certificate: certificate }));
+    expect(JSON.stringify(api.toJson(url("envoy.api.v2.auth.Secret"), secret, { redact: true }))).not.toContain("KEY");
   });
 });
 

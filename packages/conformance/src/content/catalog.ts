@@ -1,8 +1,15 @@
-import { formatTypeUrl, type TypeTraits, type TypeUrl, virtualHostTerms } from "@xdskit/protocol";
+import { type ApiVersion, formatTypeUrl, type TypeTraits, type TypeUrl, virtualHostTerms } from "@xdskit/protocol";
 import { encodeFields } from "./encode.ts";
 
-/** The types that cases speak of. `opaque` is one that no catalog knows. */
-export type TypeName =
+/** The types that cases speak of. `opaque` is one that no catalog knows; `cds.v2` is the type of v2. */
+export type TypeName = TypeOfV3 | TypeOfV2;
+
+/** Types that there are in v2 too. */
+export type TwinName = "lds" | "rds" | "srds" | "vhds" | "cds" | "eds" | "sds" | "rtds";
+
+export type TypeOfV2 = `${TwinName}.v2`;
+
+export type TypeOfV3 =
   | "lds"
   | "rds"
   | "srds"
@@ -30,7 +37,7 @@ const vhdsUrl = formatTypeUrl("envoy.config.route.v3.VirtualHost");
 const ledsUrl = formatTypeUrl("envoy.config.endpoint.v3.LbEndpoint");
 const edsUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 
-const types: Readonly<Record<TypeName, KnownType>> = {
+const ofV3: Readonly<Record<TypeOfV3, KnownType>> = {
   lds: fullState("envoy.config.listener.v3.Listener", "listener.v3.ListenerDiscoveryService", "Listeners"),
   rds: {
     ...named("envoy.config.route.v3.RouteConfiguration", "route.v3.RouteDiscoveryService", "Routes"),
@@ -72,6 +79,51 @@ const types: Readonly<Record<TypeName, KnownType>> = {
   opaque: withoutService("example.mesh.v1.Policy"),
 };
 
+/** The message of each twin, and its service. */
+const inV2: Readonly<Record<TwinName, readonly [message: string, service: string]>> = {
+  lds: ["envoy.api.v2.Listener", "envoy.api.v2.ListenerDiscoveryService"],
+  rds: ["envoy.api.v2.RouteConfiguration", "envoy.api.v2.RouteDiscoveryService"],
+  srds: ["envoy.api.v2.ScopedRouteConfiguration", "envoy.api.v2.ScopedRoutesDiscoveryService"],
+  vhds: ["envoy.api.v2.route.VirtualHost", "envoy.api.v2.VirtualHostDiscoveryService"],
+  cds: ["envoy.api.v2.Cluster", "envoy.api.v2.ClusterDiscoveryService"],
+  eds: ["envoy.api.v2.ClusterLoadAssignment", "envoy.api.v2.EndpointDiscoveryService"],
+  sds: ["envoy.api.v2.auth.Secret", "envoy.service.discovery.v2.SecretDiscoveryService"],
+  rtds: ["envoy.service.discovery.v2.Runtime", "envoy.service.discovery.v2.RuntimeDiscoveryService"],
+};
+
+const types: ReadonlyMap<string, KnownType> = new Map<string, KnownType>([
+  ...Object.entries(ofV3),
+  ...Object.entries(inV2).map(([name, [message, service]]): [string, KnownType] => {
+    const twin = ofV3[name as TwinName];
+    const noun = twin.service?.noun ?? "";
+    // A Cluster owes its endpoints, a RouteConfiguration its virtual hosts; there is no LEDS in v2.
+    const owes = twin.owes.flatMap((url) =>
+      Object.entries(ofV3).flatMap(([of, one]) => (one.url === url && isTwin(of) ? [formatTypeUrl(inV2[of][0])] : [])),
+    );
+    return [`${name}.v2`, { ...twin, url: formatTypeUrl(message), owes, service: { name: service, noun } }];
+  }),
+]);
+
+function isTwin(name: string): name is TwinName {
+  return Object.hasOwn(inV2, name);
+}
+
+function known(type: TypeName): KnownType {
+  const found = types.get(type);
+  if (found === undefined) throw new Error(`no type ${type}`);
+  return found;
+}
+
+/** `cds` of `cds` and of `cds.v2`. */
+export function inV3(type: TypeName): TypeOfV3 {
+  return (type.endsWith(".v2") ? type.slice(0, -3) : type) as TypeOfV3;
+}
+
+function twinOf(type: TypeOfV3, isOfV2: boolean): TypeUrl | undefined {
+  if (!isTwin(type)) return undefined;
+  return isOfV2 ? ofV3[type].url : formatTypeUrl(inV2[type][0]);
+}
+
 function withoutService(message: string): KnownType {
   return { url: formatTypeUrl(message), isFullState: false, owes: [], service: undefined };
 }
@@ -91,12 +143,12 @@ function named(message: string, service: string, noun: string): KnownType {
 
 /** The type URL of a type that a case names. */
 export function urlOf(type: TypeName): TypeUrl {
-  return types[type].url;
+  return known(type).url;
 }
 
 /** The short name of a type URL, or the URL itself when no case has a name for it. */
 export function nameOfUrl(url: string): string {
-  for (const [name, type] of Object.entries(types)) if (type.url === url) return name;
+  for (const [name, type] of types) if (type.url === url) return name;
   return url;
 }
 
@@ -104,8 +156,9 @@ export function nameOfUrl(url: string): string {
 export function traitsOf(url: TypeUrl): TypeTraits | undefined {
   const name = nameOfUrl(url);
   if (name === url || name === "opaque") return undefined;
-  const { isFullState, owes } = types[name as TypeName];
-  const kind = name as Exclude<TypeName, "opaque">;
+  const { isFullState, owes } = known(name as TypeName);
+  const kind = inV3(name as TypeName) as Exclude<TypeOfV3, "opaque">;
+  const twin = twinOf(kind, kind !== name);
   // A ClusterLoadAssignment with nothing but its name.
   const placeholder = (of: string): Uint8Array => encodeFields([1, of]);
   return {
@@ -113,24 +166,32 @@ export function traitsOf(url: TypeUrl): TypeTraits | undefined {
     kind,
     isFullState,
     owes,
+    ...(twin === undefined ? {} : { twin }),
     ...(kind === "eds" ? { placeholder } : {}),
     ...(kind === "vhds" ? { terms: virtualHostTerms } : {}),
   };
 }
 
 /** The gRPC path of a stream: aggregated, or of one type. Throws for a per-type stream that does not exist. */
-export function pathOf(variant: "sotw" | "delta", only: TypeName | undefined): string {
+export function pathOf(variant: "sotw" | "delta", only: TypeName | undefined, api: ApiVersion = "v3"): string {
   const verb = variant === "sotw" ? "Stream" : "Delta";
-  if (only === undefined) return `/envoy.service.discovery.v3.AggregatedDiscoveryService/${verb}AggregatedResources`;
-  const { service } = types[only];
+  if (only === undefined)
+    return `/envoy.service.discovery.${api}.AggregatedDiscoveryService/${verb}AggregatedResources`;
+  const { service } = known(methodType(only, api));
   if (service === undefined || !hasOwnStream(only, variant)) {
     throw new Error(`there is no ${variant} stream for ${only} alone`);
   }
   return `/${service.name}/${verb}${service.noun}`;
 }
 
+/** The type of the method by which a type is asked for in a version: itself, or its twin. */
+export function methodType(type: TypeName, api: ApiVersion): TypeName {
+  const name = inV3(type);
+  return api === "v2" && isTwin(name) ? `${name}.v2` : name;
+}
+
 /** A stream of this type alone exists. */
 export function hasOwnStream(type: TypeName, variant: "sotw" | "delta"): boolean {
-  const { service, isDeltaOnly } = types[type];
+  const { service, isDeltaOnly } = known(type);
   return service !== undefined && !(isDeltaOnly && variant === "sotw");
 }

@@ -8,7 +8,7 @@ import {
   type Resource,
   type TypeUrl,
 } from "@xdskit/protocol";
-import { type TypeName, urlOf } from "./catalog.ts";
+import { inV3, type TypeName, type TypeOfV3, urlOf } from "./catalog.ts";
 import { encodeFields, type Field } from "./encode.ts";
 
 /**
@@ -78,7 +78,7 @@ export function contentOf(type: TypeName, spec: ResourceSpec): Content {
     type,
     name,
     is: details.is,
-    bytes: encoders[type](name, label, details),
+    bytes: encoders[inV3(type)](name, label, details),
     references: referencesOf(name, details),
     aliases: details.aliases ?? [],
     onDemand: details.onDemand ?? false,
@@ -131,7 +131,7 @@ type Encoder = (name: string, label: string, details: DetailedResource) => Uint8
 // then gives back the same bytes.
 const ADS_SOURCE = encodeFields([6, 2], [3, encodeFields()]);
 
-const encoders: Readonly<Record<TypeName, Encoder>> = {
+const encoders: Readonly<Record<TypeOfV3, Encoder>> = {
   cds: (name, label, { eds }) => encodeFields([1, name], ...edsSource(eds), [28, label], ...edsType(eds)),
   eds: (name, label, { leds }) => encodeFields([1, name], ...(label === EMPTY ? [] : [endpointsIn(label, leds)])),
   // The name is in the wrapper alone, so the content has to tell one from another.

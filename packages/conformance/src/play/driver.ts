@@ -1,4 +1,4 @@
-import type { Constraints, Node, Variant } from "@xdskit/protocol";
+import type { ApiVersion, Constraints, Node, Variant } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
 import type { TypeName } from "../content/catalog.ts";
 import type { Content } from "../content/content.ts";
@@ -27,6 +27,10 @@ export interface Opening {
   readonly variant: Variant;
   /** Undefined: aggregated. */
   readonly only: TypeName | undefined;
+  /** The version of its messages. */
+  readonly api: ApiVersion;
+  /** The method of 2018 instead, which needs its switch. */
+  readonly isIncremental: boolean;
   readonly connection: string;
   readonly server: string;
 }

@@ -21,7 +21,7 @@ import {
   shownName,
 } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
-import { traitsOf, urlOf } from "../content/catalog.ts";
+import { methodType, traitsOf, urlOf } from "../content/catalog.ts";
 import type {
   Awaited,
   Commit,
@@ -116,8 +116,9 @@ class InMemoryDriver implements Driver {
       kind: "stream-opened",
       stream: id,
       variant: opening.variant,
-      onlyType: opening.only === undefined ? undefined : urlOf(opening.only),
-      apiVersion: "v3",
+      onlyType: opening.only === undefined ? undefined : urlOf(methodType(opening.only, opening.api)),
+      apiVersion: opening.api,
+      ...(opening.isIncremental && { needs: "incremental2018" as const }),
       peer: LOOPBACK,
       connection,
     });

@@ -37,6 +37,11 @@ export function playOverTheWire(scene: Play, target: Target): Promise<Verdict> {
   return play(scene, new WireDriver(scene, target));
 }
 
+function methodOf({ variant, only, api, isIncremental }: Opening): string {
+  const path = pathOf(variant, only, api);
+  return isIncremental ? path.replace("/Delta", "/Incremental") : path;
+}
+
 interface Connection {
   readonly peer: WirePeer;
   readonly server: string;
@@ -82,7 +87,7 @@ class WireDriver implements Driver {
 
   async open(opening: Opening): Promise<void> {
     const { peer } = await this.#connectionFor(opening);
-    const wire = peer.open(pathOf(opening.variant, opening.only));
+    const wire = peer.open(methodOf(opening));
     const stream = { opening, wire };
     this.#streams.set(opening.stream, stream);
     void this.#listen(stream);

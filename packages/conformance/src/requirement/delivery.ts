@@ -227,7 +227,6 @@ export const deliveryRequirements: readonly Requirement[] = [
     level: "may",
     scope: "delta",
     says: "The method names of the 2018 draft can be served too.",
-    later: "v2 transport: later",
   },
   {
     id: "S-DLT-19",

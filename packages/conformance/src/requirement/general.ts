@@ -83,8 +83,6 @@ export const generalRequirements: readonly Requirement[] = [
     level: "must",
     scope: "per-type streams",
     says: "A request for another type ends the stream with INVALID_ARGUMENT.",
-    amended:
-      "The v2 or v3 twin of the type will be served where the server has it or can convert it; that comes with v2.",
   },
   {
     id: "S-TYP-07",
@@ -98,21 +96,19 @@ export const generalRequirements: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The version of the transport and the version of the resources are two things.",
-    later: "v2 transport: later",
   },
   {
     id: "S-TYP-09",
     level: "must",
     scope: "gRPC",
     says: "The method that was called decides the version of the transport, and the answer uses the same.",
-    later: "v2 transport: later",
   },
   {
     id: "S-TYP-10",
     level: "must",
     scope: "everywhere",
     says: "The answer has the very type that was asked for; its twin is given only where the operator provides for it.",
-    later: "v2 resources and the converter: later",
+    amended: "The converter between v2 and v3 is on unless it is switched off.",
   },
   {
     id: "S-GRP-01",

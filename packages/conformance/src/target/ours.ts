@@ -25,6 +25,7 @@ async function start(api: EnvoyApi, setup: Setup): Promise<RunningServer> {
     requireNode: setup.requireNode ?? false,
     ...(setup.edition === undefined ? {} : { edition: setup.edition }),
     ...(setup.dialect === undefined ? {} : { dialect: setup.dialect }),
+    ...(setup.v2 === undefined ? {} : { v2: setup.v2 }),
   };
   const server = createManagementServer(options);
   const bookings = collectBookings(server);

@@ -59,7 +59,7 @@ export class Copier {
   #copyMessage(bytes: Uint8Array, plan: MessagePlan): Uint8Array {
     const reader = new WireReader(bytes);
     const pieces = new Pieces(bytes);
-    const counts = new Map<number, number>();
+    let counts: Map<number, number> | undefined;
     const demanded = plan.demanded.length === 0 ? undefined : new Set(plan.demanded);
     while (reader.hasMore) {
       const start = reader.position;
@@ -69,12 +69,19 @@ export class Copier {
       if (demanded !== undefined) for (const one of demanded) if (one.number === number) demanded.delete(one);
       if (field === undefined) reader.skip(tag);
       else if (field.isVersion && (tag & 7) === VARINT) this.#dropVersion(reader, start, pieces);
-      else this.#copyField(reader, { tag, start, field, index: indexOf(field, number, counts) }, pieces);
+      else {
+        if (field.isList) counts ??= new Map();
+        this.#copyField(reader, { tag, start, field, index: counts && indexOf(field, number, counts) }, pieces);
+      }
     }
     if (plan.versionField !== undefined && this.#to === "v3") {
       pieces.append(Buffer.from([varintTag(plan.versionField), V3]));
     }
-    for (const { name } of demanded ?? []) this.#report([name], `v2 demands "${name}" in ${plan.target}, got none`);
+    for (const { name } of demanded ?? []) {
+      this.#ports.path.push(name);
+      this.#ports.report(`${this.#to} demands "${name}" in ${plan.target}, got none`);
+      this.#ports.path.pop();
+    }
     return pieces.finish();
   }
 
@@ -85,17 +92,19 @@ export class Copier {
   }
 
   #copyField(reader: WireReader, { tag, start, field, index }: Occurrence, pieces: Pieces): void {
-    const segments = index === undefined ? [field.name] : [field.name, index];
-    if (field.finding !== undefined) this.#report(segments.slice(0, 1), field.finding);
-    if (field.known !== undefined) this.#checkEnum(reader, tag, segments, field.known);
+    const { path } = this.#ports;
+    const { length } = path;
+    path.push(field.name);
+    if (field.finding !== undefined) this.#ports.report(field.finding);
+    if (index !== undefined) path.push(index);
+    if (field.known !== undefined) this.#checkEnum(reader, tag, field.known);
     else if ((tag & 7) !== LENGTH_DELIMITED || !isEntered(field)) reader.skip(tag);
     else {
       const value = reader.bytes();
-      const converted = field.isMap
-        ? this.#copyEntry(value, field)
-        : this.#below(segments, () => this.#copyValue(value, field));
+      const converted = field.isMap ? this.#copyEntry(value, field) : this.#copyValue(value, field);
       if (converted !== value) pieces.replace(start, reader.position, [headOf(tag, converted.length), converted]);
     }
+    path.length = length;
   }
 
   #copyValue(value: Uint8Array, { isAny, message }: FieldPlan): Uint8Array {
@@ -114,40 +123,25 @@ export class Copier {
       if (tag === ENTRY_KEY) key = reader.string();
       else if (tag === ENTRY_VALUE) {
         const value = reader.bytes();
-        const converted = this.#below([field.name, key], () => this.#copyValue(value, field));
+        const { path } = this.#ports;
+        path.push(key);
+        const converted = this.#copyValue(value, field);
+        path.pop();
         if (converted !== value) pieces.replace(start, reader.position, [headOf(tag, converted.length), converted]);
       } else reader.skip(tag);
     }
     return pieces.finish();
   }
 
-  #checkEnum(
-    reader: WireReader,
-    tag: number,
-    segments: readonly (string | number)[],
-    known: ReadonlySet<number>,
-  ): void {
+  #checkEnum(reader: WireReader, tag: number, known: ReadonlySet<number>): void {
     const values: number[] = [];
     if ((tag & 7) === VARINT) values.push(reader.int32());
     else if ((tag & 7) === LENGTH_DELIMITED) {
       for (const packed = reader.message(); packed.hasMore; ) values.push(packed.int32());
     } else reader.skip(tag);
     for (const value of values) {
-      if (!known.has(value)) this.#report(segments, `${this.#to} does not have the value ${value}, which it is set to`);
+      if (!known.has(value)) this.#ports.report(`${this.#to} does not have the value ${value}, which it is set to`);
     }
-  }
-
-  #report(segments: readonly (string | number)[], message: string): void {
-    this.#below(segments, () => this.#ports.report(message));
-  }
-
-  #below<T>(segments: readonly (string | number)[], act: () => T): T {
-    const { path } = this.#ports;
-    const length = path.length;
-    path.push(...segments);
-    const result = act();
-    path.length = length;
-    return result;
   }
 }
 

@@ -2,6 +2,7 @@ import type { Case } from "../../case.ts";
 import { absenceCases } from "./absence.ts";
 import { acknowledgementCases } from "./acknowledgement.ts";
 import { aggregationCases } from "./aggregation.ts";
+import { apiVersionCases } from "./api-version.ts";
 import { collectionCases } from "./collection.ts";
 import { deletionCases } from "./deletion.ts";
 import { deltaCases } from "./delta.ts";
@@ -29,6 +30,7 @@ import { warmingCases } from "./warming.ts";
 export const serverCases: readonly Case[] = [
   ...generalCases,
   ...typeCases,
+  ...apiVersionCases,
   ...streamCases,
   ...nodeCases,
   ...versionCases,
