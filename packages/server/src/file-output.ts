@@ -27,7 +27,7 @@ export interface FileOutput {
 /** A `FileOutput` with every default filled in. */
 export interface CheckedFileOutput extends Required<FileOutput> {}
 
-export const DEFAULT_SETTLE_MS = 250;
+const DEFAULT_SETTLE_MS = 250;
 
 /** Fills in the defaults. */
 export function checkFileOutput(output: FileOutput): CheckedFileOutput {

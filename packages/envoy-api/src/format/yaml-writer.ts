@@ -18,7 +18,7 @@ const WORDS_WITH_A_MEANING: ReadonlySet<string> = new Set([
  * A JSON value as block YAML that every reader takes for the same value: text is always in double quotes, because Envoy takes
  * an unquoted `on`, `yes` or `1e3` for something else. Lines are indented by `indent` spaces, and end with a line break.
  */
-export function formatYamlValue(value: JsonValue, indent: number): string {
+function formatYamlValue(value: JsonValue, indent: number): string {
   if (typeof value !== "object" || value === null) return `${" ".repeat(indent)}${JSON.stringify(value)}\n`;
   return Array.isArray(value) ? formatItems(value, indent) : formatFields(Object.entries(value), indent);
 }
