@@ -1,4 +1,6 @@
-import { createRequire } from "node:module";
+import { Client, credentials } from "@grpc/grpc-js";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { formatTypeUrl } from "@xdskit/protocol";
 import { expect, test } from "vitest";
 import { fates } from "./support/admin.ts";
 import { startEnvoy } from "./support/envoy.ts";
@@ -65,40 +67,29 @@ const loadStats = {
 interface StatusReply {
   readonly config: readonly {
     readonly node: { readonly id: string };
-    readonly generic_xds_configs: readonly {
-      readonly type_url: string;
+    readonly genericXdsConfigs: readonly {
       readonly name: string;
-      readonly config_status: string;
-      readonly client_status: string;
+      readonly configStatus: string;
+      readonly clientStatus: string;
     }[];
   }[];
 }
 
-/** Asks for the status of clients as any gRPC program does, by the protos that grpc-js-xds carries. */
+/** Asks for the status of clients as any gRPC program does. */
 async function clientStatus(port: number, request: object): Promise<StatusReply> {
-  const require = createRequire(import.meta.url);
-  const grpc = require("@grpc/grpc-js") as typeof import("@grpc/grpc-js");
-  const loader = require("@grpc/proto-loader") as typeof import("@grpc/proto-loader");
-  const deps = `${require.resolve("@grpc/grpc-js-xds/package.json")}/../deps`;
-  const includeDirs = ["envoy-api", "xds", "googleapis", "protoc-gen-validate"].map((folder) => `${deps}/${folder}`);
-  const definition = loader.loadSync("envoy/service/status/v3/csds.proto", {
-    includeDirs,
-    keepCase: true,
-    enums: String,
-  });
-  const service = definition["envoy.service.status.v3.ClientStatusDiscoveryService"];
-  if (service === undefined || "format" in service) throw new Error("no such service");
-  const Client = grpc.makeGenericClientConstructor(service, "ClientStatusDiscoveryService");
-  const client = new Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
+  const api = createEnvoyApi();
+  const { bytes } = api.readMessage("envoy.service.status.v3.ClientStatusRequest", request);
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
   try {
-    return await new Promise((resolve, reject) => {
-      const ask: unknown = client["FetchClientStatus"];
-      if (typeof ask !== "function") throw new Error("no such method");
-      ask.call(client, request, (error: Error | null, reply: StatusReply) => {
-        if (error === null) resolve(reply);
-        else reject(error);
+    const reply = await new Promise<Buffer>((resolve, reject) => {
+      const path = "/envoy.service.status.v3.ClientStatusDiscoveryService/FetchClientStatus";
+      const same = (value: Buffer): Buffer => value;
+      client.makeUnaryRequest(path, same, same, Buffer.from(bytes ?? []), (error, value) => {
+        if (error === null && value !== undefined) resolve(value);
+        else reject(error ?? new Error("no answer"));
       });
     });
+    return api.toJson(formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"), reply) as StatusReply;
   } finally {
     client.close();
   }
@@ -146,9 +137,9 @@ describeWith("envoy", "an Envoy that reports its load", () => {
       await until({ says: "everything is acked", withinMs: 5_000 }, async () => {
         return Object.values(await fates(server, "e2e-1")).every((fate) => fate === "acked");
       });
-      const { config } = await clientStatus(server.port, { node_matchers: [{ node_id: { exact: "e2e-1" } }] });
+      const { config } = await clientStatus(server.port, { nodeMatchers: [{ nodeId: { exact: "e2e-1" } }] });
       expect(config.map(({ node }) => node.id)).toEqual(["e2e-1"]);
-      const told = config[0]?.generic_xds_configs.map((one) => [one.name, one.config_status, one.client_status]);
+      const told = config[0]?.genericXdsConfigs.map((one) => [one.name, one.configStatus, one.clientStatus]);
       expect(told).toEqual([
         ["web", "SYNCED", "ACKED"],
         ["web", "SYNCED", "ACKED"],

@@ -76,7 +76,7 @@ class Standings {
     const { deliveries } = this.#type;
     const pending = newestWith(deliveries.pending, name);
     const refusal = pending === undefined ? deliveries.refusalOf(name) : undefined;
-    const about = pending ?? refusal?.delivery;
+    const about = pending ?? refusal;
     if (about === undefined) return undefined;
     const resource = resourcesIn(about.body).get(name);
     // A response of State of the World repeats what the client took before.
