@@ -6,6 +6,7 @@ import { conversionTable, measureConversion } from "./conversion.ts";
 import { type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
+import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
 
 // npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell; then what make before
@@ -18,6 +19,11 @@ const option = (name: string): string | undefined => {
 const runs = Number(option("--runs") ?? "3");
 const only = option("--only") ?? "";
 const isLong = process.argv.includes("--long");
+
+if (only === "status") {
+  process.stdout.write(`${await measureStatus()}\n`);
+  process.exit();
+}
 
 const tools = fileURLToPath(new URL("../../../.cache/bench", import.meta.url));
 const sources = fileURLToPath(new URL("../peers", import.meta.url));

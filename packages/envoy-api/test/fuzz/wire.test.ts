@@ -6,8 +6,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import {
+  createLoadReportReader,
   createRequestReader,
+  decodeClientStatusRequest,
   decodeDeltaResponse,
+  decodeHealthMessage,
   decodeNode,
   decodeSotwResponse,
   encodeDeltaRequest,
@@ -21,6 +24,7 @@ import { describe, expect, test } from "vitest";
 import { deltaRequestCases, sotwRequestCases } from "../golden/wire/request-cases.ts";
 import { deltaResponseCases, sotwResponseCases } from "../golden/wire/response-cases.ts";
 import { mutate, seededChance } from "../support/mutation.ts";
+import { encoded, healthRequest, loadStats, statusRequest } from "../support/status-messages.ts";
 
 const runs = Number(process.env["XDS_FUZZ_RUNS"] ?? 30_000);
 const seed = Number(process.env["XDS_FUZZ_SEED"] ?? 20_261);
@@ -40,6 +44,9 @@ const seeds: readonly Buffer[] = [
   ...sotwResponseCases.map(({ message }) => encodeSotwResponse(message)),
   ...deltaResponseCases.map(({ message }) => encodeDeltaResponse(message)),
   encodeNode(node),
+  encoded("envoy.service.load_stats.v3.LoadStatsRequest", loadStats),
+  encoded("envoy.service.status.v3.ClientStatusRequest", statusRequest),
+  encoded("envoy.service.health.v3.HealthCheckRequestOrEndpointHealthResponse", healthRequest),
   encodeDeltaRequest({
     node,
     initialResourceVersions: Array.from({ length: 20 }, (_, i) => [`n${i}`, `${i}`] as const),
@@ -51,6 +58,7 @@ const seeds: readonly Buffer[] = [
 /** Readers live as long as their streams: what is remembered of damaged messages must not grow. */
 const sotwReader = createRequestReader("sotw");
 const deltaReader = createRequestReader("delta");
+const loadReader = createLoadReportReader();
 
 const decoders: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   sotwRequest: (bytes) => sotwReader.read(bytes),
@@ -61,6 +69,9 @@ const decoders: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
   sotwResponse: decodeSotwResponse,
   deltaResponse: decodeDeltaResponse,
   node: decodeNode,
+  loadReport: (bytes) => loadReader.read(bytes),
+  clientStatus: decodeClientStatusRequest,
+  health: decodeHealthMessage,
 };
 
 interface Outcome {

@@ -203,7 +203,7 @@ export class Deliveries {
     this.#isNewestRefused ||= delivery.body === this.#newest?.body;
     this.#isAckedRefused ||= delivery.body === this.#acked?.body;
     if (!delivery.isHeartbeat || this.#nacked === undefined) this.#nacked = { delivery, error };
-    this.#refusals.add({ delivery, error });
+    this.#refusals.add({ nonce: delivery.nonce, body: delivery.body, error });
     if (this.#memory === "none" || delivery.isHeartbeat) return delivery;
     this.#refusedFrom = Math.min(this.refusedFrom, delivery.from ?? -1);
     if (this.#memory === "by-name") for (const name of everyName(delivery.body)) this.#refusedNames.add(name);

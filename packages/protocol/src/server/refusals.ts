@@ -1,11 +1,11 @@
 import type { Body } from "../message/body.ts";
 import type { Status } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
-import type { Delivery } from "./delivery.ts";
 
 /** A response that was refused, and why. */
 export interface Refusal {
-  readonly delivery: Delivery;
+  readonly nonce: string;
+  readonly body: Body;
   readonly error: Status;
 }
 
@@ -24,28 +24,24 @@ const MOST = 16;
 export class Refusals {
   #newestFirst: readonly Remembered[] = [];
 
-  add({ delivery, error }: Refusal): void {
-    const others = this.#newestFirst.filter((one) => !replaces(delivery.body, one.delivery.body));
-    this.#newestFirst = [{ delivery, error, forgiven: new Set<string>() }, ...others].slice(0, MOST);
+  add({ nonce, body, error }: Refusal): void {
+    const others = this.#newestFirst.filter((one) => !replaces(body, one.body));
+    this.#newestFirst = [{ nonce, body, error, forgiven: new Set<string>() }, ...others].slice(0, MOST);
   }
 
   /** What is in an accepted body is not refused any more. */
-  accept(body: Body): void {
+  accept(accepted: Body): void {
     if (this.#newestFirst.length === 0) return;
-    for (const name of resourcesIn(body).keys()) {
-      for (const { delivery, forgiven } of this.#newestFirst) {
-        if (resourcesIn(delivery.body).has(name)) forgiven.add(name);
+    for (const name of resourcesIn(accepted).keys()) {
+      for (const { body, forgiven } of this.#newestFirst) {
+        if (resourcesIn(body).has(name)) forgiven.add(name);
       }
     }
-    this.#newestFirst = this.#newestFirst.filter(
-      ({ delivery, forgiven }) => forgiven.size < resourcesIn(delivery.body).size,
-    );
+    this.#newestFirst = this.#newestFirst.filter(({ body, forgiven }) => forgiven.size < resourcesIn(body).size);
   }
 
   of(name: string): Refusal | undefined {
-    return this.#newestFirst.find(
-      ({ delivery, forgiven }) => !forgiven.has(name) && resourcesIn(delivery.body).has(name),
-    );
+    return this.#newestFirst.find(({ body, forgiven }) => !forgiven.has(name) && resourcesIn(body).has(name));
   }
 }
 

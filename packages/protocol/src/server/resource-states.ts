@@ -1,12 +1,11 @@
+import type { Status } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { View } from "../state/view.ts";
 import type { Delivery } from "./delivery.ts";
-import type { ResourceState } from "./inspect.ts";
+import type { ResourceState, ResourceStatus } from "./inspect.ts";
 import type { Present } from "./present.ts";
 import { resourcesIn } from "./refusals.ts";
 import type { TypeStream } from "./type-stream.ts";
-
-type Standing = Pick<ResourceState, "status" | "resource" | "nonce" | "error" | "isTold">;
 
 /**
  * How each resource that a client asks for of one type stands with it, and each name that stands for nothing; then what it
@@ -15,28 +14,26 @@ type Standing = Pick<ResourceState, "status" | "resource" | "nonce" | "error" | 
 export function* resourceStates(type: TypeStream, view: View, present: Present): Iterable<ResourceState> {
   const standings = new Standings(type, view, present);
   const { traits, subscription, heldOver } = type;
-  const about = { type: traits.type, kind: traits.kind };
   const seen = new Set<string>();
   if (subscription.isWildcard) {
     for (const resource of view.members(traits.type)) {
       if (resource.onDemand) continue;
       if (subscription.names.size > 0) seen.add(resource.name);
-      yield { ...about, name: resource.name, ...standings.of(resource) };
+      yield standings.of(resource);
     }
   }
   for (const term of subscription.names) {
     const answers = view.answersTo(traits.type, term);
-    if (answers.length === 0) yield { ...about, name: term, ...standings.ofNone(term) };
+    if (answers.length === 0) yield standings.ofNone(term);
     for (const resource of answers) {
       if (seen.has(resource.name)) continue;
       seen.add(resource.name);
-      yield { ...about, name: resource.name, ...standings.of(resource) };
+      yield standings.of(resource);
     }
   }
   for (const [name, { was }] of heldOver.names) {
     if (view.holder(traits.type, name) !== undefined) continue;
-    const resource = was !== undefined && "bytes" in was ? was : undefined;
-    yield { ...about, name, ...standings.ofGone(name, resource) };
+    yield standings.ofGone(name, was !== undefined && "bytes" in was ? was : undefined);
   }
 }
 
@@ -51,41 +48,41 @@ class Standings {
     this.#present = present;
   }
 
-  of(resource: Resource): Standing {
+  of(resource: Resource): ResourceState {
     const { name } = resource;
     const isTold = this.#type.isTold(name, this.#view, this.#present);
-    return this.#answered(name, isTold) ?? { ...plain(isTold ? "synced" : "not-sent", resource), isTold };
+    return this.#answered(name, isTold) ?? this.#state(name, isTold ? "synced" : "not-sent", resource, isTold);
   }
 
   /** A name that nothing in the view answers to. */
-  ofNone(name: string): Standing {
+  ofNone(name: string): ResourceState {
     const isTold = this.#type.position !== undefined && this.#type.isTold(name, this.#view, this.#present);
     const answered = this.#answered(name, isTold);
     if (answered !== undefined) return answered;
     const error = this.#view.error(this.#type.traits.type, name)?.error;
-    if (error !== undefined) return { ...plain("failed", undefined), error, isTold };
+    if (error !== undefined) return this.#state(name, "failed", undefined, isTold, undefined, error);
     const held = this.#accepted(name);
-    if (held !== undefined) return { ...plain("synced", held), isTold };
-    return { ...plain(this.#type.traits.kind === "opaque" ? "unknown" : "missing", undefined), isTold };
+    if (held !== undefined) return this.#state(name, "synced", held, isTold);
+    return this.#state(name, this.#type.traits.kind === "opaque" ? "unknown" : "missing", undefined, isTold);
   }
 
   /** What the client goes on holding until nothing can use it. */
-  ofGone(name: string, resource: Resource | undefined): Standing {
-    return this.#answered(name, false) ?? { ...plain("synced", resource), isTold: false };
+  ofGone(name: string, resource: Resource | undefined): ResourceState {
+    return this.#answered(name, false) ?? this.#state(name, "synced", resource, false);
   }
 
   /** As the newest response that has the name was answered; undefined if it was accepted, or is not remembered. */
-  #answered(name: string, isTold: boolean): Standing | undefined {
+  #answered(name: string, isTold: boolean): ResourceState | undefined {
     const { deliveries } = this.#type;
-    const pending = [...deliveries.pending].reverse().find((one) => has(one, name));
+    const pending = newestWith(deliveries.pending, name);
     const refusal = pending === undefined ? deliveries.refusalOf(name) : undefined;
-    const about = pending ?? refusal?.delivery;
+    const about = pending ?? refusal;
     if (about === undefined) return undefined;
     const resource = resourcesIn(about.body).get(name);
     // A response of State of the World repeats what the client took before.
     if (resource !== undefined && resource.version === this.#accepted(name)?.version) return undefined;
     const status = refusal === undefined ? "stale" : "refused";
-    return { status, resource, nonce: about.nonce, error: refusal?.error, isTold };
+    return this.#state(name, status, resource, isTold, about.nonce, refusal?.error);
   }
 
   /** As it was in the newest response that was accepted, if it was in there. */
@@ -93,12 +90,25 @@ class Standings {
     const { accepted } = this.#type.deliveries;
     return accepted === undefined ? undefined : resourcesIn(accepted.body).get(name);
   }
+
+  /** One literal and no spreading: a fleet has millions of them. */
+  #state(
+    name: string,
+    status: ResourceStatus,
+    resource: Resource | undefined,
+    isTold: boolean,
+    nonce?: string,
+    error?: Status,
+  ): ResourceState {
+    const { type, kind } = this.#type.traits;
+    return { type, kind, name, status, resource, nonce, error, isTold };
+  }
 }
 
-function has({ body, isHeartbeat }: Delivery, name: string): boolean {
-  return isHeartbeat !== true && resourcesIn(body).has(name);
-}
-
-function plain(status: ResourceState["status"], resource: Resource | undefined): Omit<Standing, "isTold"> {
-  return { status, resource, nonce: undefined, error: undefined };
+function newestWith(pending: readonly Delivery[], name: string): Delivery | undefined {
+  for (let i = pending.length - 1; i >= 0; i--) {
+    const one = pending[i];
+    if (one !== undefined && one.isHeartbeat !== true && resourcesIn(one.body).has(name)) return one;
+  }
+  return undefined;
 }

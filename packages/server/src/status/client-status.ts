@@ -142,7 +142,7 @@ export class ClientStatus {
 }
 
 /** Who hears of all clients hears of what each of them is given: by default only this machine, as with the admin API. */
-export function mayAsk(peer: Peer, access: ClientStatusAccess): boolean {
+function mayAsk(peer: Peer, access: ClientStatusAccess): boolean {
   switch (access) {
     case "off":
       return false;

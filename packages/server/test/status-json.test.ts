@@ -1,0 +1,69 @@
+import { anonymousNode, type Peer, type ResourceState, type StreamState } from "@xdskit/protocol";
+import { expect, test } from "vitest";
+import { createDeliveryTimes } from "../src/observe/deliveries.ts";
+import { createTelemetry } from "../src/observe/telemetry.ts";
+import { ClientStatus } from "../src/status/client-status.ts";
+import { answerClientStatusJson } from "../src/status/json.ts";
+import { CLUSTER, cluster, testApi } from "./support/test-server.ts";
+
+const peer: Peer = { address: "127.0.0.1:4000", isLoopback: true, isTls: false, names: [] };
+const elsewhere: Peer = { ...peer, address: "10.0.0.9:4000", isLoopback: false };
+const proven: Peer = { ...elsewhere, isTls: true, names: ["ops.example"] };
+
+function statusOf(access: "loopback" | "certificate" | "everybody"): ClientStatus {
+  const streams = ["one", "two"].map((id, stream): StreamState => {
+    const common = { variant: "delta", onlyType: undefined, layers: [], types: [] } as const;
+    return { ...common, stream, peer, node: { ...anonymousNode, id }, client: id };
+  });
+  const held: ResourceState = {
+    type: CLUSTER,
+    kind: "cds",
+    name: "a",
+    status: "synced",
+    resource: cluster("a"),
+    nonce: undefined,
+    error: undefined,
+    isTold: true,
+  };
+  return new ClientStatus({
+    api: testApi(),
+    access,
+    maxBytes: 10_000,
+    streams: () => streams,
+    resourceStates: () => [held],
+    times: createDeliveryTimes(createTelemetry()),
+  });
+}
+
+const ask = (body: unknown, from = peer, access: "loopback" | "certificate" | "everybody" = "loopback"): unknown =>
+  answerClientStatusJson(statusOf(access), testApi(), "v3", body, from);
+
+test("S-CSD-01 over REST: names in either spelling, the answer in canonical JSON", async () => {
+  const xdsConfig = { "@type": CLUSTER, name: "a" };
+  const versionInfo = cluster("a").version;
+  const config = { typeUrl: CLUSTER, name: "a", versionInfo, xdsConfig, configStatus: "SYNCED", clientStatus: "ACKED" };
+  const answer = { config: [{ node: { id: "one" }, genericXdsConfigs: [config], clientScope: "127.0.0.1:4000" }] };
+  for (const body of [
+    { nodeMatchers: [{ nodeId: { exact: "one" } }] },
+    { node_matchers: [{ node_id: { exact: "one" } }] },
+  ]) {
+    expect(await ask(body)).toEqual({ text: `${JSON.stringify(answer)}\n` });
+  }
+  expect(await ask({ nodeMatchers: [{ nodeId: { exact: "none" } }] })).toEqual({ text: "{}\n" });
+});
+
+test("a body that is no request is refused, with its place", async () => {
+  expect(await ask({ nodeMatchers: "all" })).toMatchObject({
+    code: 3,
+    message: /^the request is malformed: nodeMatchers: /,
+  });
+});
+
+test.each([
+  ["loopback", [true, false, false]],
+  ["certificate", [true, false, true]],
+  ["everybody", [true, true, true]],
+] as const)("with %s set, it is told to whom it may be told", async (access, wanted) => {
+  const answers = [peer, elsewhere, proven].map((from) => ask({}, from, access));
+  expect((await Promise.all(answers)).map((answer) => Object.hasOwn(Object(answer), "text"))).toEqual(wanted);
+});
