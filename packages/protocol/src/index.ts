@@ -30,11 +30,10 @@ export {
 export { type Overlap, overlapOf } from "./resource/disjointness.ts";
 export type { ErrorDetail, Reference, Resource, ResourceInput, ResourceVariant } from "./resource/resource.ts";
 export { createResourceError, type ResourceErrorInput } from "./resource/resource-error.ts";
-export { canonicalName, globOf } from "./resource/resource-name.ts";
+export { canonicalName, globOf, isGlobName, typeInName } from "./resource/resource-name.ts";
 export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
 export { formatTypeUrl, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
-export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
 export {
   type Located,
   locatedTerm,
@@ -43,12 +42,14 @@ export {
   shownName,
   type VariantName,
 } from "./resource/variant-name.ts";
+export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
 export {
   formatVirtualHostName,
   parseVirtualHostName,
   type VirtualHostName,
   virtualHostTerms,
 } from "./resource/virtual-host-name.ts";
+export type { StructConverter } from "./server/conversion.ts";
 export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
 export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event.ts";
 export type { DeliveryState, ResourceErrorState, StreamState, TypeState } from "./server/inspect.ts";

@@ -175,7 +175,7 @@ class WiredServer implements ManagementServer {
 }
 
 function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
-  const { api, placement, requireNode, insecure, limits, edition, dialect, stateDir } = options;
+  const { api, placement, requireNode, insecure, limits, edition, dialect, stateDir, convertForStructs } = options;
   const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.clusters(), telemetry);
   const hub: Hub = new Hub({
     digest: contentDigest,
@@ -185,6 +185,7 @@ function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Tel
     insecure,
     ...(edition === undefined ? {} : { edition }),
     ...(dialect === undefined ? {} : { dialect }),
+    ...(convertForStructs === undefined ? {} : { convertForStructs }),
     encoder,
     limits,
     telemetry,

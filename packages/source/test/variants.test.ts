@@ -11,9 +11,9 @@ resource_name:
   name: web
   dynamic_parameter_constraints: ${constraints}
 resource:
-  "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster
+  "@type": type.googleapis.com/envoy.config.route.v3.RouteConfiguration
   name: web
-  alt_stat_name: ${stat}
+  response_headers_to_remove: [${stat}]
 `;
 }
 
@@ -24,7 +24,10 @@ function said(problems: readonly Problem[]): readonly string[] {
 describe("S-LOC-03 variants in files", () => {
   test("are resources of one name, with their constraints in the wrapper", async () => {
     const directory = temporaryDirectory({
-      "a.yaml": [variant("{ constraint: { key: env, value: prod } }", "p"), variant("{ not_constraints: { constraint: { key: env, value: prod } } }", "n")].join("---\n"),
+      "a.yaml": [
+        variant("{ constraint: { key: env, value: prod } }", "p"),
+        variant("{ not_constraints: { constraint: { key: env, value: prod } } }", "n"),
+      ].join("---\n"),
     });
     const { state, problems } = await createDirectorySource({ directory, api }).load();
     expect(said(problems)).toEqual([]);
@@ -42,9 +45,9 @@ describe("S-LOC-03 variants in files", () => {
     const { state, problems } = await createDirectorySource({ directory, api }).load();
     expect(state).toBeUndefined();
     expect(said(problems)).toEqual([
-      'b.yaml:3:9 VARIANTS_AMBIGUOUS envoy.config.cluster.v3.Cluster "web" in layer base: expected constraints of which no client meets two, got env = "prod"; env exists',
+      'b.yaml:7:9 VARIANTS_AMBIGUOUS envoy.config.route.v3.RouteConfiguration "web" in layer base: expected constraints of which no client meets two, got env = "prod"; env exists',
     ]);
-    expect(problems[0]?.related).toMatchObject({ file: "a.yaml", line: 3 });
+    expect(problems[0]?.related).toMatchObject({ file: "a.yaml", line: 7 });
   });
 
   test("a constraint that says nothing of its parameter is found where it stands", async () => {

@@ -230,7 +230,12 @@ function encode({ variant }: Opening, request: PlainRequest): Uint8Array {
     errorDetail: request.error,
   };
   if (variant === "sotw") {
-    return encodeSotwRequest({ ...common, versionInfo: request.version, resourceNames: request.names, resourceLocators: request.locators });
+    return encodeSotwRequest({
+      ...common,
+      versionInfo: request.version,
+      resourceNames: request.names,
+      resourceLocators: request.locators,
+    });
   }
   return encodeDeltaRequest({
     ...common,
@@ -248,13 +253,14 @@ function describeError({ resourceName, errorDetail }: ResourceErrorMessage): str
 
 function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
   if (variant === "sotw") {
-    const { versionInfo, resources, typeUrl, nonce, resourceErrors } = decodeSotwResponse(message);
+    const { versionInfo, resources, typeUrl, nonce, resourceErrors, canary } = decodeSotwResponse(message);
     return {
       variant,
       typeUrl,
       version: versionInfo,
       nonce,
       removed: [],
+      isCanary: canary,
       errors: resourceErrors.map(describeError),
       resources: resources.map(unwrap),
     };
@@ -268,6 +274,7 @@ function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
     nonce,
     removed: [...removedResources, ...response.removedResourceNames.map(describeName)],
     errors: resourceErrors.map(describeError),
+    isCanary: false,
     resources: resources.map((message) => ({ ...plainOf(message), typeUrl: message.resource?.typeUrl ?? typeUrl })),
   };
 }

@@ -86,7 +86,8 @@ export class ScriptedStream {
 /** `a {env=prod, zone=x}`. */
 function locatorOf(text: string): PlainLocator {
   const [, name, inside] = /^(.*?) \{(.*)\}$/.exec(text) ?? [];
-  if (name === undefined || inside === undefined) throw new Error(`expected a locator such as "a {env=prod}", got ${text}`);
+  if (name === undefined || inside === undefined)
+    throw new Error(`expected a locator such as "a {env=prod}", got ${text}`);
   const pairs = inside.split(", ").filter((pair) => pair !== "");
   return { name, dynamicParameters: Object.fromEntries(pairs.map((pair) => pair.split("=", 2))) };
 }

@@ -79,7 +79,8 @@ function readSingle(reader: WireReader): Constraints {
       wanted = "exists";
     } else reader.skip(tag);
   }
-  if (wanted === undefined) throw new WireError(`expected a value of ${JSON.stringify(key)} or that it exists, got neither`);
+  if (wanted === undefined)
+    throw new WireError(`expected a value of ${JSON.stringify(key)} or that it exists, got neither`);
   return wanted === "exists" ? { kind: "exists", key } : { kind: "value", key, value: wanted.value };
 }
 

@@ -129,7 +129,13 @@ describe("a request", () => {
 
   test("B-LOC-11 may name resources by locators, of which those without parameters are plain names", () => {
     const locators = [{ name: "l", dynamicParameters: { k: "v", a: "b" } }, { name: "m" }];
-    const l = locatedTerm("l", new Map([["a", "b"], ["k", "v"]]));
+    const l = locatedTerm(
+      "l",
+      new Map([
+        ["a", "b"],
+        ["k", "v"],
+      ]),
+    );
     const listed = sotw({ resourceNames: ["a"], resourceLocators: locators });
     expect([listed.names, listed.hasLocators]).toEqual([["a", l, "m"], true]);
     expect(sotw({ resourceNames: ["a"] }).hasLocators).toBeUndefined();

@@ -68,7 +68,13 @@ const locators = fc.array(fc.record({ name: text, dynamicParameters: parameters 
 const names = fc.array(text, { maxLength: 20 });
 
 /** What the reader makes of a locator (B-LOC-11). */
-function termOf({ name, dynamicParameters = {} }: { name: string; dynamicParameters?: Record<string, string> }): string {
+function termOf({
+  name,
+  dynamicParameters = {},
+}: {
+  name: string;
+  dynamicParameters?: Record<string, string>;
+}): string {
   const values = new Map(Object.entries(dynamicParameters));
   return values.size === 0 ? name : locatedTerm(canonicalName(name), values);
 }
@@ -79,7 +85,10 @@ const { constraints } = fc.letrec<{ constraints: Constraints }>((tie) => ({
     fc.record({ kind: fc.constant("value" as const), key: text, value: text }),
     fc.record({ kind: fc.constant("exists" as const), key: text }),
     fc.record({ kind: fc.constant("not" as const), of: tie("constraints") }),
-    fc.record({ kind: fc.constantFrom("any" as const, "all" as const), of: fc.array(tie("constraints"), { maxLength: 3 }) }),
+    fc.record({
+      kind: fc.constantFrom("any" as const, "all" as const),
+      of: fc.array(tie("constraints"), { maxLength: 3 }),
+    }),
   ),
 }));
 

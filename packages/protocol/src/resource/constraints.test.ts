@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  canonicalConstraints,
   type Constraints,
+  canonicalConstraints,
   constrainedKeys,
   constraintsOf,
   describeConstraints,
@@ -17,7 +17,11 @@ const values = ["1", "2"];
 const { constraints } = fc.letrec<{ constraints: Constraints }>((tie) => ({
   constraints: fc.oneof(
     { depthSize: "small" },
-    fc.record({ kind: fc.constant("value" as const), key: fc.constantFrom(...keys), value: fc.constantFrom(...values) }),
+    fc.record({
+      kind: fc.constant("value" as const),
+      key: fc.constantFrom(...keys),
+      value: fc.constantFrom(...values),
+    }),
     fc.record({ kind: fc.constant("exists" as const), key: fc.constantFrom(...keys) }),
     fc.record({ kind: fc.constant("not" as const), of: tie("constraints") }),
     fc.record({
@@ -31,7 +35,11 @@ const { constraints } = fc.letrec<{ constraints: Constraints }>((tie) => ({
 const everyClient = [undefined, "1", "2", "3"].flatMap((a) =>
   [undefined, "1", "2", "3"].map(
     (b) =>
-      new Map([...(a === undefined ? [] : [["a", a] as const]), ...(b === undefined ? [] : [["b", b] as const]), ["c", "x"]]),
+      new Map([
+        ...(a === undefined ? [] : [["a", a] as const]),
+        ...(b === undefined ? [] : [["b", b] as const]),
+        ["c", "x"],
+      ]),
   ),
 );
 
@@ -47,9 +55,27 @@ describe("B-LOC-04 constraints", () => {
     ["nothing", { kind: "all", of: [] }, [true, true, true, true]],
     ["any of nothing", { kind: "any", of: [] }, [false, false, false, false]],
     ["not any", { kind: "not", of: { kind: "any", of: [a1, hasB] } }, [true, false, false, false]],
-    ["all of any and not", { kind: "all", of: [{ kind: "any", of: [a1, hasB] }, { kind: "not", of: a1 }] }, [false, false, true, false]],
+    [
+      "all of any and not",
+      {
+        kind: "all",
+        of: [
+          { kind: "any", of: [a1, hasB] },
+          { kind: "not", of: a1 },
+        ],
+      },
+      [false, false, true, false],
+    ],
   ])("%s", (_, tried, expected) => {
-    const clients = [new Map(), new Map([["a", "1"]]), new Map([["b", ""]]), new Map([["a", "1"], ["b", "x"]])];
+    const clients = [
+      new Map(),
+      new Map([["a", "1"]]),
+      new Map([["b", ""]]),
+      new Map([
+        ["a", "1"],
+        ["b", "x"],
+      ]),
+    ];
     expect(clients.map((client) => matches(tried, client))).toEqual(expected);
   });
 
@@ -65,14 +91,15 @@ describe("B-LOC-04 constraints", () => {
   });
 
   test("hold of the parameters that they are made of, and of who has more", () => {
-    const parameters = new Map([["b", "2"], ["a", "1"]]);
+    const parameters = new Map([
+      ["b", "2"],
+      ["a", "1"],
+    ]);
     const made = constraintsOf(parameters);
     expect([describeConstraints(made), constrainedKeys(made)]).toEqual(['a = "1" and b = "2"', ["a", "b"]]);
-    expect([parameters, new Map([...parameters, ["c", ""]]), new Map([["a", "1"]])].map((one) => matches(made, one))).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect(
+      [parameters, new Map([...parameters, ["c", ""]]), new Map([["a", "1"]])].map((one) => matches(made, one)),
+    ).toEqual([true, true, false]);
   });
 });
 

@@ -227,8 +227,7 @@ export class SotwTypeStream implements TypeStream {
       this.#asked.add(name);
       if (this.#resumedVersion === undefined || this.#position !== undefined) this.#fresh.add(name);
     }
-    if (this.traits.isFullState && change.asked.length > 0)
-      this.#mayArriveGone ||= this.#mayBring(change.asked);
+    if (this.traits.isFullState && change.asked.length > 0) this.#mayArriveGone ||= this.#mayBring(change.asked);
     this.#mustAnswer ||= change.joinedWildcard;
     this.deliveries.forgive(change.dropped);
     if (change.dropped.length > 0 || change.leftWildcard) this.#forgetUncovered();
@@ -250,7 +249,8 @@ export class SotwTypeStream implements TypeStream {
   #forgetUncovered(): void {
     const { isWildcard, names } = this.subscription;
     for (const name of this.#asked) if (!isWildcard && !names.has(name)) this.#asked.delete(name);
-    for (const name of this.#ahead.keys()) if (!isWildcard && !this.subscription.isNamed(name)) this.#ahead.delete(name);
+    for (const name of this.#ahead.keys())
+      if (!isWildcard && !this.subscription.isNamed(name)) this.#ahead.delete(name);
   }
 
   #isInSync(position: Position, here: Position): boolean {

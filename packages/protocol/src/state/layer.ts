@@ -59,5 +59,7 @@ export class Layer {
 /** Under what a table holds what is deleted. */
 export function deletedKey({ name, constraints }: Deletion): string {
   const plain = canonicalName(name);
-  return constraints === undefined ? plain : variantKey({ name: plain, constraints: canonicalConstraints(constraints) });
+  return constraints === undefined
+    ? plain
+    : variantKey({ name: plain, constraints: canonicalConstraints(constraints) });
 }

@@ -1,7 +1,7 @@
 import type { Segment } from "../message/body.ts";
+import { matches, type Parameters } from "../resource/constraints.ts";
 import { areSame, type ErrorSet, noErrors } from "../resource/error-set.ts";
 import type { Resource } from "../resource/resource.ts";
-import { matches, type Parameters } from "../resource/constraints.ts";
 import { noneFits, withoutError } from "../resource/resource-error.ts";
 import { isGlob } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
@@ -223,6 +223,11 @@ export class View {
       if (printed !== undefined) return printed;
     }
     return undefined;
+  }
+
+  /** Some layer marks responses of the type as canary. */
+  isCanary(type: TypeUrl): boolean {
+    return this.layers.some((layer) => layer.table(type)?.isCanary === true);
   }
 
   /** The version of a type when a client holds more than the view does: `more` is the sum of that. */

@@ -12,7 +12,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Conversation, delta, node, sotw } from "../support/conversation.ts";
 import { initialVersionsOf } from "../support/model-client.ts";
-import { CLUSTER, LISTENER, resource, ROUTE } from "../support/resources.ts";
+import { CLUSTER, LISTENER, ROUTE, resource } from "../support/resources.ts";
 import { tries } from "../support/script.ts";
 
 const env = (value: string): Constraints => ({ kind: "value", key: "env", value });
@@ -59,7 +59,12 @@ const script = fc.array(
       arbitrary: fc.record({
         is: fc.constant("commit" as const),
         changes: fc.array(
-          fc.record({ name: number, layer: number, family: number, labels: fc.array(label, { minLength: 3, maxLength: 3 }) }),
+          fc.record({
+            name: number,
+            layer: number,
+            family: number,
+            labels: fc.array(label, { minLength: 3, maxLength: 3 }),
+          }),
           { minLength: 1, maxLength: 3 },
         ),
       }),
@@ -255,20 +260,22 @@ test.each([
           layersOf = layersOf.length === 1 ? ["top", "base"] : ["base"];
           talk.plane.on({ kind: "placement-changed", placement: () => layersOf });
         } else {
-          const changes = step.changes.map(({ name: i, layer: l, family, labels }: Held & { name: number; layer: number }) => {
-            const name = pick(names, i);
-            const layer = pick(["top", "base"] as const, l);
-            const before = state[layer].get(name) ?? [];
-            const puts = pick(families, family).flatMap((constraints, index) => {
-              const text = labels[index];
-              if (text === undefined) return [];
-              return [resource(type, name, text, constraints === undefined ? {} : { constraints })];
-            });
-            state[layer].set(name, puts);
-            const kept = new Set(puts.map((put) => put.name));
-            const deletes = before.flatMap((one) => (kept.has(one.name) ? [] : [{ type, name: one.name }]));
-            return { layer, puts, deletes };
-          });
+          const changes = step.changes.map(
+            ({ name: i, layer: l, family, labels }: Held & { name: number; layer: number }) => {
+              const name = pick(names, i);
+              const layer = pick(["top", "base"] as const, l);
+              const before = state[layer].get(name) ?? [];
+              const puts = pick(families, family).flatMap((constraints, index) => {
+                const text = labels[index];
+                if (text === undefined) return [];
+                return [resource(type, name, text, constraints === undefined ? {} : { constraints })];
+              });
+              state[layer].set(name, puts);
+              const kept = new Set(puts.map((put) => put.name));
+              const deletes = before.flatMap((one) => (kept.has(one.name) ? [] : [{ type, name: one.name }]));
+              return { layer, puts, deletes };
+            },
+          );
           talk.commit(changes);
         }
         client.hear();

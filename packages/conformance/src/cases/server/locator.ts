@@ -43,11 +43,7 @@ export const locatorCases: readonly Case[] = [
     steps: [
       {
         publishes: {
-          rds: [
-            { is: "r@p1", when: env("prod") },
-            { is: "r@t1", when: env("test") },
-            "plain@1",
-          ],
+          rds: [{ is: "r@p1", when: env("prod") }, { is: "r@t1", when: env("test") }, "plain@1"],
         },
       },
       {
@@ -118,9 +114,7 @@ export const locatorCases: readonly Case[] = [
         receives: { locators: ["r {env=}"] },
         sends: [
           {
-            resources: [
-              'r@3 [not (env = "prod" or env = "test") and env exists and (not (zone = "x") or zone = "x")]',
-            ],
+            resources: ['r@3 [not (env = "prod" or env = "test") and env exists and (not (zone = "x") or zone = "x")]'],
           },
         ],
       },
@@ -153,10 +147,7 @@ export const locatorCases: readonly Case[] = [
       { receives: { ack: true }, on: "other" },
       {
         publishes: { rds: [{ is: "r@2", when: not(env("prod")) }] },
-        sends: [
-          { resources: ['r@2 [not (env = "prod")]'] },
-          { on: "other", resources: ["r@2"] },
-        ],
+        sends: [{ resources: ['r@2 [not (env = "prod")]'] }, { on: "other", resources: ["r@2"] }],
       },
     ],
   },
@@ -204,7 +195,12 @@ export const locatorCases: readonly Case[] = [
       { receives: { locators: ["* {env=prod}"] }, sends: [{ resources: [`c@p1 ${prod}`, "plain@1"] }] },
       { receives: { ack: true } },
       {
-        publishes: { cds: [{ is: "e@p1", when: env("prod") }, { is: "-c", when: env("prod") }] },
+        publishes: {
+          cds: [
+            { is: "e@p1", when: env("prod") },
+            { is: "-c", when: env("prod") },
+          ],
+        },
         sends: [{ resources: [`e@p1 ${prod}`], removed: [`c ${prod}`] }],
       },
     ],
@@ -300,14 +296,26 @@ export const locatorCases: readonly Case[] = [
     variant: "delta",
     type: "rds",
     steps: [
-      { publishes: { rds: [{ is: "r@p1", when: env("prod") }, { is: "r@t1", when: env("test") }] } },
+      {
+        publishes: {
+          rds: [
+            { is: "r@p1", when: env("prod") },
+            { is: "r@t1", when: env("test") },
+          ],
+        },
+      },
       { receives: { locators: ["r {env=prod}"] }, sends: [{ resources: [`r@p1 ${prod}`] }] },
       { receives: { ack: true } },
       { receives: { locators: ["r {env=test}"] }, sends: [{ resources: [`r@t1 ${test}`] }] },
       { receives: { ack: true } },
       { receives: { unsubscribeLocators: ["r {env=prod}"] } },
       {
-        publishes: { rds: [{ is: "r@p2", when: env("prod") }, { is: "r@t2", when: env("test") }] },
+        publishes: {
+          rds: [
+            { is: "r@p2", when: env("prod") },
+            { is: "r@t2", when: env("test") },
+          ],
+        },
         sends: [{ resources: [`r@t2 ${test}`] }],
       },
     ],
@@ -318,7 +326,14 @@ export const locatorCases: readonly Case[] = [
     variant: "sotw",
     type: "rds",
     steps: [
-      { publishes: { rds: [{ is: "r@p1", when: env("prod") }, { is: "r@t1", when: env("test") }] } },
+      {
+        publishes: {
+          rds: [
+            { is: "r@p1", when: env("prod") },
+            { is: "r@t1", when: env("test") },
+          ],
+        },
+      },
       {
         receives: { names: [], locators: ["r {env=prod}", "r {env=test}"] },
         sends: [{ resources: [`r@p1 ${prod}`, `r@t1 ${test}`] }],
@@ -326,7 +341,12 @@ export const locatorCases: readonly Case[] = [
       { receives: { ack: true } },
       { receives: { names: [], locators: ["r {env=test}"] } },
       {
-        publishes: { rds: [{ is: "r@p2", when: env("prod") }, { is: "r@t2", when: env("test") }] },
+        publishes: {
+          rds: [
+            { is: "r@p2", when: env("prod") },
+            { is: "r@t2", when: env("test") },
+          ],
+        },
         sends: [{ resources: [`r@t2 ${test}`] }],
       },
     ],
@@ -338,7 +358,14 @@ export const locatorCases: readonly Case[] = [
     variant: "delta",
     type: "rds",
     steps: [
-      { publishes: { rds: [{ is: "r@p1", when: env("prod") }, { is: "r@t1", when: env("test") }] } },
+      {
+        publishes: {
+          rds: [
+            { is: "r@p1", when: env("prod") },
+            { is: "r@t1", when: env("test") },
+          ],
+        },
+      },
       {
         receives: { locators: ["r {env=prod}", "r {env=test}"] },
         sends: [{ resources: [`r@p1 ${prod}`, `r@t1 ${test}`] }],
@@ -384,7 +411,14 @@ export const locatorCases: readonly Case[] = [
     type: "rds",
     setup: { placement: { n1: ["node/n1", "base"] } },
     steps: [
-      { publishes: { rds: [{ is: "r@p1", when: env("prod") }, { is: "r@t1", when: env("test") }] } },
+      {
+        publishes: {
+          rds: [
+            { is: "r@p1", when: env("prod") },
+            { is: "r@t1", when: env("test") },
+          ],
+        },
+      },
       {
         receives: { locators: ["r {env=prod}", "r {env=test}"] },
         sends: [{ resources: [`r@p1 ${prod}`, `r@t1 ${test}`] }],
