@@ -101,8 +101,8 @@ export const proofs: readonly Proof[] = [
   },
   {
     id: "B-XTP-07",
-    test: "packages/envoy-api/test/catalog.test.ts",
-    name: "a collection of clusters refers to what the clusters in it refer to",
+    test: "packages/envoy-api/test/additions.test.ts",
+    name: "B-XTP-07 entries of a list collection, locators and inline ones, are passed on as they are",
   },
   {
     id: "S-XTP-10",
@@ -121,7 +121,7 @@ export const proofs: readonly Proof[] = [
   },
   {
     id: "B-MSC-09",
-    test: "packages/envoy-api/test/catalog.test.ts",
-    name: "keep fields that are newer than the descriptors (B-MSC-09)",
+    test: "packages/envoy-api/test/additions.test.ts",
+    name: "B-MSC-09 fields that nobody knows, in a resource and in its metadata, reach the client",
   },
 ];

@@ -50,17 +50,17 @@ test("S-MSC-04 a client that takes structs only is given what was converted, onc
     (await firstAnswer(here, features)).resources.map(({ name, version, resource }) => [
       name,
       version,
-      resource?.value,
+      Uint8Array.from(resource?.value ?? []),
     ]);
   const [plain, one, other] = [await bytesOf([]), await bytesOf(structs), await bytesOf(structs)];
   const [a, b] = [cluster("a"), cluster("b")];
   expect(plain).toEqual([
-    [a.name, a.version, Buffer.from(a.bytes)],
-    [b.name, b.version, Buffer.from(b.bytes)],
+    [a.name, a.version, Uint8Array.from(a.bytes)],
+    [b.name, b.version, Uint8Array.from(b.bytes)],
   ]);
   expect(one).toEqual([
-    [a.name, a.version, Buffer.from(as)],
-    [b.name, b.version, Buffer.from(b.bytes)],
+    [a.name, a.version, as],
+    [b.name, b.version, Uint8Array.from(b.bytes)],
   ]);
   expect(other).toEqual(one);
   expect(converted).toEqual([`${messageNameOf(CLUSTER)} a`, `${messageNameOf(CLUSTER)} b`]);

@@ -27,7 +27,10 @@ export const additionCases: readonly Case[] = [
     steps: [
       { publishes: { rds: [{ is: "a@1", ttl: 60_000, doNotCache: true, metadata: "x" }] } },
       {
-        receives: { names: ["a"], node: { id: "n1", features: ["xds.config.supports-resource-ttl", "xds.config.resource-in-sotw"] } },
+        receives: {
+          names: ["a"],
+          node: { id: "n1", features: ["xds.config.supports-resource-ttl", "xds.config.resource-in-sotw"] },
+        },
         sends: [{ resources: ["a@1 not cached with metadata x for 60000 ms"] }],
       },
     ],
