@@ -70,6 +70,8 @@ export type Publication = { readonly [T in TypeName]?: readonly ResourceSpec[] }
   readonly layer?: string;
   /** Versions printed for types instead of those made from their content. */
   readonly versions?: { readonly [T in TypeName]?: string };
+  /** Types whose responses are marked as canary from now on, or not any more. */
+  readonly canaries?: { readonly [T in TypeName]?: boolean };
   /** Printed as delta's system version from now on. */
   readonly system?: string;
 };
@@ -157,6 +159,8 @@ export interface Response {
   readonly heartbeats?: readonly string[];
   /** `same as A`, `not A`, or `is x`; any that is not empty (in State of the World) if absent. */
   readonly version?: string;
+  /** Marked as canary. */
+  readonly canary?: true;
   /** What later steps call it. */
   readonly as?: string;
 }

@@ -40,6 +40,8 @@ type CatalogCode =
   | "NAME_MISMATCH"
   /** A constraint names a parameter, and does not say what has to hold of it. */
   | "CONSTRAINT_INCOMPLETE"
+  /** A locator stands in the place of something that cannot be elsewhere. */
+  | "REDIRECT_INVALID"
   | "RESOURCE_NAME_UNUSUAL"
   | "ROUTE_DOMAIN_DUPLICATE"
   | "ROUTE_SCOPE_TARGET_INVALID"

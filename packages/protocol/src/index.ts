@@ -50,10 +50,16 @@ export {
 export { type Overlap, overlapOf } from "./resource/disjointness.ts";
 export type { ErrorDetail, Reference, Resource, ResourceInput, ResourceVariant } from "./resource/resource.ts";
 export { createResourceError, type ResourceErrorInput } from "./resource/resource-error.ts";
-export { canonicalName, globOf } from "./resource/resource-name.ts";
+export { canonicalName, globOf, isGlobName, typeInName } from "./resource/resource-name.ts";
 export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
-export { formatTypeUrl, isOfV2, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
+export {
+  formatTypeUrl,
+  isOfV2,
+  messageNameOf,
+  parseTypeUrl,
+  type TypeUrl,
+} from "./resource/type-url.ts";
 export {
   type Located,
   locatedTerm,
@@ -69,6 +75,7 @@ export {
   type VirtualHostName,
   virtualHostTerms,
 } from "./resource/virtual-host-name.ts";
+export type { StructConverter } from "./server/conversion.ts";
 export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
 export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event.ts";
 export type {

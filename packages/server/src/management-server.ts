@@ -257,7 +257,7 @@ function createLoadReporting({ loadReports, limits, api }: CheckedOptions, hub: 
 }
 
 export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
-  const { api, placement, requireNode, insecure, limits, edition, dialect, stateDir, v2 } = options;
+  const { api, placement, requireNode, insecure, limits, edition, dialect, stateDir, v2, convertForStructs } = options;
   const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.clusters(), telemetry);
   const hub: Hub = new Hub({
     digest: contentDigest,
@@ -269,6 +269,7 @@ export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemet
     insecure,
     ...(edition === undefined ? {} : { edition }),
     ...(dialect === undefined ? {} : { dialect }),
+    ...(convertForStructs === undefined ? {} : { convertForStructs }),
     encoder,
     limits,
     telemetry,

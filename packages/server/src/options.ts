@@ -1,5 +1,5 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { DialectOverrides, Edition, Placement } from "@xdskit/protocol";
+import type { DialectOverrides, Edition, Placement, StructConverter } from "@xdskit/protocol";
 import { type OptionProblem, XdsError } from "./error.ts";
 import { type FileOutput, findFileOutputProblems } from "./file-output.ts";
 import type { HealthDiscovery } from "./health-discovery.ts";
@@ -126,6 +126,12 @@ export interface ManagementServerOptions {
   readonly v2?: V2Mode;
   readonly edition?: Edition;
   readonly dialect?: DialectOverrides;
+  /**
+   * Makes the extensions of a resource `TypedStruct` for clients that announce `envoy.config.require-any-fields-contain-struct`
+   * (S-MSC-04): from the bytes of a resource to others of the same type. Called once for each version of a resource, whatever
+   * the number of such clients. Default: they are given what everybody is.
+   */
+  readonly convertForStructs?: StructConverter;
   /** `control_plane.identifier` in every response. Default: `xdskit`. */
   readonly controlPlane?: string;
   readonly limits?: Partial<Limits>;

@@ -44,6 +44,7 @@ export type SourceProblemCode =
   | "RESOURCE_UNUSED"
   | "REFERENCE_DANGLING"
   | "ROUTE_BASE_HOSTS_MISSING"
+  | "VARIANTS_AMBIGUOUS"
   // xdskit.yaml
   | "GROUP_UNREACHABLE"
   | "GROUP_WITHOUT_FILES"

@@ -14,6 +14,7 @@ export interface Change {
   }[];
   /** Versions printed for types. */
   readonly typeVersions: ReadonlyMap<TypeName, string>;
+  readonly canaries: ReadonlyMap<TypeName, boolean>;
 }
 
 export interface Commit {
@@ -70,6 +71,7 @@ export interface PlainResponse {
   readonly removed: readonly string[];
   /** `name code message` of each entry of `resource_errors`. */
   readonly errors: readonly string[];
+  readonly isCanary: boolean;
 }
 
 /** A resource in a response; State of the World says nothing but type and bytes, unless a wrapper is around them. */

@@ -278,7 +278,8 @@ function responseOf({ body, nonce }: Extract<PlaneEffect, { kind: "send" }>): Pl
   const errors = body.segments.flatMap((segment) =>
     (segment.errors ?? []).map(({ name, error }) => `${name} ${error?.code} ${error?.message}`),
   );
-  return { variant: body.variant, typeUrl: body.type, version: body.version, nonce, resources, removed, errors };
+  const { variant, type: typeUrl, version, isCanary = false } = body;
+  return { variant, typeUrl, version, nonce, resources, removed, errors, isCanary };
 }
 
 function wrapperOf({ name, variant, aliases, doNotCache, metadata }: Resource): Partial<PlainResource> & {

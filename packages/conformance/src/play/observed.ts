@@ -14,6 +14,7 @@ export interface Rendered {
   readonly heartbeats: readonly string[];
   readonly version: string;
   readonly nonce: string;
+  readonly isCanary: boolean;
 }
 
 /** All that was seen in one play: tells content by its bytes, and keeps the laws that hold for every case. */
@@ -70,6 +71,7 @@ export class Observed {
       errors: [...response.errors].sort(),
       version: this.#renderVersion(response, expected?.version),
       nonce: this.#renderNonce(`${streamId} ${response.nonce}`, response.nonce),
+      isCanary: response.isCanary,
     };
     if (expected?.as !== undefined) {
       this.#named.set(expected.as, response);
@@ -158,6 +160,7 @@ export function renderExpected(expected: Response, defaultType: TypeName): Rende
     errors: [...(expected.errors ?? [])].sort(),
     version: expected.version ?? "any",
     nonce: "fresh",
+    isCanary: expected.canary ?? false,
   };
 }
 

@@ -258,13 +258,14 @@ function describeError({ resourceName, errorDetail }: ResourceErrorMessage): str
 
 function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
   if (variant === "sotw") {
-    const { versionInfo, resources, typeUrl, nonce, resourceErrors } = decodeSotwResponse(message);
+    const { versionInfo, resources, typeUrl, nonce, resourceErrors, canary } = decodeSotwResponse(message);
     return {
       variant,
       typeUrl,
       version: versionInfo,
       nonce,
       removed: [],
+      isCanary: canary,
       errors: resourceErrors.map(describeError),
       resources: resources.map(unwrap),
     };
@@ -278,6 +279,7 @@ function decode({ variant }: Opening, message: Uint8Array): PlainResponse {
     nonce,
     removed: [...removedResources, ...response.removedResourceNames.map(describeName)],
     errors: resourceErrors.map(describeError),
+    isCanary: false,
     resources: resources.map((message) => ({ ...plainOf(message), typeUrl: message.resource?.typeUrl ?? typeUrl })),
   };
 }

@@ -246,7 +246,7 @@ function commitOf(publications: readonly Publication[]): Commit {
   return { changes: publications.map(changeOf), systemVersion: system };
 }
 
-function changeOf({ layer, versions, system: _, ...types }: Publication): Change {
+function changeOf({ layer, versions, canaries: marked, system: _, ...types }: Publication): Change {
   const puts: Content[] = [];
   const deletes: Change["deletes"][number][] = [];
   for (const [type, specs] of Object.entries(types) as [TypeName, readonly (string | object)[]][]) {
@@ -257,5 +257,6 @@ function changeOf({ layer, versions, system: _, ...types }: Publication): Change
     }
   }
   const typeVersions = new Map(Object.entries(versions ?? {})) as ReadonlyMap<TypeName, string>;
-  return { layer: layer ?? "base", puts, deletes, typeVersions };
+  const canaries = new Map(Object.entries(marked ?? {})) as ReadonlyMap<TypeName, boolean>;
+  return { layer: layer ?? "base", puts, deletes, typeVersions, canaries };
 }

@@ -16,6 +16,7 @@ export function transactionOf({ changes, systemVersion }: Commit): Transaction {
         ...(constraints !== undefined && { constraints }),
       })),
       typeVersions: new Map([...change.typeVersions].map(([type, version]) => [urlOf(type), version])),
+      canaries: new Map([...change.canaries].map(([type, isCanary]) => [urlOf(type), isCanary])),
     })),
     ...(systemVersion === undefined ? {} : { systemVersion }),
   };

@@ -6,6 +6,7 @@ import type { Change, Commit } from "./driver.ts";
 interface LayerContents {
   readonly contents: Map<string, Content>;
   readonly typeVersions: Map<TypeName, string>;
+  readonly canaries: Map<TypeName, boolean>;
 }
 
 /** What a server was told so far, so that a fresh one can be told the same. */
@@ -20,11 +21,12 @@ export class World {
 
   /** One commit that makes an empty server equal. */
   whole(): Commit {
-    const changes = [...this.#layers].map(([layer, { contents, typeVersions }]) => ({
+    const changes = [...this.#layers].map(([layer, { contents, typeVersions, canaries }]) => ({
       layer,
       puts: [...contents.values()],
       deletes: [],
       typeVersions,
+      canaries,
     }));
     return { changes, systemVersion: this.#systemVersion };
   }
@@ -50,12 +52,13 @@ export class World {
   #takeChange(change: Change): void {
     let layer = this.#layers.get(change.layer);
     if (layer === undefined) {
-      layer = { contents: new Map(), typeVersions: new Map() };
+      layer = { contents: new Map(), typeVersions: new Map(), canaries: new Map() };
       this.#layers.set(change.layer, layer);
     }
     for (const { type, name, constraints } of change.deletes) layer.contents.delete(keyOf(type, name, constraints));
     for (const content of change.puts) layer.contents.set(keyOf(content.type, content.name, content.when), content);
     for (const [type, version] of change.typeVersions) layer.typeVersions.set(type, version);
+    for (const [type, isCanary] of change.canaries) layer.canaries.set(type, isCanary);
   }
 }
 

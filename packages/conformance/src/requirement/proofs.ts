@@ -172,4 +172,39 @@ export const proofs: readonly Proof[] = [
   },
   { id: "T-B8", test: checks, name: "T-B8 a burst of growing requests gets few answers and all resources" },
   { id: "T-B9", test: `${wire}/lifecycle.test.ts`, name: "a stream ends with UNAVAILABLE and says why" },
+  {
+    id: "S-LOC-08",
+    test: "packages/source/test/variants.test.ts",
+    name: "S-LOC-08 are refused where a client could be meant to have two, with both places",
+  },
+  {
+    id: "S-LOC-08",
+    test: `${wire}/client-features.test.ts`,
+    name: "S-LOC-08 a transaction that makes a name ambiguous is refused whole",
+  },
+  {
+    id: "B-XTP-07",
+    test: "packages/envoy-api/test/additions.test.ts",
+    name: "B-XTP-07 entries of a list collection, locators and inline ones, are passed on as they are",
+  },
+  {
+    id: "S-XTP-10",
+    test: `${wire}/client-features.test.ts`,
+    name: "S-XTP-10 a locator is sent in the place of a member of a glob, and not read in that of the glob",
+  },
+  {
+    id: "S-MSC-04",
+    test: `${wire}/client-features.test.ts`,
+    name: "S-MSC-04 a client that takes structs only is given what was converted, once for all such clients",
+  },
+  {
+    id: "S-MSC-05",
+    test: `${wire}/client-features.test.ts`,
+    name: "S-MSC-05 a placement sees that a client does not support overprovisioning",
+  },
+  {
+    id: "B-MSC-09",
+    test: "packages/envoy-api/test/additions.test.ts",
+    name: "B-MSC-09 fields that nobody knows, in a resource and in its metadata, reach the client",
+  },
 ];

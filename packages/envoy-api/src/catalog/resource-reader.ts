@@ -18,6 +18,7 @@ import { type AskedReference, fetchTimeoutMs } from "./config-source.ts";
 import type { CatalogEntry } from "./entry.ts";
 import { resolveJsonPath } from "./json-path.ts";
 import { MessageVisits } from "./message-visits.ts";
+import { redirectedType, redirectType } from "./redirect.ts";
 import { checkTtl, isWrapperType, type ResourceWrapper, unwrapResource } from "./resource-wrapper.ts";
 
 /** What enters, with warnings only; or no resource, with at least one error among the problems. */
@@ -99,7 +100,10 @@ export class ResourceReader {
   }
 
   #finishWrapped(content: Message, outer: ResourceWrapper, json: unknown, problems: ProblemList): ReadResult {
-    const { any, wrapper } = unwrapResource(content, problems, (metadata) => encodeContent(this.#metadata, metadata));
+    const { any, wrapper } = unwrapResource(content, problems, {
+      json,
+      encodeMetadata: (metadata) => encodeContent(this.#metadata, metadata),
+    });
     if (any === undefined || any.typeUrl === "") {
       problems.path.push("resource");
       problems.error("TYPE_MISSING", "expected a resource in the wrapper, got none");
@@ -140,6 +144,7 @@ export class ResourceReader {
   #finish(arrival: Arrival, problems: ProblemList): ReadResult {
     const twinEntry = entryOfTwin(arrival.type);
     if (twinEntry !== undefined) return this.#finishTwin(arrival, twinEntry, problems);
+    if (arrival.type === redirectType) return finishRedirect(arrival, problems);
     const entry = entryOf(arrival.type);
     const name = nameOf(arrival, entry, problems);
     if (name === undefined || problems.hasErrors) return refused(problems);
@@ -209,6 +214,15 @@ export class ResourceReader {
     this.#visits.visit(decoded.message, decoded.content, { references, onChecked: check });
     return distinct(references);
   }
+}
+
+/** A locator in the place of a resource, whose type its own name says. */
+function finishRedirect(arrival: Arrival, problems: ProblemList): ReadResult {
+  const { bytes, wrapper, type: bodyType } = arrival;
+  const type = redirectedType(wrapper.name, problems);
+  if (type === undefined || wrapper.name === undefined) return refused(problems);
+  const input = resourceInput({ ...arrival, type }, { name: wrapper.name, aliases: new Set(), references: [] });
+  return { input: { ...input, bytes, bodyType }, problems: problems.problems };
 }
 
 type Finding = Parameters<Parameters<NonNullable<CatalogEntry["check"]>>[1]>;

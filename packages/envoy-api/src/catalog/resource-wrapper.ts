@@ -6,6 +6,7 @@ import type {
 } from "../../gen/types/envoy/service/discovery/v3/discovery_pb.d.ts";
 import type { AnyContent } from "../format/content.ts";
 import type { ProblemList } from "../format/problem-list.ts";
+import { resolveJsonPath } from "./json-path.ts";
 
 /** What stands around a resource rather than in it: the fields of `envoy.service.discovery.v3.Resource`. */
 export interface ResourceWrapper {
@@ -38,12 +39,12 @@ export function isWrapperType(type: TypeUrl): boolean {
 export function unwrapResource(
   content: Message,
   problems: ProblemList,
-  encodeMetadata: (metadata: Message) => Uint8Array,
+  { json, encodeMetadata }: { readonly json: unknown; readonly encodeMetadata: (metadata: Message) => Uint8Array },
 ): { readonly any: AnyContent | undefined; readonly wrapper: ResourceWrapper } {
   const { resource, name, resourceName, aliases, ttl, cacheControl, metadata } = content as Resource;
   const givenName = name || resourceName?.name;
   const ttlMs = ttl === undefined ? undefined : Number(ttl.seconds) * 1000 + ttl.nanos / 1e6;
-  const constraints = constraintsIn(resourceName?.dynamicParameterConstraints, problems);
+  const constraints = constraintsIn(resourceName?.dynamicParameterConstraints, json, problems);
   checkTtl({ ...(ttlMs !== undefined && { ttlMs }) }, problems);
   return {
     any: resource as AnyContent | undefined,
@@ -61,12 +62,14 @@ export function unwrapResource(
 /** Constraints of a file; what constrains a key without saying how is a problem. */
 function constraintsIn(
   content: DynamicParameterConstraints | undefined,
+  json: unknown,
   problems: ProblemList,
 ): Constraints | undefined {
   if (content === undefined) return undefined;
-  problems.path.push("resourceName", "dynamicParameterConstraints");
+  const path = resolveJsonPath(json, ["resource_name", "dynamic_parameter_constraints"]);
+  problems.path.push(...path);
   const constraints = constraintsOf(content, problems);
-  problems.path.length -= 2;
+  problems.path.length -= path.length;
   return constraints;
 }
 

@@ -3,6 +3,7 @@ import {
   createResource,
   createResourceError,
   formatTypeUrl,
+  locatedTerm,
   type Resource,
   type ResourceInput,
   type Segment,
@@ -189,6 +190,49 @@ describe("a delta response", () => {
       typeUrl: type,
       value: new Uint8Array(),
     });
+  });
+});
+
+describe("a response with variants", () => {
+  const prod = runtime("a", { constraints: { kind: "value", key: "env", value: "prod" }, doNotCache: true });
+  const resourceName = {
+    name: "a",
+    dynamicParameterConstraints: { constraint: { key: "env", value: "prod" } },
+  };
+
+  test("S-LOC-05 in State of the World a wrapper with constraints is around each, and its name is nowhere else", () => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const encoded = encoder.encode(body("sotw", segment([prod, runtime("b")])));
+    const wrapper = { resource: anyJson("a"), cacheControl: { doNotCache: true }, resourceName };
+    const expected = encodeWithProtobufEs(`${packageName}.DiscoveryResponse`, {
+      versionInfo: "v1",
+      resources: [{ "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource", ...wrapper }, anyJson("b")],
+      typeUrl: type,
+      nonce: "7",
+    });
+    expect(decodeSotwResponse(whole(encoder, encoded))).toEqual(decodeSotwResponse(expected));
+  });
+
+  test("S-LOC-06 in delta constraints are told of what is there, held, or gone, and of what fits no parameters", () => {
+    const encoder = createBodyEncoder({ controlPlane: "" });
+    const removed = ["gone", prod.name, locatedTerm("b", new Map([["x", "y"]])), locatedTerm("c")];
+    const heartbeats = [{ name: prod.name, version: "9", ttlMs: 3_000 }];
+    const encoded = encoder.encode({ ...body("delta", segment([prod], { removed, heartbeats })), ttls: "told" });
+    const expected = encodeWithProtobufEs(`${packageName}.DeltaDiscoveryResponse`, {
+      systemVersionInfo: "v1",
+      resources: [
+        { version: prod.version, resource: anyJson("a"), cacheControl: { doNotCache: true }, resourceName },
+        { version: "9", ttl: "3s", resourceName },
+      ],
+      typeUrl: type,
+      nonce: "7",
+      removedResources: ["gone", "c"],
+      removedResourceNames: [
+        resourceName,
+        { name: "b", dynamicParameterConstraints: { constraint: { key: "x", value: "y" } } },
+      ],
+    });
+    expect(decodeDeltaResponse(whole(encoder, encoded))).toEqual(decodeDeltaResponse(expected));
   });
 });
 

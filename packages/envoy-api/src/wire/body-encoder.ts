@@ -97,8 +97,8 @@ class SharedBodyEncoder implements BodyEncoder {
   }
 
   /** A view that the next header overwrites. The type is told even if there is nothing of it (S-TYP-03). */
-  #header({ variant, version, type }: Body, controlPlane: string): Uint8Array {
-    const writer = this.#headerWriter.clear().optionalString(1, version).string(4, type);
+  #header({ variant, version, type, isCanary }: Body, controlPlane: string): Uint8Array {
+    const writer = this.#headerWriter.clear().optionalString(1, version).bool(3, isCanary).string(4, type);
     if (controlPlane !== "") {
       writer.message(variant === "sotw" ? 6 : 7, (inner) => inner.string(1, controlPlane));
     }

@@ -91,8 +91,8 @@ export class FrameWriter {
    * (S-TTL-02). It has no version there: Envoy takes that of the response. A variant needs one for its constraints (C-LOC-02).
    */
   resourceHead(resource: Resource): void {
-    const { type, bytes } = resource;
-    const typeField = this.#typeField(type);
+    const { type, bodyType = type, bytes } = resource;
+    const typeField = this.#typeField(bodyType);
     const anyLength = typeField.length + (bytes.length === 0 ? 0 : fieldLength(bytes.length));
     if (this.#variant === "delta") {
       const length = textFieldLength(resource.version) + fieldLength(anyLength) + this.#tailLength(resource);

@@ -1,4 +1,11 @@
-import { type DeltaRequest, type Node, noInitialVersions, type SotwRequest } from "@xdskit/protocol";
+import {
+  type DeltaRequest,
+  locatedTerm,
+  type Node,
+  noInitialVersions,
+  type SotwRequest,
+  shownName,
+} from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import {
   type DeltaRequestMessage,
@@ -120,15 +127,41 @@ describe("a request", () => {
     expect([sotw({ typeUrl }).type, delta({ typeUrl }).type]).toEqual([cds, cds]);
   });
 
-  test("B-LOC-11 may name resources by locators", () => {
-    const locators = [{ name: "l", dynamicParameters: { k: "v" } }, { name: "m" }];
-    expect(sotw({ resourceNames: ["a"], resourceLocators: locators }).names).toEqual(["a", "l", "m"]);
+  test("B-LOC-11 may name resources by locators, of which those without parameters are plain names", () => {
+    const locators = [{ name: "l", dynamicParameters: { k: "v", a: "b" } }, { name: "m" }];
+    const l = locatedTerm(
+      "l",
+      new Map([
+        ["a", "b"],
+        ["k", "v"],
+      ]),
+    );
+    const listed = sotw({ resourceNames: ["a"], resourceLocators: locators });
+    expect([listed.names, listed.hasLocators]).toEqual([["a", l, "m"], true]);
+    expect(sotw({ resourceNames: ["a"] }).hasLocators).toBeUndefined();
     const request = delta({
       resourceNamesSubscribe: ["a"],
       resourceLocatorsSubscribe: locators,
       resourceLocatorsUnsubscribe: [{ name: "n" }],
     });
-    expect([request.subscribe, request.unsubscribe]).toEqual([["a", "l", "m"], ["n"]]);
+    expect([request.subscribe, request.unsubscribe, request.hasLocators]).toEqual([["a", l, "m"], ["n"], true]);
+  });
+
+  test("B-LOC-09 has one term for equal names and parameters, however they are written", () => {
+    const name = "xdstp://a/T/x?b=2&a=1";
+    const [first, second] = [
+      delta({ resourceLocatorsSubscribe: [{ name, dynamicParameters: { k: "v", a: "b" } }] }),
+      delta({
+        resourceLocatorsSubscribe: [{ name: "xdstp://a/T/x?a=1&b=2", dynamicParameters: { a: "b", k: "v" } }],
+      }),
+    ];
+    expect(first.subscribe).toEqual(second.subscribe);
+    expect(first.subscribe.map(shownName)).toEqual(["xdstp://a/T/x?a=1&b=2 {a=b, k=v}"]);
+  });
+
+  test("is refused with more parameters than anybody has", () => {
+    const dynamicParameters = Object.fromEntries(Array.from({ length: 257 }, (_, i) => [`k${i}`, ""]));
+    expect(() => sotw({ resourceLocators: [{ name: "l", dynamicParameters }] })).toThrow(WireError);
   });
 
   test("B-MSC-09 may have fields that nobody knows, between the others too", () => {

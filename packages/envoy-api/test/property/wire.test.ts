@@ -2,9 +2,11 @@ import {
   createBodyEncoder,
   createRequestReader,
   type DeltaRequestMessage,
+  decodeConstraints,
   decodeDeltaResponse,
   decodeNode,
   decodeSotwResponse,
+  encodeConstraints,
   encodeDeltaRequest,
   encodeDeltaResponse,
   encodeNode,
@@ -12,7 +14,16 @@ import {
   encodeSotwResponse,
   type SotwRequestMessage,
 } from "@xdskit/envoy-api";
-import { type Body, formatTypeUrl, type Node, type Resource, type Segment } from "@xdskit/protocol";
+import {
+  type Body,
+  type Constraints,
+  canonicalName,
+  formatTypeUrl,
+  locatedTerm,
+  type Node,
+  type Resource,
+  type Segment,
+} from "@xdskit/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeAgainWithProtobufEs } from "../support/discovery-protos.ts";
@@ -55,6 +66,31 @@ const status = fc.record({
 const parameters = fc.dictionary(key, text, { maxKeys: 3, noNullPrototype: true });
 const locators = fc.array(fc.record({ name: text, dynamicParameters: parameters }), { maxLength: 3 });
 const names = fc.array(text, { maxLength: 20 });
+
+/** What the reader makes of a locator (B-LOC-11). */
+function termOf({
+  name,
+  dynamicParameters = {},
+}: {
+  name: string;
+  dynamicParameters?: Record<string, string>;
+}): string {
+  const values = new Map(Object.entries(dynamicParameters));
+  return values.size === 0 ? name : locatedTerm(canonicalName(name), values);
+}
+
+const { constraints } = fc.letrec<{ constraints: Constraints }>((tie) => ({
+  constraints: fc.oneof(
+    { depthSize: "small" },
+    fc.record({ kind: fc.constant("value" as const), key: text, value: text }),
+    fc.record({ kind: fc.constant("exists" as const), key: text }),
+    fc.record({ kind: fc.constant("not" as const), of: tie("constraints") }),
+    fc.record({
+      kind: fc.constantFrom("any" as const, "all" as const),
+      of: fc.array(tie("constraints"), { maxLength: 3 }),
+    }),
+  ),
+}));
 
 const sotwRequest: fc.Arbitrary<SotwRequestMessage> = fc.record(
   {
@@ -133,6 +169,19 @@ describe("what is encoded comes back", () => {
     );
   });
 
+  test("constraints", () => {
+    fc.assert(
+      fc.property(constraints, (value) => {
+        const encoded = encodeConstraints(value);
+        expect(decodeConstraints(encoded)).toEqual(value);
+        const message = `${packageName}.DynamicParameterConstraints`;
+        expect(Buffer.from(encodeAgainWithProtobufEs(message, encoded)).toString("hex")).toBe(
+          Buffer.from(encoded).toString("hex"),
+        );
+      }),
+    );
+  });
+
   test("a DiscoveryRequest", () => {
     fc.assert(
       fc.property(sotwRequest, printable, (message, reason) => {
@@ -142,7 +191,7 @@ describe("what is encoded comes back", () => {
           nonce: orAbsent(sent.responseNonce),
           versionInfo: orAbsent(sent.versionInfo),
           error: sent.errorDetail,
-          names: [...(sent.resourceNames ?? []), ...(sent.resourceLocators ?? []).map(({ name }) => name)],
+          names: [...(sent.resourceNames ?? []), ...(sent.resourceLocators ?? []).map(termOf)],
         });
       }),
     );
@@ -160,11 +209,11 @@ describe("what is encoded comes back", () => {
           nonce: orAbsent(message.responseNonce),
           subscribe: [
             ...(message.resourceNamesSubscribe ?? []),
-            ...(message.resourceLocatorsSubscribe ?? []).map(({ name }) => name),
+            ...(message.resourceLocatorsSubscribe ?? []).map(termOf),
           ],
           unsubscribe: [
             ...(message.resourceNamesUnsubscribe ?? []),
-            ...(message.resourceLocatorsUnsubscribe ?? []).map(({ name }) => name),
+            ...(message.resourceLocatorsUnsubscribe ?? []).map(termOf),
           ],
           initialVersions: [...(message.initialResourceVersions ?? [])],
         });

@@ -32,4 +32,6 @@ export interface Body {
   readonly segments: readonly Segment[];
   /** Its resources carry their ttls; undefined: to this client they are left off. */
   readonly ttls?: "told";
+  /** State of the World: `canary`, which changes nothing but what a client shows (B-MSC-03). */
+  readonly isCanary?: true;
 }

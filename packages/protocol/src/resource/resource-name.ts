@@ -65,6 +65,16 @@ export function isGlob(canonical: string): boolean {
   return canonical.slice(0, startOfQuery(canonical)).endsWith("/*") && !isReservedName(canonical);
 }
 
+/** The full name of the message in an xdstp name; undefined for any other text. */
+export function typeInName(name: string): string | undefined {
+  return parseResourceName(name)?.type;
+}
+
+/** Whether a name, in whatever form, is that of a glob collection. */
+export function isGlobName(name: string): boolean {
+  return isGlob(canonicalName(name));
+}
+
 /** The glob collection that a resource of this name is a member of: its directory, with its parameters (S-XTP-06). */
 export function globOf(canonical: string): string | undefined {
   if (!canonical.startsWith(SCHEME) || isGlob(canonical) || isReservedName(canonical)) return undefined;

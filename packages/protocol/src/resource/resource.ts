@@ -22,6 +22,8 @@ export function referredNames({ references }: Pick<Resource, "references">, type
 export interface ResourceInput {
   readonly type: TypeUrl;
   readonly name: string;
+  /** What the bytes are instead of a resource of the type: a locator of where to find it (S-XTP-10). */
+  readonly bodyType?: TypeUrl;
   /** For whom it is: the others of that name are other variants (S-LOC-03). Undefined: for everybody. */
   readonly constraints?: Constraints;
   /** The encoded message, without the `Any` around it. Never changed after it was handed over. */
@@ -69,6 +71,8 @@ export interface Resource {
   readonly sum: bigint;
   /** Why there is no such resource: this stands in its place, and hides what layers below hold (S-ERR-01). */
   readonly error?: ErrorDetail;
+  /** What the bytes are, where they are no resource of the type. */
+  readonly bodyType?: TypeUrl;
   /** It is one of the variants of a name. To whoever has no parameters it is `onDemand`: `isStandIn` is what he sees. */
   readonly variant?: ResourceVariant;
   /** Stands under a name that has variants, for clients that do not speak of parameters: the one that fits who has none. */

@@ -64,6 +64,7 @@ export function createResource(given: ResourceInput, digest: Digest): Resource {
     references: canonicalReferences(input.references ?? []),
     version,
     sum: digest([input.name, version]),
+    ...(input.bodyType !== undefined && { bodyType: input.bodyType }),
   };
 }
 
@@ -96,6 +97,7 @@ function canonicalReferences(references: readonly Reference[]): readonly Referen
 
 function contentDigest(input: ResourceInput, digest: Digest): bigint {
   const parts: (string | Uint8Array)[] = [input.bytes];
+  if (input.bodyType !== undefined) parts.push(input.bodyType);
   const aliases = input.aliases ?? [];
   const isPlain = aliases.length === 0 && input.metadata === undefined && input.doNotCache !== true;
   if (isPlain) return digest(parts);

@@ -13,6 +13,7 @@ import { reaches } from "../state/difference.ts";
 import type { TableRules } from "../state/layer.ts";
 import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
+import { Conversion, needsStructs, type StructConverter } from "./conversion.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
 import { type Due, HeartbeatSchedule } from "./heartbeat-schedule.ts";
@@ -42,6 +43,8 @@ export interface PlaneOptions {
   readonly maxJournalLines?: number;
   /** The same in bytes of the replaced Clusters that those lines keep. */
   readonly maxJournalBytes?: number;
+  /** Makes extensions structs for clients that take nothing else (S-MSC-04); called once for each resource and such clients. */
+  readonly convertForStructs?: StructConverter;
   /** `remember` effects are performed: what they say comes back in `history-restored` when a server is started anew. */
   readonly remembers?: boolean;
 }
@@ -74,6 +77,7 @@ export class Plane {
     return traits !== undefined && usesClusters(traits.kind) && traits.kind !== "vhds";
   };
   readonly #history: History<Stream>;
+  readonly #conversion: Conversion | undefined;
   #placement: Placement;
   #lastTimer = 0;
   readonly #heartbeats = new HeartbeatSchedule(() => ++this.#lastTimer);
@@ -81,6 +85,7 @@ export class Plane {
   constructor(options: PlaneOptions) {
     this.#options = options;
     this.#placement = options.placement;
+    this.#conversion = options.convertForStructs && new Conversion(options.convertForStructs);
     this.#present = new Present(options.digest);
     const rules: TableRules = {
       keepsBodies: this.#isCluster,
@@ -324,7 +329,8 @@ export class Plane {
     }
     const siblings = this.#siblingsOf(opened, node.id);
     const view = this.#layers.viewOf(layers);
-    const stream = new Stream(opened, { node, dialect, siblings }, view);
+    const conversion = needsStructs(node) ? this.#conversion : undefined;
+    const stream = new Stream(opened, { node, dialect, siblings, conversion }, view);
     this.#streams.set(opened.stream, stream);
     this.#layers.watch(view, stream);
     this.#siblings.set(siblings.key, siblings);

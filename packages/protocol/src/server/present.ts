@@ -341,7 +341,7 @@ export class Present {
         : [{ puts: this.selectAll(view, type, subscription).puts, removed: [], missing: [] }];
       const version = heldOver.isEmpty ? view.typeVersion(type) : view.typeVersionWith(type, heldOver.sum);
       const segments = heldOver.isEmpty ? members : [...members, heldOver.segment];
-      return { variant: "sotw", type, version, segments, ...this.#carriesTtls };
+      return { variant: "sotw", type, version, segments, ...this.#marks("sotw", view, type) };
     });
   }
 
@@ -356,7 +356,10 @@ export class Present {
   ownBody(variant: Variant, view: View, type: TypeUrl, segment: Segment): Body {
     const names = segment.puts.length + segment.removed.length + segment.missing.length;
     const version = this.version(variant, view, type);
-    const make = (): Body => ({ variant, type, version, segments: [segment], ...this.#carriesTtls });
+    const make = (): Body => ({
+      ...{ variant, type, version, segments: [segment] },
+      ...this.#marks(variant, view, type),
+    });
     if (names > 16 || this.#ownBodies.size >= OWN_BODIES_KEPT) return make();
     // Of one version, one may list more of the terms that it was asked for by.
     const told = segment.puts.map((put) => [put.name, put.version, put.ttlMs, ...put.aliases]);
@@ -442,6 +445,11 @@ export class Present {
     return this.ttls === "told" ? { ttls: "told" } : {};
   }
 
+  #marks(variant: Variant, view: View, type: TypeUrl): Pick<Body, "ttls" | "isCanary"> {
+    const isCanary = variant === "sotw" && view.isCanary(type);
+    return isCanary ? { ...this.#carriesTtls, isCanary } : this.#carriesTtls;
+  }
+
   /** A name for this very set. */
   #idOf(set: HeldOverSet): number {
     const known = this.#idsOfSets.get(set);
@@ -462,7 +470,7 @@ export class Present {
       type,
       version: this.version(variant, view, type),
       segments: segments(),
-      ...this.#carriesTtls,
+      ...this.#marks(variant, view, type),
     }));
   }
 }

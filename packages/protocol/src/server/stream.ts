@@ -9,6 +9,7 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { shownName } from "../resource/variant-name.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
+import type { Conversion } from "./conversion.ts";
 import { type Delivery, everyName, namesIn, sizeOf } from "./delivery.ts";
 import { DeltaTypeStream } from "./delta.ts";
 import type { PlaneEffect } from "./effect.ts";
@@ -33,6 +34,8 @@ export interface Identity {
   readonly dialect: Dialect;
   /** The streams of one client, this one among them; an aggregated stream is alone. */
   readonly siblings: Siblings;
+  /** What is sent is converted; undefined: as it is. */
+  readonly conversion?: Conversion | undefined;
 }
 
 /** Streams that one order holds for, because together they are what one client hears. */
@@ -178,8 +181,9 @@ export class Stream implements OrderedStream {
   #beat(present: Present, effects: PlaneEffect[]): void {
     const { stream, variant } = this.opened;
     for (const type of this.#inOrder) {
-      const body = this.#beats.next(type, variant, this.view, this.#presentFor(type, present));
-      if (body === undefined) continue;
+      const held = this.#beats.next(type, variant, this.view, this.#presentFor(type, present));
+      if (held === undefined) continue;
+      const body = this.#converted(held);
       const nonce = String(++this.#lastNonce);
       const at = this.identity.siblings.order.count();
       const { revision } = present;
@@ -266,8 +270,13 @@ export class Stream implements OrderedStream {
 
   /** The responses in which a body leaves, one behind the other. */
   #partsOf(body: Body, traits: TypeTraits, present: Present): readonly Body[] {
+    const converted = this.#converted(body);
     const cut = cutFor(body.variant, traits, this.identity.dialect);
-    return cut === undefined ? [body] : present.parts.of(body, cut);
+    return cut === undefined ? [converted] : present.parts.of(converted, cut);
+  }
+
+  #converted(body: Body): Body {
+    return this.identity.conversion?.body(body) ?? body;
   }
 
   /** What waits on this stream, and for how long it may. */

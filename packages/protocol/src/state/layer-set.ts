@@ -175,6 +175,9 @@ export class LayerSet<W extends object> {
     for (const [type, version] of change.typeVersions ?? []) {
       if (layer.tableFor(type).printVersion(version)) isChanged = true;
     }
+    for (const [type, isCanary] of change.canaries ?? []) {
+      if (layer.tableFor(type).markCanary(isCanary)) isChanged = true;
+    }
     for (const [type, table] of layer.tables) {
       table.settle(revision);
       if (this.#isLong(table)) this.#long.set(table, { layer, type });

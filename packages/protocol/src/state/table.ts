@@ -44,6 +44,7 @@ export class Table {
   readonly #noteTimed: (name: string) => void;
   #knowsTtls = false;
   #printedVersion: string | undefined;
+  #isCanary = false;
   #changes = new Map<number, TableChange>();
   #whole: Segment | undefined;
 
@@ -100,6 +101,18 @@ export class Table {
   /** A version that the caller set for the type, printed instead of the sum. */
   get printedVersion(): string | undefined {
     return this.#printedVersion;
+  }
+
+  /** Responses of the type are marked as canary. */
+  get isCanary(): boolean {
+    return this.#isCanary;
+  }
+
+  /** Returns whether that is new. Nobody is sent anything for it. */
+  markCanary(isCanary: boolean): boolean {
+    if (isCanary === this.#isCanary) return false;
+    this.#isCanary = isCanary;
+    return true;
   }
 
   /** Returns whether anything changed: a resource of the same version and ttl changes nothing. */

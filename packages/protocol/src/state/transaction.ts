@@ -18,6 +18,8 @@ export interface LayerChange {
   readonly deletes?: readonly Deletion[];
   /** Versions printed for a type instead of the sum of its members; `undefined` goes back to the sum. */
   readonly typeVersions?: ReadonlyMap<TypeUrl, string | undefined>;
+  /** Whether State of the World responses of a type are marked as canary from now on (B-MSC-03). */
+  readonly canaries?: ReadonlyMap<TypeUrl, boolean>;
 }
 
 /** Changes over many layers that take effect whole, at one revision. */

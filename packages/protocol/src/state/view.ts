@@ -225,6 +225,11 @@ export class View {
     return undefined;
   }
 
+  /** Some layer marks responses of the type as canary. */
+  isCanary(type: TypeUrl): boolean {
+    return this.layers.some((layer) => layer.table(type)?.isCanary === true);
+  }
+
   /** The version of a type when a client holds more than the view does: `more` is the sum of that. */
   typeVersionWith(type: TypeUrl, more: bigint): string {
     const { sum, version } = this.#summary(type);

@@ -1,6 +1,7 @@
 import type { Case } from "../../case.ts";
 import { absenceCases } from "./absence.ts";
 import { acknowledgementCases } from "./acknowledgement.ts";
+import { additionCases } from "./addition.ts";
 import { aggregationCases } from "./aggregation.ts";
 import { apiVersionCases } from "./api-version.ts";
 import { collectionCases } from "./collection.ts";
@@ -50,6 +51,7 @@ export const serverCases: readonly Case[] = [
   ...onDemandCases,
   ...collectionCases,
   ...locatorCases,
+  ...additionCases,
   ...ttlCases,
   ...validationCases,
   ...diagramCases,

@@ -36,7 +36,7 @@ export const locatorCases: readonly Case[] = [
   },
   {
     id: "S-LOC-03",
-    also: ["S-LOC-05", "C-LOC-02"],
+    also: ["S-LOC-05"],
     says: "tells a client the variant that fits its parameters, in a wrapper with its constraints",
     variant: "sotw",
     type: "rds",
