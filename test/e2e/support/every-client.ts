@@ -1,5 +1,5 @@
 import { startEnvoy } from "./envoy.ts";
-import { GO_RACE, startGrpcClient } from "./grpc-client.ts";
+import { losesByItself, startGrpcClient } from "./grpc-client.ts";
 import type { Backend } from "./http-backend.ts";
 import { startHttpLoad } from "./http-load.ts";
 import { configSource, type Mode, modes } from "./mode.ts";
@@ -117,7 +117,7 @@ function callingRow(name: GrpcClientName, speaks: string, outcomeOf: (backend: B
         reaches: (backend, withinMs) => client.lastIs(SERVICE, outcomeOf(backend), withinMs),
         async lost() {
           const { failed } = await client.counts(SERVICE);
-          const counted = failed.filter(({ text }) => !text.includes(GO_RACE));
+          const counted = failed.filter(({ text }) => !losesByItself(name, text));
           return Object.fromEntries(counted.map(({ code, text, count }) => [`${code} ${text}`, count]));
         },
       };

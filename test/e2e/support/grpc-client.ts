@@ -31,6 +31,11 @@ export interface GrpcClient extends AsyncDisposable {
 /** grpc-go loses a call now and then in a correct swap, with any server: a race inside the client, which is not counted. */
 export const GO_RACE = "unknown cluster selected for RPC";
 
+/** Calls that a client loses whatever the server does; grpc-java 1.50.2 gives up a Cluster when it refuses another version of it. */
+export function losesByItself(name: GrpcClientName, text: string): boolean {
+  return text.includes(GO_RACE) || (name === "grpc-java-v2" && text.includes("No usable endpoint from cluster(s)"));
+}
+
 export interface GrpcClientSettings {
   readonly xdsPort: number;
   readonly nodeId?: string;
