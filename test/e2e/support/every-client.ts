@@ -73,7 +73,7 @@ function envoyRow(mode: Mode, port: number): ClientRow {
     }),
     async start(stack, xdsPort) {
       const envoy = stack.use(await startEnvoy({ mode, xdsPort, node: { id: name, cluster: "e2e" } }));
-      await envoy.ready(10_000);
+      await envoy.ready(30_000);
       const load = stack.use(startHttpLoad({ port, keptPerSecond: 40, newPerSecond: 10 }));
       const lost: Record<string, number> = {};
       return {
@@ -112,7 +112,8 @@ function callingRow(name: GrpcClientName, speaks: string, outcomeOf: (backend: B
     files: () => ({}),
     async start(stack, xdsPort) {
       const client = stack.use(await startGrpcClient(name, { xdsPort, nodeId: name }));
-      await client.add(SERVICE, { rate: 50 });
+      // Longer than a cold JVM takes beside a dozen other processes.
+      await client.add(SERVICE, { rate: 50, deadlineMs: 30_000 });
       return {
         reaches: (backend, withinMs) => client.lastIs(SERVICE, outcomeOf(backend), withinMs),
         async lost() {

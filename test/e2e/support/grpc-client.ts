@@ -84,7 +84,7 @@ export async function startGrpcClient(name: GrpcClientName, settings: GrpcClient
   };
   const counts = async (target: string): Promise<CallCounts> =>
     (await ask({ do: "report" })).targets?.[target] ?? NO_COUNTS;
-  await until({ says: `${name} starts`, withinMs: 20_000 }, () => isReady);
+  await until({ says: `${name} starts`, withinMs: 60_000 }, () => isReady);
   return {
     name,
     process,
