@@ -85,7 +85,7 @@ describeWith("junction", "a delta client that is not Envoy", () => {
     );
     await watchFor(times(500, 3_000));
     expect({ refused: await refusals(server, "junction-1"), nacks: (await nacks(server)) - before }).toEqual({
-      refused: { cds: "invalid resources" },
+      refused: { "envoy.config.cluster.v3.Cluster": "invalid resources" },
       nacks: 1,
     });
     site.write({ "shop.json": junctionService(SHOP, SHOP, [green]) });

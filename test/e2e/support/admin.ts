@@ -3,6 +3,7 @@ import type { XdsServer } from "./server.ts";
 /** What the server says about the fate of what it sent: a row per node, type and stream. */
 export interface DeliveryRow {
   readonly node: string;
+  readonly type: string;
   readonly shortName?: string;
   readonly state: string;
   readonly reason?: string;
@@ -59,8 +60,8 @@ export async function sourceState(server: XdsServer): Promise<{ readonly state: 
   return { state: answer.state, text: JSON.stringify(answer) };
 }
 
-/** What a node refuses now, by type, with the reason that it gave. */
+/** What a node refuses now, by the name of the message, with the reason that it gave. */
 export async function refusals(server: XdsServer, node: string): Promise<Readonly<Record<string, string>>> {
   const refused = (await deliveries(server)).filter((row) => row.node === node && row.state === "nacked");
-  return Object.fromEntries(refused.map(({ shortName = "", reason = "" }) => [shortName, reason]));
+  return Object.fromEntries(refused.map(({ type, reason = "" }) => [type.slice(type.lastIndexOf("/") + 1), reason]));
 }
