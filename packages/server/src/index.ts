@@ -42,6 +42,7 @@ export {
   type LimitName,
   type Limits,
   type ListenAddress,
+  type ListenOptions,
   limitNames,
   type ManagementServerOptions,
   type TlsFiles,

@@ -11,11 +11,17 @@ import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
-import { type AdminAddress, type CheckedOptions, checkOptions, type ManagementServerOptions } from "./options.ts";
+import {
+  type AdminAddress,
+  type CheckedOptions,
+  checkClients,
+  checkOptions,
+  type ManagementServerOptions,
+} from "./options.ts";
 import { createServerView } from "./server-view.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
-import type { BoundAddress, Transport } from "./transport/transport.ts";
+import { type BoundAddress, formatAddress, type Transport } from "./transport/transport.ts";
 
 /** How long streams are sent away for, unless the caller says otherwise. */
 const DRAIN_GRACE_MS = 10_000;
@@ -25,6 +31,8 @@ const LEAVE_WITHIN_MS = 1_000;
 /** Where a server was started. */
 export interface StartedServer {
   readonly address: BoundAddress;
+  /** Every address where clients connect, in the order of the options; the first is `address`. */
+  readonly addresses: readonly BoundAddress[];
   /** Undefined without an admin API. */
   readonly adminAddress?: BoundAddress;
 }
@@ -48,6 +56,11 @@ export interface ManagementServer extends AsyncDisposable {
   commit(transaction: Transaction): number;
   /** Places every node anew. */
   place(placement: Placement): void;
+  /**
+   * Chooses anew how single clients are spoken to; nothing: for none. Streams that have named their node stay as they are.
+   * Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
+   */
+  setClients(clients: ManagementServerOptions["clients"]): void;
   /** What the admin API and readiness say about where the resources come from. */
   reportSource(report: SourceReport): void;
   /**
@@ -72,19 +85,21 @@ export function createManagementServer(options: ManagementServerOptions): Manage
 
 class WiredServer implements ManagementServer {
   readonly #hub: Hub;
-  readonly #transport: Transport;
+  readonly #transports: readonly Transport[];
   readonly #admin: AdminServer | undefined;
   #source: SourceStatus = { state: "loading", problems: [], since: new Date() };
   #address: BoundAddress | undefined;
   #state: "new" | "started" | "closed" = "new";
 
   constructor(options: CheckedOptions) {
-    const { api, limits, tls, listen, log } = options;
+    const { api, limits, tls: usual, listen, log } = options;
     const telemetry = createTelemetry();
     if (log !== undefined) attachLog(telemetry, log);
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
     this.#hub = createHub(options, encoder, telemetry);
-    this.#transport = new GrpcTransport({ api, ...listen, tls, limits });
+    this.#transports = listen.map(({ host, port, tls = usual, ...choice }) => {
+      return new GrpcTransport({ api, host, port, tls: tls === false ? undefined : tls, limits, choice });
+    });
     const view = createServerView({
       options,
       hub: this.#hub,
@@ -105,9 +120,14 @@ class WiredServer implements ManagementServer {
       throw new XdsError("SERVER_STATE", `expected a new server, got one that is ${this.#state}`);
     this.#state = "started";
     try {
-      this.#address = await this.#transport.start(this.#hub);
+      const [first, ...others] = this.#transports;
+      if (first === undefined) throw new XdsError("LISTEN_FAILED", "there is no address to listen at");
+      const address = await first.start(this.#hub);
+      this.#address = address;
+      const addresses = [address];
+      for (const transport of others) addresses.push(await transport.start(this.#hub));
       const adminAddress = await this.#admin?.start();
-      return { address: this.#address, ...(adminAddress === undefined ? {} : { adminAddress }) };
+      return { address, addresses, ...(adminAddress === undefined ? {} : { adminAddress }) };
     } catch (cause) {
       await this.close();
       if (cause instanceof XdsError) throw cause;
@@ -123,6 +143,10 @@ class WiredServer implements ManagementServer {
     this.#hub.place(placement);
   }
 
+  setClients(clients: ManagementServerOptions["clients"]): void {
+    this.#hub.setClients(checkClients(clients));
+  }
+
   reportSource({ state, problems, since = new Date() }: SourceReport): void {
     this.#source = { state, problems, since };
   }
@@ -133,9 +157,10 @@ class WiredServer implements ManagementServer {
 
   async drain({ graceMs = DRAIN_GRACE_MS }: { readonly graceMs?: number } = {}): Promise<void> {
     if (this.#state === "started") {
-      this.#transport.drain();
+      for (const transport of this.#transports) transport.drain();
       await this.#hub.drain(graceMs);
-      await Promise.race([this.#transport.whenIdle(), elapsed(LEAVE_WITHIN_MS)]);
+      const areIdle = Promise.all(this.#transports.map((transport) => transport.whenIdle()));
+      await Promise.race([areIdle, elapsed(LEAVE_WITHIN_MS)]);
     }
     await this.close();
   }
@@ -144,7 +169,7 @@ class WiredServer implements ManagementServer {
     if (this.#state === "closed") return;
     this.#state = "closed";
     this.#hub.close();
-    await Promise.all([this.#transport.stop(), this.#admin?.close()]);
+    await Promise.all([...this.#transports.map((transport) => transport.stop()), this.#admin?.close()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -173,16 +198,16 @@ class WiredServer implements ManagementServer {
 }
 
 function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
-  const { api, placement, requireNode, insecure, limits, edition, dialect, stateDir } = options;
+  const { api, placement, insecure, limits, edition, dialect, clients, stateDir } = options;
   const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.clusters(), telemetry);
   const hub: Hub = new Hub({
     digest: contentDigest,
     traits: (type) => api.traits(type),
     placement,
-    requireNode,
     insecure,
     ...(edition === undefined ? {} : { edition }),
-    ...(dialect === undefined ? {} : { dialect }),
+    dialect,
+    ...(clients === undefined ? {} : { clients }),
     encoder,
     limits,
     telemetry,
@@ -213,10 +238,6 @@ function openHistory(
     telemetry.report({ kind: "history-restored", directory, clusters: clusters.size, versions }, new Date());
   }
   return history;
-}
-
-function formatAddress({ host, port }: BoundAddress): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 async function elapsed(ms: number): Promise<void> {

@@ -38,9 +38,9 @@ test("every mistake is named at once", () => {
 test("defaults are filled in", () => {
   const checked = checkOptions({ api, limits: { maxStreams: 7 } });
   expect(checked).toMatchObject({
-    listen: { host: "127.0.0.1", port: 0 },
+    listen: [{ host: "127.0.0.1", port: 0 }],
     admin: false,
-    requireNode: false,
+    dialect: {},
     insecure: false,
     serveEmpty: false,
     controlPlane: "xdskit",
@@ -51,6 +51,6 @@ test("defaults are filled in", () => {
 
 test("S-NOD-06 nodes must say who they are when views depend on it", () => {
   const placement = () => ["base"];
-  expect(checkOptions({ api, placement }).requireNode).toBe(true);
-  expect(checkOptions({ api, placement, requireNode: false }).requireNode).toBe(false);
+  expect(checkOptions({ api, placement }).dialect.requireNode).toBe(true);
+  expect(checkOptions({ api, placement, requireNode: false }).dialect.requireNode).toBe(false);
 });

@@ -18,7 +18,12 @@ function judged(
   message = "acme.v2.Thing",
 ): string {
   const node = { ...anonymousNode, ...client };
-  return judgeTtl(dialectFor(node, "current", overrides), node, { type: formatTypeUrl(message), kind }, stream);
+  return judgeTtl(
+    dialectFor(node, { server: { dialect: overrides } }),
+    node,
+    { type: formatTypeUrl(message), kind },
+    stream,
+  );
 }
 
 test.each<[features: readonly string[], delta: string, sotw: string]>([

@@ -1,4 +1,4 @@
-import { forKind } from "../dialect/dialect.ts";
+import { forKind, isWildcardType } from "../dialect/dialect.ts";
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Body, Segment } from "../message/body.ts";
 import {
@@ -66,7 +66,7 @@ export class DeltaTypeStream implements TypeStream {
     this.#options = options;
     this.deliveries = new Deliveries(usesClusters(traits.kind) ? "by-name" : "none");
     this.subscription = new Subscription({
-      legacyWildcard: forKind(dialect.legacyWildcard, traits.kind),
+      legacyWildcard: isWildcardType(dialect, traits.kind, "delta"),
       wildcardSticky: dialect.wildcardSticky,
       terms: traits.terms,
     });

@@ -1,3 +1,4 @@
+import type { DialectState } from "../dialect/explain.ts";
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
@@ -15,6 +16,8 @@ export interface StreamState {
   readonly peer: Peer;
   /** Undefined before the first request. */
   readonly node: Node | undefined;
+  /** Why it is spoken to as it is; undefined before the first request. */
+  readonly dialect: DialectState | undefined;
   readonly layers: readonly string[];
   readonly types: readonly TypeState[];
 }

@@ -1,4 +1,4 @@
-import { forKind } from "../dialect/dialect.ts";
+import { forKind, isWildcardType } from "../dialect/dialect.ts";
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Segment } from "../message/body.ts";
 import type { DiscoveryRequest, SotwRequest } from "../message/request.ts";
@@ -54,7 +54,7 @@ export class SotwTypeStream implements TypeStream {
     const memory = traits.isFullState ? "whole" : "by-name";
     this.deliveries = new Deliveries(usesClusters(traits.kind) ? memory : "none");
     this.subscription = new Subscription({
-      legacyWildcard: dialect.ignoreHints || forKind(dialect.legacyWildcard, traits.kind),
+      legacyWildcard: dialect.ignoreHints || isWildcardType(dialect, traits.kind, "sotw"),
       wildcardSticky: dialect.wildcardSticky,
       terms: traits.terms,
     });
@@ -149,7 +149,7 @@ export class SotwTypeStream implements TypeStream {
   /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
   #open(request: SotwRequest): Understood {
     this.#isOpen = true;
-    this.#resumedVersion = request.versionInfo;
+    this.#resumedVersion = this.#options.dialect.resumeVersion ? request.versionInfo : undefined;
     this.#rename(request);
     this.#mustAnswer = this.subscription.isWildcard;
     return { as: "initial" };

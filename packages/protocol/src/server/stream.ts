@@ -1,10 +1,11 @@
-import type { Dialect } from "../dialect/dialect.ts";
-import { forKind } from "../dialect/dialect.ts";
+import type { Choices } from "../dialect/choice.ts";
+import { type Dialect, forKind, isWildcardType } from "../dialect/dialect.ts";
+import { explainDialect } from "../dialect/explain.ts";
 import { judgeTtl, ttlStreamOf } from "../dialect/ttl.ts";
 import type { Body } from "../message/body.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
-import { sendingRank, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
+import { sendingRank, type TypeKind, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
@@ -29,6 +30,8 @@ import type { Answer, TypeStream } from "./type-stream.ts";
 export interface Identity {
   readonly node: Node;
   readonly dialect: Dialect;
+  /** What the dialect was made from, to be told to people. */
+  readonly choices: Choices;
   /** The streams of one client, this one among them; an aggregated stream is alone. */
   readonly siblings: Siblings;
 }
@@ -104,7 +107,7 @@ export class Stream implements OrderedStream {
     const understood = type.onRequest(request);
     this.#errors.onRequest(type, request);
     if (request.kind === "delta" && request.initialVersions.size > 0) this.#resumed.add(traits.type);
-    if (understood.as === "initial" && this.identity.dialect.makeBeforeBreak) this.#meet(request, traits);
+    if (understood.as === "initial" && this.#takesPart("cds")) this.#meet(request, traits);
     type.owe(this.#owedBeforehand.get(traits.type) ?? []);
     this.#owedBeforehand.delete(traits.type);
     const about = this.#about(type);
@@ -294,6 +297,7 @@ export class Stream implements OrderedStream {
       onlyType,
       peer,
       node: this.identity.node,
+      dialect: explainDialect(this.identity.node, this.identity.choices),
       layers: this.view.layers.map((layer) => layer.name),
       types: this.#inOrder.map((type) => this.#describeType(type)),
     };
@@ -302,11 +306,17 @@ export class Stream implements OrderedStream {
   /** A client that was here before, or with another server, holds what is part of the order. */
   #meet(request: DiscoveryRequest, { kind }: TypeTraits): void {
     const { dialect, siblings } = this.identity;
-    const asksForAll = forKind(dialect.legacyWildcard, "cds");
+    const asksForAll = isWildcardType(dialect, "cds", this.opened.variant);
     if (kind !== "cds" && !usesClusters(kind)) return;
     if (bringsVersions(request)) siblings.order.returns(asksForAll);
     // In State of the World who comes back says so, of every type that it ever had anything of.
     else if (request.kind === "delta" && kind !== "lds") siblings.order.meetsUnannounced(asksForAll);
+  }
+
+  /** Whether a kind takes part in make before break. */
+  #takesPart(kind: TypeKind): boolean {
+    const { makeBeforeBreak } = this.identity.dialect;
+    return forKind(makeBeforeBreak, "cds") && forKind(makeBeforeBreak, kind);
   }
 
   #open(traits: TypeTraits, isUnknown: boolean): TypeStream {
@@ -325,9 +335,9 @@ export class Stream implements OrderedStream {
     };
     const { variant } = this.opened;
     const machine = variant === "sotw" ? new SotwTypeStream(options) : new DeltaTypeStream(options);
-    const isOrdered = traits.kind === "cds" && this.identity.dialect.makeBeforeBreak;
-    const type = isOrdered ? new RemovalsLast(variant, machine) : machine;
-    if (this.identity.dialect.makeBeforeBreak) this.identity.siblings.order.join(type, this);
+    const isOrdered = this.#takesPart(traits.kind);
+    const type = isOrdered && traits.kind === "cds" ? new RemovalsLast(variant, machine) : machine;
+    if (isOrdered) this.identity.siblings.order.join(type, this);
     this.#types.set(traits.type, type);
     this.#tellsTtls ||= type.ttl === "told";
     this.#inOrder = [...this.#types.values()].sort((a, b) => sendingRank(a.traits.kind) - sendingRank(b.traits.kind));

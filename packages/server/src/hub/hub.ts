@@ -1,8 +1,10 @@
 import type { BodyEncoder } from "@xdskit/envoy-api";
 import {
+  type ClientChoice,
   type DiscoveryRequest,
   InvariantError,
   type LayerState,
+  type NamedChoice,
   type Node,
   type Peer,
   type Placement,
@@ -51,6 +53,7 @@ export interface HubOptions extends PlaneOptions {
 interface Connection {
   readonly peer: Peer;
   readonly transport: string;
+  readonly listener: NamedChoice | undefined;
 }
 
 interface OpenStream extends NewStream {
@@ -184,20 +187,25 @@ export class Hub implements HubPort {
     this.report({ kind: "ready" });
   }
 
+  /** Streams that identify themselves from now on are spoken to by another choice. */
+  setClients(clients: ClientChoice | undefined): void {
+    this.#take({ kind: "clients-changed", clients });
+  }
+
   /** Places every node anew. */
   place(placement: Placement): void {
     this.#placement = guardPlacement(placement, this.#options.insecure);
     this.#take({ kind: "placement-changed", placement: this.#placement });
   }
 
-  openConnection(peer: Peer, transport: string): number | undefined {
+  openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined {
     if (!this.#census.admitConnection()) {
       const message = `${this.#options.limits.maxConnections} connections are open, which is the limit (maxConnections)`;
       this.reportLimit("maxConnections", peer.address, message);
       return undefined;
     }
     const connection = ++this.#lastConnection;
-    this.#connections.set(connection, { peer, transport });
+    this.#connections.set(connection, { peer, transport, listener });
     this.#watchWrites();
     this.report({ kind: "connection-opened", connection, peer, transport });
     return connection;
@@ -208,11 +216,12 @@ export class Hub implements HubPort {
     if (closed === undefined) return;
     this.#connections.delete(connection);
     this.#census.connectionClosed();
-    this.report({ kind: "connection-closed", connection, ...closed, reason });
+    const { peer, transport } = closed;
+    this.report({ kind: "connection-closed", connection, peer, transport, reason });
   }
 
   openStream(opened: NewStream, handle: StreamHandle): StreamId | Status {
-    const peer = this.#connections.get(opened.connection)?.peer;
+    const { peer, listener } = this.#connections.get(opened.connection) ?? {};
     if (peer === undefined) return { code: statusCode.UNAVAILABLE, message: "the connection is closed" };
     if (this.readiness.state === "draining") return draining;
     const refusal = this.#census.admitStream(peer);
@@ -226,7 +235,7 @@ export class Hub implements HubPort {
     const stream: OpenStream = { ...opened, id, peer, openedAtMs, handle, outbox, finishAtTurn: undefined };
     this.#streams.set(id, stream);
     const { variant, onlyType, connection } = opened;
-    this.#take({ kind: "stream-opened", stream: id, variant, onlyType, peer, connection }, id);
+    this.#take({ kind: "stream-opened", stream: id, variant, onlyType, peer, connection, listener }, id);
     this.report({ kind: "stream-opened", stream: id, peer, ...opened });
     return id;
   }

@@ -1,4 +1,14 @@
-import type { DiscoveryRequest, Peer, Remembered, Report, Status, StreamId, TypeUrl, Variant } from "@xdskit/protocol";
+import type {
+  DiscoveryRequest,
+  NamedChoice,
+  Peer,
+  Remembered,
+  Report,
+  Status,
+  StreamId,
+  TypeUrl,
+  Variant,
+} from "@xdskit/protocol";
 import type { LimitName } from "../options.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -27,8 +37,11 @@ export interface NewStream {
 /** What a transport may ask of the hub. No method throws because of what a client did. */
 export interface HubPort {
   readonly readiness: Readiness;
-  /** A number that names the connection for its life; undefined when there are too many, and it is to be closed. */
-  openConnection(peer: Peer, transport: string): number | undefined;
+  /**
+   * A number that names the connection for its life; undefined when there are too many, and it is to be closed. `listener`:
+   * what was chosen for the port that it came to.
+   */
+  openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined;
   closeConnection(connection: number, reason: string): void;
   /** A number for the stream, or the status that refuses it; a refused stream is the transport's to end. */
   openStream(stream: NewStream, handle: StreamHandle): StreamId | Status;

@@ -18,6 +18,8 @@ export type SettingKind =
   | "paths"
   /** One or more texts that are not empty (list of strings). */
   | "texts"
+  /** Switches of the protocol; a mapping in the file, elsewhere one or more `NAME=VALUE` (list of strings). */
+  | "switches"
   /** One of a few words (string). */
   | "word"
   /** Any text that is not empty (string). */
@@ -53,6 +55,7 @@ export type SettingKey =
   | "insecure"
   | "require-node"
   | "edition"
+  | "switches"
   | "make-before-break"
   | "order-limit"
   | "ttl-without-feature"
@@ -105,6 +108,7 @@ export const settingTable: readonly Setting[] = [
   ),
   row("require-node", "boolean", undefined, "Refuses clients that do not say which node they are."),
   words("edition", ["2018", "2020", "2021", "current"], "current", "The edition of the protocol for unknown clients."),
+  row("switches", "switches", undefined, "Points in which clients are spoken to otherwise than the edition wants."),
   row(
     "make-before-break",
     "boolean",

@@ -1,11 +1,12 @@
 import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from "node:http";
 import { createServer, type Server, type Socket } from "node:net";
 import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { Choice, NamedChoice } from "@xdskit/protocol";
 import { XdsError } from "../../error.ts";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits, TlsFiles } from "../../options.ts";
 import { addressOf, describePeer } from "../peer.ts";
-import type { BoundAddress, Transport } from "../transport.ts";
+import { type BoundAddress, formatAddress, type Transport } from "../transport.ts";
 import { GrpcConnection } from "./connection.ts";
 import { readProtocol } from "./first-bytes.ts";
 import type { GrpcMethod } from "./method.ts";
@@ -23,6 +24,8 @@ export interface GrpcTransportOptions {
   readonly port: number;
   readonly tls: TlsFiles | undefined;
   readonly limits: Limits;
+  /** What was chosen for those who come to this port. */
+  readonly choice?: Choice & { readonly name?: string | undefined };
   /** What answers HTTP/1.1 on the same port. Default: a text that says what this port speaks. */
   readonly onHttp1Request?: RequestListener;
 }
@@ -37,6 +40,8 @@ export class GrpcTransport implements Transport {
   readonly #idle: (() => void)[] = [];
   #listener: Server | undefined;
   #tls: TlsListener | undefined;
+  /** What was chosen, by the name of the port. */
+  #choice: NamedChoice | undefined;
   #isDraining = false;
 
   constructor(options: GrpcTransportOptions) {
@@ -52,6 +57,8 @@ export class GrpcTransport implements Transport {
       const { host, port } = this.#options;
       throw new XdsError("LISTEN_FAILED", `cannot listen at ${host}:${port}`, { cause });
     });
+    const { name = formatAddress(address), edition, dialect } = this.#options.choice ?? {};
+    this.#choice = { name, edition, dialect };
     return address;
   }
 
@@ -119,7 +126,8 @@ export class GrpcTransport implements Transport {
       socket.destroy();
       return;
     }
-    const connection = GrpcConnection.open(socket, peer, { hub, limits: this.#options.limits, methods: this.#methods });
+    const options = { hub, limits: this.#options.limits, methods: this.#methods, listener: this.#choice };
+    const connection = GrpcConnection.open(socket, peer, options);
     if (connection === undefined) return;
     this.#connections.add(connection);
     connection.onClose(() => this.#forget(connection));
