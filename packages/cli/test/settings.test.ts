@@ -30,7 +30,11 @@ test("paths of flags and variables start where the caller is, those of the file 
 
 test("the admin API answers to the names that are given", () => {
   const { values } = resolveSettings({ ...nothing, env: { XDS_ADMIN_NAMES: "xds.example,xds" } });
-  expect(serverOptionsOf(values, [], "/dir").admin).toEqual({ host: "127.0.0.1", port: 18001, names: ["xds.example", "xds"] });
+  expect(serverOptionsOf(values, [], "/dir").admin).toEqual({
+    host: "127.0.0.1",
+    port: 18001,
+    names: ["xds.example", "xds"],
+  });
 });
 
 test("every mistake is told at once, with the name it was given under", () => {

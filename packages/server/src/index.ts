@@ -2,6 +2,7 @@ export type {
   DeliveriesAnswer,
   DeliveryAnswer,
   DeliveryFate,
+  DialectAnswer,
   ErrorAnswer,
   ErrorDetailAnswer,
   LayerAnswer,

@@ -141,8 +141,22 @@ test("settings are read by themselves, before anything is known about resources"
   expect(settings).toEqual({ listen: ":1", "log.level": "debug" });
   expect(places).toEqual({ listen: { line: 2, column: 9 }, "log.level": { line: 3, column: 12 } });
   write(directory, "xdskit.yaml", "");
-  expect(await readSettings(directory)).toEqual({ settings: {}, places: {}, groups: [], clients: [], listeners: [], problems: [] });
-  expect(await readSettings(`${directory}/nowhere`)).toEqual({ settings: {}, places: {}, groups: [], clients: [], listeners: [], problems: [] });
+  expect(await readSettings(directory)).toEqual({
+    settings: {},
+    places: {},
+    groups: [],
+    clients: [],
+    listeners: [],
+    problems: [],
+  });
+  expect(await readSettings(`${directory}/nowhere`)).toEqual({
+    settings: {},
+    places: {},
+    groups: [],
+    clients: [],
+    listeners: [],
+    problems: [],
+  });
 });
 
 describe("what has an error in its file", () => {

@@ -1,6 +1,6 @@
 import type { StreamState } from "@xdskit/protocol";
 import type { NodeAnswer } from "../answer.ts";
-import { type Describer, time } from "../describe.ts";
+import { type Describer, describeDialect, time } from "../describe.ts";
 import type { AdminSources } from "../route.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 import { chosenType } from "./resources.ts";
@@ -40,7 +40,12 @@ function describeNode(
   const requested = times.flatMap(({ lastRequestAt }) => lastRequestAt ?? []);
   return {
     ...(newest?.node === undefined ? { id: "", cluster: "", userAgent: "" } : describe.node(newest.node)),
-    streams: streams.map(({ stream, variant, peer }) => ({ stream, variant, peer: peer.address })),
+    streams: streams.map(({ stream, variant, peer, dialect }) => ({
+      stream,
+      variant,
+      peer: peer.address,
+      ...(dialect !== undefined && { dialect: describeDialect(dialect) }),
+    })),
     layers: newest?.layers ?? [],
     ...time("connectedAt", opened.length === 0 ? undefined : Math.min(...opened)),
     ...time("lastRequestAt", requested.length === 0 ? undefined : Math.max(...requested)),
