@@ -25,6 +25,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   LED: "Single endpoints",
   TRD: "Types without a service",
   XTP: "xdstp names and collections",
+  MSC: "Small additions",
   CON: "Connections",
   VAL: "Checks of content",
   OBS: "What operators see",

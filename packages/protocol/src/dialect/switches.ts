@@ -118,7 +118,7 @@ export const switchTable: SwitchTable = {
   nackMayBeOfOlder: {
     form: boolean,
     current: { otherwise: false },
-    ids: ["E34", "S-ACK-08"],
+    ids: ["E34", "B-ACK-08"],
     says: "State of the World: a NACK of the newest answer on an aggregated stream may be that of an older, unsettled one.",
   },
   staleNonce: {
@@ -176,7 +176,7 @@ export const switchTable: SwitchTable = {
   ackLimitMs: {
     form: duration,
     current: 30_000,
-    ids: ["E34", "S-RES-13"],
+    ids: ["S-RES-02"],
     says: "How long newer content waits for the ACK of what was sent.",
   },
   withheldAckLimitMs: {

@@ -8,7 +8,7 @@ import {
   noInitialVersions,
 } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
-import { canonicalNames, isGlob } from "../resource/resource-name.ts";
+import { isGlob, nameOfTerm, termsOf } from "../resource/resource-name.ts";
 import { type Mark, markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isStill, type Position } from "../state/difference.ts";
@@ -159,8 +159,9 @@ export class DeltaTypeStream implements TypeStream {
 
   #subscribe(request: DeltaRequest, isFirst: boolean): SubscriptionChange {
     const { initialVersions } = request;
-    const subscribe = canonicalNames(request.subscribe);
-    const unsubscribe = canonicalNames(request.unsubscribe);
+    const { prefixGlob } = this.#options.dialect;
+    const subscribe = termsOf(request.subscribe, prefixGlob);
+    const unsubscribe = termsOf(request.unsubscribe, prefixGlob);
     const isNew = (name: string): boolean => !this.subscription.names.has(name);
     const fresh = this.traits.placeholder === undefined ? [] : subscribe.filter(isNew);
     const change = this.subscription.update(subscribe, unsubscribe);
@@ -369,8 +370,8 @@ export class DeltaTypeStream implements TypeStream {
       const found = view.holder(this.traits.type, name);
       if (found !== undefined && isAsked(found, view, this.subscription)) news.puts.set(name, found);
       else {
-        news.removed.add(name);
-        news.asked.add(name);
+        news.removed.add(nameOfTerm(name));
+        news.asked.add(nameOfTerm(name));
       }
     }
     for (const name of news.puts.keys()) news.removed.delete(name);
@@ -408,7 +409,8 @@ export class DeltaTypeStream implements TypeStream {
     return this.#fresh.has(term) ? present.placeholder(this.traits, view, term) : undefined;
   }
 
-  #addMissing(news: News, term: string): void {
+  #addMissing(news: News, missing: string): void {
+    const term = nameOfTerm(missing);
     switch (forKind(this.#options.dialect.deltaMissing, this.traits.kind)) {
       case "removed":
         news.removed.add(term);

@@ -4,7 +4,7 @@ import type { Segment } from "../message/body.ts";
 import type { DiscoveryRequest, SotwRequest } from "../message/request.ts";
 import type { Status } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
-import { canonicalNames } from "../resource/resource-name.ts";
+import { termsOf } from "../resource/resource-name.ts";
 import { type Mark, markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isStill, type Position } from "../state/difference.ts";
@@ -212,12 +212,12 @@ export class SotwTypeStream implements TypeStream {
 
   #rename(request: SotwRequest): "subscribe" | "unsubscribe" | "repeat" {
     if (this.#doubted.size > 0) {
-      for (const name of canonicalNames(request.names)) if (this.#doubted.has(name)) this.#asked.add(name);
+      for (const name of this.#termsIn(request.names)) if (this.#doubted.has(name)) this.#asked.add(name);
       this.#doubted.clear();
     }
     if (request.names === this.#listed) return "repeat";
     this.#listed = request.names;
-    const names = canonicalNames(request.names);
+    const names = this.#termsIn(request.names);
     const change = this.subscription.replace(this.#options.dialect.ignoreHints ? [] : names);
     for (const name of change.asked) {
       this.#asked.add(name);
@@ -231,10 +231,14 @@ export class SotwTypeStream implements TypeStream {
     return understandChange(change);
   }
 
+  #termsIn(names: readonly string[]): readonly string[] {
+    return termsOf(names, this.#options.dialect.prefixGlob);
+  }
+
   /** A stale request changes nothing, but what it gave up the client may have dropped: named again, it is new (S-SUB-06). */
   #doubt(names: readonly string[]): void {
     if (names === this.#listed) return;
-    const listed = new Set(canonicalNames(names));
+    const listed = new Set(this.#termsIn(names));
     for (const name of this.subscription.names) if (!listed.has(name)) this.#doubted.add(name);
   }
 

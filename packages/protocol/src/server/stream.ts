@@ -5,6 +5,7 @@ import { judgeTtl, ttlStreamOf } from "../dialect/ttl.ts";
 import type { Body } from "../message/body.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
+import { nameOfTerm } from "../resource/resource-name.ts";
 import { sendingRank, type TypeKind, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Position } from "../state/difference.ts";
@@ -410,7 +411,7 @@ export class Stream implements OrderedStream {
     const missing: string[] = [];
     for (const term of subscription.names) {
       if (missing.length === MISSING_SHOWN) break;
-      if (this.view.answersTo(type.traits.type, term).length === 0) missing.push(term);
+      if (this.view.answersTo(type.traits.type, term).length === 0) missing.push(nameOfTerm(term));
     }
     return {
       type: type.traits.type,

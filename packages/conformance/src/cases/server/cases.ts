@@ -6,6 +6,7 @@ import { collectionCases } from "./collection.ts";
 import { deletionCases } from "./deletion.ts";
 import { deltaCases } from "./delta.ts";
 import { diagramCases } from "./diagrams.ts";
+import { editionCases } from "./edition.ts";
 import { errorCases } from "./error.ts";
 import { generalCases } from "./general.ts";
 import { meetingCases } from "./meeting.ts";
@@ -50,4 +51,5 @@ export const serverCases: readonly Case[] = [
   ...validationCases,
   ...diagramCases,
   ...meetingCases,
+  ...editionCases,
 ];
