@@ -123,6 +123,7 @@ function listenAddressOf(values: SettingValues, key: "listen" | "admin"): Listen
 }
 
 function editionOf(values: SettingValues): Edition | undefined {
+  if (values.originOf("edition") === undefined) return undefined;
   return editions.find((edition) => edition === values.text("edition"));
 }
 

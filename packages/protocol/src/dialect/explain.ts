@@ -18,7 +18,7 @@ export interface DialectState {
   readonly listener: string | undefined;
   /** What the choice for its clients is called, if one was made. */
   readonly clients: string | undefined;
-  /** What was switched, in the order of the table; where several did, whoever counts. */
+  /** What was switched; where several did, by whoever counts. */
   readonly switches: readonly SwitchState[];
 }
 

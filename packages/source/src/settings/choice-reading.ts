@@ -47,7 +47,10 @@ export function readListeners(notes: SettingsNotes, listeners: unknown): readonl
     const address = readOne(notes, "listen", entryOf(item, "address"), [...path, "address"]);
     const tls = readTls(notes, entryOf(item, "tls"), [...path, "tls"]);
     const choice = readChoice(notes, item, path);
-    if (address === "off") notes.wrongType([...path, "address"], "host:port", false);
+    if (address === "off") {
+      const message = "expected host:port, got off";
+      notes.note("SETTING_INVALID", [...path, "address"], "value", message, "remove the listener");
+    }
     if (typeof address !== "string" || address === "off") return [];
     return [{ address, tls, ...choice, ...notes.placeOf([...path, "address"]) }];
   });

@@ -1,5 +1,6 @@
 import {
   type DialectOverrides,
+  formatSwitch,
   isPerKind,
   type SwitchField,
   switchFields,
@@ -74,7 +75,7 @@ export function isSetElsewhere({ field, kind, value }: SwitchText): SwitchTroubl
   const { setting } = switchTable[field];
   if (setting === undefined || kind !== undefined) return undefined;
   const message = `${switchNameOf(field)} has a setting of its own for the whole server`;
-  return bad(message, `write ${setting}: ${value}`);
+  return bad(message, `write ${setting}: ${formatSwitch(field, value)}`);
 }
 
 /** What switches come to; of the same one the last counts, and one for every kind replaces what was said of single kinds. */
