@@ -82,6 +82,12 @@ describe("rows on which editions disagree", () => {
     expect(editionRows.map(({ id }) => id)).toEqual(Array.from({ length: 34 }, (_, i) => `E${i + 1}`));
   });
 
+  test("and every switch cites requirements that there are", () => {
+    const known = new Set(coverage.map(({ id }) => id));
+    const cited = switchFields.flatMap((field) => switchTable[field].ids);
+    expect(cited.filter((id) => !known.has(id))).toEqual([]);
+  });
+
   const switched = editionRows.flatMap(({ id, switches }) => switches.map((field) => [id, field] as const));
   test.each(switched)("%s: cases show %s both ways", (id, field) => {
     const values = serverCases.filter((each) => idsOf(each).includes(id)).map((each) => valueIn(each, field));
