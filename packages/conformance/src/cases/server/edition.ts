@@ -1,4 +1,4 @@
-import type { Case, Request, Setup, Step } from "../../case.ts";
+import type { Case, Publication, Request, Setup, Step } from "../../case.ts";
 
 /** What differs between two plays of the same beginning: how the server is set up, and what follows. */
 interface Reading {
@@ -22,6 +22,17 @@ const TTL = "xds.config.supports-resource-ttl";
 const WRAPPER = "xds.config.resource-in-sotw";
 const timed: Step = { publishes: { eds: [{ is: "a@1", ttl: 3_000 }, "b@1"] } };
 const knowsTtls: Step = { opens: { main: { node: { id: "n1", features: [TTL, WRAPPER] } } } };
+
+/** A client has a virtual host and the cluster that it uses. */
+const hostInSync: readonly Step[] = [
+  { publishes: { cds: ["x@1"], vhds: [{ is: "rc/h@1", cluster: "x" }] } },
+  { receives: {}, sends: [{ resources: ["x@1"] }] },
+  { receives: { ack: true } },
+  { receives: { type: "vhds", subscribe: ["rc/h"] }, sends: [{ type: "vhds", resources: ["rc/h@1"] }] },
+  { receives: { type: "vhds", ack: true } },
+];
+/** It is to use another one from now on. */
+const hostMoves: Publication = { cds: ["y@1"], vhds: [{ is: "rc/h@2", cluster: "y" }] };
 
 /** Editions as a whole, and the rows on which they disagree: what the older one wants, and what the newest does. */
 export const editionCases: readonly Case[] = [
@@ -214,6 +225,26 @@ export const editionCases: readonly Case[] = [
         { receives: { subscribe: ["s"] }, sends: [{ resources: ["s@1"] }] },
         { receives: { ack: true } },
         { publishes: { sds: ["-s"] }, sends: [{ removed: ["s"] }] },
+      ],
+    },
+  ]),
+  ...readings({ id: "S-ORD-04", rows: ["E17"], variant: "delta", type: "cds", streams: ["ads"] }, [
+    {
+      name: "2018",
+      says: "does not wait with virtual hosts for a new cluster in the edition of 2018, which has none of them",
+      setup: { edition: "2018" },
+      steps: [
+        ...hostInSync,
+        { publishes: hostMoves, sends: [{ resources: ["y@1"] }, { type: "vhds", resources: ["rc/h@2"] }] },
+      ],
+    },
+    {
+      name: "newest",
+      says: "sends a virtual host after the new cluster that it uses was accepted",
+      steps: [
+        ...hostInSync,
+        { publishes: hostMoves, sends: [{ resources: ["y@1"] }] },
+        { receives: { ack: true }, sends: [{ type: "vhds", resources: ["rc/h@2"] }] },
       ],
     },
   ]),
