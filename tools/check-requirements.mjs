@@ -39,7 +39,8 @@ for (const row of coverage) {
     if (!isThere) failures.push(`${row.id}: no test "${name}" in ${test}`);
     return `${test}${isThere ? "" : " NOT THERE"}`;
   });
-  const proof = row.later === undefined ? [...new Set([...cases, ...tests])].join(", ") || "MISSING" : `- ${row.later}`;
+  const reason = row.later ?? row.elsewhere;
+  const proof = reason === undefined ? [...new Set([...cases, ...tests])].join(", ") || "MISSING" : `- ${reason}`;
   console.log(`${row.id.padEnd(9)} ${proof}`);
   if (isMissing(row)) failures.push(`${row.id}: no case and no test`);
 }
@@ -48,7 +49,7 @@ const kept = coverage.filter(({ id, later }) => later === undefined && /^[SB]-/.
 const waiting = coverage.filter(({ later }) => later !== undefined).length;
 const points = coverage.length - kept - waiting;
 console.log(
-  `\n${kept} requirements, ${points} diagrams, open points and traps, ${serverCases.length} cases in ${playsOf(serverCases).length} plays; ` +
+  `\n${kept} requirements, ${points} diagrams, open points, traps and rows of editions, ${serverCases.length} cases in ${playsOf(serverCases).length} plays; ` +
     `${waiting} requirements wait for later`,
 );
 for (const failure of failures) console.error(`FAILED ${failure}`);

@@ -31,6 +31,7 @@ const kindNames = {
   path: "path",
   paths: "one or more paths",
   texts: "one or more texts",
+  switches: "one or more `NAME=VALUE`; in the file a mapping",
   boolean: "`true` or `false`",
   text: "text",
 };
@@ -47,6 +48,51 @@ async function settings(root) {
       row.words === undefined ? kindNames[row.kind] : row.words.map(code).join(", "),
       row.default === undefined ? "" : code(row.default),
       row.doc,
+    ]),
+  );
+}
+
+const formNames = { boolean: "`true`, `false`", duration: "time (`500ms`, `30s`)", bytes: "size (`64MiB`)" };
+
+async function switches(root) {
+  const protocol = await load(root, "protocol/dist/index.js");
+  const { switchFields, switchTable, switchNameOf, formatSwitch, isPerKind, inEdition, editions, knownClients } =
+    protocol;
+  return table(
+    ["switch", "values", "default", "older editions", "known clients", "for the whole server", "ids", "what it is"],
+    switchFields.map((field) => {
+      const { form, current, ids, setting, says } = switchTable[field];
+      const values = form.kind === "word" ? codes(form.words) : formNames[form.kind];
+      const older = editions
+        .filter((edition) => switchTable[field].older?.[edition] !== undefined)
+        .map((edition) => `${edition}: ${code(formatSwitch(field, inEdition(field, edition)))}`);
+      const clients = knownClients
+        .filter(({ overrides }) => overrides[field] !== undefined)
+        .map(({ name, overrides }) => `${name}: ${code(formatSwitch(field, overrides[field]))}`);
+      return [
+        code(switchNameOf(field)),
+        isPerKind(field) ? `${values}; by kind` : values,
+        code(formatSwitch(field, current)),
+        older.join("<br>"),
+        clients.join("<br>"),
+        setting === undefined ? "" : code(setting),
+        ids.join(", "),
+        says,
+      ];
+    }),
+  );
+}
+
+async function editionRows(root) {
+  const { editionRows } = await load(root, "conformance/dist/index.js");
+  const { switchNameOf } = await load(root, "protocol/dist/index.js");
+  return table(
+    ["row", "what editions disagree about", "switch", "where there is none"],
+    editionRows.map(({ id, says, switches, elsewhere }) => [
+      id,
+      says,
+      codes(switches.map(switchNameOf)),
+      switches.length > 0 ? "" : (elsewhere ?? "read as in the newest edition, which older clients can do with"),
     ]),
   );
 }
@@ -97,7 +143,7 @@ async function types(root) {
 }
 
 /** What stands between `<!-- made from NAME -->` and `<!-- end -->`. */
-const makers = { settings, metrics, "log-events": logEvents, routes, types };
+const makers = { settings, switches, "edition-rows": editionRows, metrics, "log-events": logEvents, routes, types };
 
 const section = /<!-- made from ([\w-]+) -->\n([\s\S]*?)<!-- end -->/g;
 

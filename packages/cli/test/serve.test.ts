@@ -122,6 +122,39 @@ describe("xds serve", () => {
     expect(serving.logged("settings-changed")).toMatchObject([{ settings: "limits.max-streams" }]);
   });
 
+  test("listeners and clients have editions and switches; rules for clients need no restart, listeners do", async () => {
+    const rule = (edition: string): string => `clients:\n  - { match: { id: "edge-*" }, edition: ${edition} }\n`;
+    const listeners = 'listeners:\n  - { address: "127.0.0.1:0", edition: 2018, switches: { orderLimit: 5s } }\n';
+    const settings = `switches: { staleNonce: honour-names }\n${listeners}`;
+    const where = await site({ "clusters.yaml": clusters("one"), "xdskit.yaml": settings + rule("2020") });
+    const serving = await serve(where, ["--switch", "deltaMissing.rds=none"]);
+    await until("it is ready", () => serving.isReady());
+    const [{ more_addresses: other }] = serving.logged("serving") as [{ more_addresses: string }];
+    const editionOf = async (node: string, server: string): Promise<string> => {
+      const io = new CapturedIo({ env: { XDS_SERVER: server } });
+      const watching = run(["watch", "cds", "--node", node], io);
+      await until("the watch has its answer", () => io.stdout.text.includes("name: one"));
+      const { stdout } = await serving.xds("nodes", node);
+      io.interrupt("SIGINT");
+      await watching;
+      return /^edition +(.*)$/m.exec(stdout)?.[1] ?? stdout;
+    };
+    const global = "staleNonce=honour-names (server), deltaMissing.rds=none (server)";
+    expect(await editionOf("n", serving.address)).toBe(`current (the default), ${global}`);
+    expect(await editionOf("o", other)).toBe(`2018 (listener ${other}), orderLimit=5s (listener ${other}), ${global}`);
+    expect(await editionOf("edge-1", serving.address)).toBe(`2020 (clients[0]), ${global}`);
+    await where.write("xdskit.yaml", settings + rule("2021"));
+    await until("it is read", () => serving.logged("loaded").length === 2);
+    expect(await editionOf("edge-2", serving.address)).toBe(`2021 (clients[0]), ${global}`);
+    expect(serving.logged("settings-changed")).toEqual([]);
+    await where.write("xdskit.yaml", `switches: { staleNonce: honour-names }\n${rule("2021")}`);
+    await until("it is said", () => serving.logged("settings-changed").length === 1);
+    expect(serving.logged("settings-changed")).toMatchObject([{ settings: "listeners" }]);
+    await where.write("xdskit.yaml", rule("1999"));
+    await until("it is refused", () => serving.logged("load-failed").length === 1);
+    expect(await editionOf("edge-3", serving.address)).toBe(`2021 (clients[0]), ${global}`);
+  });
+
   test("a mistake in the settings keeps it from starting: the defaults are not what was asked for", async () => {
     const text = "tls: { cert: a.crt, key: a.key }\nlimits: { max-streams: many }\n";
     const where = await site({ "clusters.yaml": clusters("one"), "xdskit.yaml": text });

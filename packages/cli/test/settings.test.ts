@@ -30,7 +30,64 @@ test("paths of flags and variables start where the caller is, those of the file 
 
 test("the admin API answers to the names that are given", () => {
   const { values } = resolveSettings({ ...nothing, env: { XDS_ADMIN_NAMES: "xds.example,xds" } });
-  expect(serverOptionsOf(values).admin).toEqual({ host: "127.0.0.1", port: 18001, names: ["xds.example", "xds"] });
+  expect(serverOptionsOf(values, [], "/dir").admin).toEqual({
+    host: "127.0.0.1",
+    port: 18001,
+    names: ["xds.example", "xds"],
+  });
+});
+
+test("each switch is settled by itself: a flag goes before a variable, and that before the file", () => {
+  const { values, troubles } = resolveSettings({
+    ...nothing,
+    flags: { switch: ["nackByVersion=false", "deltaMissing.rds=none"], makeBeforeBreak: false },
+    env: { XDS_SWITCHES: "ignoreHints=true,nackByVersion=true", XDS_ORDER_LIMIT: "5s" },
+    file: {
+      settings: { switches: ["ignoreHints=false", "staleNonce=honour-names", "makeBeforeBreak.vhds=true"] },
+      places: {},
+    },
+  });
+  expect(troubles).toEqual([]);
+  expect(serverOptionsOf(values, [], "/dir").dialect).toEqual({
+    ignoreHints: true,
+    staleNonce: "honour-names",
+    nackByVersion: false,
+    deltaMissing: { rds: "none" },
+    makeBeforeBreak: { otherwise: false, vhds: true },
+    orderLimitMs: 5_000,
+  });
+});
+
+test("what nobody set is left to the edition", () => {
+  const { values } = resolveSettings(nothing);
+  const { dialect, requireNode, edition } = serverOptionsOf(values, [], "/dir");
+  expect({ dialect, requireNode, edition }).toEqual({ dialect: {}, requireNode: undefined, edition: undefined });
+});
+
+test("a switch that is wrong is told with where it was given", () => {
+  const { troubles } = resolveSettings({
+    ...nothing,
+    flags: { switch: ["orderLimit=5s"] },
+    env: { XDS_SWITCHES: "nackByVersions=true" },
+  });
+  expect(troubles).toEqual([
+    'XDS_SWITCHES: "nackByVersions=true": expected a switch, got "nackByVersions" (did you mean "nackByVersion"?)',
+    '--switch: "orderLimit=5s": orderLimit has a setting of its own for the whole server (write order-limit: 5s)',
+  ]);
+});
+
+test("files of a listener start at xdskit.yaml", () => {
+  const { values } = resolveSettings(nothing);
+  const place = { line: 1, column: 1 };
+  const listeners = [
+    { address: ":18002", edition: "2018", tls: { cert: "a.pem", key: "/etc/b.pem" }, ...place },
+    { address: "[::1]:18003", tls: "off", ...place },
+  ] as const;
+  expect(serverOptionsOf(values, listeners as never, "/dir").listen).toEqual([
+    { host: "127.0.0.1", port: 18000 },
+    { host: "0.0.0.0", port: 18002, edition: "2018", tls: { cert: "/dir/a.pem", key: "/etc/b.pem" } },
+    { host: "::1", port: 18003, tls: false },
+  ]);
 });
 
 test("every mistake is told at once, with the name it was given under", () => {

@@ -31,6 +31,7 @@ export { playOverTheWire } from "./play/over-the-wire.ts";
 export type { Verdict } from "./play/play.ts";
 export { type Play, playsOf } from "./play/plays.ts";
 export { type Coverage, coverageOf, idsOf, isMissing } from "./requirement/coverage.ts";
+export { type EditionRow, editionRows } from "./requirement/editions.ts";
 export type { Point } from "./requirement/further.ts";
 export { renderPage } from "./requirement/page.ts";
 export { type Proof, proofs } from "./requirement/proofs.ts";

@@ -1,8 +1,21 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import {
+  anonymousNode,
+  dialectFor,
+  forKind,
+  isPerKind,
+  type PerKind,
+  type SwitchField,
+  switchFields,
+  switchTable,
+} from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
+import type { Case } from "../src/case.ts";
 import { serverCases } from "../src/cases/server/cases.ts";
+import { inV3 } from "../src/content/catalog.ts";
 import { coverageOf, idsOf, isMissing } from "../src/requirement/coverage.ts";
+import { editionRows } from "../src/requirement/editions.ts";
 import { renderPage } from "../src/requirement/page.ts";
 import { proofs } from "../src/requirement/proofs.ts";
 import { requirements } from "../src/requirement/requirements.ts";
@@ -44,6 +57,47 @@ describe("the cases", () => {
       steps.every(
         ({ sends = [], ends = {}, reports = [] }) => sends.length + Object.keys(ends).length + reports.length === 0,
       ),
+    );
+    expect(idle.map(({ id }) => id)).toEqual([]);
+  });
+});
+
+/** What a switch is for the clients of a case, by the type that the case is about. */
+function valueIn({ setup, steps, type }: Case, field: SwitchField): unknown {
+  const agent = steps
+    .flatMap((step) => ("opens" in step ? Object.values(step.opens) : []))
+    .flatMap(({ node }) => (typeof node === "object" ? (node.agent ?? []) : []))[0];
+  const node = { ...anonymousNode, userAgentName: agent ?? "" };
+  const value: unknown = dialectFor(node, { server: setup })[field];
+  return isPerKind(field) ? forKind(value as PerKind<unknown>, inV3(type)) : value;
+}
+
+describe("rows on which editions disagree", () => {
+  test("name the switches that say that they are for them", () => {
+    const claimed = switchFields.flatMap((field) =>
+      switchTable[field].ids.filter((id) => /^E[0-9]/.test(id)).map((id) => `${id} ${field}`),
+    );
+    expect(editionRows.flatMap(({ id, switches }) => switches.map((field) => `${id} ${field}`)).sort()).toEqual(
+      claimed.sort(),
+    );
+    expect(editionRows.map(({ id }) => id)).toEqual(Array.from({ length: 34 }, (_, i) => `E${i + 1}`));
+  });
+
+  test("and every switch cites requirements that there are", () => {
+    const known = new Set(coverage.map(({ id }) => id));
+    const cited = switchFields.flatMap((field) => switchTable[field].ids);
+    expect(cited.filter((id) => !known.has(id))).toEqual([]);
+  });
+
+  const switched = editionRows.flatMap(({ id, switches }) => switches.map((field) => [id, field] as const));
+  test.each(switched)("%s: cases show %s both ways", (id, field) => {
+    const values = serverCases.filter((each) => idsOf(each).includes(id)).map((each) => valueIn(each, field));
+    expect(new Set(values).size).toBeGreaterThan(1);
+  });
+
+  test("are not proved where there is nothing to prove", () => {
+    const idle = coverage.filter(
+      ({ elsewhere, cases, proofs: tests }) => elsewhere !== undefined && cases.length + tests.length > 0,
     );
     expect(idle.map(({ id }) => id)).toEqual([]);
   });

@@ -1,13 +1,33 @@
+export type { Choice, Choices, ClientChoice, NamedChoice } from "./dialect/choice.ts";
+export { type ClientRule, createClientChoice } from "./dialect/client-rules.ts";
 export {
   type Dialect,
   type DialectOverrides,
   forKind,
+  isWildcardType,
   type MethodSwitch,
+  type Override,
   type PerKind,
   type TtlRule,
   type TtlStream,
 } from "./dialect/dialect.ts";
-export { dialectFor, type Edition } from "./dialect/presets.ts";
+export { type ChosenBy, type DialectState, explainDialect, formatSwitch, type SwitchState } from "./dialect/explain.ts";
+export { type KnownClient, knownClients } from "./dialect/known-clients.ts";
+export { dialectFor } from "./dialect/presets.ts";
+export {
+  type Edition,
+  editions,
+  inEdition,
+  isPerKind,
+  isSwitchField,
+  type Switch,
+  type SwitchField,
+  type SwitchForm,
+  type SwitchTable,
+  switchFields,
+  switchNameOf,
+  switchTable,
+} from "./dialect/switches.ts";
 export { judgeTtl, type TtlVerdict, ttlStreamOf } from "./dialect/ttl.ts";
 export type {
   ClusterLoad,
@@ -38,6 +58,7 @@ export {
 } from "./message/request.ts";
 export { type Status, statusCode } from "./message/status.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
+export { globMatches, type MetadataMatch, type NodeMatch, nodeMatches, type Patterns } from "./node/node-match.ts";
 export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";
 export type { ApiVersion } from "./resource/api-version.ts";
 export {
@@ -52,7 +73,7 @@ export type { ErrorDetail, Reference, Resource, ResourceInput, ResourceVariant }
 export { createResourceError, type ResourceErrorInput } from "./resource/resource-error.ts";
 export { canonicalName, globOf, isGlobName, typeInName } from "./resource/resource-name.ts";
 export type { TermRules } from "./resource/term-rules.ts";
-export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits } from "./resource/type-traits.ts";
+export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits, typeKinds } from "./resource/type-traits.ts";
 export {
   formatTypeUrl,
   isOfV2,

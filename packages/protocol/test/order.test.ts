@@ -1,4 +1,4 @@
-import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { type DiscoveryRequest, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
@@ -336,7 +336,7 @@ test("a Cluster whose secret is not there is not used, though its endpoints are 
 test.each(["sotw", "delta"] as const)(
   "Clusters come on a stream of their own in %s: routes on the aggregated one do not wait for any there",
   (variant) => {
-    const ask = (type: TypeUrl, ...names: readonly string[]): ReturnType<typeof delta> =>
+    const ask = (type: TypeUrl, ...names: readonly string[]): DiscoveryRequest =>
       variant === "delta"
         ? delta(type, { node: node("n", "envoy"), subscribe: names })
         : sotw(type, { node: node("n", "envoy"), names });

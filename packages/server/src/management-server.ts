@@ -18,6 +18,7 @@ import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts"
 import {
   type AdminAddress,
   type CheckedOptions,
+  checkClients,
   checkOptions,
   describeProblems,
   findLoadReportProblems,
@@ -30,7 +31,7 @@ import { clientStatusMethods } from "./status/methods.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { FileExporter } from "./transport/files/exporter.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
-import type { BoundAddress, Transport } from "./transport/transport.ts";
+import { type BoundAddress, formatAddress, type Transport } from "./transport/transport.ts";
 
 /** How long streams are sent away for, unless the caller says otherwise. */
 const DRAIN_GRACE_MS = 10_000;
@@ -40,6 +41,8 @@ const LEAVE_WITHIN_MS = 1_000;
 /** Where a server was started. */
 export interface StartedServer {
   readonly address: BoundAddress;
+  /** Every address where clients connect, in the order of the options; the first is `address`. */
+  readonly addresses: readonly BoundAddress[];
   /** Undefined without an admin API. */
   readonly adminAddress?: BoundAddress;
 }
@@ -70,6 +73,11 @@ export interface ManagementServer extends AsyncDisposable {
    * (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
    */
   askForLoads(changes: LoadReportOptions): void;
+  /**
+   * Chooses anew how single clients are spoken to; nothing: for none. Streams that have named their node stay as they are.
+   * Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
+   */
+  setClients(clients: ManagementServerOptions["clients"]): void;
   /** What the admin API and readiness say about where the resources come from. */
   reportSource(report: SourceReport): void;
   /**
@@ -95,7 +103,7 @@ export function createManagementServer(options: ManagementServerOptions): Manage
 class WiredServer implements ManagementServer {
   readonly #hub: Hub;
   readonly #loads: LoadReporting;
-  readonly #transport: Transport;
+  readonly #transports: readonly Transport[];
   readonly #admin: AdminServer | undefined;
   readonly #exporters: readonly FileExporter[];
   #source: SourceStatus = { state: "loading", problems: [], since: new Date() };
@@ -103,7 +111,7 @@ class WiredServer implements ManagementServer {
   #state: "new" | "started" | "closed" = "new";
 
   constructor(options: CheckedOptions) {
-    const { api, limits, tls, listen, log } = options;
+    const { api, limits, tls: usual, listen, log } = options;
     const telemetry = createTelemetry();
     if (log !== undefined) attachLog(telemetry, log);
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
@@ -115,7 +123,9 @@ class WiredServer implements ManagementServer {
       ...loadReportMethods(this.#loads),
       ...(options.healthDiscovery === undefined ? [] : healthDiscoveryMethods(options.healthDiscovery, api)),
     ]);
-    this.#transport = new GrpcTransport({ api, ...listen, tls, limits, methods });
+    this.#transports = listen.map(({ host, port, tls = usual, ...choice }) => {
+      return new GrpcTransport({ api, host, port, tls: tls === false ? undefined : tls, limits, choice, methods });
+    });
     const view = createServerView({
       options,
       hub: this.#hub,
@@ -140,9 +150,14 @@ class WiredServer implements ManagementServer {
     try {
       // First of all: whoever may not write is not to be connected to either.
       for (const exporter of this.#exporters) await exporter.start();
-      this.#address = await this.#transport.start(this.#hub);
+      const [first, ...others] = this.#transports;
+      if (first === undefined) throw new XdsError("LISTEN_FAILED", "there is no address to listen at");
+      const address = await first.start(this.#hub);
+      this.#address = address;
+      const addresses = [address];
+      for (const transport of others) addresses.push(await transport.start(this.#hub));
       const adminAddress = await this.#admin?.start();
-      return { address: this.#address, ...(adminAddress === undefined ? {} : { adminAddress }) };
+      return { address, addresses, ...(adminAddress === undefined ? {} : { adminAddress }) };
     } catch (cause) {
       await this.close();
       if (cause instanceof XdsError) throw cause;
@@ -164,6 +179,10 @@ class WiredServer implements ManagementServer {
     this.#loads.configure(changes);
   }
 
+  setClients(clients: ManagementServerOptions["clients"]): void {
+    this.#hub.setClients(checkClients(clients));
+  }
+
   reportSource({ state, problems, since = new Date() }: SourceReport): void {
     this.#source = { state, problems, since };
   }
@@ -174,9 +193,10 @@ class WiredServer implements ManagementServer {
 
   async drain({ graceMs = DRAIN_GRACE_MS }: { readonly graceMs?: number } = {}): Promise<void> {
     if (this.#state === "started") {
-      this.#transport.drain();
+      for (const transport of this.#transports) transport.drain();
       await this.#hub.drain(graceMs);
-      await Promise.race([this.#transport.whenIdle(), elapsed(LEAVE_WITHIN_MS)]);
+      const areIdle = Promise.all(this.#transports.map((transport) => transport.whenIdle()));
+      await Promise.race([areIdle, elapsed(LEAVE_WITHIN_MS)]);
     }
     await this.close();
   }
@@ -186,7 +206,7 @@ class WiredServer implements ManagementServer {
     this.#state = "closed";
     await Promise.all(this.#exporters.map((exporter) => exporter.close()));
     this.#hub.close();
-    await Promise.all([this.#transport.stop(), this.#admin?.close()]);
+    await Promise.all([...this.#transports.map((transport) => transport.stop()), this.#admin?.close()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -257,7 +277,7 @@ function createLoadReporting({ loadReports, limits, api }: CheckedOptions, hub: 
 }
 
 export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
-  const { api, placement, requireNode, insecure, limits, edition, dialect, stateDir, v2, convertForStructs } = options;
+  const { api, placement, insecure, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
   const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.clusters(), telemetry);
   const hub: Hub = new Hub({
     digest: contentDigest,
@@ -265,10 +285,10 @@ export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemet
     ...(v2 === "convert" && { convert: (type, bytes) => api.convert(type, bytes) }),
     refusesV2: v2 === "off",
     placement,
-    requireNode,
     insecure,
     ...(edition === undefined ? {} : { edition }),
-    ...(dialect === undefined ? {} : { dialect }),
+    dialect,
+    ...(clients === undefined ? {} : { clients }),
     ...(convertForStructs === undefined ? {} : { convertForStructs }),
     encoder,
     limits,
@@ -300,10 +320,6 @@ function openHistory(
     telemetry.report({ kind: "history-restored", directory, clusters: clusters.size, versions }, new Date());
   }
   return history;
-}
-
-function formatAddress({ host, port }: BoundAddress): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 async function elapsed(ms: number): Promise<void> {

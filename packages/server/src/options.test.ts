@@ -35,12 +35,37 @@ test("every mistake is named at once", () => {
   );
 });
 
+test("mistakes of listeners, switches and rules for clients are named with their place", () => {
+  const options = {
+    api,
+    edition: "1999",
+    dialect: { nackByVersions: true },
+    listen: [{ port: 1 }, { host: "", edition: "old", tls: { cert: "", key: "k" }, dialect: { sticky: true } }],
+    clients: [{ match: {} }, { match: {}, edition: "new" }],
+  };
+  const check = (): unknown => checkOptions(options as unknown as ManagementServerOptions);
+  expect(check).toThrow(
+    expect.objectContaining({
+      problems: [
+        { path: "listen[1].host", message: 'expected a host, got ""' },
+        { path: "listen[1].tls.cert", message: "expected a file, got nothing" },
+        { path: "listen[1].edition", message: 'expected one of 2018, 2020, 2021, current, got "old"' },
+        { path: "listen[1].dialect.sticky", message: "expected the name of a switch" },
+        { path: "edition", message: 'expected one of 2018, 2020, 2021, current, got "1999"' },
+        { path: "dialect.nackByVersions", message: "expected the name of a switch" },
+        { path: "clients[1].edition", message: 'expected one of 2018, 2020, 2021, current, got "new"' },
+      ],
+    }),
+  );
+  expect(() => checkOptions({ api, listen: [] })).toThrow(/listen: expected at least one address/);
+});
+
 test("defaults are filled in", () => {
   const checked = checkOptions({ api, limits: { maxStreams: 7 } });
   expect(checked).toMatchObject({
-    listen: { host: "127.0.0.1", port: 0 },
+    listen: [{ host: "127.0.0.1", port: 0 }],
     admin: false,
-    requireNode: false,
+    dialect: {},
     insecure: false,
     serveEmpty: false,
     controlPlane: "xdskit",
@@ -51,6 +76,6 @@ test("defaults are filled in", () => {
 
 test("S-NOD-06 nodes must say who they are when views depend on it", () => {
   const placement = () => ["base"];
-  expect(checkOptions({ api, placement }).requireNode).toBe(true);
-  expect(checkOptions({ api, placement, requireNode: false }).requireNode).toBe(false);
+  expect(checkOptions({ api, placement }).dialect.requireNode).toBe(true);
+  expect(checkOptions({ api, placement, requireNode: false }).dialect.requireNode).toBe(false);
 });

@@ -1,5 +1,16 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { DialectOverrides, Edition, Placement, StructConverter } from "@xdskit/protocol";
+import {
+  type Choice,
+  type ClientChoice,
+  type ClientRule,
+  createClientChoice,
+  type DialectOverrides,
+  type Edition,
+  editions,
+  isSwitchField,
+  type Placement,
+  type StructConverter,
+} from "@xdskit/protocol";
 import { type OptionProblem, XdsError } from "./error.ts";
 import { type FileOutput, findFileOutputProblems } from "./file-output.ts";
 import type { HealthDiscovery } from "./health-discovery.ts";
@@ -81,6 +92,14 @@ export interface ListenAddress {
   readonly port?: number;
 }
 
+/** An address where clients connect, and how those that come to it are spoken to. */
+export interface ListenOptions extends ListenAddress, Choice {
+  /** What people call it. Default: its address. */
+  readonly name?: string;
+  /** Default: the server's; `false`: none. */
+  readonly tls?: TlsFiles | false;
+}
+
 /** Where the admin API listens. */
 export interface AdminAddress extends ListenAddress {
   /** Names, beside addresses and localhost, that it may be called by; `*` for all. Others are refused (DNS rebinding). */
@@ -111,8 +130,8 @@ export interface LoadReportOptions {
 /** What a management server is made from. */
 export interface ManagementServerOptions {
   readonly api: EnvoyApi;
-  /** Where clients connect. Default: 127.0.0.1, a free port. */
-  readonly listen?: ListenAddress;
+  /** Where clients connect: one address or several. Default: 127.0.0.1, a free port. */
+  readonly listen?: ListenOptions | readonly ListenOptions[];
   /** The admin API; `false` or nothing: none. */
   readonly admin?: AdminAddress | false;
   readonly tls?: TlsFiles;
@@ -124,14 +143,18 @@ export interface ManagementServerOptions {
   readonly requireNode?: boolean;
   /** What clients of version 2 of the API get (S-TYP-10). Default: `convert`. */
   readonly v2?: V2Mode;
-  readonly edition?: Edition;
-  readonly dialect?: DialectOverrides;
   /**
    * Makes the extensions of a resource `TypedStruct` for clients that announce `envoy.config.require-any-fields-contain-struct`
    * (S-MSC-04): from the bytes of a resource to others of the same type. Called once for each version of a resource, whatever
    * the number of such clients. Default: they are given what everybody is.
    */
   readonly convertForStructs?: StructConverter;
+  /** The edition for clients that nobody knows, where neither a listener nor a rule says another. Default: `current`. */
+  readonly edition?: Edition;
+  /** Switched for all, unless a listener or a rule switches it otherwise. */
+  readonly dialect?: Omit<DialectOverrides, "requireNode">;
+  /** What is chosen for single clients: rules, of which the first that fits counts, or a function. Default: nothing. */
+  readonly clients?: readonly ClientRule[] | ClientChoice;
   /** `control_plane.identifier` in every response. Default: `xdskit`. */
   readonly controlPlane?: string;
   readonly limits?: Partial<Limits>;
@@ -156,11 +179,14 @@ export interface ManagementServerOptions {
 }
 
 /** Options with every default filled in. */
-export interface CheckedOptions extends ManagementServerOptions {
-  readonly listen: Required<ListenAddress>;
+export interface CheckedOptions
+  extends Omit<ManagementServerOptions, "clients" | "dialect" | "listen" | "requireNode"> {
+  readonly listen: readonly (ListenOptions & Required<ListenAddress>)[];
   readonly admin: Required<AdminAddress> | false;
   readonly placement: Placement;
-  readonly requireNode: boolean;
+  /** With `requireNode` among the switches. */
+  readonly dialect: DialectOverrides;
+  readonly clients: ClientChoice | undefined;
   readonly insecure: boolean;
   readonly serveEmpty: boolean;
   readonly v2: V2Mode;
@@ -178,13 +204,14 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
   if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
   return {
     ...options,
-    listen: { host: "127.0.0.1", port: 0, ...options.listen },
+    listen: listenersOf(options).map((listener) => ({ host: "127.0.0.1", port: 0, ...listener })),
     admin:
       options.admin === undefined || options.admin === false
         ? false
         : { host: "127.0.0.1", port: 0, names: [], ...options.admin },
     placement: options.placement ?? (() => ["base"]),
-    requireNode: options.requireNode ?? options.placement !== undefined,
+    dialect: { ...options.dialect, ...requireNodeOf(options) },
+    clients: choiceOf(options.clients),
     insecure: options.insecure ?? false,
     serveEmpty: options.serveEmpty ?? false,
     v2: options.v2 ?? "convert",
@@ -195,10 +222,34 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
   };
 }
 
+/** The clients that are chosen for. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
+export function checkClients(clients: ManagementServerOptions["clients"]): ClientChoice | undefined {
+  const problems = findClientProblems(clients);
+  if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
+  return choiceOf(clients);
+}
+
+function choiceOf(clients: ManagementServerOptions["clients"]): ClientChoice | undefined {
+  if (clients === undefined || typeof clients === "function") return clients;
+  return clients.length === 0 ? undefined : createClientChoice(clients);
+}
+
+/** Where it is only the default, and so is off, nothing is switched. */
+function requireNodeOf({ requireNode, placement }: ManagementServerOptions): DialectOverrides {
+  if (requireNode !== undefined) return { requireNode };
+  return placement === undefined ? {} : { requireNode: true };
+}
+
+function listenersOf({ listen = {} }: ManagementServerOptions): readonly ListenOptions[] {
+  return "length" in listen ? listen : [listen];
+}
+
 /** Everything that is wrong with the options. */
 function findOptionProblems(options: ManagementServerOptions): readonly OptionProblem[] {
   return [
-    ...findAddressProblems("listen", options.listen),
+    ...findListenerProblems(options),
+    ...findChoiceProblems("", options),
+    ...findClientProblems(options.clients),
     ...(options.admin === false ? [] : findAddressProblems("admin", options.admin)),
     ...findTlsProblems(options.tls),
     ...findLimitProblems(options.limits ?? {}),
@@ -217,13 +268,48 @@ function findAddressProblems(path: string, address: ListenAddress | undefined): 
   return problems;
 }
 
-function findTlsProblems(tls: TlsFiles | undefined): readonly OptionProblem[] {
+function findListenerProblems(options: ManagementServerOptions): readonly OptionProblem[] {
+  const listeners = listenersOf(options);
+  if (listeners.length === 0) return [{ path: "listen", message: "expected at least one address, got none" }];
+  const isOne = options.listen === undefined || !("length" in options.listen);
+  return listeners.flatMap((listener, index) => {
+    const path = isOne ? "listen" : `listen[${index}]`;
+    return [
+      ...findAddressProblems(path, listener),
+      ...findTlsProblems(listener.tls === false ? undefined : listener.tls, `${path}.`),
+      ...findChoiceProblems(`${path}.`, listener),
+    ];
+  });
+}
+
+function findClientProblems(clients: ManagementServerOptions["clients"] = []): readonly OptionProblem[] {
+  if (typeof clients === "function") return [];
+  return clients.flatMap((rule, index) => findChoiceProblems(`clients[${index}].`, rule));
+}
+
+function findChoiceProblems(prefix: string, { edition, dialect = {} }: Choice): readonly OptionProblem[] {
+  const unknown = Object.keys(dialect).filter((field) => !isSwitchField(field));
+  const problems = unknown.map((field) => ({
+    path: `${prefix}dialect.${field}`,
+    message: "expected the name of a switch",
+  }));
+  if (edition === undefined || editions.includes(edition)) return problems;
+  return [
+    { path: `${prefix}edition`, message: `expected one of ${editions.join(", ")}, got "${edition}"` },
+    ...problems,
+  ];
+}
+
+function findTlsProblems(tls: TlsFiles | undefined, prefix = ""): readonly OptionProblem[] {
   if (tls === undefined) return [];
   const problems: OptionProblem[] = [];
-  if (tls.cert === "") problems.push({ path: "tls.cert", message: "expected a file, got nothing" });
-  if (tls.key === "") problems.push({ path: "tls.key", message: "expected a file, got nothing" });
+  if (tls.cert === "") problems.push({ path: `${prefix}tls.cert`, message: "expected a file, got nothing" });
+  if (tls.key === "") problems.push({ path: `${prefix}tls.key`, message: "expected a file, got nothing" });
   if (tls.requireClientCertificate === true && tls.ca === undefined) {
-    problems.push({ path: "tls.ca", message: "expected a file to check client certificates against, got nothing" });
+    problems.push({
+      path: `${prefix}tls.ca`,
+      message: "expected a file to check client certificates against, got nothing",
+    });
   }
   return problems;
 }

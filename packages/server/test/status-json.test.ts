@@ -12,7 +12,8 @@ const proven: Peer = { ...elsewhere, isTls: true, names: ["ops.example"] };
 
 function statusOf(access: "loopback" | "certificate" | "everybody"): ClientStatus {
   const streams = ["one", "two"].map((id, stream): StreamState => {
-    const common = { variant: "delta", onlyType: undefined, layers: [], types: [] } as const;
+    const stated = { variant: "delta", onlyType: undefined, apiVersion: "v3", layers: [], types: [] } as const;
+    const common = { ...stated, dialect: undefined };
     return { ...common, stream, peer, node: { ...anonymousNode, id }, client: id };
   });
   const held: ResourceState = {

@@ -7,13 +7,8 @@ export type { Place, Problem, SourceProblemCode } from "./problem.ts";
 export type { Patience } from "./quiet.ts";
 export type { ValidationLevel } from "./read-resource.ts";
 export { readSettings } from "./read-settings.ts";
-export {
-  type GroupRule,
-  globMatches,
-  type MetadataMatch,
-  type NodeMatch,
-  type Patterns,
-} from "./settings/group-rule.ts";
+export type { ListenerSettings, ListenerTls } from "./settings/choice-reading.ts";
+export type { GroupRule } from "./settings/group-rule.ts";
 export {
   type Setting,
   type SettingKey,
@@ -24,3 +19,4 @@ export {
 } from "./settings/setting-table.ts";
 export { readSettingValue, type ValueResult, type ValueTrouble } from "./settings/setting-value.ts";
 export type { PlacedRule, SettingPlaces, SettingsContent } from "./settings/settings-file.ts";
+export { readServerSwitches } from "./settings/switch-value.ts";

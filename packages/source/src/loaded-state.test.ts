@@ -12,7 +12,8 @@ function resource(name: string, content = name, ttlMs?: number): Resource {
 }
 
 function state(layers: Readonly<Record<string, readonly Resource[]>>): LoadedState {
-  return { layers: new Map(Object.entries(layers)), settings: {}, placement: () => [], files: 1, resources: 1 };
+  const nothing = { settings: {}, clients: [], listeners: [], placement: () => [] };
+  return { layers: new Map(Object.entries(layers)), ...nothing, files: 1, resources: 1 };
 }
 
 const a = resource("a");

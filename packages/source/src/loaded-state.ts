@@ -1,5 +1,6 @@
-import type { Deletion, LayerChange, Placement, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
+import type { ClientRule, Deletion, LayerChange, Placement, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
 import type { Problem } from "./problem.ts";
+import type { ListenerSettings } from "./settings/choice-reading.ts";
 import type { Settings } from "./settings/setting-table.ts";
 
 /** What a directory holds when nothing is wrong with it. */
@@ -8,6 +9,10 @@ export interface LoadedState {
   readonly layers: ReadonlyMap<string, readonly Resource[]>;
   /** What `xdskit.yaml` says; empty if there is none. */
   readonly settings: Settings;
+  /** How single clients are spoken to; the same list as long as the file is the same. */
+  readonly clients: readonly ClientRule[];
+  /** Where clients connect besides `listen`. */
+  readonly listeners: readonly ListenerSettings[];
   /** The group rules of `xdskit.yaml`, for the layers that there are. */
   readonly placement: Placement;
   /** How many files of resources there are. */

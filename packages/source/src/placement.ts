@@ -1,6 +1,6 @@
-import type { Placement } from "@xdskit/protocol";
+import { nodeMatches, type Placement } from "@xdskit/protocol";
 import { baseLayer } from "./layout.ts";
-import { type GroupRule, ruleMatches } from "./settings/group-rule.ts";
+import type { GroupRule } from "./settings/group-rule.ts";
 
 /**
  * What each node sees, top-most first: the layer of its own, those of the groups it is in, in the order of the rules,
@@ -10,7 +10,7 @@ export function createPlacement(rules: readonly GroupRule[], layers: ReadonlySet
   const existing = rules.filter(({ name }) => layers.has(`group/${name}`));
   return (node) => {
     const own = `node/${node.id}`;
-    const groups = existing.filter((rule) => ruleMatches(rule, node)).map(({ name }) => `group/${name}`);
+    const groups = existing.filter((rule) => nodeMatches(rule.match, node)).map(({ name }) => `group/${name}`);
     return [...(node.id !== "" && layers.has(own) ? [own] : []), ...new Set(groups), baseLayer];
   };
 }

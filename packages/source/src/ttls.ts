@@ -47,7 +47,8 @@ export function checkTtls(files: readonly LayerFile[], api: EnvoyApi): readonly 
 function clientsWithout(type: TypeUrl, api: EnvoyApi): string | undefined {
   const traits = api.traits(type) ?? opaqueTraits(type);
   const isTold = (node: Node, stream: TtlStream): boolean =>
-    judgeTtl(dialectFor(node, "current", { ttlWithoutFeature: true }), node, traits, stream, "v3") === "told";
+    judgeTtl(dialectFor(node, { server: { dialect: { ttlWithoutFeature: true } } }), node, traits, stream, "v3") ===
+    "told";
   const streams: readonly TtlStream[] = ["delta", "sotw", "aggregated-sotw"];
   if (!streams.some((stream) => isTold(anonymousNode, stream))) return "every client: nothing could keep it alive";
   const without = streams.filter((stream) => !isTold(envoy, stream));

@@ -141,8 +141,22 @@ test("settings are read by themselves, before anything is known about resources"
   expect(settings).toEqual({ listen: ":1", "log.level": "debug" });
   expect(places).toEqual({ listen: { line: 2, column: 9 }, "log.level": { line: 3, column: 12 } });
   write(directory, "xdskit.yaml", "");
-  expect(await readSettings(directory)).toEqual({ settings: {}, places: {}, groups: [], problems: [] });
-  expect(await readSettings(`${directory}/nowhere`)).toEqual({ settings: {}, places: {}, groups: [], problems: [] });
+  expect(await readSettings(directory)).toEqual({
+    settings: {},
+    places: {},
+    groups: [],
+    clients: [],
+    listeners: [],
+    problems: [],
+  });
+  expect(await readSettings(`${directory}/nowhere`)).toEqual({
+    settings: {},
+    places: {},
+    groups: [],
+    clients: [],
+    listeners: [],
+    problems: [],
+  });
 });
 
 describe("what has an error in its file", () => {
@@ -205,5 +219,5 @@ test("of unknown settings, the hint lists those of the same group", async () => 
     "there are log.level, log.format",
     "there are tls.cert, tls.key, tls.ca, tls.require-client-certificate",
   ]);
-  expect(hints[2]).toMatch(/^there are listen, .*, groups$/);
+  expect(hints[2]).toMatch(/^there are listen, .*, groups, listeners, clients$/);
 });

@@ -73,7 +73,7 @@ interface Prepared {
   readonly path: string;
   readonly shown: string;
   readonly values: SettingValues;
-  readonly settings: Awaited<ReturnType<typeof readSettings>>["settings"];
+  readonly file: Awaited<ReturnType<typeof readSettings>>;
 }
 
 async function prepare(directory: string, flags: ExportFlags, { io }: CommandContext): Promise<Prepared> {
@@ -81,7 +81,7 @@ async function prepare(directory: string, flags: ExportFlags, { io }: CommandCon
   const file = await readSettings(path);
   const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory: path });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  return { path, shown: shownPath(path, io.cwd), values, settings: file.settings };
+  return { path, shown: shownPath(path, io.cwd), values, file };
 }
 
 async function exportOnce(
@@ -130,7 +130,7 @@ async function exportAndFollow(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
-  const { path, shown, values, settings } = await prepare(directory, flags, context);
+  const { path, shown, values, file } = await prepare(directory, flags, context);
   const api = await loadApi(values.list("descriptors"));
   const output = fileOutputOf(resolve(io.cwd, out), flags);
   const writing = createFileExport({ api, files: output, dialect: dialectOf(values) });
@@ -152,12 +152,14 @@ async function exportAndFollow(
       commit: writing.commit.bind(writing),
       place: writing.place.bind(writing),
       reportSource: () => undefined,
+      // There is one client, and it is known.
+      setClients: () => undefined,
       get revision() {
         return writing.revision;
       },
     };
     const source = sourceOf(path, values, api);
-    const service = new Service({ server, source, log, context, settings, directory: shown, isText, onServing });
+    const service = new Service({ server, source, log, context, file, directory: shown, isText, onServing });
     await Promise.race([service.load(), aborted(io.interrupted)]);
     await service.follow(io.interrupted);
   } finally {

@@ -9,6 +9,7 @@ import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
 import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { describeDialects } from "./describe-dialect.ts";
 import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
@@ -95,6 +96,7 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
     ["agent", userAgent],
     ["layers", layers.join(", ")],
     ["streams", streams.map((one) => `#${one.stream} (${spokenOn(one)}, ${one.peer})`).join(", ")],
+    ...describeDialects(streams).map((line, index) => [index === 0 ? "edition" : "", line] as const),
     ["connected", connectedAt ?? ""],
   ];
   const lines = facts

@@ -55,12 +55,12 @@ async function serve(
   const { io } = context;
   const path = resolve(io.cwd, directory);
   const file = await readSettings(path);
-  const { settings, problems } = file;
+  const { problems } = file;
   if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, shownPath(path, io.cwd), context);
   const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory: path });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  const options = serverOptionsOf(values);
-  await requireReadableFiles(values);
+  const options = serverOptionsOf(values, file.listeners, path);
+  await requireReadableFiles(values, file.listeners, path);
   const api = await loadApi(values.list("descriptors"));
   const log = createServeLog(values, context);
   const stateDir = stateDirOf(values, io.env, path);
@@ -69,9 +69,10 @@ async function serve(
   const started = await start(server);
   const shown = shownPath(path, io.cwd);
   const isText = logFormatOf(values, context) === "text";
-  const { address, adminAddress } = started;
+  const { address, addresses, adminAddress } = started;
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
-  log.write("serving", { address: formatAddress(address), admin: adminListen, directory: shown });
+  const more = addresses.length === 1 ? undefined : addresses.slice(1).map(formatAddress).join(",");
+  log.write("serving", { address: formatAddress(address), more_addresses: more, admin: adminListen, directory: shown });
   const onServing = (): void => {
     // Who reads a pipe wants lines of JSON and nothing else; `npm start` is for people, whatever it writes to.
     if (io.interrupted.aborted || !(isText || io.env["npm_lifecycle_event"] !== undefined)) return;
@@ -82,7 +83,7 @@ async function serve(
       values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
     io.stdout.write(suggestCommands({ listen, admin, env: io.env, certificate, needsClientCertificate }));
   };
-  const service = new Service({ server, source, log, context, settings, directory: shown, isText, onServing });
+  const service = new Service({ server, source, log, context, file, directory: shown, isText, onServing });
   try {
     // A long load does not keep anybody from leaving.
     await Promise.race([service.load(), aborted(io.interrupted)]);
@@ -96,9 +97,9 @@ async function serve(
   return exitCode.ok;
 }
 
-/** Groups say who sees what, not how to listen: a mistake in them is one of the directory, and can be mended later. */
+/** Groups and rules for clients are of the directory, not of how to listen: a mistake in them can be mended later. */
 function leavesSettingsUnknown({ severity, path = "" }: Problem): boolean {
-  return severity === "error" && !/^groups\b/.test(path);
+  return severity === "error" && !/^(?:groups|clients)\b/.test(path);
 }
 
 /** Without its settings a server would listen with the defaults: without TLS, for one, which nobody asked for. */

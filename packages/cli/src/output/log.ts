@@ -20,8 +20,8 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
   serving: {
     level: "info",
     message: "listening",
-    fields: ["address", "admin", "directory"],
-    means: "clients connect at address; whether they are served, says server-ready",
+    fields: ["address", "more_addresses", "admin", "directory"],
+    means: "clients connect at address, and at each of more_addresses; whether they are served, says server-ready",
   },
   loaded: {
     level: "info",

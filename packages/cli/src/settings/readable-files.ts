@@ -1,5 +1,6 @@
 import { access, constants } from "node:fs/promises";
-import type { SettingKey } from "@xdskit/source";
+import { resolve } from "node:path";
+import { type ListenerSettings, type SettingKey, settingsFile } from "@xdskit/source";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { SettingValues } from "./resolve-settings.ts";
 
@@ -7,12 +8,25 @@ import type { SettingValues } from "./resolve-settings.ts";
 const FILES: readonly SettingKey[] = ["descriptors", "tls.cert", "tls.key", "tls.ca"];
 
 /** Throws a `CommandError` that tells every file which cannot be read, with the setting that names it. */
-export async function requireReadableFiles(values: SettingValues): Promise<void> {
-  const named = FILES.flatMap((key) => filesOf(values, key).map((file) => ({ key, file })));
-  const troubles = await Promise.all(named.map(async ({ key, file }) => ({ key, why: await whyUnreadable(file) })));
-  const lines = troubles
-    .filter(({ why }) => why !== undefined)
-    .map(({ key, why }) => `${values.originOf(key) ?? key}: ${why}`);
+export async function requireReadableFiles(
+  values: SettingValues,
+  listeners: readonly ListenerSettings[],
+  directory: string,
+): Promise<void> {
+  const ofServer = FILES.flatMap((key) => {
+    return filesOf(values, key).map((file) => ({ from: values.originOf(key) ?? key, file }));
+  });
+  const ofListeners = listeners.flatMap(({ tls, line, column }) => {
+    const { cert, key, ca } = typeof tls === "object" ? tls : {};
+    const files = [cert, key, ca].filter((file) => file !== undefined);
+    return files.map((file) => ({
+      from: `${settingsFile}:${line}:${column}: listeners`,
+      file: resolve(directory, file),
+    }));
+  });
+  const named = [...ofServer, ...ofListeners];
+  const troubles = await Promise.all(named.map(async ({ from, file }) => ({ from, why: await whyUnreadable(file) })));
+  const lines = troubles.filter(({ why }) => why !== undefined).map(({ from, why }) => `${from}: ${why}`);
   if (lines.length > 0) throw new CommandError(exitCode.problems, lines.join("\n"));
 }
 

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from "node:path";
 import {
+  readServerSwitches,
   readSettingValue,
   type Setting,
   type SettingKey,
@@ -38,6 +39,10 @@ export function resolveSettings(sources: SettingSources): ResolvedSettings {
   const values = new Map<SettingKey, Given>();
   const troubles: SettingTrouble[] = [];
   for (const setting of settingTable) {
+    if (setting.kind === "switches") {
+      values.set(setting.key, everySwitch(setting, sources, troubles));
+      continue;
+    }
     const found = firstGiven(setting, sources);
     if (typeof found === "string") troubles.push(found);
     else if (found !== undefined) values.set(setting.key, found);
@@ -49,6 +54,22 @@ export function resolveSettings(sources: SettingSources): ResolvedSettings {
 interface Given {
   readonly value: SettingValue;
   readonly origin: string | undefined;
+}
+
+/** Each switch is a setting of its own: of those that several sources set, the foremost counts, which here comes last. */
+function everySwitch({ key }: Setting, { flags, env, file }: SettingSources, troubles: SettingTrouble[]): Given {
+  const flag = flags[camelcase(flagNameOf(key))];
+  const given: readonly (readonly [origin: string, texts: unknown])[] = [
+    [settingsFile, file.settings[key]],
+    [variableOf(key), env[variableOf(key)]?.split(",").filter((text) => text !== "")],
+    [`--${flagNameOf(key)}`, flag],
+  ];
+  const value = given.flatMap(([origin, texts]) => {
+    const known = Array.isArray(texts) ? texts.map(String) : [];
+    troubles.push(...readServerSwitches(known).troubles.map((trouble) => `${origin}: ${trouble}`));
+    return known;
+  });
+  return { value, origin: undefined };
 }
 
 function firstGiven(

@@ -1,17 +1,25 @@
+import { resolve } from "node:path";
 import type { ResponseFormat } from "@xdskit/envoy-api";
-import type { Edition } from "@xdskit/protocol";
+import { type Edition, editions } from "@xdskit/protocol";
 import type {
   AdminAddress,
   ClientStatusAccess,
   FileOutput,
   Limits,
   ListenAddress,
+  ListenOptions,
   LoadReportOptions,
   ManagementServerOptions,
   TlsFiles,
   V2Mode,
 } from "@xdskit/server";
-import type { SettingKey } from "@xdskit/source";
+import {
+  type ListenerSettings,
+  type ListenerTls,
+  readServerSwitches,
+  type SettingKey,
+  settingsFile,
+} from "@xdskit/source";
 import { CommandError, exitCode } from "../exit-code.ts";
 import { type Address, parseAddress } from "./address.ts";
 import type { SettingValues } from "./resolve-settings.ts";
@@ -36,24 +44,23 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
 };
 
 /** What a server is made from, as the settings say. Throws a `CommandError` when they do not go together. */
-export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOptions, "api"> {
+export function serverOptionsOf(
+  values: SettingValues,
+  listeners: readonly ListenerSettings[],
+  directory: string,
+): Omit<ManagementServerOptions, "api"> {
   const tls = tlsOf(values);
   const edition = editionOf(values);
   const clientStatus = clientStatusOf(values);
   const v2 = v2ModeOf(values);
   return {
-    listen: listenAddressOf(values, "listen"),
+    listen: [listenAddressOf(values, "listen"), ...listeners.map((listener) => listenerOf(listener, directory))],
     admin: adminOf(values),
     insecure: values.flag("insecure") ?? false,
-    requireNode: values.flag("require-node") ?? false,
+    ...requireNodeOf(values),
     controlPlane: values.text("control-plane") ?? "xdskit",
     limits: limitsOf(values),
-    dialect: {
-      makeBeforeBreak: values.flag("make-before-break") ?? true,
-      orderLimitMs: values.number("order-limit") ?? 30_000,
-      maxResponseBytes: values.number("limits.max-response-bytes") ?? 3.5 * 1024 * 1024,
-      ttlWithoutFeature: values.flag("ttl-without-feature") ?? false,
-    },
+    dialect: dialectOf(values),
     ...(v2 !== undefined && { v2 }),
     loadReports: loadReportsOf(values),
     files: filesOf(values),
@@ -85,6 +92,59 @@ function responseFormatOf(text: string | undefined): ResponseFormat {
   return responseFormats.find((format) => format === text) ?? "yaml";
 }
 
+/** Switches that were set; where nobody said anything the edition does. */
+function dialectOf(values: SettingValues): NonNullable<ManagementServerOptions["dialect"]> {
+  const isSet = (key: SettingKey): boolean => values.originOf(key) !== undefined;
+  const { makeBeforeBreak, ...overrides } = readServerSwitches(values.list("switches")).overrides;
+  const order = isSet("make-before-break") ? { otherwise: values.flag("make-before-break") ?? true } : {};
+  const kinds = typeof makeBeforeBreak === "object" ? makeBeforeBreak : {};
+  const takesPart = { ...order, ...kinds };
+  const orderLimitMs = isSet("order-limit") ? values.number("order-limit") : undefined;
+  const maxResponseBytes = isSet("limits.max-response-bytes") ? values.number("limits.max-response-bytes") : undefined;
+  const ttlWithoutFeature = isSet("ttl-without-feature") ? values.flag("ttl-without-feature") : undefined;
+  return {
+    ...overrides,
+    ...(Object.keys(takesPart).length > 0 && { makeBeforeBreak: takesPart }),
+    ...(orderLimitMs !== undefined && { orderLimitMs }),
+    ...(maxResponseBytes !== undefined && { maxResponseBytes }),
+    ...(ttlWithoutFeature !== undefined && { ttlWithoutFeature }),
+  };
+}
+
+function requireNodeOf(values: SettingValues): Pick<ManagementServerOptions, "requireNode"> {
+  const requireNode = values.flag("require-node");
+  return requireNode === undefined ? {} : { requireNode };
+}
+
+function listenerOf(
+  { address, tls, edition, dialect, line, column }: ListenerSettings,
+  directory: string,
+): ListenOptions {
+  const found = parseAddress(address);
+  if (found === undefined)
+    throw new CommandError(
+      exitCode.usage,
+      `${settingsFile}:${line}:${column}: listeners: expected host:port, got "${address}"`,
+    );
+  return {
+    ...found,
+    ...(edition !== undefined && { edition }),
+    ...(dialect !== undefined && { dialect }),
+    ...(tls === "off" && { tls: false }),
+    ...(typeof tls === "object" && { tls: tlsFilesOf(tls, directory) }),
+  };
+}
+
+/** Paths of the file start at the file. */
+function tlsFilesOf({ cert, key, ca, requireClientCertificate }: ListenerTls, directory: string): TlsFiles {
+  return {
+    cert: resolve(directory, cert),
+    key: resolve(directory, key),
+    ...(ca !== undefined && { ca: resolve(directory, ca) }),
+    ...(requireClientCertificate !== undefined && { requireClientCertificate }),
+  };
+}
+
 function adminOf(values: SettingValues): AdminAddress | false {
   if (values.text("admin") === "off") return false;
   return { ...listenAddressOf(values, "admin"), names: values.list("admin-names") };
@@ -99,7 +159,7 @@ function listenAddressOf(values: SettingValues, key: "listen" | "admin"): Listen
 }
 
 function editionOf(values: SettingValues): Edition | undefined {
-  const editions: readonly Edition[] = ["2018", "2020", "2021", "current"];
+  if (values.originOf("edition") === undefined) return undefined;
   return editions.find((edition) => edition === values.text("edition"));
 }
 

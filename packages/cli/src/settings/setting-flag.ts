@@ -1,14 +1,21 @@
 import { type Setting, type SettingKey, settingTable } from "@xdskit/source";
 import { type Command, Option } from "commander";
 
-/** `limits.max-streams` is the flag `--max-streams` and the variable XDS_MAX_STREAMS; other dots become hyphens. */
+/**
+ * `limits.max-streams` is the flag `--max-streams` and the variable XDS_MAX_STREAMS; other dots become hyphens. A flag that is
+ * given once for each switch is `--switch`.
+ */
 export function flagNameOf(key: SettingKey): string {
+  return key === "switches" ? "switch" : plainNameOf(key);
+}
+
+function plainNameOf(key: SettingKey): string {
   return key.replace(/^limits\./, "").replaceAll(".", "-");
 }
 
 /** The environment variable of a setting. */
 export function variableOf(key: SettingKey): string {
-  return `XDS_${flagNameOf(key).replaceAll("-", "_").toUpperCase()}`;
+  return `XDS_${plainNameOf(key).replaceAll("-", "_").toUpperCase()}`;
 }
 
 /** What stands behind the flag in help. */
@@ -24,6 +31,7 @@ const VALUES: Readonly<Record<Exclude<Setting["kind"], "boolean">, string>> = {
   word: "<word>",
   text: "<text>",
   texts: "<text>",
+  switches: "<name=value>",
 };
 
 /** Adds the flags of settings to a command: all of them, or those named. */
@@ -51,7 +59,7 @@ function optionsOf(setting: Setting): readonly Option[] {
 }
 
 function isList({ kind }: Setting): boolean {
-  return kind === "paths" || kind === "texts";
+  return kind === "paths" || kind === "texts" || kind === "switches";
 }
 
 function sentence({ doc, default: byDefault, kind }: Setting): string {

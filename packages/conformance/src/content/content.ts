@@ -147,7 +147,7 @@ const encoders: Readonly<Record<TypeOfV3, Encoder>> = {
   trds: (name, label, { cluster }) =>
     encodeFields([1, name], [2, encodeFields([1, encodeFields([1, label])], [2, encodeFields([1, cluster ?? "c"])])]),
   srds: (name, label) => encodeFields([1, name], [2, label]),
-  vhds: (name, label) => virtualHost(label, undefined, name),
+  vhds: (name, label, { cluster }) => virtualHost(label, cluster, name),
   sds: (name, label) => encodeFields([1, name], [5, encodeFields([1, encodeFields([3, label])])]),
   rtds: (name, label) => encodeFields([1, name], [2, structOf("label", label)]),
   ecds: (name, label) => encodeFields([1, name], [2, anyOf("google.protobuf.StringValue", encodeFields([1, label]))]),

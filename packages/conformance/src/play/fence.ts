@@ -1,5 +1,5 @@
 import { encodeDeltaRequest } from "@xdskit/envoy-api";
-import { anonymousNode, type Node } from "@xdskit/protocol";
+import { anonymousNode, type NamedChoice, type Node } from "@xdskit/protocol";
 import { pathOf, urlOf } from "../content/catalog.ts";
 import type { WirePeer } from "../peer/connect-peer.ts";
 import type { PeerStream } from "../peer/peer-stream.ts";
@@ -7,6 +7,9 @@ import { within } from "./within.ts";
 
 /** The node of the fence; no case uses it. */
 export const fenceNode: Node = { ...anonymousNode, id: "fence", cluster: "conformance" };
+
+/** Whatever a case switches, the fence is answered. */
+export const fenceChoice: NamedChoice = { name: "fence", edition: "current", dialect: { deltaMissing: "removed" } };
 
 const ROUNDS = 2;
 

@@ -181,8 +181,7 @@ class InMemoryDriver implements Driver {
       traits: traitsOf,
       placement: placementOf(this.#placement),
       ...(setup.edition === undefined ? {} : { edition: setup.edition }),
-      ...(setup.dialect === undefined ? {} : { dialect: setup.dialect }),
-      ...(setup.requireNode === undefined ? {} : { requireNode: setup.requireNode }),
+      dialect: { ...setup.dialect, requireNode: setup.requireNode ?? false },
     });
   }
 

@@ -218,8 +218,7 @@ class WireDriver implements Driver {
 
   #fenceOn(connection: Connection): Fence | undefined {
     const { hasFence, deadlineMs } = this.#target.pace;
-    const missing = this.#scene.case.setup?.dialect?.deltaMissing?.otherwise ?? "removed";
-    if (!hasFence || missing === "none") return undefined;
+    if (!hasFence) return undefined;
     connection.fence ??= new Fence(connection.peer, deadlineMs);
     return connection.fence;
   }

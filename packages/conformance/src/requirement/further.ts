@@ -1,7 +1,9 @@
-/** Something else that cases prove: a diagram, an open point, a trap. */
+/** Something else that cases prove: a diagram, an open point, a trap, a row on which editions disagree. */
 export interface Point {
   readonly id: string;
   readonly says: string;
+  /** Why there is nothing for a server to prove. */
+  readonly elsewhere?: string;
 }
 
 /** The sequence diagrams of the protocol page. */

@@ -89,4 +89,18 @@ export const onDemandRequirements: readonly Requirement[] = [
     scope: "everywhere",
     says: "Members of a glob collection stand directly in its directory and have exactly its parameters.",
   },
+  {
+    id: "S-XTP-13",
+    level: "must",
+    scope: "gRPC",
+    says: "A star inside a name that is no xdstp name stands for nothing, but for the name that is a star.",
+    amended: "`prefixGlob` lets `foo/*` stand for every name that begins with `foo/`.",
+  },
+  {
+    id: "S-MSC-08",
+    level: "may",
+    scope: "gRPC",
+    says: "An empty first request can mean nothing, for each type by itself.",
+    amended: "`wildcardTypes` says so, and for clients that are known to mean nothing by it their row does.",
+  },
 ];

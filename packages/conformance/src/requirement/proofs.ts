@@ -53,6 +53,8 @@ export const proofs: readonly Proof[] = [
   { id: "B-TYP-01", test: checks, name: "B-TYP-01 every type that cases speak of is in Envoy's API under that name" },
   { id: "S-GRP-01", test: checks, name: "S-GRP-01 every streaming method answers on its path" },
   { id: "S-GRP-02", test: checks, name: "S-GRP-02 scoped routes are served under the spelling of the documents too" },
+  { id: "E25", test: checks, name: "B-TYP-01 every type that cases speak of is in Envoy's API under that name" },
+  { id: "E26", test: checks, name: "S-GRP-02 scoped routes are served under the spelling of the documents too" },
   { id: "B-TTL-18", test: dialect, name: "B-TTL-18 the ttl of a resource of v2 is left off for everybody" },
   { id: "B-TTL-19", test: problems, name: "B-TTL-19 a ttl that is none" },
   {

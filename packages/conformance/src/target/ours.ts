@@ -2,7 +2,7 @@ import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import { createManagementServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
 import type { Setup } from "../case.ts";
 import type { BookingObservation } from "../play/driver.ts";
-import { fenceNode } from "../play/fence.ts";
+import { fenceChoice, fenceNode } from "../play/fence.ts";
 import { placementOf, transactionOf } from "../play/transaction.ts";
 import type { RunningServer, Target } from "./target.ts";
 
@@ -23,6 +23,7 @@ async function start(api: EnvoyApi, setup: Setup): Promise<RunningServer> {
     api,
     placement: placementOf(setup.placement ?? {}),
     requireNode: setup.requireNode ?? false,
+    clients: (node) => (node.id === fenceNode.id ? fenceChoice : undefined),
     ...(setup.edition === undefined ? {} : { edition: setup.edition }),
     ...(setup.dialect === undefined ? {} : { dialect: setup.dialect }),
     ...(setup.v2 === undefined ? {} : { v2: setup.v2 }),

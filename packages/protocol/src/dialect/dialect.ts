@@ -8,6 +8,12 @@ export function forKind<T>(values: PerKind<T>, kind: TypeKind): T {
   return values[kind] ?? values.otherwise;
 }
 
+/** Whether naming nothing at first means everything of a kind. */
+export function isWildcardType({ wildcardTypes }: Dialect, kind: TypeKind, variant: "sotw" | "delta"): boolean {
+  const is = forKind(wildcardTypes, kind);
+  return is === "delta" ? variant === "delta" : is;
+}
+
 /** Streams on which clients differ in what an expired resource does to them. */
 export type TtlStream = "delta" | "sotw" | "aggregated-sotw";
 
@@ -16,13 +22,16 @@ export type TtlRule = "if-announced" | "always" | "never";
 
 /**
  * Every point where editions of the protocol or real clients differ (requirements 4). A machine reads a field at the one
- * branch concerned; nothing else in this package knows a client's name or an edition's year.
+ * branch concerned; nothing else in this package knows a client's name or an edition's year. What each edition wants is in
+ * the table of switches.
  */
 export interface Dialect {
-  /** An empty first request means everything (S-SUB-08, S-SUB-09, S-MSC-08). */
-  readonly legacyWildcard: PerKind<boolean>;
+  /** An empty first request means everything; `delta`: only in delta (S-SUB-08, S-SUB-09, S-MSC-08). */
+  readonly wildcardTypes: PerKind<boolean | "delta">;
   /** A type whose first request was empty stays a wildcard for the stream's life (S-SUB-14). */
   readonly wildcardSticky: boolean;
+  /** `foo/*` in a list of names stands for every name that begins with `foo/` (S-XTP-13). */
+  readonly prefixGlob: boolean;
   /** State of the World: names only hint at what is wanted; the node's whole view is sent (S-SUB-03). */
   readonly ignoreHints: boolean;
   /** How delta says that a name does not exist (S-NEX-06, S-NEX-07). */
@@ -46,16 +55,23 @@ export interface Dialect {
   readonly nackByVersion: boolean;
   /** What becomes of names in a request with a stale nonce (S-NON-07). */
   readonly staleNonce: "ignore" | "honour-names";
+  /** The version in the first request of a type on a stream says what the client holds (B-VER-04). */
+  readonly resumeVersion: boolean;
   /** State of the World: a new stream that brings the current version is not sent a sole wildcard again (S-REC-05). */
   readonly resumeSkip: PerKind<boolean>;
   /** After an added or changed Cluster its ClusterLoadAssignment is sent again (S-WRM-08). */
   readonly resendEdsOnClusterChange: boolean;
   /** What a request for a type that the server has no description of does to an aggregated stream (S-TYP-07). */
   readonly unknownType: "ignore" | "reject";
+  /** A stream whose first request has no node is refused (S-NOD-06). */
+  readonly requireNode: boolean;
   /** A node in a later request that differs from the first (S-NOD-04). */
   readonly nodeChange: "ignore" | "reject";
-  /** Clusters that are gone are removed last, and what uses new ones is sent after them (S-ORD-05, S-ORD-06). */
-  readonly makeBeforeBreak: boolean;
+  /**
+   * Clusters that are gone are removed last, and what uses new ones is sent after them (S-ORD-05, S-ORD-06). Kinds that take
+   * part; none does where Clusters do not.
+   */
+  readonly makeBeforeBreak: PerKind<boolean>;
   /** How long a step of that order waits for a client that says nothing, in milliseconds. */
   readonly orderLimitMs: number;
   /** How long a client that came back is given to ask for what it uses, before Clusters that are gone are removed, in milliseconds. */
@@ -66,8 +82,12 @@ export interface Dialect {
   readonly ackLimitMs: number;
   /** The same, for clients that withhold the ACK of Clusters on an aggregated stream until nothing warms (client-behaviours A16). */
   readonly withheldAckLimitMs: PerKind<number | undefined>;
-  /** Who is told of ttls, by the kind of stream (S-TTL-01, S-TTL-02, B-TTL-17, client-behaviours E1, E6). */
-  readonly ttl: Readonly<Record<TtlStream, PerKind<TtlRule>>>;
+  /** Who is told of ttls in delta (S-TTL-01, B-TTL-17, client-behaviours E1). */
+  readonly ttlDelta: PerKind<TtlRule>;
+  /** The same on State of the World streams of one type: a ttl needs a wrapper there (S-TTL-02). */
+  readonly ttlSotw: PerKind<TtlRule>;
+  /** The same on aggregated State of the World streams (client-behaviours E6). */
+  readonly ttlAggregatedSotw: PerKind<TtlRule>;
   /** `if-announced` is taken for `always` (S-TTL-01). */
   readonly ttlWithoutFeature: boolean;
   /** A NACK of a newer answer on an aggregated stream may be that of an older, unsettled one (client-behaviours A16). */
@@ -83,5 +103,8 @@ export interface Dialect {
 /** Switches without which a method is not served. */
 export type MethodSwitch = "incremental2018" | "docAliases";
 
-/** What an operator switched; everything else is as the client's row or the edition has it. */
-export type DialectOverrides = Partial<Dialect>;
+/** A value for every kind of resource, or values for some kinds, where the others stay as they are. */
+export type Override<T> = T extends { readonly otherwise: infer V } ? V | Partial<T> : T;
+
+/** What was switched; everything else is as the client's row or the edition has it. */
+export type DialectOverrides = { readonly [F in keyof Dialect]?: Override<Dialect[F]> };

@@ -1,116 +1,50 @@
 import type { Node } from "../node/node.ts";
+import type { Choices } from "./choice.ts";
 import type { Dialect, DialectOverrides } from "./dialect.ts";
+import { type KnownClient, knownClientOf, knownClients } from "./known-clients.ts";
+import { type Edition, editions, inEdition, isPerKind, isSwitchField, switchFields } from "./switches.ts";
 
-/** The editions of the protocol page by their age (requirements 4.1). */
-export type Edition = "2018" | "2020" | "2021" | "current";
+/** What each edition comes to for each known client, and for all others; streams share them. */
+const presets: ReadonlyMap<Edition, ReadonlyMap<KnownClient | undefined, Dialect>> = new Map(
+  editions.map((edition) => {
+    const preset = presetOf(edition);
+    return [
+      edition,
+      new Map([
+        [undefined, preset],
+        ...knownClients.map((client) => [client, override(preset, client.overrides)] as const),
+      ]),
+    ];
+  }),
+);
 
-const current: Dialect = {
-  legacyWildcard: { otherwise: true },
-  wildcardSticky: false,
-  ignoreHints: false,
-  deltaMissing: { otherwise: "removed" },
-  resourceErrors: "failed",
-  errorsEndWaiting: true,
-  deltaRemovals: { otherwise: "at-once" },
-  deltaOnePerResponse: false,
-  // Clients made of gRPC's libraries take 4 MiB (client-behaviours F1).
-  maxResponseBytes: 3.5 * 1024 * 1024,
-  maySplit: { otherwise: true },
-  nackByVersion: false,
-  staleNonce: "ignore",
-  resumeSkip: { otherwise: false },
-  resendEdsOnClusterChange: true,
-  unknownType: "ignore",
-  nodeChange: "ignore",
-  makeBeforeBreak: true,
-  orderLimitMs: 30_000,
-  resumeGraceMs: 1_000,
-  separateResumeGraceMs: 30_000,
-  ackLimitMs: 30_000,
-  withheldAckLimitMs: { otherwise: undefined },
-  // A VirtualHost without a body says that there is none, so nothing could keep one alive (B-TTL-17).
-  ttl: {
-    delta: { otherwise: "if-announced", vhds: "never" },
-    sotw: { otherwise: "if-announced", vhds: "never" },
-    "aggregated-sotw": { otherwise: "if-announced", vhds: "never" },
-  },
-  ttlWithoutFeature: false,
-  nackMayBeOfOlder: { otherwise: false },
-  incremental2018: false,
-  docAliases: true,
-  lrsIgnoresFirstCluster: false,
-};
-
-const editions: Readonly<Record<Edition, DialectOverrides>> = {
-  "2018": {
-    legacyWildcard: { otherwise: false, lds: true, cds: true },
-    wildcardSticky: true,
-    ignoreHints: true,
-    deltaMissing: { otherwise: "none" },
-    resourceErrors: "off",
-    nackByVersion: true,
-    incremental2018: true,
-  },
-  "2020": {
-    legacyWildcard: { otherwise: false, lds: true, cds: true },
-    wildcardSticky: true,
-    deltaMissing: { otherwise: "empty-resource" },
-    resourceErrors: "off",
-    nackByVersion: true,
-  },
-  "2021": {
-    legacyWildcard: { otherwise: false, lds: true, cds: true, srds: true },
-    wildcardSticky: true,
-    deltaMissing: { otherwise: "empty-resource" },
-    resourceErrors: "off",
-  },
-  current: {},
-};
-
-/** A real client that is known by what it calls itself. */
-interface KnownClient {
-  readonly isNamed: (userAgentName: string) => boolean;
-  readonly overrides: DialectOverrides;
+/**
+ * The dialect of a stream. A switch that was set for its clients goes before one of its listener, that before one of the
+ * server, and all of them before the row of the client, if it is known; everything else is as the edition has it, which is
+ * the one chosen for its clients, else for its listener, else for the server, else the newest.
+ */
+export function dialectFor(node: Node, { server, listener, clients }: Choices = {}): Dialect {
+  const edition = clients?.edition ?? listener?.edition ?? server?.edition ?? "current";
+  const preset = presets.get(edition)?.get(knownClientOf(node)) ?? presetOf(edition);
+  return [server, listener, clients].reduce((dialect, choice) => override(dialect, choice?.dialect), preset);
 }
 
-const knownClients: readonly KnownClient[] = [
-  {
-    // Envoy 1.39 (client-behaviours 0.1): a listener waits for ever on `removed_resources` of its route (C3), a removed
-    // ECDS filter fails live traffic (C3), an unknown virtual host is a body-less Resource (H3), and CDS answers on ADS
-    // are settled only when nothing warms, sometimes on the wrong nonce (A16). It takes a response of any size, and the first
-    // one of a type for all there is, so only what it waits for name by name may be split (D9). It reads no `resource_errors` (B1, D7).
-    // It announces nothing and knows ttls (E1); one that expires crashes it on State of the World ADS, but for three kinds,
-    // and one of an ECDS filter fails traffic (E6).
-    isNamed: (name) => name === "envoy",
-    overrides: {
-      legacyWildcard: { otherwise: false, lds: true, cds: true, srds: true, vhds: true },
-      deltaMissing: { otherwise: "removed", rds: "none", ecds: "none", vhds: "empty-resource" },
-      deltaRemovals: { otherwise: "at-once", ecds: "when-unreferenced" },
-      errorsEndWaiting: false,
-      maySplit: { otherwise: false, eds: true, leds: true, rds: true, sds: true },
-      withheldAckLimitMs: { otherwise: undefined, cds: 1_000 },
-      nackMayBeOfOlder: { otherwise: false, cds: true },
-      ttl: {
-        delta: { otherwise: "always", vhds: "never", ecds: "never" },
-        sotw: { otherwise: "always", vhds: "never", ecds: "never" },
-        "aggregated-sotw": { otherwise: "never", cds: "always", lds: "always", rtds: "always" },
-      },
-    },
-  },
-  {
-    // What `indexOf(name) > 0` makes of the first name (client-behaviours H8).
-    isNamed: (name) => name === "gRPC Node Pure JS",
-    overrides: { legacyWildcard: { otherwise: false }, lrsIgnoresFirstCluster: true },
-  },
-  {
-    // gRPC clients never mean everything by naming nothing (client-behaviours 0.1, A10).
-    isNamed: (name) => name.startsWith("gRPC"),
-    overrides: { legacyWildcard: { otherwise: false } },
-  },
-];
+function presetOf(edition: Edition): Dialect {
+  // A field of `Dialect` without a row of its own does not compile, so the rows make up a dialect.
+  return Object.fromEntries(switchFields.map((field) => [field, inEdition(field, edition)])) as unknown as Dialect;
+}
 
-/** The dialect of a stream: what the operator switched, over the client's row, over the edition. */
-export function dialectFor(node: Node, edition: Edition = "current", overrides: DialectOverrides = {}): Dialect {
-  const client = knownClients.find((known) => known.isNamed(node.userAgentName));
-  return { ...current, ...editions[edition], ...client?.overrides, ...overrides };
+function override(dialect: Dialect, overrides: DialectOverrides | undefined): Dialect {
+  const changed = Object.entries(overrides ?? {}).flatMap(([field, value]) =>
+    value === undefined || !isSwitchField(field)
+      ? []
+      : [[field, isPerKind(field) ? spread(dialect[field], value) : value]],
+  );
+  return changed.length === 0 ? dialect : { ...dialect, ...Object.fromEntries(changed) };
+}
+
+/** A value for all replaces that of every kind; values for some kinds leave the others alone. */
+function spread(before: unknown, value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return { otherwise: value };
+  return "otherwise" in value || typeof before !== "object" ? value : { ...before, ...value };
 }

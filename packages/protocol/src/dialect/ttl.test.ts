@@ -21,7 +21,7 @@ function judged(
 ): string {
   const node = { ...anonymousNode, ...client };
   return judgeTtl(
-    dialectFor(node, "current", overrides),
+    dialectFor(node, { server: { dialect: overrides } }),
     node,
     { type: formatTypeUrl(message), kind },
     stream,

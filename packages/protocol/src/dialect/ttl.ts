@@ -2,7 +2,7 @@ import type { Node } from "../node/node.ts";
 import type { ApiVersion } from "../resource/api-version.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import { isOfV2 } from "../resource/type-url.ts";
-import { type Dialect, forKind, type TtlStream } from "./dialect.ts";
+import { type Dialect, forKind, type PerKind, type TtlRule, type TtlStream } from "./dialect.ts";
 
 /** The client knows ttls. */
 const KNOWS_TTLS = "xds.config.supports-resource-ttl";
@@ -31,16 +31,20 @@ export function ttlStreamOf(variant: "sotw" | "delta", isAggregated: boolean): T
  * @spec S-TTL-01, S-TTL-02, B-TTL-17, B-TTL-18
  */
 export function judgeTtl(
-  { ttl, ttlWithoutFeature }: Dialect,
+  dialect: Dialect,
   node: Node,
   { type, kind }: Pick<TypeTraits, "type" | "kind">,
   stream: TtlStream,
   apiVersion: ApiVersion,
 ): TtlVerdict {
   if (apiVersion === "v2" || isOfV2(type)) return "v2";
-  const rule = forKind(ttl[stream], kind);
+  const rule = forKind(rulesFor(stream, dialect), kind);
   if (rule === "never") return "unsafe";
-  return rule === "always" || ttlWithoutFeature || announces(node, stream) ? "told" : "not-announced";
+  return rule === "always" || dialect.ttlWithoutFeature || announces(node, stream) ? "told" : "not-announced";
+}
+
+function rulesFor(stream: TtlStream, { ttlDelta, ttlSotw, ttlAggregatedSotw }: Dialect): PerKind<TtlRule> {
+  return { delta: ttlDelta, sotw: ttlSotw, "aggregated-sotw": ttlAggregatedSotw }[stream];
 }
 
 function announces({ clientFeatures }: Node, stream: TtlStream): boolean {

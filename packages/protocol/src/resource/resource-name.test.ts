@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   canonicalName,
@@ -5,7 +6,12 @@ import {
   formatResourceName,
   globOf,
   isGlob,
+  isPrefixGlob,
+  isWithin,
+  nameOfTerm,
   parseResourceName,
+  prefixGlobsOf,
+  termsOf,
 } from "./resource-name.ts";
 
 describe("an xdstp name", () => {
@@ -79,5 +85,29 @@ describe("a glob collection", () => {
     expect(
       ["xdstp://a/T/*", "xdstp://a/T/d/*?x=/y", "xdstp://a/T/d/e*", "*", "a/*", "xdstp://a/T/d?x=/*"].map(isGlob),
     ).toEqual([true, true, false, false, false, false]);
+  });
+});
+
+describe("S-XTP-13 prefixes of names that are no xdstp names", () => {
+  test("are terms where that is switched on, and names elsewhere", () => {
+    const names = ["foo/*", "foo", "*", "foo/*/x", "xdstp://a/T/b/*"];
+    expect(termsOf(names, false)).toEqual(names);
+    const terms = termsOf(names, true);
+    expect(terms.map(isPrefixGlob)).toEqual([true, false, false, false, false]);
+    expect(terms.map(isGlob)).toEqual([true, false, false, false, true]);
+    expect(terms.map(nameOfTerm)).toEqual(names);
+    expect(isGlob("foo/*")).toBe(false);
+  });
+
+  test("stand for what begins with them, and are found by what they stand for", () => {
+    const path = fc.string({ unit: fc.constantFrom("a", "b", "/"), maxLength: 6 });
+    fc.assert(
+      fc.property(path, path, (prefix, name) => {
+        const [term = ""] = termsOf([`${prefix}/*`], true);
+        expect(isWithin(term, name)).toBe(name.startsWith(`${prefix}/`));
+        expect([...prefixGlobsOf(name)].includes(term)).toBe(isWithin(term, name));
+      }),
+    );
+    expect([...prefixGlobsOf("xdstp://a/T/b")]).toEqual([]);
   });
 });

@@ -59,8 +59,9 @@ export function canonicalNames(texts: readonly string[]): readonly string[] {
   return texts.some((text) => text.startsWith(SCHEME)) ? texts.map(canonicalName) : texts;
 }
 
-/** Whether a term stands for the members of a glob collection. */
+/** Whether a term stands for the members of a glob collection, or for every name with a prefix. */
 export function isGlob(canonical: string): boolean {
+  if (isPrefixGlob(canonical)) return true;
   if (!canonical.startsWith(SCHEME)) return false;
   return canonical.slice(0, startOfQuery(canonical)).endsWith("/*") && !isReservedName(canonical);
 }
@@ -83,6 +84,44 @@ export function globOf(canonical: string): string | undefined {
   const type = path.indexOf("/", SCHEME.length + 2);
   const last = path.lastIndexOf("/");
   return last > type ? `${path.slice(0, last)}/*${canonical.slice(query)}` : undefined;
+}
+
+/** What stands before a name that ends with `/*` where it is more than a name; nothing that can be typed or printed. */
+const PREFIX_GLOB = "\u0000";
+
+/**
+ * The terms that a client means by names: `foo/*` stands for every name that begins with `foo/` where that was switched on, and
+ * is a name like any other elsewhere (S-XTP-13).
+ */
+export function termsOf(texts: readonly string[], hasPrefixGlobs: boolean): readonly string[] {
+  const canonical = canonicalNames(texts);
+  const isOne = (name: string): boolean => name.endsWith("/*") && !name.startsWith(SCHEME);
+  return hasPrefixGlobs && canonical.some(isOne)
+    ? canonical.map((name) => (isOne(name) ? `${PREFIX_GLOB}${name}` : name))
+    : canonical;
+}
+
+/** A term as its client wrote it. */
+export function nameOfTerm(term: string): string {
+  return isPrefixGlob(term) ? term.slice(PREFIX_GLOB.length) : term;
+}
+
+/** Whether a term stands for every name with a prefix. */
+export function isPrefixGlob(term: string): boolean {
+  return term.startsWith(PREFIX_GLOB);
+}
+
+/** Whether a name is among those that a glob stands for. */
+export function isWithin(glob: string, name: string): boolean {
+  return isPrefixGlob(glob) ? name.startsWith(glob.slice(PREFIX_GLOB.length, -1)) : globOf(name) === glob;
+}
+
+/** The terms of names with a prefix that a name falls under. */
+export function* prefixGlobsOf(name: string): Iterable<string> {
+  if (name.startsWith(SCHEME)) return;
+  for (let at = name.indexOf("/"); at !== -1; at = name.indexOf("/", at + 1)) {
+    yield `${PREFIX_GLOB}${name.slice(0, at)}/*`;
+  }
 }
 
 function startOfQuery(text: string): number {

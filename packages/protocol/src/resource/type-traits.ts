@@ -54,6 +54,9 @@ const SENDING_ORDER: readonly TypeKind[] = [
   "opaque",
 ];
 
+/** Every kind, in the order in which they leave. */
+export const typeKinds: readonly TypeKind[] = SENDING_ORDER;
+
 /** The place of a kind in the sending order; smaller leaves first. */
 export function sendingRank(kind: TypeKind): number {
   return SENDING_ORDER.indexOf(kind);

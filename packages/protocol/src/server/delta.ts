@@ -1,4 +1,4 @@
-import { forKind } from "../dialect/dialect.ts";
+import { forKind, isWildcardType } from "../dialect/dialect.ts";
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Body, Segment } from "../message/body.ts";
 import {
@@ -8,7 +8,7 @@ import {
   noInitialVersions,
 } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
-import { canonicalNames, isGlob } from "../resource/resource-name.ts";
+import { isGlob, nameOfTerm, termsOf } from "../resource/resource-name.ts";
 import { type Mark, markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isLocated, isLocatedWildcard } from "../resource/variant-name.ts";
@@ -67,7 +67,7 @@ export class DeltaTypeStream implements TypeStream {
     this.#options = options;
     this.deliveries = new Deliveries(usesClusters(traits.kind) ? "by-name" : "none");
     this.subscription = new Subscription({
-      legacyWildcard: forKind(dialect.legacyWildcard, traits.kind),
+      legacyWildcard: isWildcardType(dialect, traits.kind, "delta"),
       wildcardSticky: dialect.wildcardSticky,
       terms: traits.terms,
     });
@@ -161,8 +161,9 @@ export class DeltaTypeStream implements TypeStream {
 
   #subscribe(request: DeltaRequest, isFirst: boolean): SubscriptionChange {
     const { initialVersions } = request;
-    const subscribe = canonicalNames(request.subscribe);
-    const unsubscribe = canonicalNames(request.unsubscribe);
+    const { prefixGlob } = this.#options.dialect;
+    const subscribe = termsOf(request.subscribe, prefixGlob);
+    const unsubscribe = termsOf(request.unsubscribe, prefixGlob);
     const isNew = (name: string): boolean => !this.subscription.names.has(name);
     if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.#asked.add(term);
     const fresh = this.traits.placeholder === undefined ? [] : subscribe.filter(isNew);
@@ -372,8 +373,8 @@ export class DeltaTypeStream implements TypeStream {
       const found = view.holder(this.traits.type, name);
       if (found !== undefined && isAsked(found, view, this.subscription)) news.puts.set(name, found);
       else {
-        news.removed.add(name);
-        news.asked.add(name);
+        news.removed.add(nameOfTerm(name));
+        news.asked.add(nameOfTerm(name));
       }
     }
     for (const name of news.puts.keys()) news.removed.delete(name);
@@ -411,8 +412,9 @@ export class DeltaTypeStream implements TypeStream {
     return this.#fresh.has(term) ? present.placeholder(this.traits, view, term) : undefined;
   }
 
-  #addMissing(news: News, term: string): void {
-    if (isLocatedWildcard(term)) return;
+  #addMissing(news: News, missing: string): void {
+    if (isLocatedWildcard(missing)) return;
+    const term = nameOfTerm(missing);
     switch (forKind(this.#options.dialect.deltaMissing, this.traits.kind)) {
       case "removed":
         news.removed.add(term);

@@ -4,6 +4,7 @@ import type { DiscoveryRequest } from "../message/request.ts";
 import { statusCode } from "../message/status.ts";
 import { areSame, type ErrorSet, noErrors } from "../resource/error-set.ts";
 import type { ErrorDetail, Resource } from "../resource/resource.ts";
+import { nameOfTerm } from "../resource/resource-name.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
 import { type ErrorNews, replaceNames } from "./error-news.ts";
@@ -181,9 +182,10 @@ function withErrors(body: Body, errors: readonly Resource[]): Body {
 function withMissing(errors: ErrorSet, { subscription, traits }: TypeStream, view: View): ErrorSet {
   const { type, placeholder } = traits;
   const missing: Resource[] = [];
-  for (const name of subscription.names) {
+  for (const term of subscription.names) {
+    const name = nameOfTerm(term);
     const mayHavePlaceholder = placeholder !== undefined && view.refersTo(type, name);
-    if (view.find(type, name) === undefined && !errors.has(name) && !mayHavePlaceholder)
+    if (view.answersTo(type, term).length === 0 && !errors.has(name) && !mayHavePlaceholder)
       missing.push(missingResource(type, name));
   }
   return missing.length === 0 ? errors : new Map([...errors, ...missing.map((one) => [one.name, one] as const)]);

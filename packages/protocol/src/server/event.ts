@@ -1,4 +1,5 @@
-import type { DialectOverrides, MethodSwitch } from "../dialect/dialect.ts";
+import type { ClientChoice, NamedChoice } from "../dialect/choice.ts";
+import type { MethodSwitch } from "../dialect/dialect.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Peer, Placement } from "../node/placement.ts";
 import type { ApiVersion } from "../resource/api-version.ts";
@@ -23,6 +24,8 @@ export type PlaneEvent =
   | { readonly kind: "stream-drained"; readonly stream: StreamId }
   /** Nodes are to be placed anew: by another function, or because the one there is reads something that changed. */
   | { readonly kind: "placement-changed"; readonly placement: Placement }
+  /** Streams whose first request is still to come are spoken to by another choice; the others stay as they are. */
+  | { readonly kind: "clients-changed"; readonly clients: ClientChoice | undefined }
   | { readonly kind: "timer-fired"; readonly timer: number }
   /**
    * What `remember` effects of the server before said, in their order. Comes before the first transaction, which then replaces
@@ -43,6 +46,6 @@ export interface StreamOpened {
   readonly peer: Peer;
   /** Streams of one connection share it: those of a node on it are one client's, also where others have its id (S-WRM-12). */
   readonly connection: number;
-  /** What the operator switched for this stream; beats the client's row and the edition. */
-  readonly dialect?: DialectOverrides;
+  /** What was chosen for the listener that the client came to. */
+  readonly listener?: NamedChoice | undefined;
 }

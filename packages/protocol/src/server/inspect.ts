@@ -1,3 +1,4 @@
+import type { DialectState } from "../dialect/explain.ts";
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
@@ -21,6 +22,8 @@ export interface StreamState {
   readonly node: Node | undefined;
   /** The same for all streams of one client: those of a node on one connection, and those that one order holds for. */
   readonly client: string | undefined;
+  /** Why it is spoken to as it is; undefined before the first request. */
+  readonly dialect: DialectState | undefined;
   readonly layers: readonly string[];
   readonly types: readonly TypeState[];
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, sotw } from "../../test/support/conversation.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, resource, traits, UNKNOWN } from "../../test/support/resources.ts";
+import type { ClientChoice } from "../dialect/choice.ts";
 import { statusCode } from "../message/status.ts";
 import { opaqueTraits } from "../resource/type-traits.ts";
 import { formatTypeUrl } from "../resource/type-url.ts";
@@ -38,7 +39,7 @@ describe("the first request of a stream", () => {
   test("may leave the node out, unless one is required", () => {
     const lax = talkWith();
     expect(says(lax.hear(1, delta(CLUSTER, {})))).toEqual([["a@1"]]);
-    const strict = talkWith({ requireNode: true });
+    const strict = talkWith({ dialect: { requireNode: true } });
     expect(strict.hear(1, delta(CLUSTER, {}))).toEqual([]);
     const message = "the first request of a stream needs a node";
     expect(ends(strict)).toEqual([[1, { code: statusCode.INVALID_ARGUMENT, message }]]);
@@ -181,10 +182,10 @@ describe("a request", () => {
 });
 
 describe("what the operator switched", () => {
-  test("for a stream beats what is switched for all", () => {
-    const talk = talkWith({ dialect: { legacyWildcard: { otherwise: false } } });
+  test("for a listener beats what is switched for all", () => {
+    const talk = talkWith({ dialect: { wildcardTypes: false } });
     expect(talk.hear(1, delta(CLUSTER, {}))).toEqual([]);
-    const dialect = { legacyWildcard: { otherwise: true } };
+    const listener = { name: "old", dialect: { wildcardTypes: true } };
     talk.plane.on({
       kind: "stream-opened",
       stream: 2,
@@ -193,9 +194,32 @@ describe("what the operator switched", () => {
       apiVersion: "v3",
       peer,
       connection: 2,
-      dialect,
+      listener,
     });
     expect(says(talk.hear(2, delta(CLUSTER, {})))).toEqual([["a@1"]]);
+  });
+
+  test("for some clients holds for streams whose first request comes after it", () => {
+    const clients: ClientChoice = ({ id }) =>
+      id === "old" ? { name: "few", dialect: { wildcardTypes: false } } : undefined;
+    const talk = talkWith({ clients });
+    const asksFor = (stream: number, id: string): unknown =>
+      says(talk.hear(stream, delta(CLUSTER, { node: node(id) })));
+    expect(asksFor(1, "old")).toEqual([]);
+    talk.open(2, "delta");
+    expect(asksFor(2, "new")).toEqual([["a@1"]]);
+    talk.open(3, "delta");
+    talk.plane.on({ kind: "clients-changed", clients: undefined });
+    expect(asksFor(3, "old")).toEqual([["a@1"]]);
+    expect([...talk.plane.streams()].map(({ dialect }) => dialect?.clients)).toEqual(["few", undefined, undefined]);
+  });
+
+  test("for some clients may require a node, also of those that say nothing", () => {
+    const clients: ClientChoice = ({ id }) =>
+      id === "" ? { name: "anonymous", dialect: { requireNode: true } } : undefined;
+    const talk = talkWith({ clients });
+    expect(talk.hear(1, delta(CLUSTER, {}))).toEqual([]);
+    expect(ends(talk)).toMatchObject([[1, { code: statusCode.INVALID_ARGUMENT }]]);
   });
 });
 

@@ -1,5 +1,7 @@
+import type { ClientChoice } from "../dialect/choice.ts";
 import type { DialectOverrides } from "../dialect/dialect.ts";
-import { dialectFor, type Edition } from "../dialect/presets.ts";
+import { dialectFor } from "../dialect/presets.ts";
+import type { Edition } from "../dialect/switches.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import { statusCode } from "../message/status.ts";
 import { anonymousNode, type Node } from "../node/node.ts";
@@ -32,11 +34,12 @@ export interface PlaneOptions {
   /** What is known about a type; undefined for a type nobody described. */
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;
   readonly placement: Placement;
+  /** The edition for clients that nobody knows and for whom no other was chosen. */
   readonly edition?: Edition;
   /** Switched for every stream. */
   readonly dialect?: DialectOverrides;
-  /** A stream whose first request has no node is refused (S-NOD-06). */
-  readonly requireNode?: boolean;
+  /** What is chosen for single clients. Default: nothing. */
+  readonly clients?: ClientChoice;
   /** Names subscribed to per stream, over all types; beyond it the stream ends with RESOURCE_EXHAUSTED. */
   readonly maxSubscriptionsPerStream?: number;
   /** Journal lines kept per layer and type for streams that lag behind; beyond it those streams end with UNAVAILABLE. */
@@ -79,6 +82,7 @@ export class Plane {
   readonly #history: History<Stream>;
   readonly #conversion: Conversion | undefined;
   #placement: Placement;
+  #clients: ClientChoice | undefined;
   #lastTimer = 0;
   readonly #heartbeats = new HeartbeatSchedule(() => ++this.#lastTimer);
 
@@ -86,6 +90,7 @@ export class Plane {
     this.#options = options;
     this.#placement = options.placement;
     this.#conversion = options.convertForStructs && new Conversion(options.convertForStructs);
+    this.#clients = options.clients;
     this.#present = new Present(options.digest);
     const rules: TableRules = {
       keepsBodies: this.#isCluster,
@@ -117,6 +122,9 @@ export class Plane {
       case "placement-changed":
         this.#placement = event.placement;
         return [...this.#streams.values()].flatMap((stream) => this.#place(stream));
+      case "clients-changed":
+        this.#clients = event.clients;
+        return [];
       case "timer-fired":
         return this.#expire(event.timer);
       case "history-restored":
@@ -182,13 +190,8 @@ export class Plane {
       if (stream !== undefined) yield stream.describe(this.#clientOf(stream));
       else {
         const { stream: id, variant, onlyType, apiVersion, peer } = opened;
-        yield {
-          ...{ stream: id, variant, onlyType, apiVersion, peer },
-          node: undefined,
-          client: undefined,
-          layers: [],
-          types: [],
-        };
+        const unknown = { node: undefined, client: undefined, dialect: undefined } as const;
+        yield { stream: id, variant, onlyType, apiVersion, peer, ...unknown, layers: [], types: [] };
       }
     }
   }
@@ -315,14 +318,15 @@ export class Plane {
   }
 
   #identify(opened: StreamOpened, request: DiscoveryRequest): readonly PlaneEffect[] {
-    if (request.node === undefined && this.#options.requireNode === true) {
+    const node = request.node ?? anonymousNode;
+    const { listener, peer } = opened;
+    const choices = { server: this.#options, listener, clients: this.#clients?.(node, peer, listener?.name) };
+    const dialect = dialectFor(node, choices);
+    if (request.node === undefined && dialect.requireNode) {
       return this.#end(opened.stream, statusCode.INVALID_ARGUMENT, "the first request of a stream needs a node");
     }
-    const node = request.node ?? anonymousNode;
-    const layers = this.#placement(node, opened.peer);
+    const layers = this.#placement(node, peer);
     if ("refused" in layers) return this.#end(opened.stream, statusCode.PERMISSION_DENIED, layers.refused);
-    const overrides = { ...this.#options.dialect, ...opened.dialect };
-    const dialect = dialectFor(node, this.#options.edition, overrides);
     if (opened.needs !== undefined && !dialect[opened.needs]) {
       const message = `this method is only served where the switch "${opened.needs}" is on`;
       return this.#end(opened.stream, statusCode.UNIMPLEMENTED, message);
@@ -330,7 +334,7 @@ export class Plane {
     const siblings = this.#siblingsOf(opened, node.id);
     const view = this.#layers.viewOf(layers);
     const conversion = needsStructs(node) ? this.#conversion : undefined;
-    const stream = new Stream(opened, { node, dialect, siblings, conversion }, view);
+    const stream = new Stream(opened, { node, dialect, choices, siblings, conversion }, view);
     this.#streams.set(opened.stream, stream);
     this.#layers.watch(view, stream);
     this.#siblings.set(siblings.key, siblings);

@@ -1,10 +1,10 @@
-import { forKind } from "../dialect/dialect.ts";
+import { forKind, isWildcardType } from "../dialect/dialect.ts";
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Segment } from "../message/body.ts";
 import type { DiscoveryRequest, SotwRequest } from "../message/request.ts";
 import type { Status } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
-import { canonicalNames } from "../resource/resource-name.ts";
+import { termsOf } from "../resource/resource-name.ts";
 import { type Mark, markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isLocated } from "../resource/variant-name.ts";
@@ -55,7 +55,7 @@ export class SotwTypeStream implements TypeStream {
     const memory = traits.isFullState ? "whole" : "by-name";
     this.deliveries = new Deliveries(usesClusters(traits.kind) ? memory : "none");
     this.subscription = new Subscription({
-      legacyWildcard: dialect.ignoreHints || forKind(dialect.legacyWildcard, traits.kind),
+      legacyWildcard: dialect.ignoreHints || isWildcardType(dialect, traits.kind, "sotw"),
       wildcardSticky: dialect.wildcardSticky,
       terms: traits.terms,
     });
@@ -151,7 +151,7 @@ export class SotwTypeStream implements TypeStream {
   /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
   #open(request: SotwRequest): Understood {
     this.#isOpen = true;
-    this.#resumedVersion = request.versionInfo;
+    this.#resumedVersion = this.#options.dialect.resumeVersion ? request.versionInfo : undefined;
     this.#rename(request);
     this.#mustAnswer = this.subscription.asksForAll;
     return { as: "initial" };
@@ -214,14 +214,14 @@ export class SotwTypeStream implements TypeStream {
 
   #rename(request: SotwRequest): "subscribe" | "unsubscribe" | "repeat" {
     if (this.#doubted.size > 0) {
-      const listed = this.subscription.termsIn(canonicalNames(request.names));
+      const listed = this.subscription.termsIn(this.#termsIn(request.names));
       for (const name of listed) if (this.#doubted.has(name)) this.#asked.add(name);
       this.#doubted.clear();
     }
     if (request.names === this.#listed) return "repeat";
     if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.#asked.add(term);
     this.#listed = request.names;
-    const names = canonicalNames(request.names);
+    const names = this.#termsIn(request.names);
     const change = this.subscription.replace(this.#options.dialect.ignoreHints ? [] : names);
     for (const name of change.asked) {
       this.#asked.add(name);
@@ -239,10 +239,14 @@ export class SotwTypeStream implements TypeStream {
     return this.subscription.speaksOfParameters ? this.deliveries.pending.length > 0 : this.deliveries.mayBring(asked);
   }
 
+  #termsIn(names: readonly string[]): readonly string[] {
+    return termsOf(names, this.#options.dialect.prefixGlob);
+  }
+
   /** A stale request changes nothing, but what it gave up the client may have dropped: named again, it is new (S-SUB-06). */
   #doubt(names: readonly string[]): void {
     if (names === this.#listed) return;
-    const listed = new Set(this.subscription.termsIn(canonicalNames(names)));
+    const listed = new Set(this.subscription.termsIn(this.#termsIn(names)));
     for (const name of this.subscription.names) if (!listed.has(name)) this.#doubted.add(name);
   }
 

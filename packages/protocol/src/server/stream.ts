@@ -1,10 +1,12 @@
-import type { Dialect } from "../dialect/dialect.ts";
-import { forKind } from "../dialect/dialect.ts";
+import type { Choices } from "../dialect/choice.ts";
+import { type Dialect, forKind, isWildcardType } from "../dialect/dialect.ts";
+import { explainDialect } from "../dialect/explain.ts";
 import { judgeTtl, ttlStreamOf } from "../dialect/ttl.ts";
 import type { Body } from "../message/body.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Node } from "../node/node.ts";
-import { sendingRank, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
+import { nameOfTerm } from "../resource/resource-name.ts";
+import { sendingRank, type TypeKind, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { shownName } from "../resource/variant-name.ts";
 import type { Position } from "../state/difference.ts";
@@ -32,6 +34,8 @@ import type { Answer, TypeStream } from "./type-stream.ts";
 export interface Identity {
   readonly node: Node;
   readonly dialect: Dialect;
+  /** What the dialect was made from, to be told to people. */
+  readonly choices: Choices;
   /** The streams of one client, this one among them; an aggregated stream is alone. */
   readonly siblings: Siblings;
   /** What is sent is converted; undefined: as it is. */
@@ -109,7 +113,7 @@ export class Stream implements OrderedStream {
     const understood = type.onRequest(request);
     this.#errors.onRequest(type, request);
     if (request.kind === "delta" && request.initialVersions.size > 0) this.#resumed.add(traits.type);
-    if (understood.as === "initial" && this.identity.dialect.makeBeforeBreak) this.#meet(request, traits);
+    if (understood.as === "initial" && this.#takesPart("cds")) this.#meet(request, traits);
     type.owe(this.#owedBeforehand.get(traits.type) ?? []);
     this.#owedBeforehand.delete(traits.type);
     const about = this.#about(type);
@@ -311,6 +315,7 @@ export class Stream implements OrderedStream {
       peer,
       node: this.identity.node,
       client,
+      dialect: explainDialect(this.identity.node, this.identity.choices),
       layers: this.view.layers.map((layer) => layer.name),
       types: this.#inOrder.map((type) => this.#describeType(type)),
     };
@@ -319,11 +324,17 @@ export class Stream implements OrderedStream {
   /** A client that was here before, or with another server, holds what is part of the order. */
   #meet(request: DiscoveryRequest, { kind }: TypeTraits): void {
     const { dialect, siblings } = this.identity;
-    const asksForAll = forKind(dialect.legacyWildcard, "cds");
+    const asksForAll = isWildcardType(dialect, "cds", this.opened.variant);
     if (kind !== "cds" && !usesClusters(kind)) return;
     if (bringsVersions(request)) siblings.order.returns(asksForAll);
     // In State of the World who comes back says so, of every type that it ever had anything of.
     else if (request.kind === "delta" && kind !== "lds") siblings.order.meetsUnannounced(asksForAll);
+  }
+
+  /** Whether a kind takes part in make before break. */
+  #takesPart(kind: TypeKind): boolean {
+    const { makeBeforeBreak } = this.identity.dialect;
+    return forKind(makeBeforeBreak, "cds") && forKind(makeBeforeBreak, kind);
   }
 
   #open(traits: TypeTraits, isUnknown: boolean): TypeStream {
@@ -343,9 +354,9 @@ export class Stream implements OrderedStream {
     };
     const { variant } = this.opened;
     const machine = variant === "sotw" ? new SotwTypeStream(options) : new DeltaTypeStream(options);
-    const { makeBeforeBreak } = this.identity.dialect;
-    const type = makeBeforeBreak && RemovalsLast.isFor(traits, variant) ? new RemovalsLast(variant, machine) : machine;
-    if (makeBeforeBreak) this.identity.siblings.order.join(type, this);
+    const isOrdered = this.#takesPart(traits.kind);
+    const type = isOrdered && RemovalsLast.isFor(traits, variant) ? new RemovalsLast(variant, machine) : machine;
+    if (isOrdered) this.identity.siblings.order.join(type, this);
     this.#types.set(traits.type, type);
     this.#tellsTtls ||= type.ttl === "told";
     this.#inOrder = [...this.#types.values()].sort((a, b) => sendingRank(a.traits.kind) - sendingRank(b.traits.kind));
@@ -418,7 +429,7 @@ export class Stream implements OrderedStream {
     const missing: string[] = [];
     for (const term of subscription.names) {
       if (missing.length === MISSING_SHOWN) break;
-      if (this.view.answersTo(type.traits.type, term).length === 0) missing.push(shownName(term));
+      if (this.view.answersTo(type.traits.type, term).length === 0) missing.push(shownName(nameOfTerm(term)));
     }
     return {
       type: type.traits.type,

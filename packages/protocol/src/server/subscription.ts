@@ -1,4 +1,4 @@
-import { globOf } from "../resource/resource-name.ts";
+import { globOf, prefixGlobsOf } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
 import { isLocated, locatedTerm } from "../resource/variant-name.ts";
 import type { Past } from "../state/journal.ts";
@@ -46,11 +46,13 @@ export function covers({ isWildcard, names, locators }: Scope, resource: Past): 
   return isNamed(names, resource.name) || resource.aliases.some((alias) => names.has(alias));
 }
 
-/** Whether names ask for a name: by itself, or by its glob collection. */
+/** Whether names ask for a name: by itself, by its glob collection, or by a prefix. */
 export function isNamed(names: ReadonlySet<string>, name: string): boolean {
   if (names.has(name)) return true;
   const glob = globOf(name);
-  return glob !== undefined && names.has(glob);
+  if (glob !== undefined && names.has(glob)) return true;
+  for (const prefix of prefixGlobsOf(name)) if (names.has(prefix)) return true;
+  return false;
 }
 
 /** How editions and clients differ in what naming nothing means. */

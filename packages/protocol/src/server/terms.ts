@@ -1,4 +1,4 @@
-import { globOf, isGlob } from "../resource/resource-name.ts";
+import { isGlob, isWithin } from "../resource/resource-name.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import { parseLocated } from "../resource/variant-name.ts";
 import type { Position } from "../state/difference.ts";
@@ -56,7 +56,7 @@ export function candidatesFor(
   let isTouched = false;
   for (const { name, then, now } of present.difference(from, view, type).changes) {
     const aliases = [name, ...(then?.aliases ?? []), ...(now?.aliases ?? [])];
-    if (called === undefined ? globOf(name) !== term : !aliases.some((alias) => called.has(alias))) continue;
+    if (called === undefined ? !isWithin(term, name) : !aliases.some((alias) => called.has(alias))) continue;
     names.add(name);
     isTouched = true;
   }

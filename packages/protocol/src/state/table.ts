@@ -1,6 +1,7 @@
 import type { Segment } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
 import { noneFits } from "../resource/resource-error.ts";
+import { isPrefixGlob, isWithin } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
 import { isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
@@ -196,8 +197,10 @@ export class Table {
     return first === undefined ? undefined : this.#resources.get(first);
   }
 
-  /** The names of the members of a collection. */
+  /** The names of the members of a collection; those with a prefix are looked for, because few ever ask for them. */
   within(collection: string): ReadonlySet<string> {
+    if (isPrefixGlob(collection))
+      return new Set([...this.#resources.keys()].filter((name) => isWithin(collection, name)));
     this.#collections ??= new Collections(this.#resources.keys(), this.#terms);
     return this.#collections.membersOf(collection);
   }

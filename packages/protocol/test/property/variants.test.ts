@@ -1,5 +1,6 @@
 import {
   type Constraints,
+  type DeltaRequest,
   locatedTerm,
   matches,
   type Parameters,
@@ -202,7 +203,7 @@ class Client {
     }
   }
 
-  #send(what: Parameters<typeof delta>[1], sender = node("n")): void {
+  #send(what: Partial<DeltaRequest>, sender = node("n")): void {
     this.listen();
     if (this.#variant === "delta") {
       this.#talk.receive(this.#stream, delta(this.#type, { hasLocators: true, node: sender, ...what }));
@@ -301,7 +302,7 @@ test.each([
         expect(versions(stillThere)).toEqual(versions(expected));
       } else expect(versions(client.held.values())).toEqual(versions(expected));
       const forNobody = visible.filter((one) => fits(one, new Map()));
-      expect(new Map([...plainly].map(([name, { version }]) => [name, version]).sort())).toEqual(
+      expect(new Map([...plainly].map(([name, { version }]) => [name, version] as const).sort())).toEqual(
         new Map(forNobody.map((one) => [plain(one), one.version] as const).sort()),
       );
     }),

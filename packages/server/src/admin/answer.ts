@@ -132,12 +132,28 @@ export interface NodeAnswer extends NodeAnswerIdentity {
     readonly apiVersion: ApiVersion;
     readonly variant: Variant;
     readonly peer: string;
+    readonly dialect?: DialectAnswer;
   }[];
   /** Top-most first. */
   readonly layers: readonly string[];
   readonly connectedAt?: string;
   readonly lastRequestAt?: string;
   readonly types: readonly TypeAnswer[];
+}
+
+/** Why a stream is spoken to as it is. */
+export interface DialectAnswer {
+  readonly edition: string;
+  /** Who chose the edition; absent: nobody, it is the default. */
+  readonly editionBy?: string;
+  /** The row of a known client. */
+  readonly client?: string;
+  /** The listener that it came to. */
+  readonly listener?: string;
+  /** The rule that was found for it. */
+  readonly clients?: string;
+  /** What was switched, and by whom: `server`, `listener`, `clients`. */
+  readonly switches: readonly { readonly name: string; readonly value: string; readonly by: string }[];
 }
 
 /** Where one type stands on one stream. */
@@ -217,6 +233,8 @@ export interface StreamAnswer {
   readonly peer: { readonly address: string; readonly isTls: boolean; readonly names: readonly string[] };
   /** Absent before the first request. */
   readonly node?: NodeAnswerIdentity;
+  /** Absent before the first request. */
+  readonly dialect?: DialectAnswer;
   readonly layers: readonly string[];
   readonly openedAt?: string;
   readonly lastRequestAt?: string;

@@ -1,5 +1,6 @@
 import type {
   DeliveryState,
+  DialectState,
   ErrorDetail,
   Node,
   StreamId,
@@ -13,6 +14,7 @@ import { printableReason } from "../observe/printable.ts";
 import type {
   DeliveryAnswer,
   DeliveryFate,
+  DialectAnswer,
   ErrorDetailAnswer,
   NodeAnswerIdentity,
   RefusalAnswer,
@@ -49,6 +51,7 @@ export class Describer {
       ...(onlyType !== undefined && { onlyType }),
       peer: { address: peer.address, isTls: peer.isTls, names: peer.names },
       ...(node !== undefined && { node: this.node(node) }),
+      ...(state.dialect !== undefined && { dialect: describeDialect(state.dialect) }),
       layers,
       ...time("openedAt", times?.openedAt),
       ...time("lastRequestAt", times?.lastRequestAt),
@@ -149,6 +152,24 @@ export class Describer {
     const sentAt = this.#deliveries.type(stream, type)?.sentAtOf(nonce);
     return { nonce, version, revision, resources, removed, ...time("sentAt", sentAt) };
   }
+}
+
+export function describeDialect({
+  edition,
+  editionBy,
+  client,
+  listener,
+  clients,
+  switches,
+}: DialectState): DialectAnswer {
+  return {
+    edition,
+    ...(editionBy !== undefined && { editionBy }),
+    ...(client !== undefined && { client }),
+    ...(listener !== undefined && { listener }),
+    ...(clients !== undefined && { clients }),
+    switches,
+  };
 }
 
 /** Its text is the operator's, and may come from anywhere. */

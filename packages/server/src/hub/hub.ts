@@ -2,10 +2,12 @@ import type { BodyEncoder } from "@xdskit/envoy-api";
 import {
   type ApiVersion,
   type Body,
+  type ClientChoice,
   type DiscoveryRequest,
   InvariantError,
   isOfV2,
   type LayerState,
+  type NamedChoice,
   type Node,
   type Peer,
   type Placement,
@@ -72,6 +74,7 @@ export interface HubOptions extends PlaneOptions {
 interface Connection {
   readonly peer: Peer;
   readonly transport: string;
+  readonly listener: NamedChoice | undefined;
 }
 
 interface OpenStream extends NewStream {
@@ -240,20 +243,25 @@ export class Hub implements HubPort {
     this.report({ kind: "ready" });
   }
 
+  /** Streams that identify themselves from now on are spoken to by another choice. */
+  setClients(clients: ClientChoice | undefined): void {
+    this.#take({ kind: "clients-changed", clients });
+  }
+
   /** Places every node anew. */
   place(placement: Placement): void {
     this.#placement = guardPlacement(placement, this.#options.insecure);
     this.#take({ kind: "placement-changed", placement: this.#placement });
   }
 
-  openConnection(peer: Peer, transport: string): number | undefined {
+  openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined {
     if (!this.#census.admitConnection()) {
       const message = `${this.#options.limits.maxConnections} connections are open, which is the limit (maxConnections)`;
       this.reportLimit("maxConnections", peer.address, message);
       return undefined;
     }
     const connection = ++this.#lastConnection;
-    this.#connections.set(connection, { peer, transport });
+    this.#connections.set(connection, { peer, transport, listener });
     this.#watchWrites();
     this.report({ kind: "connection-opened", connection, peer, transport });
     return connection;
@@ -264,11 +272,12 @@ export class Hub implements HubPort {
     if (closed === undefined) return;
     this.#connections.delete(connection);
     this.#census.connectionClosed();
-    this.report({ kind: "connection-closed", connection, ...closed, reason });
+    const { peer, transport } = closed;
+    this.report({ kind: "connection-closed", connection, peer, transport, reason });
   }
 
   openStream(opened: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status {
-    const peer = this.#connections.get(opened.connection)?.peer;
+    const { peer, listener } = this.#connections.get(opened.connection) ?? {};
     if (peer === undefined) return { code: statusCode.UNAVAILABLE, message: "the connection is closed" };
     if (this.readiness.state === "draining") return draining;
     if (opened.apiVersion === "v2" && this.#options.refusesV2 === true) {
@@ -286,7 +295,7 @@ export class Hub implements HubPort {
     const stream: OpenStream = { ...opened, id, peer, openedAtMs, ...sending, finishAtTurn: undefined };
     this.#streams.set(id, stream);
     const { method: _, ...asked } = opened;
-    this.#take({ kind: "stream-opened", stream: id, peer, ...asked }, id);
+    this.#take({ kind: "stream-opened", stream: id, peer, listener, ...asked }, id);
     this.report({ kind: "stream-opened", stream: id, peer, ...opened });
     return id;
   }

@@ -2,10 +2,10 @@ import type { FieldProblem } from "@xdskit/envoy-api";
 import type {
   ApiVersion,
   Body,
-  DialectOverrides,
   DiscoveryRequest,
   LoadReport,
   MethodSwitch,
+  NamedChoice,
   Node,
   Peer,
   Remembered,
@@ -57,15 +57,16 @@ export interface NewStream {
   readonly needs?: MethodSwitch;
   /** The gRPC method or REST path, for people. */
   readonly method: string;
-  /** What is different on this stream, whoever the client is. */
-  readonly dialect?: DialectOverrides;
 }
 
 /** What a transport may ask of the hub. No method throws because of what a client did. */
 export interface HubPort {
   readonly readiness: Readiness;
-  /** A number that names the connection for its life; undefined when there are too many, and it is to be closed. */
-  openConnection(peer: Peer, transport: string): number | undefined;
+  /**
+   * A number that names the connection for its life; undefined when there are too many, and it is to be closed. `listener`:
+   * what was chosen for the port that it came to.
+   */
+  openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined;
   closeConnection(connection: number, reason: string): void;
   /** A number for the stream, or the status that refuses it; a refused stream is the transport's to end. */
   openStream(stream: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status;

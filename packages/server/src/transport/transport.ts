@@ -12,6 +12,11 @@ export interface Transport {
   stop(): Promise<void>;
 }
 
+/** `127.0.0.1:18000`, `[::1]:18000`. */
+export function formatAddress({ host, port }: BoundAddress): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
 /** Where a server listens. */
 export interface BoundAddress {
   readonly host: string;

@@ -336,7 +336,15 @@ describe("K2 the fate of deliveries", () => {
       cluster: "edge",
       userAgent: "envoy 1.39.0",
       layers: ["node/n1", "base"],
-      streams: [{ stream, apiVersion: "v3", variant: "delta", peer: "127.0.0.1:40000" }],
+      streams: [
+        {
+          stream,
+          apiVersion: "v3",
+          variant: "delta",
+          peer: "127.0.0.1:40000",
+          dialect: { edition: "current", client: "Envoy", switches: [] },
+        },
+      ],
       connectedAt: "2026-01-01T00:00:00.000Z",
       types: [{ shortName: "cds", isWildcard: true, toldRevision: 1 }],
     });

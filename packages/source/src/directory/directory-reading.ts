@@ -130,7 +130,8 @@ export class DirectoryReading {
     const problems = sortProblems(found);
     if (hasErrors(problems)) return { state: undefined, problems };
     const placement = this.#placementFor(content, new Set(layers.keys()));
-    const state: LoadedState = { layers, settings: content.settings, placement, files: files.length, resources };
+    const { settings, clients, listeners } = content;
+    const state: LoadedState = { layers, settings, clients, listeners, placement, files: files.length, resources };
     return { state, problems };
   }
 

@@ -20,6 +20,8 @@ export type SettingKind =
   | "paths"
   /** One or more texts that are not empty (list of strings). */
   | "texts"
+  /** Switches of the protocol; a mapping in the file, elsewhere one or more `NAME=VALUE` (list of strings). */
+  | "switches"
   /** One of a few words (string). */
   | "word"
   /** Any text that is not empty (string). */
@@ -60,6 +62,7 @@ export type SettingKey =
   | "load-reports.clusters"
   | "load-reports.endpoints"
   | "edition"
+  | "switches"
   | "make-before-break"
   | "order-limit"
   | "ttl-without-feature"
@@ -142,6 +145,7 @@ export const settingTable: readonly Setting[] = [
   row("load-reports.clusters", "texts", undefined, "Clusters whose load clients report; unless set, all they have."),
   row("load-reports.endpoints", "boolean", "false", "Asks clients for the load of each endpoint, too."),
   words("edition", ["2018", "2020", "2021", "current"], "current", "The edition of the protocol for unknown clients."),
+  row("switches", "switches", undefined, "Points in which clients are spoken to otherwise than the edition wants."),
   row(
     "make-before-break",
     "boolean",

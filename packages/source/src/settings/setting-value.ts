@@ -23,7 +23,7 @@ const BYTES_OF_UNIT: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB:
  * Reads the value of a setting as it stands in a file, a flag or an environment variable; those two give text, so text
  * is read as what the setting wants.
  */
-export function readSettingValue(setting: Setting, given: unknown): ValueResult {
+export function readSettingValue(setting: Pick<Setting, "kind" | "words">, given: unknown): ValueResult {
   switch (setting.kind) {
     case "boolean":
       return readBoolean(given);
@@ -41,6 +41,8 @@ export function readSettingValue(setting: Setting, given: unknown): ValueResult 
       return readList(given, "a path, or a list of paths");
     case "texts":
       return readList(given, "a text, or a list of texts");
+    case "switches":
+      return readList(given, "NAME=VALUE, or a list of them");
     case "word":
       return readWord(given, setting.words ?? []);
     case "path-or-off":

@@ -1,12 +1,16 @@
+import type { ClientRule } from "@xdskit/protocol";
 import { decodeText } from "../document/file-text.ts";
-import { describeKind, entryOf, isMapping, type Part } from "../document/places.ts";
+import { entryOf, isMapping } from "../document/places.ts";
 import { SourceText } from "../document/source-text.ts";
 import { settingsFile } from "../layout.ts";
 import { nearest } from "../nearest.ts";
-import { formatPath, optionalHint, type Problem, quote, type SourceProblemCode, type ValuePath } from "../problem.ts";
-import type { GroupRule, MetadataMatch, NodeMatch, Patterns } from "./group-rule.ts";
+import { optionalHint, type Problem, quote, type ValuePath } from "../problem.ts";
+import { type ListenerSettings, readClients, readGlobalSwitches, readListeners } from "./choice-reading.ts";
+import type { GroupRule } from "./group-rule.ts";
+import { readMatch } from "./match-reading.ts";
 import { type SettingKey, type Settings, type SettingValue, settingTable } from "./setting-table.ts";
 import { readSettingValue } from "./setting-value.ts";
+import { type SettingPlace, SettingsNotes } from "./settings-notes.ts";
 
 /** What `xdskit.yaml` says; nothing of it holds if there is an error among the problems. */
 export interface SettingsContent {
@@ -15,20 +19,28 @@ export interface SettingsContent {
   readonly places: SettingPlaces;
   /** In the order of the file, with the line and column of each name. */
   readonly groups: readonly PlacedRule[];
+  /** How single clients are spoken to; the first rule that fits counts. */
+  readonly clients: readonly ClientRule[];
+  /** Where clients connect besides `listen`. */
+  readonly listeners: readonly ListenerSettings[];
   readonly problems: readonly Problem[];
 }
 
 /** Where the value of a setting stands in `xdskit.yaml`. */
-export type SettingPlaces = Partial<Readonly<Record<SettingKey, { readonly line: number; readonly column: number }>>>;
+export type SettingPlaces = Partial<Readonly<Record<SettingKey, SettingPlace>>>;
 
 /** A rule, and where its name stands. */
-export interface PlacedRule extends GroupRule {
-  readonly line: number;
-  readonly column: number;
-}
+export interface PlacedRule extends GroupRule, SettingPlace {}
 
 /** What holds without a file. */
-export const noSettings: SettingsContent = { settings: {}, places: {}, groups: [], problems: [] };
+export const noSettings: SettingsContent = {
+  settings: {},
+  places: {},
+  groups: [],
+  clients: [],
+  listeners: [],
+  problems: [],
+};
 
 /** Reads the settings file, with every problem in it. An empty one says nothing, as does one of comments. */
 export function readSettingsFile(bytes: Uint8Array): SettingsContent {
@@ -37,40 +49,42 @@ export function readSettingsFile(bytes: Uint8Array): SettingsContent {
   return new SettingsReading(new SourceText(text, "yaml")).read();
 }
 
-const NODE_FIELDS: readonly string[] = ["id", "cluster", "locality", "metadata"];
-const LOCALITY_FIELDS: readonly string[] = ["region", "zone", "sub_zone"];
-
 class SettingsReading {
   readonly #source: SourceText;
-  readonly #problems: Problem[] = [];
+  readonly #notes: SettingsNotes;
   readonly #settings = new Map<SettingKey, SettingValue>();
-  readonly #places = new Map<SettingKey, { readonly line: number; readonly column: number }>();
+  readonly #places = new Map<SettingKey, SettingPlace>();
+  #clients: readonly ClientRule[] = [];
+  #listeners: readonly ListenerSettings[] = [];
   readonly #groups: PlacedRule[] = [];
 
   constructor(source: SourceText) {
     this.#source = source;
+    this.#notes = new SettingsNotes(source);
   }
 
   read(): SettingsContent {
     const { documents, troubles } = this.#source.parsed;
     for (const { code, offset, message, hint } of troubles) {
       const problem = { code, severity: "error", file: settingsFile, message, ...optionalHint(hint) } as const;
-      this.#problems.push({ ...problem, ...this.#source.showOffset(offset) });
+      this.#notes.problems.push({ ...problem, ...this.#source.showOffset(offset) });
     }
     const [document, second] = documents;
     if (document !== undefined && troubles.length === 0) {
       if (isMapping(document.value)) this.#readMapping(document.value, []);
-      else this.#wrongType([], "settings", document.value);
+      else this.#notes.wrongType([], "settings", document.value);
     }
     if (second !== undefined) {
       const message = "expected one document, got several";
-      this.#note("SETTING_INVALID", [], "value", message, "put all settings under one another, without ---");
+      this.#notes.note("SETTING_INVALID", [], "value", message, "put all settings under one another, without ---");
     }
     return {
       settings: Object.fromEntries(this.#settings),
       places: Object.fromEntries(this.#places),
       groups: this.#groups,
-      problems: this.#problems,
+      clients: this.#clients,
+      listeners: this.#listeners,
+      problems: this.#notes.problems,
     };
   }
 
@@ -81,34 +95,39 @@ class SettingsReading {
       const key = here.join(".");
       const setting = settingTable.find((row) => row.key === key);
       if (key === "groups") this.#readGroups(value);
+      else if (key === "clients") this.#clients = readClients(this.#notes, value);
+      else if (key === "listeners") this.#listeners = readListeners(this.#notes, value);
+      else if (key === "switches") this.#set("switches", readGlobalSwitches(this.#notes, value), here);
       else if (setting !== undefined) {
         const { value: read, trouble } = readSettingValue(setting, value);
-        if (trouble !== undefined) this.#note(trouble.code, here, "value", trouble.message, trouble.hint);
-        else {
-          this.#settings.set(setting.key, read);
-          this.#places.set(setting.key, this.#placeOf(here));
-        }
+        if (trouble !== undefined) this.#notes.note(trouble.code, here, "value", trouble.message, trouble.hint);
+        else this.#set(setting.key, read, here);
       } else if (!settingTable.some((row) => row.key.startsWith(`${key}.`))) this.#unknownSetting(here);
       else if (isMapping(value)) this.#readMapping(value, here);
-      else if (value !== null) this.#wrongType(here, "a mapping", value);
+      else if (value !== null) this.#notes.wrongType(here, "a mapping", value);
     }
+  }
+
+  #set(key: SettingKey, value: SettingValue, path: ValuePath): void {
+    this.#settings.set(key, value);
+    this.#places.set(key, this.#notes.placeOf(path));
   }
 
   #unknownSetting(path: readonly string[]): void {
     const key = path.join(".");
-    const known = [...settingTable.map((row) => row.key), "groups"];
+    const known = [...settingTable.map((row) => row.key), "groups", "listeners", "clients"];
     const meant = nearest(key, known);
     const group = key.slice(0, key.indexOf(".") + 1);
     const choice = known.filter((other) => other.startsWith(group));
     const listed = (choice.length === 0 ? known : choice).join(", ");
     const hint = meant === undefined ? `there are ${listed}` : `did you mean ${quote(meant)}?`;
-    this.#note("SETTING_UNKNOWN", path, "key", `expected a setting, got ${quote(key)}`, hint);
+    this.#notes.note("SETTING_UNKNOWN", path, "key", `expected a setting, got ${quote(key)}`, hint);
   }
 
   #readGroups(rules: unknown): void {
     if (rules === null) return;
     if (!Array.isArray(rules)) {
-      this.#wrongType(["groups"], "a list of rules", rules);
+      this.#notes.wrongType(["groups"], "a list of rules", rules);
       return;
     }
     for (const [index, rule] of rules.entries()) this.#readRule(rule, ["groups", index]);
@@ -116,98 +135,16 @@ class SettingsReading {
 
   #readRule(rule: unknown, path: ValuePath): void {
     if (!isMapping(rule)) {
-      this.#wrongType(path, "a rule with name and match", rule);
+      this.#notes.wrongType(path, "a rule with name and match", rule);
       return;
     }
-    this.#refuseOthers(rule, path, ["name", "match"]);
+    this.#notes.refuseOthers(rule, path, ["name", "match"]);
     const name = entryOf(rule, "name");
-    const match = this.#readMatch(entryOf(rule, "match"), [...path, "match"]);
+    const match = readMatch(this.#notes, entryOf(rule, "match"), [...path, "match"]);
     if (typeof name !== "string" || name === "") {
-      this.#wrongType([...path, "name"], "the name of a group", name);
+      this.#notes.wrongType([...path, "name"], "the name of a group", name);
       return;
     }
-    this.#groups.push({ name, match, ...this.#placeOf([...path, "name"]) });
-  }
-
-  #placeOf(path: ValuePath): { readonly line: number; readonly column: number } {
-    const { line, column } = this.#source.show({ document: 0, path, part: "value" });
-    return { line, column };
-  }
-
-  #readMatch(match: unknown, path: ValuePath): NodeMatch {
-    if (!isMapping(match)) {
-      const hint = 'write { id: "*" } for every node';
-      this.#note("SETTING_WRONG_TYPE", path, "value", `expected what a node must be, got ${describeKind(match)}`, hint);
-      return {};
-    }
-    this.#refuseOthers(match, path, NODE_FIELDS);
-    const { id, cluster, locality, metadata } = match as Partial<Record<string, unknown>>;
-    return {
-      ...(id === undefined ? {} : { id: this.#readPatterns(id, [...path, "id"]) }),
-      ...(cluster === undefined ? {} : { cluster: this.#readPatterns(cluster, [...path, "cluster"]) }),
-      ...(locality === undefined ? {} : { locality: this.#readLocality(locality, [...path, "locality"]) }),
-      ...(metadata === undefined ? {} : { metadata: this.#readMetadata(metadata, [...path, "metadata"]) }),
-    };
-  }
-
-  #readLocality(locality: unknown, path: ValuePath): NonNullable<NodeMatch["locality"]> {
-    if (!isMapping(locality)) {
-      this.#wrongType(path, "region, zone or sub_zone", locality);
-      return {};
-    }
-    this.#refuseOthers(locality, path, LOCALITY_FIELDS);
-    const { region, zone, sub_zone: subZone } = locality as Partial<Record<string, unknown>>;
-    return {
-      ...(region === undefined ? {} : { region: this.#readPatterns(region, [...path, "region"]) }),
-      ...(zone === undefined ? {} : { zone: this.#readPatterns(zone, [...path, "zone"]) }),
-      ...(subZone === undefined ? {} : { subZone: this.#readPatterns(subZone, [...path, "sub_zone"]) }),
-    };
-  }
-
-  #readMetadata(metadata: unknown, path: ValuePath): MetadataMatch {
-    if (!isMapping(metadata)) {
-      this.#wrongType(path, "fields of the node's metadata", metadata);
-      return {};
-    }
-    const entries = Object.entries(metadata).map(([field, wanted]): [string, Patterns | MetadataMatch] => {
-      const here = [...path, field];
-      return [field, isMapping(wanted) ? this.#readMetadata(wanted, here) : this.#readPatterns(wanted, here)];
-    });
-    return Object.fromEntries(entries);
-  }
-
-  #readPatterns(given: unknown, path: ValuePath): Patterns {
-    const list: readonly unknown[] = Array.isArray(given) ? given : [given];
-    const patterns = list.filter((item) => ["string", "number", "boolean"].includes(typeof item)).map(String);
-    if (patterns.length !== list.length || list.length === 0)
-      this.#wrongType(path, "a pattern, or a list of them", given);
-    return patterns;
-  }
-
-  #refuseOthers(mapping: Readonly<Record<string, unknown>>, path: ValuePath, known: readonly string[]): void {
-    for (const key of Object.keys(mapping)) {
-      if (known.includes(key)) continue;
-      const meant = nearest(key, known);
-      const message = `expected one of ${known.join(", ")}, got ${quote(key)}`;
-      const hint = meant === undefined ? "remove it" : `did you mean ${quote(meant)}?`;
-      this.#note("SETTING_UNKNOWN", [...path, key], "key", message, hint);
-    }
-  }
-
-  #wrongType(path: ValuePath, expected: string, got: unknown): void {
-    this.#note("SETTING_WRONG_TYPE", path, "value", `expected ${expected}, got ${describeKind(got)}`);
-  }
-
-  #note(code: SourceProblemCode, path: ValuePath, part: Part, message: string, hint?: string): void {
-    const field = formatPath(path);
-    this.#problems.push({
-      code,
-      severity: "error",
-      file: settingsFile,
-      ...this.#source.show({ document: 0, path, part }),
-      ...(field === "" ? {} : { path: field }),
-      message,
-      ...optionalHint(hint),
-    });
+    this.#groups.push({ name, match, ...this.#notes.placeOf([...path, "name"]) });
   }
 }

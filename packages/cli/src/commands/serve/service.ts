@@ -1,5 +1,11 @@
 import type { ManagementServer } from "@xdskit/server";
-import { type DirectorySource, type Load, type LoadedState, type Settings, transactionBetween } from "@xdskit/source";
+import {
+  type DirectorySource,
+  type Load,
+  type LoadedState,
+  type SettingsContent,
+  transactionBetween,
+} from "@xdskit/source";
 import type { CommandLog } from "../../output/log.ts";
 import { countProblems, formatProblems, plural } from "../../output/problems.ts";
 import { createProgressLine } from "../../output/progress.ts";
@@ -15,12 +21,12 @@ function identify({ file, path, code, message }: Load["problems"][number]): stri
 
 /** What a service works with. */
 export interface ServiceParts {
-  readonly server: Pick<ManagementServer, "commit" | "place" | "reportSource" | "revision">;
+  readonly server: Pick<ManagementServer, "commit" | "place" | "reportSource" | "revision" | "setClients">;
   readonly source: DirectorySource;
   readonly log: CommandLog;
   readonly context: CommandContext;
   /** What the server was made with. */
-  readonly settings: Settings;
+  readonly file: Pick<SettingsContent, "settings" | "listeners">;
   /** As it is printed. */
   readonly directory: string;
   readonly isText: boolean;
@@ -32,12 +38,12 @@ export interface ServiceParts {
 export class Service {
   readonly #parts: ServiceParts;
   #inForce: LoadedState | undefined;
-  #toldSettings: Settings;
+  #toldSettings: ReadonlyMap<string, string>;
   #toldWarnings: ReadonlySet<string> = new Set();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
-    this.#toldSettings = parts.settings;
+    this.#toldSettings = textsOf(parts.file);
   }
 
   async load(): Promise<void> {
@@ -68,10 +74,11 @@ export class Service {
       return;
     }
     const before = this.#inForce;
-    this.#tellSettings(state.settings);
+    this.#tellSettings(state);
     this.#inForce = state;
     server.reportSource({ state: "good", problems });
     if (before?.placement !== state.placement) server.place(state.placement);
+    if (before?.clients !== state.clients) server.setClients(state.clients);
     const transaction = transactionBetween(before, state);
     // The first commit makes the server ready, even one that changes nothing.
     if (transaction !== undefined || before === undefined) server.commit(transaction ?? { changes: [] });
@@ -117,13 +124,23 @@ export class Service {
     if (fresh.length > shown.length) log.write("problems-cut", { not_shown: fresh.length - shown.length });
   }
 
-  /** Groups take effect with their load; what a server is made from does not. */
-  #tellSettings(settings: Settings): void {
-    const then = new Map(Object.entries(this.#toldSettings));
-    const now = new Map(Object.entries(settings));
-    this.#toldSettings = settings;
+  /** Groups and rules for clients take effect with their load; what a server is made from does not. */
+  #tellSettings(state: LoadedState): void {
+    const then = this.#toldSettings;
+    const now = textsOf(state);
+    this.#toldSettings = now;
     const keys = [...new Set([...then.keys(), ...now.keys()])];
-    const changed = keys.filter((key) => JSON.stringify(now.get(key)) !== JSON.stringify(then.get(key)));
+    const changed = keys.filter((key) => now.get(key) !== then.get(key));
     if (changed.length > 0) this.#parts.log.write("settings-changed", { settings: changed.join(",") });
   }
+}
+
+/** What a server is made from, to be compared; where it stands in the file does not matter. */
+function textsOf({
+  settings,
+  listeners,
+}: Pick<SettingsContent, "settings" | "listeners">): ReadonlyMap<string, string> {
+  const plain = listeners.map(({ line: _line, column: _column, ...listener }) => listener);
+  const entries = [...Object.entries(settings), ...(plain.length === 0 ? [] : [["listeners", plain] as const])];
+  return new Map(entries.map(([key, value]) => [key, JSON.stringify(value)]));
 }

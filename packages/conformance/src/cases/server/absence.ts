@@ -4,6 +4,7 @@ import type { Case } from "../../case.ts";
 export const absenceCases: readonly Case[] = [
   {
     id: "S-NEX-06",
+    also: ["E4"],
     says: "says at once that a name does not exist",
     variant: "delta",
     type: "cds",

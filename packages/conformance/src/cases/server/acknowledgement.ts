@@ -6,7 +6,7 @@ const longText = `line one\nline two\u0007 ${"x".repeat(1_000_000)}`;
 export const acknowledgementCases: readonly Case[] = [
   {
     id: "S-ACK-05",
-    also: ["T-A2"],
+    also: ["T-A2", "E6", "E7"],
     says: "takes a request with error_detail for a NACK, though its version is the one that was sent",
     variant: "sotw",
     type: "eds",
@@ -151,7 +151,7 @@ export const acknowledgementCases: readonly Case[] = [
   },
   {
     id: "S-ACK-11",
-    also: ["T-A4"],
+    also: ["T-A4", "E18"],
     says: "does not repeat what was refused, and pushes the next change unasked",
     variant: "sotw",
     type: "cds",

@@ -53,7 +53,7 @@ export const additionCases: readonly Case[] = [
     says: "takes an empty first request for everything, or for nothing where that is switched off",
     variant: "sotw",
     type: "rds",
-    setup: { dialect: { legacyWildcard: { otherwise: false } } },
+    setup: { dialect: { wildcardTypes: { otherwise: false } } },
     steps: [
       { publishes: { rds: ["a@1"] } },
       { receives: {} },
@@ -72,7 +72,7 @@ export const additionCases: readonly Case[] = [
     says: "takes an empty first request for everything, or for nothing where that is switched off",
     variant: "delta",
     type: "rds",
-    setup: { dialect: { legacyWildcard: { otherwise: false } } },
+    setup: { dialect: { wildcardTypes: { otherwise: false } } },
     steps: [
       { publishes: { rds: ["a@1"] } },
       { receives: {} },

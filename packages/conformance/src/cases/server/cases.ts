@@ -8,6 +8,7 @@ import { collectionCases } from "./collection.ts";
 import { deletionCases } from "./deletion.ts";
 import { deltaCases } from "./delta.ts";
 import { diagramCases } from "./diagrams.ts";
+import { editionCases } from "./edition.ts";
 import { errorCases } from "./error.ts";
 import { generalCases } from "./general.ts";
 import { locatorCases } from "./locator.ts";
@@ -56,4 +57,5 @@ export const serverCases: readonly Case[] = [
   ...validationCases,
   ...diagramCases,
   ...meetingCases,
+  ...editionCases,
 ];

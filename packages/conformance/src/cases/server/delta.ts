@@ -213,6 +213,7 @@ export const deltaCases: readonly Case[] = [
   },
   {
     id: "S-DLT-13",
+    also: ["E21"],
     says: "goes by names and aliases alike when it decides what is wanted",
     variant: "delta",
     type: "opaque",

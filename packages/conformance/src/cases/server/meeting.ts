@@ -570,7 +570,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-RES-02/withheld",
-    also: ["T-A16"],
+    also: ["T-A16", "E34"],
     says: "waits a second, not half a minute, for Envoy's ACK of clusters on an aggregated stream",
     variant: "sotw",
     type: "cds",
@@ -588,6 +588,7 @@ export const meetingCases: readonly Case[] = [
   },
   {
     id: "S-DEL-04/envoy-filters",
+    also: ["E16"],
     says: "does not remove a filter's configuration from Envoy while a listener that it was told of uses it",
     variant: "delta",
     type: "ecds",

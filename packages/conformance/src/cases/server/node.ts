@@ -4,7 +4,7 @@ import type { Case } from "../../case.ts";
 export const nodeCases: readonly Case[] = [
   {
     id: "S-NOD-04",
-    also: ["T-F9"],
+    also: ["T-F9", "E22"],
     says: "goes by the node of the first request and overlooks another later",
     variant: "sotw",
     type: "cds",
@@ -29,7 +29,7 @@ export const nodeCases: readonly Case[] = [
   },
   {
     id: "S-NOD-04",
-    also: ["T-F9"],
+    also: ["T-F9", "E22"],
     says: "goes by the node of the first request and overlooks another later",
     variant: "delta",
     type: "cds",
@@ -54,6 +54,7 @@ export const nodeCases: readonly Case[] = [
   },
   {
     id: "S-NOD-04/reject",
+    also: ["E22"],
     says: "ends a stream whose node changes when the operator wants that",
     variant: "sotw",
     type: "cds",

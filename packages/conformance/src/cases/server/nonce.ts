@@ -51,7 +51,7 @@ export const nonceCases: readonly Case[] = [
   },
   {
     id: "S-NON-05",
-    also: ["O-5"],
+    also: ["O-5", "E11"],
     says: "honours names in mid-stream under an empty nonce, but takes no ACK from it",
     variant: "sotw",
     type: "eds",
@@ -150,7 +150,7 @@ export const nonceCases: readonly Case[] = [
   },
   {
     id: "S-NON-10",
-    also: ["T-A7", "S-DLT-05"],
+    also: ["T-A7", "S-DLT-05", "E12"],
     says: "honours a subscription whatever nonce comes with it",
     variant: "delta",
     type: "eds",

@@ -98,7 +98,7 @@ export const orderCases: readonly Case[] = [
   },
   ...both((variant) => ({
     id: "S-ORD-05",
-    also: ["S-ORD-02", "S-ORD-03", "S-ORD-06", "T-B12"],
+    also: ["S-ORD-02", "S-ORD-03", "S-ORD-06", "T-B12", "E17"],
     says: "adds the new cluster, then its endpoints, then the route to it, and removes the old cluster last",
     streams: ["ads"],
     steps: [
@@ -133,6 +133,7 @@ export const orderCases: readonly Case[] = [
   },
   ...both((variant) => ({
     id: "S-ORD-05/off",
+    also: ["E17"],
     says: "says everything at once where the operator wants that",
     streams: ["ads"],
     setup: { dialect: { makeBeforeBreak: false } },

@@ -4,6 +4,7 @@ import type { Case } from "../../case.ts";
 export const reconnectCases: readonly Case[] = [
   {
     id: "S-REC-04",
+    also: ["E9"],
     says: "sends everything to a new stream though the client reports the current version",
     variant: "sotw",
     type: "cds",
@@ -53,6 +54,7 @@ export const reconnectCases: readonly Case[] = [
   },
   {
     id: "S-REC-05",
+    also: ["E9"],
     says: "skips an unchanged wildcard on a new stream when the operator wants that, and nothing else",
     variant: "sotw",
     type: "cds",
@@ -95,7 +97,7 @@ export const reconnectCases: readonly Case[] = [
   },
   {
     id: "S-REC-09",
-    also: ["T-D1"],
+    also: ["T-D1", "E20"],
     says: "sends what changed, removes what is gone and skips the rest",
     variant: "delta",
     type: "lds",

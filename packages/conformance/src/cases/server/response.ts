@@ -95,7 +95,7 @@ export const responseCases: readonly Case[] = [
   },
   {
     id: "S-RES-02/never-acked",
-    also: ["T-A12"],
+    also: ["T-A12", "E34"],
     says: "does not wait for ever for an ACK",
     variant: "sotw",
     type: "cds",
@@ -113,7 +113,7 @@ export const responseCases: readonly Case[] = [
   },
   {
     id: "S-RES-02/never-acked",
-    also: ["T-A12"],
+    also: ["T-A12", "E34"],
     says: "does not wait for ever for an ACK",
     variant: "delta",
     type: "eds",
@@ -159,6 +159,7 @@ export const responseCases: readonly Case[] = [
   },
   {
     id: "S-RES-04",
+    also: ["E28"],
     says: "sends every named cluster when one of them changes",
     variant: "sotw",
     type: "cds",
@@ -216,6 +217,7 @@ export const responseCases: readonly Case[] = [
   },
   {
     id: "S-RES-07",
+    also: ["E29"],
     says: "puts what changed together into one response",
     variant: "delta",
     type: "eds",
@@ -228,6 +230,7 @@ export const responseCases: readonly Case[] = [
   },
   {
     id: "S-RES-07/one",
+    also: ["E29"],
     says: "puts each resource into a response of its own when the operator wants that",
     variant: "delta",
     type: "eds",

@@ -204,7 +204,7 @@ export const subscriptionCases: readonly Case[] = [
   },
   {
     id: "S-SUB-10",
-    also: ["T-A10", "O-9"],
+    also: ["T-A10", "O-9", "E2"],
     says: "takes an empty set after names for nothing",
     variant: "sotw",
     type: "cds",
@@ -219,6 +219,7 @@ export const subscriptionCases: readonly Case[] = [
   },
   {
     id: "S-SUB-10",
+    also: ["E2"],
     says: "takes an empty set after names for nothing",
     variant: "delta",
     type: "cds",
@@ -292,6 +293,7 @@ export const subscriptionCases: readonly Case[] = [
   },
   {
     id: "S-SUB-13",
+    also: ["E1"],
     says: "leaves the legacy wildcard at the first name",
     variant: "sotw",
     type: "cds",
@@ -307,7 +309,7 @@ export const subscriptionCases: readonly Case[] = [
   },
   {
     id: "S-SUB-13",
-    also: ["T-D2"],
+    also: ["T-D2", "E1"],
     says: "keeps the legacy wildcard beside a name",
     variant: "delta",
     type: "cds",
@@ -322,6 +324,7 @@ export const subscriptionCases: readonly Case[] = [
   },
   {
     id: "S-SUB-14",
+    also: ["E1"],
     says: "stays with the wildcard for the stream's life when the operator wants the old reading",
     variant: "sotw",
     type: "cds",
@@ -336,6 +339,7 @@ export const subscriptionCases: readonly Case[] = [
   },
   {
     id: "S-SUB-14",
+    also: ["E1"],
     says: "stays with the wildcard for the stream's life when the operator wants the old reading",
     variant: "delta",
     type: "cds",

@@ -75,6 +75,7 @@ export const ttlCases: readonly Case[] = [
   },
   ...both((variant) => ({
     id: variant === "delta" ? "S-TTL-01/switch" : "S-TTL-02/switch",
+    also: ["E23"],
     says: "tells everybody where the operator wants that",
     type: "eds",
     setup: { dialect: { ttlWithoutFeature: true } },

@@ -34,6 +34,7 @@ export const unsubscriptionCases: readonly Case[] = [
   },
   {
     id: "S-UNS-04",
+    also: ["E13"],
     says: "says nothing to a request that only gives names up, of a full-state type too",
     variant: "sotw",
     type: "cds",
@@ -47,6 +48,7 @@ export const unsubscriptionCases: readonly Case[] = [
   },
   {
     id: "S-UNS-04",
+    also: ["E13"],
     says: "says nothing to a request that only gives names up",
     variant: "delta",
     type: "cds",

@@ -4,7 +4,7 @@ import type { Case } from "../../case.ts";
 export const validationCases: readonly Case[] = [
   {
     id: "S-VAL-03/serving",
-    also: ["B-VAL-04"],
+    also: ["B-VAL-04", "E33"],
     says: "serves a resource that breaks the constraints of its schema, byte by byte",
     variant: "sotw",
     type: "srds",
@@ -18,7 +18,7 @@ export const validationCases: readonly Case[] = [
   },
   {
     id: "S-VAL-03/serving",
-    also: ["B-VAL-04"],
+    also: ["B-VAL-04", "E33"],
     says: "serves a resource that breaks the constraints of its schema, byte by byte",
     variant: "delta",
     type: "srds",

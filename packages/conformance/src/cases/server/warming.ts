@@ -4,7 +4,7 @@ import type { Case } from "../../case.ts";
 export const warmingCases: readonly Case[] = [
   {
     id: "S-WRM-08",
-    also: ["S-WRM-09", "T-B1"],
+    also: ["S-WRM-09", "T-B1", "E15"],
     says: "sends endpoints again when their cluster changed, unasked and unchanged",
     variant: "sotw",
     type: "cds",
@@ -26,7 +26,7 @@ export const warmingCases: readonly Case[] = [
   },
   {
     id: "S-WRM-08",
-    also: ["S-WRM-09", "T-B2"],
+    also: ["S-WRM-09", "T-B2", "E15"],
     says: "sends endpoints again when their cluster changed, unasked and unchanged",
     variant: "delta",
     type: "cds",
@@ -108,6 +108,7 @@ export const warmingCases: readonly Case[] = [
   },
   {
     id: "S-WRM-08/off",
+    also: ["E15"],
     says: "does not send endpoints again when the operator wants that",
     variant: "delta",
     type: "cds",

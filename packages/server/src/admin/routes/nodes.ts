@@ -1,6 +1,6 @@
 import type { StreamState } from "@xdskit/protocol";
 import type { NodeAnswer } from "../answer.ts";
-import { type Describer, time } from "../describe.ts";
+import { type Describer, describeDialect, time } from "../describe.ts";
 import type { AdminSources } from "../route.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 import { chosenType } from "./resources.ts";
@@ -40,11 +40,12 @@ function describeNode(
   const requested = times.flatMap(({ lastRequestAt }) => lastRequestAt ?? []);
   return {
     ...(newest?.node === undefined ? { id: "", cluster: "", userAgent: "" } : describe.node(newest.node)),
-    streams: streams.map(({ stream, apiVersion, variant, peer }) => ({
+    streams: streams.map(({ stream, apiVersion, variant, peer, dialect }) => ({
       stream,
       apiVersion,
       variant,
       peer: peer.address,
+      ...(dialect !== undefined && { dialect: describeDialect(dialect) }),
     })),
     layers: newest?.layers ?? [],
     ...time("connectedAt", opened.length === 0 ? undefined : Math.min(...opened)),

@@ -32,7 +32,7 @@ const DIALECT: DialectOverrides = {
   errorsEndWaiting: true,
   unknownType: "ignore",
   // Nobody renews what stands in a file.
-  ttl: { delta: { otherwise: "never" }, sotw: { otherwise: "never" }, "aggregated-sotw": { otherwise: "never" } },
+  ttlDelta: "never",
 };
 
 /** After a failure it is tried again, after twice as long each time. */
@@ -178,13 +178,13 @@ export class FileExporter implements BodyHandle {
     const { hub, output } = this.#parts;
     if (this.#isClosed || this.#stream !== undefined || hub.readiness.state !== "ready") return;
     const peer = { address: `files:${output.directory}`, isLoopback: true, isTls: false, names: [] };
-    this.#connection ??= hub.openConnection(peer, "files");
+    this.#connection ??= hub.openConnection(peer, "files", { name: "files", dialect: DIALECT });
     if (this.#connection === undefined) {
       this.#later(this.#retryMs);
       return;
     }
     const { apiVersion } = output;
-    const opened = { variant: "delta", onlyType: undefined, apiVersion, method: "files", dialect: DIALECT } as const;
+    const opened = { variant: "delta", onlyType: undefined, apiVersion, method: "files" } as const;
     const stream = hub.openStream({ connection: this.#connection, ...opened }, this);
     if (typeof stream !== "number") {
       this.#later(this.#retryMs);

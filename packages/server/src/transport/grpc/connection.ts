@@ -6,7 +6,7 @@ import {
   type Settings,
 } from "node:http2";
 import type { Socket } from "node:net";
-import { type Peer, type Status, statusCode } from "@xdskit/protocol";
+import { type NamedChoice, type Peer, type Status, statusCode } from "@xdskit/protocol";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
 import { openCall } from "./call.ts";
@@ -36,6 +36,8 @@ export interface ConnectionOptions {
   readonly hub: HubPort;
   readonly limits: Limits;
   readonly methods: ReadonlyMap<string, GrpcMethod>;
+  /** What was chosen for the port that it came to. */
+  readonly listener: NamedChoice | undefined;
 }
 
 /** One HTTP/2 connection: its calls, its PINGs, its age. */
@@ -52,7 +54,7 @@ export class GrpcConnection {
 
   /** Speaks HTTP/2 on a socket. Undefined when there are too many connections; the socket is closed then. */
   static open(socket: Socket, peer: Peer, options: ConnectionOptions): GrpcConnection | undefined {
-    const id = options.hub.openConnection(peer, "grpc");
+    const id = options.hub.openConnection(peer, "grpc", options.listener);
     if (id !== undefined) return new GrpcConnection(socket, peer, id, options);
     socket.destroy();
     return undefined;

@@ -1,11 +1,12 @@
 import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from "node:http";
 import { createServer, type Server, type Socket } from "node:net";
 import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { Choice, NamedChoice } from "@xdskit/protocol";
 import { XdsError } from "../../error.ts";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits, TlsFiles } from "../../options.ts";
 import { addressOf, describePeer } from "../peer.ts";
-import type { BoundAddress, Transport } from "../transport.ts";
+import { type BoundAddress, formatAddress, type Transport } from "../transport.ts";
 import { GrpcConnection } from "./connection.ts";
 import { readProtocol } from "./first-bytes.ts";
 import type { GrpcMethod } from "./method.ts";
@@ -25,6 +26,8 @@ export interface GrpcTransportOptions {
   readonly limits: Limits;
   /** What is served beside discovery, by path: client status, load reports. */
   readonly methods?: ReadonlyMap<string, GrpcMethod>;
+  /** What was chosen for those who come to this port. */
+  readonly choice?: Choice & { readonly name?: string | undefined };
   /** What answers HTTP/1.1 on the same port. Default: a text that says what this port speaks. */
   readonly onHttp1Request?: RequestListener;
 }
@@ -39,6 +42,8 @@ export class GrpcTransport implements Transport {
   readonly #idle: (() => void)[] = [];
   #listener: Server | undefined;
   #tls: TlsListener | undefined;
+  /** What was chosen, by the name of the port. */
+  #choice: NamedChoice | undefined;
   #isDraining = false;
 
   constructor(options: GrpcTransportOptions) {
@@ -54,6 +59,8 @@ export class GrpcTransport implements Transport {
       const { host, port } = this.#options;
       throw new XdsError("LISTEN_FAILED", `cannot listen at ${host}:${port}`, { cause });
     });
+    const { name = formatAddress(address), edition, dialect } = this.#options.choice ?? {};
+    this.#choice = { name, edition, dialect };
     return address;
   }
 
@@ -121,7 +128,8 @@ export class GrpcTransport implements Transport {
       socket.destroy();
       return;
     }
-    const connection = GrpcConnection.open(socket, peer, { hub, limits: this.#options.limits, methods: this.#methods });
+    const options = { hub, limits: this.#options.limits, methods: this.#methods, listener: this.#choice };
+    const connection = GrpcConnection.open(socket, peer, options);
     if (connection === undefined) return;
     this.#connections.add(connection);
     connection.onClose(() => this.#forget(connection));

@@ -1,0 +1,303 @@
+import type { Dialect, PerKind, TtlRule } from "./dialect.ts";
+
+/** The editions of the protocol page by their age (requirements 4.1). */
+export type Edition = "2018" | "2020" | "2021" | "current";
+
+/** All of them, the oldest first. */
+export const editions: readonly Edition[] = ["2018", "2020", "2021", "current"];
+
+/** How the value of a switch is written. */
+export type SwitchForm =
+  /** `true` or `false`. */
+  | { readonly kind: "boolean" }
+  /** One of a few words, which may be `true` and `false`. */
+  | { readonly kind: "word"; readonly words: readonly string[] }
+  /** A number with a unit: `500ms`, `30s` (milliseconds). */
+  | { readonly kind: "duration" }
+  /** A number with or without `KiB`, `MiB`, `GiB` (bytes). */
+  | { readonly kind: "bytes" };
+
+/** A line of the table of switches. */
+export interface Switch<T> {
+  readonly form: SwitchForm;
+  /** Its value in the newest edition, and in each that has none of its own. */
+  readonly current: T;
+  /** What older editions want otherwise. */
+  readonly older?: Readonly<Partial<Record<Exclude<Edition, "current">, T>>>;
+  /** Where editions disagree (`E4`), and requirements. */
+  readonly ids: readonly string[];
+  /** The setting that is this switch for the whole server, where there is one. */
+  readonly setting?: string;
+  /** One sentence for documentation. */
+  readonly says: string;
+}
+
+/** The switch of each field of a dialect. */
+export type SwitchTable = { readonly [F in keyof Dialect]: Switch<Dialect[F]> };
+
+export type SwitchField = keyof Dialect;
+
+const boolean: SwitchForm = { kind: "boolean" };
+const duration: SwitchForm = { kind: "duration" };
+const ttlRules = words("if-announced", "always", "never");
+
+// A VirtualHost without a body says that there is none, so nothing could keep one alive (B-TTL-17).
+const announcedTtls: PerKind<TtlRule> = { otherwise: "if-announced", vhds: "never" };
+const noTtls: PerKind<TtlRule> = { otherwise: "never" };
+const ttls = { form: ttlRules, current: announcedTtls, older: { "2018": noTtls, "2020": noTtls } } as const;
+
+/** The types whose naming nothing means everything in the older texts. */
+const listenersAndClusters = { otherwise: false, lds: true, cds: true } as const;
+
+/**
+ * Every switch, in the order of the documentation: the one place that says what an edition wants. A new one is a field of
+ * `Dialect` and a row here; settings, presets, pages and checks follow.
+ */
+export const switchTable: SwitchTable = {
+  wildcardTypes: {
+    form: words("true", "false", "delta"),
+    current: { otherwise: true },
+    older: {
+      "2018": listenersAndClusters,
+      "2020": listenersAndClusters,
+      "2021": { ...listenersAndClusters, srds: "delta" },
+    },
+    ids: ["E3", "S-SUB-08", "S-SUB-09", "S-MSC-08"],
+    says: "An empty first request means everything of the type; delta: only on delta streams.",
+  },
+  wildcardSticky: {
+    form: boolean,
+    current: false,
+    older: { "2018": true, "2020": true, "2021": true },
+    ids: ["E1", "S-SUB-14"],
+    says: "A type whose first request was empty stays a wildcard for the stream's life; names that come later are ignored.",
+  },
+  prefixGlob: {
+    form: boolean,
+    current: false,
+    ids: ["S-XTP-13"],
+    says: "foo/* in a list of names stands for every name that begins with foo/.",
+  },
+  ignoreHints: {
+    form: boolean,
+    current: false,
+    older: { "2018": true },
+    ids: ["E10", "S-SUB-03"],
+    says: "State of the World: names only hint at what is wanted; everything that the node may see is sent.",
+  },
+  deltaMissing: {
+    form: words("removed", "empty-resource", "none"),
+    current: { otherwise: "removed" },
+    older: {
+      "2018": { otherwise: "none" },
+      "2020": { otherwise: "empty-resource" },
+      "2021": { otherwise: "empty-resource" },
+    },
+    ids: ["E4", "S-NEX-06", "S-NEX-07", "S-DLT-16"],
+    says: "How delta says that a name does not exist: in removed_resources, by a resource without a body, not at all.",
+  },
+  deltaRemovals: {
+    form: words("at-once", "when-unreferenced"),
+    current: { otherwise: "at-once" },
+    ids: ["E16", "S-DEL-04"],
+    says: "Delta: when a client is told that a resource is gone.",
+  },
+  deltaOnePerResponse: {
+    form: boolean,
+    current: false,
+    ids: ["E29", "S-RES-07"],
+    says: "Delta: each resource comes in a response of its own.",
+  },
+  nackByVersion: {
+    form: boolean,
+    current: false,
+    older: { "2018": true, "2020": true },
+    ids: ["E6", "S-ACK-06"],
+    says: "State of the World: a request with another version than the answered one is a NACK too.",
+  },
+  nackMayBeOfOlder: {
+    form: boolean,
+    current: { otherwise: false },
+    ids: ["E34", "B-ACK-08"],
+    says: "State of the World: a NACK of the newest answer on an aggregated stream may be that of an older, unsettled one.",
+  },
+  incremental2018: {
+    form: boolean,
+    current: false,
+    older: { "2018": true },
+    ids: ["E19", "B-DLT-18"],
+    says: "The `Incremental*` methods of 2018 are served.",
+  },
+  docAliases: {
+    form: boolean,
+    current: true,
+    ids: ["E26", "S-GRP-02"],
+    says: "The service of scopes is served as `ScopedRouteDiscoveryService` too, as the texts spell it.",
+  },
+  lrsIgnoresFirstCluster: {
+    form: boolean,
+    current: false,
+    ids: ["S-LRS-02"],
+    says: "Load reports: of the clusters that a client is asked for it leaves the first one out, so it is asked for all.",
+  },
+  staleNonce: {
+    form: words("ignore", "honour-names"),
+    current: "ignore",
+    ids: ["S-NON-07"],
+    says: "State of the World: what becomes of names in a request with a stale nonce.",
+  },
+  resumeVersion: {
+    form: boolean,
+    current: true,
+    older: { "2018": false },
+    ids: ["E8", "B-VER-04"],
+    says: "State of the World: the version in the first request of a stream says what the client holds.",
+  },
+  resumeSkip: {
+    form: boolean,
+    current: { otherwise: false },
+    ids: ["E9", "S-REC-05"],
+    says: "State of the World: who comes back with the current version, and asks for nothing but everything, is not sent it again.",
+  },
+  resendEdsOnClusterChange: {
+    form: boolean,
+    current: true,
+    ids: ["E15", "S-WRM-08"],
+    says: "After an added or changed Cluster its ClusterLoadAssignment is sent again, even an unchanged one.",
+  },
+  makeBeforeBreak: {
+    form: boolean,
+    current: { otherwise: true },
+    older: { "2018": { otherwise: true, vhds: false } },
+    ids: ["E17", "S-ORD-05", "S-ORD-06"],
+    setting: "make-before-break",
+    says: "Clusters that are gone are removed last, and what uses a new one is sent after it; by kind: who takes part.",
+  },
+  orderLimitMs: {
+    form: duration,
+    current: 30_000,
+    ids: ["S-ORD-06"],
+    setting: "order-limit",
+    says: "How long a step of that order waits for a client that says nothing.",
+  },
+  resumeGraceMs: {
+    form: duration,
+    current: 1_000,
+    ids: ["S-REC-09"],
+    says: "How long a client that came back is given to ask for what it uses, before Clusters that are gone are removed.",
+  },
+  separateResumeGraceMs: {
+    form: duration,
+    current: 30_000,
+    ids: ["S-REC-09"],
+    says: "The same for a client with a stream for each type.",
+  },
+  ackLimitMs: {
+    form: duration,
+    current: 30_000,
+    ids: ["S-RES-02"],
+    says: "How long newer content waits for the ACK of what was sent.",
+  },
+  withheldAckLimitMs: {
+    form: duration,
+    current: { otherwise: undefined },
+    ids: ["E34"],
+    says: "The same for what a client may withhold the ACK of, on an aggregated State of the World stream; unless set, as ackLimit.",
+  },
+  resourceErrors: {
+    form: words("failed", "failed-and-missing", "off"),
+    current: "failed",
+    older: { "2018": "off", "2020": "off", "2021": "off" },
+    ids: ["S-ERR-01", "S-ERR-05", "S-RES-15"],
+    says: "What is told in resource_errors: what was refused or failed, missing names in State of the World too, or nothing.",
+  },
+  errorsEndWaiting: {
+    form: boolean,
+    current: true,
+    ids: ["S-ERR-05"],
+    says: "Delta: an error ends a client's wait; where not, what it waits for is said to be missing as well.",
+  },
+  maxResponseBytes: {
+    form: { kind: "bytes" },
+    // Clients made of gRPC's libraries take 4 MiB (client-behaviours F1).
+    current: 3.5 * 1024 * 1024,
+    ids: ["S-RES-08"],
+    setting: "limits.max-response-bytes",
+    says: "How large a response grows before the rest comes in another, where the client can do with that.",
+  },
+  maySplit: {
+    form: boolean,
+    current: { otherwise: true },
+    ids: ["S-RES-08"],
+    says: "The client can do with an answer that comes in several responses.",
+  },
+  ttlDelta: {
+    ...ttls,
+    ids: ["E23", "S-TTL-01", "B-TTL-17"],
+    says: "Delta: who is told of ttls.",
+  },
+  ttlSotw: {
+    ...ttls,
+    ids: ["E23", "E24", "S-TTL-02", "B-TTL-17"],
+    says: "State of the World on a stream for one type: who is told of ttls, in a wrapper around the resource.",
+  },
+  ttlAggregatedSotw: {
+    ...ttls,
+    ids: ["E23", "E24", "S-TTL-02", "B-TTL-17"],
+    says: "State of the World on an aggregated stream: who is told of ttls, in a wrapper around the resource.",
+  },
+  ttlWithoutFeature: {
+    form: boolean,
+    current: false,
+    ids: ["E23", "S-TTL-01"],
+    setting: "ttl-without-feature",
+    says: "Where ttls are for whoever announces that it knows them, they are for everybody.",
+  },
+  unknownType: {
+    form: words("ignore", "reject"),
+    current: "ignore",
+    ids: ["S-TYP-07"],
+    says: "What a request for a type that nobody described does to an aggregated stream.",
+  },
+  requireNode: {
+    form: boolean,
+    current: false,
+    ids: ["S-NOD-06"],
+    setting: "require-node",
+    says: "A stream whose first request has no node is refused.",
+  },
+  nodeChange: {
+    form: words("ignore", "reject"),
+    current: "ignore",
+    ids: ["E22", "S-NOD-04"],
+    says: "What becomes of a stream on which a later request has another node than the first.",
+  },
+};
+
+/** Every switch by its field. */
+export const switchFields: readonly SwitchField[] = Object.keys(switchTable).filter(isSwitchField);
+
+/** What operators call a switch: its field without the unit, which a value of theirs has. */
+export function switchNameOf(field: SwitchField): string {
+  return field.replace(/(?:Ms|Bytes)$/, "");
+}
+
+/** The value of a switch in an edition. */
+export function inEdition<F extends SwitchField>(field: F, edition: Edition): Dialect[F] {
+  const { current, older }: Switch<Dialect[F]> = switchTable[field];
+  return edition === "current" ? current : (older?.[edition] ?? current);
+}
+
+/** Whether each kind of resource may have a value of its own. */
+export function isPerKind(field: SwitchField): boolean {
+  return typeof switchTable[field].current === "object";
+}
+
+/** Whether a text is the field of a switch. */
+export function isSwitchField(key: string): key is SwitchField {
+  return Object.hasOwn(switchTable, key);
+}
+
+function words(...choices: readonly string[]): SwitchForm {
+  return { kind: "word", words: choices };
+}

@@ -1,0 +1,166 @@
+import { type Choice, type ClientRule, type Edition, editions, formatSwitch, switchNameOf } from "@xdskit/protocol";
+import { entryOf, isMapping } from "../document/places.ts";
+import type { ValuePath } from "../problem.ts";
+import { readMatch } from "./match-reading.ts";
+import { type Setting, type SettingKey, settingTable } from "./setting-table.ts";
+import { readSettingValue } from "./setting-value.ts";
+import type { SettingPlace, SettingsNotes } from "./settings-notes.ts";
+import { isSetElsewhere, overridesOf, readSwitch, type SwitchResult, type SwitchText } from "./switch-value.ts";
+
+/** A line of the `listeners` in `xdskit.yaml`. */
+export interface ListenerSettings extends Choice, SettingPlace {
+  /** `host:port`. */
+  readonly address: string;
+  /** Undefined: as the server; `off`: none. */
+  readonly tls: ListenerTls | "off" | undefined;
+}
+
+/** Files for one listener; paths as they are written. */
+export interface ListenerTls {
+  readonly cert: string;
+  readonly key: string;
+  readonly ca?: string;
+  readonly requireClientCertificate?: boolean;
+}
+
+/** The switches of the whole server, each as `NAME=VALUE`. */
+export function readGlobalSwitches(notes: SettingsNotes, switches: unknown): readonly string[] {
+  return readSwitches(notes, switches, ["switches"], isSetElsewhere).map(({ field, kind, value }) => {
+    const name = kind === undefined ? switchNameOf(field) : `${switchNameOf(field)}.${kind}`;
+    return `${name}=${formatSwitch(field, value)}`;
+  });
+}
+
+/** The rules for single clients. */
+export function readClients(notes: SettingsNotes, rules: unknown): readonly ClientRule[] {
+  return eachOf(notes, rules, "clients", "a rule with match, edition and switches").map(({ item, path }) => {
+    notes.refuseOthers(item, path, ["match", "edition", "switches"]);
+    return { match: readMatch(notes, entryOf(item, "match"), [...path, "match"]), ...readChoice(notes, item, path) };
+  });
+}
+
+/** Where clients connect besides `listen`. */
+export function readListeners(notes: SettingsNotes, listeners: unknown): readonly ListenerSettings[] {
+  const read = eachOf(notes, listeners, "listeners", "a listener with address, edition, switches and tls");
+  return read.flatMap(({ item, path }) => {
+    notes.refuseOthers(item, path, ["address", "edition", "switches", "tls"]);
+    const address = readOne(notes, "listen", entryOf(item, "address"), [...path, "address"]);
+    const tls = readTls(notes, entryOf(item, "tls"), [...path, "tls"]);
+    const choice = readChoice(notes, item, path);
+    if (address === "off") {
+      const message = "expected host:port, got off";
+      notes.note("SETTING_INVALID", [...path, "address"], "value", message, "remove the listener");
+    }
+    if (typeof address !== "string" || address === "off") return [];
+    return [{ address, tls, ...choice, ...notes.placeOf([...path, "address"]) }];
+  });
+}
+
+function readChoice(notes: SettingsNotes, item: Readonly<Record<string, unknown>>, path: ValuePath): Choice {
+  const given = entryOf(item, "edition");
+  const edition = given === undefined ? undefined : readOne(notes, "edition", given, [...path, "edition"]);
+  const switches = readSwitches(notes, entryOf(item, "switches"), [...path, "switches"]);
+  const known: Edition | undefined = editions.find((one) => one === edition);
+  return {
+    ...(known === undefined ? {} : { edition: known }),
+    ...(switches.length === 0 ? {} : { dialect: overridesOf(switches) }),
+  };
+}
+
+/** A switch's value is one for every kind of resource, or a mapping with one for some. */
+function readSwitches(
+  notes: SettingsNotes,
+  switches: unknown,
+  path: ValuePath,
+  refuse: (one: SwitchText) => Extract<SwitchResult, { message: string }> | undefined = () => undefined,
+): readonly SwitchText[] {
+  if (switches === undefined || switches === null) return [];
+  if (!isMapping(switches)) {
+    notes.wrongType(path, "switches with their values", switches);
+    return [];
+  }
+  return Object.entries(switches).flatMap(([name, value]) => {
+    const here = [...path, name];
+    const each = isMapping(value) ? kindsOf(name, value, here) : [{ name, value, path: here }];
+    return each.flatMap(({ name: full, value: one, path: at }) => {
+      const read = readSwitch(full, one);
+      const trouble = "message" in read ? read : refuse(read);
+      if (trouble !== undefined) notes.note(trouble.code, at, trouble.part, trouble.message, trouble.hint);
+      return "message" in read || trouble !== undefined ? [] : [read];
+    });
+  });
+}
+
+interface NamedValue {
+  readonly name: string;
+  readonly value: unknown;
+  readonly path: ValuePath;
+}
+
+/** What is said of all other kinds comes first, or it would replace what is said of some. */
+function kindsOf(name: string, values: Readonly<Record<string, unknown>>, path: ValuePath): readonly NamedValue[] {
+  const each = Object.entries(values).map(([kind, value]) => ({
+    name: kind === "otherwise" ? name : `${name}.${kind}`,
+    value,
+    path: [...path, kind],
+  }));
+  return each.toSorted((a, b) => Number(b.name === name) - Number(a.name === name));
+}
+
+function readTls(notes: SettingsNotes, tls: unknown, path: ValuePath): ListenerSettings["tls"] {
+  if (tls === undefined || tls === null) return undefined;
+  if (tls === false || tls === "off") return "off";
+  if (!isMapping(tls)) {
+    notes.wrongType(path, "cert and key, or off", tls);
+    return undefined;
+  }
+  notes.refuseOthers(tls, path, ["cert", "key", "ca", "require-client-certificate"]);
+  const read = (field: string): unknown => {
+    const given = entryOf(tls, field);
+    return given === undefined ? undefined : readOne(notes, keyOf(field), given, [...path, field]);
+  };
+  const [cert, key, ca, required] = ["cert", "key", "ca", "require-client-certificate"].map(read);
+  if (typeof cert !== "string" || typeof key !== "string") {
+    if (entryOf(tls, "cert") === undefined || entryOf(tls, "key") === undefined)
+      notes.note("SETTING_INVALID", path, "key", "expected both a certificate and its key", "give cert and key");
+    return undefined;
+  }
+  return {
+    cert,
+    key,
+    ...(typeof ca === "string" && { ca }),
+    ...(typeof required === "boolean" && { requireClientCertificate: required }),
+  };
+}
+
+function keyOf(field: string): SettingKey {
+  const keys: readonly SettingKey[] = ["tls.cert", "tls.key", "tls.ca", "tls.require-client-certificate"];
+  return keys.find((key) => key === `tls.${field}`) ?? "tls.cert";
+}
+
+/** A value that is written as that of a setting is. */
+function readOne(notes: SettingsNotes, key: SettingKey, given: unknown, path: ValuePath): unknown {
+  const setting: Setting | undefined = settingTable.find((row) => row.key === key);
+  if (setting === undefined) throw new Error(`invariant: there is no setting ${key}`);
+  const { value, trouble } = readSettingValue(setting, given);
+  if (trouble !== undefined) notes.note(trouble.code, path, "value", trouble.message, trouble.hint);
+  return value;
+}
+
+function eachOf(
+  notes: SettingsNotes,
+  list: unknown,
+  key: string,
+  expected: string,
+): readonly { readonly item: Readonly<Record<string, unknown>>; readonly path: ValuePath }[] {
+  if (list === null || list === undefined) return [];
+  if (!Array.isArray(list)) {
+    notes.wrongType([key], "a list", list);
+    return [];
+  }
+  return list.flatMap((item: unknown, index) => {
+    if (isMapping(item)) return [{ item, path: [key, index] }];
+    notes.wrongType([key, index], expected, item);
+    return [];
+  });
+}

@@ -1,0 +1,53 @@
+import { describeKind, type Part } from "../document/places.ts";
+import type { SourceText } from "../document/source-text.ts";
+import { settingsFile } from "../layout.ts";
+import { nearest } from "../nearest.ts";
+import { formatPath, optionalHint, type Problem, quote, type SourceProblemCode, type ValuePath } from "../problem.ts";
+
+/** Where a value stands in `xdskit.yaml`. */
+export interface SettingPlace {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What is found wrong in `xdskit.yaml`, each with its place. */
+export class SettingsNotes {
+  readonly problems: Problem[] = [];
+  readonly #source: SourceText;
+
+  constructor(source: SourceText) {
+    this.#source = source;
+  }
+
+  placeOf(path: ValuePath): SettingPlace {
+    const { line, column } = this.#source.show({ document: 0, path, part: "value" });
+    return { line, column };
+  }
+
+  note(code: SourceProblemCode, path: ValuePath, part: Part, message: string, hint?: string): void {
+    const field = formatPath(path);
+    this.problems.push({
+      code,
+      severity: "error",
+      file: settingsFile,
+      ...this.#source.show({ document: 0, path, part }),
+      ...(field === "" ? {} : { path: field }),
+      message,
+      ...optionalHint(hint),
+    });
+  }
+
+  wrongType(path: ValuePath, expected: string, got: unknown): void {
+    this.note("SETTING_WRONG_TYPE", path, "value", `expected ${expected}, got ${describeKind(got)}`);
+  }
+
+  refuseOthers(mapping: Readonly<Record<string, unknown>>, path: ValuePath, known: readonly string[]): void {
+    for (const key of Object.keys(mapping)) {
+      if (known.includes(key)) continue;
+      const meant = nearest(key, known);
+      const message = `expected one of ${known.join(", ")}, got ${quote(key)}`;
+      const hint = meant === undefined ? "remove it" : `did you mean ${quote(meant)}?`;
+      this.note("SETTING_UNKNOWN", [...path, key], "key", message, hint);
+    }
+  }
+}
