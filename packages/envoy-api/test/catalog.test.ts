@@ -90,7 +90,9 @@ describe("a resource of v2", () => {
       [{ type: url("envoy.api.v2.ClusterLoadAssignment"), name: "svc" }],
       [],
     ]);
-    expect(api.toJson(url("envoy.api.v2.Cluster"), input?.bytes ?? new Uint8Array(), { names: "proto" })).toEqual(cluster);
+    expect(api.toJson(url("envoy.api.v2.Cluster"), input?.bytes ?? new Uint8Array(), { names: "proto" })).toEqual(
+      cluster,
+    );
   });
 
   it("may have any name that its twin may have", () => {
