@@ -233,7 +233,7 @@ export function checkProblemCodes(root) {
   const page = "docs/reference/problems.md";
   const inCode = new Set([
     ...unionOf(root, "packages/source/src/problem.ts", "SourceProblemCode"),
-    ...["ReadingCode", "CatalogCode", "PgvCode"].flatMap((name) =>
+    ...["ReadingCode", "CatalogCode", "ConversionCode", "PgvCode"].flatMap((name) =>
       unionOf(root, "packages/envoy-api/src/problem.ts", name),
     ),
     ...unionOf(root, "packages/server/src/error.ts", "XdsErrorCode"),

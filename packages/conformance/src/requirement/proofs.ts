@@ -55,6 +55,17 @@ export const proofs: readonly Proof[] = [
   { id: "S-GRP-02", test: checks, name: "S-GRP-02 scoped routes are served under the spelling of the documents too" },
   { id: "E25", test: checks, name: "B-TYP-01 every type that cases speak of is in Envoy's API under that name" },
   { id: "E26", test: checks, name: "S-GRP-02 scoped routes are served under the spelling of the documents too" },
+  {
+    id: "S-TYP-10",
+    test: "packages/server/src/hub/twins.test.ts",
+    name: "S-TYP-10 each version of a layer is what was given in it over what the other is converted to, after any transactions",
+  },
+  {
+    id: "S-TYP-10",
+    test: `${wire}/v2.test.ts`,
+    name: "once for each change, however many clients there are, and nothing before the first asks",
+  },
+  { id: "S-TYP-09", test: `${wire}/v2.test.ts`, name: "State of the World, by ADS and by type" },
   { id: "B-TTL-18", test: dialect, name: "B-TTL-18 the ttl of a resource of v2 is left off for everybody" },
   { id: "B-TTL-19", test: problems, name: "B-TTL-19 a ttl that is none" },
   {

@@ -214,7 +214,7 @@ describe("bytes in, bytes out", () => {
       const answer = await call.next();
       const { versionInfo } = decodeSotwResponse(answer);
       expect(Buffer.from(answer).toString("hex")).toBe(
-        `0a10${hexOf(versionInfo)}22${url}3208` + `0a06${hexOf("xdskit")}` + `12${anyLength}${any}` + "2a0131",
+        `0a10${hexOf(versionInfo)}22${url}32080a06${hexOf("xdskit")}12${anyLength}${any}2a0131`,
       );
     }
   });
