@@ -31,10 +31,15 @@ export interface GrpcClient extends AsyncDisposable {
 /** grpc-go loses a call now and then in a correct swap, with any server: a race inside the client, which is not counted. */
 export const GO_RACE = "unknown cluster selected for RPC";
 
-/** Calls that a client loses whatever the server does; grpc-java 1.50.2 gives up a Cluster when it refuses another version of it. */
+/**
+ * Calls that a client loses whatever the server does. grpc-java 1.50.2 gives up a Cluster when it refuses another version of it, and loses
+ * a call now and then in a swap.
+ */
 export function losesByItself(name: GrpcClientName, text: string): boolean {
-  return text.includes(GO_RACE) || (name === "grpc-java-v2" && text.includes("No usable endpoint from cluster(s)"));
+  return text.includes(GO_RACE) || (name === "grpc-java-v2" && JAVA_V2_LOSSES.some((loss) => text.includes(loss)));
 }
+
+const JAVA_V2_LOSSES = ["No usable endpoint from cluster(s)", "unable to find available subchannel for cluster"];
 
 export interface GrpcClientSettings {
   readonly xdsPort: number;
