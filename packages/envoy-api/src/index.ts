@@ -23,6 +23,8 @@ export {
   encodeSotwRequest,
   type SotwRequestMessage,
 } from "./wire/encode-request.ts";
+export { createJsonBodyEncoder, type JsonBodyEncoder, type JsonBodyEncoderOptions } from "./wire/json-body-encoder.ts";
+export { decodeJsonRequest } from "./wire/json-request.ts";
 export { decodeNode, encodeNode } from "./wire/node.ts";
 export { createRequestReader, type RequestReader } from "./wire/request-reader.ts";
 export { decodeResource, type ResourceErrorMessage, type ResourceMessage } from "./wire/resource-message.ts";
@@ -36,6 +38,7 @@ export {
   encodeDeltaResponse,
   encodeSotwResponse,
 } from "./wire/response.ts";
+export { pathsWithoutRest, type RestPath, restPaths } from "./wire/rest-paths.ts";
 export type { EncodingCounters } from "./wire/segment-encoder.ts";
 export { type DiscoveryCall, type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./wire/services.ts";
 export type { StatusMessage } from "./wire/status.ts";

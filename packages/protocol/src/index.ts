@@ -38,6 +38,7 @@ export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event
 export type { DeliveryState, ResourceErrorState, StreamState, TypeState } from "./server/inspect.ts";
 export { InvariantError } from "./server/invariant-error.ts";
 export { Plane, type PlaneOptions } from "./server/plane.ts";
+export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/poll.ts";
 export type { Remembered } from "./server/remembered.ts";
 export type { Wait } from "./server/wait.ts";
 export type { LayerState } from "./state/layer-set.ts";

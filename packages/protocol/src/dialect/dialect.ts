@@ -68,6 +68,8 @@ export interface Dialect {
   readonly withheldAckLimitMs: PerKind<number | undefined>;
   /** Who is told of ttls, by the kind of stream (S-TTL-01, S-TTL-02, B-TTL-17, client-behaviours E1, E6). */
   readonly ttl: Readonly<Record<TtlStream, PerKind<TtlRule>>>;
+  /** Polls are held until something changes or their time is over; else each is answered at once (S-RST-10). */
+  readonly restLongPoll: boolean;
   /** `if-announced` is taken for `always` (S-TTL-01). */
   readonly ttlWithoutFeature: boolean;
   /** A NACK of a newer answer on an aggregated stream may be that of an older, unsettled one (client-behaviours A16). */

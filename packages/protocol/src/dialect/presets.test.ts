@@ -43,6 +43,7 @@ describe("the dialect of a client that nobody knows", () => {
         "aggregated-sotw": { otherwise: "if-announced", vhds: "never" },
       },
       ttlWithoutFeature: false,
+      restLongPoll: true,
       nackMayBeOfOlder: { otherwise: false },
     });
     expect(dialectFor(anonymousNode, "current", {})).toEqual(dialectFor(anonymousNode));

@@ -35,6 +35,7 @@ const current: Dialect = {
     "aggregated-sotw": { otherwise: "if-announced", vhds: "never" },
   },
   ttlWithoutFeature: false,
+  restLongPoll: true,
   nackMayBeOfOlder: { otherwise: false },
 };
 

@@ -3,6 +3,7 @@ import type { DiscoveryRequest } from "../message/request.ts";
 import type { Peer, Placement } from "../node/placement.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Transaction } from "../state/transaction.ts";
+import type { PollEvent } from "./poll.ts";
 import type { Remembered } from "./remembered.ts";
 
 /** Names one stream for its life; given by the shell, never used again. */
@@ -23,6 +24,7 @@ export type PlaneEvent =
   /** Nodes are to be placed anew: by another function, or because the one there is reads something that changed. */
   | { readonly kind: "placement-changed"; readonly placement: Placement }
   | { readonly kind: "timer-fired"; readonly timer: number }
+  | PollEvent
   /**
    * What `remember` effects of the server before said, in their order. Comes before the first transaction, which then replaces
    * the Clusters of that server in every layer.

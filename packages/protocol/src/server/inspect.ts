@@ -13,6 +13,8 @@ export interface StreamState {
   readonly variant: Variant;
   readonly onlyType: TypeUrl | undefined;
   readonly peer: Peer;
+  /** It is no stream: it polls, and is shown for some minutes after its last poll (S-RST-12). */
+  readonly isPoller?: true;
   /** Undefined before the first request. */
   readonly node: Node | undefined;
   readonly layers: readonly string[];

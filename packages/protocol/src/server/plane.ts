@@ -12,6 +12,7 @@ import { reaches } from "../state/difference.ts";
 import type { TableRules } from "../state/layer.ts";
 import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
+import type { View } from "../state/view.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
 import { type Due, HeartbeatSchedule } from "./heartbeat-schedule.ts";
@@ -19,6 +20,8 @@ import { History } from "./history.ts";
 import type { StreamState } from "./inspect.ts";
 import { InvariantError } from "./invariant-error.ts";
 import { Order } from "./order.ts";
+import type { PolledView } from "./polled-view.ts";
+import { Polls } from "./polls.ts";
 import { Present } from "./present.ts";
 import type { Remembered } from "./remembered.ts";
 import { type Siblings, Stream, type Turn } from "./stream.ts";
@@ -54,7 +57,8 @@ const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 /** Every stream and every view: an event in, effects out; then turns of streams, a budget at a time. */
 export class Plane {
   readonly #options: PlaneOptions;
-  readonly #layers: LayerSet<Stream>;
+  readonly #layers: LayerSet<Stream | PolledView>;
+  readonly #polls: Polls;
   readonly #present: Present;
   readonly #opened = new Map<StreamId, StreamOpened>();
   readonly #streams = new Map<StreamId, Stream>();
@@ -63,6 +67,7 @@ export class Plane {
   /** Those of them that are streams for each type, by their node. */
   readonly #separate = new Map<string, Set<SiblingStreams>>();
   readonly #due = new Set<Stream>();
+  #isTurnOfPolls = false;
   readonly #stalled = new Set<StreamId>();
   readonly #waitTimers = new WaitTimers(() => ++this.#lastTimer);
   /** Resources that a client may go on using when they are gone. */
@@ -72,7 +77,7 @@ export class Plane {
     const traits = this.#options.traits(type);
     return traits !== undefined && usesClusters(traits.kind) && traits.kind !== "vhds";
   };
-  readonly #history: History<Stream>;
+  readonly #history: History<Stream | PolledView>;
   #placement: Placement;
   #lastTimer = 0;
   readonly #heartbeats = new HeartbeatSchedule(() => ++this.#lastTimer);
@@ -90,6 +95,9 @@ export class Plane {
       bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
     });
     this.#history = new History(this.#layers, this.#present, this.#isCluster);
+    const [layers, present] = [this.#layers, this.#present];
+    const nextTimer = (): number => ++this.#lastTimer;
+    this.#polls = new Polls({ ...options, layers, present, nextTimer }, options.placement);
   }
 
   /** Takes an event. What it has to say to clients waits for `next`. */
@@ -110,7 +118,14 @@ export class Plane {
         return this.#resume(event.stream);
       case "placement-changed":
         this.#placement = event.placement;
-        return [...this.#streams.values()].flatMap((stream) => this.#place(stream));
+        return [
+          ...[...this.#streams.values()].flatMap((stream) => this.#place(stream)),
+          ...this.#polls.place(event.placement),
+        ];
+      case "poll-received":
+      case "poll-closed":
+      case "polls-dismissed":
+        return this.#polls.on(event);
       case "timer-fired":
         return this.#expire(event.timer);
       case "history-restored":
@@ -122,15 +137,23 @@ export class Plane {
   }
 
   /**
-   * The turns of at most `budget` streams, each made from the newest state.
+   * The turns of at most `budget` streams and polls, each made from the newest state.
    *
    * @throws {InvariantError} a bug of ours, with the stream whose turn it was; call with a budget of 1 to lose no effects
    */
   next(budget: number): readonly PlaneEffect[] {
     const effects: PlaneEffect[] = [];
-    let left = budget;
+    for (let left = budget; left > 0 && this.isDue; left--) {
+      // By turns, so that neither kind waits for all of the other.
+      this.#isTurnOfPolls = !this.#isTurnOfPolls;
+      if (this.#polls.isDue && (this.#isTurnOfPolls || this.#due.size === 0)) effects.push(...this.#polls.next());
+      else this.#nextStream(effects);
+    }
+    return effects;
+  }
+
+  #nextStream(effects: PlaneEffect[]): void {
     for (const stream of this.#due) {
-      if (left-- <= 0) break;
       this.#due.delete(stream);
       const turn = this.#turnOf(stream);
       if (this.#options.remembers === true) effects.push(...this.#history.served());
@@ -140,8 +163,8 @@ export class Plane {
       if (turn.hasMoved) this.#wake(stream);
       effects.push(...this.#waitTimers.update(stream, this.#present.revision));
       if (stream.tellsTtls) this.#keepBeating(stream, effects);
+      return;
     }
-    return effects;
   }
 
   #keepBeating(stream: Stream, effects: PlaneEffect[]): void {
@@ -159,9 +182,9 @@ export class Plane {
     }
   }
 
-  /** A stream waits for its turn. */
+  /** A stream or a poll waits for its turn. */
   get isDue(): boolean {
-    return this.#due.size > 0;
+    return this.#due.size > 0 || this.#polls.isDue;
   }
 
   /** The number of the newest transaction that changed anything. */
@@ -169,7 +192,7 @@ export class Plane {
     return this.#present.revision;
   }
 
-  /** Every stream as it stands. */
+  /** Every stream as it stands, and everybody who polled of late. */
   *streams(): Iterable<StreamState> {
     for (const opened of this.#opened.values()) {
       const stream = this.#streams.get(opened.stream);
@@ -179,6 +202,7 @@ export class Plane {
         yield { stream: id, variant, onlyType, peer, node: undefined, layers: [], types: [] };
       }
     }
+    yield* this.#polls.describe();
   }
 
   /** Every layer with the types and the number of resources it holds. */
@@ -209,7 +233,8 @@ export class Plane {
     if (touched === undefined && transaction.systemVersion === undefined) return [];
     this.#present.advance(revision, transaction.systemVersion);
     if (touched === undefined) return [];
-    for (const view of touched.views) for (const stream of this.#layers.watchersOf(view)) this.#mark(stream);
+    for (const view of touched.views) for (const stream of this.#streamsOf(view)) this.#mark(stream);
+    this.#polls.touch(touched.views);
     return [...remembered, ...this.#trim()];
   }
 
@@ -384,14 +409,18 @@ export class Plane {
 
   #expire(timer: number): readonly PlaneEffect[] {
     const due = this.#heartbeats.fired(timer);
-    if (due === undefined) return this.#release(timer);
+    if (due === undefined) return this.#polls.fired(timer) ?? this.#release(timer);
     this.#beat(due);
     return [];
   }
 
   /** Every stream of a view is to be sent a heartbeat of a type at its turn. */
   #beat({ view, type }: Due): void {
-    for (const stream of this.#layers.watchersOf(view)) if (stream.expectBeat(type)) this.#mark(stream);
+    for (const stream of this.#streamsOf(view)) if (stream.expectBeat(type)) this.#mark(stream);
+  }
+
+  *#streamsOf(view: View): Iterable<Stream> {
+    for (const watcher of this.#layers.watchersOf(view)) if (watcher instanceof Stream) yield watcher;
   }
 
   #release(timer: number): readonly PlaneEffect[] {

@@ -10,6 +10,7 @@ import {
   type PlaneEffect,
   type PlaneEvent,
   type PlaneOptions,
+  type PollId,
   type Remembered,
   type Resource,
   type Status,
@@ -24,6 +25,7 @@ import { Census, type LimitUse } from "./census.ts";
 import { Listeners } from "./listeners.ts";
 import { MessageMaker } from "./message.ts";
 import { Outbox, type OutboxChange } from "./outbox.ts";
+import { type NewPoll, PollDesk, type PollHandle } from "./poll-desk.ts";
 import type { HubPort, Memory, NewStream, ServerReport, StreamEnd, StreamHandle, Telemetry } from "./port.ts";
 import { Readiness } from "./readiness.ts";
 import { Timers } from "./timers.ts";
@@ -80,6 +82,9 @@ export class Hub implements HubPort {
   readonly #options: HubOptions;
   readonly #plane: Plane;
   readonly #census: Census;
+  readonly #polls: PollDesk;
+  /** The poll that is being taken in. */
+  #arriving: PollId | undefined;
   readonly #messages: MessageMaker;
   readonly #timers: Timers;
   readonly #connections = new Map<number, Connection>();
@@ -111,6 +116,7 @@ export class Hub implements HubPort {
     });
     if (options.memory !== undefined) this.#plane.on({ kind: "history-restored", remembered: options.memory.restored });
     this.#census = new Census(options.limits);
+    this.#polls = new PollDesk(this.#census);
     this.#messages = new MessageMaker(options.encoder);
     this.#timers = new Timers((timer) => this.#take({ kind: "timer-fired", timer }));
   }
@@ -272,6 +278,42 @@ export class Hub implements HubPort {
     stream.outbox.end(status);
   }
 
+  poll({ connection, type, request, bytes, holdMs }: NewPoll, handle: PollHandle): PollId | undefined {
+    const peer = this.#connections.get(connection)?.peer;
+    const refusal = peer === undefined ? cancelled : this.#pollRefusal(peer, type);
+    if (refusal !== undefined || peer === undefined) {
+      handle.refuse(refusal ?? cancelled);
+      return undefined;
+    }
+    const id = ++this.#lastStream;
+    this.#polls.open(id, peer, handle);
+    this.report({ kind: "request-received", stream: id, type, bytes });
+    this.#arriving = id;
+    this.#take({ kind: "poll-received", poll: id, peer, type, request, holdMs }, id);
+    this.#arriving = undefined;
+    return this.#polls.has(id) ? id : undefined;
+  }
+
+  abandonPoll(id: PollId): void {
+    if (this.#polls.take(id) !== undefined) this.#take({ kind: "poll-closed", poll: id });
+  }
+
+  #pollRefusal(peer: Peer, type: TypeUrl): Status | undefined {
+    if (this.readiness.state === "draining") return draining;
+    if (this.readiness.state === "starting") return notReady;
+    if (this.#isSecret(type) && !isTrusted(peer, this.#options.insecure)) return secretsRefused;
+    const refusal = this.#census.admitStream(peer);
+    if (refusal !== undefined) this.reportLimit(refusal.limit, peer.address, refusal.status.message);
+    return refusal?.status;
+  }
+
+  #refusePoll(id: PollId, status: Status): void {
+    const handle = this.#polls.take(id);
+    if (handle === undefined) return;
+    this.#take({ kind: "poll-closed", poll: id });
+    handle.refuse(status);
+  }
+
   reportLimit(limit: LimitName, address: string, message: string, stream?: StreamId): void {
     this.#census.countHit(limit);
     this.report({ kind: "limit-hit", limit, address, stream, message });
@@ -286,13 +328,15 @@ export class Hub implements HubPort {
     if (report.kind === "listener-failed") return;
     this.report({ kind: "listener-failed", event: report.kind, error: failure.thrown });
     if (report.kind !== "stream-opened" && report.kind !== "request-understood") return;
-    this.endStream(report.stream, { code: statusCode.UNKNOWN, message: "refused by this server" }, "failed");
+    if (this.#arriving === undefined) this.endStream(report.stream, refusedByListener, "failed");
+    else this.#refusePoll(this.#arriving, { ...refusedByListener, code: statusCode.PERMISSION_DENIED });
   }
 
   /** Sends every stream away with UNAVAILABLE, spread over the time given, so that clients do not come back all at once (S-GRP-06). */
   async drain(graceMs: number): Promise<void> {
     this.readiness.become("draining");
     this.report({ kind: "draining", graceMs });
+    this.#take({ kind: "polls-dismissed" });
     const ids = [...this.#streams.keys()];
     const startedAt = performance.now();
     for (let ended = 0; ended < ids.length; ) {
@@ -311,6 +355,7 @@ export class Hub implements HubPort {
       this.#close(stream, draining, "draining");
       stream.outbox.reset(draining);
     }
+    this.#polls.close(draining);
     for (const { outbox } of this.#ending.values()) outbox.reset(draining);
     this.#ending.clear();
     this.#timers.cancelAll();
@@ -349,6 +394,11 @@ export class Hub implements HubPort {
         break;
       case "close-stream":
         this.#closeAsAsked(effect);
+        break;
+      case "answer-poll":
+      case "poll-unchanged":
+      case "refuse-poll":
+        this.#polls.perform(effect);
         break;
       case "start-timer":
         this.#timers.start(effect.timer, effect.ms);
@@ -487,7 +537,8 @@ export class Hub implements HubPort {
   #fail(id: StreamId | undefined, during: string, cause: unknown): void {
     this.report({ kind: "invariant-broken", stream: id, during, error: cause });
     if (id === undefined) return;
-    this.endStream(id, { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" }, "failed");
+    if (this.#polls.has(id)) this.#refusePoll(id, ourMistake);
+    else this.endStream(id, ourMistake, "failed");
   }
 
   #isSecret(type: TypeUrl | undefined): boolean {
@@ -518,6 +569,8 @@ export class Hub implements HubPort {
   }
 }
 
+const refusedByListener: Status = { code: statusCode.UNKNOWN, message: "refused by this server" };
+const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
 const cancelled: Status = { code: statusCode.CANCELLED, message: "the client is gone" };
 const draining: Status = { code: statusCode.UNAVAILABLE, message: "this server is shutting down; connect anew" };
 const notReady: Status = {
