@@ -44,6 +44,7 @@ export {
   type ListenAddress,
   limitNames,
   type ManagementServerOptions,
+  type RestOptions,
   type TlsFiles,
 } from "./options.ts";
 export type { BoundAddress } from "./transport/transport.ts";

@@ -15,6 +15,7 @@ import { type AdminAddress, type CheckedOptions, checkOptions, type ManagementSe
 import { createServerView } from "./server-view.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
+import { createRestServer } from "./transport/rest/services.ts";
 import type { BoundAddress, Transport } from "./transport/transport.ts";
 
 /** How long streams are sent away for, unless the caller says otherwise. */
@@ -84,7 +85,9 @@ class WiredServer implements ManagementServer {
     if (log !== undefined) attachLog(telemetry, log);
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
     this.#hub = createHub(options, encoder, telemetry);
-    this.#transport = new GrpcTransport({ api, ...listen, tls, limits });
+    const { rest, controlPlane } = options;
+    const restServer = createRestServer({ api, controlPlane, rest, maxRequestBytes: limits.maxRestRequestBytes });
+    this.#transport = new GrpcTransport({ api, ...listen, tls, limits, rest: restServer });
     const view = createServerView({
       options,
       hub: this.#hub,

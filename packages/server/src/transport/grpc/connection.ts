@@ -9,7 +9,10 @@ import type { Socket } from "node:net";
 import { type Peer, type Status, statusCode } from "@xdskit/protocol";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
+import { Http2Exchange } from "../rest/http2.ts";
+import type { RestServer } from "../rest/rest-server.ts";
 import { openCall } from "./call.ts";
+import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
 
 /** Megabytes that one session may hold. What is bounded is what waits for each stream; this must never come first. */
@@ -36,6 +39,7 @@ export interface ConnectionOptions {
   readonly hub: HubPort;
   readonly limits: Limits;
   readonly methods: ReadonlyMap<string, GrpcMethod>;
+  readonly rest: RestServer;
 }
 
 /** One HTTP/2 connection: its calls, its PINGs, its age. */
@@ -103,7 +107,11 @@ export class GrpcConnection {
 
   #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     if (stream.destroyed) return; // reset in the same breath
-    const { hub, limits, methods } = this.#options;
+    const { hub, limits, methods, rest } = this.#options;
+    if (!isGrpc(headers["content-type"]) && rest.owns(headers[":path"] ?? "")) {
+      this.#serveRest(stream, headers);
+      return;
+    }
     stream.on("error", () => undefined); // "close" follows, with all that is to be known
     const call = openCall(stream, headers, limits.maxRequestBytes);
     if (call === undefined) return;
@@ -119,6 +127,16 @@ export class GrpcConnection {
     }
     dismiss = method(call, { hub, connection: this.#id, address: this.#peer.address });
     this.#calls.add(dismiss);
+  }
+
+  #serveRest(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const { hub, limits, rest } = this.#options;
+    const [connection, address, blockedMs] = [this.#id, this.#peer.address, limits.maxBlockedMs];
+    const exchange = new Http2Exchange(stream, headers, { connection, address, blockedMs });
+    const dismiss = (): void => exchange.dismiss();
+    this.#calls.add(dismiss);
+    stream.once("close", () => this.#calls.delete(dismiss));
+    rest.serve(exchange, hub);
   }
 
   #startTimers(): void {
