@@ -71,7 +71,17 @@ class PollAnswer implements PollHandle {
   }
 
   answer(body: Body, poller: PollId): void {
-    void this.#send(body, poller);
+    this.#bodies.give(body, this.#exchange.header("accept-encoding"), {
+      take: ({ bytes, headers }) => {
+        this.#exchange.respond(200, { ...JSON_HEADERS, ...headers }, bytes);
+        const { type, variant } = body;
+        this.#hub.report({ kind: "response-queued", stream: poller, type, variant, bytes: bytes.length });
+      },
+      fail: (error) => {
+        this.#hub.report({ kind: "invariant-broken", stream: poller, during: "send", error });
+        this.refuse({ code: statusCode.INTERNAL, message: "the server made a mistake; see its log" });
+      },
+    });
   }
 
   /** 304 and nothing else (S-RST-03). */
@@ -81,17 +91,5 @@ class PollAnswer implements PollHandle {
 
   refuse(status: Status): void {
     respondWithError(this.#exchange, httpStatusOf(status), status);
-  }
-
-  async #send(body: Body, poller: PollId): Promise<void> {
-    try {
-      const { bytes, headers } = await this.#bodies.make(body, this.#exchange.header("accept-encoding"));
-      this.#exchange.respond(200, { ...JSON_HEADERS, ...headers }, bytes);
-      const { type, variant } = body;
-      this.#hub.report({ kind: "response-queued", stream: poller, type, variant, bytes: bytes.length });
-    } catch (error) {
-      this.#hub.report({ kind: "invariant-broken", stream: poller, during: "send", error });
-      this.refuse({ code: statusCode.INTERNAL, message: "the server made a mistake; see its log" });
-    }
   }
 }
