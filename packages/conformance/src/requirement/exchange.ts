@@ -97,7 +97,6 @@ export const exchangeRequirements: readonly Requirement[] = [
     level: "must",
     scope: "files",
     says: "Files are not acknowledged; over REST the next poll does it.",
-    later: "files and REST: later",
   },
   {
     id: "S-NON-01",
@@ -149,6 +148,5 @@ export const exchangeRequirements: readonly Requirement[] = [
     level: "must",
     scope: "REST",
     says: "REST can do without nonces, and files have none.",
-    later: "files and REST: later",
   },
 ];

@@ -6,8 +6,9 @@ export const generalRequirements: readonly Requirement[] = [
     id: "B-GEN-01",
     level: "must",
     scope: "everywhere",
-    says: "Every resource type is served on every kind of stream that exists for it: its own and the aggregated one, State of the World and delta.",
-    amended: "v2 transports, files and REST come later; their cells are counted then.",
+    says: "Every resource type is served on every kind of stream that exists for it: its own and the aggregated one, State of the World and delta, and over REST.",
+    amended:
+      "REST too, for every type that has a path; v2 transports and files come later, their cells are counted then.",
   },
   {
     id: "B-GEN-02",

@@ -6,11 +6,13 @@ import { onDemandRequirements } from "./on-demand.ts";
 import { operationRequirements } from "./operation.ts";
 import { orderRequirements } from "./order.ts";
 import type { Requirement } from "./requirement.ts";
+import { restRequirements } from "./rest.ts";
 import { ttlRequirements } from "./ttl.ts";
 
 /** Every rule for servers of the groups that this release speaks of, also those whose time has not come. */
 export const requirements: readonly Requirement[] = [
   ...generalRequirements,
+  ...restRequirements,
   ...exchangeRequirements,
   ...interestRequirements,
   ...deliveryRequirements,

@@ -139,9 +139,8 @@ export class JsonScanner {
     if (this.#at < this.#bytes.length) this.#unexpected("the end");
   }
 
-  /** What is wrong at the value that is next. */
+  /** Says what is wrong here. */
   fail(message: string): never {
-    this.#skipSpace();
     const before = this.#bytes.subarray(0, this.#at);
     const lineStart = before.lastIndexOf(0x0a) + 1;
     const line = before.reduce((lines, byte) => (byte === 0x0a ? lines + 1 : lines), 1);

@@ -15,6 +15,7 @@ import { onDemandCases } from "./on-demand.ts";
 import { orderCases } from "./order.ts";
 import { reconnectCases } from "./reconnect.ts";
 import { responseCases } from "./response.ts";
+import { restCases } from "./rest.ts";
 import { streamCases } from "./stream.ts";
 import { subscriptionCases } from "./subscription.ts";
 import { ttlCases } from "./ttl.ts";
@@ -29,6 +30,7 @@ export const serverCases: readonly Case[] = [
   ...generalCases,
   ...typeCases,
   ...streamCases,
+  ...restCases,
   ...nodeCases,
   ...versionCases,
   ...acknowledgementCases,
