@@ -83,7 +83,12 @@ function formatNode(item: NodeAnswer, colors: Colors, { io }: CommandContext): s
     ],
     ["agent", userAgent],
     ["layers", layers.join(", ")],
-    ["streams", streams.map(({ stream, variant, peer }) => `#${stream} (${variant}, ${peer})`).join(", ")],
+    [
+      "streams",
+      streams
+        .map(({ stream, variant, isPoller, peer }) => `#${stream} (${isPoller ? "rest" : variant}, ${peer})`)
+        .join(", "),
+    ],
     ["connected", connectedAt ?? ""],
   ];
   const lines = facts

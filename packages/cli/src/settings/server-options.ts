@@ -1,5 +1,12 @@
 import type { Edition } from "@xdskit/protocol";
-import type { AdminAddress, Limits, ListenAddress, ManagementServerOptions, TlsFiles } from "@xdskit/server";
+import type {
+  AdminAddress,
+  Limits,
+  ListenAddress,
+  ManagementServerOptions,
+  RestOptions,
+  TlsFiles,
+} from "@xdskit/server";
 import type { SettingKey } from "@xdskit/source";
 import { CommandError, exitCode } from "../exit-code.ts";
 import { type Address, parseAddress } from "./address.ts";
@@ -12,6 +19,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxStreamsPerPeer: "limits.max-streams-per-peer",
   maxSubscriptionsPerStream: "limits.max-subscriptions-per-stream",
   maxRequestBytes: "limits.max-request-bytes",
+  maxRestRequestBytes: "limits.max-rest-request-bytes",
   maxPendingBytes: "limits.max-pending-bytes",
   maxBlockedMs: "limits.max-blocked",
   maxConnectionAgeMs: "max-connection-age",
@@ -32,11 +40,13 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
     requireNode: values.flag("require-node") ?? false,
     controlPlane: values.text("control-plane") ?? "xdskit",
     limits: limitsOf(values),
+    rest: restOf(values),
     dialect: {
       makeBeforeBreak: values.flag("make-before-break") ?? true,
       orderLimitMs: values.number("order-limit") ?? 30_000,
       maxResponseBytes: values.number("limits.max-response-bytes") ?? 3.5 * 1024 * 1024,
       ttlWithoutFeature: values.flag("ttl-without-feature") ?? false,
+      restLongPoll: values.flag("rest.long-poll") ?? true,
     },
     ...(edition !== undefined && { edition }),
     ...(tls !== undefined && { tls }),
@@ -46,6 +56,11 @@ export function serverOptionsOf(values: SettingValues): Omit<ManagementServerOpt
 function adminOf(values: SettingValues): AdminAddress | false {
   if (values.text("admin") === "off") return false;
   return { ...listenAddressOf(values, "admin"), names: values.list("admin-names") };
+}
+
+function restOf(values: SettingValues): RestOptions | false {
+  if (values.flag("rest.enabled") === false) return false;
+  return { holdMs: values.number("rest.hold") ?? 800, maxHoldMs: values.number("rest.max-hold") ?? 30_000 };
 }
 
 function listenAddressOf(values: SettingValues, key: "listen" | "admin"): ListenAddress {

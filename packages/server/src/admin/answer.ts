@@ -110,7 +110,13 @@ export type NodesAnswer = Page<NodeAnswer>;
 
 /** All streams of one node id. */
 export interface NodeAnswer extends NodeAnswerIdentity {
-  readonly streams: readonly { readonly stream: number; readonly variant: Variant; readonly peer: string }[];
+  readonly streams: readonly {
+    readonly stream: number;
+    readonly variant: Variant;
+    /** It polls over REST: no stream, but shown as one for some minutes after its last poll. */
+    readonly isPoller?: true;
+    readonly peer: string;
+  }[];
   /** Top-most first. */
   readonly layers: readonly string[];
   readonly connectedAt?: string;
@@ -188,6 +194,8 @@ export type StreamsAnswer = Page<StreamAnswer>;
 export interface StreamAnswer {
   readonly stream: number;
   readonly variant: Variant;
+  /** As above. */
+  readonly isPoller?: true;
   /** The only type of a per-type stream. */
   readonly onlyType?: string;
   readonly peer: { readonly address: string; readonly isTls: boolean; readonly names: readonly string[] };

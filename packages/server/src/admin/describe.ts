@@ -40,11 +40,12 @@ export class Describer {
   }
 
   stream(state: StreamState): StreamAnswer {
-    const { stream, variant, onlyType, peer, node, layers } = state;
+    const { stream, variant, isPoller, onlyType, peer, node, layers } = state;
     const times = this.#deliveries.stream(stream);
     return {
       stream,
       variant,
+      ...(isPoller && { isPoller }),
       ...(onlyType !== undefined && { onlyType }),
       peer: { address: peer.address, isTls: peer.isTls, names: peer.names },
       ...(node !== undefined && { node: this.node(node) }),

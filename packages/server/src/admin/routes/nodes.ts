@@ -40,7 +40,12 @@ function describeNode(
   const requested = times.flatMap(({ lastRequestAt }) => lastRequestAt ?? []);
   return {
     ...(newest?.node === undefined ? { id: "", cluster: "", userAgent: "" } : describe.node(newest.node)),
-    streams: streams.map(({ stream, variant, peer }) => ({ stream, variant, peer: peer.address })),
+    streams: streams.map(({ stream, variant, isPoller, peer }) => ({
+      stream,
+      variant,
+      ...(isPoller && { isPoller }),
+      peer: peer.address,
+    })),
     layers: newest?.layers ?? [],
     ...time("connectedAt", opened.length === 0 ? undefined : Math.min(...opened)),
     ...time("lastRequestAt", requested.length === 0 ? undefined : Math.max(...requested)),
