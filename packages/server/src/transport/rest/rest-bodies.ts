@@ -72,7 +72,7 @@ export class RestBodies {
 }
 
 /** Whether an `Accept-Encoding` names gzip, and not with a weight of nothing. */
-export function takesGzip(acceptEncoding: string | undefined): boolean {
+function takesGzip(acceptEncoding: string | undefined): boolean {
   return (acceptEncoding ?? "").split(",").some((entry) => {
     const [coding = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
     return (coding === "gzip" || coding === "x-gzip") && !parameters.some((one) => /^q=0(?:\.0*)?$/.test(one));

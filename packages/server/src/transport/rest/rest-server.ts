@@ -61,7 +61,7 @@ export class RestServer {
 }
 
 /** Without scheme, host and query; a colon may be escaped (B-RST-21). */
-export function pathOf(target: string): string {
+function pathOf(target: string): string {
   const path = target.replace(/^https?:\/\/[^/]*/i, "").replace(/[?#].*$/s, "");
   return path.replaceAll(/%3a/gi, ":");
 }
