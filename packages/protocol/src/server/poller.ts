@@ -88,6 +88,14 @@ export class Poller {
     return this.#nacked?.version === body.version;
   }
 
+  /**
+   * Whether something else was given since, and refused. Some of it may be in use all the same (client-behaviours A5), so what
+   * the client says that it has is given to it again.
+   */
+  hasRefusedOther({ body }: Told): boolean {
+    return this.#given?.fate === "nacked" && this.#given.what.version !== body.version;
+  }
+
   /** Whether this content was given last. */
   wasGiven({ body }: Told): boolean {
     return this.#given?.what.version === body.version;

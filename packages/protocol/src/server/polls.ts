@@ -258,7 +258,7 @@ export class Polls {
     const told = poller.topic.told(this.#options.present);
     const { version } = told.body;
     if (version === poll.besides) return [];
-    const hasIt = version === versionInfo;
+    const hasIt = version === versionInfo && !poller.hasRefusedOther(told);
     const mayHave = poll.besides !== undefined || versionInfo === undefined;
     const isRepeat = !mayHave && this.#wasJustGiven(poll);
     if (!hasIt && !isRepeat) return this.#give(poll);
@@ -281,8 +281,9 @@ export class Polls {
 
   /** Its time is over: it has what there is, or is given it, perhaps once more. */
   #settle(poll: WaitingPoll): readonly PlaneEffect[] {
-    const { version } = poll.poller.topic.told(this.#options.present).body;
-    return version === poll.versionInfo ? this.#leaveUnchanged(poll) : this.#give(poll);
+    const told = poll.poller.topic.told(this.#options.present);
+    const hasIt = told.body.version === poll.versionInfo && !poll.poller.hasRefusedOther(told);
+    return hasIt ? this.#leaveUnchanged(poll) : this.#give(poll);
   }
 
   #leaveUnchanged(poll: WaitingPoll): readonly PlaneEffect[] {

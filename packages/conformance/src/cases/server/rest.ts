@@ -83,7 +83,7 @@ export const restCases: readonly Case[] = [
   },
   {
     id: "S-RST-12/silent",
-    also: ["T-I4"],
+    also: ["T-I4", "T-A5"],
     says: "takes a poll with the version before for a refusal that nobody explains, and books it once",
     ...polled,
     type: "cds",
@@ -95,7 +95,9 @@ export const restCases: readonly Case[] = [
       { receives: { version: "of A" }, reports: [{ nacked: "B" }] },
       { passes: HELD_MS, sends: [{ resources: ["a@2"], version: "same as B" }] },
       { receives: { version: "of A" }, reports: [] },
-      { publishes: { cds: ["a@1"] } },
+      // Some of what it refused may be in use all the same.
+      { publishes: { cds: ["a@1"] }, sends: [{ resources: ["a@1"], version: "same as A", as: "C" }] },
+      { receives: { ack: true }, reports: [{ acked: "C" }] },
       { passes: HELD_MS, unchanged: ["main"] },
     ],
   },
