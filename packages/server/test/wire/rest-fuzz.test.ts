@@ -75,7 +75,7 @@ function send(address: { host: string; port: number }, parts: readonly Buffer[])
       socket.destroy();
       resolve(answer);
     };
-    const timeout = setTimeout(end, 20);
+    const timeout = setTimeout(end, 300);
     socket.on("data", (chunk) => {
       answer += chunk.toString("latin1");
     });
