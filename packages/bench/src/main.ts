@@ -5,10 +5,11 @@ import { type Cell, cells } from "./cells.ts";
 import { type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
+import { measurePolls, pollTable } from "./polls.ts";
 import { table } from "./table.ts";
 
 // npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell; then what make before
-// break costs (`--long --only order`), and `xds serve` on directories (`--only files`).
+// break costs (`--long --only order`), what polls over REST cost (`--only polls`), and `xds serve` on directories (`--only files`).
 
 const option = (name: string): string | undefined => {
   const index = process.argv.indexOf(name);
@@ -45,6 +46,11 @@ const ORDER_ROUNDS = 40;
 if (isLong && "order".includes(only)) {
   process.stderr.write("make before break on and off, in turn\n");
   process.stdout.write(`\n${orderTable(await measureOrder(ORDER_ROUNDS, tools))}\n`);
+}
+const POLL_ROUNDS = 9;
+if ("polls".includes(only)) {
+  process.stderr.write("polls over REST\n");
+  process.stdout.write(`\n${pollTable(await measurePolls(POLL_ROUNDS))}\n`);
 }
 const directories: DirectoryMeasurement[] = [];
 for (const { files } of directoryCells.filter((one) => (isLong || !one.isLong) && "files".includes(only))) {

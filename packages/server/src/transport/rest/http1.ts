@@ -7,14 +7,22 @@ import { BODY_WITHIN_MS, BodyReader, type ResponseHeaders, type RestExchange } f
 import { errorBody } from "./rest-error.ts";
 import type { RestServer } from "./rest-server.ts";
 
-/** From one response to the end of the headers of the next request: for the idle, and for those who send byte by byte. */
-const HEAD_WITHIN_MS = 60_000;
+/** How long a client may take. */
+export interface ClientTimes {
+  /** From one response to the end of the headers of the next request: for the idle, and for those who send byte by byte. */
+  readonly headMs: number;
+  readonly bodyMs: number;
+}
+
+const CLIENT_TIMES: ClientTimes = { headMs: 60_000, bodyMs: BODY_WITHIN_MS };
 /** Connections of one start are asked to go within this share of their age, so that they do not go together. */
 const AGE_JITTER = 0.1;
 
 export interface Http1Options {
   readonly rest: RestServer;
   readonly limits: Pick<Limits, "maxBlockedMs" | "maxConnectionAgeMs">;
+  /** Default: a minute for headers, half of one for bodies. */
+  readonly times?: ClientTimes;
 }
 
 /** HTTP/1.1 on sockets that somebody else accepted. */
@@ -83,15 +91,17 @@ class Http1Connection {
   readonly #options: ConnectionOptions;
   readonly #exchanges = new Set<Http1Exchange>();
   readonly #leaveAt: number;
+  readonly #times: ClientTimes;
   #isLeaving = false;
   #timeout: NodeJS.Timeout | undefined;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
+    this.#times = options.times ?? CLIENT_TIMES;
     const ageMs = options.limits.maxConnectionAgeMs * (1 + AGE_JITTER * (2 * Math.random() - 1));
     this.#leaveAt = ageMs === 0 ? Number.POSITIVE_INFINITY : performance.now() + ageMs;
-    this.#expect(HEAD_WITHIN_MS);
+    this.#expect(this.#times.headMs);
   }
 
   take(request: IncomingMessage, response: ServerResponse): void {
@@ -100,6 +110,7 @@ class Http1Connection {
     const exchange = new Http1Exchange(request, response, {
       connection: id,
       address: peer.address,
+      bodyMs: this.#times.bodyMs,
       mustClose: () => this.#isLeaving || performance.now() >= this.#leaveAt,
       onResponding: () => this.#expect(this.#options.limits.maxBlockedMs),
       onOver: () => this.#forget(exchange),
@@ -147,7 +158,7 @@ class Http1Connection {
   #forget(exchange: Http1Exchange): void {
     this.#exchanges.delete(exchange);
     if (this.#exchanges.size > 0 || this.#socket.destroyed) return;
-    this.#expect(HEAD_WITHIN_MS);
+    this.#expect(this.#times.headMs);
   }
 
   /** Something has to happen within this time. */
@@ -161,6 +172,7 @@ class Http1Connection {
 interface Http1ExchangeOptions {
   readonly connection: number;
   readonly address: string;
+  readonly bodyMs: number;
   readonly mustClose: () => boolean;
   readonly onResponding: () => void;
   readonly onOver: () => void;
@@ -210,7 +222,7 @@ class Http1Exchange implements RestExchange {
         this.#giveUpBody?.();
         resolve(result);
       };
-      const timeout = setTimeout(() => end("too-slow"), BODY_WITHIN_MS);
+      const timeout = setTimeout(() => end("too-slow"), this.#options.bodyMs);
       const onData = (chunk: Uint8Array): void => {
         if (!body.push(chunk)) end("too-long");
       };
