@@ -256,7 +256,7 @@ export const restCases: readonly Case[] = [
     ],
   },
   {
-    id: "S-VER-03/rest",
+    id: "S-VER-08/rest",
     also: ["S-RST-10"],
     says: "knows the version that a server before it gave",
     ...polled,
