@@ -6,11 +6,13 @@ import { conversionTable, measureConversion } from "./conversion.ts";
 import { type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
 import { measureOrder, orderTable } from "./order-cost.ts";
+import { measurePolls, pollTable } from "./polls.ts";
 import { measureStatus } from "./status-cost.ts";
 import { table } from "./table.ts";
 
 // npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell; then what make before
-// break costs (`--long --only order`), and `xds serve` on directories (`--only files`), and what conversion to v2 costs (`--only conversion`).
+// break costs (`--long --only order`), what conversion to v2 costs (`--only conversion`), what polls over REST cost
+// (`--only polls`), what client status and load reports cost (`--only status`), and `xds serve` on directories (`--only files`).
 
 const option = (name: string): string | undefined => {
   const index = process.argv.indexOf(name);
@@ -56,6 +58,11 @@ if (isLong && "order".includes(only)) {
 if ("conversion".includes(only)) {
   process.stderr.write("resources of v3 for clients of v2\n");
   process.stdout.write(`\n${conversionTable(await measureConversion())}\n`);
+}
+const POLL_ROUNDS = 9;
+if ("polls".includes(only)) {
+  process.stderr.write("polls over REST\n");
+  process.stdout.write(`\n${pollTable(await measurePolls(POLL_ROUNDS))}\n`);
 }
 const directories: DirectoryMeasurement[] = [];
 for (const { files } of directoryCells.filter((one) => (isLong || !one.isLong) && "files".includes(only))) {

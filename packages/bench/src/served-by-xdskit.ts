@@ -5,7 +5,7 @@ import { createManagementServer } from "@xdskit/server";
 
 // Serves the benchmark's clusters with xdskit, as peers/gcp does with go-control-plane: a line "change" on stdin changes one
 // of them, and the time at which the change was handed over is printed. `--endpoints`: their endpoints too, and a route;
-// `--no-order`: without make before break.
+// `--no-order`: without make before break; `--polls`: polls are held for as long as their clients wait, from one address.
 
 const count = Number(process.argv[2] ?? "100");
 const hasEndpoints = process.argv.includes("--endpoints");
@@ -56,7 +56,12 @@ function say(what: Readonly<Record<string, unknown>>): void {
   process.stdout.write(`${JSON.stringify(what)}\n`);
 }
 
-const server = createManagementServer({ api, dialect: { makeBeforeBreak } });
+const polls = { rest: { maxHoldMs: 900_000 }, limits: { maxStreamsPerPeer: 50_000 } };
+const server = createManagementServer({
+  api,
+  dialect: { makeBeforeBreak },
+  ...(process.argv.includes("--polls") && polls),
+});
 const puts = Array.from({ length: count }, (_, i) => makeCluster(i, 0));
 if (hasEndpoints) puts.push(...Array.from({ length: count }, (_, i) => makeEndpoints(i)), makeRoutes());
 server.commit({ changes: [{ layer: "base", puts }] });

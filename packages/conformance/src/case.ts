@@ -26,7 +26,8 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
-export type StreamKind = "ads" | "per-type";
+/** `rest` is no stream: a client that polls, of whom each request is answered by itself. */
+export type StreamKind = "ads" | "per-type" | "rest";
 
 /** How the server is set up before the first step. */
 export interface Setup {
@@ -138,6 +139,8 @@ export interface Expectation {
   readonly sends?: readonly Response[];
   /** Streams that the server ended in this step, with the name of the status. */
   readonly ends?: Readonly<Record<string, string>>;
+  /** Polls that were told that nothing changed. */
+  readonly unchanged?: readonly string[];
   /** Which responses the server booked as accepted or refused in this step, all of them. Not looked at if absent. */
   readonly reports?: readonly Booking[];
 }

@@ -10,7 +10,7 @@ import type { Target } from "./target/target.ts";
 
 const USAGE = `usage: main.js --target ours|go-control-plane|PROGRAM [--only ID] [--known FILE] [--at-once N] [--verbose]
 
-Plays every case over gRPC against a target. PROGRAM is one that starts servers and takes commands as lines of JSON
+Plays every case over gRPC, and over REST if it has that, against a target. PROGRAM is one that starts servers and takes commands as lines of JSON
 (packages/conformance/README.md). FILE lists known failures; a listed case that passes is a failure too.`;
 
 const { values } = parseArgs({
@@ -47,7 +47,8 @@ async function main(name: string): Promise<number> {
 async function report(target: Target): Promise<number> {
   const known = parseKnownFailures(readKnown(target.name));
   const plays = playsOf(serverCases.filter(({ memoryOnly }) => memoryOnly === undefined));
-  const chosen = plays.filter(({ key }) => values.only === undefined || key.split(/[ /]/).includes(values.only));
+  const playable = plays.filter(({ kind }) => target.hasRest || kind !== "rest");
+  const chosen = playable.filter(({ key }) => values.only === undefined || key.split(/[ /]/).includes(values.only));
   const verdicts = await playAll(chosen, target);
   const counts = new Map<Outcome, number>();
   for (const [play, verdict] of verdicts) {

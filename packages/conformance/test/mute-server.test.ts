@@ -11,6 +11,7 @@ const mute: Target = {
   name: "mute",
   pace: { deadlineMs: 20, quietMs: 0, hasFence: false },
   tellsBookings: true,
+  hasRest: true,
   start: startMute,
   async [Symbol.asyncDispose]() {},
 };

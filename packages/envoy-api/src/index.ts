@@ -43,6 +43,8 @@ export {
   type SotwRequestMessage,
 } from "./wire/encode-request.ts";
 export { decodeHealthMessage, type HealthCheckProtocol, type HealthMessage } from "./wire/health-check-request.ts";
+export { createJsonBodyEncoder, type JsonBodyEncoder, type JsonBodyEncoderOptions } from "./wire/json-body-encoder.ts";
+export { decodeJsonRequest } from "./wire/json-request.ts";
 export { createLoadReportReader, encodeLoadRequest, type LoadReportReader } from "./wire/load-stats.ts";
 export { decodeNode, encodeNode } from "./wire/node.ts";
 export { createRequestReader, type RequestReader } from "./wire/request-reader.ts";
@@ -58,6 +60,7 @@ export {
   encodeSotwResponse,
 } from "./wire/response.ts";
 export type { ResponseFormat, ResponseWriter } from "./wire/response-writer.ts";
+export { pathsWithoutRest, type RestPath, restPaths } from "./wire/rest-paths.ts";
 export type { EncodingCounters } from "./wire/segment-encoder.ts";
 export { type DiscoveryCall, type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./wire/services.ts";
 export type { StatusMessage } from "./wire/status.ts";

@@ -109,6 +109,7 @@ export type {
 } from "./server/inspect.ts";
 export { InvariantError } from "./server/invariant-error.ts";
 export { Plane, type PlaneOptions } from "./server/plane.ts";
+export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/poll.ts";
 export type { Remembered } from "./server/remembered.ts";
 export type { Wait } from "./server/wait.ts";
 export { type Ambiguity, findAmbiguity } from "./state/ambiguity.ts";

@@ -65,6 +65,7 @@ export {
   type LoadReportOptions,
   limitNames,
   type ManagementServerOptions,
+  type RestOptions,
   type TlsFiles,
   type V2Mode,
 } from "./options.ts";

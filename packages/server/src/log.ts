@@ -10,6 +10,8 @@ export type LogEvent =
   | "stream-opened"
   | "stream-closed"
   | "stream-ended"
+  | "poller-met"
+  | "poller-forgotten"
   | "client-slow"
   | "client-odd"
   | "order-overdue"

@@ -28,9 +28,11 @@ import {
 import { createServerView } from "./server-view.ts";
 import { ClientStatus } from "./status/client-status.ts";
 import { clientStatusMethods } from "./status/methods.ts";
+import { clientStatusHandlers } from "./status/rest.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { FileExporter } from "./transport/files/exporter.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
+import { createRestServer } from "./transport/rest/services.ts";
 import { type BoundAddress, formatAddress, type Transport } from "./transport/transport.ts";
 
 /** How long streams are sent away for, unless the caller says otherwise. */
@@ -118,13 +120,20 @@ class WiredServer implements ManagementServer {
     this.#hub = createHub(options, encoder, telemetry);
     const deliveries = createDeliveryTimes(telemetry);
     this.#loads = createLoadReporting(options, this.#hub);
+    const clientStatus = createClientStatus(options, this.#hub, deliveries);
     const methods = new Map([
-      ...clientStatusMethods(createClientStatus(options, this.#hub, deliveries)),
+      ...clientStatusMethods(clientStatus),
       ...loadReportMethods(this.#loads),
       ...(options.healthDiscovery === undefined ? [] : healthDiscoveryMethods(options.healthDiscovery, api)),
     ]);
+    const { controlPlane } = options;
+    const rest = createRestServer({
+      ...{ api, controlPlane, rest: options.rest, maxRequestBytes: limits.maxRestRequestBytes },
+      further: clientStatusHandlers(clientStatus, api),
+    });
     this.#transports = listen.map(({ host, port, tls = usual, ...choice }) => {
-      return new GrpcTransport({ api, host, port, tls: tls === false ? undefined : tls, limits, choice, methods });
+      const secured = tls === false ? undefined : tls;
+      return new GrpcTransport({ api, host, port, tls: secured, limits, choice, methods, rest });
     });
     const view = createServerView({
       options,

@@ -28,6 +28,8 @@ export interface Limits {
   readonly maxSubscriptionsPerStream: number;
   /** Bytes of one request, after decompression (B-GRP-08). Beyond it RESOURCE_EXHAUSTED. Default 64 MiB. */
   readonly maxRequestBytes: number;
+  /** Bytes of the body of one request over REST. Beyond it 413. Default 16 MiB. */
+  readonly maxRestRequestBytes: number;
   /** Bytes that may wait for one stream to read them. Beyond it the stream is reset as exhausted. Default 512 MiB. */
   readonly maxPendingBytes: number;
   /** Milliseconds in which a stream must take what was written to it (256 KB at most). Beyond it the stream is reset. Default 60,000. */
@@ -61,6 +63,7 @@ export const defaultLimits: Limits = {
   maxStreamsPerPeer: 10_000,
   maxSubscriptionsPerStream: 250_000,
   maxRequestBytes: 64 * 1024 * 1024,
+  maxRestRequestBytes: 16 * 1024 * 1024,
   maxPendingBytes: 512 * 1024 * 1024,
   maxBlockedMs: 60_000,
   maxConnectionAgeMs: 0,
@@ -117,6 +120,7 @@ export type ClientStatusAccess = "off" | "loopback" | "certificate" | "everybody
  * given in v2; or nothing, methods of v2 end with UNIMPLEMENTED.
  */
 export type V2Mode = "convert" | "exact" | "off";
+
 /** What clients are asked to report of their load (LRS). */
 export interface LoadReportOptions {
   /** How often, in milliseconds, from 1,000. Default 10,000. */
@@ -127,6 +131,17 @@ export interface LoadReportOptions {
   readonly endpoints?: boolean;
 }
 
+/** How polls over REST are answered; `dialect.restLongPoll` says whether they are held at all. */
+export interface RestOptions {
+  /**
+   * Milliseconds for which a poll is held while nothing changes, where the client does not say how long it waits: Envoy does, in
+   * `x-envoy-expected-rq-timeout-ms`, and 80 % of that are used. Default 800: clients wait for one second by default.
+   */
+  readonly holdMs?: number;
+  /** The longest that a poll is held, whatever the client says. Default 30,000. */
+  readonly maxHoldMs?: number;
+}
+
 /** What a management server is made from. */
 export interface ManagementServerOptions {
   readonly api: EnvoyApi;
@@ -135,6 +150,8 @@ export interface ManagementServerOptions {
   /** The admin API; `false` or nothing: none. */
   readonly admin?: AdminAddress | false;
   readonly tls?: TlsFiles;
+  /** REST on the port of gRPC; `false`: none. Default: served. */
+  readonly rest?: RestOptions | false;
   /** Gives Secrets and `node/` layers also to clients that are neither encrypted nor on loopback. */
   readonly insecure?: boolean;
   /** From a node and its peer to the layers it sees, top-most first. Default: everybody sees `base`. */
@@ -183,6 +200,7 @@ export interface CheckedOptions
   extends Omit<ManagementServerOptions, "clients" | "dialect" | "listen" | "requireNode"> {
   readonly listen: readonly (ListenOptions & Required<ListenAddress>)[];
   readonly admin: Required<AdminAddress> | false;
+  readonly rest: Required<RestOptions> | false;
   readonly placement: Placement;
   /** With `requireNode` among the switches. */
   readonly dialect: DialectOverrides;
@@ -209,6 +227,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
       options.admin === undefined || options.admin === false
         ? false
         : { host: "127.0.0.1", port: 0, names: [], ...options.admin },
+    rest: options.rest === false ? false : { holdMs: 800, maxHoldMs: 30_000, ...options.rest },
     placement: options.placement ?? (() => ["base"]),
     dialect: { ...options.dialect, ...requireNodeOf(options) },
     clients: choiceOf(options.clients),
@@ -252,6 +271,7 @@ function findOptionProblems(options: ManagementServerOptions): readonly OptionPr
     ...findClientProblems(options.clients),
     ...(options.admin === false ? [] : findAddressProblems("admin", options.admin)),
     ...findTlsProblems(options.tls),
+    ...findRestProblems(options.rest),
     ...findLimitProblems(options.limits ?? {}),
     ...findFileOutputProblems(options.files ?? []),
     ...findLoadReportProblems(options.loadReports),
@@ -323,6 +343,15 @@ export function findLoadReportProblems(loadReports: LoadReportOptions | false | 
   if (intervalMs === undefined || (intervalMs >= SHORTEST_INTERVAL_MS && intervalMs <= LONGEST_MS)) return [];
   const path = "loadReports.intervalMs";
   return [{ path, message: `expected milliseconds from ${SHORTEST_INTERVAL_MS} to ${LONGEST_MS}, got ${intervalMs}` }];
+}
+
+function findRestProblems(rest: RestOptions | false | undefined): readonly OptionProblem[] {
+  if (rest === undefined || rest === false) return [];
+  const times = [["holdMs", rest.holdMs] as const, ["maxHoldMs", rest.maxHoldMs] as const];
+  return times.flatMap(([name, ms]): readonly OptionProblem[] => {
+    if (ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms <= LONGEST_MS)) return [];
+    return [{ path: `rest.${name}`, message: `expected a whole number from 0 to ${LONGEST_MS}, got ${ms}` }];
+  });
 }
 
 /** Limits for which 0 means "none". */

@@ -74,8 +74,8 @@ function streamsOf({ streams }: NodeAnswer): string {
   return [...counts].map(([kind, count]) => `${count} ${kind}`).join(", ");
 }
 
-function spokenOn({ apiVersion, variant }: NodeAnswer["streams"][number]): string {
-  return `${apiVersion} ${variant}`;
+function spokenOn({ apiVersion, variant, isPoller }: NodeAnswer["streams"][number]): string {
+  return `${apiVersion} ${isPoller ? "rest" : variant}`;
 }
 
 function nameOf({ shortName, type }: TypeAnswer): string {

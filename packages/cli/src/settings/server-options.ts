@@ -10,6 +10,7 @@ import type {
   ListenOptions,
   LoadReportOptions,
   ManagementServerOptions,
+  RestOptions,
   TlsFiles,
   V2Mode,
 } from "@xdskit/server";
@@ -31,6 +32,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxStreamsPerPeer: "limits.max-streams-per-peer",
   maxSubscriptionsPerStream: "limits.max-subscriptions-per-stream",
   maxRequestBytes: "limits.max-request-bytes",
+  maxRestRequestBytes: "limits.max-rest-request-bytes",
   maxPendingBytes: "limits.max-pending-bytes",
   maxBlockedMs: "limits.max-blocked",
   maxConnectionAgeMs: "max-connection-age",
@@ -60,6 +62,7 @@ export function serverOptionsOf(
     ...requireNodeOf(values),
     controlPlane: values.text("control-plane") ?? "xdskit",
     limits: limitsOf(values),
+    rest: restOf(values),
     dialect: dialectOf(values),
     ...(v2 !== undefined && { v2 }),
     loadReports: loadReportsOf(values),
@@ -102,12 +105,14 @@ function dialectOf(values: SettingValues): NonNullable<ManagementServerOptions["
   const orderLimitMs = isSet("order-limit") ? values.number("order-limit") : undefined;
   const maxResponseBytes = isSet("limits.max-response-bytes") ? values.number("limits.max-response-bytes") : undefined;
   const ttlWithoutFeature = isSet("ttl-without-feature") ? values.flag("ttl-without-feature") : undefined;
+  const restLongPoll = isSet("rest.long-poll") ? values.flag("rest.long-poll") : undefined;
   return {
     ...overrides,
     ...(Object.keys(takesPart).length > 0 && { makeBeforeBreak: takesPart }),
     ...(orderLimitMs !== undefined && { orderLimitMs }),
     ...(maxResponseBytes !== undefined && { maxResponseBytes }),
     ...(ttlWithoutFeature !== undefined && { ttlWithoutFeature }),
+    ...(restLongPoll !== undefined && { restLongPoll }),
   };
 }
 
@@ -148,6 +153,11 @@ function tlsFilesOf({ cert, key, ca, requireClientCertificate }: ListenerTls, di
 function adminOf(values: SettingValues): AdminAddress | false {
   if (values.text("admin") === "off") return false;
   return { ...listenAddressOf(values, "admin"), names: values.list("admin-names") };
+}
+
+function restOf(values: SettingValues): RestOptions | false {
+  if (values.flag("rest.enabled") === false) return false;
+  return { holdMs: values.number("rest.hold") ?? 800, maxHoldMs: values.number("rest.max-hold") ?? 30_000 };
 }
 
 function listenAddressOf(values: SettingValues, key: "listen" | "admin"): ListenAddress {

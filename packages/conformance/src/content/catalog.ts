@@ -195,3 +195,26 @@ export function hasOwnStream(type: TypeName, variant: "sotw" | "delta"): boolean
   const { service, isDeltaOnly } = known(type);
   return service !== undefined && !(isDeltaOnly && variant === "sotw");
 }
+
+const REST_NOUNS: Readonly<Partial<Record<TypeName, string>>> = {
+  lds: "listeners",
+  rds: "routes",
+  srds: "scoped-routes",
+  cds: "clusters",
+  eds: "endpoints",
+  sds: "secrets",
+  rtds: "runtime",
+  ecds: "extension_configs",
+};
+
+/** Where resources of this type are polled. */
+export function restPathOf(type: TypeName | undefined, api: ApiVersion): string {
+  const noun = type === undefined ? undefined : REST_NOUNS[inV3(type)];
+  if (noun === undefined) throw new Error(`there is no REST for ${type ?? "all types at once"}`);
+  return `/${api}/discovery:${noun}`;
+}
+
+/** Resources of this type may be polled. */
+export function hasRest(type: TypeName): boolean {
+  return REST_NOUNS[type] !== undefined;
+}

@@ -32,6 +32,8 @@ export interface Opening {
   readonly api: ApiVersion;
   /** The method of 2018 instead, which needs its switch. */
   readonly isIncremental: boolean;
+  /** Each request is a poll of that type. */
+  readonly isPolled: boolean;
   readonly connection: string;
   readonly server: string;
 }
@@ -63,6 +65,8 @@ export interface PlainRequest {
 /** A response as it came. */
 export interface PlainResponse {
   readonly variant: Variant;
+  /** The answer to a poll: whoever is told the same is told it under the same nonce. */
+  readonly isPolled?: true;
   readonly typeUrl: string;
   readonly version: string;
   readonly nonce: string;
@@ -93,6 +97,7 @@ export interface PlainResource {
 export type Observation =
   | { readonly kind: "response"; readonly stream: string; readonly response: PlainResponse }
   | { readonly kind: "end"; readonly stream: string; readonly code: number }
+  | { readonly kind: "unchanged"; readonly stream: string }
   | BookingObservation;
 
 export interface BookingObservation {
@@ -109,6 +114,7 @@ export interface BookingObservation {
 export interface Awaited {
   readonly responses: ReadonlyMap<string, number>;
   readonly ends: readonly string[];
+  readonly unchanged: readonly string[];
   readonly bookings: number;
 }
 

@@ -1,5 +1,6 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import {
+  type Body,
   canonicalName,
   constraintsOf,
   type DiscoveryRequest,
@@ -12,6 +13,7 @@ import {
   type PlaneEffect,
   type PlaneEvent,
   type PlaneOptions,
+  type PollEffect,
   parseLocated,
   parseTypeUrl,
   parseVariantKey,
@@ -68,6 +70,8 @@ interface OpenStream {
 
 const LOOPBACK: Peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 const ONE_BY_ONE = 1;
+/** How long polls are held: as a server does for clients that do not say how long they wait. */
+const HOLD_MS = 800;
 
 class InMemoryDriver implements Driver {
   readonly tellsBookings = true;
@@ -111,6 +115,7 @@ class InMemoryDriver implements Driver {
     const connection = this.#connections.get(opening.connection) ?? this.#connections.size + 1;
     this.#connections.set(opening.connection, connection);
     this.#streams.set(opening.stream, { id, opening, memory: new Map() });
+    if (opening.isPolled) return;
     server.streams.set(id, opening.stream);
     this.#on(server, {
       kind: "stream-opened",
@@ -128,8 +133,19 @@ class InMemoryDriver implements Driver {
     const open = this.#streamNamed(stream);
     const server = this.#serverNamed(open.opening.server);
     for (const request of requests) {
-      this.#on(server, { kind: "request-received", stream: open.id, request: readRequest(open, request) });
+      if (open.opening.isPolled) this.#poll(server, open, request);
+      else this.#on(server, { kind: "request-received", stream: open.id, request: readRequest(open, request) });
     }
+  }
+
+  #poll(server: Server, { opening, memory }: OpenStream, plain: PlainRequest): void {
+    const request = readRequest({ id: 0, opening, memory }, plain);
+    if (request.kind !== "sotw") throw new Error("only State of the World is polled");
+    const poll = this.#nextStream++;
+    server.streams.set(poll, opening.stream);
+    const { api: apiVersion, only = "opaque" } = opening;
+    const type = request.type ?? urlOf(methodType(only, apiVersion));
+    this.#on(server, { kind: "poll-received", poll, peer: LOOPBACK, apiVersion, type, request, holdMs: HOLD_MS });
   }
 
   async breakConnection(connection: string): Promise<void> {
@@ -201,6 +217,10 @@ class InMemoryDriver implements Driver {
     const { id, opening } = this.#streamNamed(name);
     const server = this.#serverNamed(opening.server);
     this.#streams.delete(name);
+    if (opening.isPolled) {
+      for (const [poll, stream] of server.streams) if (stream === name) this.#on(server, { kind: "poll-closed", poll });
+      return;
+    }
     server.streams.delete(id);
     this.#on(server, { kind: "stream-closed", stream: id });
   }
@@ -229,7 +249,14 @@ class InMemoryDriver implements Driver {
     }
   }
 
-  #performOn(server: Server, effect: Extract<PlaneEffect, { kind: "send" | "close-stream" }>): void {
+  #performOn(
+    server: Server,
+    effect: Exclude<PlaneEffect, { kind: "report" | "remember" | "start-timer" | "cancel-timer" }>,
+  ): void {
+    if ("poll" in effect) {
+      this.#seen.push(observationOf(effect, server.streams.get(effect.poll) ?? `(poll ${effect.poll})`));
+      return;
+    }
     const stream = server.streams.get(effect.stream) ?? `(stream ${effect.stream}, which is not open)`;
     if (effect.kind === "send") {
       this.#seen.push({ kind: "response", stream, response: responseOf(effect) });
@@ -253,7 +280,20 @@ class InMemoryDriver implements Driver {
   }
 }
 
-function responseOf({ body, nonce }: Extract<PlaneEffect, { kind: "send" }>): PlainResponse {
+function observationOf(effect: PollEffect, stream: string): Observation {
+  switch (effect.kind) {
+    case "answer-poll": {
+      const { body } = effect;
+      return { kind: "response", stream, response: { ...responseOf({ body, nonce: body.version }), isPolled: true } };
+    }
+    case "poll-unchanged":
+      return { kind: "unchanged", stream };
+    default:
+      return { kind: "end", stream, code: effect.status.code };
+  }
+}
+
+function responseOf({ body, nonce }: { readonly body: Body; readonly nonce: string }): PlainResponse {
   const isDelta = body.variant === "delta";
   const resources: PlainResource[] = [];
   for (const segment of body.segments) {

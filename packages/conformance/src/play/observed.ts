@@ -70,7 +70,9 @@ export class Observed {
       heartbeats: heartbeats.map((resource) => this.#renderHeartbeat(resource)).sort(),
       errors: [...response.errors].sort(),
       version: this.#renderVersion(response, expected?.version),
-      nonce: this.#renderNonce(`${streamId} ${response.nonce}`, response.nonce),
+      nonce: response.isPolled
+        ? noncePolled(response)
+        : this.#renderNonce(`${streamId} ${response.nonce}`, response.nonce),
       isCanary: response.isCanary,
     };
     if (expected?.as !== undefined) {
@@ -147,6 +149,11 @@ export class Observed {
     this.#nonces.add(key);
     return "fresh";
   }
+}
+
+/** The nonce of an answer to a poll may be left out; if it is there it stands for what was given (B-RST-07). */
+function noncePolled({ nonce, version }: PlainResponse): string {
+  return nonce === "" || nonce === version ? "fresh" : "that of another version";
 }
 
 /** What a response must look like to be the expected one. */

@@ -12,9 +12,10 @@ import {
 } from "@xdskit/envoy-api";
 import { describeConstraints, formatTypeUrl } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
-import { pathOf } from "../content/catalog.ts";
+import { pathOf, restPathOf } from "../content/catalog.ts";
 import { connectPeer, type WirePeer } from "../peer/connect-peer.ts";
 import type { PeerStream } from "../peer/peer-stream.ts";
+import { createRestPeer, type RestPeer } from "../peer/rest-peer.ts";
 import type { RunningServer, Target } from "../target/target.ts";
 import {
   type Awaited,
@@ -30,6 +31,7 @@ import {
 import { Fence } from "./fence.ts";
 import { play, type Verdict } from "./play.ts";
 import type { Play } from "./plays.ts";
+import { codeOf, fromJsonResponse, toJsonRequest } from "./rest-message.ts";
 import { elapsed } from "./within.ts";
 
 /** Plays a case against a server over gRPC. */
@@ -53,6 +55,14 @@ interface OpenStream {
   readonly wire: PeerStream;
 }
 
+/** A client that polls. */
+interface OpenPoller {
+  readonly opening: Opening;
+  readonly peer: RestPeer;
+  readonly path: string;
+  readonly abort: AbortController;
+}
+
 const LONGEST_PASS_MS = 2_000;
 
 class WireDriver implements Driver {
@@ -61,6 +71,7 @@ class WireDriver implements Driver {
   readonly #servers = new Map<string, RunningServer>();
   readonly #connections = new Map<string, Connection>();
   readonly #streams = new Map<string, OpenStream>();
+  readonly #pollers = new Map<string, OpenPoller>();
   #seen: Observation[] = [];
   #wake: () => void = () => {};
 
@@ -86,6 +97,12 @@ class WireDriver implements Driver {
   }
 
   async open(opening: Opening): Promise<void> {
+    if (opening.isPolled) {
+      const peer = createRestPeer(this.#serverNamed(opening.server).address);
+      const abort = new AbortController();
+      this.#pollers.set(opening.stream, { opening, peer, path: restPathOf(opening.only, opening.api), abort });
+      return;
+    }
     const { peer } = await this.#connectionFor(opening);
     const wire = peer.open(methodOf(opening));
     const stream = { opening, wire };
@@ -94,6 +111,11 @@ class WireDriver implements Driver {
   }
 
   async send(stream: string, requests: readonly PlainRequest[]): Promise<void> {
+    const poller = this.#pollers.get(stream);
+    if (poller !== undefined) {
+      for (const request of requests) void this.#poll(poller, request);
+      return;
+    }
     const { opening, wire } = this.#streamNamed(stream);
     for (const request of requests) wire.send(encode(opening, request));
   }
@@ -101,11 +123,13 @@ class WireDriver implements Driver {
   async breakConnection(name: string): Promise<void> {
     const connection = this.#connections.get(name);
     this.#connections.delete(name);
+    for (const [poller, { opening }] of this.#pollers) if (opening.connection === name) this.#giveUp(poller);
     for (const [stream, { opening }] of this.#streams) if (opening.connection === name) this.#streams.delete(stream);
     await connection?.peer.close();
   }
 
   async cancel(stream: string): Promise<void> {
+    if (this.#giveUp(stream)) return;
     const { wire } = this.#streamNamed(stream);
     this.#streams.delete(stream);
     wire.cancel();
@@ -121,6 +145,7 @@ class WireDriver implements Driver {
   }
 
   async restart(server: string): Promise<void> {
+    for (const [poller, { opening }] of this.#pollers) if (opening.server === server) this.#giveUp(poller);
     for (const [name, connection] of this.#connections) {
       if (connection.server === server) await this.breakConnection(name);
     }
@@ -131,7 +156,7 @@ class WireDriver implements Driver {
   async settle(awaited: Awaited): Promise<readonly Observation[]> {
     await this.#until(() => this.#hasCome(awaited));
     for (const connection of this.#connections.values()) await this.#fenceOn(connection)?.pass();
-    if (this.#streams.size > 0) await elapsed(this.#target.pace.quietMs);
+    if (this.#streams.size + this.#pollers.size > 0) await elapsed(this.#target.pace.quietMs);
     this.#collectBookings();
     const seen = this.#seen;
     this.#seen = [];
@@ -140,8 +165,32 @@ class WireDriver implements Driver {
 
   async stop(): Promise<void> {
     this.#streams.clear();
+    for (const poller of this.#pollers.keys()) this.#giveUp(poller);
     for (const { peer } of this.#connections.values()) await peer.close();
     for (const server of this.#servers.values()) await server.stop();
+  }
+
+  /** One poll, and what came of it, unless it was given up meanwhile. */
+  async #poll({ opening, peer, path, abort }: OpenPoller, request: PlainRequest): Promise<void> {
+    const { stream } = opening;
+    const { status, body } = await peer.post(path, toJsonRequest(request), abort.signal).catch((error: unknown) => {
+      if (!abort.signal.aborted) throw error;
+      return { status: 0, body: "" };
+    });
+    if (abort.signal.aborted) return;
+    if (status === 200) this.#seen.push({ kind: "response", stream, response: fromJsonResponse(body) });
+    else if (status === 304) this.#seen.push({ kind: "unchanged", stream });
+    else this.#seen.push({ kind: "end", stream, code: codeOf(body) });
+    this.#wake();
+  }
+
+  /** Returns whether it was one that polls. */
+  #giveUp(name: string): boolean {
+    const poller = this.#pollers.get(name);
+    this.#pollers.delete(name);
+    poller?.abort.abort();
+    poller?.peer.close();
+    return poller !== undefined;
   }
 
   #serverNamed(name: string): RunningServer {
@@ -181,14 +230,17 @@ class WireDriver implements Driver {
   }
 
   /** What was awaited is there, or it can no longer come. */
-  #hasCome({ responses, ends, bookings }: Awaited): boolean {
+  #hasCome({ responses, ends, unchanged, bookings }: Awaited): boolean {
     this.#collectBookings();
     const count = (holds: (seen: Observation) => boolean): number => this.#seen.filter(holds).length;
     const hasEnded = (stream: string): boolean => count((seen) => seen.kind === "end" && seen.stream === stream) > 0;
     const isAnswered = ([stream, wanted]: [string, number]): boolean =>
       hasEnded(stream) || count((seen) => seen.kind === "response" && seen.stream === stream) >= wanted;
     return (
-      [...responses].every(isAnswered) && ends.every(hasEnded) && count((seen) => seen.kind === "booking") >= bookings
+      [...responses].every(isAnswered) &&
+      ends.every(hasEnded) &&
+      count((seen) => seen.kind === "unchanged") >= unchanged.length &&
+      count((seen) => seen.kind === "booking") >= bookings
     );
   }
 

@@ -115,15 +115,16 @@ class Stage {
   async #open(name: string, spec: StreamSpec) {
     const variant = spec.variant ?? this.#case.variant;
     const kind = spec.kind ?? this.#kind;
-    const only = kind === "ads" ? undefined : kind === "per-type" ? this.#case.type : kind;
+    const only = kind === "ads" ? undefined : kind === "per-type" || kind === "rest" ? this.#case.type : kind;
+    const isPolled = kind === "rest";
     const server = spec.at ?? "";
     const connection = spec.connection ?? `c1${server}`;
     await this.#serverNamed(server);
     const { api = "v3", isIncremental = false } = spec;
-    await this.#driver.open({ stream: name, variant, only, api, isIncremental, connection, server });
+    await this.#driver.open({ stream: name, variant, only, api, isIncremental, isPolled, connection, server });
     const stream = {
       id: `${name} ${++this.#opened}`,
-      client: new ScriptedStream(variant, only ?? this.#case.type, spec.node ?? "n1"),
+      client: new ScriptedStream(variant, only ?? this.#case.type, spec.node ?? "n1", isPolled),
       connection,
       server,
     };
@@ -168,11 +169,13 @@ class Stage {
   #render(step: Expectation, observations: readonly Observation[]): unknown {
     const sends = new Map<string, unknown[]>();
     const ends: [string, string][] = [];
+    const unchanged: string[] = [];
     const bookings: BookingObservation[] = [];
     const wanted = responsesByStream(step);
     for (const observation of observations) {
       if (observation.kind === "end") ends.push([observation.stream, nameOfStatus(observation.code)]);
       else if (observation.kind === "booking") bookings.push(observation);
+      else if (observation.kind === "unchanged") unchanged.push(observation.stream);
       else {
         const { stream, response } = observation;
         const list = sends.get(stream) ?? [];
@@ -186,6 +189,7 @@ class Stage {
     return {
       sends: sorted(sends),
       ends: ends.sort(),
+      unchanged: unchanged.sort(),
       reports:
         reports &&
         bookings.map((booking, at) => this.#observed.renderBooking(this.#streamIdOf(booking), booking, reports[at])),
@@ -208,6 +212,7 @@ function renderExpectation(step: Expectation, defaultType: TypeName): unknown {
   return {
     sends: sorted(sends),
     ends: Object.entries(step.ends ?? {}).sort(),
+    unchanged: [...(step.unchanged ?? [])].sort(),
     reports: step.reports?.map(inOneOrder),
   };
 }
@@ -219,7 +224,8 @@ function inOneOrder({ acked, nacked, error, names }: NonNullable<Expectation["re
 function awaitedBy(step: Expectation): Awaited {
   const responses = new Map<string, number>();
   for (const [stream, list] of responsesByStream(step)) responses.set(stream, list.length);
-  return { responses, ends: Object.keys(step.ends ?? {}), bookings: step.reports?.length ?? 0 };
+  const { ends = {}, unchanged = [] } = step;
+  return { responses, ends: Object.keys(ends), unchanged, bookings: step.reports?.length ?? 0 };
 }
 
 function responsesByStream(step: Expectation): ReadonlyMap<string, NonNullable<Expectation["sends"]>> {

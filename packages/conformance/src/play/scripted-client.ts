@@ -18,9 +18,11 @@ export class ScriptedStream {
   readonly #defaultType: TypeName;
   readonly #node: NodeSpec;
   readonly #types = new Map<string, TypeMemory>();
+  readonly #isPolled: boolean;
   #hasSpoken = false;
 
-  constructor(variant: Variant, defaultType: TypeName, node: NodeSpec) {
+  constructor(variant: Variant, defaultType: TypeName, node: NodeSpec, isPolled: boolean) {
+    this.#isPolled = isPolled;
     this.variant = variant;
     this.#defaultType = defaultType;
     this.#node = node;
@@ -40,7 +42,7 @@ export class ScriptedStream {
     const locators = request.locators?.map(locatorOf);
     if (locators !== undefined) memory.locators = locators;
     const isSotw = this.variant === "sotw";
-    const nonce = answered?.nonce ?? (isSotw ? (memory.newest?.nonce ?? "") : "");
+    const nonce = answered?.nonce ?? (isSotw && !this.#isPolled ? (memory.newest?.nonce ?? "") : "");
     return {
       typeUrl,
       node: this.#nodeOf(request),
@@ -68,7 +70,7 @@ export class ScriptedStream {
   }
 
   #nodeOf(request: Request): Node | undefined {
-    const spec = request.node ?? (this.#hasSpoken ? "(none)" : this.#node);
+    const spec = request.node ?? (this.#hasSpoken && !this.#isPolled ? "(none)" : this.#node);
     this.#hasSpoken = true;
     return toNode(spec);
   }

@@ -146,7 +146,6 @@ export const deliveryRequirements: readonly Requirement[] = [
     level: "must",
     scope: "delta",
     says: "Delta exists on gRPC streams only.",
-    later: "REST: later (there is nothing yet that could offer delta elsewhere)",
   },
   {
     id: "S-DLT-02",
@@ -329,6 +328,6 @@ export const deliveryRequirements: readonly Requirement[] = [
     level: "must",
     scope: "REST",
     says: "There is no aggregation over REST or files.",
-    later: "files and REST: later",
+    amended: "404 over REST, with a body that says so.",
   },
 ];

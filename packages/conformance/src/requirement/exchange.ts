@@ -97,8 +97,7 @@ export const exchangeRequirements: readonly Requirement[] = [
     level: "must",
     scope: "files",
     says: "Files are not acknowledged; over REST the next poll does it.",
-    amended:
-      "Who writes files takes them for accepted after a time, and only then writes what depends on them. REST comes later.",
+    amended: "Who writes files takes them for accepted after a time, and only then writes what depends on them.",
   },
   {
     id: "S-NON-01",
@@ -150,6 +149,5 @@ export const exchangeRequirements: readonly Requirement[] = [
     level: "must",
     scope: "REST",
     says: "REST can do without nonces, and files have none.",
-    later: "files and REST: later",
   },
 ];

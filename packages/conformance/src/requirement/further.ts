@@ -96,5 +96,10 @@ export const traps: readonly Point[] = [
   { id: "T-G7", says: "xdstp names with parameters in any order" },
   { id: "T-H3", says: "a host that nobody has" },
   { id: "T-H4", says: "a cluster asked for by a request" },
+  { id: "T-I1", says: "a poll of 73 KB in the names of the proto files" },
+  { id: "T-I3", says: "names that change under an unchanged version" },
+  { id: "T-I4", says: "polls at an old version" },
+  { id: "T-I5", says: "a poll that is held for longer than its client waits" },
+  { id: "T-I6", says: "a warming cluster that polls anew" },
   { id: "T-H6", says: "a filter whose configuration is deleted" },
 ];

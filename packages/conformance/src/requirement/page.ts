@@ -3,6 +3,7 @@ import { groupOf, type Requirement, sideOf } from "./requirement.ts";
 const groupTitles: Readonly<Record<string, string>> = {
   GEN: "General",
   TYP: "Types and type URLs",
+  RST: "REST",
   GRP: "Streams",
   NOD: "Nodes",
   VER: "Versions",

@@ -9,6 +9,8 @@ export interface Proof {
 
 const files = "packages/server/test/files/export.test.ts";
 const wire = "packages/server/test/wire";
+const rest = "packages/server/test/wire/rest.test.ts";
+const jsonRequest = "packages/envoy-api/src/wire/json-request.test.ts";
 const admin = "packages/server/test/admin";
 const dialect = "packages/protocol/src/dialect/ttl.test.ts";
 const clientStatus = `${wire}/client-status.test.ts`;
@@ -68,6 +70,24 @@ export const proofs: readonly Proof[] = [
   { id: "S-TYP-09", test: `${wire}/v2.test.ts`, name: "State of the World, by ADS and by type" },
   { id: "B-TTL-18", test: dialect, name: "B-TTL-18 the ttl of a resource of v2 is left off for everybody" },
   { id: "B-TTL-19", test: problems, name: "B-TTL-19 a ttl that is none" },
+  { id: "B-RST-01", test: rest, name: "B-RST-01 a poll is answered with a whole DiscoveryResponse" },
+  { id: "B-RST-05", test: rest, name: "B-RST-05 B-ADS-07 B-DLT-01 what has no form in REST is 404 with the reason" },
+  { id: "B-ADS-07", test: rest, name: "B-RST-05 B-ADS-07 B-DLT-01 what has no form in REST is 404 with the reason" },
+  { id: "B-DLT-01", test: rest, name: "B-RST-05 B-ADS-07 B-DLT-01 what has no form in REST is 404 with the reason" },
+  { id: "S-RST-11", test: rest, name: "S-RST-11 a client that goes away frees its poll" },
+  { id: "S-RST-11", test: rest, name: "S-RST-11 Envoy says how long it waits, and 80 % of that are used" },
+  {
+    id: "S-RST-19",
+    test: rest,
+    name: "S-RST-19 every wrong request has its status, and a body that says what is wrong",
+  },
+  { id: "S-RST-19", test: rest, name: "S-RST-19 a body that is too long is 413, announced or not" },
+  { id: "S-RST-19", test: rest, name: "S-RST-19 before there is something to serve: 503" },
+  { id: "S-RST-19", test: rest, name: "S-RST-19 one bad resource is a 500 for who asks for it, and for nobody else" },
+  { id: "B-RST-21", test: rest, name: "B-RST-21 the colon may be escaped, and a query is passed over" },
+  { id: "T-I1", test: jsonRequest, name: "a poll as an Envoy sends it is read, and its extensions are not" },
+  { id: "T-I5", test: rest, name: "S-RST-11 Envoy says how long it waits, and 80 % of that are used" },
+  { id: "B-RST-02", test: jsonRequest, name: "B-RST-02 both spellings, null and unknown fields are read alike" },
   {
     id: "S-GRP-05",
     test: `${wire}/calls.test.ts`,

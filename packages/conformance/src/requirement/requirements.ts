@@ -8,6 +8,7 @@ import { onDemandRequirements } from "./on-demand.ts";
 import { operationRequirements } from "./operation.ts";
 import { orderRequirements } from "./order.ts";
 import type { Requirement } from "./requirement.ts";
+import { restRequirements } from "./rest.ts";
 import { statusRequirements } from "./status.ts";
 import { ttlRequirements } from "./ttl.ts";
 
@@ -15,6 +16,7 @@ import { ttlRequirements } from "./ttl.ts";
 export const requirements: readonly Requirement[] = [
   ...generalRequirements,
   ...fileRequirements,
+  ...restRequirements,
   ...exchangeRequirements,
   ...interestRequirements,
   ...deliveryRequirements,

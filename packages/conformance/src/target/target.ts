@@ -7,6 +7,8 @@ export interface Target extends AsyncDisposable {
   readonly pace: Pace;
   /** Its servers tell what they book. */
   readonly tellsBookings: boolean;
+  /** Its servers can be polled. */
+  readonly hasRest: boolean;
   /** Starts a server without resources. Throws an `UnsupportedStep` if it cannot be set up like this. */
   start(setup: Setup, kind: StreamKind): Promise<RunningServer>;
 }

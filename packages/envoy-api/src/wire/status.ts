@@ -63,7 +63,7 @@ export function readPrintableStatus(reader: WireReader): Status {
         reader.skip(tag);
     }
   }
-  return { code, message: message === undefined ? "" : printable(message) };
+  return { code, message: message === undefined ? "" : printableText(message) };
 }
 
 /** Writes code, message and details, each unless it is at its default. */
@@ -72,7 +72,8 @@ export function writeStatus(writer: WireWriter, status: Status & Partial<StatusM
   for (const detail of status.details ?? []) writer.message(3, (inner) => writeAny(inner, detail));
 }
 
-function printable(text: Uint8Array): string {
+/** Text in UTF-8 as it may be kept and shown: at most 4 KB, broken or unprintable characters are U+FFFD. */
+export function printableText(text: Uint8Array): string {
   if (text.length <= MAX_TEXT_BYTES) return clean(text);
   return clean(text.subarray(0, startOfCharacter(text, MAX_TEXT_BYTES - CUT_MARK.length))) + CUT_MARK;
 }

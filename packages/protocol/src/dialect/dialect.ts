@@ -88,6 +88,8 @@ export interface Dialect {
   readonly ttlSotw: PerKind<TtlRule>;
   /** The same on aggregated State of the World streams (client-behaviours E6). */
   readonly ttlAggregatedSotw: PerKind<TtlRule>;
+  /** Polls are held until something changes or their time is over; else each is answered at once (S-RST-10). */
+  readonly restLongPoll: boolean;
   /** `if-announced` is taken for `always` (S-TTL-01). */
   readonly ttlWithoutFeature: boolean;
   /** A NACK of a newer answer on an aggregated stream may be that of an older, unsettled one (client-behaviours A16). */

@@ -45,6 +45,7 @@ describe("the dialect of a client that nobody knows", () => {
       ttlSotw: { otherwise: "if-announced", vhds: "never" },
       ttlAggregatedSotw: { otherwise: "if-announced", vhds: "never" },
       ttlWithoutFeature: false,
+      restLongPoll: true,
       nackMayBeOfOlder: { otherwise: false },
       incremental2018: false,
       docAliases: true,

@@ -121,6 +121,13 @@ export const switchTable: SwitchTable = {
     ids: ["E34", "B-ACK-08"],
     says: "State of the World: a NACK of the newest answer on an aggregated stream may be that of an older, unsettled one.",
   },
+  restLongPoll: {
+    form: boolean,
+    current: true,
+    ids: ["S-RST-10"],
+    setting: "rest.long-poll",
+    says: "REST: a poll is held until something changes or its time is over; else it is answered at once.",
+  },
   incremental2018: {
     form: boolean,
     current: false,

@@ -1,8 +1,10 @@
 import type { Body } from "../message/body.ts";
 import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
+import type { Peer } from "../node/placement.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { StreamId } from "./event.ts";
+import type { PollEffect } from "./poll.ts";
 import type { Remembered } from "./remembered.ts";
 import type { Wait } from "./wait.ts";
 
@@ -15,6 +17,7 @@ export type PlaneEffect =
       /** Never empty, and never the same twice on a stream (S-NON-01). */
       readonly nonce: string;
     }
+  | PollEffect
   /** Ends the RPC with this status. `stream-closed` still follows. */
   | { readonly kind: "close-stream"; readonly stream: StreamId; readonly status: Status }
   /** After `ms` milliseconds, `timer-fired`. */
@@ -83,6 +86,25 @@ export type Report =
       readonly error: Status;
       /** The names that were in the rejected response, in its order; at most 100 of them. */
       readonly names: readonly string[];
+    }
+  /** Somebody polls who is not remembered. From now on `stream` is his number, as if his polls were a stream of one type. */
+  | {
+      readonly kind: "poller-met";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly peer: Peer;
+      readonly type: TypeUrl;
+    }
+  /** He has not polled for long, or others are remembered in his place. */
+  | { readonly kind: "poller-forgotten"; readonly stream: StreamId; readonly node: Node; readonly type: TypeUrl }
+  /** Told with every poll that comes without the version that was given before: a refusal that nobody explains (I4). */
+  | {
+      readonly kind: "polled-at-old-version";
+      readonly stream: StreamId;
+      readonly node: Node;
+      readonly type: TypeUrl;
+      /** The one that was given. */
+      readonly version: string;
     }
   /** From now on something is not sent because of something else that has to come first. */
   | ({ readonly kind: "wait-began" } & Waiting)

@@ -5,6 +5,7 @@ import { statusCode } from "../message/status.ts";
 import { areSame, type ErrorSet, noErrors } from "../resource/error-set.ts";
 import type { ErrorDetail, Resource } from "../resource/resource.ts";
 import { nameOfTerm } from "../resource/resource-name.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
 import { type ErrorNews, replaceNames } from "./error-news.ts";
@@ -70,7 +71,7 @@ export class ErrorsTold {
     const errors = present.errors.of(view, type.traits.type, type.subscription, present.nameSets);
     const all =
       this.#variant === "sotw" && dialect.resourceErrors === "failed-and-missing"
-        ? withMissing(errors, type, view)
+        ? withMissing(errors, type.subscription, type.traits, view)
         : errors;
     const { names } = type.heldOver;
     const shown = names.size === 0 ? all : new Map([...all].filter(([name]) => !names.has(name)));
@@ -179,8 +180,12 @@ function withErrors(body: Body, errors: readonly Resource[]): Body {
 }
 
 /** State of the World has no other way to say that a name does not exist (S-RES-15). */
-function withMissing(errors: ErrorSet, { subscription, traits }: TypeStream, view: View): ErrorSet {
-  const { type, placeholder } = traits;
+export function withMissing(
+  errors: ErrorSet,
+  subscription: Subscription,
+  { type, placeholder }: Pick<TypeTraits, "type" | "placeholder">,
+  view: View,
+): ErrorSet {
   const missing: Resource[] = [];
   for (const term of subscription.names) {
     const name = nameOfTerm(term);

@@ -5,6 +5,7 @@ import type { Peer, Placement } from "../node/placement.ts";
 import type { ApiVersion } from "../resource/api-version.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Transaction } from "../state/transaction.ts";
+import type { PollEvent } from "./poll.ts";
 import type { Remembered } from "./remembered.ts";
 
 /** Names one stream for its life; given by the shell, never used again. */
@@ -27,6 +28,7 @@ export type PlaneEvent =
   /** Streams whose first request is still to come are spoken to by another choice; the others stay as they are. */
   | { readonly kind: "clients-changed"; readonly clients: ClientChoice | undefined }
   | { readonly kind: "timer-fired"; readonly timer: number }
+  | PollEvent
   /**
    * What `remember` effects of the server before said, in their order. Comes before the first transaction, which then replaces
    * the Clusters of that server in every layer.

@@ -18,6 +18,8 @@ export interface StreamState {
   /** The version of the messages on it. */
   readonly apiVersion: ApiVersion;
   readonly peer: Peer;
+  /** It is no stream: it polls, and is shown for some minutes after its last poll (S-RST-12). */
+  readonly isPoller?: true;
   /** Undefined before the first request. */
   readonly node: Node | undefined;
   /** The same for all streams of one client: those of a node on one connection, and those that one order holds for. */

@@ -1,11 +1,11 @@
-import type { ClientChoice } from "../dialect/choice.ts";
+import type { Choices, ClientChoice, NamedChoice } from "../dialect/choice.ts";
 import type { DialectOverrides } from "../dialect/dialect.ts";
 import { dialectFor } from "../dialect/presets.ts";
 import type { Edition } from "../dialect/switches.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import { statusCode } from "../message/status.ts";
 import { anonymousNode, type Node } from "../node/node.ts";
-import type { Placement } from "../node/placement.ts";
+import type { Peer, Placement } from "../node/placement.ts";
 import type { Resource } from "../resource/resource.ts";
 import { opaqueTraits, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
@@ -15,6 +15,7 @@ import { reaches } from "../state/difference.ts";
 import type { TableRules } from "../state/layer.ts";
 import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
+import type { View } from "../state/view.ts";
 import { Conversion, needsStructs, type StructConverter } from "./conversion.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
@@ -23,6 +24,8 @@ import { History } from "./history.ts";
 import type { ResourceState, StreamState } from "./inspect.ts";
 import { InvariantError } from "./invariant-error.ts";
 import { Order } from "./order.ts";
+import type { PolledView } from "./polled-view.ts";
+import { Polls, type PollsOptions } from "./polls.ts";
 import { Present } from "./present.ts";
 import type { Remembered } from "./remembered.ts";
 import { type Siblings, Stream, type Turn } from "./stream.ts";
@@ -61,7 +64,8 @@ const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 /** Every stream and every view: an event in, effects out; then turns of streams, a budget at a time. */
 export class Plane {
   readonly #options: PlaneOptions;
-  readonly #layers: LayerSet<Stream>;
+  readonly #layers: LayerSet<Stream | PolledView>;
+  readonly #polls: Polls;
   readonly #present: Present;
   readonly #opened = new Map<StreamId, StreamOpened>();
   readonly #streams = new Map<StreamId, Stream>();
@@ -70,6 +74,7 @@ export class Plane {
   /** Those of them that are streams for each type, by their node. */
   readonly #separate = new Map<string, Set<SiblingStreams>>();
   readonly #due = new Set<Stream>();
+  #isTurnOfPolls = false;
   readonly #stalled = new Set<StreamId>();
   readonly #waitTimers = new WaitTimers(() => ++this.#lastTimer);
   /** Resources that a client may go on using when they are gone. */
@@ -79,7 +84,7 @@ export class Plane {
     const traits = this.#options.traits(type);
     return traits !== undefined && usesClusters(traits.kind) && traits.kind !== "vhds";
   };
-  readonly #history: History<Stream>;
+  readonly #history: History<Stream | PolledView>;
   readonly #conversion: Conversion | undefined;
   #placement: Placement;
   #clients: ClientChoice | undefined;
@@ -101,6 +106,10 @@ export class Plane {
       bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
     });
     this.#history = new History(this.#layers, this.#present, this.#isCluster);
+    const [layers, present] = [this.#layers, this.#present];
+    const nextTimer = (): number => ++this.#lastTimer;
+    const choices: PollsOptions["choices"] = (node, peer, listener) => this.#choicesFor(node, peer, listener);
+    this.#polls = new Polls({ ...options, layers, present, nextTimer, choices }, options.placement);
   }
 
   /** Takes an event. What it has to say to clients waits for `next`. */
@@ -121,10 +130,17 @@ export class Plane {
         return this.#resume(event.stream);
       case "placement-changed":
         this.#placement = event.placement;
-        return [...this.#streams.values()].flatMap((stream) => this.#place(stream));
+        return [
+          ...[...this.#streams.values()].flatMap((stream) => this.#place(stream)),
+          ...this.#polls.place(event.placement),
+        ];
       case "clients-changed":
         this.#clients = event.clients;
         return [];
+      case "poll-received":
+      case "poll-closed":
+      case "polls-dismissed":
+        return this.#polls.on(event);
       case "timer-fired":
         return this.#expire(event.timer);
       case "history-restored":
@@ -136,15 +152,23 @@ export class Plane {
   }
 
   /**
-   * The turns of at most `budget` streams, each made from the newest state.
+   * The turns of at most `budget` streams and polls, each made from the newest state.
    *
    * @throws {InvariantError} a bug of ours, with the stream whose turn it was; call with a budget of 1 to lose no effects
    */
   next(budget: number): readonly PlaneEffect[] {
     const effects: PlaneEffect[] = [];
-    let left = budget;
+    for (let left = budget; left > 0 && this.isDue; left--) {
+      // By turns, so that neither kind waits for all of the other.
+      this.#isTurnOfPolls = !this.#isTurnOfPolls;
+      if (this.#polls.isDue && (this.#isTurnOfPolls || this.#due.size === 0)) effects.push(...this.#polls.next());
+      else this.#nextStream(effects);
+    }
+    return effects;
+  }
+
+  #nextStream(effects: PlaneEffect[]): void {
     for (const stream of this.#due) {
-      if (left-- <= 0) break;
       this.#due.delete(stream);
       const turn = this.#turnOf(stream);
       if (this.#options.remembers === true) effects.push(...this.#history.served());
@@ -154,8 +178,8 @@ export class Plane {
       if (turn.hasMoved) this.#wake(stream);
       effects.push(...this.#waitTimers.update(stream, this.#present.revision));
       if (stream.tellsTtls) this.#keepBeating(stream, effects);
+      return;
     }
-    return effects;
   }
 
   #keepBeating(stream: Stream, effects: PlaneEffect[]): void {
@@ -173,9 +197,9 @@ export class Plane {
     }
   }
 
-  /** A stream waits for its turn. */
+  /** A stream or a poll waits for its turn. */
   get isDue(): boolean {
-    return this.#due.size > 0;
+    return this.#due.size > 0 || this.#polls.isDue;
   }
 
   /** The number of the newest transaction that changed anything. */
@@ -183,7 +207,7 @@ export class Plane {
     return this.#present.revision;
   }
 
-  /** Every stream as it stands. */
+  /** Every stream as it stands, and everybody who polled of late. */
   *streams(): Iterable<StreamState> {
     for (const opened of this.#opened.values()) {
       const stream = this.#streams.get(opened.stream);
@@ -194,6 +218,7 @@ export class Plane {
         yield { stream: id, variant, onlyType, apiVersion, peer, ...unknown, layers: [], types: [] };
       }
     }
+    yield* this.#polls.describe();
   }
 
   /**
@@ -243,7 +268,8 @@ export class Plane {
     if (touched === undefined && transaction.systemVersion === undefined) return [];
     this.#present.advance(revision, transaction.systemVersion);
     if (touched === undefined) return [];
-    for (const view of touched.views) for (const stream of this.#layers.watchersOf(view)) this.#mark(stream);
+    for (const view of touched.views) for (const stream of this.#streamsOf(view)) this.#mark(stream);
+    this.#polls.touch(touched.views);
     return [...remembered, ...this.#trim()];
   }
 
@@ -317,10 +343,15 @@ export class Plane {
     return { wrong: `this stream carries ${messageNameOf(carried)} for its life, not ${messageNameOf(asked)}` };
   }
 
+  /** What was chosen for a client, by whom. */
+  #choicesFor(node: Node, peer: Peer, listener: NamedChoice | undefined): Choices {
+    return { server: this.#options, listener, clients: this.#clients?.(node, peer, listener?.name) };
+  }
+
   #identify(opened: StreamOpened, request: DiscoveryRequest): readonly PlaneEffect[] {
     const node = request.node ?? anonymousNode;
     const { listener, peer } = opened;
-    const choices = { server: this.#options, listener, clients: this.#clients?.(node, peer, listener?.name) };
+    const choices = this.#choicesFor(node, peer, listener);
     const dialect = dialectFor(node, choices);
     if (request.node === undefined && dialect.requireNode) {
       return this.#end(opened.stream, statusCode.INVALID_ARGUMENT, "the first request of a stream needs a node");
@@ -453,14 +484,18 @@ export class Plane {
 
   #expire(timer: number): readonly PlaneEffect[] {
     const due = this.#heartbeats.fired(timer);
-    if (due === undefined) return this.#release(timer);
+    if (due === undefined) return this.#polls.fired(timer) ?? this.#release(timer);
     this.#beat(due);
     return [];
   }
 
   /** Every stream of a view is to be sent a heartbeat of a type at its turn. */
   #beat({ view, type }: Due): void {
-    for (const stream of this.#layers.watchersOf(view)) if (stream.expectBeat(type)) this.#mark(stream);
+    for (const stream of this.#streamsOf(view)) if (stream.expectBeat(type)) this.#mark(stream);
+  }
+
+  *#streamsOf(view: View): Iterable<Stream> {
+    for (const watcher of this.#layers.watchersOf(view)) if (watcher instanceof Stream) yield watcher;
   }
 
   #release(timer: number): readonly PlaneEffect[] {

@@ -131,6 +131,8 @@ export interface NodeAnswer extends NodeAnswerIdentity {
     /** The version of the messages on it. */
     readonly apiVersion: ApiVersion;
     readonly variant: Variant;
+    /** It polls over REST: no stream, but shown as one for some minutes after its last poll. */
+    readonly isPoller?: true;
     readonly peer: string;
     readonly dialect?: DialectAnswer;
   }[];
@@ -228,6 +230,8 @@ export interface StreamAnswer {
   /** The version of the messages on it. */
   readonly apiVersion: ApiVersion;
   readonly variant: Variant;
+  /** As above. */
+  readonly isPoller?: true;
   /** The only type of a per-type stream. */
   readonly onlyType?: string;
   readonly peer: { readonly address: string; readonly isTls: boolean; readonly names: readonly string[] };

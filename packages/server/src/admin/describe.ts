@@ -42,12 +42,13 @@ export class Describer {
   }
 
   stream(state: StreamState): StreamAnswer {
-    const { stream, apiVersion, variant, onlyType, peer, node, layers } = state;
+    const { stream, apiVersion, variant, isPoller, onlyType, peer, node, layers } = state;
     const times = this.#deliveries.stream(stream);
     return {
       stream,
       apiVersion,
       variant,
+      ...(isPoller && { isPoller }),
       ...(onlyType !== undefined && { onlyType }),
       peer: { address: peer.address, isTls: peer.isTls, names: peer.names },
       ...(node !== undefined && { node: this.node(node) }),

@@ -15,6 +15,7 @@ import {
   type PlaneEffect,
   type PlaneEvent,
   type PlaneOptions,
+  type PollId,
   type Remembered,
   type Resource,
   type ResourceState,
@@ -32,6 +33,7 @@ import { Census, type LimitUse } from "./census.ts";
 import { Listeners } from "./listeners.ts";
 import { MessageMaker } from "./message.ts";
 import { Outbox, type OutboxChange } from "./outbox.ts";
+import { type NewPoll, PollDesk, type PollHandle } from "./poll-desk.ts";
 import type {
   BodyHandle,
   ConversionFindings,
@@ -105,6 +107,9 @@ export class Hub implements HubPort {
   readonly #options: HubOptions;
   readonly #plane: Plane;
   readonly #census: Census;
+  readonly #polls: PollDesk;
+  /** The poll that is being taken in. */
+  #arriving: PollId | undefined;
   readonly #messages: MessageMaker;
   readonly #twins: Twins | undefined;
   readonly #timers: Timers;
@@ -138,6 +143,7 @@ export class Hub implements HubPort {
     if (options.memory !== undefined) this.#plane.on({ kind: "history-restored", remembered: options.memory.restored });
     this.#twins = options.convert && this.#createTwins(options, options.convert);
     this.#census = new Census(options.limits);
+    this.#polls = new PollDesk(this.#census);
     this.#messages = new MessageMaker(options.encoder);
     this.#timers = new Timers((timer) => this.#take({ kind: "timer-fired", timer }));
   }
@@ -280,10 +286,7 @@ export class Hub implements HubPort {
     const { peer, listener } = this.#connections.get(opened.connection) ?? {};
     if (peer === undefined) return { code: statusCode.UNAVAILABLE, message: "the connection is closed" };
     if (this.readiness.state === "draining") return draining;
-    if (opened.apiVersion === "v2" && this.#options.refusesV2 === true) {
-      this.report({ kind: "v2-refused", address: peer.address, method: opened.method });
-      return v2Refused;
-    }
+    if (this.#refusesV2(opened.apiVersion, peer, opened.method)) return v2Refused;
     const refusal = this.#census.admitStream(peer);
     if (refusal !== undefined) {
       this.reportLimit(refusal.limit, peer.address, refusal.status.message);
@@ -298,6 +301,12 @@ export class Hub implements HubPort {
     this.#take({ kind: "stream-opened", stream: id, peer, listener, ...asked }, id);
     this.report({ kind: "stream-opened", stream: id, peer, ...opened });
     return id;
+  }
+
+  #refusesV2(apiVersion: ApiVersion, { address }: Peer, method: string): boolean {
+    if (apiVersion !== "v2" || this.#options.refusesV2 !== true) return false;
+    this.report({ kind: "v2-refused", address, method });
+    return true;
   }
 
   /** Who is in this process is given bodies, everybody else their bytes. */
@@ -361,6 +370,50 @@ export class Hub implements HubPort {
     stream.outbox.end(status);
   }
 
+  poll(
+    { connection, path, apiVersion, type, request, bytes, holdMs }: NewPoll,
+    handle: PollHandle,
+  ): PollId | undefined {
+    const { peer, listener } = this.#connections.get(connection) ?? {};
+    const refusal = peer === undefined ? cancelled : this.#pollRefusal(peer, { path, apiVersion, type });
+    if (refusal !== undefined || peer === undefined) {
+      handle.refuse(refusal ?? cancelled);
+      return undefined;
+    }
+    const id = ++this.#lastStream;
+    this.#polls.open(id, peer, handle);
+    this.report({ kind: "request-received", stream: id, type, bytes });
+    this.#provide(type);
+    this.#arriving = id;
+    this.#take({ kind: "poll-received", poll: id, peer, listener, apiVersion, type, request, holdMs }, id);
+    this.#arriving = undefined;
+    return this.#polls.has(id) ? id : undefined;
+  }
+
+  abandonPoll(id: PollId): void {
+    if (this.#polls.take(id) !== undefined) this.#take({ kind: "poll-closed", poll: id });
+  }
+
+  #pollRefusal(
+    peer: Peer,
+    { path, apiVersion, type }: Pick<NewPoll, "path" | "apiVersion" | "type">,
+  ): Status | undefined {
+    if (this.readiness.state === "draining") return draining;
+    if (this.#refusesV2(apiVersion, peer, path)) return v2Refused;
+    if (this.readiness.state === "starting") return notReady;
+    if (this.#isSecret(type) && !isTrusted(peer, this.#options.insecure)) return secretsRefused;
+    const refusal = this.#census.admitStream(peer);
+    if (refusal !== undefined) this.reportLimit(refusal.limit, peer.address, refusal.status.message);
+    return refusal?.status;
+  }
+
+  #refusePoll(id: PollId, status: Status): void {
+    const handle = this.#polls.take(id);
+    if (handle === undefined) return;
+    this.#take({ kind: "poll-closed", poll: id });
+    handle.refuse(status);
+  }
+
   reportLimit(limit: LimitName, address: string, message: string, stream?: StreamId): void {
     this.#census.countHit(limit);
     this.report({ kind: "limit-hit", limit, address, stream, message });
@@ -375,13 +428,15 @@ export class Hub implements HubPort {
     if (report.kind === "listener-failed") return;
     this.report({ kind: "listener-failed", event: report.kind, error: failure.thrown });
     if (report.kind !== "stream-opened" && report.kind !== "request-understood") return;
-    this.endStream(report.stream, { code: statusCode.UNKNOWN, message: "refused by this server" }, "failed");
+    if (this.#arriving === undefined) this.endStream(report.stream, refusedByListener, "failed");
+    else this.#refusePoll(this.#arriving, { ...refusedByListener, code: statusCode.PERMISSION_DENIED });
   }
 
   /** Sends every stream away with UNAVAILABLE, spread over the time given, so that clients do not come back all at once (S-GRP-06). */
   async drain(graceMs: number): Promise<void> {
     this.readiness.become("draining");
     this.report({ kind: "draining", graceMs });
+    this.#take({ kind: "polls-dismissed" });
     const ids = [...this.#streams.keys()];
     const startedAt = performance.now();
     for (let ended = 0; ended < ids.length; ) {
@@ -400,6 +455,7 @@ export class Hub implements HubPort {
       this.#close(stream, draining, "draining");
       stream.outbox.reset(draining);
     }
+    this.#polls.close(draining);
     for (const { outbox } of this.#ending.values()) outbox.reset(draining);
     this.#ending.clear();
     this.#timers.cancelAll();
@@ -438,6 +494,11 @@ export class Hub implements HubPort {
         break;
       case "close-stream":
         this.#closeAsAsked(effect);
+        break;
+      case "answer-poll":
+      case "poll-unchanged":
+      case "refuse-poll":
+        this.#polls.perform(effect);
         break;
       case "start-timer":
         this.#timers.start(effect.timer, effect.ms);
@@ -575,7 +636,8 @@ export class Hub implements HubPort {
   #fail(id: StreamId | undefined, during: string, cause: unknown): void {
     this.report({ kind: "invariant-broken", stream: id, during, error: cause });
     if (id === undefined) return;
-    this.endStream(id, { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" }, "failed");
+    if (this.#polls.has(id)) this.#refusePoll(id, ourMistake);
+    else this.endStream(id, ourMistake, "failed");
   }
 
   #isSecret(type: TypeUrl | undefined): boolean {
@@ -606,6 +668,8 @@ export class Hub implements HubPort {
   }
 }
 
+const refusedByListener: Status = { code: statusCode.UNKNOWN, message: "refused by this server" };
+const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
 const cancelled: Status = { code: statusCode.CANCELLED, message: "the client is gone" };
 const draining: Status = { code: statusCode.UNAVAILABLE, message: "this server is shutting down; connect anew" };
 const v2Refused: Status = {

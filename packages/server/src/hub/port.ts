@@ -8,6 +8,7 @@ import type {
   NamedChoice,
   Node,
   Peer,
+  PollId,
   Remembered,
   Report,
   ReporterId,
@@ -17,6 +18,7 @@ import type {
   Variant,
 } from "@xdskit/protocol";
 import type { LimitName } from "../options.ts";
+import type { NewPoll, PollHandle } from "./poll-desk.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** One stream of a transport, as the hub writes to it. The hub calls `write` again only after `written`. */
@@ -78,6 +80,10 @@ export interface HubPort {
   abandon(stream: StreamId, reason: StreamEnd): void;
   /** Ends a stream from our side: the handle is told. */
   endStream(stream: StreamId, status: Status, reason: StreamEnd): void;
+  /** One poll. A number for it while it waits; undefined when its handle was told already. */
+  poll(asked: NewPoll, handle: PollHandle): PollId | undefined;
+  /** The client of a poll is gone. Its handle is not called again. */
+  abandonPoll(poll: PollId): void;
   /** A limit that the transport watches was passed. */
   reportLimit(limit: LimitName, address: string, message: string, stream?: StreamId): void;
   /** Something that is not of a stream: a limit, a certificate, a broken connection. */

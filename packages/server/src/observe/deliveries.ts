@@ -58,7 +58,7 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
     revisions.set(revision, at.getTime());
     if (revisions.size > MAX_REVISIONS) forgetOldest(revisions);
   });
-  telemetry.observe("stream-opened", ({ stream }, at) => {
+  const open = (stream: StreamId, at: Date): void => {
     streams.set(stream, {
       openedAt: at.getTime(),
       openedAtRevision: newest,
@@ -66,8 +66,13 @@ export function createDeliveryTimes(telemetry: ObservedTelemetry): DeliveryTimes
       lastResponseAt: undefined,
       types: new Map(),
     });
-  });
+  };
+  telemetry.observe("stream-opened", ({ stream }, at) => open(stream, at));
+  telemetry.observe("poller-met", ({ stream }, at) => open(stream, at));
   telemetry.observe("stream-closed", ({ stream }) => {
+    streams.delete(stream);
+  });
+  telemetry.observe("poller-forgotten", ({ stream }) => {
     streams.delete(stream);
   });
   telemetry.observe("request-understood", ({ stream, type }, at) => {

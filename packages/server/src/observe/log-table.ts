@@ -76,6 +76,18 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
     fields: ["stream", "peer", "reason", "code", "message", "age_ms"],
     means: "the message says why; the client comes back by itself, and meets the same end until that is mended",
   },
+  "poller-met": {
+    level: "debug",
+    message: "somebody polls",
+    fields: ["stream", "node", "type", "peer"],
+    means: "a client over REST; its polls go by this number until it is forgotten",
+  },
+  "poller-forgotten": {
+    level: "debug",
+    message: "somebody does not poll any more",
+    fields: ["stream", "node", "type"],
+    means: "no poll came for some minutes; if one comes, it is met anew",
+  },
   "client-slow": {
     level: "warn",
     message: "a client does not read",

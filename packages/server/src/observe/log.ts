@@ -39,6 +39,12 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
       age_ms: Math.round(ageMs),
     }),
   );
+  telemetry.observe("poller-met", ({ stream, node, type, peer }) =>
+    log.write("poller-met", { stream, node: printable(node.id, 200), type, peer: peer.address }),
+  );
+  telemetry.observe("poller-forgotten", ({ stream, node, type }) =>
+    log.write("poller-forgotten", { stream, node: printable(node.id, 200), type }),
+  );
   telemetry.observe("stream-stalled", ({ stream, pendingBytes }) =>
     log.write("client-slow", { stream, pending_bytes: pendingBytes }),
   );

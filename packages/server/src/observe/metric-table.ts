@@ -20,6 +20,8 @@ export type MetricName =
   | "xds_server_connections_active"
   | "xds_server_connections_refused_total"
   | "xds_server_clients"
+  | "xds_server_pollers"
+  | "xds_server_polls_at_old_version_total"
   | "xds_server_requests_total"
   | "xds_server_request_bytes_total"
   | "xds_server_responses_total"
@@ -106,6 +108,16 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     kind: "gauge",
     help: "Open discovery streams by what the client calls itself: name and major.minor version; other, beyond 50 of them.",
     labels: ["user_agent"],
+  },
+  xds_server_pollers: {
+    kind: "gauge",
+    help: "Who polls over REST, by node, address, type and names; remembered for some minutes after the last poll",
+    labels: [],
+  },
+  xds_server_polls_at_old_version_total: {
+    kind: "counter",
+    help: "Polls that came without the version that was given before: refusals that nobody explained",
+    labels: ["type"],
   },
   xds_server_requests_total: {
     kind: "counter",

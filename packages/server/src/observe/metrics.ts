@@ -79,6 +79,12 @@ function countStreams(telemetry: ObservedTelemetry, registry: Registry): void {
     clients.forget(stream);
     if (reason === "not-ready" || reason === "refused") admission.cell(reason).value++;
   });
+  const pollers = gauge("xds_server_pollers", registry);
+  telemetry.observe("poller-met", () => pollers.inc());
+  telemetry.observe("poller-forgotten", ({ stream }) => {
+    pollers.dec();
+    clients.forget(stream);
+  });
   telemetry.observe("limit-hit", ({ limit }) => admission.cell(limit).value++);
   telemetry.observe("v2-refused", () => admission.cell("v2-off").value++);
   telemetry.observe("connection-opened", ({ transport }) => connections.labels(transport).inc());
@@ -158,6 +164,8 @@ function countAnswers(options: MetricsOptions, registry: Registry, nameOf: NameO
   const propagation = new HistogramFamily("xds_server_propagation_seconds", registry);
   telemetry.observe("response-acked", ({ type }) => acks.cell(nameOf(type)).value++);
   telemetry.observe("response-nacked", ({ type }) => nacks.cell(nameOf(type)).value++);
+  const atOldVersion = new CounterFamily("xds_server_polls_at_old_version_total", registry);
+  telemetry.observe("polled-at-old-version", ({ type }) => atOldVersion.cell(nameOf(type)).value++);
   telemetry.observe("heartbeat-sent", ({ type }) => heartbeats.cell(nameOf(type)).value++);
   deliveries.onAcked(({ type, sendToAckMs, propagationMs }) => {
     sendToAck.cell(nameOf(type)).observe(sendToAckMs / 1000);

@@ -144,11 +144,11 @@ test("other content than gRPC gets an HTTP status", async () => {
 describe("what else may come to the port", () => {
   test("HTTP/1.1 is answered in words", async () => {
     world = await startWorld();
-    const request = httpRequest({ ...world.address, path: "/v3/discovery:clusters" });
+    const request = httpRequest({ ...world.address, path: "/" });
     request.end();
     const [response] = await within("a response", once(request, "response"));
-    expect(response.statusCode).toBe(505);
-    expect(String((await once(response, "data"))[0])).toContain("gRPC");
+    expect(response.statusCode).toBe(404);
+    expect(String((await once(response, "data"))[0])).toContain("expected a path such as /v3/discovery:clusters");
   });
 
   test.each([

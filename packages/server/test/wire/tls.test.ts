@@ -205,7 +205,7 @@ test("HTTP/1.1 over TLS, and a client without ALPN, are understood", async () =>
   const request = httpsRequest({ ...address, path: "/", ca: pem("authority.crt") });
   request.end();
   const [response] = await within("a response", once(request, "response"));
-  expect(response.statusCode).toBe(505);
+  expect(response.statusCode).toBe(404);
   response.resume();
 
   const socket = connectTls({ ...address, ca: pem("authority.crt") });

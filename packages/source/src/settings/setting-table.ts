@@ -66,6 +66,10 @@ export type SettingKey =
   | "make-before-break"
   | "order-limit"
   | "ttl-without-feature"
+  | "rest.enabled"
+  | "rest.long-poll"
+  | "rest.hold"
+  | "rest.max-hold"
   | "state-dir"
   | "tls.cert"
   | "tls.key"
@@ -87,6 +91,7 @@ export type SettingKey =
   | "limits.max-streams-per-peer"
   | "limits.max-subscriptions-per-stream"
   | "limits.max-request-bytes"
+  | "limits.max-rest-request-bytes"
   | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
   | "limits.max-file-bytes"
@@ -159,6 +164,15 @@ export const settingTable: readonly Setting[] = [
     "false",
     "Tells ttls also to clients that do not announce that they know them.",
   ),
+  row("rest.enabled", "boolean", "true", "Serves REST on the port of gRPC, over HTTP/1.1 and HTTP/2."),
+  row("rest.long-poll", "boolean", "true", "Holds polls while nothing changes; else each is answered at once."),
+  row(
+    "rest.hold",
+    "duration",
+    "800ms",
+    "How long a poll is held whose client does not say for how long it waits; of what Envoy says, 80 % are used.",
+  ),
+  row("rest.max-hold", "duration", "30s", "The longest that a poll is held, whatever its client says."),
   row(
     "state-dir",
     "path-or-off",
@@ -210,6 +224,7 @@ export const settingTable: readonly Setting[] = [
   row("limits.max-streams-per-peer", "count", "10000", "Open discovery streams of one client address."),
   row("limits.max-subscriptions-per-stream", "count", "250000", "Names that one stream may be subscribed to."),
   row("limits.max-request-bytes", "bytes", "64MiB", "Size of one request."),
+  row("limits.max-rest-request-bytes", "bytes", "16MiB", "Size of the body of one request over REST."),
   row(
     "limits.max-response-bytes",
     "bytes",

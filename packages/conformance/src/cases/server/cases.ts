@@ -19,6 +19,7 @@ import { onDemandCases } from "./on-demand.ts";
 import { orderCases } from "./order.ts";
 import { reconnectCases } from "./reconnect.ts";
 import { responseCases } from "./response.ts";
+import { restCases } from "./rest.ts";
 import { streamCases } from "./stream.ts";
 import { subscriptionCases } from "./subscription.ts";
 import { ttlCases } from "./ttl.ts";
@@ -34,6 +35,7 @@ export const serverCases: readonly Case[] = [
   ...typeCases,
   ...apiVersionCases,
   ...streamCases,
+  ...restCases,
   ...nodeCases,
   ...versionCases,
   ...acknowledgementCases,

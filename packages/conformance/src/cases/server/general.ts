@@ -1,6 +1,6 @@
 import type { Variant } from "@xdskit/protocol";
-import type { Case } from "../../case.ts";
-import { hasOwnStream, type TypeName } from "../../content/catalog.ts";
+import type { Case, StreamKind } from "../../case.ts";
+import { hasOwnStream, hasRest, type TypeName } from "../../content/catalog.ts";
 
 const everyType: readonly TypeName[] = ["lds", "rds", "srds", "vhds", "cds", "eds", "sds", "rtds", "ecds"];
 const bothVariants: readonly Variant[] = ["sotw", "delta"];
@@ -12,7 +12,7 @@ const everyCell: readonly Case[] = bothVariants.flatMap((variant) =>
     says: `delivers one resource of ${type} and takes the ACK`,
     variant,
     type,
-    streams: hasOwnStream(type, variant) ? ["ads", "per-type"] : ["ads"],
+    streams: cellsOf(type, variant),
     steps: [
       { publishes: { [type]: ["a@1"] } },
       {
@@ -23,6 +23,11 @@ const everyCell: readonly Case[] = bothVariants.flatMap((variant) =>
     ],
   })),
 );
+
+function cellsOf(type: TypeName, variant: Variant): readonly StreamKind[] {
+  if (!hasOwnStream(type, variant)) return ["ads"];
+  return variant === "sotw" && hasRest(type) ? ["ads", "per-type", "rest"] : ["ads", "per-type"];
+}
 
 /** GEN: what holds for every type and stream. */
 export const generalCases: readonly Case[] = [

@@ -40,10 +40,11 @@ function describeNode(
   const requested = times.flatMap(({ lastRequestAt }) => lastRequestAt ?? []);
   return {
     ...(newest?.node === undefined ? { id: "", cluster: "", userAgent: "" } : describe.node(newest.node)),
-    streams: streams.map(({ stream, apiVersion, variant, peer, dialect }) => ({
+    streams: streams.map(({ stream, apiVersion, variant, isPoller, peer, dialect }) => ({
       stream,
       apiVersion,
       variant,
+      ...(isPoller && { isPoller }),
       peer: peer.address,
       ...(dialect !== undefined && { dialect: describeDialect(dialect) }),
     })),

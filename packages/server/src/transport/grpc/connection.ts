@@ -9,7 +9,10 @@ import type { Socket } from "node:net";
 import { type NamedChoice, type Peer, type Status, statusCode } from "@xdskit/protocol";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
+import { Http2Exchange } from "../rest/http2.ts";
+import type { RestServer } from "../rest/rest-server.ts";
 import { openCall } from "./call.ts";
+import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
 
 /** Megabytes that one session may hold. What is bounded is what waits for each stream; this must never come first. */
@@ -38,6 +41,7 @@ export interface ConnectionOptions {
   readonly methods: ReadonlyMap<string, GrpcMethod>;
   /** What was chosen for the port that it came to. */
   readonly listener: NamedChoice | undefined;
+  readonly rest: RestServer;
 }
 
 /** One HTTP/2 connection: its calls, its PINGs, its age. */
@@ -105,7 +109,11 @@ export class GrpcConnection {
 
   #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     if (stream.destroyed) return; // reset in the same breath
-    const { hub, limits, methods } = this.#options;
+    const { hub, limits, methods, rest } = this.#options;
+    if (!isGrpc(headers["content-type"]) && rest.owns(headers[":path"] ?? "")) {
+      this.#serveRest(stream, headers);
+      return;
+    }
     stream.on("error", () => undefined); // "close" follows, with all that is to be known
     const call = openCall(stream, headers, limits.maxRequestBytes);
     if (call === undefined) return;
@@ -121,6 +129,16 @@ export class GrpcConnection {
     }
     dismiss = method(call, { hub, connection: this.#id, address: this.#peer.address, peer: this.#peer });
     this.#calls.add(dismiss);
+  }
+
+  #serveRest(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const { hub, limits, rest } = this.#options;
+    const [connection, peer, blockedMs] = [this.#id, this.#peer, limits.maxBlockedMs];
+    const exchange = new Http2Exchange(stream, headers, { connection, peer, blockedMs });
+    const dismiss = (): void => exchange.dismiss();
+    this.#calls.add(dismiss);
+    stream.once("close", () => this.#calls.delete(dismiss));
+    rest.serve(exchange, hub);
   }
 
   #startTimers(): void {

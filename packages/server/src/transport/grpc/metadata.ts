@@ -53,7 +53,8 @@ export function parseHeaders(headers: IncomingHttpHeaders): CallHeaders | Status
   return { path, compression, timeoutMs };
 }
 
-function isGrpc(contentType: string | undefined): boolean {
+/** Whether a content type is that of gRPC calls. */
+export function isGrpc(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/grpc(?:$|[+;])/i.test(contentType);
 }
 

@@ -1,4 +1,3 @@
-import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from "node:http";
 import { createServer, type Server, type Socket } from "node:net";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { Choice, NamedChoice } from "@xdskit/protocol";
@@ -6,6 +5,8 @@ import { XdsError } from "../../error.ts";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits, TlsFiles } from "../../options.ts";
 import { addressOf, describePeer } from "../peer.ts";
+import { Http1Server } from "../rest/http1.ts";
+import type { RestServer } from "../rest/rest-server.ts";
 import { type BoundAddress, formatAddress, type Transport } from "../transport.ts";
 import { GrpcConnection } from "./connection.ts";
 import { readProtocol } from "./first-bytes.ts";
@@ -15,8 +16,6 @@ import { TlsListener } from "./tls.ts";
 
 /** Connections that may wait to be accepted. With Node's own 511 a storm of clients takes seconds of SYN retries. */
 const BACKLOG = 4_096;
-/** A client of HTTP/1 that says nothing for so long is closed. */
-const HTTP1_IDLE_MS = 60_000;
 
 export interface GrpcTransportOptions {
   readonly api: EnvoyApi;
@@ -28,15 +27,15 @@ export interface GrpcTransportOptions {
   readonly methods?: ReadonlyMap<string, GrpcMethod>;
   /** What was chosen for those who come to this port. */
   readonly choice?: Choice & { readonly name?: string | undefined };
-  /** What answers HTTP/1.1 on the same port. Default: a text that says what this port speaks. */
-  readonly onHttp1Request?: RequestListener;
+  /** What answers requests that are no gRPC calls, over HTTP/1.1 and HTTP/2. */
+  readonly rest: RestServer;
 }
 
-/** gRPC on one port, plaintext or TLS, with HTTP/1.1 beside it. */
+/** gRPC and REST on one port, plaintext or TLS. */
 export class GrpcTransport implements Transport {
   readonly #options: GrpcTransportOptions;
   readonly #methods: ReadonlyMap<string, GrpcMethod>;
-  readonly #http1: HttpServer;
+  readonly #http1: Http1Server;
   readonly #sockets = new Set<Socket>();
   readonly #connections = new Set<GrpcConnection>();
   readonly #idle: (() => void)[] = [];
@@ -49,7 +48,7 @@ export class GrpcTransport implements Transport {
   constructor(options: GrpcTransportOptions) {
     this.#options = options;
     this.#methods = grpcMethods(options.api, options.methods);
-    this.#http1 = createHttpServer(options.onHttp1Request ?? answerThatThisIsGrpc);
+    this.#http1 = new Http1Server(options);
   }
 
   async start(hub: HubPort): Promise<BoundAddress> {
@@ -68,9 +67,11 @@ export class GrpcTransport implements Transport {
     this.#isDraining = true;
     this.#listener?.close();
     for (const connection of this.#connections) connection.leave("draining");
+    this.#http1.drain();
   }
 
   async whenIdle(): Promise<void> {
+    await this.#http1.whenIdle();
     if (this.#connections.size === 0) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
@@ -119,8 +120,7 @@ export class GrpcTransport implements Transport {
     const protocol = await readProtocol(socket, this.#options.limits.handshakeTimeoutMs);
     if (socket.destroyed) return;
     if (protocol === "http1") {
-      socket.setTimeout(HTTP1_IDLE_MS, () => socket.destroy());
-      this.#http1.emit("connection", socket);
+      this.#http1.accept(socket, peer, { hub, listener: this.#choice });
       return;
     }
     if (protocol === "unknown") {
@@ -128,7 +128,8 @@ export class GrpcTransport implements Transport {
       socket.destroy();
       return;
     }
-    const options = { hub, limits: this.#options.limits, methods: this.#methods, listener: this.#choice };
+    const { limits, rest } = this.#options;
+    const options = { hub, limits, methods: this.#methods, listener: this.#choice, rest };
     const connection = GrpcConnection.open(socket, peer, options);
     if (connection === undefined) return;
     this.#connections.add(connection);
@@ -142,11 +143,6 @@ export class GrpcTransport implements Transport {
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 }
-
-const answerThatThisIsGrpc: RequestListener = (_request, response) => {
-  response.writeHead(505, { "content-type": "text/plain; charset=utf-8", connection: "close" });
-  response.end("this port speaks gRPC (HTTP/2); configuration is served to xDS clients only\n");
-};
 
 async function listen(server: Server, { host, port }: GrpcTransportOptions): Promise<BoundAddress> {
   return new Promise((resolve, reject) => {

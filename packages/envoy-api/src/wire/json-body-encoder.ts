@@ -1,0 +1,101 @@
+/**
+ * Responses in canonical JSON, made once for all who are told the same. The text of a resource is kept with the resource, so a
+ * state in which one of many changed costs that one and the copying of the others. What is kept goes when its owner goes.
+ */
+import type { Body, Resource, Segment, TypeUrl } from "@xdskit/protocol";
+
+/** Encodes what polls are answered with; one per server. */
+export interface JsonBodyEncoder {
+  /**
+   * The whole response, the same buffer again for the same body; never to be changed. Pauses where it would hold up others.
+   * Rejects if a resource cannot be printed.
+   */
+  encode(body: Body): Promise<Uint8Array>;
+}
+
+export interface JsonBodyEncoderOptions {
+  /** A resource as canonical JSON with its `@type`; one of an unknown type as its bytes. */
+  readonly print: (type: TypeUrl, bytes: Uint8Array) => unknown;
+  /** Signs responses; "" signs nothing (S-RES-16). */
+  readonly controlPlane: string;
+  /** Lets others have their turn. */
+  readonly pause: () => Promise<void>;
+}
+
+/** So many bytes of resources are printed at a time, some milliseconds. */
+const SLICE_BYTES = 64 * 1024;
+
+/** Makes an encoder. */
+export function createJsonBodyEncoder(options: JsonBodyEncoderOptions): JsonBodyEncoder {
+  const bodies = new WeakMap<Body, Promise<Uint8Array>>();
+  const resources = new ResourceTexts(options);
+  return {
+    encode(body) {
+      const known = bodies.get(body);
+      if (known !== undefined) return known;
+      const made = encodeBody(body, resources, options);
+      bodies.set(body, made);
+      return made;
+    },
+  };
+}
+
+/** The text of each resource. */
+class ResourceTexts {
+  readonly #options: JsonBodyEncoderOptions;
+  readonly #texts = new WeakMap<Resource, Buffer>();
+  #printed = 0;
+
+  constructor(options: JsonBodyEncoderOptions) {
+    this.#options = options;
+  }
+
+  of(resource: Resource): Buffer {
+    const known = this.#texts.get(resource);
+    if (known !== undefined) return known;
+    const text = Buffer.from(JSON.stringify(this.#options.print(resource.type, resource.bytes)));
+    this.#printed += resource.bytes.length + 256;
+    this.#texts.set(resource, text);
+    return text;
+  }
+
+  /** Whether others have waited for long enough. */
+  takeSlice(): boolean {
+    if (this.#printed < SLICE_BYTES) return false;
+    this.#printed = 0;
+    return true;
+  }
+}
+
+const COMMA = Buffer.from(",");
+
+async function encodeBody(
+  { version, type, segments }: Body,
+  texts: ResourceTexts,
+  { controlPlane, pause }: JsonBodyEncoderOptions,
+): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [Buffer.from(`{"versionInfo":${JSON.stringify(version)},"resources":[`)];
+  for (const { puts } of segments) {
+    for (const resource of puts) {
+      if (parts.length > 1) parts.push(COMMA);
+      parts.push(texts.of(resource));
+      if (texts.takeSlice()) await pause();
+    }
+  }
+  const rest = {
+    typeUrl: type,
+    nonce: version,
+    ...(controlPlane !== "" && { controlPlane: { identifier: controlPlane } }),
+    ...errorsOf(segments),
+  };
+  parts.push(Buffer.from(`],${JSON.stringify(rest).slice(1)}`));
+  return Buffer.concat(parts);
+}
+
+function errorsOf(segments: readonly Segment[]): { readonly resourceErrors?: readonly unknown[] } {
+  const errors = segments.flatMap((segment) => segment.errors ?? []);
+  if (errors.length === 0) return {};
+  return {
+    resourceErrors: errors.map(({ name, error }) => ({ resourceName: { name }, errorDetail: error })),
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * A `DiscoveryRequest` in JSON, v2 and v3 alike: with the names of JSON or of the proto file, `null` for what is not there, and
+ * any number of fields that nobody here knows (B-RST-02, client-behaviours I1).
+ */
+import { anonymousNode, type Node, parseTypeUrl, type SotwRequest, type Status } from "@xdskit/protocol";
+import { setOwnProperty } from "../format/well-known.ts";
+import { JsonScanner } from "./json-scanner.ts";
+import { MAX_NAMES } from "./requested-names.ts";
+import { printableText } from "./status.ts";
+
+/** A node is kept in memory for as long as it polls; larger metadata is refused. */
+const MAX_METADATA_BYTES = 256 * 1024;
+const MAX_FEATURES = 1_000;
+
+type FieldReader = (scanner: JsonScanner, path: string) => void;
+
+/** Reads the body of a poll. Throws a `WireError` that names the place if it is none. Nothing of the bytes is kept. */
+export function decodeJsonRequest(bytes: Uint8Array): SotwRequest {
+  const scanner = new JsonScanner(bytes);
+  if (scanner.peek() !== "an object")
+    scanner.fail(`expected a DiscoveryRequest, which is an object, got ${scanner.peek()}`);
+  let versionInfo = "";
+  let node: Node | undefined;
+  const names: string[] = [];
+  let typeText = "";
+  let nonce = "";
+  let error: Status | undefined;
+  readFields(scanner, "", {
+    versionInfo: (at, path) => {
+      versionInfo = readString(at, path);
+    },
+    node: (at, path) => {
+      node = readNode(at, path);
+    },
+    resourceNames: (at, path) => readStrings(at, path, names, MAX_NAMES),
+    resourceLocators: (at, path) => readLocators(at, path, names),
+    typeUrl: (at, path) => {
+      typeText = readString(at, path);
+    },
+    responseNonce: (at, path) => {
+      nonce = readString(at, path);
+    },
+    errorDetail: (at, path) => {
+      error = readStatus(at, path);
+    },
+  });
+  scanner.end();
+  return {
+    kind: "sotw",
+    type: parseTypeUrl(typeText),
+    node,
+    nonce: nonce === "" ? undefined : nonce,
+    error,
+    versionInfo: versionInfo === "" ? undefined : versionInfo,
+    names,
+  };
+}
+
+function readNode(scanner: JsonScanner, path: string): Node {
+  const node: { -readonly [K in keyof Node]: Node[K] } = { ...anonymousNode };
+  const clientFeatures: string[] = [];
+  readFields(scanner, path, {
+    id: (at, inner) => {
+      node.id = readString(at, inner);
+    },
+    cluster: (at, inner) => {
+      node.cluster = readString(at, inner);
+    },
+    metadata: (at, inner) => {
+      node.metadata = readMetadata(at, inner);
+    },
+    locality: (at, inner) => {
+      node.locality = readLocality(at, inner);
+    },
+    userAgentName: (at, inner) => {
+      node.userAgentName = readString(at, inner);
+    },
+    userAgentVersion: (at, inner) => {
+      node.userAgentVersion = readString(at, inner);
+    },
+    userAgentBuildVersion: (at, inner) => {
+      node.userAgentVersion = readBuildVersion(at, inner);
+    },
+    clientFeatures: (at, inner) => readStrings(at, inner, clientFeatures, MAX_FEATURES),
+  });
+  node.clientFeatures = clientFeatures;
+  return node;
+}
+
+function readMetadata(scanner: JsonScanner, path: string): Record<string, unknown> {
+  expectKind(scanner, path, "an object");
+  const start = scanner.position;
+  const metadata: Record<string, unknown> = {};
+  scanner.object((key) => setOwnProperty(metadata, key, scanner.value()));
+  if (scanner.position - start > MAX_METADATA_BYTES) {
+    scanner.fail(`expected at most ${MAX_METADATA_BYTES} bytes in "${path}", got ${scanner.position - start}`);
+  }
+  return metadata;
+}
+
+function readLocality(scanner: JsonScanner, path: string): NonNullable<Node["locality"]> {
+  const locality = { region: "", zone: "", subZone: "" };
+  const field =
+    (name: keyof typeof locality): FieldReader =>
+    (at, inner) => {
+      locality[name] = readString(at, inner);
+    };
+  readFields(scanner, path, { region: field("region"), zone: field("zone"), subZone: field("subZone") });
+  return locality;
+}
+
+/** As "major.minor.patch"; "" without a version. */
+function readBuildVersion(scanner: JsonScanner, path: string): string {
+  let text = "";
+  readFields(scanner, path, {
+    version: (at, inner) => {
+      const numbers = { majorNumber: 0, minorNumber: 0, patch: 0 };
+      const field =
+        (name: keyof typeof numbers): FieldReader =>
+        (there, innermost) => {
+          numbers[name] = readInteger(there, innermost);
+        };
+      readFields(at, inner, {
+        majorNumber: field("majorNumber"),
+        minorNumber: field("minorNumber"),
+        patch: field("patch"),
+      });
+      text = `${numbers.majorNumber}.${numbers.minorNumber}.${numbers.patch}`;
+    },
+  });
+  return text;
+}
+
+function readLocators(scanner: JsonScanner, path: string, names: string[]): void {
+  expectKind(scanner, path, "a list");
+  scanner.list(() => {
+    let name = "";
+    readFields(scanner, `${path}[]`, {
+      name: (at, inner) => {
+        name = readString(at, inner);
+      },
+    });
+    addName(scanner, path, names, name, MAX_NAMES);
+  });
+}
+
+function readStatus(scanner: JsonScanner, path: string): Status {
+  let code = 0;
+  let message = "";
+  readFields(scanner, path, {
+    code: (at, inner) => {
+      code = readInteger(at, inner);
+    },
+    message: (at, inner) => {
+      message = printableText(Buffer.from(readString(at, inner)));
+    },
+  });
+  return { code, message };
+}
+
+/** Reads the fields of an object by their JSON names, or those of the proto file; each at most once. Others are passed over. */
+function readFields(scanner: JsonScanner, path: string, readers: Readonly<Record<string, FieldReader>>): void {
+  if (path !== "") expectKind(scanner, path, "an object");
+  const seen = new Set<string>();
+  scanner.object((key) => {
+    const name = key.includes("_") ? toJsonName(key) : key;
+    const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
+    if (read === undefined) {
+      scanner.skip();
+      return;
+    }
+    const inner = path === "" ? key : `${path}.${key}`;
+    if (seen.has(name)) scanner.fail(`expected the field "${inner}" once, got it twice`);
+    seen.add(name);
+    if (scanner.peek() === "null") scanner.skip();
+    else read(scanner, inner);
+  });
+}
+
+function toJsonName(key: string): string {
+  return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function readString(scanner: JsonScanner, path: string): string {
+  expectKind(scanner, path, "a string");
+  return scanner.string();
+}
+
+/** Numbers may stand in quotes. */
+function readInteger(scanner: JsonScanner, path: string): number {
+  const number = scanner.peek() === "a string" ? Number(scanner.string()) : readNumber(scanner, path);
+  return Number.isSafeInteger(number) ? number : scanner.fail(`expected a whole number in "${path}"`);
+}
+
+function readNumber(scanner: JsonScanner, path: string): number {
+  expectKind(scanner, path, "a number");
+  return scanner.number();
+}
+
+function readStrings(scanner: JsonScanner, path: string, strings: string[], most: number): void {
+  expectKind(scanner, path, "a list");
+  scanner.list(() => addName(scanner, path, strings, readString(scanner, `${path}[]`), most));
+}
+
+function addName(scanner: JsonScanner, path: string, names: string[], name: string, most: number): void {
+  if (names.length >= most) scanner.fail(`expected at most ${most} in "${path}", got more`);
+  names.push(name);
+}
+
+function expectKind(scanner: JsonScanner, path: string, kind: ReturnType<JsonScanner["peek"]>): void {
+  const got = scanner.peek();
+  if (got !== kind) scanner.fail(`expected ${kind} in "${path}", got ${got}`);
+}

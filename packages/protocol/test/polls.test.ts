@@ -1,0 +1,345 @@
+import type {
+  LayerChange,
+  Node,
+  Peer,
+  PlaneEffect,
+  Report,
+  Resource,
+  SotwRequest,
+  StreamState,
+  TypeUrl,
+} from "@xdskit/protocol";
+import { Plane, type PlaneOptions } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { node } from "./support/conversation.ts";
+import { CLUSTER, digest, ENDPOINTS, resource, traits } from "./support/resources.ts";
+
+const HOLD_MS = 800;
+
+interface Asking {
+  readonly type?: TypeUrl;
+  readonly names?: readonly string[];
+  readonly version?: string;
+  readonly error?: string;
+  readonly nonce?: string;
+  readonly node?: Node;
+  readonly address?: string;
+  readonly holdMs?: number;
+}
+
+/** A plane that is polled, and what it says to each poll. */
+class Polled {
+  readonly plane: Plane;
+  readonly reports: Report[] = [];
+  readonly timers = new Map<number, number>();
+  readonly #said = new Map<number, string>();
+  readonly #bodies = new Map<number, object>();
+  #last = 0;
+
+  constructor(options: Partial<PlaneOptions> = {}) {
+    this.plane = new Plane({ digest, traits, placement: () => ["base"], ...options });
+  }
+
+  put(...puts: readonly Resource[]): void {
+    this.change({ layer: "base", puts });
+  }
+
+  change(...changes: readonly LayerChange[]): void {
+    this.#take(this.plane.on({ kind: "transaction-committed", transaction: { changes } }));
+    this.turns();
+  }
+
+  /** Polls, and returns the number of the poll. */
+  poll(asking: Asking = {}): number {
+    const poll = ++this.#last;
+    const request: SotwRequest = {
+      kind: "sotw",
+      type: undefined,
+      node: asking.node ?? node("n"),
+      nonce: asking.nonce,
+      error: asking.error === undefined ? undefined : { code: 13, message: asking.error },
+      versionInfo: asking.version,
+      names: asking.names ?? [],
+    };
+    const peer: Peer = {
+      address: `${asking.address ?? "10.0.0.1"}:${poll}`,
+      isLoopback: false,
+      isTls: true,
+      names: [],
+    };
+    const { type = CLUSTER, holdMs = HOLD_MS } = asking;
+    this.#take(this.plane.on({ kind: "poll-received", poll, peer, type, request, holdMs }));
+    this.turns();
+    return poll;
+  }
+
+  /** What a poll was told; "waits" before that. */
+  said(poll: number): string {
+    return this.#said.get(poll) ?? "waits";
+  }
+
+  /** The version of what a poll was given. */
+  version(poll: number): string {
+    const body = this.#bodies.get(poll);
+    return body !== undefined && "version" in body ? String(body.version) : "none";
+  }
+
+  bodyOf(poll: number): object | undefined {
+    return this.#bodies.get(poll);
+  }
+
+  on(event: Parameters<Plane["on"]>[0]): void {
+    this.#take(this.plane.on(event));
+    this.turns();
+  }
+
+  /** Lets every timer fire that runs for so long. */
+  fire(ms: number): void {
+    for (const [timer, after] of [...this.timers]) {
+      if (after !== ms || !this.timers.delete(timer)) continue;
+      this.#take(this.plane.on({ kind: "timer-fired", timer }));
+    }
+    this.turns();
+  }
+
+  turns(): void {
+    while (this.plane.isDue) this.#take(this.plane.next(1));
+  }
+
+  #take(effects: readonly PlaneEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === "start-timer") this.timers.set(effect.timer, effect.ms);
+      else if (effect.kind === "cancel-timer") this.timers.delete(effect.timer);
+      else if (effect.kind === "report") this.reports.push(effect.report);
+      else if (effect.kind === "answer-poll") {
+        const puts = effect.body.segments.flatMap((segment) => segment.puts.map(({ name }) => name));
+        this.#said.set(effect.poll, `given ${puts.join(" ")}`.trim());
+        this.#bodies.set(effect.poll, effect.body);
+      } else if (effect.kind === "poll-unchanged") this.#said.set(effect.poll, "unchanged");
+      else if (effect.kind === "refuse-poll") this.#said.set(effect.poll, `refused ${effect.status.code}`);
+    }
+  }
+}
+
+const cluster = (name: string, label = "1"): Resource => resource(CLUSTER, name, label);
+
+test("everybody who asks for the same is given the same body, whoever they are", () => {
+  const polled = new Polled();
+  polled.put(cluster("a"), cluster("b"));
+  const polls = Array.from({ length: 100 }, (_, i) => polled.poll({ node: node(`n${i}`) }));
+  expect(new Set(polls.map((poll) => polled.bodyOf(poll))).size).toBe(1);
+  const version = polled.version(1);
+  const held = polls.map((_, i) => polled.poll({ node: node(`n${i}`), version }));
+  expect(new Set(held.map((poll) => polled.said(poll)))).toEqual(new Set(["waits"]));
+  polled.put(cluster("c"));
+  expect(new Set(held.map((poll) => polled.said(poll)))).toEqual(new Set(["given a b c"]));
+  expect(new Set(held.map((poll) => polled.bodyOf(poll))).size).toBe(1);
+});
+
+test("a change costs the topics that it touches, and a turn is one of them", () => {
+  const polled = new Polled();
+  const names = Array.from({ length: 50 }, (_, i) => `e${i}`);
+  polled.put(...names.map((name) => resource(ENDPOINTS, name, "1")));
+  for (const name of names) {
+    const asked = { type: ENDPOINTS, names: [name] };
+    const version = polled.version(polled.poll(asked));
+    polled.poll({ ...asked, version });
+  }
+  polled.plane.on({
+    kind: "transaction-committed",
+    transaction: { changes: [{ layer: "base", puts: [cluster("a")] }] },
+  });
+  expect(polled.plane.isDue).toBe(false);
+  polled.plane.on({
+    kind: "transaction-committed",
+    transaction: { changes: [{ layer: "base", puts: [resource(ENDPOINTS, "e7", "2")] }] },
+  });
+  let turns = 0;
+  let answers = 0;
+  while (polled.plane.isDue) {
+    turns++;
+    answers += polled.plane.next(1).filter(({ kind }) => kind === "answer-poll").length;
+  }
+  expect([turns, answers]).toEqual([51, 1]);
+});
+
+describe("who polls", () => {
+  const lonely = (polled: Polled): StreamState | undefined => [...polled.plane.streams()][0];
+
+  test("is shown as a stream of one type: what it was given, took and refused", () => {
+    const polled = new Polled();
+    polled.put(cluster("a"));
+    const first = polled.version(polled.poll({ names: ["a", "x"] }));
+    expect(lonely(polled)).toMatchObject({
+      stream: 1,
+      variant: "sotw",
+      isPoller: true,
+      onlyType: CLUSTER,
+      node: { id: "n" },
+      layers: ["base"],
+      types: [{ isWildcard: false, names: 2, missing: ["x"], pending: [{ version: first, resources: 1 }] }],
+    });
+    polled.poll({ names: ["a", "x"], version: first });
+    expect(lonely(polled)?.types[0]).toMatchObject({ pending: [], acked: { version: first }, nacked: undefined });
+    polled.put(cluster("a", "2"));
+    polled.poll({ names: ["a", "x"], version: first, error: "no good" });
+    const [type] = lonely(polled)?.types ?? [];
+    expect(type).toMatchObject({
+      acked: { version: first },
+      nacked: { error: { message: "no good" }, refused: ["a"] },
+    });
+    expect(polled.reports.map(({ kind }) => kind)).toEqual([
+      "poller-met",
+      "node-identified",
+      "request-understood",
+      "response-sent",
+      "request-understood",
+      "response-acked",
+      "response-sent",
+      "request-understood",
+      "response-nacked",
+    ]);
+  });
+
+  test("at the version that it had is suspected of a refusal: booked once, counted each time", () => {
+    const polled = new Polled();
+    polled.put(cluster("a"));
+    const version = polled.version(polled.poll());
+    polled.poll({ version });
+    polled.put(cluster("a", "2"));
+    for (let i = 0; i < 3; i++) polled.poll({ version });
+    const counts = (kind: Report["kind"]): number => polled.reports.filter((report) => report.kind === kind).length;
+    expect([counts("response-nacked"), counts("polled-at-old-version")]).toEqual([1, 3]);
+    expect(lonely(polled)?.types[0]?.nacked?.error.message).toMatch(/^suspected: /);
+  });
+
+  test("is not suspected when it starts anew, only when it does so again and again", () => {
+    const polled = new Polled();
+    polled.put(cluster("a"));
+    const nacks = (): number => polled.reports.filter(({ kind }) => kind === "response-nacked").length;
+    const said = [1, 2, 3].map(() => [polled.said(polled.poll()), nacks()]);
+    expect(said).toEqual([
+      ["given a", 0],
+      ["given a", 0],
+      ["given a", 1],
+    ]);
+  });
+
+  test("that has what there is counts as having taken it, also if nobody remembers that it was given", () => {
+    const polled = new Polled();
+    polled.put(cluster("a"));
+    const version = polled.version(polled.poll({ node: node("other") }));
+    polled.poll({ version });
+    expect([...polled.plane.streams()][1]?.types[0]).toMatchObject({ acked: { version }, pending: [] });
+  });
+
+  test("is forgotten when it polls no more, and what belongs to it", () => {
+    const polled = new Polled();
+    polled.put(cluster("a"));
+    polled.poll();
+    polled.fire(150_000);
+    expect([...polled.plane.streams()]).toHaveLength(1);
+    polled.fire(150_000);
+    expect([...polled.plane.streams()]).toEqual([]);
+    expect(polled.reports.at(-1)?.kind).toBe("poller-forgotten");
+    polled.fire(HOLD_MS);
+    polled.fire(150_000);
+    expect(polled.timers.size).toBe(0);
+  });
+
+  test("is another one from another address, or by other names", () => {
+    const polled = new Polled();
+    polled.put(cluster("a"));
+    for (const asking of [{}, {}, { address: "10.0.0.2" }, { names: ["a"] }, { node: node("m") }]) polled.poll(asking);
+    expect([...polled.plane.streams()].map(({ stream }) => stream)).toEqual([1, 3, 4, 5]);
+  });
+});
+
+describe("a held poll", () => {
+  test("is placed anew when nodes are, and given what it sees there", () => {
+    const polled = new Polled();
+    polled.change({ layer: "base", puts: [cluster("a")] }, { layer: "other", puts: [cluster("b")] });
+    const poll = polled.poll({ version: polled.version(polled.poll()) });
+    polled.on({ kind: "placement-changed", placement: () => ["base"] });
+    expect(polled.said(poll)).toBe("waits");
+    polled.on({ kind: "placement-changed", placement: () => ["other"] });
+    expect(polled.said(poll)).toBe("given b");
+  });
+
+  test("is refused when its node may not be served any more", () => {
+    const polled = new Polled();
+    polled.put(cluster("a"));
+    const poll = polled.poll({ version: polled.version(polled.poll()) });
+    polled.on({ kind: "placement-changed", placement: () => ({ refused: "no" }) });
+    expect(polled.said(poll)).toBe("refused 7");
+  });
+
+  test("is sent home when the server goes", () => {
+    const polled = new Polled();
+    polled.put(cluster("a"));
+    const poll = polled.poll({ version: polled.version(polled.poll()) });
+    polled.on({ kind: "polls-dismissed" });
+    expect(polled.said(poll)).toBe("unchanged");
+  });
+
+  test("that was given up is told nothing, and leaves no timer behind", () => {
+    const polled = new Polled();
+    polled.put(cluster("a"));
+    const version = polled.version(polled.poll());
+    polled.fire(HOLD_MS);
+    const before = polled.timers.size;
+    const poll = polled.poll({ version });
+    expect(polled.timers.size).toBe(before + 1);
+    polled.on({ kind: "poll-closed", poll });
+    polled.put(cluster("b"));
+    expect([polled.said(poll), polled.timers.size]).toEqual(["waits", before]);
+  });
+
+  test("asks for no more names than a stream may", () => {
+    const polled = new Polled({ maxSubscriptionsPerStream: 2 });
+    expect(polled.said(polled.poll({ names: ["a", "b", "c"] }))).toBe("refused 8");
+    expect(polled.said(polled.poll({ names: ["a", "b"] }))).toBe("given");
+  });
+});
+
+test("a refusal that names the version is understood by a server that never gave it", () => {
+  const polled = new Polled();
+  polled.put(cluster("a"));
+  const nonce = polled.version(polled.poll({ node: node("other") }));
+  const poll = polled.poll({ version: "old", nonce, error: "no" });
+  expect(polled.said(poll)).toBe("waits");
+  expect(polled.reports.at(-1)).toMatchObject({ kind: "response-nacked", version: nonce });
+});
+
+test("streams and polls have their turns by turns", () => {
+  const polled = new Polled();
+  polled.put(cluster("a"));
+  const version = polled.version(polled.poll());
+  for (let i = 0; i < 3; i++) polled.poll({ version, node: node(`n${i}`) });
+  for (let i = 0; i < 3; i++) {
+    const stream = 1_000 + i;
+    const peer = { address: "10.0.0.1:1", isLoopback: false, isTls: false, names: [] };
+    polled.on({ kind: "stream-opened", stream, variant: "sotw", onlyType: CLUSTER, peer, connection: i });
+    const request = { kind: "sotw", type: CLUSTER, node: node("s"), names: [] } as const;
+    polled.on({
+      kind: "request-received",
+      stream,
+      request: { ...request, nonce: undefined, error: undefined, versionInfo: undefined },
+    });
+    polled.on({
+      kind: "request-received",
+      stream,
+      request: { ...request, nonce: "1", error: undefined, versionInfo: version },
+    });
+  }
+  const transaction = { changes: [{ layer: "base", puts: [cluster("b")] }] };
+  polled.plane.on({ kind: "transaction-committed", transaction });
+  const kinds: string[] = [];
+  while (polled.plane.isDue) {
+    for (const { kind } of polled.plane.next(1)) if (kind === "send" || kind === "answer-poll") kinds.push(kind);
+  }
+  expect(kinds.filter((kind) => kind === "send")).toHaveLength(3);
+  expect(kinds.filter((kind) => kind === "answer-poll")).toHaveLength(3);
+  expect(kinds.slice(0, 3)).toContain("answer-poll");
+  expect(kinds.slice(0, 2)).toContain("send");
+});

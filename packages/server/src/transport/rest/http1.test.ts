@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server } from "node:net";
+import { contentDigest, createBodyEncoder } from "@xdskit/envoy-api";
+import { afterEach, expect, test } from "vitest";
+import { Hub } from "../../hub/hub.ts";
+import { defaultLimits } from "../../options.ts";
+import { describePeer } from "../peer.ts";
+import { Http1Server } from "./http1.ts";
+import { RestServer } from "./rest-server.ts";
+
+let server: Server;
+afterEach(() => server.close());
+
+/** A server whose only path never answers, with clients that may take so long. */
+async function start(times: { headMs: number; bodyMs: number }): Promise<number> {
+  const rest = new RestServer({ handlers: new Map([["/v3/wait", () => undefined]]), maxRequestBytes: 1_000 });
+  const http1 = new Http1Server({ rest, limits: defaultLimits, times });
+  const hub = new Hub({
+    digest: contentDigest,
+    traits: () => undefined,
+    placement: () => ["base"],
+    insecure: false,
+    encoder: createBodyEncoder({ controlPlane: "" }),
+    limits: defaultLimits,
+    telemetry: { report: () => undefined },
+  });
+  server = createServer((socket) => http1.accept(socket, describePeer(socket), { hub }));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
+/** Everything that comes back until the server closes. */
+async function untilClosed(port: number, texts: readonly string[], everyMs = 5): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += String(chunk);
+  });
+  socket.on("error", () => undefined);
+  let next = 0;
+  const writing = setInterval(() => {
+    const text = texts[next++];
+    if (text !== undefined && socket.writable) socket.write(text);
+  }, everyMs);
+  await once(socket, "close");
+  clearInterval(writing);
+  return answer;
+}
+
+test("a client that sends headers byte by byte is closed, however busy it is", async () => {
+  const port = await start({ headMs: 100, bodyMs: 60_000 });
+  const trickle = Array.from({ length: 10_000 }, () => "a");
+  expect(await untilClosed(port, ["POST /v3/wait HTTP/1.1\r\nx: ", ...trickle])).toBe("");
+});
+
+test("a client that sends nothing is closed", async () => {
+  const port = await start({ headMs: 50, bodyMs: 60_000 });
+  expect(await untilClosed(port, [])).toBe("");
+});
+
+test("a body that does not arrive is 408, and the connection is closed", async () => {
+  const port = await start({ headMs: 60_000, bodyMs: 50 });
+  const head = "POST /v3/wait HTTP/1.1\r\ncontent-length: 100\r\n\r\n";
+  expect(await untilClosed(port, [head, ...Array.from({ length: 90 }, () => "x")])).toMatch(/^HTTP\/1.1 408 /);
+});
+
+test("a poll that is held is not closed, whatever time the client had for its headers", async () => {
+  const port = await start({ headMs: 50, bodyMs: 50 });
+  const socket = connect(port, "127.0.0.1");
+  socket.write("POST /v3/wait HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}");
+  const end = await Promise.race([
+    once(socket, "close").then(() => "closed"),
+    new Promise((resolve) => setTimeout(resolve, 300, "held")),
+  ]);
+  expect(end).toBe("held");
+  socket.destroy();
+});

@@ -1,0 +1,98 @@
+import { decodeJsonRequest, type RestPath, restPaths, WireError } from "@xdskit/envoy-api";
+import { type Body, messageNameOf, type PollId, type SotwRequest, type Status, statusCode } from "@xdskit/protocol";
+import type { PollHandle } from "../../hub/poll-desk.ts";
+import type { HubPort } from "../../hub/port.ts";
+import type { RestExchange } from "./exchange.ts";
+import { type HoldOptions, holdOf } from "./hold.ts";
+import type { RestBodies } from "./rest-bodies.ts";
+import { httpStatusOf, JSON_HEADERS, respondWithError } from "./rest-error.ts";
+import type { RestHandler } from "./rest-server.ts";
+
+/** What discovery in JSON is made of. */
+export interface PollingOptions {
+  readonly hold: HoldOptions;
+  readonly bodies: RestBodies;
+}
+
+/** Every path of requirements 1.2 at which resources are polled (B-RST-01). */
+export function pollHandlers(options: PollingOptions): ReadonlyMap<string, RestHandler> {
+  return new Map(restPaths.map((path) => [path.path, pollHandler(path, options)]));
+}
+
+function pollHandler(path: RestPath, { hold, bodies }: PollingOptions): RestHandler {
+  return (exchange, bytes, hub) => {
+    const request = readRequest(path, bytes);
+    if ("code" in request) {
+      respondWithError(exchange, 400, request);
+      return;
+    }
+    const holdMs = holdOf(exchange.header("x-envoy-expected-rq-timeout-ms"), hold);
+    const handle = new PollAnswer(exchange, hub, bodies);
+    const { connection } = exchange;
+    const type = request.type ?? path.type;
+    const { apiVersion } = path;
+    handle.wait(
+      hub.poll({ connection, path: path.path, apiVersion, type, request, bytes: bytes.length, holdMs }, handle),
+    );
+  };
+}
+
+/** A request for what the path serves, in either version of the API (S-TYP-06). */
+function readRequest({ path, type, twin }: RestPath, bytes: Uint8Array): SotwRequest | Status {
+  let request: SotwRequest;
+  try {
+    request = decodeJsonRequest(bytes);
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return { code: statusCode.INVALID_ARGUMENT, message: `not a DiscoveryRequest in JSON: ${error.message}` };
+  }
+  if (request.type === undefined || request.type === type || request.type === twin) return request;
+  const message = `${path} serves ${messageNameOf(type)}, not ${messageNameOf(request.type).slice(0, 200)}`;
+  return { code: statusCode.INVALID_ARGUMENT, message };
+}
+
+/** The answer to one poll, as HTTP has it. */
+class PollAnswer implements PollHandle {
+  readonly #exchange: RestExchange;
+  readonly #hub: HubPort;
+  readonly #bodies: RestBodies;
+
+  constructor(exchange: RestExchange, hub: HubPort, bodies: RestBodies) {
+    this.#exchange = exchange;
+    this.#hub = hub;
+    this.#bodies = bodies;
+  }
+
+  /** Until it is told what to answer; a client that goes is not waited with (S-RST-11). */
+  wait(poll: PollId | undefined): void {
+    if (poll === undefined) return;
+    this.#exchange.onAbort(() => this.#hub.abandonPoll(poll));
+    this.#exchange.onDismiss(() => {
+      this.#hub.abandonPoll(poll);
+      this.unchanged();
+    });
+  }
+
+  answer(body: Body, poller: PollId): void {
+    this.#bodies.give(body, this.#exchange.header("accept-encoding"), {
+      take: ({ bytes, headers }) => {
+        this.#exchange.respond(200, { ...JSON_HEADERS, ...headers }, bytes);
+        const { type, variant } = body;
+        this.#hub.report({ kind: "response-queued", stream: poller, type, variant, bytes: bytes.length });
+      },
+      fail: (error) => {
+        this.#hub.report({ kind: "invariant-broken", stream: poller, during: "send", error });
+        this.refuse({ code: statusCode.INTERNAL, message: "the server made a mistake; see its log" });
+      },
+    });
+  }
+
+  /** 304 and nothing else (S-RST-03). */
+  unchanged(): void {
+    this.#exchange.respond(304, {});
+  }
+
+  refuse(status: Status): void {
+    respondWithError(this.#exchange, httpStatusOf(status), status);
+  }
+}

@@ -1,0 +1,85 @@
+import { pathsWithoutRest } from "@xdskit/envoy-api";
+import { statusCode } from "@xdskit/protocol";
+import type { HubPort } from "../../hub/port.ts";
+import type { RestExchange } from "./exchange.ts";
+import { respondWithError } from "./rest-error.ts";
+
+/** What a path does with a request whose body is there. It answers, now or later, and does not throw. */
+export type RestHandler = (exchange: RestExchange, body: Uint8Array, hub: HubPort) => void;
+
+export interface RestServerOptions {
+  /** By their path, such as `/v3/discovery:clusters`; all are called by POST, with JSON. */
+  readonly handlers: ReadonlyMap<string, RestHandler>;
+  readonly maxRequestBytes: number;
+}
+
+/** Finds the handler of a request and reads its body; says no to what is wrong before that (S-RST-19). */
+export class RestServer {
+  readonly #options: RestServerOptions;
+
+  constructor(options: RestServerOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a request that is no gRPC call is for this server. */
+  owns(target: string): boolean {
+    return /^\/v\d\//.test(pathOf(target));
+  }
+
+  serve(exchange: RestExchange, hub: HubPort): void {
+    const path = pathOf(exchange.target);
+    const handler = this.#options.handlers.get(path);
+    if (handler === undefined) {
+      refuseUnknownPath(exchange, path);
+    } else if (exchange.method !== "POST") {
+      const message = `expected POST at ${path}, got ${exchange.method}`;
+      respondWithError(exchange, 405, { code: statusCode.UNIMPLEMENTED, message }, { allow: "POST" });
+    } else if (!refuseEncoding(exchange)) {
+      void this.#read(exchange, handler, hub);
+    }
+  }
+
+  async #read(exchange: RestExchange, handler: RestHandler, hub: HubPort): Promise<void> {
+    const { maxRequestBytes } = this.#options;
+    const isAnnouncedTooLong = Number(exchange.header("content-length") ?? 0) > maxRequestBytes;
+    try {
+      const body = isAnnouncedTooLong ? "too-long" : await exchange.readBody(maxRequestBytes);
+      if (body === "too-slow") {
+        const message = "the body of the request did not arrive in time";
+        respondWithError(exchange, 408, { code: statusCode.DEADLINE_EXCEEDED, message }, { connection: "close" });
+      } else if (body === "too-long") {
+        const message = `expected at most ${maxRequestBytes} bytes in a request, got more (maxRestRequestBytes)`;
+        hub.reportLimit("maxRestRequestBytes", exchange.peer.address, message);
+        respondWithError(exchange, 413, { code: statusCode.RESOURCE_EXHAUSTED, message });
+      } else handler(exchange, body, hub);
+    } catch (error) {
+      hub.report({ kind: "invariant-broken", stream: undefined, during: `rest ${pathOf(exchange.target)}`, error });
+      const message = "the server made a mistake; see its log";
+      respondWithError(exchange, 500, { code: statusCode.INTERNAL, message });
+    }
+  }
+}
+
+/** Without scheme, host and query; a colon may be escaped (B-RST-21). */
+function pathOf(target: string): string {
+  const path = target.replace(/^https?:\/\/[^/]*/i, "").replace(/[?#].*$/s, "");
+  return path.replaceAll(/%3a/gi, ":");
+}
+
+function refuseUnknownPath(exchange: RestExchange, path: string): void {
+  const reason = pathsWithoutRest.get(path) ?? "expected a path such as /v3/discovery:clusters";
+  const shown = path.length > 200 ? `${path.slice(0, 200)}…` : path;
+  respondWithError(exchange, 404, { code: statusCode.NOT_FOUND, message: `nothing is served at ${shown}: ${reason}` });
+}
+
+/** Returns whether what the body is said to be is something else than JSON, which was answered then. */
+function refuseEncoding(exchange: RestExchange): boolean {
+  const contentType = exchange.header("content-type") ?? "";
+  const encoding = exchange.header("content-encoding") ?? "identity";
+  const isJson = contentType === "" || /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(contentType.trim());
+  const wrong = isJson ? (encoding === "identity" ? undefined : `content-encoding ${encoding}`) : contentType;
+  if (wrong === undefined) return false;
+  const message = `expected a body of content-type application/json, not compressed, got ${wrong.slice(0, 100)}`;
+  respondWithError(exchange, 415, { code: statusCode.INVALID_ARGUMENT, message });
+  return true;
+}

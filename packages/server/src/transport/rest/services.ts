@@ -1,0 +1,38 @@
+import { createJsonBodyEncoder, type EnvoyApi, restPaths } from "@xdskit/envoy-api";
+import { statusCode } from "@xdskit/protocol";
+import type { RestOptions } from "../../options.ts";
+import { pollHandlers } from "./poll.ts";
+import { RestBodies } from "./rest-bodies.ts";
+import { respondWithError } from "./rest-error.ts";
+import { type RestHandler, RestServer } from "./rest-server.ts";
+
+export interface RestServices {
+  readonly api: EnvoyApi;
+  readonly controlPlane: string;
+  readonly maxRequestBytes: number;
+  /** `false`: every path of discovery says that REST is off. */
+  readonly rest: Required<RestOptions> | false;
+  /** What is served beside discovery, by path: client status. */
+  readonly further: ReadonlyMap<string, RestHandler>;
+}
+
+/** Everything that is served over REST, by its path. */
+export function createRestServer({ api, controlPlane, maxRequestBytes, rest, further }: RestServices): RestServer {
+  if (rest === false)
+    return new RestServer({ handlers: new Map([...restPaths.map(offAt), ...further]), maxRequestBytes });
+  const bodies = new RestBodies(
+    createJsonBodyEncoder({ print: (type, bytes) => api.toJson(type, bytes), controlPlane, pause: nextTurn }),
+  );
+  return new RestServer({ handlers: new Map([...pollHandlers({ hold: rest, bodies }), ...further]), maxRequestBytes });
+}
+
+function offAt({ path }: (typeof restPaths)[number]): readonly [string, RestHandler] {
+  const status = { code: statusCode.NOT_FOUND, message: "REST is switched off here (rest.enabled); use gRPC" };
+  return [path, (exchange) => respondWithError(exchange, 404, status)];
+}
+
+async function nextTurn(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve);
+  });
+}
