@@ -45,6 +45,7 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     ...streams.map((transport) => [transport, "the aggregated stream", ADS] as const),
     ["grpc", "streams of their own", ownStream("GRPC")] as const,
     ["delta", "streams of their own", ownStream("DELTA_GRPC")] as const,
+    ["rest", "polls", ownPoll()] as const,
   ])("S-CFG-10 an Envoy starts, and is served by %s, endpoints and routes by %s", async (transport, _by, source) => {
     await using stack = createStack();
     const [blue, green] = [
@@ -66,12 +67,13 @@ describeWith("envoy", "a bootstrap of xds bootstrap", () => {
     note("bootstrap", transport, "ready, ms", await envoy.ready(5_000));
     expect(await httpGet({ port })).toEqual({ status: 200, body: "blue" });
     const accepted = { cds: "acked", eds: "acked", lds: "acked", rds: "acked" };
-    await until({ says: "all is accepted", withinMs: 2_000 }, async () =>
+    // A poll is accepted by the next one, which Envoy makes after its delay.
+    await until({ says: "all is accepted", withinMs: 5_000 }, async () =>
       isDeepStrictEqual(await fates(server, "edge-1"), accepted),
     );
     site.write({ "endpoints.json": [endpoints("web", [green.port])] });
     const { ms } = await until(
-      { says: "the other backend answers", withinMs: 2_000 },
+      { says: "the other backend answers", withinMs: 5_000 },
       async () => (await httpGet({ port })).body === "green",
     );
     note("bootstrap", transport, "endpoints changed, ms", ms);
@@ -127,6 +129,19 @@ function ownStream(apiType: "GRPC" | "DELTA_GRPC"): object {
       transport_api_version: "V3",
       set_node_on_first_message_only: true,
       grpc_services: [{ envoy_grpc: { cluster_name: "xds_server" } }],
+    },
+  };
+}
+
+function ownPoll(): object {
+  return {
+    resource_api_version: "V3",
+    api_config_source: {
+      api_type: "REST",
+      transport_api_version: "V3",
+      cluster_names: ["xds_server"],
+      refresh_delay: "0.5s",
+      request_timeout: "30s",
     },
   };
 }

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { PeerTls } from "@xdskit/conformance";
-import type { EnvoyApi } from "@xdskit/envoy-api";
+import { type EnvoyApi, restPaths } from "@xdskit/envoy-api";
 import type { ApiVersion, Node } from "@xdskit/protocol";
 import { CommandError, exitCode } from "../exit-code.ts";
 import { connectionHint } from "./connection-hint.ts";
 import type { Answer } from "./held.ts";
 import { createHttpPoster, type HttpAnswer, type HttpPoster } from "./http-post.ts";
 import { readJsonResponse, strangerIn, UnreadableResponse } from "./response.ts";
-import { restPathOf } from "./rest-path.ts";
 import type { Connection, Ending, Interest, Subscription, Transport } from "./transport.ts";
 
 /** How a server is polled. */
@@ -39,8 +38,12 @@ function connectionOver(poster: HttpPoster, options: RestTransportOptions): Conn
   const closing = new AbortController();
   return {
     subscribe(interest): Subscription {
-      const { apiVersion, api } = options;
-      const path = restPathOf(interest.type, apiVersion, api);
+      const { apiVersion } = options;
+      const { path } =
+        restPaths.find(
+          ({ type, twin, apiVersion: version }) =>
+            version === apiVersion && (type === interest.type || twin === interest.type),
+        ) ?? {};
       if (path === undefined) {
         throw new CommandError(
           exitCode.usage,

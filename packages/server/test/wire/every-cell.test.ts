@@ -1,4 +1,4 @@
-import { decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api";
+import { decodeDeltaResponse, decodeSotwResponse, restPaths } from "@xdskit/envoy-api";
 import { type ApiVersion, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type RawCall, within } from "../support/raw-peer.ts";
@@ -129,7 +129,45 @@ beforeEach(() => {
 });
 afterAll(() => world.close());
 
+/** What is polled: REST has neither ADS nor delta, and so no virtual hosts. */
+const polls = restPaths.filter(({ path }) => !path.endsWith(":extension_configs"));
+
+async function post(path: string, body: object): Promise<Response> {
+  const { host, port } = world.address;
+  return fetch(`http://${host}:${port}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-envoy-expected-rq-timeout-ms": "50" },
+    body: JSON.stringify({ node: { id: "test" }, ...body }),
+  });
+}
+
 describe("B-GEN-01", () => {
+  test("B-GEN-01 there are fourteen cells of REST: seven types, two versions", () => {
+    const types = apis.filter(({ name }) => name !== "VHDS").flatMap(({ v2, v3 }) => [v2.message, v3.message]);
+    expect(polls.map(({ type }) => type).sort()).toEqual(types.map(formatTypeUrl).sort());
+  });
+
+  test.each(polls)(
+    "$apiVersion REST, $path: one resource, and nothing more until it changes",
+    async ({ path, type }) => {
+      const answer = await post(path, { resourceNames: ["r"], typeUrl: type });
+      const { versionInfo, typeUrl, resources } = (await answer.json()) as {
+        readonly versionInfo: string;
+        readonly typeUrl: string;
+        readonly resources: readonly { readonly "@type": string }[];
+      };
+      expect([answer.status, typeUrl, resources.map((one) => one["@type"])]).toEqual([200, type, [type]]);
+      const again = await post(path, { resourceNames: ["r"], typeUrl: type, versionInfo });
+      expect([again.status, await again.text(), acked]).toEqual([304, "", [expect.any(String)]]);
+    },
+  );
+
+  test.each(
+    ["v2", "v3"].flatMap((version) => [`/${version}/discovery:virtual_hosts`, `/${version}/discovery:aggregated`]),
+  )("%s: there is no such path", async (path) => {
+    expect((await post(path, {})).status).toBe(404);
+  });
+
   test("B-GEN-01 there are sixty cells of streams: eight types, two versions, four streams, less four of VHDS", () => {
     expect(cells).toHaveLength(60);
     expect(new Set(cells.map(({ path, type }) => `${path} ${type}`)).size).toBe(60);
