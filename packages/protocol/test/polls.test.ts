@@ -68,7 +68,7 @@ class Polled {
       names: [],
     };
     const { type = CLUSTER, holdMs = HOLD_MS } = asking;
-    this.#take(this.plane.on({ kind: "poll-received", poll, peer, type, request, holdMs }));
+    this.#take(this.plane.on({ kind: "poll-received", poll, peer, apiVersion: "v3", type, request, holdMs }));
     this.turns();
     return poll;
   }
@@ -319,7 +319,15 @@ test("streams and polls have their turns by turns", () => {
   for (let i = 0; i < 3; i++) {
     const stream = 1_000 + i;
     const peer = { address: "10.0.0.1:1", isLoopback: false, isTls: false, names: [] };
-    polled.on({ kind: "stream-opened", stream, variant: "sotw", onlyType: CLUSTER, peer, connection: i });
+    polled.on({
+      kind: "stream-opened",
+      stream,
+      variant: "sotw",
+      onlyType: CLUSTER,
+      apiVersion: "v3",
+      peer,
+      connection: i,
+    });
     const request = { kind: "sotw", type: CLUSTER, node: node("s"), names: [] } as const;
     polled.on({
       kind: "request-received",

@@ -70,7 +70,7 @@ class ResourceTexts {
 const COMMA = Buffer.from(",");
 
 async function encodeBody(
-  { version, type, segments }: Body,
+  { version, type, segments, isCanary }: Body,
   texts: ResourceTexts,
   { controlPlane, pause }: JsonBodyEncoderOptions,
 ): Promise<Uint8Array> {
@@ -83,6 +83,7 @@ async function encodeBody(
     }
   }
   const rest = {
+    ...(isCanary && { canary: true }),
     typeUrl: type,
     nonce: version,
     ...(controlPlane !== "" && { controlPlane: { identifier: controlPlane } }),

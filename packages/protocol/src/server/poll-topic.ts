@@ -118,7 +118,9 @@ export class PollTopic {
     const { segments, resources, missing, version } = subscription.isSoleWildcard
       ? this.#whole(errors)
       : this.#selected(present, errors);
-    const body: Body = { variant: "sotw", type, version, segments: [...segments, ...errorSegments(errors)] };
+    const isCanary = this.view.isCanary(type);
+    const told = { variant: "sotw", type, version, segments: [...segments, ...errorSegments(errors)] } as const;
+    const body: Body = { ...told, ...(isCanary && { isCanary }) };
     const summary: ToldSummary = {
       type,
       nonce: version,
