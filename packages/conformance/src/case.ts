@@ -1,4 +1,4 @@
-import type { ApiVersion, DialectOverrides, Edition, Variant } from "@xdskit/protocol";
+import type { ApiVersion, DialectOverrides, Edition, MethodSwitch, Variant } from "@xdskit/protocol";
 import type { TypeName } from "./content/catalog.ts";
 import type { ResourceSpec } from "./content/content.ts";
 
@@ -82,8 +82,8 @@ export interface StreamSpec {
   readonly variant?: Variant;
   /** The version of its messages; v3 if absent. A stream of one type is then of that version's method for it. */
   readonly api?: ApiVersion;
-  /** It is opened by the method of 2018: `Incremental…` (B-DLT-18). */
-  readonly isIncremental?: true;
+  /** It is opened by the other name of its method, which needs that switch (B-DLT-18, S-GRP-02). */
+  readonly by?: MethodSwitch;
   /** The case's kind of stream if absent; a type name opens a stream of that type alone. */
   readonly kind?: StreamKind | TypeName;
   /** Sent in the first request; `n1` if absent. */

@@ -31,7 +31,7 @@ export async function askAdmin<T>(
   );
   const answer = parse(text);
   if (status === 200 && answer !== undefined) return answer as T;
-  const hint = answer === undefined ? "that is not the admin API: is it the port for clients?" : undefined;
+  const hint = whyOf(answer) === "" ? "that is not the admin API: is it the port for clients?" : undefined;
   throw new CommandError(exitCode.problems, `${address} answered ${status}${whyOf(answer)}`, hint);
 }
 

@@ -1,4 +1,4 @@
-import type { ApiVersion, Constraints, Node, Variant } from "@xdskit/protocol";
+import type { ApiVersion, Constraints, MethodSwitch, Node, Variant } from "@xdskit/protocol";
 import type { NodeLayers, Setup } from "../case.ts";
 import type { TypeName } from "../content/catalog.ts";
 import type { Content } from "../content/content.ts";
@@ -30,8 +30,8 @@ export interface Opening {
   readonly only: TypeName | undefined;
   /** The version of its messages. */
   readonly api: ApiVersion;
-  /** The method of 2018 instead, which needs its switch. */
-  readonly isIncremental: boolean;
+  /** The other name of the method, which needs that switch. */
+  readonly by: MethodSwitch | undefined;
   /** Each request is a poll of that type. */
   readonly isPolled: boolean;
   readonly connection: string;

@@ -123,7 +123,7 @@ class InMemoryDriver implements Driver {
       variant: opening.variant,
       onlyType: opening.only === undefined ? undefined : urlOf(methodType(opening.only, opening.api)),
       apiVersion: opening.api,
-      ...(opening.isIncremental && { needs: "incremental2018" as const }),
+      ...(opening.by !== undefined && { needs: opening.by }),
       peer: LOOPBACK,
       connection,
     });

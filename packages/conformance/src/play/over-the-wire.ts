@@ -39,9 +39,10 @@ export function playOverTheWire(scene: Play, target: Target): Promise<Verdict> {
   return play(scene, new WireDriver(scene, target));
 }
 
-function methodOf({ variant, only, api, isIncremental }: Opening): string {
+function methodOf({ variant, only, api, by }: Opening): string {
   const path = pathOf(variant, only, api);
-  return isIncremental ? path.replace("/Delta", "/Incremental") : path;
+  if (by === "docAliases") return path.replace("ScopedRoutesDiscovery", "ScopedRouteDiscovery");
+  return by === "incremental2018" ? path.replace("/Delta", "/Incremental") : path;
 }
 
 interface Connection {
@@ -173,11 +174,9 @@ class WireDriver implements Driver {
   /** One poll, and what came of it, unless it was given up meanwhile. */
   async #poll({ opening, peer, path, abort }: OpenPoller, request: PlainRequest): Promise<void> {
     const { stream } = opening;
-    const { status, body } = await peer.post(path, toJsonRequest(request), abort.signal).catch((error: unknown) => {
-      if (!abort.signal.aborted) throw error;
-      return { status: 0, body: "" };
-    });
+    const answer = await peer.post(path, toJsonRequest(request), abort.signal).catch(() => undefined);
     if (abort.signal.aborted) return;
+    const { status, body } = answer ?? { status: 0, body: "" };
     if (status === 200) this.#seen.push({ kind: "response", stream, response: fromJsonResponse(body) });
     else if (status === 304) this.#seen.push({ kind: "unchanged", stream });
     else this.#seen.push({ kind: "end", stream, code: codeOf(body) });

@@ -120,8 +120,8 @@ class Stage {
     const server = spec.at ?? "";
     const connection = spec.connection ?? `c1${server}`;
     await this.#serverNamed(server);
-    const { api = "v3", isIncremental = false } = spec;
-    await this.#driver.open({ stream: name, variant, only, api, isIncremental, isPolled, connection, server });
+    const { api = "v3", by } = spec;
+    await this.#driver.open({ stream: name, variant, only, api, by, isPolled, connection, server });
     const stream = {
       id: `${name} ${++this.#opened}`,
       client: new ScriptedStream(variant, only ?? this.#case.type, spec.node ?? "n1", isPolled),

@@ -70,12 +70,6 @@ export const locatorRequirements: readonly Requirement[] = [
     amended: "The name around the locator says the type, so it is an xdstp name.",
   },
   {
-    id: "S-XTP-13",
-    level: "must",
-    scope: "gRPC",
-    says: "A star within a name that is not an xdstp name means nothing; only the name `*` does.",
-  },
-  {
     id: "B-MSC-01",
     level: "must",
     scope: "gRPC",
@@ -105,12 +99,6 @@ export const locatorRequirements: readonly Requirement[] = [
     level: "should",
     scope: "everywhere",
     says: "That a client does not support overprovisioning can be seen by what decides on its resources.",
-  },
-  {
-    id: "S-MSC-08",
-    level: "must",
-    scope: "gRPC",
-    says: "Where it is switched off for a type, an empty first request asks for nothing.",
   },
   {
     id: "B-MSC-09",

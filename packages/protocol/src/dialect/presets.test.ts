@@ -49,6 +49,7 @@ describe("the dialect of a client that nobody knows", () => {
       nackMayBeOfOlder: { otherwise: false },
       incremental2018: false,
       docAliases: true,
+      lrsIgnoresFirstCluster: false,
     });
     expect(dialectFor(anonymousNode, { server: { edition: "current", dialect: {} } })).toBe(dialectFor(anonymousNode));
   });
@@ -132,6 +133,7 @@ describe("table 4.1", () => {
       ttls: [ttlDelta, ttlSotw, ttlAggregatedSotw].some((rules) => where(rules, "never").length < kinds.length),
       ordered: where(dialect.makeBeforeBreak, true),
       resourceErrors: dialect.resourceErrors,
+      incremental2018: dialect.incremental2018,
     }).toEqual(expected);
   });
 

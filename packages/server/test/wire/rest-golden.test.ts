@@ -24,7 +24,7 @@ const written: Readonly<Record<string, object>> = {
     cluster_name: "web",
     endpoints: [{ load_balancing_weight: 3, locality: { region: "here" }, priority: 1 }],
   },
-  secrets: { name: "key", generic_secret: { secret: { inline_bytes: "AAEC/w==" } } },
+  secrets: { name: "key", session_ticket_keys: { keys: [{ inline_bytes: "AAEC/w==" }] } },
   runtime: { name: "live", layer: { on: true, share: 0.5, text: "é" } },
   extension_configs: {
     name: "filter",
