@@ -9,7 +9,7 @@ import type { Socket } from "node:net";
 import { type NamedChoice, type Peer, type Status, statusCode } from "@xdskit/protocol";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
-import { Http2Exchange } from "../rest/http2.ts";
+import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { openCall } from "./call.ts";
 import { isGrpc } from "./metadata.ts";

@@ -5,7 +5,7 @@ import { XdsError } from "../../error.ts";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits, TlsFiles } from "../../options.ts";
 import { addressOf, describePeer } from "../peer.ts";
-import { Http1Server } from "../rest/http1.ts";
+import { Http1Server } from "../rest/http1-server.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { type BoundAddress, formatAddress, type Transport } from "../transport.ts";
 import { GrpcConnection } from "./connection.ts";

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { Hub } from "../../hub/hub.ts";
 import { defaultLimits } from "../../options.ts";
 import { describePeer } from "../peer.ts";
-import { Http1Server } from "./http1.ts";
+import { Http1Server } from "./http1-server.ts";
 import { RestServer } from "./rest-server.ts";
 
 let server: Server;
