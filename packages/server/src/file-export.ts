@@ -3,9 +3,9 @@ import type { Placement, Transaction } from "@xdskit/protocol";
 import { checkFileOutput, type FileOutput } from "./file-output.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
-import { createExporter, createHub } from "./management-server.ts";
 import { createTelemetry } from "./observe/telemetry.ts";
 import { checkOptions, type ManagementServerOptions } from "./options.ts";
+import { createExporter, createHub } from "./server-parts.ts";
 import type { FileExporter } from "./transport/files/exporter.ts";
 
 /** What files are written from. */

@@ -1,14 +1,13 @@
-import { type BodyEncoder, contentDigest, createBodyEncoder, type EnvoyApi } from "@xdskit/envoy-api";
-import type { Placement, Remembered, Transaction } from "@xdskit/protocol";
+import { createBodyEncoder } from "@xdskit/envoy-api";
+import type { Placement, Transaction } from "@xdskit/protocol";
 import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
 import { XdsError } from "./error.ts";
-import { type CheckedFileOutput, checkFileOutput } from "./file-output.ts";
+import { checkFileOutput } from "./file-output.ts";
 import { healthDiscoveryMethods } from "./health/methods.ts";
-import { Hub } from "./hub/hub.ts";
+import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
-import type { Telemetry } from "./hub/port.ts";
-import { LoadReporting } from "./load/load-reporting.ts";
+import type { LoadReporting } from "./load/load-reporting.ts";
 import { loadReportMethods } from "./load/methods.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
 import { attachLog } from "./observe/log.ts";
@@ -25,12 +24,11 @@ import {
   type LoadReportOptions,
   type ManagementServerOptions,
 } from "./options.ts";
+import { createClientStatus, createExporter, createHub, createLoadReporting } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
-import { ClientStatus } from "./status/client-status.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { clientStatusHandlers } from "./status/rest.ts";
-import { FileHistory } from "./store/file-history.ts";
-import { FileExporter } from "./transport/files/exporter.ts";
+import type { FileExporter } from "./transport/files/exporter.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import { createRestServer } from "./transport/rest/services.ts";
 import { type BoundAddress, formatAddress, type Transport } from "./transport/transport.ts";
@@ -245,90 +243,6 @@ class WiredServer implements ManagementServer {
       },
     });
   }
-}
-
-function createClientStatus(options: CheckedOptions, hub: Hub, deliveries: DeliveryTimes): ClientStatus {
-  return new ClientStatus({
-    api: options.api,
-    access: options.clientStatus,
-    maxBytes: options.limits.maxStatusBytes,
-    streams: () => hub.streams(),
-    resourceStates: (stream) => hub.resourceStates(stream),
-    times: deliveries,
-  });
-}
-
-/** A client of the hub that writes what it is told into files. */
-export function createExporter(output: CheckedFileOutput, api: EnvoyApi, hub: Hub): FileExporter {
-  return new FileExporter({
-    api,
-    hub,
-    output,
-    inspect: (stream) => [...hub.streams()].find((state) => state.stream === stream),
-  });
-}
-
-function createLoadReporting({ loadReports, limits, api }: CheckedOptions, hub: Hub): LoadReporting {
-  const clusters = api.types.find(({ kind }) => kind === "cds");
-  return new LoadReporting({
-    settings: loadReports === false ? undefined : loadReports,
-    limits,
-    clustersOf(node, peer) {
-      const layers = hub.layersOf(node, peer);
-      if ("refused" in layers || clusters === undefined) return [];
-      return [...hub.resources(layers, clusters.type)].flatMap(({ name, error }) =>
-        error === undefined ? [name] : [],
-      );
-    },
-    report: (report) => hub.report(report),
-    reportLimit: (limit, address, message) => hub.reportLimit(limit, address, message),
-  });
-}
-
-export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
-  const { api, placement, insecure, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
-  const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.clusters(), telemetry);
-  const hub: Hub = new Hub({
-    digest: contentDigest,
-    traits: (type) => api.traits(type),
-    ...(v2 === "convert" && { convert: (type, bytes) => api.convert(type, bytes) }),
-    refusesV2: v2 === "off",
-    placement,
-    insecure,
-    ...(edition === undefined ? {} : { edition }),
-    dialect,
-    ...(clients === undefined ? {} : { clients }),
-    ...(convertForStructs === undefined ? {} : { convertForStructs }),
-    encoder,
-    limits,
-    telemetry,
-    ...(memory !== undefined && { memory }),
-  });
-  return hub;
-}
-
-function openHistory(
-  directory: string,
-  api: EnvoyApi,
-  snapshot: () => Iterable<Remembered>,
-  telemetry: Telemetry,
-): FileHistory {
-  const history = new FileHistory({
-    directory,
-    digest: contentDigest,
-    holdsSecret: ({ type, bytes }) => api.holdsSecret(type, bytes),
-    snapshot,
-    onProblem: (message) => telemetry.report({ kind: "history-problem", directory, message }, new Date()),
-  });
-  const { restored } = history;
-  if (restored.length > 0) {
-    const clusters = new Set(
-      restored.flatMap((one) => (one.kind === "changed" ? one.puts.map(({ name }) => name) : [])),
-    );
-    const versions = restored.filter((one) => one.kind === "served").length;
-    telemetry.report({ kind: "history-restored", directory, clusters: clusters.size, versions }, new Date());
-  }
-  return history;
 }
 
 async function elapsed(ms: number): Promise<void> {

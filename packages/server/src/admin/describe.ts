@@ -32,7 +32,12 @@ export class Describer {
 
   constructor(deliveries: DeliveryTimes, types: ResourceTypes) {
     this.#deliveries = deliveries;
-    this.#shortNames = new Map(types.types.map(({ type, shortName }) => [type, shortName]));
+    this.#shortNames = new Map(
+      types.types.flatMap(({ type, shortName, v2Twin }) => [
+        [type, shortName] as const,
+        ...(v2Twin === undefined ? [] : [[v2Twin, `${shortName}-v2`] as const]),
+      ]),
+    );
   }
 
   /** The type URL, and the short name if it has one. */

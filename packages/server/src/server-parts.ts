@@ -1,0 +1,96 @@
+/** What a server is wired from, each made from the options. */
+import { type BodyEncoder, contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
+import type { Remembered } from "@xdskit/protocol";
+import type { CheckedFileOutput } from "./file-output.ts";
+import { Hub } from "./hub/hub.ts";
+import type { Telemetry } from "./hub/port.ts";
+import { LoadReporting } from "./load/load-reporting.ts";
+import type { DeliveryTimes } from "./observe/deliveries.ts";
+import type { CheckedOptions } from "./options.ts";
+import { ClientStatus } from "./status/client-status.ts";
+import { FileHistory } from "./store/file-history.ts";
+import { FileExporter } from "./transport/files/exporter.ts";
+
+export function createClientStatus(options: CheckedOptions, hub: Hub, deliveries: DeliveryTimes): ClientStatus {
+  return new ClientStatus({
+    api: options.api,
+    access: options.clientStatus,
+    maxBytes: options.limits.maxStatusBytes,
+    streams: () => hub.streams(),
+    resourceStates: (stream) => hub.resourceStates(stream),
+    times: deliveries,
+  });
+}
+
+/** A client of the hub that writes what it is told into files. */
+export function createExporter(output: CheckedFileOutput, api: EnvoyApi, hub: Hub): FileExporter {
+  return new FileExporter({
+    api,
+    hub,
+    output,
+    inspect: (stream) => [...hub.streams()].find((state) => state.stream === stream),
+  });
+}
+
+export function createLoadReporting({ loadReports, limits, api }: CheckedOptions, hub: Hub): LoadReporting {
+  const clusters = api.types.find(({ kind }) => kind === "cds");
+  return new LoadReporting({
+    settings: loadReports === false ? undefined : loadReports,
+    limits,
+    clustersOf(node, peer) {
+      const layers = hub.layersOf(node, peer);
+      if ("refused" in layers || clusters === undefined) return [];
+      return [...hub.resources(layers, clusters.type)].flatMap(({ name, error }) =>
+        error === undefined ? [name] : [],
+      );
+    },
+    report: (report) => hub.report(report),
+    reportLimit: (limit, address, message) => hub.reportLimit(limit, address, message),
+  });
+}
+
+export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
+  const { api, placement, insecure, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
+  const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.clusters(), telemetry);
+  const hub: Hub = new Hub({
+    digest: contentDigest,
+    traits: (type) => api.traits(type),
+    ...(v2 === "convert" && { convert: (type, bytes) => api.convert(type, bytes) }),
+    refusesV2: v2 === "off",
+    placement,
+    insecure,
+    ...(edition === undefined ? {} : { edition }),
+    dialect,
+    ...(clients === undefined ? {} : { clients }),
+    ...(convertForStructs === undefined ? {} : { convertForStructs }),
+    encoder,
+    limits,
+    telemetry,
+    ...(memory !== undefined && { memory }),
+  });
+  return hub;
+}
+
+function openHistory(
+  directory: string,
+  api: EnvoyApi,
+  snapshot: () => Iterable<Remembered>,
+  telemetry: Telemetry,
+): FileHistory {
+  const history = new FileHistory({
+    directory,
+    digest: contentDigest,
+    holdsSecret: ({ type, bytes }) => api.holdsSecret(type, bytes),
+    snapshot,
+    onProblem: (message) => telemetry.report({ kind: "history-problem", directory, message }, new Date()),
+  });
+  const { restored } = history;
+  if (restored.length > 0) {
+    const clusters = new Set(
+      restored.flatMap((one) => (one.kind === "changed" ? one.puts.map(({ name }) => name) : [])),
+    );
+    const versions = restored.filter((one) => one.kind === "served").length;
+    telemetry.report({ kind: "history-restored", directory, clusters: clusters.size, versions }, new Date());
+  }
+  return history;
+}
