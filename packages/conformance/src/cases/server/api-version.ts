@@ -186,6 +186,7 @@ export const apiVersionCases: readonly Case[] = [
     says: "serves scopes under the name of the service that the texts print, too",
     variant: "delta",
     type: "srds",
+    streams: ["per-type"],
     steps: [
       { publishes: { srds: ["s@1"] } },
       { opens: { main: { by: "docAliases" } } },
@@ -198,6 +199,7 @@ export const apiVersionCases: readonly Case[] = [
     says: "does not know that name where it is switched off",
     variant: "delta",
     type: "srds",
+    streams: ["per-type"],
     setup: { dialect: { docAliases: false } },
     steps: [
       { publishes: { srds: ["s@1"] } },
