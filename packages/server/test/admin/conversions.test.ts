@@ -46,7 +46,10 @@ test("S-TYP-10 what v2 cannot express is seen in the log once for each transacti
     names: ["a", "b"],
   });
   expect(JSON.parse(await ask("/api/v1/conversions?limit=1")).items).toEqual([
-    { type: CLUSTER_V2, name: "a", layer: "base", findings: [{ path: "dns_lookup_family", message: reason }] },
+    {
+      ...{ type: CLUSTER_V2, shortName: "cds-v2", name: "a", layer: "base" },
+      findings: [{ path: "dns_lookup_family", message: reason }],
+    },
   ]);
   const [stream] = JSON.parse(await ask("/api/v1/streams")).items;
   expect(stream).toMatchObject({ apiVersion: "v2" });
