@@ -1,5 +1,6 @@
 import type { Log } from "../log.ts";
 import { createNackLimit } from "./nack-limit.ts";
+import { Once } from "./once.ts";
 import { printable, printableReason, redactText } from "./printable.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
@@ -155,8 +156,13 @@ function logFiles(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("files-problem", ({ directory, message }) =>
     log.write("files-problem", { directory, reason: printable(message, 500) }),
   );
+  const kept = new Once();
   telemetry.observe("files-source", ({ directory, type, name, path, file }) => {
-    if (file === undefined) log.write("files-source-kept", { directory, type, name: printable(name, 200), path });
+    const key = JSON.stringify([directory, type, name, path]);
+    if (file !== undefined) kept.forget(key);
+    // It is said with every change of the resource, and is news once.
+    else if (kept.allow(key))
+      log.write("files-source-kept", { directory, type, name: printable(name, 200), path: printable(path, 500) });
   });
   telemetry.observe("files-unfaithful", ({ directory, type, name, message }) =>
     log.write("files-unfaithful", { directory, type, name: printable(name, 200), reason: printable(message, 500) }),

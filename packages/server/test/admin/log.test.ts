@@ -93,3 +93,32 @@ test("H2 keys and passwords in what a client quotes are replaced", () => {
   );
   expect(printable("password: hunter2, name: a")).toBe("password: [redacted], name: a");
 });
+
+test("a config source in a file that still asks a server is told once, until it is pointed at a file", () => {
+  const world = new RealPlane();
+  const lines = listen(world);
+  const source = (name: string, file?: string): void =>
+    world.telemetry.report(
+      {
+        kind: "files-source",
+        directory: "/out",
+        type: CDS,
+        name,
+        path: "eds_cluster_config.eds_config",
+        refersTo: undefined,
+        referred: undefined,
+        file,
+      },
+      new Date(0),
+    );
+  source("a");
+  source("a");
+  source("b");
+  source("a", "/out/eds/a.yaml");
+  source("a");
+  expect(lines.map(({ event, fields }) => [event, fields["name"]])).toEqual([
+    ["files-source-kept", "a"],
+    ["files-source-kept", "b"],
+    ["files-source-kept", "a"],
+  ]);
+});
