@@ -26,7 +26,6 @@ export const proofs: readonly Proof[] = [
     test: files,
     name: "S-FS-15 every file is a DiscoveryResponse with version and type that holds the same resources",
   },
-  { id: "S-FS-15", test: "packages/server/test/files/files-golden.test.ts", name: "S-FS-15 files as %s, byte by byte" },
   {
     id: "S-FS-15",
     test: files,
