@@ -113,5 +113,6 @@ export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/poll.
 export type { Remembered } from "./server/remembered.ts";
 export type { Wait } from "./server/wait.ts";
 export { type Ambiguity, findAmbiguity } from "./state/ambiguity.ts";
+export { deletedKey } from "./state/layer.ts";
 export type { LayerState } from "./state/layer-set.ts";
 export type { Deletion, LayerChange, Transaction } from "./state/transaction.ts";

@@ -235,11 +235,15 @@ export class Hub implements HubPort {
   }
 
   /** The first who asks for anything of v2 makes all of it be there, before he is answered. */
-  #provide(type: TypeUrl | undefined): void {
+  #provide(type: TypeUrl | undefined, id: StreamId): void {
     const twins = this.#twins;
     if (twins === undefined || twins.areWanted || type === undefined || !isOfV2(type)) return;
     if (this.#options.traits(type)?.twin === undefined) return;
-    this.#take({ kind: "transaction-committed", transaction: twins.begin() });
+    try {
+      this.#take({ kind: "transaction-committed", transaction: twins.begin() });
+    } catch (cause) {
+      this.#fail(id, "conversion", cause);
+    }
   }
 
   /** From now on streams are answered. */
@@ -341,7 +345,7 @@ export class Hub implements HubPort {
       this.endStream(id, secretsRefused, "refused");
       return;
     }
-    this.#provide(type);
+    this.#provide(type, id);
     this.#take({ kind: "request-received", stream: id, request }, id);
   }
 
@@ -383,7 +387,7 @@ export class Hub implements HubPort {
     const id = ++this.#lastStream;
     this.#polls.open(id, peer, handle);
     this.report({ kind: "request-received", stream: id, type, bytes });
-    this.#provide(type);
+    this.#provide(type, id);
     this.#arriving = id;
     this.#take({ kind: "poll-received", poll: id, peer, listener, apiVersion, type, request, holdMs }, id);
     this.#arriving = undefined;

@@ -83,6 +83,12 @@ class World {
   }
 }
 
+const noVariants = {
+  code: "VERSION_LOSS",
+  severity: "warning",
+  path: [],
+  message: "v2 has no variants of a resource: this one is for clients of v3 only",
+};
 const base = (change: Omit<LayerChange, "layer">): LayerChange => ({ layer: "base", ...change });
 
 describe("twins", () => {
@@ -124,6 +130,18 @@ describe("twins", () => {
     world.commit(base({ puts: [resource(CDS_V2, "a", "from A")] }));
     world.commit(base({ deletes: [{ type: CDS, name: "a" }] }));
     expect([world.held(CDS), world.held(CDS_V2)]).toEqual([["a=from from A"], ["a=from A"]]);
+  });
+
+  test("S-LOC-03 are not made of variants, which v2 does not have, and that is told", () => {
+    const world = new World(true);
+    const constraints = { kind: "value", key: "env", value: "prod" } as const;
+    world.commit(base({ puts: [resource(CDS, "a", "A", { constraints }), resource(CDS, "b", "B")] }));
+    expect([world.held(CDS_V2), world.reports.map(({ findings }) => findings)]).toEqual([
+      ["b=from B"],
+      [[{ layer: "base", type: CDS_V2, name: "a", findings: [noVariants] }]],
+    ]);
+    world.commit(base({ deletes: [{ type: CDS, name: "a", constraints }] }));
+    expect([world.held(CDS), world.held(CDS_V2), world.twins.findings.size]).toEqual([["b=B"], ["b=from B"], 0]);
   });
 
   test("refer to resources of their own version, have no ttl, and are as their sources otherwise", () => {

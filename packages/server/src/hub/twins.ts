@@ -3,12 +3,13 @@
  * They stand in the same layers, under the other type, and what was given always stands before what was converted. To the
  * protocol they are resources like any other.
  */
-import type { Converted } from "@xdskit/envoy-api";
+import type { Converted, FieldProblem } from "@xdskit/envoy-api";
 import {
   canonicalName,
   createResource,
   createResourceError,
   type Digest,
+  deletedKey,
   isOfV2,
   type LayerChange,
   type LayerState,
@@ -80,7 +81,11 @@ export class Twins {
       const pairs = [...types.keys()].flatMap((v3) => {
         const v2 = this.#options.twinOf(v3);
         if (v2 === undefined || isOfV2(v3)) return [];
-        return [...this.#options.members(layer, v3)].map(({ name }): Pair => ({ layer, v3, v2, name }));
+        return [...this.#options.members(layer, v3)].flatMap((member): readonly Pair[] => {
+          if (member.variant === undefined) return [{ layer, v3, v2, name: member.name }];
+          this.#leaveOut(layer, member, work);
+          return [];
+        });
       });
       return { layer, ...this.#settle(pairs, work) };
     });
@@ -105,11 +110,20 @@ export class Twins {
       if (pair !== undefined) pairs.set(placeOf(layer, pair.v3, name), pair);
     };
     for (const put of puts) {
+      if (put.variant !== undefined) {
+        this.#leaveOut(layer, put, work);
+        continue;
+      }
       work.given.set(placeOf(layer, put.type, put.name), put);
       touch(put.type, put.name);
     }
-    for (const { type, name: asGiven } of deletes) {
-      const name = canonicalName(asGiven);
+    for (const deletion of deletes) {
+      const { type, constraints } = deletion;
+      const name = canonicalName(deletion.name);
+      if (constraints !== undefined) {
+        this.#findings.delete(placeOf(layer, this.#options.twinOf(type) ?? type, deletedKey(deletion)));
+        continue;
+      }
       work.given.set(placeOf(layer, type, name), undefined);
       touch(type, name);
     }
@@ -120,10 +134,7 @@ export class Twins {
       ...change,
       puts: [...puts, ...derived.puts],
       // What stands in the place of something that was taken away is not taken away with it.
-      deletes: [
-        ...deletes.filter(({ type, name }) => !filled.has(placeOf(layer, type, canonicalName(name)))),
-        ...derived.deletes,
-      ],
+      deletes: [...deletes.filter((one) => !filled.has(placeOf(layer, one.type, deletedKey(one)))), ...derived.deletes],
       ...(typeVersions !== undefined && { typeVersions: this.#withTwins(typeVersions) }),
     };
   }
@@ -171,6 +182,15 @@ export class Twins {
     return this.#options.holder(layer, type, name);
   }
 
+  /** Of variants there is nothing in v2, neither under their key nor under the name that they share. */
+  #leaveOut(layer: string, { type: v3, name: key, variant }: Resource, work: Work): void {
+    const type = this.#options.twinOf(v3);
+    if (!this.#areWanted || variant === undefined || type === undefined || isOfV2(v3)) return;
+    const about = { layer, type, name: variant.name, findings: [noVariants] };
+    this.#findings.set(placeOf(layer, type, key), about);
+    work.findings.push(about);
+  }
+
   #convert(pair: Pair, type: TypeUrl, source: Resource, work: Work): Resource | "same" | undefined {
     const place = placeOf(pair.layer, type, pair.name);
     if (this.#converted.get(place) === source) return "same";
@@ -214,10 +234,17 @@ export class Twins {
   }
 
   #tell({ resources, findings, startedAt }: Work): void {
-    if (resources === 0) return;
+    if (resources === 0 && findings.length === 0) return;
     this.#options.report({ kind: "converted", resources, findings, tookMs: performance.now() - startedAt });
   }
 }
+
+const noVariants: FieldProblem = {
+  code: "VERSION_LOSS",
+  severity: "warning",
+  path: [],
+  message: "v2 has no variants of a resource: this one is for clients of v3 only",
+};
 
 function placeOf(layer: string, type: TypeUrl, name: string): string {
   return `${layer}\n${type}\n${name}`;
