@@ -116,12 +116,14 @@ export function isWithin(glob: string, name: string): boolean {
   return isPrefixGlob(glob) ? name.startsWith(glob.slice(PREFIX_GLOB.length, -1)) : globOf(name) === glob;
 }
 
-/** The terms of names with a prefix that a name falls under. */
-export function* prefixGlobsOf(name: string): Iterable<string> {
-  if (name.startsWith(SCHEME)) return;
-  for (let at = name.indexOf("/"); at !== -1; at = name.indexOf("/", at + 1)) {
-    yield `${PREFIX_GLOB}${name.slice(0, at)}/*`;
+/** Whether a name falls under a prefix that is asked for. Nothing is made of names without a slash: most have none. */
+export function isUnderPrefix(terms: ReadonlySet<string>, name: string): boolean {
+  let at = name.indexOf("/");
+  if (at === -1 || name.startsWith(SCHEME)) return false;
+  for (; at !== -1; at = name.indexOf("/", at + 1)) {
+    if (terms.has(`${PREFIX_GLOB}${name.slice(0, at)}/*`)) return true;
   }
+  return false;
 }
 
 function startOfQuery(text: string): number {

@@ -1,4 +1,4 @@
-import { globOf, prefixGlobsOf } from "../resource/resource-name.ts";
+import { globOf, isUnderPrefix } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
 import { isLocated, locatedTerm } from "../resource/variant-name.ts";
 import type { Past } from "../state/journal.ts";
@@ -50,9 +50,7 @@ export function covers({ isWildcard, names, locators }: Scope, resource: Past): 
 export function isNamed(names: ReadonlySet<string>, name: string): boolean {
   if (names.has(name)) return true;
   const glob = globOf(name);
-  if (glob !== undefined && names.has(glob)) return true;
-  for (const prefix of prefixGlobsOf(name)) if (names.has(prefix)) return true;
-  return false;
+  return (glob !== undefined && names.has(glob)) || isUnderPrefix(names, name);
 }
 
 /** How editions and clients differ in what naming nothing means. */
