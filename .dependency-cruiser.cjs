@@ -9,12 +9,13 @@ const packages = {
   "envoy-api": { workspace: ["protocol"], npm: ["@bufbuild/protobuf"] },
   source: { workspace: ["protocol", "envoy-api"], npm: ["yaml"] },
   server: { workspace: ["protocol", "envoy-api"], npm: ["prom-client"] },
-  conformance: { workspace: ["protocol", "envoy-api", "server"], npm: [] },
+  client: { workspace: ["protocol", "envoy-api"], npm: ["@grpc/grpc-js", "yaml"] },
+  conformance: { workspace: ["protocol", "envoy-api", "server", "client"], npm: [] },
   cli: {
-    workspace: ["protocol", "envoy-api", "source", "server", "conformance"],
+    workspace: ["protocol", "envoy-api", "source", "server", "client", "conformance"],
     npm: ["commander", "picocolors", "pino", "yaml"],
   },
-  bench: { workspace: ["protocol", "envoy-api", "server", "conformance"], npm: [] },
+  bench: { workspace: ["protocol", "envoy-api", "server", "client", "conformance"], npm: [] },
 };
 
 /**
@@ -23,7 +24,7 @@ const packages = {
  * is bound by the other rules only.
  */
 const orders = {
-  protocol: ["resource", "node", "message dialect", "load", "state", "server"],
+  protocol: ["resource", "node", "message dialect", "load", "state", "server client", "mesh"],
   "envoy-api": ["problem digest", "descriptor", "format", "validation", "wire", "conversion", "catalog", "envoy-api"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: [
@@ -38,6 +39,18 @@ const orders = {
     "status health",
     "admin",
     "management-server",
+  ],
+  client: [
+    "error",
+    "config",
+    "options",
+    "reading transport",
+    "driver",
+    "store",
+    "watch",
+    "mesh",
+    "status load",
+    "xds-client",
   ],
   conformance: [
     "content",
@@ -73,6 +86,7 @@ const doors = [
       "^packages/envoy-api/src/(catalog/cluster-load-assignment|validation/text-check)",
 
       "^packages/server/src/(transport|admin)/",
+      "^packages/client/src/transport/",
       "^packages/conformance/src/",
       "^packages/cli/src/",
       "^packages/bench/",
@@ -95,6 +109,8 @@ const doors = [
     to: "^(node:)?fs(/promises)?$",
     only: [
       "^packages/source/src/",
+      "^packages/client/src/(config|store)/",
+      "^packages/client/src/transport/file/",
       "^packages/server/src/store/file",
       "^packages/server/src/transport/(grpc/)?tls",
       "^packages/server/src/transport/files/",

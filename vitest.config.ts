@@ -12,6 +12,7 @@ export default defineConfig({
       "@xdskit/envoy-api": source("envoy-api"),
       "@xdskit/source": source("source"),
       "@xdskit/server": source("server"),
+      "@xdskit/client": source("client"),
       "@xdskit/conformance": source("conformance"),
     },
   },

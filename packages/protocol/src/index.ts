@@ -1,4 +1,15 @@
+export type { ClientEffect, ClientReport } from "./client/effect.ts";
+export type { ClientEvent, ClientStreamId, Moment, WatchId, WatchStarted } from "./client/event.ts";
+export type { HeldFailure, HeldResource, HeldState, HeldStatus, KeptResource } from "./client/held.ts";
+export type { AbsenceReason, FailureReason, News } from "./client/news.ts";
+export type { BackOff, RateLimit, SourceId, SourceSpec } from "./client/source.ts";
 export type { Choice, Choices, ClientChoice, NamedChoice } from "./dialect/choice.ts";
+export {
+  type ClientDialect,
+  type ClientSwitchTable,
+  clientDialect,
+  clientSwitchTable,
+} from "./dialect/client-dialect.ts";
 export { type ClientRule, createClientChoice } from "./dialect/client-rules.ts";
 export {
   type Dialect,
@@ -56,7 +67,15 @@ export {
   noInitialVersions,
   type SotwRequest,
 } from "./message/request.ts";
+export type {
+  DeltaResponse,
+  DiscoveryResponse,
+  ReceivedError,
+  ReceivedResource,
+  SotwResponse,
+} from "./message/response.ts";
 export { type Status, statusCode } from "./message/status.ts";
+export type { Variant } from "./message/variant.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
 export { globMatches, type MetadataMatch, type NodeMatch, nodeMatches, type Patterns } from "./node/node-match.ts";
 export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";
@@ -98,7 +117,7 @@ export {
 } from "./resource/virtual-host-name.ts";
 export type { StructConverter } from "./server/conversion.ts";
 export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
-export type { PlaneEvent, StreamId, StreamOpened, Variant } from "./server/event.ts";
+export type { PlaneEvent, StreamId, StreamOpened } from "./server/event.ts";
 export type {
   DeliveryState,
   ResourceErrorState,

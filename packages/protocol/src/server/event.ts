@@ -1,6 +1,7 @@
 import type { ClientChoice, NamedChoice } from "../dialect/choice.ts";
 import type { MethodSwitch } from "../dialect/dialect.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
+import type { Variant } from "../message/variant.ts";
 import type { Peer, Placement } from "../node/placement.ts";
 import type { ApiVersion } from "../resource/api-version.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
@@ -10,7 +11,6 @@ import type { Remembered } from "./remembered.ts";
 
 /** Names one stream for its life; given by the shell, never used again. */
 export type StreamId = number;
-export type Variant = "sotw" | "delta";
 
 /** All that can happen to the plane. */
 export type PlaneEvent =

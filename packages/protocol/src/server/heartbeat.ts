@@ -1,10 +1,10 @@
 import type { Body } from "../message/body.ts";
+import type { Variant } from "../message/variant.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
-import type { Variant } from "./event.ts";
 import type { Present } from "./present.ts";
 import type { TypeStream } from "./type-stream.ts";
 

@@ -1,13 +1,14 @@
 import type { DialectState } from "../dialect/explain.ts";
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Status } from "../message/status.ts";
+import type { Variant } from "../message/variant.ts";
 import type { Node } from "../node/node.ts";
 import type { Peer } from "../node/placement.ts";
 import type { ApiVersion } from "../resource/api-version.ts";
 import type { ErrorDetail, Resource } from "../resource/resource.ts";
 import type { TypeKind } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { StreamId, Variant } from "./event.ts";
+import type { StreamId } from "./event.ts";
 import type { Wait } from "./wait.ts";
 
 /** One stream as it stands, for people (admin API, dashboards). */

@@ -1,5 +1,6 @@
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Body, Segment } from "../message/body.ts";
+import type { Variant } from "../message/variant.ts";
 import { type Resource, referredNames } from "../resource/resource.ts";
 import { isSame, type Mark, type Ttls } from "../resource/ttl.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
@@ -9,7 +10,6 @@ import { type Difference, differenceBetween, type Position, positionKey, wasTouc
 import type { Past } from "../state/journal.ts";
 import { type Timed, timedOf, type View } from "../state/view.ts";
 import { SharedErrors } from "./error-news.ts";
-import type { Variant } from "./event.ts";
 import {
   type HeldOverSet,
   type Parting,

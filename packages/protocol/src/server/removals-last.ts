@@ -1,12 +1,12 @@
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
+import type { Variant } from "../message/variant.ts";
 import { isGlob } from "../resource/resource-name.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import type { Position } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
 import type { Deliveries } from "./delivery.ts";
-import type { Variant } from "./event.ts";
 import { type HeldOverSet, nothingHeldOver, type Removable } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { SotwTypeStream } from "./sotw.ts";

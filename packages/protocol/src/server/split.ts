@@ -1,8 +1,8 @@
 import { type Dialect, forKind } from "../dialect/dialect.ts";
 import type { Body, Segment } from "../message/body.ts";
+import type { Variant } from "../message/variant.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
-import type { Variant } from "./event.ts";
 
 /** Into what a body is cut: each resource in a response of its own, or responses of so many bytes at most. */
 export type Cut = "each-alone" | number;

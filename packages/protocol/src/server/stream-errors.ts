@@ -1,9 +1,10 @@
 import type { Dialect } from "../dialect/dialect.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
+import type { Variant } from "../message/variant.ts";
 import type { ApiVersion } from "../resource/api-version.ts";
 import { isOfV2 } from "../resource/type-url.ts";
 import { ErrorsTold, type Telling } from "./errors-told.ts";
-import type { StreamOpened, Variant } from "./event.ts";
+import type { StreamOpened } from "./event.ts";
 import type { ResourceErrorState } from "./inspect.ts";
 import type { Answer, TypeStream } from "./type-stream.ts";
 

@@ -1,0 +1,1 @@
+export { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";

@@ -1,0 +1,49 @@
+import type { Status } from "../message/status.ts";
+import type { HeldResource } from "./held.ts";
+
+/**
+ * What a watch is told. In one turn, of one watch, what is gone comes before what is new (C-CLI-08).
+ */
+export type News =
+  /** There is a resource now, or another one than before; not for equal content (C-CLI-03). */
+  | { readonly kind: "changed"; readonly name: string; readonly resource: HeldResource }
+  /**
+   * There is none: it was removed, expired, or was asked for in vain. What is held for it, if anything, goes on being used (dialect).
+   */
+  | {
+      readonly kind: "absent";
+      readonly name: string;
+      readonly why: AbsenceReason;
+      readonly held: HeldResource | undefined;
+    }
+  /**
+   * Something is wrong, and what was known stays in force: a refused update, an error told by the server, a server that cannot be
+   * reached (C-CLI-04, C-FBK-01). `name` is undefined where it concerns everything that is watched.
+   */
+  | {
+      readonly kind: "failed";
+      readonly name: string | undefined;
+      readonly why: FailureReason;
+      readonly error: Status;
+      readonly held: HeldResource | undefined;
+    }
+  /** The first whole answer was taken: of everything that was asked for with `*` or a glob, what there is is known. Told once. */
+  | { readonly kind: "synced" };
+
+export type AbsenceReason =
+  /** It was there, and is not any more. */
+  | "removed"
+  /** It was asked for, and the server said that there is none, or said nothing in time. */
+  | "does-not-exist"
+  /** Its ttl ran out (C-TTL-06). */
+  | "expired";
+
+export type FailureReason =
+  /** We refused it (NACK). */
+  | "rejected"
+  /** The server said that it cannot give it (C-ERR-06). */
+  | "resource-error"
+  /** No server can be reached, or a stream ended before its first answer. */
+  | "unreachable"
+  /** Nothing came in time, where that counts as unreachable (C-ERR-10). */
+  | "timeout";
