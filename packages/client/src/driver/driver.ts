@@ -22,7 +22,7 @@ import { Timers } from "./timers.ts";
 
 /** The machine that is driven. */
 export interface Machine {
-  on(event: ClientEvent, moment: Moment): readonly ClientEffect[];
+  onAll(events: readonly ClientEvent[], moment: Moment): readonly ClientEffect[];
   /** Of every name at every source. */
   states(): Iterable<HeldState & { readonly source: SourceId }>;
 }
@@ -49,7 +49,7 @@ interface OpenStream {
   stream: ClientStream | undefined;
 }
 
-/** The only one who calls the machine: takes events one after the other, and does what it asks for, in order. */
+/** The only one who calls the machine: hands events over, and does what it asks for, in order. */
 export class Driver {
   readonly #options: DriverOptions;
   readonly #sources = new Map<SourceId, SourceConfig>();
@@ -57,7 +57,6 @@ export class Driver {
   readonly #listeners = new Map<WatchId, (news: News) => void>();
   readonly #timers = new Timers((timer) => this.#happened({ kind: "timer-fired", timer }));
   readonly #events: ClientEvent[] = [];
-  #isTurning = false;
   #isClosed = false;
   #watchesGiven = 0;
 
@@ -72,7 +71,7 @@ export class Driver {
     this.#happened({ kind: "source-added", source: sourceSpecOf(source) });
   }
 
-  /** The listener may be called before this returns, and is not called any more once what is returned was. */
+  /** The listener is not called before this returned, and not any more once what is returned was called. */
   watch({ source, type, term }: Interest, listener: (news: News) => void): () => void {
     this.addSource(source);
     const watch = ++this.#watchesGiven;
@@ -96,7 +95,9 @@ export class Driver {
     this.#happened({ kind: "warming-ended", source });
   }
 
+  /** As things are now: what happened just before is taken in. */
   states(): Iterable<HeldState & { readonly source: SourceId }> {
+    this.#turn();
     return this.#options.machine.states();
   }
 
@@ -112,21 +113,18 @@ export class Driver {
     await Promise.all([grpc.close(), rest.close(), file.close()]);
   }
 
+  /** What happens in one go is handed over together, so that it costs one request for each type (C-CLI-07). */
   #happened(event: ClientEvent): void {
     if (this.#isClosed) return;
     this.#events.push(event);
-    if (this.#isTurning) return;
-    this.#isTurning = true;
-    try {
-      for (let next = this.#events.shift(); next !== undefined; next = this.#events.shift()) this.#turn(next);
-    } finally {
-      this.#isTurning = false;
-    }
+    if (this.#events.length === 1) queueMicrotask(() => this.#turn());
   }
 
-  #turn(event: ClientEvent): void {
+  #turn(): void {
+    if (this.#isClosed || this.#events.length === 0) return;
+    const events = this.#events.splice(0);
     const moment = { nowMs: performance.now(), chance: Math.random() };
-    for (const effect of this.#options.machine.on(event, moment)) this.#perform(effect);
+    for (const effect of this.#options.machine.onAll(events, moment)) this.#perform(effect);
   }
 
   #perform(effect: ClientEffect): void {

@@ -1,6 +1,13 @@
-import { type ChannelOptions, Client, connectivityState, Metadata } from "@grpc/grpc-js";
+import {
+  type ChannelCredentials,
+  type ChannelOptions,
+  Client,
+  connectivityState,
+  credentials,
+  Metadata,
+} from "@grpc/grpc-js";
 import type { ServerConfig } from "../../config/client-config.ts";
-import { channelCredentials, readTlsMaterial, type TlsMaterial } from "./tls.ts";
+import { createTlsReader, type TlsMaterial } from "../tls/tls-material.ts";
 
 /** Between tries of grpc-js itself. Ours are far between, and each begins with a connection of its own. */
 const SHORTEST_PAUSE_MS = 100;
@@ -28,9 +35,12 @@ export class Connections {
   readonly #byKey = new Map<string, SharedConnection>();
   readonly #held = new Map<Connection, SharedConnection>();
 
-  /** Rejects if the files of its certificates cannot be read or used. Each one that was got is to be released. */
+  /**
+   * Rejects if the files of its certificates cannot be read or used; they are read anew each time, and others make another connection. Each one
+   * that was got is to be released.
+   */
   async acquire(server: ServerConfig): Promise<Connection> {
-    const material = server.tls === undefined ? undefined : await readTlsMaterial(server.tls);
+    const material = server.tls === undefined ? undefined : await createTlsReader(server.tls)();
     const key = keyOf(server, material);
     const known = this.#byKey.get(key);
     if (known !== undefined) {
@@ -85,6 +95,17 @@ export function whenConnected({ client }: Connection, connected: () => void): vo
   look();
 }
 
+/** Throws if what was read is no certificate, or no key of it. */
+function channelCredentials(material: TlsMaterial | undefined): ChannelCredentials {
+  if (material === undefined) return credentials.createInsecure();
+  const { ca, key, cert } = material;
+  return credentials.createSsl(bufferOf(ca), bufferOf(key), bufferOf(cert));
+}
+
+function bufferOf(content: string | Uint8Array | undefined): Buffer | null {
+  return content === undefined ? null : Buffer.from(content);
+}
+
 function channelOptions(server: ServerConfig, material: TlsMaterial | undefined): ChannelOptions {
   const { keepalive } = server;
   const serverName = material?.serverName;
@@ -116,6 +137,7 @@ function metadataOf({ headers }: ServerConfig): Metadata {
 /** Equal for servers that may share a connection: all that makes one up, and what is in the files of it. */
 function keyOf(server: ServerConfig, material: TlsMaterial | undefined): string {
   const { target, keepalive, maxResponseBytes, headers } = server;
-  const secured = material && [material.ca, material.key, material.certificate].map((one) => one?.toString("base64"));
+  const secured =
+    material && [material.ca, material.key, material.cert].map((one) => bufferOf(one)?.toString("base64"));
   return JSON.stringify([target, keepalive, maxResponseBytes, headers, secured, material?.serverName]);
 }
