@@ -93,7 +93,7 @@ function problem(path: string, message: string): ConfigProblem {
 /** Never the whole of an object: it may hold a key. */
 function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
-  return isObject(value) || typeof value === "function" ? `a ${typeof value}` : String(value);
+  return typeof value === "object" || typeof value === "function" ? "something else" : String(value);
 }
 
 function isOptionName(name: string): name is OptionName {
