@@ -24,8 +24,8 @@ export interface ClientRow {
   /** Also the id of its node. */
   readonly name: string;
   readonly peer: PeerName;
-  /** What `xds nodes` says of its streams; undefined: it has none. */
-  readonly speaks: string | undefined;
+  /** What `xds nodes` says of its streams; of one that reads files, how they are written. */
+  readonly speaks: string;
   /** Each type comes when it comes, so a call may fail while one Cluster is swapped for another (S-ORD-01). */
   readonly isUnordered?: true;
   /** What the server is to do for it besides. */
@@ -110,7 +110,7 @@ function readingRow(port: number): ClientRow {
   });
   const name = "envoy-files";
   return envoyRow({
-    ...{ name, speaks: undefined, mode: adsDelta, port, directory },
+    ...{ name, speaks: "v3 delta", mode: adsDelta, port, directory },
     flags: ["--export-directory", directory, "--export-node", name, "--export-rewrite-sources"],
     source: configSource(adsDelta),
     bootstrap: { dynamic_resources: { lds_config: file("lds"), cds_config: file("cds") } },
