@@ -34,7 +34,10 @@ export function readResponseValue(value: unknown, api: EnvoyApi): ReadResponse {
 export function readTextResponse(text: string, api: EnvoyApi): ReadResponse {
   const { value, problems } = api.readText(DISCOVERY_RESPONSE, text);
   const problem = describeProblems(problems);
-  return problem === undefined ? readResponseValue(value, api) : { problem };
+  if (problem !== undefined) return { problem };
+  // A value that was read from text says what it is.
+  const { "@type": _, ...fields } = value as Record<string, unknown>;
+  return readResponseValue(fields, api);
 }
 
 /** Without a byte order mark; undefined for bytes that are no UTF-8. */
