@@ -9,6 +9,7 @@ export type {
   SourceConfig,
   TlsConfig,
 } from "./config/client-config.ts";
+export { createXdsClient } from "./create-xds-client.ts";
 export { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
 export type { ResourceState } from "./observe/dump.ts";
 export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
 import type { ClientConfig } from "./config/client-config.ts";
@@ -80,6 +81,8 @@ export class OpenClient implements XdsClient {
     this.#driver = driver;
     this.#stats = stats;
     this.#views = createResourceViews(api);
+    // Everybody who waits for something listens, and there may be thousands.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   get node(): Node {

@@ -41,6 +41,8 @@ export interface Interest {
   readonly type: TypeUrl;
   /** A name, a glob, `*`; with parameters as `locatedTerm` writes it. */
   readonly term: string;
+  /** A fresh answer that has what is held already is told too (C-WRM-04). */
+  readonly wantsConfirmations?: true;
 }
 
 interface OpenStream {
@@ -72,11 +74,11 @@ export class Driver {
   }
 
   /** The listener is not called before this returned, and not any more once what is returned was called. */
-  watch({ source, type, term }: Interest, listener: (news: News) => void): () => void {
+  watch({ source, ...wanted }: Interest, listener: (news: News) => void): () => void {
     this.addSource(source);
     const watch = ++this.#watchesGiven;
     this.#listeners.set(watch, listener);
-    this.#happened({ kind: "watch-started", watch, source: source.id, type, term });
+    this.#happened({ kind: "watch-started", watch, source: source.id, ...wanted });
     return () => {
       if (this.#listeners.delete(watch)) this.#happened({ kind: "watch-stopped", watch });
     };

@@ -1,5 +1,8 @@
 import type { News } from "@xdskit/protocol";
 
+/** What a reader is told; that something was confirmed is of no interest to him. */
+export type ToldNews = Exclude<News, { kind: "confirmed" }>;
+
 /** Of a name: what there is of it, or what is wrong with it. */
 type Aspect = "state" | "error";
 
@@ -8,13 +11,13 @@ type Aspect = "state" | "error";
  * happening, but that a newer state of a name takes the place of an unread one of its kind: what came before `synced` is read before it.
  */
 export class PendingNews {
-  readonly #unread = new Map<string, News>();
+  readonly #unread = new Map<string, ToldNews>();
 
   get isEmpty(): boolean {
     return this.#unread.size === 0;
   }
 
-  add(news: News): void {
+  add(news: ToldNews): void {
     switch (news.kind) {
       case "changed":
       case "absent": {
@@ -36,7 +39,7 @@ export class PendingNews {
     }
   }
 
-  take(): News | undefined {
+  take(): ToldNews | undefined {
     for (const [key, news] of this.#unread) {
       this.#unread.delete(key);
       return news;

@@ -2,6 +2,7 @@ import { type News, type Status, shownName, statusCode } from "@xdskit/protocol"
 import { XdsClientError, type XdsClientErrorCode } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";
+import type { ToldNews } from "./pending-news.ts";
 
 type Failed = Extract<News, { kind: "failed" }>;
 
@@ -34,7 +35,7 @@ export class Teller {
     this.#views = views;
   }
 
-  tell(news: News): Change {
+  tell(news: ToldNews): Change {
     switch (news.kind) {
       case "changed": {
         const kind = this.#told.has(news.name) ? "changed" : "added";

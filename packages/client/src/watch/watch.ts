@@ -1,7 +1,7 @@
 import { type News, shownName } from "@xdskit/protocol";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";
-import { PendingNews } from "./pending-news.ts";
+import { PendingNews, type ToldNews } from "./pending-news.ts";
 import { Teller } from "./tell.ts";
 import type { Vigil } from "./vigil.ts";
 
@@ -70,7 +70,7 @@ export class OpenWatch implements Watch {
   }
 
   receive(news: News): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || news.kind === "confirmed") return;
     this.#note(news);
     this.#pending.add(news);
     if (this.#setting.options.onChange !== undefined) this.#call();
@@ -109,7 +109,7 @@ export class OpenWatch implements Watch {
     this.#setting.closed();
   }
 
-  #note(news: News): void {
+  #note(news: ToldNews): void {
     if (news.kind === "synced") this.#isSynced = true;
     else if (news.kind === "changed") this.#current.set(shownName(news.name), this.#setting.views.of(news.resource));
     else if (news.name !== undefined && news.held === undefined) this.#current.delete(shownName(news.name));
