@@ -59,6 +59,7 @@ export {
   type ReporterState,
 } from "./load/load-reports.ts";
 export type { ClusterSums, EndpointSums, LoadLimits, LocalitySums, ReporterId } from "./load/load-sums.ts";
+export type { Dependency, DependencySource, ExtensionTerms, HandedDown } from "./mesh/dependency.ts";
 export type { Body, Heartbeat, Segment } from "./message/body.ts";
 export {
   type DeltaRequest,
