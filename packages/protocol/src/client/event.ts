@@ -72,4 +72,6 @@ export interface WatchStarted {
   readonly type: TypeUrl;
   /** A name, a glob, `*`; with parameters as `locatedTerm` writes it (C-LOC-01, B-LOC-09). */
   readonly term: string;
+  /** It is told as well when a fresh answer has what is held already (C-WRM-04). */
+  readonly wantsConfirmations?: true;
 }
