@@ -108,6 +108,8 @@ export class Groups {
     if (!group.isCollection && group.members.size === 0 && !group.isClosed) this.#ask(group);
     this.#turn.changed.add(entry);
     if (!isElsewhere) this.#empty(entry);
+    // Those who have it still may be wanted by nothing but what it refers to.
+    for (const other of entry.groups) if (other.pins === 0) this.#turn.loose.add(other);
     if (entry.groups.size === 0) this.#forget(entry);
     return !isElsewhere;
   }

@@ -34,6 +34,8 @@ export class Versions {
     else this.#setInUse(entry, version);
     if (entry.next === version && version.waiting === 0) this.#promote(entry, version);
     this.#look(entry);
+    // Whether it is used depends on what is in it (C-ECD-04).
+    if (this.#options.kindOf(entry.type) === "ecds") for (const group of entry.groups) this.#turn.touchUsers(group);
   }
 
   /** There is nothing of it any more. */
