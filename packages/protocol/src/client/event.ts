@@ -52,8 +52,7 @@ export type ClientEvent =
       readonly problem: string;
     }
   /**
-   * The stream ended, could not be opened, or a poll failed (C-RST-17); also after our own `close-stream`.
-
+   * The stream ended, could not be opened, or a poll failed (C-RST-17); heard of our own `close-stream` too, and harmless then.
    */
   | { readonly kind: "stream-closed"; readonly stream: ClientStreamId; readonly status: Status }
   | { readonly kind: "timer-fired"; readonly timer: number }
