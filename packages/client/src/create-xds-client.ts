@@ -1,13 +1,13 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { ClientMachine, type ClientReport, opaqueTraits } from "@xdskit/protocol";
-import { checkOptions } from "./check-options.ts";
 import { Driver } from "./driver/driver.ts";
-import { loadConfig } from "./load-config.ts";
-import { identify, nodeEncoder } from "./node-identity.ts";
 import { StatsCounter } from "./observe/stats.ts";
-import type { XdsClientOptions } from "./options.ts";
+import { checkOptions } from "./options/check-options.ts";
+import { loadConfig } from "./options/load-config.ts";
+import { identify, nodeEncoder } from "./options/node-identity.ts";
+import type { XdsClientOptions } from "./options/options.ts";
+import { dialectIn } from "./options/server-config.ts";
 import { ResponseReader } from "./reading/response-reader.ts";
-import { dialectIn } from "./server-config.ts";
 import { createFileTransport } from "./transport/file/file-transport.ts";
 import { createGrpcTransport } from "./transport/grpc/grpc-transport.ts";
 import { createRestTransport } from "./transport/rest/rest-transport.ts";

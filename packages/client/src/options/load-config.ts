@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { type EnvoyApi, encodeNode } from "@xdskit/envoy-api";
 import { anonymousNode, type Node } from "@xdskit/protocol";
+import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
+import type { ClientConfig } from "../config/client-config.ts";
+import type { ConfigDefaults } from "../config/config-defaults.ts";
+import { type BootstrapInput, loadBootstrap } from "../config/load-bootstrap.ts";
 import { configError } from "./check-options.ts";
-import { bootstrapFromEnvironment } from "./config/bootstrap-environment.ts";
-import type { ClientConfig } from "./config/client-config.ts";
-import type { ConfigDefaults } from "./config/config-defaults.ts";
-import { type BootstrapInput, loadBootstrap } from "./config/load-bootstrap.ts";
 import type { XdsClientOptions } from "./options.ts";
 import { configOfServers, dialectIn } from "./server-config.ts";
 

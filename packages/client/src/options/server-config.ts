@@ -1,7 +1,7 @@
 import { anonymousNode, type ClientDialect, clientDialect, type Node } from "@xdskit/protocol";
-import type { ClientConfig, GrpcSource, ServerConfig, TlsConfig } from "./config/client-config.ts";
-import { envoyBackOff, INITIAL_FETCH_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "./config/config-defaults.ts";
-import { namedGrpcSource } from "./config/source-id.ts";
+import type { ClientConfig, GrpcSource, ServerConfig, TlsConfig } from "../config/client-config.ts";
+import { envoyBackOff, INITIAL_FETCH_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "../config/config-defaults.ts";
+import { namedGrpcSource } from "../config/source-id.ts";
 import type { XdsClientOptions } from "./options.ts";
 
 const KEEPALIVE = { intervalMs: 300_000, timeoutMs: 20_000 };

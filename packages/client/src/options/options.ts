@@ -9,8 +9,8 @@ import type {
   RateLimit,
   Variant,
 } from "@xdskit/protocol";
-import type { TlsConfig } from "./config/client-config.ts";
-import type { ResourceValidator } from "./reading/validators.ts";
+import type { TlsConfig } from "../config/client-config.ts";
+import type { ResourceValidator } from "../reading/validators.ts";
 
 /**
  * How a client is started: from a bootstrap, or from the address of a server. Without either, from the bootstrap that the environment names, in

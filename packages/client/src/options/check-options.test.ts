@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { XdsClientError } from "../error.ts";
 import { checkOptions } from "./check-options.ts";
-import { XdsClientError } from "./error.ts";
 import type { XdsClientOptions } from "./options.ts";
 
 function check(options: unknown, environment: Readonly<Record<string, string>> = {}): unknown {

@@ -1,6 +1,6 @@
 import { clientSwitchTable, editions } from "@xdskit/protocol";
-import { bootstrapFromEnvironment } from "./config/bootstrap-environment.ts";
-import { type ConfigProblem, XdsClientError } from "./error.ts";
+import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
+import { type ConfigProblem, XdsClientError } from "../error.ts";
 import type { XdsClientOptions } from "./options.ts";
 
 type OptionName = keyof XdsClientOptions;
