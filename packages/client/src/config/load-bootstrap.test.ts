@@ -511,8 +511,12 @@ describe("mistakes", () => {
       "node: {}\n...\nnode: {}",
       { line: 3, column: 1, hint: "leave out lines of nothing but `...` or `---`" },
     ],
-    ["a key twice", "node: {}\nnode: {}", { line: 2, column: 1, message: "Map keys must be unique" }],
-    ["an alias of nothing", "node: *x", { message: expect.stringContaining("Unresolved alias") }],
+    [
+      "a key twice",
+      "node: {}\nnode: {}",
+      { line: 2, column: 1, message: "expected YAML or JSON that can be read: map keys must be unique" },
+    ],
+    ["an alias of nothing", "node: *x", { message: expect.stringContaining("unresolved alias") }],
     ["nothing", "", { message: "expected an object: the bootstrap of an Envoy, or of a gRPC client" }],
     ["no object", "[1]", { message: "expected an object: the bootstrap of an Envoy, or of a gRPC client" }],
   ])("C-CFG-01 %s has a place", (_, text, problem) => {
@@ -593,10 +597,39 @@ describe("mistakes", () => {
     );
   });
 
+  test.each(["{", "[", "- ", "? ", "a: {"])("a text of 100,000 times %j is too deep, and no more", (unit) => {
+    expect(loadBootstrap({ text: unit.repeat(100_000) }, { api }).problems).toMatchObject([
+      { line: 1, message: "expected at most 200 levels of nesting, got more" },
+    ]);
+  });
+
+  test("blocks, values and circles that are too deep", () => {
+    const text = Array.from({ length: 300 }, (_, depth) => `${" ".repeat(depth)}a:\n`).join("");
+    const deep = Array.from({ length: 5_000 }).reduce<unknown>((inner) => ({ metadata: inner }), 1);
+    const circle: Record<string, unknown> = {};
+    circle["node"] = circle;
+    for (const input of [{ text }, { value: deep }, { value: circle }]) {
+      const { problems } = loadBootstrap(input, { api });
+      expect(problems.map(({ message }) => message)).toEqual(["expected at most 200 levels of nesting, got more"]);
+    }
+  });
+
+  test("what is wrong with a text is told without the text, which may be a secret", () => {
+    for (const text of [
+      'a: b\n"pass"word',
+      "a: 'x' secret",
+      "node: *secret",
+      '{"a": secret "x"}',
+      "a: %secret",
+      "- a\nsecret",
+    ]) {
+      const { problems } = loadBootstrap({ text }, { api });
+      expect(problems).not.toEqual([]);
+      expect(JSON.stringify(problems)).not.toMatch(/secret|word/);
+    }
+  });
+
   test("a value of a program that is no JSON", () => {
-    const cyclic: Record<string, unknown> = {};
-    cyclic["node"] = cyclic;
-    expect(loadBootstrap({ value: cyclic }, { api }).problems).toHaveLength(1);
     expect(loadBootstrap({ value: () => 1 }, { api }).problems).toHaveLength(1);
     expect(loadBootstrap({ value: { node: { id: 1n } } }, { api }).problems).toHaveLength(1);
   });
