@@ -1,0 +1,29 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { type ApiVersion, anonymousNode, formatTypeUrl, type SotwRequest, type TypeUrl } from "@xdskit/protocol";
+import { encodeRequest } from "../encode-request.ts";
+
+const REQUEST_TYPE: Readonly<Record<ApiVersion, TypeUrl>> = {
+  v2: formatTypeUrl("envoy.api.v2.DiscoveryRequest"),
+  v3: formatTypeUrl("envoy.service.discovery.v3.DiscoveryRequest"),
+};
+
+/** What a poll is made from. */
+export interface PollContent {
+  readonly request: SotwRequest;
+  /** The encoded `Node`: a poll always tells it, whatever the request says (C-RST-08). */
+  readonly node: Uint8Array;
+  readonly apiVersion: ApiVersion;
+  /** What is asked for where the request does not say. */
+  readonly type: TypeUrl;
+}
+
+/**
+ * The body of a poll: a whole `DiscoveryRequest` in canonical JSON (B-RST-01, B-RST-02). Throws a `MalformedMessageError` if the
+ * node is none.
+ */
+export function formatPollBody({ request, node, apiVersion, type }: PollContent, api: EnvoyApi): Uint8Array {
+  const whole = { ...request, type: request.type ?? type, node: request.node ?? anonymousNode };
+  const bytes = encodeRequest(whole, () => node);
+  const { "@type": _, ...fields } = api.toJson(REQUEST_TYPE[apiVersion], bytes) as Record<string, unknown>;
+  return Buffer.from(JSON.stringify(fields));
+}
