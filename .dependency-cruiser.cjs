@@ -15,7 +15,10 @@ const packages = {
     workspace: ["protocol", "envoy-api", "source", "server", "client", "conformance"],
     npm: ["commander", "picocolors", "pino", "yaml"],
   },
-  bench: { workspace: ["protocol", "envoy-api", "server", "client", "conformance"], npm: [] },
+  bench: {
+    workspace: ["protocol", "envoy-api", "server", "client", "conformance"],
+    npm: ["@grpc/grpc-js", "@grpc/grpc-js-xds", "@grpc/proto-loader"],
+  },
 };
 
 /**
