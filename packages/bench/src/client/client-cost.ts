@@ -7,9 +7,11 @@ export interface ClientCostOptions {
   readonly cells?: readonly ClientCell[];
   readonly isLong: boolean;
   readonly runs: number;
+  /** How often something changes in a run. */
+  readonly rounds: number;
   /** Where the Go programs are. */
   readonly tools: string;
-  readonly said: (text: string) => void;
+  readonly said: (text: string) => unknown;
 }
 
 /** What clients cost, cell by cell, the clients in turn; a table as soon as a cell is done. */
@@ -34,12 +36,12 @@ export async function* measureClients(options: ClientCostOptions): AsyncGenerato
 async function tryOne(
   cell: ClientCell,
   subject: ClientSubject,
-  { tools, said, runs }: ClientCostOptions,
+  { tools, said, runs, rounds }: ClientCostOptions,
   run: number,
 ): Promise<ClientMeasurement | undefined> {
   said(`${cell.clusters} ${cell.asks} ${cell.variant}: ${subject}, run ${run + 1} of ${runs}\n`);
   try {
-    return await measureClient(cell, subject, tools);
+    return await measureClient(cell, subject, { rounds, tools });
   } catch (cause) {
     said(`  failed: ${cause instanceof Error ? cause.message : String(cause)}\n`);
     return undefined;

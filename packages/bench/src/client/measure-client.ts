@@ -18,15 +18,17 @@ export interface ClientMeasurement {
   readonly residentBytes: number;
 }
 
-const ROUNDS = 5;
 /** With the name and what else is in it, a cluster is about 400 bytes. */
 const PADDING = 300;
 
-/** Measures one client in one cell: our server on one core, the client on the other. `tools`: where the Go programs are. */
+/**
+ * Measures one client in one cell: our server on one core, the client on the other. `rounds`: how often something changes; `tools`: where the
+ * Go programs are.
+ */
 export async function measureClient(
   cell: ClientCell,
   subject: ClientSubject,
-  tools: string,
+  { rounds, tools }: { readonly rounds: number; readonly tools: string },
 ): Promise<ClientMeasurement> {
   const { asks, clusters, changes } = cell;
   const program = fileURLToPath(new URL("../served-by-xdskit.js", import.meta.url));
@@ -42,7 +44,7 @@ export async function measureClient(
   const full = await tell(client, "memory", "memory");
   const changeMs: number[] = [];
   const changeCpuMs: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     await quiet(server);
     await tell(client, `arm ${changes}`, "armed");
     const changed = tell(server, changes === 1 ? "change" : `change-each ${changes}`, "changed");

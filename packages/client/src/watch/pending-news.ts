@@ -16,6 +16,8 @@ export class PendingNews {
   /** What there is of a name by that name; all else by its mark. */
   readonly #unread = new Map<string | Mark, ToldNews>();
   readonly #errors = new Map<string | undefined, Mark>();
+  /** Where the first that is unread stands. Looking for it from the beginning each time would pass by all that were read. */
+  #front: MapIterator<[string | Mark, ToldNews]> | undefined;
 
   get isEmpty(): boolean {
     return this.#unread.size === 0;
@@ -42,12 +44,23 @@ export class PendingNews {
   }
 
   take(): ToldNews | undefined {
-    for (const [key, news] of this.#unread) {
-      this.#unread.delete(key);
-      if (news.kind === "failed") this.#errors.delete(news.name);
-      return news;
+    if (this.#unread.size === 0) {
+      this.#front = undefined;
+      return undefined;
     }
-    return undefined;
+    const [key, news] = this.#first();
+    this.#unread.delete(key);
+    if (news.kind === "failed") this.#errors.delete(news.name);
+    return news;
+  }
+
+  #first(): readonly [string | Mark, ToldNews] {
+    for (;;) {
+      this.#front ??= this.#unread.entries();
+      const next = this.#front.next();
+      if (next.done !== true) return next.value;
+      this.#front = undefined;
+    }
   }
 
   #errorMark(name: string | undefined): Mark {

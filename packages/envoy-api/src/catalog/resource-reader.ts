@@ -326,7 +326,9 @@ function aliasesOf(name: string, given: readonly string[], derived: readonly str
 }
 
 function distinct(references: readonly AskedReference[]): readonly Reference[] {
-  if (references.length === 0) return nothing;
+  const [only] = references;
+  if (only === undefined) return nothing;
+  if (references.length === 1) return only.name === "" ? nothing : [{ type: only.type, name: only.name }];
   const seen = new Map<string, Reference>();
   for (const { type, name } of references) {
     const key = `${type} ${name}`;
