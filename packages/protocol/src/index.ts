@@ -70,6 +70,13 @@ export {
 export type { ClusterSums, EndpointSums, LoadLimits, LocalitySums, ReporterId } from "./load/load-sums.ts";
 export type { LoadPlace, LoadTaking, LoadTally, LoadTallyOptions, StartedLoad } from "./load/load-tally.ts";
 export type { LoadOutcome } from "./load/locality-tally.ts";
+export type { Dependency, DependencySource, ExtensionTerms, HandedDown } from "./mesh/dependency.ts";
+export type { DemandOutcome, MeshEffect, MeshReport } from "./mesh/mesh-effect.ts";
+export type { Demanded, DemandId, MeshEvent, MeshRoot, MeshWatchId, RootId } from "./mesh/mesh-event.ts";
+export { MeshMachine } from "./mesh/mesh-machine.ts";
+export type { MeshLink, MeshLinkState, MeshNode, MeshNodeState, NodeId } from "./mesh/mesh-node.ts";
+export type { MeshOptions } from "./mesh/mesh-options.ts";
+export { sourceProblems } from "./mesh/source-problems.ts";
 export type { Body, Heartbeat, Segment } from "./message/body.ts";
 export {
   type DeltaRequest,
@@ -101,7 +108,15 @@ export {
 export { type Overlap, overlapOf } from "./resource/disjointness.ts";
 export type { ErrorDetail, Reference, Resource, ResourceInput, ResourceVariant } from "./resource/resource.ts";
 export { createResourceError, type ResourceErrorInput } from "./resource/resource-error.ts";
-export { canonicalName, globOf, isGlobName, typeInName } from "./resource/resource-name.ts";
+export {
+  canonicalName,
+  formatResourceName,
+  globOf,
+  isGlobName,
+  parseResourceName,
+  type ResourceName,
+  typeInName,
+} from "./resource/resource-name.ts";
 export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits, typeKinds } from "./resource/type-traits.ts";
 export {
@@ -112,10 +127,12 @@ export {
   type TypeUrl,
 } from "./resource/type-url.ts";
 export {
+  constrainedName,
   type Located,
   locatedTerm,
   parseLocated,
   parseVariantKey,
+  plainName,
   shownName,
   type VariantName,
 } from "./resource/variant-name.ts";
