@@ -115,13 +115,14 @@ describe("C-LRS-04 reports", () => {
     expect(talk.report()).toEqual([]);
   });
 
-  test("C-LRS-04 tell that nothing is in progress any more", () => {
+  test("C-LRS-04 tell that nothing is in progress any more, even of what was not asked for when it ended", () => {
     const talk = new Talk().start(named("a"));
     const call = talk.reporter.tally.start(at("a"));
     expect(talk.report()).toEqual([cluster("a", 10_000, locality({ issued: 1, inProgress: 1 }))]);
     talk.ask(named());
     call.finish("succeeded");
     talk.ask(named("a"));
+    expect(talk.report()).toEqual([cluster("a", 10_000, locality())]);
     expect(talk.report()).toEqual([]);
   });
 
@@ -206,6 +207,7 @@ describe("C-LRS-05 another answer", () => {
     talk.ask(all);
     send("b");
     talk.now += 1_000;
+    talk.ask(all);
     talk.ask(named("a", "b"));
     const one = locality({ issued: 1, succeeded: 1 });
     expect(talk.timer?.ms).toBe(10_000);

@@ -152,11 +152,9 @@ export class LoadReporter {
   /** Clusters that were asked for before lose nothing, the others start at zero (C-LRS-05). */
   #ask(stream: Stream, request: LoadRequest): void {
     this.#report({ kind: "load-asked", request });
-    const before = this.#demand;
-    this.#demand = before.next(request, this.#moment.nowMs);
-    this.tally.forget(
-      (cluster) => before.sinceMs(cluster) === undefined || this.#demand.sinceMs(cluster) === undefined,
-    );
+    this.#demand = this.#demand.next(request, this.#moment.nowMs);
+    // Those that are new were not counted so far.
+    this.tally.forget((cluster) => this.#demand.sinceMs(cluster) === undefined);
     if (!stream.wasAnswered) this.#reportedAtMs = this.#moment.nowMs;
     const isSameInterval = stream.wasAnswered && this.#request?.intervalMs === request.intervalMs;
     stream.wasAnswered = true;

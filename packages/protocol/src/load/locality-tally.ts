@@ -9,7 +9,7 @@ class RequestTally {
   #failed = 0;
   #issued = 0;
   #inProgress = 0;
-  /** What the server was told to be in progress: it has to hear when nothing is any more. */
+  /** What was told to be in progress: it has to be told when nothing is any more, even if it was not asked for meanwhile. */
   #toldInProgress = 0;
 
   /** There is nothing to tell, and nothing under way. */
@@ -34,7 +34,6 @@ class RequestTally {
     this.#succeeded = 0;
     this.#failed = 0;
     this.#issued = 0;
-    this.#toldInProgress = 0;
   }
 
   take(): LoadCounts {
