@@ -1,7 +1,8 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
-import { ClientMachine, type ClientReport, opaqueTraits } from "@xdskit/protocol";
+import { ClientMachine, opaqueTraits } from "@xdskit/protocol";
 import { Driver } from "./driver/driver.ts";
 import { StatsCounter } from "./observe/stats.ts";
+import { tell } from "./observe/tell.ts";
 import { checkOptions } from "./options/check-options.ts";
 import { loadConfig } from "./options/load-config.ts";
 import { identify, nodeEncoder } from "./options/node-identity.ts";
@@ -9,6 +10,7 @@ import type { XdsClientOptions } from "./options/options.ts";
 import { dialectIn } from "./options/server-config.ts";
 import { ResponseReader } from "./reading/response-reader.ts";
 import { createFileTransport } from "./transport/file/file-transport.ts";
+import { Connections } from "./transport/grpc/connection.ts";
 import { createGrpcTransport } from "./transport/grpc/grpc-transport.ts";
 import { createRestTransport } from "./transport/rest/rest-transport.ts";
 import { OpenClient, type XdsClient } from "./xds-client.ts";
@@ -30,7 +32,7 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
   const driver = new Driver({
     machine: new ClientMachine({ traits: (type) => api.traits(type) ?? opaqueTraits(type), node }),
     transports: {
-      grpc: createGrpcTransport({ api, encodeNode }),
+      grpc: createGrpcTransport({ api, encodeNode, connections: new Connections() }),
       rest: createRestTransport({ api, node: () => encodeNode(client.node) }),
       file: createFileTransport({ api }),
     },
@@ -43,17 +45,6 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
   const client: OpenClient = new OpenClient({ api, config, node, driver, stats });
   closeOnAbort(client, options.signal);
   return client;
-}
-
-/** What a listener throws is no business of the client's, and must not keep it from going on. */
-function tell(onReport: (report: ClientReport) => void, report: ClientReport): void {
-  try {
-    onReport(report);
-  } catch (cause) {
-    queueMicrotask(() => {
-      throw cause;
-    });
-  }
 }
 
 function closeOnAbort(client: XdsClient, signal: AbortSignal | undefined): void {
