@@ -83,7 +83,9 @@ describe("Clusters", () => {
   test("C-WRM-04 endpoints that come again as they were end the warming of an update", () => {
     const mesh = clustering().gets(c1, e1, c2);
     expect(mesh.confirms(e1).view["cds c"]).toBe("ready 2");
-    expect(mesh.node(CLUSTER, "c").links).toEqual([{ type: ENDPOINTS, name: "c", watch: 2, state: "there" }]);
+    expect(mesh.node(CLUSTER, "c").links).toEqual([
+      { type: ENDPOINTS, name: "c", watch: 2, node: mesh.node(ENDPOINTS, "c").id, state: "there" },
+    ]);
     expect(mesh.timers.size).toBe(0);
   });
 
@@ -192,7 +194,9 @@ describe("Listeners", () => {
   test("C-WRM-06 routes act at once, though their cluster is not there", () => {
     const mesh = listening().gets(l1, r1, held(ROUTE, "r", "2", [need.cluster("ghost")]));
     expect(mesh.view["rds r"]).toBe("ready 2");
-    expect(mesh.node(ROUTE, "r").links).toEqual([{ type: CLUSTER, name: "ghost", watch: undefined, state: "by-name" }]);
+    expect(mesh.node(ROUTE, "r").links).toEqual([
+      { type: CLUSTER, name: "ghost", watch: undefined, node: undefined, state: "by-name" },
+    ]);
   });
 
   test("C-DEL-03 E16 routes are let go with the last Listener that uses them", () => {

@@ -44,6 +44,8 @@ export interface MeshLink {
   readonly name: string;
   /** What it is watched as: the nodes that have this among their `watches` are what is meant. Undefined: not watched. */
   readonly watch: MeshWatchId | undefined;
+  /** Of one name, the node that is meant. */
+  readonly node: NodeId | undefined;
   readonly state: MeshLinkState;
   /** Only of extension configs. */
   readonly extension?: ExtensionTerms;

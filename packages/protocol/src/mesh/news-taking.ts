@@ -67,7 +67,7 @@ export class NewsTaking {
   }
 
   #outlives(group: Group): boolean {
-    if (this.#options.childRemoval === "drop") return false;
+    if (this.#options.childRemovalOf(group.source) === "drop") return false;
     return [...group.users].some(({ dependency }) => dependency.outlivesRemoval === true);
   }
 
