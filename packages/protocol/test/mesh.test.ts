@@ -147,7 +147,7 @@ describe("Clusters", () => {
   test("endpoints that do not exist end the warming, those that were refused do not", () => {
     const mesh = clustering().gets(c1).fails(ENDPOINTS, "c");
     expect(mesh.view["cds c"]).toBe("warming, 1 warms");
-    expect(mesh.node(ENDPOINTS, "c").failure).toEqual({ code: 3, message: "no" });
+    expect(mesh.node(ENDPOINTS, "c").failure).toEqual({ why: "rejected", error: { code: 3, message: "no" } });
     expect(mesh.loses(ENDPOINTS, "c", { why: "does-not-exist" }).view).toEqual({
       "cds c": "ready 1",
       "eds c": "absent",
@@ -284,8 +284,10 @@ describe("extension configs", () => {
   test("C-ECD-04 one of a type that does not fit is refused, and not used", () => {
     const mesh = listening().gets(held(LISTENER, "l", "1", [need.extension("x", [JWT])]));
     const wrong = held(EXTENSION, "x", "example.Lua");
-    expect(mesh.machine.problemWith(2, wrong)).toBe(`expected one of ${JWT}, got ${formatTypeUrl("example.Lua")}`);
-    expect(mesh.machine.problemWith(2, held(EXTENSION, "x", "example.Jwt"))).toBeUndefined();
+    expect(mesh.machine.problemWith(2, formatTypeUrl("example.Lua"))).toBe(
+      `expected one of ${JWT}, got ${formatTypeUrl("example.Lua")}`,
+    );
+    expect(mesh.machine.problemWith(2, JWT)).toBeUndefined();
     expect(state(mesh.gets(wrong))).toBe("missing");
     expect(state(mesh.gets(held(EXTENSION, "x", "example.Jwt")))).toBe("there");
   });

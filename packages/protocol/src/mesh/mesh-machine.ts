@@ -1,6 +1,6 @@
 import type { Moment } from "../client/event.ts";
-import type { HeldResource } from "../client/held.ts";
 import type { SourceId } from "../client/source.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
 import { Demands } from "./demands.ts";
 import type { Entry } from "./graph.ts";
 import { Groups } from "./groups.ts";
@@ -59,9 +59,11 @@ export class MeshMachine {
     return this.#versions.isWarming(source);
   }
 
-  /** Why an extension config does not fit where it is used: the validator of C-ECD-04. Undefined: it fits, or nobody uses it. */
-  problemWith(watch: MeshWatchId, resource: HeldResource): string | undefined {
-    const configured = this.#options.configuredTypeOf(resource);
+  /**
+   * Why an extension config of that type does not fit where what was watched is used: for the validator of C-ECD-04. Undefined: it fits, or
+   * nobody uses it.
+   */
+  problemWith(watch: MeshWatchId, configured: TypeUrl | undefined): string | undefined {
     for (const { dependency } of this.#groups.ofWatch(watch)?.users ?? []) {
       const types = dependency.extension?.types ?? [];
       if (types.length > 0 && (configured === undefined || !types.includes(configured)))

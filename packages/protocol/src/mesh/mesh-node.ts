@@ -1,4 +1,5 @@
 import type { HeldResource } from "../client/held.ts";
+import type { FailureReason } from "../client/news.ts";
 import type { SourceId } from "../client/source.ts";
 import type { Status } from "../message/status.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
@@ -24,7 +25,13 @@ export interface MeshNode {
   /** What the resource in use needs; of one that never was, what the one that warms needs. */
   readonly links: readonly MeshLink[];
   /** What went wrong last, if nothing better followed. */
-  readonly failure: Status | undefined;
+  readonly failure: MeshFailure | undefined;
+}
+
+/** Why a watch failed. */
+export interface MeshFailure {
+  readonly why: FailureReason;
+  readonly error: Status;
 }
 
 export type MeshNodeState =

@@ -71,10 +71,10 @@ export class NewsTaking {
     return [...group.users].some(({ dependency }) => dependency.outlivesRemoval === true);
   }
 
-  #failed(group: Group, { name, error }: NewsOf<"failed">): void {
+  #failed(group: Group, { name, why, error }: NewsOf<"failed">): void {
     const entry = name === undefined ? group.asked : this.#groups.entryNamed(group, name);
     if (entry !== undefined) {
-      entry.failure = error;
+      entry.failure = { why, error };
       this.#turn.changed.add(entry);
     }
     const { source, type, term } = group;
