@@ -2,8 +2,7 @@ import type { HeldResource } from "../client/held.ts";
 import type { SourceId } from "../client/source.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Dependency } from "./dependency.ts";
-import type { MeshWatchId } from "./mesh-event.ts";
-import type { MeshFailure, NodeId } from "./mesh-node.ts";
+import type { MeshFailure, MeshWatchId, NodeId } from "./mesh-node.ts";
 
 /** Where the members of a group have their dependencies from, if they do not say. */
 export interface Handed {

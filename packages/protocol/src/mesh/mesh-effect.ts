@@ -1,8 +1,8 @@
 import type { SourceId } from "../client/source.ts";
 import type { Status } from "../message/status.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { DemandId, MeshWatchId } from "./mesh-event.ts";
-import type { MeshNode, NodeId } from "./mesh-node.ts";
+import type { DemandId } from "./mesh-event.ts";
+import type { MeshNode, MeshWatchId, NodeId } from "./mesh-node.ts";
 
 /** All that a mesh can ask for. Performed in order. */
 export type MeshEffect =

@@ -4,8 +4,9 @@ import type { SourceId } from "../client/source.ts";
 import type { Status } from "../message/status.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { ExtensionTerms } from "./dependency.ts";
-import type { MeshWatchId } from "./mesh-event.ts";
 
+/** Names something that is watched for the mesh; given by the mesh machine, never used again. */
+export type MeshWatchId = number;
 /** Names one resource of one source in a mesh. Says nothing by itself. */
 export type NodeId = string;
 
