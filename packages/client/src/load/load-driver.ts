@@ -13,8 +13,8 @@ import {
 } from "@xdskit/protocol";
 import type { ServerConfig } from "../config/client-config.ts";
 import { Timers } from "../driver/timers.ts";
+import type { NodeEncoder } from "../transport/encode-request.ts";
 import type { Connections } from "../transport/grpc/connection.ts";
-import type { NodeEncoder } from "../transport/grpc/encode-request.ts";
 import { GrpcCall } from "../transport/grpc/grpc-call.ts";
 
 /** What a server may ask a client for that announces it (S-LRS-03). */
@@ -86,7 +86,7 @@ export class LoadDriver {
 
   #open(stream: number): void {
     const { apiVersion, server, connections } = this.#options;
-    const call = new GrpcCall({
+    const call: GrpcCall = new GrpcCall({
       path: `/envoy.service.load_stats.${apiVersion}.LoadReportingService/StreamLoadStats`,
       server,
       connections,

@@ -1,9 +1,9 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type Status, statusCode } from "@xdskit/protocol";
 import type { GrpcSource } from "../../config/client-config.ts";
+import { encodeRequest, type NodeEncoder } from "../encode-request.ts";
 import type { ClientStream, NewStream, StreamListener, Transport } from "../transport.ts";
 import type { Connections } from "./connection.ts";
-import { encodeRequest, type NodeEncoder } from "./encode-request.ts";
 import { GrpcCall } from "./grpc-call.ts";
 import { describeMissingMethod, methodPath } from "./method.ts";
 
