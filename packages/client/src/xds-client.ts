@@ -10,6 +10,7 @@ import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
 import { createResourceViews, type XdsResource } from "./resource/xds-resource.ts";
 import { sourceOf, typeAt } from "./routing/route.ts";
 import { termOf } from "./routing/term.ts";
+import type { ResourceStore } from "./store/resource-store.ts";
 import { type FetchOptions, type FetchSetting, fetchAll, fetchOne } from "./watch/fetch.ts";
 import { Vigil } from "./watch/vigil.ts";
 import { OpenWatch, type Watch, type WatchOptions } from "./watch/watch.ts";
@@ -60,6 +61,8 @@ export interface ClientParts {
   readonly node: Node;
   readonly driver: Driver;
   readonly stats: StatsCounter;
+  /** Undefined: nothing is kept. */
+  readonly store: ResourceStore | undefined;
 }
 
 /** The client itself, whatever it was made from. */
@@ -68,18 +71,20 @@ export class OpenClient implements XdsClient {
   readonly #api: EnvoyApi;
   readonly #driver: Driver;
   readonly #stats: StatsCounter;
+  readonly #store: ResourceStore | undefined;
   readonly #views: ReturnType<typeof createResourceViews>;
   readonly #vigil = new Vigil();
   readonly #watches = new Set<OpenWatch>();
   readonly #closing = new AbortController();
   #node: Node;
 
-  constructor({ api, config, node, driver, stats }: ClientParts) {
+  constructor({ api, config, node, driver, stats, store }: ClientParts) {
     this.#api = api;
     this.config = config;
     this.#node = node;
     this.#driver = driver;
     this.#stats = stats;
+    this.#store = store;
     this.#views = createResourceViews(api);
     // Everybody who waits for something listens, and there may be thousands.
     setMaxListeners(0, this.#closing.signal);
@@ -138,6 +143,7 @@ export class OpenClient implements XdsClient {
     this.#closing.abort(new XdsClientError("CLOSED", "the client was closed"));
     for (const watch of [...this.#watches]) watch.close();
     await this.#driver.close();
+    await this.#store?.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
