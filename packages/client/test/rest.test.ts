@@ -215,7 +215,7 @@ describe("C-RST-15 between two polls lie the delay and up to as much again", () 
         },
       ),
     );
-    expect([pollDelayMs(100, 0), pollDelayMs(100, 0.5)]).toEqual([100, 150]);
+    expect([pollDelayMs(100, 0), pollDelayMs(100, 0.5), pollDelayMs(1e12, 0)]).toEqual([100, 150, 2 ** 31 - 1]);
   });
 
   test("on the wire", async () => {
