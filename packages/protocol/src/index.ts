@@ -107,6 +107,7 @@ export {
   parseVariantKey,
   shownName,
   type VariantName,
+  variantKey,
 } from "./resource/variant-name.ts";
 export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
 export {
