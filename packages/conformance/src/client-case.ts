@@ -116,8 +116,8 @@ export interface ScriptedResource {
   readonly when?: Constraints;
   /** What its body is instead. */
   readonly type?: TypeName;
-  /** Its body is cut short. */
-  readonly isBroken?: true;
+  /** The client has reasons of its own to refuse it. */
+  readonly isBad?: true;
 }
 
 export interface ClientExpectation {

@@ -48,7 +48,7 @@ export { decodeJsonRequest } from "./wire/json-request.ts";
 export { createLoadReportReader, encodeLoadRequest, type LoadReportReader } from "./wire/load-stats.ts";
 export { decodeNode, encodeNode } from "./wire/node.ts";
 export { createRequestReader, type RequestReader } from "./wire/request-reader.ts";
-export { decodeResource, type ResourceErrorMessage, type ResourceMessage } from "./wire/resource-message.ts";
+export { decodeResource, encodeResource, type ResourceErrorMessage, type ResourceMessage } from "./wire/resource-message.ts";
 export type { ResourceLocatorMessage, ResourceNameMessage } from "./wire/resource-name.ts";
 export {
   type DeltaDiscoveryResponseInput,

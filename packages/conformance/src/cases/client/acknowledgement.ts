@@ -30,7 +30,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
     steps: [
       firstRequest("foo"),
       {
-        responds: { version: "X", nonce: "A", resources: [{ is: "foo@1", isBroken: true }] },
+        responds: { version: "X", nonce: "A", resources: [{ is: "foo@1", isBad: true }] },
         asks: [{ names: ["foo"], nonce: "A", error: ["foo"] }],
         tells: { foo: ["foo rejected 3"] },
       },
@@ -49,7 +49,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
         tells: { foo: ["foo@1"] },
       },
       {
-        responds: { version: "Y", nonce: "B", resources: [{ is: "foo@2", isBroken: true }] },
+        responds: { version: "Y", nonce: "B", resources: [{ is: "foo@2", isBad: true }] },
         asks: [{ names: ["foo"], version: "X", nonce: "B", error: ["foo"] }],
         tells: { foo: ["foo rejected 3, foo@1"] },
       },
@@ -63,7 +63,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
     steps: [
       firstRequest("foo"),
       {
-        responds: { version: "X", nonce: "A", resources: [{ is: "foo@1", isBroken: true }] },
+        responds: { version: "X", nonce: "A", resources: [{ is: "foo@1", isBad: true }] },
         asks: [{ names: ["foo"], nonce: "A", error: ["foo"] }],
         tells: { foo: ["foo rejected 3"] },
       },
@@ -89,7 +89,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
       },
       { watches: "B", asks: [{ names: ["A", "B"], version: "1", nonce: "1" }] },
       {
-        responds: { version: "1", nonce: "2", resources: [{ is: "B@1", isBroken: true }] },
+        responds: { version: "1", nonce: "2", resources: [{ is: "B@1", isBad: true }] },
         asks: [{ names: ["A", "B"], version: "1", nonce: "2", error: ["B"] }],
         tells: { B: ["B rejected 3"] },
       },
@@ -255,7 +255,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
       {
         responds: [
           { version: "1", nonce: "A", resources: ["foo@1"] },
-          { version: "2", nonce: "B", resources: [{ is: "foo@2", isBroken: true }] },
+          { version: "2", nonce: "B", resources: [{ is: "foo@2", isBad: true }] },
           { version: "3", nonce: "C", resources: ["foo@3"] },
         ],
         asks: [
@@ -332,7 +332,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
         responds: {
           version: "X",
           nonce: "A",
-          resources: ["a@1", { is: "b@1", isBroken: true }, { is: "c@1", isBroken: true }],
+          resources: ["a@1", { is: "b@1", isBad: true }, { is: "c@1", isBad: true }],
         },
         asks: [{ names: ["a", "b", "c"], nonce: "A", error: ["b", "c"] }],
         tells: { b: ["b rejected 3"], c: ["c rejected 3"] },
@@ -347,7 +347,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
     steps: [
       firstRequest("a", "b"),
       {
-        responds: { version: "X", nonce: "A", resources: ["a@1", { is: "b@1", isBroken: true }] },
+        responds: { version: "X", nonce: "A", resources: ["a@1", { is: "b@1", isBad: true }] },
         asks: [{ names: ["a", "b"], nonce: "A", error: ["b"] }],
         tells: { a: ["a@1"], b: ["b rejected 3"] },
       },

@@ -19,7 +19,7 @@ export const deltaCases: readonly ClientCase[] = [
         tells: { "*": ["foo@0", "synced"] },
       },
       {
-        responds: { nonce: "n1", version: "8", resources: [{ is: "bar@0", isBroken: true }] },
+        responds: { nonce: "n1", version: "8", resources: [{ is: "bar@0", isBad: true }] },
         asks: [{ nonce: "n1", error: ["bar"] }],
         tells: { "*": ["bar rejected 3"] },
       },
@@ -44,7 +44,7 @@ export const deltaCases: readonly ClientCase[] = [
         tells: { a: ["a@1"], b: ["b@1"], c: ["c@1"] },
       },
       {
-        responds: { nonce: "B", resources: ["a@2", { is: "b@2", isBroken: true }], removed: ["c"] },
+        responds: { nonce: "B", resources: ["a@2", { is: "b@2", isBad: true }], removed: ["c"] },
         asks: [{ nonce: "B", error: ["b"] }],
         tells: { b: ["b rejected 3, b@1"] },
       },
@@ -65,7 +65,7 @@ export const deltaCases: readonly ClientCase[] = [
     steps: [
       firstSubscription("a", "b"),
       {
-        responds: { nonce: "A", resources: ["a@1", { is: "b@1", isBroken: true }] },
+        responds: { nonce: "A", resources: ["a@1", { is: "b@1", isBad: true }] },
         asks: [{ nonce: "A", error: ["b"] }],
         tells: { a: ["a@1"], b: ["b rejected 3"] },
       },

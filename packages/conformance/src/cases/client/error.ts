@@ -90,7 +90,7 @@ export const errorCases: readonly ClientCase[] = [
         tells: { a: ["a resource-error 7"], b: ["b resource-error 14, b@1"] },
       },
       {
-        responds: { nonce: "C", resources: [{ is: "c@2", isBroken: true }] },
+        responds: { nonce: "C", resources: [{ is: "c@2", isBad: true }] },
         asks: [{ nonce: "C", error: ["c"] }],
         tells: { c: ["c rejected 3"] },
       },

@@ -43,7 +43,7 @@ export const restCases: readonly ClientCase[] = [
       { responds: { version: "X", resources: ["a@1"] }, tells: { a: ["a@1"] } },
       { due: "main", asks: [{ names: ["a"], version: "X", node: "n1" }] },
       {
-        responds: { version: "Y", resources: [{ is: "a@2", isBroken: true }] },
+        responds: { version: "Y", resources: [{ is: "a@2", isBad: true }] },
         tells: { a: ["a rejected 3, a@1"] },
       },
       { due: "main", asks: [{ names: ["a"], version: "X", error: ["a"], node: "n1" }] },

@@ -77,7 +77,7 @@ export const sourceCases: readonly ClientCase[] = [
     steps: [
       firstSubscription("a"),
       {
-        responds: { nonce: "A", resources: [{ is: "a@1", isBroken: true }] },
+        responds: { nonce: "A", resources: [{ is: "a@1", isBad: true }] },
         asks: [{ nonce: "A", error: ["a"] }],
         tells: { a: ["a rejected 3"] },
       },

@@ -18,7 +18,7 @@ export function receivedOf(response: PlainScripted, variant: Variant, labels: La
     type: urlOf(response.type),
     nonce: response.nonce ?? "",
     resources: resources.map((resource) => receivedResource(resource, response, variant, labels)),
-    errors: (response.errors ?? []).map(receivedError),
+    errors: (response.errors ?? []).map(errorIn),
     controlPlane: response.from,
     problems: strangers.map(({ is, type }) => `${is} is of type ${type}`),
   };
@@ -38,7 +38,7 @@ export function partsOf(is: string): { readonly name: string; readonly label: st
 }
 
 function receivedResource(
-  { is, version, aliases = [], ttl, when, type, isBroken }: ScriptedResource,
+  { is, version, aliases = [], ttl, when, type, isBad }: ScriptedResource,
   response: PlainScripted,
   variant: Variant,
   labels: Labels,
@@ -52,11 +52,12 @@ function receivedResource(
     bytes: label === undefined ? undefined : labels.encode(type ?? response.type, is),
     ttlMs: ttl,
     references: [],
-    ...(isBroken === true && { problem: `${name} cannot be read` }),
+    ...(isBad === true && { problem: `${name} is of the kind that is refused` }),
   };
 }
 
-function receivedError(text: string): ReceivedError {
+/** `a 7 why`. */
+export function errorIn(text: string): ReceivedError {
   const [, name = "", code = "", message = ""] = /^(.+?) (\d+) (.*)$/.exec(text) ?? [];
   if (name === "") throw new Error(`expected an error such as "a 7 why", got "${text}"`);
   return { name, error: { code: Number(code), message } };
