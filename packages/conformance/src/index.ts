@@ -39,7 +39,7 @@ export {
 } from "./peer/connect-peer.ts";
 export { FrameError, FrameReader } from "./peer/frame.ts";
 export type { PeerStream, PeerStreamOptions } from "./peer/peer-stream.ts";
-export { type PlayedClient, type PlayedClientOptions, playClientInMemory } from "./play/client/in-memory.ts";
+export { type PlayedClient, playClientInMemory } from "./play/client/in-memory.ts";
 export { type ClientPlay, clientPlaysOf } from "./play/client/plays.ts";
 export { type BookingObservation, type Change, type Commit, UnsupportedStep } from "./play/driver.ts";
 export { type Machine, playInMemory } from "./play/in-memory.ts";

@@ -2,14 +2,15 @@ import {
   anonymousNode,
   type ClientEffect,
   type ClientEvent,
+  ClientMachine,
+  type ClientMachineOptions,
   type ClientStreamId,
   clientDialect,
   type Moment,
   type Node,
+  opaqueTraits,
   type SourceSpec,
   statusCode,
-  type TypeTraits,
-  type TypeUrl,
 } from "@xdskit/protocol";
 import type { ClientSetup, Meeting } from "../../client-case.ts";
 import { type TypeName, traitsOf, urlOf } from "../../content/catalog.ts";
@@ -32,18 +33,14 @@ import { termOf } from "./term.ts";
 
 /** What is played against: the client machine, or something that behaves worse on purpose. */
 export interface PlayedClient {
-  on(event: ClientEvent, moment: Moment): readonly ClientEffect[];
-}
-
-export interface PlayedClientOptions {
-  readonly traits: (type: TypeUrl) => TypeTraits | undefined;
-  readonly node: Node;
+  /** Things happened together. */
+  onAll(events: Iterable<ClientEvent>, moment: Moment): readonly ClientEffect[];
 }
 
 /** Plays a case of the client against the machine itself; time and chance are what the case says they are. */
 export function playClientInMemory(
   scene: ClientPlay,
-  createMachine: (options: PlayedClientOptions) => PlayedClient,
+  createMachine: (options: ClientMachineOptions) => PlayedClient = (options) => new ClientMachine(options),
 ): Promise<Verdict> {
   const labels = new Labels();
   return playClient(scene, new InMemoryClient(scene, createMachine, labels), labels);
@@ -81,12 +78,12 @@ class InMemoryClient implements ClientDriver {
 
   constructor(
     { case: { type } }: ClientPlay,
-    createMachine: (options: PlayedClientOptions) => PlayedClient,
+    createMachine: (options: ClientMachineOptions) => PlayedClient,
     labels: Labels,
   ) {
     this.#type = type;
     this.#labels = labels;
-    this.#machine = createMachine({ traits: traitsOf, node: OPERATORS_NODE });
+    this.#machine = createMachine({ traits: (url) => traitsOf(url) ?? opaqueTraits(url), node: OPERATORS_NODE });
   }
 
   async start(sources: readonly PlainSource[], { chance = HALF }: ClientSetup): Promise<void> {
@@ -101,19 +98,21 @@ class InMemoryClient implements ClientDriver {
   }
 
   async watch(watches: readonly PlainWatch[]): Promise<void> {
-    for (const { watch, source, type, term } of watches) {
+    const events = watches.map(({ watch, source, type, term }): ClientEvent => {
       const id = this.#nextWatch++;
       this.#watches.set(watch, id);
-      this.#on({ kind: "watch-started", watch: id, source, type: urlOf(type), term: termOf(term) });
-    }
+      return { kind: "watch-started", watch: id, source, type: urlOf(type), term: termOf(term) };
+    });
+    this.#onAll(events);
   }
 
   async stopWatches(watches: readonly string[]): Promise<void> {
-    for (const name of watches) {
+    const events = watches.map((name): ClientEvent => {
       const watch = this.#watches.get(name);
       if (watch === undefined) throw new Error(`the case stops ${name}, which is not watched`);
-      this.#on({ kind: "watch-stopped", watch });
-    }
+      return { kind: "watch-stopped", watch };
+    });
+    this.#onAll(events);
   }
 
   async respond(stream: string, responses: readonly PlainScripted[]): Promise<void> {
@@ -217,15 +216,18 @@ class InMemoryClient implements ClientDriver {
   }
 
   #on(event: ClientEvent): void {
-    this.#queue.push(event);
+    this.#onAll([event]);
+  }
+
+  #onAll(events: readonly ClientEvent[]): void {
+    const effects = this.#machine.onAll(events, { nowMs: this.#nowMs, chance: this.#chance });
+    for (const effect of effects) this.#perform(effect);
     this.#drain();
   }
 
+  /** What our doing what was asked for led to. */
   #drain(): void {
-    for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
-      const effects = this.#machine.on(event, { nowMs: this.#nowMs, chance: this.#chance });
-      for (const effect of effects) this.#perform(effect);
-    }
+    for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) this.#on(event);
   }
 
   #perform(effect: ClientEffect): void {

@@ -39,6 +39,8 @@ export function renderNews(news: News, labels: Labels): string {
       return "synced";
     case "changed":
       return `${labels.labelOf(news.resource)}${news.resource.isRestored === true ? " restored" : ""}`;
+    case "confirmed":
+      return `${labels.labelOf(news.resource)} confirmed`;
     case "absent":
       return `${news.name} ${news.why}${kept(news.held, labels)}`;
     case "failed": {
