@@ -110,7 +110,7 @@ const doors = [
     only: [
       "^packages/source/src/",
       "^packages/client/src/(config|store)/",
-      "^packages/client/src/transport/file/",
+      "^packages/client/src/transport/(file|tls)/",
       "^packages/server/src/store/file",
       "^packages/server/src/transport/(grpc/)?tls",
       "^packages/server/src/transport/files/",

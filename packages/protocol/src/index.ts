@@ -1,3 +1,4 @@
+export { ClientMachine, type ClientMachineOptions, type SourcedState } from "./client/client.ts";
 export type { ClientEffect, ClientReport } from "./client/effect.ts";
 export type { ClientEvent, ClientStreamId, Moment, WatchId, WatchStarted } from "./client/event.ts";
 export type { HeldFailure, HeldResource, HeldState, HeldStatus, KeptResource } from "./client/held.ts";

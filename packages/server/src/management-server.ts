@@ -5,6 +5,7 @@ import type { AdminView } from "./admin/view.ts";
 import { XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import { healthDiscoveryMethods } from "./health/methods.ts";
+import { healthDiscoveryHandlers } from "./health/rest.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
@@ -119,15 +120,19 @@ class WiredServer implements ManagementServer {
     const deliveries = createDeliveryTimes(telemetry);
     this.#loads = createLoadReporting(options, this.#hub);
     const clientStatus = createClientStatus(options, this.#hub, deliveries);
+    const { controlPlane, healthDiscovery } = options;
     const methods = new Map([
       ...clientStatusMethods(clientStatus),
       ...loadReportMethods(this.#loads),
-      ...(options.healthDiscovery === undefined ? [] : healthDiscoveryMethods(options.healthDiscovery, api)),
+      ...(healthDiscovery === undefined ? [] : healthDiscoveryMethods(healthDiscovery, api)),
     ]);
-    const { controlPlane } = options;
+    const further = new Map([
+      ...clientStatusHandlers(clientStatus, api),
+      ...(healthDiscovery === undefined ? [] : healthDiscoveryHandlers(healthDiscovery, api)),
+    ]);
     const rest = createRestServer({
       ...{ api, controlPlane, rest: options.rest, maxRequestBytes: limits.maxRestRequestBytes },
-      further: clientStatusHandlers(clientStatus, api),
+      further,
     });
     this.#transports = listen.map(({ host, port, tls = usual, ...choice }) => {
       const secured = tls === false ? undefined : tls;

@@ -1,8 +1,11 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startEnvoy } from "./envoy.ts";
 import { losesByItself, startGrpcClient } from "./grpc-client.ts";
 import type { Backend } from "./http-backend.ts";
 import { startHttpLoad } from "./http-load.ts";
-import { configSource, type Mode, modes } from "./mode.ts";
+import { adsDelta, configSource, type Mode, modes } from "./mode.ts";
 import { type GrpcClientName, grpcClients, grpcV2Clients, type PeerName, speaksV2 } from "./peers.ts";
 import { freePorts } from "./port.ts";
 import { apiListener, cluster, endpoints, junctionName, listener, routes } from "./resource.ts";
@@ -21,8 +24,12 @@ export interface ClientRow {
   /** Also the id of its node. */
   readonly name: string;
   readonly peer: PeerName;
-  /** What `xds nodes` says of its streams. */
+  /** What `xds nodes` says of its streams; of one that reads files, how they are written. */
   readonly speaks: string;
+  /** Each type comes when it comes, so a call may fail while one Cluster is swapped for another (S-ORD-01). */
+  readonly isUnordered?: true;
+  /** What the server is to do for it besides. */
+  readonly flags?: readonly string[];
   /** The files that only its node sees, while the service is on this Cluster. */
   files(clusterName: string): Readonly<Record<string, readonly object[]>>;
   start(stack: Stack, xdsPort: number): Promise<AnyClient>;
@@ -33,9 +40,11 @@ const SERVICE = junctionName("shop.e2e.svc.cluster.local");
 
 /** Every client that there is; another one is a row more. */
 export async function everyClient(): Promise<readonly ClientRow[]> {
-  const ports = await freePorts(modes.length);
+  const [filePort = 0, restPort = 0, ...ports] = await freePorts(modes.length + 2);
   return [
-    ...modes.map((mode, i) => envoyRow(mode, ports[i] ?? 0)),
+    ...modes.map((mode, i) => streamingRow(mode, ports[i] ?? 0)),
+    pollingRow(restPort),
+    readingRow(filePort),
     ...grpcClients.map(grpcRow),
     ...grpcV2Clients.map(grpcRow),
     junctionRow,
@@ -58,13 +67,63 @@ export function serviceFiles(
   return Object.assign({ "service.json": shared }, ...rows.map((row) => row.files(clusterName)));
 }
 
-function envoyRow(mode: Mode, port: number): ClientRow {
-  const name = `envoy-${mode.name}`;
-  const source = configSource(mode);
+interface EnvoyWay extends Pick<ClientRow, "name" | "speaks" | "isUnordered" | "flags"> {
+  readonly mode: Mode;
+  readonly port: number;
+  /** The ConfigSource of all that it is given. */
+  readonly source: object;
+  readonly bootstrap?: object;
+  /** A directory that is its alone. */
+  readonly directory?: string;
+}
+
+function streamingRow(mode: Mode, port: number): ClientRow {
+  const speaks = mode.apiType === "DELTA_GRPC" ? "v3 delta" : "v3 sotw";
+  return envoyRow({ name: `envoy-${mode.name}`, speaks, mode, port, source: configSource(mode) });
+}
+
+/** An Envoy that polls. */
+function pollingRow(port: number): ClientRow {
+  const source = {
+    resource_api_version: "V3",
+    api_config_source: {
+      api_type: "REST",
+      transport_api_version: "V3",
+      cluster_names: ["xds"],
+      refresh_delay: "0.1s",
+      request_timeout: "5s",
+    },
+  };
+  const bootstrap = { dynamic_resources: { lds_config: source, cds_config: source } };
+  return envoyRow({
+    ...{ name: "envoy-rest", speaks: "v3 sotw", isUnordered: true, mode: adsDelta },
+    ...{ port, source, bootstrap },
+  });
+}
+
+/** An Envoy that has nothing but the files that the server writes. */
+function readingRow(port: number): ClientRow {
+  const directory = mkdtempSync(join(tmpdir(), "xds-e2e-out-"));
+  const file = (name: string): object => ({
+    resource_api_version: "V3",
+    path_config_source: { path: join(directory, `${name}.yaml`) },
+  });
+  const name = "envoy-files";
+  return envoyRow({
+    ...{ name, speaks: "v3 delta", mode: adsDelta, port, directory },
+    flags: ["--export-directory", directory, "--export-node", name, "--export-rewrite-sources"],
+    source: configSource(adsDelta),
+    bootstrap: { dynamic_resources: { lds_config: file("lds"), cds_config: file("cds") } },
+  });
+}
+
+function envoyRow({ name, speaks, isUnordered, flags, mode, port, source, bootstrap, directory }: EnvoyWay): ClientRow {
   return {
     name,
     peer: "envoy",
-    speaks: mode.apiType === "DELTA_GRPC" ? "v3 delta" : "v3 sotw",
+    speaks,
+    ...(isUnordered && { isUnordered }),
+    ...(flags && { flags }),
     files: (clusterName) => ({
       [`nodes/${name}/service.json`]: [
         listener({ name, port, routes: "requests", source }),
@@ -72,7 +131,10 @@ function envoyRow(mode: Mode, port: number): ClientRow {
       ],
     }),
     async start(stack, xdsPort) {
-      const envoy = stack.use(await startEnvoy({ mode, xdsPort, node: { id: name, cluster: "e2e" } }));
+      if (directory !== undefined)
+        stack.use({ [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) });
+      const node = { id: name, cluster: "e2e" };
+      const envoy = stack.use(await startEnvoy({ mode, xdsPort, node, ...(bootstrap && { bootstrap }) }));
       await envoy.ready(30_000);
       const load = stack.use(startHttpLoad({ port, keptPerSecond: 40, newPerSecond: 10 }));
       const lost: Record<string, number> = {};

@@ -203,6 +203,11 @@ export const proofs: readonly Proof[] = [
     test: `${wire}/health-discovery.test.ts`,
     name: "B-HDS-01 a client offers itself, is told what to check, tells what it found, and is told what changed",
   },
+  {
+    id: "B-HDS-01",
+    test: `${wire}/health-discovery.test.ts`,
+    name: "B-HDS-01 a request is answered with what to check, and what was found is heard",
+  },
   { id: "T-B8", test: checks, name: "T-B8 a burst of growing requests gets few answers and all resources" },
   { id: "T-B9", test: `${wire}/lifecycle.test.ts`, name: "a stream ends with UNAVAILABLE and says why" },
   {

@@ -52,8 +52,7 @@ export type ClientEvent =
       readonly problem: string;
     }
   /**
-   * The stream ended, could not be opened, or a poll failed (C-RST-17); also after our own `close-stream`.
-
+   * The stream ended, could not be opened, or a poll failed (C-RST-17); heard of our own `close-stream` too, and harmless then.
    */
   | { readonly kind: "stream-closed"; readonly stream: ClientStreamId; readonly status: Status }
   | { readonly kind: "timer-fired"; readonly timer: number }
@@ -72,4 +71,6 @@ export interface WatchStarted {
   readonly type: TypeUrl;
   /** A name, a glob, `*`; with parameters as `locatedTerm` writes it (C-LOC-01, B-LOC-09). */
   readonly term: string;
+  /** It is told as well when a fresh answer has what is held already (C-WRM-04). */
+  readonly wantsConfirmations?: true;
 }

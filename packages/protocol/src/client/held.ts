@@ -2,7 +2,7 @@ import type { Status } from "../message/status.ts";
 import type { ErrorDetail, Reference } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 
-/** A resource that was accepted and is in force. Immutable; the same object as long as its content is the same. */
+/** A resource that was accepted and is in force. Immutable; the same object as long as its content and version are the same. */
 export interface HeldResource {
   readonly type: TypeUrl;
   readonly name: string;

@@ -27,6 +27,8 @@ export type News =
       readonly error: Status;
       readonly held: HeldResource | undefined;
     }
+  /** A fresh answer has what is held already; told to those who want to know (C-WRM-04, C-CLI-03). */
+  | { readonly kind: "confirmed"; readonly name: string; readonly resource: HeldResource }
   /** The first whole answer was taken: of everything that was asked for with `*` or a glob, what there is is known. Told once. */
   | { readonly kind: "synced" };
 

@@ -125,13 +125,15 @@ export class RemovalsLast implements TypeStream {
   }
 
   next(view: View, present: Present, bounds: TurnBounds): readonly Answer[] {
-    const removable = this.#removable(bounds.removable, view);
     if (this.#reported !== undefined) this.#takeUp(this.#reported, view, present);
     const before = this.position;
     const answers = this.#machine.next(view, present, bounds);
     if (before !== undefined && this.position !== before) {
       this.#heldOver = present.carryOver(this.#heldOver, before, view, this.traits.type);
     }
+    // The usual turn of a stream, which should cost nothing.
+    if (this.#variant === "delta" && this.#heldOver.isEmpty && !answers.some(removes)) return answers;
+    const removable = this.#removable(bounds.removable, view);
     const told =
       this.#variant === "delta"
         ? this.#delta(answers, before, view, present, removable)
@@ -253,6 +255,10 @@ export class RemovalsLast implements TypeStream {
   #note({ type, version }: Answer["body"], view: View, { served, revision }: Present): void {
     served.note({ type, version, position: { view, revision }, heldOver: this.#heldOver });
   }
+}
+
+function removes({ body }: Answer): boolean {
+  return body.segments.some(({ removed }) => removed.length > 0);
 }
 
 function isEmpty(body: Answer["body"]): boolean {

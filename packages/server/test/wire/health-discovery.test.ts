@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { HealthChecker, HealthDiscovery } from "../../src/index.ts";
 import { decoded, encoded } from "../support/messages.ts";
 import { type RawCall, until, within } from "../support/raw-peer.ts";
+import { type HttpVersion, httpVersions, restClient } from "../support/rest-client.ts";
 import { startWorld, type World } from "../support/test-server.ts";
 
 const MESSAGE = "envoy.service.health.v3.HealthCheckRequestOrEndpointHealthResponse";
@@ -109,3 +110,45 @@ describe("a health check client", () => {
     expect(decoded(SPECIFIER, await good.next())).toEqual(specifier("1s"));
   });
 });
+
+describe.each(httpVersions.flatMap((http) => (["v2", "v3"] as const).map((api) => [http, api] as const)))(
+  "health discovery over REST on %s, %s",
+  (http, api) => {
+    test("B-HDS-01 a request is answered with what to check, and what was found is heard", async () => {
+      const program = new Program();
+      world = await startWorld({ healthDiscovery: program });
+      const healthCheckRequest = { node: { id: "poller" }, capability: { health_check_protocols: ["HTTP"] } };
+      expect(await post(http, api, { healthCheckRequest })).toEqual([200, specifier("1s")]);
+      expect(await post(http, api, { endpoint_health_response: found })).toEqual([200, {}]);
+      expect(program.heard).toMatchObject([[undefined, found]]);
+    });
+
+    test("a request that makes no sense, or is not wanted, is told so", async () => {
+      world = await startWorld({ healthDiscovery: new Program() });
+      const healthCheckRequest = { node: { id: "poller" }, capability: { healthCheckProtocols: ["REDIS"] } };
+      expect([
+        await post(http, api, { healthCheckRequest }),
+        await post(http, api, ""),
+        await post(http, api, "{"),
+        await post(http, api, { healthCheckRequest: 1 }),
+      ]).toEqual([
+        [403, { code: 7, message: "nothing is to be checked by this node" }],
+        [400, { code: 3, message: "expected a health check request or what was found, got neither" }],
+        [400, { code: 3, message: expect.stringContaining("not JSON") }],
+        [400, { code: 3, message: expect.stringContaining("healthCheckRequest: expected") }],
+      ]);
+    });
+
+    test("is not served unless it is chosen", async () => {
+      world = await startWorld();
+      expect(await post(http, api, {})).toMatchObject([404, { code: 5 }]);
+    });
+  },
+);
+
+async function post(http: HttpVersion, api: "v2" | "v3", body: unknown): Promise<readonly [number, unknown]> {
+  const client = restClient(http, world.address);
+  const { status, bytes } = await client.send({ path: `/${api}/discovery:health_check`, body });
+  await client.close();
+  return [status, JSON.parse(bytes.toString())];
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from "node:http";
+import { type Status, statusCode } from "@xdskit/protocol";
+import { decodeUtf8 } from "../json-response.ts";
+
+/** What became of a poll. */
+export type PollAnswer =
+  | { readonly kind: "body"; readonly bytes: Uint8Array }
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "failed"; readonly status: Status };
+
+/** As much of the body of an error is told. */
+const MAX_ERROR_BYTES = 4_096;
+const MAX_ERROR_CHARACTERS = 300;
+
+/** What HTTP's statuses are in the words of gRPC; others are UNKNOWN. */
+const STATUS_CODE: ReadonlyMap<number, number> = new Map([
+  [400, statusCode.INTERNAL],
+  [401, statusCode.UNAUTHENTICATED],
+  [403, statusCode.PERMISSION_DENIED],
+  [404, statusCode.UNIMPLEMENTED],
+  [429, statusCode.UNAVAILABLE],
+  [502, statusCode.UNAVAILABLE],
+  [503, statusCode.UNAVAILABLE],
+  [504, statusCode.UNAVAILABLE],
+]);
+
+/** Reads an answer: only 200 and 304 are good ones (C-RST-04, C-RST-17). Rejects if it is cut off. */
+export async function readAnswer(message: IncomingMessage, maxBytes: number): Promise<PollAnswer> {
+  const { statusCode: httpStatus = 0 } = message;
+  switch (httpStatus) {
+    case 200:
+      return await readBody(message, maxBytes);
+    case 304:
+      // There is no body; whatever came is read off, so that the connection can be used again.
+      message.resume();
+      return { kind: "unchanged" };
+    default: {
+      const { bytes } = await readUpTo(message, MAX_ERROR_BYTES);
+      const reason = reasonIn(bytes);
+      const phrase = message.statusMessage ? ` ${message.statusMessage}` : "";
+      const text = `HTTP status ${httpStatus}${phrase}${reason === undefined ? "" : `: ${reason}`}`;
+      return failed(STATUS_CODE.get(httpStatus) ?? statusCode.UNKNOWN, text);
+    }
+  }
+}
+
+export function failed(code: number, message: string): PollAnswer {
+  return { kind: "failed", status: { code, message } };
+}
+
+async function readBody(message: IncomingMessage, maxBytes: number): Promise<PollAnswer> {
+  const { bytes, isWhole } = await readUpTo(message, maxBytes);
+  if (isWhole) return { kind: "body", bytes };
+  return failed(statusCode.RESOURCE_EXHAUSTED, `expected at most ${maxBytes} bytes in a response, got more`);
+}
+
+/** What is longer is cut off, and so is its connection. */
+async function readUpTo(message: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    chunks.push(chunk);
+    // To break out of the loop destroys the connection.
+    if (size > maxBytes) break;
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isWhole: size <= maxBytes };
+}
+
+/** Of a `google.rpc.Status` in JSON its message, of a plain text its first line; undefined for a page. */
+function reasonIn(bytes: Uint8Array): string | undefined {
+  const text = decodeUtf8(bytes)?.trim() ?? "";
+  const message = messageIn(text) ?? (/^[<{[]/.test(text) ? "" : (text.split("\n")[0] ?? ""));
+  const printable = message.replaceAll(/\p{C}+/gu, " ").trim();
+  return printable === "" ? undefined : printable.slice(0, MAX_ERROR_CHARACTERS);
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null || !("message" in value)) return undefined;
+    return typeof value.message === "string" ? value.message : undefined;
+  } catch {
+    // Most servers answer with a text.
+    return undefined;
+  }
+}

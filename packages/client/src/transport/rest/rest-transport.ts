@@ -1,0 +1,112 @@
+import { type EnvoyApi, pathsWithoutRest, restPaths } from "@xdskit/envoy-api";
+import { type ApiVersion, statusCode, type TypeUrl } from "@xdskit/protocol";
+import type { RestSource, ServerConfig } from "../../config/client-config.ts";
+import type { ClientStream, NewStream, StreamListener, Transport } from "../transport.ts";
+import { createHttpCaller, type HttpCaller } from "./http-caller.ts";
+import { RestStream } from "./rest-stream.ts";
+
+/** What a transport over REST needs. */
+export interface RestTransportOptions {
+  readonly api: EnvoyApi;
+  /** The encoded `core.v3.Node` as it is now; asked for with each poll (C-RST-08). */
+  readonly node: () => Uint8Array;
+  /** At least 0 and less than 1; `Math.random` unless set. */
+  readonly random?: () => number;
+}
+
+/**
+ * Discovery by polls: HTTP/1.1, JSON both ways, one request at a time for each stream (C-RST-06). Its timers keep no process
+ * alive; a poll that is under way does.
+ */
+export function createRestTransport(options: RestTransportOptions): Transport<RestSource> {
+  return new RestTransport(options);
+}
+
+class RestTransport implements Transport<RestSource> {
+  readonly #options: RestTransportOptions;
+  /** Connections to a server last as long as there are streams to it. */
+  readonly #callers = new Map<ServerConfig, { readonly caller: HttpCaller; streams: number }>();
+  readonly #streams = new Set<ClientStream>();
+
+  constructor(options: RestTransportOptions) {
+    this.#options = options;
+  }
+
+  open({ source, server, onlyType }: NewStream<RestSource>, listener: StreamListener): ClientStream {
+    const found = findPath(source.apiVersion, onlyType);
+    if ("problem" in found) return endedStream(statusCode.UNIMPLEMENTED, found.problem, listener);
+    if (server === undefined) return endedStream(statusCode.INVALID_ARGUMENT, "expected a server, got none", listener);
+    const caller = this.#acquire(server);
+    if ("problem" in caller) return endedStream(statusCode.INVALID_ARGUMENT, caller.problem, listener);
+    let isEnded = false;
+    const stream = new RestStream({
+      api: this.#options.api,
+      node: this.#options.node,
+      random: this.#options.random ?? Math.random,
+      source,
+      ...found,
+      caller,
+      listener,
+      onEnd: () => {
+        isEnded = true;
+        this.#streams.delete(stream);
+        this.#release(server);
+      },
+    });
+    this.#streams.add(stream);
+    queueMicrotask(() => {
+      if (!isEnded) listener.opened();
+    });
+    return stream;
+  }
+
+  async close(): Promise<void> {
+    for (const stream of [...this.#streams]) stream.close();
+  }
+
+  #acquire(server: ServerConfig): HttpCaller | { readonly problem: string } {
+    const known = this.#callers.get(server);
+    if (known !== undefined) {
+      known.streams++;
+      return known.caller;
+    }
+    const caller = createHttpCaller(server);
+    if (!("problem" in caller)) this.#callers.set(server, { caller, streams: 1 });
+    return caller;
+  }
+
+  #release(server: ServerConfig): void {
+    const known = this.#callers.get(server);
+    if (known === undefined || --known.streams > 0) return;
+    known.caller.close();
+    this.#callers.delete(server);
+  }
+}
+
+/** Only single types have paths (B-RST-05, B-ADS-07). */
+function findPath(
+  apiVersion: ApiVersion,
+  type: TypeUrl | undefined,
+): { readonly path: string; readonly type: TypeUrl } | { readonly problem: string } {
+  if (type === undefined) {
+    return { problem: pathsWithoutRest.get("/v3/discovery:aggregated") ?? "there is no ADS over REST" };
+  }
+  const found = restPaths.find((one) => one.apiVersion === apiVersion && (one.type === type || one.twin === type));
+  return found === undefined
+    ? { problem: `there is no path for ${type} in ${apiVersion} over REST; use gRPC` }
+    : { path: found.path, type };
+}
+
+/** A stream that never was one. */
+function endedStream(code: number, message: string, listener: StreamListener): ClientStream {
+  let isClosed = false;
+  queueMicrotask(() => {
+    if (!isClosed) listener.ended({ code, message });
+  });
+  return {
+    send: () => undefined,
+    close: () => {
+      isClosed = true;
+    },
+  };
+}

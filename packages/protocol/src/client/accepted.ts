@@ -1,0 +1,92 @@
+import { plainName } from "../resource/variant-name.ts";
+import type { HeldFailure, HeldResource, HeldStatus } from "./held.ts";
+import { fits, type Term } from "./interest.ts";
+
+/** One name of which something is held, or is known why not. */
+export interface Entry {
+  readonly name: string;
+  readonly resource: HeldResource | undefined;
+  readonly status: HeldStatus;
+  readonly failure: HeldFailure | undefined;
+  readonly acceptedAtMs: number | undefined;
+  /** The place of the server that it came from; undefined: from none in this life. */
+  readonly server: number | undefined;
+}
+
+/** What of one type at one source was accepted. */
+export class Accepted {
+  readonly #entries = new Map<string, Entry>();
+  /** Names of entries by their aliases, and of variants by the name that they share. */
+  readonly #byOther = new Map<string, Set<string>>();
+
+  entries(): Iterable<Entry> {
+    return this.#entries.values();
+  }
+
+  get(name: string): Entry | undefined {
+    return this.#entries.get(name);
+  }
+
+  set(entry: Entry): void {
+    const before = this.#entries.get(entry.name);
+    if (before?.resource?.aliases !== entry.resource?.aliases) this.#unindex(before);
+    this.#entries.set(entry.name, entry);
+    for (const other of othersOf(entry)) {
+      const names = this.#byOther.get(other) ?? new Set();
+      this.#byOther.set(other, names.add(entry.name));
+    }
+  }
+
+  delete(name: string): void {
+    this.#unindex(this.#entries.get(name));
+    this.#entries.delete(name);
+  }
+
+  /** The entries that have a name as an alias, or as that which they share with other variants. */
+  *known(other: string): Iterable<Entry> {
+    for (const name of this.#byOther.get(other) ?? []) {
+      const entry = this.#entries.get(name);
+      if (entry !== undefined) yield entry;
+    }
+  }
+
+  /** The entries that answer to a term. */
+  *answering(term: Term): Iterable<Entry> {
+    for (const entry of this.#candidates(term)) {
+      if (fits(term, entry.name, entry.resource?.aliases ?? [])) yield entry;
+    }
+  }
+
+  /** Whether a resource is held that answers to a term. */
+  holds(term: Term): boolean {
+    for (const { resource } of this.answering(term)) if (resource !== undefined) return true;
+    return false;
+  }
+
+  *#candidates(term: Term): Iterable<Entry> {
+    if (term.kind !== "name") {
+      yield* this.#entries.values();
+      return;
+    }
+    const entry = this.#entries.get(term.name);
+    if (entry !== undefined) yield entry;
+    yield* this.known(term.name);
+  }
+
+  #unindex(entry: Entry | undefined): void {
+    if (entry === undefined) return;
+    for (const other of othersOf(entry)) {
+      const names = this.#byOther.get(other);
+      names?.delete(entry.name);
+      if (names?.size === 0) this.#byOther.delete(other);
+    }
+  }
+}
+
+const none: readonly string[] = [];
+
+function othersOf({ name, resource }: Entry): readonly string[] {
+  const aliases = resource?.aliases ?? none;
+  const plain = plainName(name);
+  return plain === name ? aliases : [plain, ...aliases];
+}

@@ -1,0 +1,50 @@
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { KeptResource } from "./held.ts";
+import { Line, type LineOptions } from "./line.ts";
+import type { SourceSpec } from "./source.ts";
+import type { Turn } from "./turn.ts";
+
+/** A source as the client knows it: the lines to it, and what is known of it from an earlier life. */
+export class ClientSource {
+  readonly spec: SourceSpec;
+  readonly #turn: Turn;
+  readonly #connections: Pick<LineOptions, "connect" | "disconnect">;
+  readonly #lines = new Map<TypeUrl | undefined, Line>();
+  readonly #kept = new Map<TypeUrl, KeptResource[]>();
+
+  constructor(turn: Turn, spec: SourceSpec, connections: Pick<LineOptions, "connect" | "disconnect">) {
+    this.#turn = turn;
+    this.spec = spec;
+    this.#connections = connections;
+  }
+
+  /** By type; that of an aggregated source has none. */
+  get lines(): ReadonlyMap<TypeUrl | undefined, Line> {
+    return this.#lines;
+  }
+
+  lineOf(type: TypeUrl): Line {
+    const onlyType = this.spec.isAggregated ? undefined : type;
+    const known = this.#lines.get(onlyType);
+    if (known !== undefined) return known;
+    const line = new Line({
+      ...this.#connections,
+      turn: this.#turn,
+      spec: this.spec,
+      onlyType,
+      kept: (of) => this.#kept.get(of) ?? [],
+    });
+    this.#lines.set(onlyType, line);
+    return line;
+  }
+
+  /** @spec C-CLI-06 */
+  restore(resources: readonly KeptResource[]): void {
+    for (const one of resources) {
+      const same = this.#kept.get(one.type);
+      if (same === undefined) this.#kept.set(one.type, [one]);
+      else same.push(one);
+    }
+    for (const line of this.#lines.values()) line.restored();
+  }
+}

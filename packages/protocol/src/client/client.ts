@@ -1,0 +1,167 @@
+import type { Node } from "../node/node.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import { ClientSource } from "./client-source.ts";
+import type { ClientEffect } from "./effect.ts";
+import type { ClientEvent, ClientStreamId, Moment, WatchId, WatchStarted } from "./event.ts";
+import type { HeldState } from "./held.ts";
+import type { Term } from "./interest.ts";
+import type { Line } from "./line.ts";
+import type { SourceId } from "./source.ts";
+import { ClientStream } from "./stream.ts";
+import { Turn } from "./turn.ts";
+
+/** What a client machine starts from. */
+export interface ClientMachineOptions {
+  /** What is known of a type; `opaqueTraits` of one that nobody described. */
+  readonly traits: (type: TypeUrl) => TypeTraits;
+  /** The client as it describes itself. */
+  readonly node: Node;
+}
+
+/** Where a name stands at a source. */
+export type SourcedState = HeldState & { readonly source: SourceId };
+
+interface Watch {
+  readonly line: Line;
+  readonly type: TypeUrl;
+  readonly term: Term;
+}
+
+interface OpenStream {
+  readonly stream: ClientStream;
+  readonly line: Line;
+}
+
+/**
+ * The client's half of the protocol: told what happens, it says what is to be done. It has no clock, no chance and no connection of its own.
+ *
+ * Events that happen together are to be handed over together: what is asked for because of them is then one request for each type (C-CLI-07).
+ */
+export class ClientMachine {
+  readonly #options: ClientMachineOptions;
+  readonly #turn: Turn;
+  readonly #sources = new Map<SourceId, ClientSource>();
+  readonly #watches = new Map<WatchId, Watch>();
+  readonly #streams = new Map<ClientStreamId, OpenStream>();
+  #lastStream = 0;
+
+  constructor(options: ClientMachineOptions) {
+    this.#options = options;
+    this.#turn = new Turn(options.node);
+  }
+
+  /** One thing happened. Throws if a watch names a source that was not added. */
+  on(event: ClientEvent, moment: Moment): readonly ClientEffect[] {
+    return this.onAll([event], moment);
+  }
+
+  /** Things happened together, in this order. Throws if a watch names a source that was not added. */
+  onAll(events: Iterable<ClientEvent>, moment: Moment): readonly ClientEffect[] {
+    this.#turn.begin(moment);
+    for (const event of events) {
+      this.#hear(event);
+      this.#turn.tell();
+    }
+    return this.#turn.end();
+  }
+
+  /** Where every name stands at every source, for state dumps and CSDS (B-OBS-04). Not to be walked while events are handed over. */
+  *states(): Iterable<SourcedState> {
+    for (const [source, { lines }] of this.#sources) {
+      for (const line of lines.values()) {
+        for (const topic of line.topics()) for (const state of topic.states()) yield { source, ...state };
+      }
+    }
+  }
+
+  #hear(event: ClientEvent): void {
+    switch (event.kind) {
+      case "source-added":
+        this.#addSource(event.source);
+        break;
+      case "watch-started":
+        this.#start(event);
+        break;
+      case "watch-stopped":
+        this.#stop(event.watch);
+        break;
+      case "timer-fired":
+        this.#turn.fire(event.timer);
+        break;
+      case "node-changed":
+        this.#turn.node = event.node;
+        break;
+      case "resources-restored":
+        this.#sources.get(event.source)?.restore(event.resources);
+        break;
+      case "warming-ended":
+        for (const line of this.#sources.get(event.source)?.lines.values() ?? []) line.endWarming();
+        break;
+      default:
+        this.#hearStream(event);
+    }
+  }
+
+  #hearStream(event: Extract<ClientEvent, { readonly stream: ClientStreamId }>): void {
+    const open = this.#streams.get(event.stream);
+    // One that we closed may have had something to say.
+    if (open === undefined) return;
+    const { stream, line } = open;
+    switch (event.kind) {
+      case "stream-opened":
+        line.opened(stream);
+        break;
+      case "response-arrived":
+        line.arrived(stream, event.type);
+        break;
+      case "response-received":
+        line.received(stream, event.response);
+        break;
+      case "poll-unchanged":
+        line.unchanged(stream, event.type);
+        break;
+      case "poll-due":
+        line.pollIsDue(stream, event.type);
+        break;
+      case "unreadable-received":
+        line.unreadable(stream, event.type, event.problem);
+        break;
+      case "stream-closed":
+        line.closed(stream, event.status);
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #addSource(spec: ClientSource["spec"]): void {
+    if (this.#sources.has(spec.id)) return;
+    const source = new ClientSource(this.#turn, spec, {
+      connect: (line, server) => this.#connect(line, server),
+      disconnect: ({ id }) => this.#streams.delete(id),
+    });
+    this.#sources.set(spec.id, source);
+  }
+
+  #start(event: WatchStarted): void {
+    const source = this.#sources.get(event.source);
+    if (source === undefined) throw new RangeError(`expected a source that was added, got ${event.source}`);
+    const line = source.lineOf(event.type);
+    const term = line.start(event, this.#options.traits(event.type));
+    this.#watches.set(event.watch, { line, type: event.type, term });
+  }
+
+  #stop(id: WatchId): void {
+    const watch = this.#watches.get(id);
+    if (watch === undefined) return;
+    this.#watches.delete(id);
+    watch.line.stop(id, watch.type, watch.term);
+  }
+
+  #connect(line: Line, server: number): ClientStream {
+    const stream = new ClientStream(this.#turn, line.spec, { id: ++this.#lastStream, server });
+    this.#streams.set(stream.id, { stream, line });
+    return stream;
+  }
+}

@@ -1,0 +1,46 @@
+import { type DeltaRequest, type InitialVersions, noInitialVersions } from "../message/request.ts";
+import { isLocated } from "../resource/variant-name.ts";
+import { EVERYTHING } from "./interest.ts";
+import type { Said } from "./talk.ts";
+import type { Topic } from "./topic.ts";
+
+/** A delta request of a type; the node is for the stream to add. Any mix of a first message, an answer, and a change of what is wanted (C-DLT-03). */
+export function deltaRequest(
+  topic: Topic,
+  { isFirst, answer, isLegacy, added, dropped }: Said,
+  { server, isSticky }: { readonly server: number; readonly isSticky: boolean },
+): DeltaRequest {
+  const isNameless = isFirst && isLegacy;
+  const subscribe = isNameless ? [] : isSticky ? added.filter((term) => term === EVERYTHING) : added;
+  const hasLocators = subscribe.some(isLocated) || dropped.some(isLocated) ? { hasLocators: true as const } : {};
+  return {
+    kind: "delta",
+    type: topic.type,
+    node: undefined,
+    // On answers alone (C-DLT-04).
+    nonce: answer?.nonce === "" ? undefined : answer?.nonce,
+    error: answer?.error,
+    subscribe,
+    unsubscribe: dropped,
+    initialVersions: isFirst ? initialVersions(topic, server) : noInitialVersions,
+    ...hasLocators,
+  };
+}
+
+/**
+ * What is held, by name and version (C-REC-06, C-REC-08). What came from another server is named without a version, so that it is replaced
+ * or taken back (C-FBK-04).
+ */
+function initialVersions(topic: Topic, server: number): InitialVersions {
+  let size = 0;
+  for (const _ of heldVersions(topic, server)) size++;
+  if (size === 0) return noInitialVersions;
+  return { size, key: undefined, [Symbol.iterator]: () => heldVersions(topic, server) };
+}
+
+function* heldVersions({ accepted }: Topic, server: number): Generator<readonly [name: string, version: string]> {
+  for (const { name, resource, status, server: from } of accepted.entries()) {
+    if (resource === undefined || status === "does-not-exist") continue;
+    yield [name, from === undefined || from === server ? resource.version : ""];
+  }
+}

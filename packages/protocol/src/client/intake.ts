@@ -1,0 +1,121 @@
+import type { DiscoveryResponse, ReceivedResource, SotwResponse } from "../message/response.ts";
+import type { Status } from "../message/status.ts";
+import type { Term } from "./interest.ts";
+import type { Answered, Topic } from "./topic.ts";
+import type { Turn } from "./turn.ts";
+import { errorOf, isRefusedWhole, judge, type Verdict } from "./verdict.ts";
+
+/** The stream that a response came on. */
+interface Origin {
+  readonly server: number;
+  /** Everything was asked for, and no name is told besides. */
+  readonly isPureWildcard: boolean;
+  /** The server was told that a term is wanted. */
+  believes(term: string): boolean;
+  readonly answered: Answered;
+}
+
+/** What a response came to. */
+interface Taken {
+  /** Why it is refused; undefined: it is accepted. */
+  readonly error: Status | undefined;
+  /** Something is in force that was not before, or the other way round. */
+  readonly isNews: boolean;
+}
+
+/** Takes what is good in a response, as far as the dialect lets it, and tells those who watch. */
+export function takeResponse(turn: Turn, topic: Topic, response: DiscoveryResponse, origin: Origin): Taken {
+  const { spec, traits, interest, accepted } = topic;
+  const verdict = judge(response, {
+    dialect: spec.dialect,
+    traits,
+    isCovered: ({ name, aliases }) => interest.termsFor(name, aliases).length > 0,
+    heldVersion: (name) => accepted.get(name)?.resource?.version,
+  });
+  const error = errorOf(verdict);
+  if (error !== undefined) return { error, isNews: refuse(turn, topic, response, origin, verdict, error) };
+  const isNews = apply(topic, response, origin, verdict);
+  report(turn, topic, response, isNews);
+  return { error, isNews };
+}
+
+/** Of a glob nothing is known as long as delta names none of it: others may have been answered (B-XTP-05). */
+function isTold(term: Term, { kind }: DiscoveryResponse, { believes }: Origin): boolean {
+  return believes(term.text) && (term.kind === "everything" || kind === "sotw");
+}
+
+/** @spec B-ACK-08, C-CLI-04 */
+function refuse(
+  turn: Turn,
+  topic: Topic,
+  response: DiscoveryResponse,
+  origin: Origin,
+  verdict: Verdict,
+  error: Status,
+): boolean {
+  const { spec, type } = topic;
+  const version = versionOf(response);
+  turn.report({ kind: "response-rejected", source: spec.id, type, version, error: error.message });
+  if (verdict.problems.length > 0) topic.tellFailed("rejected", error);
+  for (const { resource, problem } of verdict.refused) topic.refuse(resource, { problem, version }, origin.answered);
+  if (isRefusedWhole(verdict, spec.dialect)) {
+    if (verdict.problems.length === 0) for (const put of verdict.puts) topic.withhold(put, error, origin.answered);
+    return false;
+  }
+  const isNews = apply(topic, response, origin, verdict);
+  if (isNews) topic.breakVersion();
+  return isNews;
+}
+
+function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdict: Verdict): boolean {
+  const { server, answered } = origin;
+  let isNews = false;
+  const note = (changed: boolean | undefined): void => {
+    isNews = isNews || changed === true;
+  };
+  const gone = response.kind === "delta" ? [...response.removed, ...verdict.missing] : verdict.missing;
+  for (const name of gone) note(topic.remove(name, answered));
+  for (const put of verdict.puts) note(topic.put(put, versionOfResource(put, response), server, answered));
+  for (const beat of verdict.heartbeats) topic.beat(beat, server, answered);
+  if (response.kind === "sotw") note(leaveOut(topic, response, origin, verdict));
+  for (const error of response.errors) note(topic.fail(error, answered));
+  if (response.kind === "sotw" && verdict.refused.length === 0) topic.acceptVersion(server, response.version);
+  for (const term of topic.interest.unsynced) if (isTold(term, response, origin)) topic.sync(term);
+  return isNews;
+}
+
+/** What it means that a response does not hold something. */
+function leaveOut(topic: Topic, response: SotwResponse, { isPureWildcard }: Origin, verdict: Verdict): boolean {
+  if (!topic.isFullState) return false;
+  const names = new Set(verdict.names);
+  for (const name of verdict.missing) names.delete(name);
+  // What a server says it cannot give is not left out (S-ERR-04).
+  for (const { name } of response.errors) names.add(name);
+  const isNews = topic.keepOnly(names);
+  if (isPureWildcard && topic.spec.dialect.absenceByWildcard) {
+    for (const term of topic.interest.terms()) if (term.kind === "name") topic.concludeAbsent(term);
+  }
+  return isNews;
+}
+
+function report(turn: Turn, { spec, type }: Topic, response: DiscoveryResponse, isNews: boolean): void {
+  turn.report({
+    kind: "response-accepted",
+    source: spec.id,
+    type,
+    version: versionOf(response),
+    controlPlane: response.controlPlane,
+    resources: response.resources.length,
+    removed: response.kind === "delta" ? response.removed.length : 0,
+    isNews,
+  });
+}
+
+function versionOf(response: DiscoveryResponse): string {
+  return response.kind === "sotw" ? response.version : response.systemVersion;
+}
+
+/** In State of the World a resource has the version of what it came with (C-TTL-11). */
+function versionOfResource(resource: ReceivedResource, response: DiscoveryResponse): string {
+  return response.kind === "sotw" ? response.version : resource.version;
+}

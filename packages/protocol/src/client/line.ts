@@ -1,0 +1,234 @@
+import type { DiscoveryResponse } from "../message/response.ts";
+import { type Status, statusCode } from "../message/status.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import { Attempts } from "./attempts.ts";
+import type { WatchId, WatchStarted } from "./event.ts";
+import type { KeptResource } from "./held.ts";
+import type { Term } from "./interest.ts";
+import type { SourceSpec } from "./source.ts";
+import type { ClientStream } from "./stream.ts";
+import { TokenBucket } from "./token-bucket.ts";
+import { Topic } from "./topic.ts";
+import type { Settling, Turn } from "./turn.ts";
+
+/** What a line shares with all others. */
+export interface LineOptions {
+  readonly turn: Turn;
+  readonly spec: SourceSpec;
+  /** Undefined: it carries all types of its source. */
+  readonly onlyType: TypeUrl | undefined;
+  /** Makes a stream that events find by its id. */
+  readonly connect: (line: Line, server: number) => ClientStream;
+  /** Events do not find it any more. */
+  readonly disconnect: (stream: ClientStream) => void;
+  /** What is known from an earlier life (C-CLI-06). */
+  readonly kept: (type: TypeUrl) => Iterable<KeptResource>;
+}
+
+/** What is talked about over one stream at a time: all types of an aggregated source, or one type (C-GRP-09, C-ADS-02). */
+export class Line implements Settling {
+  readonly spec: SourceSpec;
+  readonly onlyType: TypeUrl | undefined;
+  readonly #turn: Turn;
+  readonly #options: LineOptions;
+  readonly #topics = new Map<TypeUrl, Topic>();
+  readonly #attempts: Attempts;
+  readonly #bucket: TokenBucket | undefined;
+  #bucketTimer: number | undefined;
+  /** Why no server can be reached. */
+  #unreachable: Status | undefined;
+  /** A server answered in this life, so what is known from an earlier one is no use. */
+  #wasAnswered = false;
+
+  constructor(options: LineOptions) {
+    const { turn, spec, onlyType } = options;
+    this.#options = options;
+    this.#turn = turn;
+    this.spec = spec;
+    this.onlyType = onlyType;
+    this.#bucket = spec.rateLimit && new TokenBucket(spec.rateLimit, turn.nowMs);
+    this.#attempts = new Attempts(turn, spec, {
+      connect: (server) => this.#connect(server),
+      disconnect: (stream) => this.#disconnect(stream),
+      isMissingSomething: () => [...this.#topics.values()].some((topic) => topic.isMissingSomething),
+    });
+  }
+
+  topics(): Iterable<Topic> {
+    return this.#topics.values();
+  }
+
+  start(event: WatchStarted, traits: TypeTraits): Term {
+    const topic = this.#topicOf(traits);
+    const { term, isFirst } = topic.start(event);
+    if (isFirst) for (const stream of this.#attempts.streams()) stream.talkOf(topic.type)?.add(term.text);
+    if (this.#unreachable !== undefined) {
+      this.#restore(topic);
+      this.#tellUnreachable(event.watch, this.#unreachable);
+    }
+    this.#turn.touch(this);
+    return term;
+  }
+
+  stop(watch: WatchId, type: TypeUrl, term: Term): void {
+    const topic = this.#topics.get(type);
+    if (topic?.stop(watch, term) !== true) return;
+    for (const stream of this.#attempts.streams()) stream.talkOf(type)?.drop(term.text);
+    this.#turn.touch(this);
+  }
+
+  opened(stream: ClientStream): void {
+    stream.isOpen = true;
+    this.#turn.report({ kind: "stream-opened", source: this.spec.id, server: stream.server });
+    this.#turn.touch(this);
+  }
+
+  arrived(stream: ClientStream, type: TypeUrl): void {
+    stream.talkOf(this.onlyType ?? type)?.judge();
+  }
+
+  received(stream: ClientStream, response: DiscoveryResponse): void {
+    const { type } = response;
+    this.#answered(stream);
+    const spokenOf = this.onlyType ?? type;
+    const talk = spokenOf && stream.talkOf(spokenOf);
+    if (spokenOf === undefined || talk?.hasAsked !== true) {
+      const source = this.spec.id;
+      if (spokenOf !== undefined) this.#turn.report({ kind: "response-ignored", source, type: spokenOf });
+      return;
+    }
+    const isForeign = type !== undefined && stream.talkOf(type) !== talk;
+    const problem = `expected resources of ${talk.topic.type}, got ${type}`;
+    talk.receive(isForeign ? { ...response, problems: [...response.problems, problem] } : response);
+    this.#turn.touch(this);
+  }
+
+  unchanged(stream: ClientStream, type: TypeUrl): void {
+    this.#answered(stream);
+    this.#turn.report({ kind: "poll-unchanged", source: this.spec.id, type });
+  }
+
+  pollIsDue(stream: ClientStream, type: TypeUrl): void {
+    stream.talkOf(type)?.pollIsDue();
+    this.#turn.touch(this);
+  }
+
+  unreadable(stream: ClientStream, type: TypeUrl, problem: string): void {
+    this.#answered(stream);
+    const talk = stream.talkOf(type);
+    if (talk === undefined) return;
+    const error = { code: statusCode.INVALID_ARGUMENT, message: problem };
+    this.#turn.report({ kind: "response-rejected", source: this.spec.id, type, version: "", error: problem });
+    talk.topic.tellFailed("rejected", error);
+    talk.refuse(error);
+    this.#turn.touch(this);
+  }
+
+  closed(stream: ClientStream, status: Status): void {
+    this.#disconnect(stream);
+    const isFailing = this.#attempts.ended(stream, status) === "none-is-left";
+    if (isFailing) this.#fail(status);
+    this.#turn.touch(this);
+  }
+
+  /** What is known from an earlier life came late. */
+  restored(): void {
+    if (this.#unreachable === undefined) return;
+    for (const topic of this.#topics.values()) this.#restore(topic);
+  }
+
+  endWarming(): void {
+    for (const stream of this.#attempts.streams()) for (const talk of stream.talks()) talk.endWarming();
+    this.#turn.touch(this);
+  }
+
+  /** Opens what is needed, says what is due, closes what nobody needs. */
+  settle(): void {
+    if (this.#isWanted()) {
+      this.#attempts.start();
+      for (const stream of this.#attempts.streams()) this.#flush(stream);
+    } else this.#stop();
+    this.#release();
+  }
+
+  #isWanted(): boolean {
+    for (const { interest } of this.#topics.values()) if (interest.wanted > 0) return true;
+    return false;
+  }
+
+  #stop(): void {
+    this.#attempts.stop();
+    this.#turn.cancelTimer(this.#bucketTimer);
+    this.#bucketTimer = undefined;
+    this.#unreachable = undefined;
+  }
+
+  #flush(stream: ClientStream): void {
+    const isDone = stream.flush(() => this.#bucket?.take(this.#turn.nowMs) ?? true);
+    if (isDone || this.#bucket === undefined || this.#bucketTimer !== undefined) return;
+    this.#turn.report({ kind: "rate-limited", source: this.spec.id, pending: stream.pending });
+    this.#bucketTimer = this.#turn.startTimer(this.#bucket.waitMs(this.#turn.nowMs), () => {
+      this.#bucketTimer = undefined;
+      this.#turn.touch(this);
+    });
+  }
+
+  /** What nobody wants, and no server believes to be wanted, is dropped. */
+  #release(): void {
+    for (const topic of this.#topics.values()) {
+      for (const term of topic.leaving) {
+        if (!this.#isBelieved(topic.type, term.text)) topic.release(term);
+      }
+    }
+  }
+
+  #isBelieved(type: TypeUrl, term: string): boolean {
+    for (const stream of this.#attempts.streams()) if (stream.talkOf(type)?.believes(term) === true) return true;
+    return false;
+  }
+
+  #topicOf(traits: TypeTraits): Topic {
+    const known = this.#topics.get(traits.type);
+    if (known !== undefined) return known;
+    const topic = new Topic(this.#turn, this.spec, traits);
+    this.#topics.set(traits.type, topic);
+    for (const stream of this.#attempts.streams()) stream.join(topic);
+    return topic;
+  }
+
+  #connect(server: number): ClientStream {
+    const stream = this.#options.connect(this, server);
+    for (const topic of this.#topics.values()) stream.join(topic);
+    const { spec, onlyType } = this;
+    this.#turn.ask({ kind: "open-stream", stream: stream.id, source: spec.id, server, onlyType });
+    return stream;
+  }
+
+  #disconnect(stream: ClientStream): void {
+    stream.end();
+    this.#options.disconnect(stream);
+  }
+
+  #answered(stream: ClientStream): void {
+    this.#unreachable = undefined;
+    this.#wasAnswered = true;
+    this.#attempts.answered(stream);
+  }
+
+  #fail(status: Status): void {
+    this.#unreachable = status;
+    for (const topic of this.#topics.values()) {
+      this.#restore(topic);
+      topic.tellFailed("unreachable", status);
+    }
+  }
+
+  #restore(topic: Topic): void {
+    if (!this.#wasAnswered) topic.restore(this.#options.kept(topic.type));
+  }
+
+  #tellUnreachable(watch: WatchId, error: Status): void {
+    this.#turn.notify(watch, { kind: "failed", name: undefined, why: "unreachable", error, held: undefined });
+  }
+}

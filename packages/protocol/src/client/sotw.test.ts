@@ -1,0 +1,323 @@
+import { describe, expect, test } from "vitest";
+import {
+  ClientStory,
+  received,
+  STRANGE,
+  STRANGE_TWIN,
+  sourceOf,
+  started,
+  whole,
+} from "../../test/support/client-story.ts";
+import { CLUSTER, ENDPOINTS, LISTENER } from "../../test/support/resources.ts";
+import type { SourceSpec } from "./source.ts";
+
+/** A story whose stream 1 is open, with these watched on it. */
+function talking(watches: readonly (readonly [number, typeof CLUSTER, string])[], spec?: SourceSpec): ClientStory {
+  const story = new ClientStory(...(spec === undefined ? [] : [spec]));
+  story.on(...watches.map(([watch, type, term]) => started(watch, type, term)));
+  story.open(1);
+  return story;
+}
+
+describe("a conversation of State of the World", () => {
+  test("C-ACK-02 C-NOD-01 C-NOD-02 asks, and acknowledges with the version and the nonce of what came", () => {
+    const story = new ClientStory();
+    expect(story.watch(1, CLUSTER, "*")).toEqual(["open 1"]);
+    expect(story.open(1)).toEqual(["1> Cluster [] (me)"]);
+    expect(story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]))).toEqual([
+      "1: changed a@1",
+      "1: synced",
+      "1> Cluster [] v1 n1",
+    ]);
+  });
+
+  test("C-ACK-03 C-ACK-04 C-CLI-04 refuses with the version before, and says why once", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    expect(story.receive(1, whole(ENDPOINTS, "2", "n2", [received("a", "2", { problem: "bad" })]))).toEqual([
+      "1: failed a rejected: bad (holds a@1)",
+      "1> ClusterLoadAssignment [a] v1 n2 !a: bad",
+    ]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a@1 nacked: bad"]);
+    expect(story.watch(2, ENDPOINTS, "b")).toEqual(["1> ClusterLoadAssignment [a,b] v1 n2"]);
+    expect(story.receive(1, whole(ENDPOINTS, "3", "n3", [received("a", "3")]))).toEqual([
+      "1: changed a@3",
+      "1> ClusterLoadAssignment [a,b] v3 n3",
+    ]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a@3 acked", "ClusterLoadAssignment b requested"]);
+  });
+
+  test("C-ACK-03 a first response that is refused is answered without a version", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", { problems: ["no"] }))).toEqual([
+      "1: failed all rejected: no",
+      "1> ClusterLoadAssignment [a] n1 !no",
+    ]);
+  });
+
+  test("C-ACK-01 C-ACK-14 C-CLI-03 what is the same is acknowledged, and nobody is told but who wants to know", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    expect(story.watch(2, ENDPOINTS, "a", { wantsConfirmations: true })).toEqual(["2: changed a@1"]);
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n2", [received("a", "1")]))).toEqual([
+      "2: confirmed a@1",
+      "1> ClusterLoadAssignment [a] v1 n2",
+    ]);
+  });
+
+  test("C-ACK-09 nothing is asked while a response is judged: names ride on the answer", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    story.on({ kind: "response-arrived", stream: 1, type: ENDPOINTS, nonce: "n1" });
+    expect(story.watch(2, ENDPOINTS, "b")).toEqual([]);
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]))).toEqual([
+      "1: changed a@1",
+      "1> ClusterLoadAssignment [a,b] v1 n1",
+    ]);
+  });
+
+  test("C-SUB-01 C-NON-02 C-UNS-01 tells the whole set with the newest nonce", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    expect(story.watch(2, ENDPOINTS, "b")).toEqual(["1> ClusterLoadAssignment [a,b]"]);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1"), received("b", "1")]));
+    story.receive(1, whole(ENDPOINTS, "2", "n2", [received("a", "2")]));
+    expect(story.stop(1)).toEqual(["1> ClusterLoadAssignment [b] v2 n2"]);
+    expect(story.states).toEqual(["ClusterLoadAssignment b@1 acked"]);
+  });
+
+  test("C-CLI-01 C-CLI-02 the second watcher gets what is held and costs nothing, the last one ends it", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [9, CLUSTER, "*"],
+    ]);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    expect(story.watch(2, ENDPOINTS, "a")).toEqual(["2: changed a@1"]);
+    expect(story.stop(1)).toEqual([]);
+    expect(story.stop(2)).toEqual(["1> ClusterLoadAssignment [] v1 n1"]);
+    expect(story.states).toEqual([]);
+    expect(story.stop(2)).toEqual([]);
+  });
+
+  test("C-CLI-07 what is asked for in one turn is one request of each type", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    const names = ["a", "b", "c"];
+    expect(story.on(...names.map((name, i) => started(10 + i, ENDPOINTS, name)))).toEqual([
+      "1> ClusterLoadAssignment [a,b,c]",
+    ]);
+  });
+
+  test("a name given up and wanted again in one turn stays held, and costs nothing", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    expect(story.on({ kind: "watch-stopped", watch: 1 }, started(2, ENDPOINTS, "a"))).toEqual(["2: changed a@1"]);
+  });
+
+  test("a name given up and wanted again before the server could be told stays held", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [9, CLUSTER, "*"],
+    ]);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    story.on({ kind: "response-arrived", stream: 1, type: ENDPOINTS, nonce: "n2" });
+    expect(story.stop(1)).toEqual([]);
+    expect(story.watch(2, ENDPOINTS, "a")).toEqual(["2: changed a@1"]);
+    expect(story.receive(1, whole(ENDPOINTS, "2", "n2", [received("a", "2")]))).toEqual([
+      "2: changed a@2",
+      "1> ClusterLoadAssignment [a] v2 n2",
+    ]);
+  });
+
+  test("C-DEL-01 C-RES-17 C-CLI-08 of a full-state type what is left out is gone, and that is told first", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1"), received("b", "1")]));
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("c", "1"), received("b", "1")]))).toEqual([
+      "1: absent a removed",
+      "1: changed c@1",
+      "1> Cluster [] v2 n2",
+    ]);
+    expect(story.receive(1, whole(CLUSTER, "3", "n3", []))).toEqual([
+      "1: absent b removed",
+      "1: absent c removed",
+      "1> Cluster [] v3 n3",
+    ]);
+  });
+
+  test("C-DEL-02 C-RES-17 of a named type what is left out stays", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [2, ENDPOINTS, "b"],
+    ]);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1"), received("b", "1")]));
+    expect(story.receive(1, whole(ENDPOINTS, "2", "n2", [received("a", "2")]))).toEqual([
+      "1: changed a@2",
+      "1> ClusterLoadAssignment [a,b] v2 n2",
+    ]);
+    expect(story.receive(1, whole(ENDPOINTS, "3", "n3", []))).toEqual(["1> ClusterLoadAssignment [a,b] v3 n3"]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a@2 acked", "ClusterLoadAssignment b@1 acked"]);
+  });
+
+  test("C-SUB-04 what nobody asked for is dropped and acknowledged", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", [received("x", "1")]))).toEqual([
+      "1> ClusterLoadAssignment [a] v1 n1",
+    ]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a requested"]);
+  });
+
+  test("C-TYP-13 a response of a type that was never asked for is neither acknowledged nor refused", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    expect(story.receive(1, whole(LISTENER, "1", "n1", [received("x", "1")]))).toEqual([]);
+    expect(story.reported("response-ignored")).toEqual([{ kind: "response-ignored", source: "ads", type: LISTENER }]);
+  });
+
+  test("B-RES-10 C-RES-12 a name twice is refused, unless the edition knows no such rule", () => {
+    const twice = whole(ENDPOINTS, "1", "n1", [received("a", "1"), received("a", "2")]);
+    expect(talking([[1, ENDPOINTS, "a"]]).receive(1, twice)).toEqual([
+      '1: failed all rejected: "a" is named twice',
+      '1> ClusterLoadAssignment [a] n1 !"a" is named twice',
+    ]);
+    const lenient = talking([[1, ENDPOINTS, "a"]], sourceOf({ dialect: { refuseDuplicates: false } }));
+    expect(lenient.receive(1, twice)).toEqual([
+      "1: changed a@1",
+      "1: changed a@2",
+      "1> ClusterLoadAssignment [a] v1 n1",
+    ]);
+  });
+
+  test("B-ACK-08 C-VAL-05 nothing of a refused response is used, or all that is good", () => {
+    const mixed = whole(CLUSTER, "2", "n2", [
+      received("a", "2"),
+      received("b", "2", { problem: "bad b" }),
+      received("c", "2", { problem: "bad c" }),
+    ]);
+    const before = whole(CLUSTER, "1", "n1", [received("b", "1"), received("d", "1")]);
+    const strict = talking([
+      [1, CLUSTER, "*"],
+      [2, CLUSTER, "a"],
+    ]);
+    strict.receive(1, before);
+    expect(strict.receive(1, mixed)).toEqual([
+      "1: failed b rejected: bad b (holds b@1)",
+      "1: failed c rejected: bad c",
+      "2: failed a rejected: b: bad b; c: bad c",
+      "1> Cluster [*,a] v1 n2 !b: bad b; c: bad c",
+    ]);
+    expect(strict.states).toEqual([
+      "Cluster b@1 nacked: bad b",
+      "Cluster d@1 acked",
+      "Cluster c nacked: bad c",
+      "Cluster a requested",
+    ]);
+    const lenient = talking([[1, CLUSTER, "*"]], sourceOf({ dialect: { nackPolicy: "apply-valid" } }));
+    lenient.receive(1, before);
+    expect(lenient.receive(1, mixed)).toEqual([
+      "1: absent d removed",
+      "1: changed a@2",
+      "1: failed b rejected: bad b (holds b@1)",
+      "1: failed c rejected: bad c",
+      "1> Cluster [] v1 n2 !b: bad b; c: bad c",
+    ]);
+  });
+
+  test("B-ADS-01 B-VER-02 each type has its own version and nonce", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [2, ENDPOINTS, "a"],
+    ]);
+    story.receive(1, whole(CLUSTER, "7", "n7", []));
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n8", [received("a", "1")]))).toEqual([
+      "2: changed a@1",
+      "1> ClusterLoadAssignment [a] v1 n8",
+    ]);
+    expect(story.watch(3, CLUSTER, "z")).toEqual(["1> Cluster [*,z] v7 n7"]);
+  });
+
+  test("C-GRP-09 C-GRP-11 without aggregation each type has a stream, which ends with its last watch", () => {
+    const story = new ClientStory(sourceOf({ isAggregated: false }));
+    expect(story.on(started(1, CLUSTER, "*"), started(2, ENDPOINTS, "a"), started(3, ENDPOINTS, "b"))).toEqual([
+      "open 1 for Cluster",
+      "open 2 for ClusterLoadAssignment",
+    ]);
+    expect(story.open(2)).toEqual(["2> ClusterLoadAssignment [a,b] (me)"]);
+    expect(story.stop(3)).toEqual(["2> ClusterLoadAssignment [a]"]);
+    expect(story.stop(2)).toEqual(["close 2"]);
+  });
+
+  test("C-TYP-12 a stream of one type takes no other", () => {
+    const story = new ClientStory(sourceOf({ isAggregated: false }));
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    expect(story.receive(1, whole(LISTENER, "1", "n1", [])).at(-1)).toMatch(
+      /^1> Cluster \[\] n1 !expected resources of /,
+    );
+  });
+
+  test("C-TYP-14 the twin of a type is taken for it where that is wanted", () => {
+    const answer = whole(STRANGE_TWIN, "1", "n1", [received("a", "1")]);
+    const strict = talking([[1, STRANGE, "a"]]);
+    expect(strict.receive(1, answer)).toEqual([]);
+    const lenient = talking([[1, STRANGE, "a"]], sourceOf({ dialect: { acceptTwinTypes: true } }));
+    expect(lenient.receive(1, answer)).toEqual(["1: changed a@1", "1> Strange [a] v1 n1"]);
+  });
+});
+
+describe("a wildcard of State of the World", () => {
+  test("C-SUB-17 is asked for by naming nothing, or by its star", () => {
+    expect(talking([[1, CLUSTER, "*"]], sourceOf({ dialect: { explicitWildcard: true } })).requests).toMatchObject([
+      { names: ["*"] },
+    ]);
+    expect(talking([[1, CLUSTER, "*"]]).requests).toMatchObject([{ names: [] }]);
+  });
+
+  test("with names besides it needs its star from then on", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    expect(story.watch(2, CLUSTER, "z")).toEqual(["1> Cluster [*,z]"]);
+    expect(story.stop(2)).toEqual(["1> Cluster [*]"]);
+    story.watch(3, CLUSTER, "y");
+    expect(story.stop(1)).toEqual(["1> Cluster [y]"]);
+    expect(story.watch(4, LISTENER, "*")).toEqual(["1> Listener []"]);
+    expect(story.stop(3)).toEqual(["1> Cluster []"]);
+  });
+
+  test("asked for by naming nothing cannot be left for nothing: it stays, and is there for the next one", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [9, ENDPOINTS, "a"],
+    ]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    expect(story.stop(1)).toEqual([]);
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "2")]))).toEqual(["1> Cluster [] v2 n2"]);
+    expect(story.watch(2, CLUSTER, "*")).toEqual(["2: changed a@2", "2: synced"]);
+    story.stop(2);
+    expect(story.watch(3, CLUSTER, "b")).toEqual(["1> Cluster [b] v2 n2"]);
+    expect(story.states).toEqual(["Cluster b requested", "ClusterLoadAssignment a requested"]);
+  });
+
+  test("E1 C-NEX-04 where it is for good, names are not told, and what it leaves out does not exist", () => {
+    const story = talking([[1, CLUSTER, "*"]], sourceOf({ dialect: { wildcardSticky: true } }));
+    expect(story.watch(2, CLUSTER, "z")).toEqual([]);
+    expect(story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]))).toEqual([
+      "2: absent z does-not-exist",
+      "1: changed a@1",
+      "1: synced",
+      "1> Cluster [] v1 n1",
+    ]);
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "1"), received("z", "1")]))).toEqual([
+      "2: changed z@1",
+      "1: changed z@1",
+      "1> Cluster [] v2 n2",
+    ]);
+    expect(story.stop(1)).toEqual([]);
+    expect(story.receive(1, whole(CLUSTER, "3", "n3", [received("z", "2")]))).toEqual([
+      "2: changed z@2",
+      "1> Cluster [] v3 n3",
+    ]);
+  });
+
+  test("synced is told once, and to whoever comes later at once", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    expect(story.receive(1, whole(CLUSTER, "1", "n1", []))).toEqual(["1: synced", "1> Cluster [] v1 n1"]);
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", []))).toEqual(["1> Cluster [] v2 n2"]);
+    expect(story.watch(2, CLUSTER, "*")).toEqual(["2: synced"]);
+  });
+});

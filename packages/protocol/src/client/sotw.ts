@@ -1,0 +1,42 @@
+import type { SotwRequest } from "../message/request.ts";
+import { EVERYTHING } from "./interest.ts";
+import type { Topic } from "./topic.ts";
+
+/** How everything is asked for, if it is. */
+interface Naming {
+  readonly isEverything: boolean;
+  /** Naming nothing means everything still. */
+  readonly isLegacy: boolean;
+  /** Besides everything nothing is named. */
+  readonly isSticky: boolean;
+}
+
+/** The names of the requests of one type on one stream: the whole set each time (C-SUB-01), and the same array while it is the same. */
+export class SotwNames {
+  #names: readonly string[] = [];
+  #revision = -1;
+
+  of({ interest }: Topic, naming: Naming): readonly string[] {
+    if (this.#revision !== interest.revision) {
+      this.#revision = interest.revision;
+      this.#names = namesOf(interest.wantedTexts(), naming);
+    }
+    return this.#names;
+  }
+}
+
+/** A State of the World request of a type; the node is for the stream to add. */
+export function sotwRequest(
+  { type, interest }: Topic,
+  what: Pick<SotwRequest, "nonce" | "error" | "versionInfo" | "names">,
+): SotwRequest {
+  const hasLocators = interest.hasLocated ? { hasLocators: true as const } : {};
+  return { kind: "sotw", type, node: undefined, ...what, ...hasLocators };
+}
+
+/** @spec C-SUB-17 */
+function namesOf(wanted: readonly string[], { isEverything, isLegacy, isSticky }: Naming): readonly string[] {
+  if (!isEverything) return wanted;
+  if (isLegacy) return [];
+  return isSticky ? [EVERYTHING] : [EVERYTHING, ...wanted.filter((text) => text !== EVERYTHING)];
+}

@@ -1,0 +1,101 @@
+import type { Node } from "../node/node.ts";
+import { sendingRank } from "../resource/type-traits.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { ClientStreamId } from "./event.ts";
+import type { SourceSpec } from "./source.ts";
+import { TypeTalk } from "./talk.ts";
+import type { Topic } from "./topic.ts";
+import type { Turn } from "./turn.ts";
+
+/** One attempt to talk to a server: the types on it, and who was told who we are. */
+export class ClientStream {
+  readonly id: ClientStreamId;
+  readonly server: number;
+  isOpen = false;
+  /** A response came on it (C-FBK-01). */
+  wasAnswered = false;
+  readonly #turn: Turn;
+  readonly #spec: SourceSpec;
+  readonly #talks = new Map<TypeUrl, TypeTalk>();
+  #sorted: readonly TypeTalk[] | undefined;
+  #firstNode: Node | undefined;
+
+  constructor(turn: Turn, spec: SourceSpec, { id, server }: { id: ClientStreamId; server: number }) {
+    this.#turn = turn;
+    this.#spec = spec;
+    this.id = id;
+    this.server = server;
+  }
+
+  talks(): Iterable<TypeTalk> {
+    return this.#talks.values();
+  }
+
+  /** The talk about a type, or about its twin where they are taken for one another (C-TYP-14). */
+  talkOf(type: TypeUrl): TypeTalk | undefined {
+    const talk = this.#talks.get(type);
+    if (talk !== undefined || !this.#spec.dialect.acceptTwinTypes) return talk;
+    for (const one of this.#talks.values()) if (one.topic.traits.twin === type) return one;
+    return undefined;
+  }
+
+  /** A type that is talked about from now on. */
+  join(topic: Topic): void {
+    if (this.#talks.has(topic.type)) return;
+    this.#talks.set(topic.type, new TypeTalk(this.#turn, topic, this.server));
+    this.#sorted = undefined;
+  }
+
+  /** How many types have something to say. */
+  get pending(): number {
+    let count = 0;
+    for (const talk of this.#talks.values()) if (talk.isDue) count++;
+    return count;
+  }
+
+  /** Sends what is due as long as there are tokens: what others refer to last. Whether all of it was sent. */
+  flush(takeToken: () => boolean): boolean {
+    if (!this.isOpen) return true;
+    for (const talk of this.#inSendingOrder()) {
+      while (talk.isDue) {
+        if (!takeToken()) return false;
+        this.#send(talk);
+      }
+    }
+    return true;
+  }
+
+  /** Nothing comes any more. */
+  end(): void {
+    for (const talk of this.#talks.values()) talk.end();
+  }
+
+  #send(talk: TypeTalk): void {
+    const { request, as, isUrgent } = talk.next();
+    const node = this.#nodeFor(talk);
+    const urgency = isUrgent ? { isUrgent } : {};
+    this.#turn.ask({ kind: "send-request", stream: this.id, request: { ...request, node }, ...urgency });
+    if (this.#spec.access === "file") return;
+    this.#turn.report({ kind: "request-sent", source: this.#spec.id, type: talk.topic.type, as, node });
+  }
+
+  /** @spec C-NOD-01, C-NOD-02, C-MSC-07, C-RST-08 */
+  #nodeFor(talk: TypeTalk): Node | undefined {
+    const { node } = this.#turn;
+    const isAlways = this.#spec.nodeIn === "every-request" || this.#spec.access !== "stream";
+    const isChanged = this.#firstNode !== node && talk.node !== node;
+    if (!isAlways && !isChanged) return undefined;
+    this.#firstNode ??= node;
+    talk.node = node;
+    return node;
+  }
+
+  #inSendingOrder(): readonly TypeTalk[] {
+    this.#sorted ??= [...this.#talks.values()].sort((a, b) => rankOf(a) - rankOf(b));
+    return this.#sorted;
+  }
+}
+
+function rankOf({ topic }: TypeTalk): number {
+  return sendingRank(topic.traits.kind);
+}

@@ -1,0 +1,276 @@
+import type { DiscoveryRequest } from "../message/request.ts";
+import type { DiscoveryResponse } from "../message/response.ts";
+import type { Status } from "../message/status.ts";
+import type { Node } from "../node/node.ts";
+import { Absence } from "./absence.ts";
+import { deltaRequest } from "./delta.ts";
+import type { ClientReport } from "./effect.ts";
+import { takeResponse } from "./intake.ts";
+import { EVERYTHING } from "./interest.ts";
+import { SotwNames, sotwRequest } from "./sotw.ts";
+import type { Topic } from "./topic.ts";
+import type { Turn } from "./turn.ts";
+import { Wants } from "./wants.ts";
+
+/** What a response came to. Owed to the server as an ACK or a NACK. */
+export interface Answer {
+  readonly nonce: string;
+  /** State of the World: the version in force after it. */
+  readonly version: string | undefined;
+  /** Set: it was refused. */
+  readonly error: Status | undefined;
+}
+
+/** What a request says besides its names. */
+export interface Said {
+  readonly isFirst: boolean;
+  readonly answer: Answer | undefined;
+  /** Nothing of the type was named on this stream, this request included (S-SUB-09). */
+  readonly isLegacy: boolean;
+  readonly added: readonly string[];
+  readonly dropped: readonly string[];
+}
+
+/** A request that is due, and what it is. */
+export interface Due {
+  readonly request: DiscoveryRequest;
+  readonly as: Extract<ClientReport, { kind: "request-sent" }>["as"];
+  /** What is wanted is another thing than before: a poll that is under way is given up for it (C-RST-20). */
+  readonly isUrgent: boolean;
+}
+
+const nothing: { readonly added: readonly string[]; readonly dropped: readonly string[] } = { added: [], dropped: [] };
+
+/**
+ * One type on one stream (B-ADS-01): what was asked for, what is to be answered, with which nonce. Its end is that of the stream (C-NON-03).
+ */
+export class TypeTalk {
+  readonly topic: Topic;
+  /** What the node was when it was last told with a request of the type. */
+  node: Node | undefined;
+  readonly #turn: Turn;
+  readonly #server: number;
+  readonly #wants = new Wants();
+  readonly #absence: Absence;
+  readonly #names = new SotwNames();
+  readonly #answers: Answer[] = [];
+  #hasAsked = false;
+  #isLegacy = true;
+  #nonce: string | undefined;
+  #version: string | undefined;
+  #isJudging = false;
+  #isWithheld = false;
+  #isPollDue = false;
+  #isRestoredConfirmed = false;
+
+  constructor(turn: Turn, topic: Topic, server: number) {
+    this.#turn = turn;
+    this.topic = topic;
+    this.#server = server;
+    this.#absence = new Absence(turn);
+  }
+
+  /** Something of the type was asked for on this stream (C-TYP-13). */
+  get hasAsked(): boolean {
+    return this.#hasAsked;
+  }
+
+  /** A request is due. */
+  get isDue(): boolean {
+    if (this.#isJudging || this.#isWithheld) return false;
+    if (!this.#hasAsked) return this.topic.interest.wanted > 0;
+    return this.#hasAnswerDue || this.#isChangeDue;
+  }
+
+  /** Whether the server believes that a term is wanted, as far as it was told. */
+  believes(term: string): boolean {
+    return this.#wants.isTold(term);
+  }
+
+  add(term: string): void {
+    if (!this.#hasAsked) return;
+    if (this.#isStickyWildcard) {
+      this.#wants.settle(term);
+      this.#await([term]);
+      return;
+    }
+    this.#wants.add(term, this.topic.spec.variant === "delta" ? "again" : "once");
+  }
+
+  drop(term: string): void {
+    this.#absence.end(term);
+    if (!this.#isStickyWildcard) this.#wants.drop(term);
+    else if (term !== EVERYTHING) this.#wants.forget(term);
+  }
+
+  /** What is due, as a request. */
+  next(): Due {
+    const isFirst = !this.#hasAsked;
+    if (isFirst) this.#version = this.#resumedVersion();
+    const isChange = !isFirst && this.#isChangeDue;
+    const said = this.#said(isFirst);
+    this.#hasAsked = true;
+    this.#isLegacy = said.isLegacy;
+    this.#isPollDue = false;
+    this.#await(said.added);
+    return {
+      request: this.#request(said),
+      as: this.#nameOf(said),
+      isUrgent: isChange && this.topic.spec.access === "poll",
+    };
+  }
+
+  /** A response is being judged (C-ACK-09). */
+  judge(): void {
+    this.#isJudging = true;
+  }
+
+  /** The delay after the last answer is over (C-RST-08). */
+  pollIsDue(): void {
+    this.#isPollDue = true;
+  }
+
+  /** Nothing warms any more (C-ACK-15). */
+  endWarming(): void {
+    this.#isWithheld = false;
+  }
+
+  /** A response was judged: what is good is taken, and the answer is owed. */
+  receive(response: DiscoveryResponse): void {
+    this.#isJudging = false;
+    if (response.nonce !== "") this.#nonce = response.nonce;
+    this.#confirmRestored();
+    const { error, isNews } = takeResponse(this.#turn, this.topic, response, {
+      server: this.#server,
+      isPureWildcard: this.#isStickyWildcard,
+      believes: (term) => this.#wants.isTold(term),
+      answered: (term) => this.#absence.end(term.text),
+    });
+    if (error === undefined && response.kind === "sotw") this.#version = response.version;
+    this.#owe({ nonce: response.nonce, version: this.#version, error });
+    if (isNews && this.#withholdsWhileWarming) this.#isWithheld = true;
+  }
+
+  /** What came could not be read (C-RST-18). */
+  refuse(error: Status): void {
+    this.#isJudging = false;
+    this.#owe({ nonce: this.#nonce ?? "", version: this.#version, error });
+  }
+
+  /** The stream is gone. */
+  end(): void {
+    this.#absence.endAll();
+  }
+
+  get #hasAnswerDue(): boolean {
+    return this.topic.spec.access === "poll" ? this.#isPollDue : this.#answers.length > 0;
+  }
+
+  get #isChangeDue(): boolean {
+    return this.#wants.isDirty && !this.#cannotSay;
+  }
+
+  /** Once everything was asked for, names besides it are not told (E1). */
+  get #isStickyWildcard(): boolean {
+    return this.topic.spec.dialect.wildcardSticky && this.#wants.isTold(EVERYTHING);
+  }
+
+  /**
+   * State of the World has no way to leave a wildcard that was asked for by naming nothing for nothing: the server goes on
+   * sending, so what it sends is kept up to date until the stream ends.
+   */
+  get #cannotSay(): boolean {
+    const { spec, interest } = this.topic;
+    return spec.variant === "sotw" && this.#isLegacy && this.#wants.isTold(EVERYTHING) && interest.wanted === 0;
+  }
+
+  get #withholdsWhileWarming(): boolean {
+    const { spec, traits } = this.topic;
+    return spec.dialect.cdsAckWhenWarm && spec.isAggregated && traits.kind === "cds";
+  }
+
+  #said(isFirst: boolean): Said {
+    const answer = this.topic.spec.access === "poll" ? this.#lastAnswer() : this.#answers.shift();
+    const { added, dropped } = this.#tell(isFirst);
+    return { isFirst, answer, isLegacy: this.#isLegacy && this.#namesNothing(isFirst, added), added, dropped };
+  }
+
+  #tell(isFirst: boolean): typeof nothing {
+    if (!isFirst) return this.#cannotSay ? nothing : this.#wants.tell();
+    const added = this.topic.interest.wantedTexts();
+    this.#wants.begin(added);
+    return { added, dropped: [] };
+  }
+
+  /** A poll answers for the last response alone. Its error is told once (C-RST-09). */
+  #lastAnswer(): Answer | undefined {
+    const last = this.#answers.at(-1);
+    this.#answers.length = 0;
+    return last;
+  }
+
+  /** Whether a request leaves open that nothing named means everything. */
+  #namesNothing(isFirst: boolean, added: readonly string[]): boolean {
+    const { spec } = this.topic;
+    if (spec.dialect.explicitWildcard) return false;
+    if (!isFirst) return added.length === 0;
+    return added.includes(EVERYTHING) && (added.length === 1 || spec.dialect.wildcardSticky);
+  }
+
+  #request(said: Said): DiscoveryRequest {
+    const { topic } = this;
+    if (topic.spec.variant === "delta") {
+      return deltaRequest(topic, said, { server: this.#server, isSticky: this.#isStickyWildcard });
+    }
+    // A poll has no memory: what was accepted of some names says nothing of everything (S-RST-14).
+    const isVoid = topic.spec.access === "poll" && topic.isEverythingUnknown;
+    const versionInfo = isVoid ? undefined : said.answer === undefined ? this.#version : said.answer.version;
+    const nonce = said.answer === undefined || said.answer.nonce === "" ? this.#nonce : said.answer.nonce;
+    const error = said.answer?.error;
+    const isEverything = topic.interest.isWanted(EVERYTHING) || this.#isStickyWildcard;
+    const names = this.#names.of(topic, { isEverything, isLegacy: said.isLegacy, isSticky: this.#isStickyWildcard });
+    return sotwRequest(topic, { nonce, error, versionInfo: versionInfo === "" ? undefined : versionInfo, names });
+  }
+
+  #nameOf({ isFirst, answer }: Said): Due["as"] {
+    if (isFirst) return "initial";
+    if (answer?.error !== undefined) return "nack";
+    if (this.topic.spec.access === "poll") return "poll";
+    return answer === undefined ? "subscription" : "ack";
+  }
+
+  #resumedVersion(): string | undefined {
+    const { spec } = this.topic;
+    const isResumed = spec.dialect.resumeVersion || spec.access === "poll";
+    return isResumed ? this.topic.versionFor(this.#server) : undefined;
+  }
+
+  /** Files have nobody who would read an answer (C-FS-05). */
+  #owe(answer: Answer): void {
+    if (this.topic.spec.access !== "file") this.#answers.push(answer);
+  }
+
+  #confirmRestored(): void {
+    if (this.#isRestoredConfirmed) return;
+    this.#isRestoredConfirmed = true;
+    if (this.topic.spec.variant === "delta") this.topic.confirmRestored(this.#server);
+  }
+
+  /** Terms that were asked for are waited for, unless they are held (C-NEX-03). */
+  #await(terms: readonly string[]): void {
+    const { spec, interest } = this.topic;
+    if (!spec.dialect.absenceTimer || spec.absenceMs === 0) return;
+    const unknown = terms.filter((text) => {
+      const term = interest.get(text);
+      return term !== undefined && !this.topic.isKnown(term, this.#server);
+    });
+    const ms = spec.absenceMs * (spec.dialect.timerIsTransient ? 2 : 1);
+    this.#absence.wait(unknown, ms, (late) => this.#tellAbsent(late));
+  }
+
+  #tellAbsent(terms: readonly string[]): void {
+    const { spec, type } = this.topic;
+    const names = terms.filter((term) => this.topic.expectNoLonger(term, this.#server));
+    if (names.length > 0) this.#turn.report({ kind: "absence-timeout", source: spec.id, type, names });
+  }
+}

@@ -1,0 +1,129 @@
+import type { ClientDialect } from "../dialect/client-dialect.ts";
+import type { DiscoveryResponse, ReceivedResource } from "../message/response.ts";
+import { type Status, statusCode } from "../message/status.ts";
+import type { TypeTraits } from "../resource/type-traits.ts";
+import { shownName } from "../resource/variant-name.ts";
+
+/** A resource that is refused, and why. */
+export interface RefusedResource {
+  readonly resource: ReceivedResource;
+  readonly problem: string;
+}
+
+/** What is to be thought of a response. */
+export interface Verdict {
+  /** What is wrong with the whole of it. */
+  readonly problems: readonly string[];
+  readonly refused: readonly RefusedResource[];
+  /** Resources with a body that nothing is wrong with. */
+  readonly puts: readonly ReceivedResource[];
+  /** What is held already may be held for its ttl anew (C-TTL-10). */
+  readonly heartbeats: readonly ReceivedResource[];
+  /** Names that came without a body: there is no such resource (C-NEX-08). */
+  readonly missing: readonly string[];
+  /** Every name of a resource in it. */
+  readonly names: ReadonlySet<string>;
+}
+
+/** What has to be known to judge. */
+export interface Knowledge {
+  readonly dialect: ClientDialect;
+  readonly traits: TypeTraits;
+  /** Somebody asked for it. */
+  isCovered(resource: ReceivedResource): boolean;
+  /** The version under which it was accepted; undefined: it is not held. */
+  heldVersion(name: string): string | undefined;
+}
+
+/** Looks at everything in a response, so that all that is wrong is told together (C-VAL-05). */
+export function judge(response: DiscoveryResponse, knowledge: Knowledge): Verdict {
+  const refused: RefusedResource[] = [];
+  const problems: string[] = [...response.problems];
+  const puts: ReceivedResource[] = [];
+  const heartbeats: ReceivedResource[] = [];
+  const missing: string[] = [];
+  const seen = new NamesSeen();
+  for (const resource of response.resources) {
+    seen.add(resource.name);
+    const problem = resource.problem ?? problemOfTtl(resource, knowledge.dialect);
+    // What has no name could be any of those that are missing.
+    if (problem !== undefined && resource.name === "") problems.push(problem);
+    else if (problem !== undefined) refused.push({ resource, problem });
+    else if (resource.bytes !== undefined) puts.push(resource);
+    else {
+      const meaning = meaningOfEmpty(resource, knowledge);
+      if (meaning === "heartbeat") heartbeats.push(resource);
+      else if (meaning === "missing") missing.push(resource.name);
+      else if (meaning === "refused") refused.push({ resource, problem: problemOfHeartbeat(resource) });
+    }
+  }
+  if (response.kind === "delta") for (const name of response.removed) seen.addRemoved(name);
+  if (knowledge.dialect.refuseDuplicates) problems.push(...seen.problems);
+  return { problems, refused, puts, heartbeats, missing, names: seen.names };
+}
+
+/** Nothing of the response is to be used. */
+export function isRefusedWhole({ problems, refused }: Verdict, { nackPolicy }: ClientDialect): boolean {
+  return problems.length > 0 || (refused.length > 0 && nackPolicy === "all-or-nothing");
+}
+
+const MOST_PROBLEMS = 100;
+
+/** What the server is told; undefined: nothing is wrong (C-ACK-03). */
+export function errorOf({ problems, refused }: Verdict): Status | undefined {
+  const count = problems.length + refused.length;
+  if (count === 0) return undefined;
+  const shown = [
+    ...problems.slice(0, MOST_PROBLEMS),
+    ...refused.slice(0, MOST_PROBLEMS).map(({ resource, problem }) => textOf(resource, problem)),
+  ].slice(0, MOST_PROBLEMS);
+  const more = count - shown.length;
+  const message = `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+  return { code: statusCode.INVALID_ARGUMENT, message };
+}
+
+function textOf({ name }: ReceivedResource, problem: string): string {
+  return `${shownName(name)}: ${problem}`;
+}
+
+function problemOfTtl({ ttlMs }: ReceivedResource, { ttl }: ClientDialect): string | undefined {
+  return ttl && ttlMs !== undefined && ttlMs <= 0 ? `expected a ttl above 0, got ${ttlMs} ms` : undefined;
+}
+
+function problemOfHeartbeat({ version }: ReceivedResource): string {
+  return `a heartbeat of version ${JSON.stringify(version)}, which is not held`;
+}
+
+/** @spec C-NEX-08, C-TTL-10, C-TTL-11, C-TTL-15, B-TTL-17 */
+function meaningOfEmpty(
+  resource: ReceivedResource,
+  { dialect, traits, isCovered, heldVersion }: Knowledge,
+): "heartbeat" | "missing" | "refused" | "nothing" {
+  // It may have been given up while the heartbeat was on its way.
+  if (!isCovered(resource)) return "nothing";
+  if (resource.version === "" || !dialect.ttl || traits.kind === "vhds") return "missing";
+  if (heldVersion(resource.name) === resource.version) return "heartbeat";
+  return dialect.badHeartbeat === "nack" ? "refused" : "missing";
+}
+
+/** Finds what a response names twice (B-RES-10, C-RES-11, C-RES-12). */
+class NamesSeen {
+  readonly names = new Set<string>();
+  readonly #removed = new Set<string>();
+  readonly #twice = new Set<string>();
+
+  get problems(): readonly string[] {
+    return [...this.#twice].map((name) => `${JSON.stringify(shownName(name))} is named twice`);
+  }
+
+  add(name: string): void {
+    // A resource that could not be read has no name.
+    if (name !== "" && this.names.has(name)) this.#twice.add(name);
+    this.names.add(name);
+  }
+
+  addRemoved(name: string): void {
+    if (this.names.has(name) || this.#removed.has(name)) this.#twice.add(name);
+    this.#removed.add(name);
+  }
+}
