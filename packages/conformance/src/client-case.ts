@@ -101,6 +101,8 @@ export interface ScriptedResponse {
   readonly errors?: readonly string[];
   /** Who answers. */
   readonly from?: string;
+  /** State of the World; seen over the wire only. */
+  readonly isCanary?: true;
 }
 
 /** A resource that is more than `a@1`, which is the resource `a` with the content, and in delta the version, `1`. */
@@ -114,6 +116,8 @@ export interface ScriptedResource {
   readonly isWrapped?: true;
   /** For whom it is, of several of its name. */
   readonly when?: Constraints;
+  /** Proxies must not keep it; seen over the wire only. */
+  readonly doNotCache?: true;
   /** What its body is instead. */
   readonly type?: TypeName;
   /** The client has reasons of its own to refuse it. */

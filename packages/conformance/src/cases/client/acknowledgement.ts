@@ -304,7 +304,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
   {
     id: "C-ACK-09/delta",
     also: ["C-DLT-03", "C-DLT-20"],
-    says: "brings what changed while a response was judged with its answer, and nothing that changed back",
+    says: "brings what changed while a response was judged with its answer, and asks anew for what it had given up",
     ...ofDelta,
     memoryOnly: "judging takes no time that a case could use",
     steps: [
@@ -316,7 +316,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
       { watches: "foo", as: "again" },
       {
         judged: "main",
-        asks: [{ subscribe: ["bar"], unsubscribe: ["old"], nonce: "A" }],
+        asks: [{ subscribe: ["bar", "foo"], unsubscribe: ["old"], nonce: "A" }],
         tells: { again: ["foo@1"] },
       },
     ],
@@ -335,7 +335,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
           resources: ["a@1", { is: "b@1", isBad: true }, { is: "c@1", isBad: true }],
         },
         asks: [{ names: ["a", "b", "c"], nonce: "A", error: ["b", "c"] }],
-        tells: { b: ["b rejected 3"], c: ["c rejected 3"] },
+        tells: { a: ["a rejected 3"], b: ["b rejected 3"], c: ["c rejected 3"] },
       },
     ],
   },
@@ -355,7 +355,6 @@ export const acknowledgementCases: readonly ClientCase[] = [
   },
   {
     id: "C-ACK-15",
-    also: ["C-WRM-07"],
     says: "acknowledges clusters when they are accepted, though nobody sends their endpoints",
     variant: "sotw",
     type: "cds",

@@ -5,8 +5,10 @@ import { deliveryCases } from "./delivery.ts";
 import { deltaCases } from "./delta.ts";
 import { errorCases } from "./error.ts";
 import { fileCases } from "./files.ts";
+import { furtherTypeCases } from "./further-type.ts";
 import { interestCases } from "./interest.ts";
 import { locatorCases } from "./locator.ts";
+import { misbehaviourCases } from "./misbehaviour.ts";
 import { reconnectCases } from "./reconnect.ts";
 import { restCases } from "./rest.ts";
 import { sourceCases } from "./source.ts";
@@ -24,6 +26,8 @@ export const clientCases: readonly ClientCase[] = [
   ...ttlCases,
   ...errorCases,
   ...locatorCases,
+  ...furtherTypeCases,
+  ...misbehaviourCases,
   ...restCases,
   ...fileCases,
 ];

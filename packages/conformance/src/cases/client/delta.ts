@@ -46,7 +46,7 @@ export const deltaCases: readonly ClientCase[] = [
       {
         responds: { nonce: "B", resources: ["a@2", { is: "b@2", isBad: true }], removed: ["c"] },
         asks: [{ nonce: "B", error: ["b"] }],
-        tells: { b: ["b rejected 3, b@1"] },
+        tells: { a: ["a rejected 3, a@1"], b: ["b rejected 3, b@1"] },
       },
       { ends: "main", with: "UNAVAILABLE" },
       {

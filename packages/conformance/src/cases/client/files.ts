@@ -59,7 +59,7 @@ export const fileCases: readonly ClientCase[] = [
     ...ofClusters,
     steps: [
       { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
-      { responds: { version: "X", resources: ["a@1", "b@1", "b@2"] }, tells: { "*": ["b rejected 3"] } },
+      { responds: { version: "X", resources: ["a@1", "b@1", "b@2"] }, tells: { "*": ["rejected 3"] } },
     ],
   },
   {

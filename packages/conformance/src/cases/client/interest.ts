@@ -215,7 +215,7 @@ export const interestCases: readonly ClientCase[] = [
       firstRequest("a"),
       { watches: "b", type: "eds", asks: [{ type: "eds", names: ["b"] }] },
       { stops: "a", asks: [{}] },
-      { ends: "main", with: "UNAVAILABLE" },
+      { ends: "main", with: "UNAVAILABLE", tells: { b: ["unreachable 14"] } },
       { passes: 500, opens: ["main"], asks: [{ type: "eds", names: ["b"], node: "n1" }] },
     ],
   },
@@ -228,7 +228,7 @@ export const interestCases: readonly ClientCase[] = [
       firstSubscription("a"),
       { watches: "b", type: "eds", asks: [{ type: "eds", subscribe: ["b"] }] },
       { stops: "a", asks: [{ unsubscribe: ["a"] }] },
-      { ends: "main", with: "UNAVAILABLE" },
+      { ends: "main", with: "UNAVAILABLE", tells: { b: ["unreachable 14"] } },
       { passes: 500, opens: ["main"], asks: [{ type: "eds", subscribe: ["b"], node: "n1" }] },
     ],
   },
@@ -272,7 +272,7 @@ export const interestCases: readonly ClientCase[] = [
   {
     id: "B-UNS-11",
     also: ["C-DLT-20"],
-    says: "asks for nothing and gives nothing up when a name is not wanted and wanted again before a request can leave",
+    says: "asks for a name that is not wanted and wanted again before a request can leave, and does not give it up in the same request",
     ...deltaEds,
     memoryOnly: "judging takes no time that a case could use",
     steps: [
@@ -282,7 +282,7 @@ export const interestCases: readonly ClientCase[] = [
       { watches: "a", as: "again" },
       { watches: "c" },
       { stops: "c" },
-      { judged: "main", asks: [{ nonce: "A" }], tells: { again: ["a@1"] } },
+      { judged: "main", asks: [{ subscribe: ["a"], nonce: "A" }], tells: { again: ["a@1"] } },
     ],
   },
 ];

@@ -19,8 +19,8 @@ export const locatorCases: readonly ClientCase[] = [
   },
   {
     id: "C-LOC-02",
-    also: ["C-LOC-01"],
-    says: "takes a resource in a wrapper for what it asked for with parameters",
+    also: ["C-LOC-01", "C-LOC-10"],
+    says: "takes a resource in a wrapper for what it asked for with parameters, and drops one that does not fit them",
     variant: "sotw",
     type: "eds",
     steps: [
@@ -32,7 +32,15 @@ export const locatorCases: readonly ClientCase[] = [
           resources: [{ is: "a@1", version: "X", when: constraintsOf(new Map([["env", "prod"]])) }],
         },
         asks: [{ names: ["a {env=prod}"], version: "X", nonce: "A" }],
-        tells: { "a {env=prod}": ["a@1"] },
+        tells: { "a {env=prod}": ['a@1 [env = "prod"]'] },
+      },
+      {
+        responds: {
+          version: "Y",
+          nonce: "B",
+          resources: [{ is: "a@2", version: "Y", when: constraintsOf(new Map([["env", "test"]])) }],
+        },
+        asks: [{ names: ["a {env=prod}"], version: "Y", nonce: "B" }],
       },
     ],
   },

@@ -73,7 +73,11 @@ export const restCases: readonly ClientCase[] = [
       { responds: { version: "X", resources: ["a@1"] }, tells: { a: ["a@1"] } },
       { due: "main", asks: [{ names: ["a"], version: "X", node: "n1" }] },
       { ends: "main", with: "UNAVAILABLE" },
-      { passes: 500, opens: ["main at 1"], asks: [{ on: "main at 1", names: ["a"], version: "X", node: "n1" }] },
+      {
+        passes: 500,
+        opens: ["main at 1"],
+        asks: [{ on: "main at 1", names: ["a"], node: "n1" }],
+      },
     ],
   },
   {

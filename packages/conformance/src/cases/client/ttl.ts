@@ -224,23 +224,6 @@ export const ttlCases: readonly ClientCase[] = [
     ],
   },
   {
-    id: "B-TTL-18",
-    says: "keeps a resource of v2, whatever ttl is said of it",
-    variant: "delta",
-    type: "eds.v2",
-    streams: ["ads"],
-    memoryOnly: "an hour has to pass",
-    steps: [
-      firstSubscription("a"),
-      {
-        responds: { nonce: "A", resources: [{ is: "a@1", ttl: 3_000 }] },
-        asks: [{ nonce: "A" }],
-        tells: { a: ["a@1"] },
-      },
-      { passes: 3_600_000 },
-    ],
-  },
-  {
     id: "B-TTL-19",
     says: "refuses a ttl of nothing",
     ...deltaEds,

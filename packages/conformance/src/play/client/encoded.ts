@@ -28,7 +28,12 @@ export function encodeScripted(response: PlainScripted, variant: Variant, labels
   };
   if (variant === "sotw") {
     const bodies = resources.map((resource) => anyOf(resource, type, labels));
-    return encodeSotwResponse({ ...common, versionInfo: version, resources: bodies });
+    return encodeSotwResponse({
+      ...common,
+      versionInfo: version,
+      resources: bodies,
+      canary: response.isCanary === true,
+    });
   }
   return encodeDeltaResponse({
     ...common,
@@ -47,7 +52,7 @@ function errorMessage(text: string): ResourceErrorMessage {
 function anyOf(resource: ScriptedResource, type: TypeName, labels: Labels): AnyMessage {
   const { is, isWrapped, version, ttl, aliases, when } = resource;
   const body = bodyOf(resource, type, labels);
-  const saysMore = isWrapped ?? [version, ttl, aliases, when].some((each) => each !== undefined);
+  const saysMore = isWrapped ?? [version, ttl, aliases, when, resource.doNotCache].some((each) => each !== undefined);
   if (body !== undefined && !saysMore) return body;
   const message = messageOf({ ...resource, version: version ?? "" }, type, labels);
   if (partsOf(is).name === "") throw new Error(`a resource without a name: ${is}`);
@@ -65,6 +70,7 @@ function messageOf(resource: ScriptedResource, type: TypeName, labels: Labels): 
     resource: bodyOf(resource, type, labels),
     aliases,
     ttlMs: ttl,
+    ...(resource.doNotCache === true && { doNotCache: true }),
   };
 }
 

@@ -83,7 +83,10 @@ class OverTheWire implements ClientDriver {
   }
 
   async garble(stream: string): Promise<void> {
-    this.#streamNamed(stream).wire.sendRaw(GARBAGE);
+    const { wire } = this.#streamNamed(stream);
+    // The client has no use for such a stream.
+    this.#streams.delete(stream);
+    wire.sendRaw(GARBAGE);
   }
 
   async end(stream: string, code: number): Promise<void> {

@@ -1,9 +1,11 @@
 import {
   type ClientReport,
   type DiscoveryRequest,
+  describeConstraints,
   type HeldResource,
   type News,
   parseLocated,
+  parseVariantKey,
   type TypeUrl,
 } from "@xdskit/protocol";
 import type { SentRequest } from "../../client-case.ts";
@@ -21,10 +23,14 @@ export class Labels {
     return bytes;
   }
 
-  labelOf({ name, bytes }: HeldResource): string {
+  /** `a@1`; of a variant with its constraints, `a@1 [env = "prod"]`. */
+  labelOf({ name: key, bytes }: HeldResource): string {
     const is = this.#labels.get(keyOf(bytes));
-    if (is === undefined) return `${name} with other content`;
-    return is.startsWith(`${name}@`) ? is : `${name} with ${is}`;
+    const variant = parseVariantKey(key);
+    const name = variant?.name ?? key;
+    const constraints = variant === undefined ? "" : ` [${describeConstraints(variant.constraints)}]`;
+    if (is === undefined) return `${name} with other content${constraints}`;
+    return is.startsWith(`${name}@`) ? `${is}${constraints}` : `${name} with ${is}${constraints}`;
   }
 }
 

@@ -72,7 +72,6 @@ export const generalRules: readonly Requirement[] = [
     level: "may",
     scope: "everywhere",
     says: "A resource in the other version of the API can be taken for one of the type that was asked for (`acceptTwinTypes`).",
-    later: "no case yet",
   },
   {
     id: "C-GRP-09",

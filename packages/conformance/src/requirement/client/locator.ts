@@ -32,7 +32,6 @@ export const locatorRules: readonly Requirement[] = [
     level: "may",
     scope: "everywhere",
     says: "One set of parameters serves for a whole source, and an answer that does not fit it may be dropped.",
-    later: "no case yet",
   },
   {
     id: "B-LOC-11",
@@ -45,21 +44,18 @@ export const locatorRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "`xdstp://` names are read and written with their authority, type, path, parameters and directives.",
-    later: "no case yet",
   },
   {
     id: "B-XTP-02",
     level: "must",
     scope: "everywhere",
     says: "Names are equal whatever the order of their parameters.",
-    later: "no case yet",
   },
   {
     id: "C-XTP-03",
     level: "must",
     scope: "everywhere",
     says: "Directives do not leave the client.",
-    later: "no case yet",
   },
   {
     id: "B-XTP-05",

@@ -109,7 +109,6 @@ export const operationRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "Attempts, successes, failures, refusals, timeouts, versions and connections are counted for each source and type.",
-    later: "no case yet",
   },
   {
     id: "B-OBS-04",
@@ -159,7 +158,6 @@ export const operationRules: readonly Requirement[] = [
     level: "must",
     scope: "ADS",
     says: "Responses are taken one after the other, and what one of them makes a client want is asked for in one request for each type.",
-    later: "no case yet",
   },
   {
     id: "C-CLI-08",
@@ -178,7 +176,6 @@ export const operationRules: readonly Requirement[] = [
     level: "must",
     scope: "gRPC",
     says: "A worse server is used only while the better ones cannot be reached and something that is wanted is not held; the better one is returned to when it answers.",
-    later: "no case yet",
   },
   {
     id: "C-FBK-03",
@@ -197,14 +194,12 @@ export const operationRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "What must not be cached by proxies is cached by whoever uses it.",
-    later: "no case yet",
   },
   {
     id: "B-MSC-03",
     level: "must",
     scope: "State of the World",
     says: "That a response is a canary changes nothing.",
-    later: "no case yet",
   },
   {
     id: "C-MSC-06",

@@ -7,7 +7,6 @@ export const statusRules: readonly Requirement[] = [
     level: "must",
     scope: "delta",
     says: "The name of a virtual host is that of its route configuration, a slash, and a host.",
-    later: "no case yet",
   },
   {
     id: "C-VHD-02",
@@ -21,7 +20,6 @@ export const statusRules: readonly Requirement[] = [
     level: "must",
     scope: "delta",
     says: "A virtual host that comes again unchanged is no news.",
-    later: "no case yet",
   },
   {
     id: "C-ODC-01",
@@ -42,7 +40,6 @@ export const statusRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The configuration of an extension is asked for by the name of the filter, in every way that there is.",
-    later: "no case yet",
   },
   {
     id: "C-ECD-02",
@@ -70,14 +67,12 @@ export const statusRules: readonly Requirement[] = [
     level: "must",
     scope: "delta",
     says: "Single endpoints are asked for by their collection, in delta.",
-    later: "no case yet",
   },
   {
     id: "B-TRD-01",
     level: "must",
     scope: "ADS",
     says: "Types without a service of their own are asked for by their URL on an aggregated stream, or read from files.",
-    later: "no case yet",
   },
   {
     id: "C-LRS-01",

@@ -68,6 +68,7 @@ export const ttlRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "Nothing of v2 expires.",
+    later: "no case yet",
   },
   {
     id: "B-TTL-19",
