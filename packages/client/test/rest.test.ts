@@ -106,6 +106,21 @@ test("B-RST-02 an answer may have the names of JSON or of the proto file, and nu
   expect(decodeSotwResponse(first.bytes)).toMatchObject({ versionInfo: "1", typeUrl: CLUSTER, nonce: "" });
 });
 
+test("B-MSC-09 fields that nobody here knows are passed over", async () => {
+  const resource = { "@type": CLUSTER, name: "a" };
+  const newer = { ...resource, "x-newer": [{ a: 1 }], upstreamConfig: { name: "u", newest: 1 } };
+  const answers = [
+    { resources: [newer], moreThanThat: 7 },
+    { resources: [{ ...resource, upstreamConfig: { name: "u" } }] },
+  ];
+  http = await scriptedHttp((received) => received.answer(200, answers.shift()));
+  const opened = open();
+  pollOn(opened);
+  opened.stream.send(request(CLUSTER), false);
+  const first = await opened.listener.next("response");
+  expect(first.bytes).toEqual((await opened.listener.next("response")).bytes);
+});
+
 describe("C-TYP-11 the source says which path, the type which resources", () => {
   const V2_CLUSTER = formatTypeUrl("envoy.api.v2.Cluster");
   test.each([
@@ -300,6 +315,7 @@ describe("C-RST-18 a body that cannot be read changes nothing, and the next poll
     ["nothing", "", /expected JSON, got nothing/],
     ["half of it", '{"versionInfo": "1', /the end is missing/],
     ["another message", { resources: "none" }, /resources: expected/],
+    ["another object", { error: "try again" }, /^error: expected a field/],
     ["a wrong field", { resources: [{ "@type": CLUSTER, name: 1 }] }, /resources\[0\]\.name: expected/],
     ["no UTF-8", Buffer.from([0x22, 0xff, 0x22]), /UTF-8/],
   ])("%s", async (_, body, problem) => {

@@ -22,12 +22,29 @@ export function readJsonResponse(bytes: Uint8Array, api: EnvoyApi): ReadResponse
   return readResponseValue(value, api);
 }
 
-/** The same for a value that was read from some text. */
+/**
+ * The same for a value that was read from some text. Fields that are not known are passed over, as those of an encoded message
+ * are (B-MSC-09), but not if nothing else is there: that is another message, and not one that deletes everything. Changes the value.
+ */
 export function readResponseValue(value: unknown, api: EnvoyApi): ReadResponse {
-  const { bytes, problems } = api.readMessage(DISCOVERY_RESPONSE, value);
+  const first = api.readMessage(DISCOVERY_RESPONSE, value);
+  const unknown = first.problems.filter(({ code }) => code === "FIELD_UNKNOWN");
+  for (const { path } of unknown) removeAt(value, path);
+  const hasMore = unknown.length > 0 && Object.keys(value ?? {}).length > 0;
+  const { bytes, problems } = hasMore ? api.readMessage(DISCOVERY_RESPONSE, value) : first;
   return bytes === undefined
     ? { problem: describeProblems(problems) ?? "expected a DiscoveryResponse, got something else" }
     : { bytes };
+}
+
+function removeAt(value: unknown, path: readonly (string | number)[]): void {
+  const parent = path.slice(0, -1).reduce(childOf, value);
+  const key = path.at(-1);
+  if (typeof parent === "object" && parent !== null && key !== undefined) Reflect.deleteProperty(parent, key);
+}
+
+function childOf(value: unknown, key: string | number): unknown {
+  return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
 
 /** The same for the text format. */

@@ -1,0 +1,100 @@
+import {
+  contentDigest,
+  decodeResource,
+  decodeSotwResponse,
+  type EnvoyApi,
+  encodeSotwResponse,
+} from "@xdskit/envoy-api";
+import { formatTypeUrl, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
+
+/** A file that a Secret names. */
+export interface NamedFile {
+  readonly path: string;
+  /** What is moved into this directory makes the file another one; undefined: the file itself is followed. */
+  readonly watchedDirectory: string | undefined;
+}
+
+type AnyMessage = ReturnType<typeof decodeSotwResponse>["resources"][number];
+
+const SECRETS: readonly (TypeUrl | undefined)[] = [
+  formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret"),
+  formatTypeUrl("envoy.api.v2.auth.Secret"),
+];
+const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
+/** More files than any Secret names. */
+const MAX_FILES = 1_000;
+/** The tag of a text in the field with the highest number that there is, which no message will ever use. */
+const DIGEST_TAG = [0xfa, 0xff, 0xff, 0xff, 0x0f];
+
+export function isSecret(type: TypeUrl | undefined): boolean {
+  return type !== undefined && SECRETS.includes(type);
+}
+
+/** The certificate and key files that Secrets in a response name (C-FS-16). */
+export function namedFilesIn(response: Uint8Array, api: EnvoyApi): readonly NamedFile[] {
+  const files = decodeSotwResponse(response).resources.flatMap((resource) => filesOf(bodyOf(resource), api));
+  return files.slice(0, MAX_FILES);
+}
+
+/**
+ * A response whose Secrets change with the files that they name: each gets a digest of their contents as a field that nobody
+ * knows. So a Secret of which only a key was rotated is another one for whoever compares bytes, and is nonetheless what
+ * stands in the file: contents are not put in, so that keys go nowhere where they were not.
+ */
+export function withContents(
+  response: Uint8Array,
+  contentOf: (path: string) => Uint8Array | undefined,
+  api: EnvoyApi,
+): Uint8Array {
+  const message = decodeSotwResponse(response);
+  const resources = message.resources.map((resource) => {
+    const body = bodyOf(resource);
+    const files = filesOf(body, api);
+    if (body === undefined || files.length === 0) return resource;
+    const value = Buffer.concat([body.value, digestField(files.map(({ path }) => contentOf(path)))]);
+    const marked = { typeUrl: body.typeUrl, value };
+    // Of a field that stands twice the last one counts, and the body of a wrapper has the number of a resource of a response.
+    return body === resource
+      ? marked
+      : { ...resource, value: Buffer.concat([resource.value, encodeSotwResponse({ resources: [marked] })]) };
+  });
+  return encodeSotwResponse({ ...message, resources });
+}
+
+function digestField(contents: readonly (Uint8Array | undefined)[]): Uint8Array {
+  const parts = contents.flatMap((content) => (content === undefined ? ["missing"] : ["there", content]));
+  const digest = Buffer.from(contentDigest(parts).toString(16));
+  return Buffer.from([...DIGEST_TAG, digest.length, ...digest]);
+}
+
+/** What is in a wrapper, or the resource itself. */
+function bodyOf(resource: AnyMessage): AnyMessage | undefined {
+  if (parseTypeUrl(resource.typeUrl) !== WRAPPER) return resource;
+  try {
+    return decodeResource(resource.value).resource;
+  } catch {
+    // Whoever judges the response says so.
+    return undefined;
+  }
+}
+
+function filesOf(body: AnyMessage | undefined, api: EnvoyApi): readonly NamedFile[] {
+  const type = body === undefined ? undefined : parseTypeUrl(body.typeUrl);
+  if (body === undefined || type === undefined || !isSecret(type)) return [];
+  try {
+    return [...findFiles(api.toJson(type, body.value), undefined)];
+  } catch {
+    // Whoever judges the response says so.
+    return [];
+  }
+}
+
+/** The `filename` of each data source, and the `watched_directory` of it or of what it is in. */
+function* findFiles(value: unknown, outer: string | undefined): Iterable<NamedFile> {
+  if (typeof value !== "object" || value === null) return;
+  const { filename, watchedDirectory } = value as { filename?: unknown; watchedDirectory?: { path?: unknown } };
+  const own = watchedDirectory?.path;
+  const directory = typeof own === "string" && own !== "" ? own : outer;
+  if (typeof filename === "string" && filename !== "") yield { path: filename, watchedDirectory: directory };
+  for (const inner of Object.values(value)) yield* findFiles(inner, directory);
+}

@@ -1,0 +1,105 @@
+import { Composer, CST, Lexer, Parser } from "yaml";
+
+/** Longer texts would take gigabytes and minutes; what is that long is written as JSON. */
+const MAX_CHARACTERS = 8_000_000;
+/** Deeper nesting is refused before anything recurses: Envoy's messages stay far below. */
+const MAX_NESTING = 200;
+/** An alias stands for a value that is used again; for as many in all, it is a bomb. */
+const MAX_ALIASES = 10_000;
+
+/** A value as JSON has it, or why there is none. */
+export type YamlValue = { readonly value: unknown } | { readonly problem: string };
+
+/**
+ * Reads one document of YAML 1.2 with its core schema: `no` is a string, and large integers are strings, which keep their
+ * digits. A line `...` ends it. Never throws; what is told holds nothing of the text.
+ */
+export function readYaml(text: string): YamlValue {
+  if (text.length > MAX_CHARACTERS) {
+    return { problem: `expected YAML of at most ${MAX_CHARACTERS} characters, got ${text.length}; use JSON` };
+  }
+  const tokens = tokensOf(text);
+  if (tokens === undefined) return { problem: `expected at most ${MAX_NESTING} levels of nesting, got more` };
+  const settings = { schema: "core", intAsBigInt: true, resolveKnownTags: false, logLevel: "silent" } as const;
+  const [document, next] = [...new Composer(settings).compose(tokens, true, text.length)];
+  if (document === undefined || (document.contents === null && document.errors.length === 0)) {
+    return { problem: "expected YAML, got nothing" };
+  }
+  const mistake = document.errors[0] ?? document.warnings[0];
+  if (mistake !== undefined) return { problem: `${placeOf(text, mistake.pos[0])}: ${wordsOf(mistake.code)}` };
+  if (next !== undefined) return { problem: "expected one document of YAML, got several" };
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: (_, one) => jsonValue(one) });
+    return { value };
+  } catch {
+    // The only thing that it throws for, and it says so with names of the text.
+    return { problem: "expected aliases of values in the same document, not too many, got others" };
+  }
+}
+
+/** The tokens of a text; undefined if it is nested so deeply that reading it could exhaust the stack. */
+function tokensOf(text: string): readonly CST.Token[] | undefined {
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  const open = { brackets: 0, indicators: 0 };
+  for (const lexeme of new Lexer().lex(text)) {
+    note(lexeme, open);
+    if (Math.max(open.brackets, open.indicators) > MAX_NESTING) return undefined;
+    for (const token of parser.next(lexeme)) tokens.push(token);
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return tokens.some((token) => depthOf(token) > MAX_NESTING) ? undefined : tokens;
+}
+
+/** Brackets, and indicators such as `- - -`, are counted while they are read: a million of them would take gigabytes. */
+function note(lexeme: string, open: { brackets: number; indicators: number }): void {
+  const kind = CST.tokenType(lexeme);
+  if (kind === "flow-seq-start" || kind === "flow-map-start") open.brackets++;
+  else if (kind === "flow-seq-end" || kind === "flow-map-end") open.brackets--;
+  else if (kind === "seq-item-ind" || kind === "explicit-key-ind" || kind === "map-value-ind") open.indicators++;
+  else if (kind !== "space") open.indicators = 0;
+}
+
+/** How deep a token goes, found without recursion. */
+function depthOf(root: CST.Token): number {
+  let deepest = 0;
+  const pending: { readonly token: CST.Token; readonly depth: number }[] = [{ token: root, depth: 0 }];
+  for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
+    const { token, depth } = one;
+    deepest = Math.max(deepest, depth);
+    if (deepest > MAX_NESTING) break;
+    if (token.type === "document" && token.value !== undefined) pending.push({ token: token.value, depth });
+    if (!("items" in token)) continue;
+    for (const item of token.items) {
+      if ("key" in item && item.key != null) pending.push({ token: item.key, depth: depth + 1 });
+      if (item.value !== undefined) pending.push({ token: item.value, depth: depth + 1 });
+    }
+  }
+  return deepest;
+}
+
+/** Numbers as JSON for protobuf: digits that a number would lose stay as a string, and so does what is not finite. */
+function jsonValue(value: unknown): unknown {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  if (typeof value !== "number" || Number.isFinite(value)) return value;
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+}
+
+function placeOf(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  return `line ${before.split("\n").length}, column ${before.length - before.lastIndexOf("\n")}`;
+}
+
+/** In our words, because those of the parser may quote the text, which may be a secret. */
+function wordsOf(code: string): string {
+  switch (code) {
+    case "DUPLICATE_KEY":
+      return "expected each key once in a mapping, got one again";
+    case "TAB_AS_INDENT":
+      return "expected spaces as indentation, got a tab";
+    case "TAG_RESOLVE_FAILED":
+      return "expected no tag, or one of the core schema";
+    default:
+      return `expected YAML that can be read (${code.toLowerCase().replaceAll("_", " ")})`;
+  }
+}
