@@ -10,6 +10,7 @@ import {
   clientRequirements,
   coverageOf,
   isMissing,
+  isWrittenIn,
   playClientInMemory,
   playInMemory,
   playsOf,
@@ -62,8 +63,9 @@ async function failedAmong(plays, play) {
 function report(coverage, failed, plays) {
   for (const row of coverage) {
     const cases = row.cases.map((each) => `${each.id} (${each.variant})${failed.has(each) ? " FAILS" : ""}`);
-    const tests = row.proofs.map(({ test, name }) => {
-      const isThere = readFileSync(root + test, "utf8").includes(`test("${name}"`);
+    const tests = row.proofs.map((proof) => {
+      const { test, name } = proof;
+      const isThere = isWrittenIn(readFileSync(root + test, "utf8"), proof);
       if (!isThere) failures.push(`${row.id}: no test "${name}" in ${test}`);
       return `${test}${isThere ? "" : " NOT THERE"}`;
     });

@@ -53,7 +53,7 @@ export { type Coverage, coverageOf, idsOf, isMissing } from "./requirement/cover
 export { type EditionRow, editionRows } from "./requirement/editions.ts";
 export type { Point } from "./requirement/further.ts";
 export { renderClientPage, renderPage } from "./requirement/page.ts";
-export { type Proof, proofs } from "./requirement/proofs.ts";
+export { isWrittenIn, type Proof, proofs } from "./requirement/proofs.ts";
 export type { Level, Requirement, Scope } from "./requirement/requirement.ts";
 export { requirements } from "./requirement/requirements.ts";
 export type { Pace, RunningServer, Target } from "./target/target.ts";

@@ -12,10 +12,7 @@ const rows: readonly Point[] = [
   { id: "E20", says: "versions that a client brings" },
   { id: "E21", says: "names twice, and the wait for what does not exist" },
   { id: "E23", says: "ttls and heartbeats" },
-  { id: "E27", says: "two forms of the bootstrap file" },
-  { id: "E31", says: "which version of the API is meant by AUTO" },
   { id: "E32", says: "which changes of a file count" },
-  { id: "E33", says: "checks of what comes" },
   { id: "E34", says: "when clusters are acknowledged" },
 ];
 

@@ -7,7 +7,6 @@ export const deltaRules: readonly Requirement[] = [
     level: "must",
     scope: "delta",
     says: "Delta is spoken on gRPC streams only.",
-    later: "no case yet",
   },
   {
     id: "C-DLT-03",

@@ -14,21 +14,18 @@ export const filesRules: readonly Requirement[] = [
     level: "must",
     scope: "files",
     says: "The file is read at the start and whenever it changes.",
-    later: "no case yet",
   },
   {
     id: "C-FS-03",
     level: "must",
     scope: "files",
     says: "Binary, JSON, YAML and text are read.",
-    later: "no case yet",
   },
   {
     id: "C-FS-04",
     level: "must",
     scope: "files",
     says: "The end of the file's name says which; JSON if nothing else does.",
-    later: "no case yet",
   },
   {
     id: "C-FS-05",
@@ -60,21 +57,18 @@ export const filesRules: readonly Requirement[] = [
     scope: "files",
     says: "A file that is moved into place counts, and so does one that is written, a moment later.",
     amended: "`fsMoveOnly` leaves only the move.",
-    later: "no case yet",
   },
   {
     id: "C-FS-10",
     level: "must",
     scope: "files",
     says: "Of a watched directory any move counts, and the file itself is not watched.",
-    later: "no case yet",
   },
   {
     id: "C-FS-11",
     level: "must",
     scope: "files",
     says: "A file that is not there at the start is a mistake in the configuration; one that is deleted later is a failed update.",
-    later: "no case yet",
   },
   {
     id: "C-FS-12",
@@ -93,6 +87,5 @@ export const filesRules: readonly Requirement[] = [
     level: "must",
     scope: "files",
     says: "With a Secret the files that it names are watched.",
-    later: "no case yet",
   },
 ];

@@ -53,7 +53,6 @@ export const generalRules: readonly Requirement[] = [
     scope: "everywhere",
     says: "`transport_api_version` chooses methods and paths, `resource_api_version` the type URLs, for each source by itself.",
     amended: "AUTO means v3; `autoVersion` makes it v2.",
-    later: "no case yet",
   },
   {
     id: "C-TYP-12",
@@ -91,7 +90,6 @@ export const generalRules: readonly Requirement[] = [
     scope: "gRPC",
     says: "Responses beyond the 4 MiB that gRPC libraries take by default are taken.",
     amended: "256 MiB unless set otherwise; beyond it the stream ends with RESOURCE_EXHAUSTED.",
-    later: "no case yet",
   },
   {
     id: "C-NOD-01",

@@ -19,7 +19,6 @@ export const locatorRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "Constraints are true or not of parameters: equal, present, any of, all of, not; none at all is true.",
-    later: "no case yet",
   },
   {
     id: "B-LOC-09",
@@ -68,7 +67,6 @@ export const locatorRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "A list collection gives what it lists: what stands in it, and what it points to.",
-    later: "no case yet",
   },
   {
     id: "C-XTP-08",

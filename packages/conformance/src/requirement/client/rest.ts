@@ -7,14 +7,12 @@ export const restRules: readonly Requirement[] = [
     level: "must",
     scope: "REST",
     says: "A poll is a POST of a whole request in JSON to the path of its type; the answer is a whole response.",
-    later: "no case yet",
   },
   {
     id: "B-RST-02",
     level: "must",
     scope: "REST",
     says: "What is sent is canonical JSON; what comes may use the names of the proto files as well.",
-    later: "no case yet",
   },
   {
     id: "C-RST-04",
@@ -27,7 +25,6 @@ export const restRules: readonly Requirement[] = [
     level: "must",
     scope: "REST",
     says: "ADS, delta and types without REST are refused when they are configured.",
-    later: "no case yet",
   },
   {
     id: "C-RST-06",
@@ -58,14 +55,12 @@ export const restRules: readonly Requirement[] = [
     level: "must",
     scope: "REST",
     says: "The delay between polls has to be configured; a random part of up to as much is added.",
-    later: "no case yet",
   },
   {
     id: "C-RST-16",
     level: "must",
     scope: "REST",
     says: "A poll that takes longer than a second, or what was set, has failed.",
-    later: "no case yet",
   },
   {
     id: "C-RST-17",
