@@ -84,6 +84,7 @@ const doors = [
     only: [
       // Only `isIP` of node:net.
       "^packages/envoy-api/src/(catalog/cluster-load-assignment|validation/text-check)",
+      "^packages/client/src/config/server-cluster",
 
       "^packages/server/src/(transport|admin)/",
       "^packages/client/src/transport/",

@@ -1,1 +1,38 @@
+export type {
+  AuthoritySource,
+  ClientConfig,
+  FileSource,
+  GrpcSource,
+  RestSource,
+  RootSource,
+  ServerConfig,
+  SourceConfig,
+  TlsConfig,
+} from "./config/client-config.ts";
+export { createXdsClient } from "./create-xds-client.ts";
 export { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
+export type { ResourceState } from "./observe/dump.ts";
+export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";
+export type { XdsClientOptions } from "./options.ts";
+export { type Candidate, type ResourceValidator, type Verdict, validator } from "./reading/validators.ts";
+export {
+  Cluster,
+  ClusterLoadAssignment,
+  LbEndpoint,
+  Listener,
+  type ResourceType,
+  RouteConfiguration,
+  Runtime,
+  resourceType,
+  ScopedRouteConfiguration,
+  Secret,
+  ThriftRouteConfiguration,
+  TypedExtensionConfig,
+  type TypeOrUrl,
+  VirtualHost,
+} from "./resource/resource-type.ts";
+export type { XdsResource } from "./resource/xds-resource.ts";
+export type { Change } from "./watch/change.ts";
+export type { FetchOptions } from "./watch/fetch.ts";
+export type { Watch, WatchOptions } from "./watch/watch.ts";
+export type { GetOptions, XdsClient } from "./xds-client.ts";

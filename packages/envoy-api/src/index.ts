@@ -5,6 +5,7 @@ export type { RewrittenSources, SourceFile, SourceUse } from "./catalog/source-r
 export type { Converted } from "./conversion/converter.ts";
 export { DescriptorError } from "./descriptor/descriptor-error.ts";
 export type { DescriptorReflection } from "./descriptor/reflection.ts";
+export { nearestName } from "./descriptor/nearest-name.ts";
 export { contentDigest } from "./digest.ts";
 export {
   type CatalogType,

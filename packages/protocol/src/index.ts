@@ -91,7 +91,15 @@ export {
 export { type Overlap, overlapOf } from "./resource/disjointness.ts";
 export type { ErrorDetail, Reference, Resource, ResourceInput, ResourceVariant } from "./resource/resource.ts";
 export { createResourceError, type ResourceErrorInput } from "./resource/resource-error.ts";
-export { canonicalName, globOf, isGlobName, typeInName } from "./resource/resource-name.ts";
+export {
+  canonicalName,
+  formatResourceName,
+  globOf,
+  isGlobName,
+  parseResourceName,
+  type ResourceName,
+  typeInName,
+} from "./resource/resource-name.ts";
 export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits, typeKinds } from "./resource/type-traits.ts";
 export {
@@ -102,10 +110,12 @@ export {
   type TypeUrl,
 } from "./resource/type-url.ts";
 export {
+  constrainedName,
   type Located,
   locatedTerm,
   parseLocated,
   parseVariantKey,
+  plainName,
   shownName,
   type VariantName,
   variantKey,

@@ -1,5 +1,6 @@
 import {
   type Constraints,
+  canonicalConstraints,
   describeConstraints,
   formatConstraints,
   noParameters,
@@ -52,6 +53,13 @@ function beforeMark(text: string, from: number): string {
 /** The key of a variant. The constraints have to be canonical. */
 export function variantKey({ name, constraints }: VariantName): string {
   return `${name}${VARIANT}${formatConstraints(constraints)}`;
+}
+
+/** What a resource is known by that came with constraints: the key of its variant; its name if they hold of everybody. */
+export function constrainedName(name: string, constraints: Constraints): string {
+  const canonical = canonicalConstraints(constraints);
+  const isForAll = canonical.kind === "all" && canonical.of.length === 0;
+  return isForAll ? name : variantKey({ name, constraints: canonical });
 }
 
 /** What a key is the key of; undefined for any other text. */

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { checkOptions } from "./check-options.ts";
+import { XdsClientError } from "./error.ts";
+import type { XdsClientOptions } from "./options.ts";
+
+function check(options: unknown): unknown {
+  try {
+    checkOptions(options as XdsClientOptions);
+  } catch (error) {
+    return error instanceof XdsClientError ? error.problems.map(({ path, message }) => `${path}: ${message}`) : error;
+  }
+  return [];
+}
+
+test("every mistake is told at once, and never what may be a secret", () => {
+  const options = {
+    server: ["somewhere"],
+    bootstrap: "",
+    variant: "incremental",
+    isAggregated: 1,
+    node: 7,
+    tls: "yes",
+    headers: { authorization: 7 },
+    keepalive: { intervalMs: 0 },
+    maxResponseBytes: 0.5,
+    connectTimeoutMs: 2 ** 40,
+    backOff: { baseMs: 10, maxMs: 5 },
+    rateLimit: {},
+    dialect: { nackByVersion: true },
+    validators: {},
+    nodeId: "x",
+    signal: {},
+    onReport: "log",
+  };
+  expect(check(options)).toEqual([
+    "server: expected host:port, or a list of at least one, got something else",
+    'bootstrap: expected the path of a file, or its content as an object, got ""',
+    'variant: expected one of sotw, delta, got "incremental"',
+    "isAggregated: expected true or false, got 1",
+    "node: expected an id, or an object, got 7",
+    'tls: expected true, false or an object, got "yes"',
+    "headers: expected an object of texts, got something else",
+    "keepalive: expected false, or intervalMs and timeoutMs, got something else",
+    "maxResponseBytes: expected a whole number from 1 to 2147483647, got 0.5",
+    "connectTimeoutMs: expected a whole number from 1 to 2147483647, got 1099511627776",
+    "backOff: expected baseMs above 0, and maxMs no smaller, got something else",
+    "rateLimit: expected maxTokens and tokensPerSecond above 0, got something else",
+    "validators: expected a list, got something else",
+    "nodeId: expected the name of an option",
+    "signal: expected an AbortSignal, got something else",
+    'onReport: expected a function, got "log"',
+    "server: expected a server or a bootstrap, got both",
+    "dialect.nackByVersion: expected the name of a switch",
+  ]);
+});
+
+test("a client has to know where to start", () => {
+  expect(check({})).toEqual(["server: expected a server or a bootstrap, got neither"]);
+  const good = ["localhost:18000", "unix:/run/xds.sock", "dns:///xds.example.com:443", "[::1]:18000"];
+  expect(good.map((server) => check({ server }))).toEqual([[], [], [], []]);
+});

@@ -1,0 +1,91 @@
+import type { ApiVersion } from "@xdskit/protocol";
+import type { ServerConfig } from "./client-config.ts";
+import { type ConfigDefaults, MAX_RESPONSE_BYTES } from "./config-defaults.ts";
+import { tellUnknownServer } from "./config-source.ts";
+import type { ServerFinder } from "./grpc-service.ts";
+import { type MessageReading, readMessage } from "./message-reader.ts";
+import { at, itemsOf, type Place, textOf } from "./place.ts";
+import { Problems } from "./problems.ts";
+import { readServerCluster, type ServerCluster } from "./server-cluster.ts";
+
+/** The clusters of a bootstrap that can be asked. */
+export interface StaticServers {
+  readonly all: ReadonlyMap<string, ServerConfig>;
+  /** Finds one, or says what is wrong with it. */
+  readonly find: ServerFinder;
+}
+
+const messageNames = {
+  v2: { cluster: "envoy.api.v2.Cluster", secret: "envoy.api.v2.auth.Secret" },
+  v3: {
+    cluster: "envoy.config.cluster.v3.Cluster",
+    secret: "envoy.extensions.transport_sockets.tls.v3.Secret",
+  },
+} as const;
+
+/**
+ * Reads the static clusters, in whatever order they stand (C-CFG-05). A mistake in one is an error only once it is needed.
+ */
+export function readBootstrapClusters(
+  resources: Place,
+  options: {
+    readonly reading: MessageReading;
+    readonly version: ApiVersion;
+    readonly defaults: ConfigDefaults;
+    readonly problems: Problems;
+  },
+): StaticServers {
+  const { reading, version, defaults, problems } = options;
+  const names = messageNames[version];
+  const secrets = new Map(
+    listOf(at(resources, "secrets")).flatMap((place) => {
+      const secret = readMessage(names.secret, place, reading, problems)?.place;
+      return secret === undefined ? [] : [[textOf(at(secret, "name")), secret] as const];
+    }),
+  );
+  const clusters = new Map<string, ServerCluster>();
+  for (const place of listOf(at(resources, "clusters"))) {
+    const own = new Problems();
+    const cluster = readMessage(names.cluster, place, reading, own)?.place;
+    problems.takeOver(own, "warning");
+    const name = cluster === undefined ? "" : textOf(at(cluster, "name"));
+    if (cluster === undefined || name === "") continue;
+    if (clusters.has(name)) {
+      problems.error([...place.path, "name"], `expected another name: there are two clusters ${JSON.stringify(name)}`);
+    }
+    const maxResponseBytes = defaults.maxResponseBytes ?? MAX_RESPONSE_BYTES;
+    clusters.set(name, readServerCluster(cluster, { secrets, maxResponseBytes, problems: own }));
+  }
+  return { all: serversOf(clusters), find: finderOf(clusters) };
+}
+
+/** One object for a list is an old form (C-CFG-03). */
+function listOf(place: Place): readonly Place[] {
+  const isSingle = typeof place.value === "object" && place.value !== null && !Array.isArray(place.value);
+  return isSingle ? [{ value: place.value, path: [...place.path, 0] }] : itemsOf(place);
+}
+
+function serversOf(clusters: ReadonlyMap<string, ServerCluster>): ReadonlyMap<string, ServerConfig> {
+  return new Map(
+    [...clusters].flatMap(([name, { server }]) => (server === undefined ? [] : [[name, server] as const])),
+  );
+}
+
+function finderOf(clusters: ReadonlyMap<string, ServerCluster>): ServerFinder {
+  return (name, protocol, problems) => {
+    const cluster = clusters.get(textOf(name));
+    if (cluster === undefined) {
+      tellUnknownServer(name, clusters.keys(), problems);
+      return undefined;
+    }
+    problems.takeOver(cluster.problems);
+    if (protocol === "grpc" && !cluster.speaksHttp2) {
+      problems.warning(
+        cluster.place.path,
+        "expected a cluster that speaks HTTP/2, as gRPC wants it: Envoy would speak HTTP/1.1 with it",
+        "set http2_protocol_options",
+      );
+    }
+    return cluster.server;
+  };
+}

@@ -1,0 +1,134 @@
+import { resolveJsonPath } from "@xdskit/envoy-api";
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import type { ConfigProblem } from "../error.ts";
+import type { Path, PlacedProblem } from "./problems.ts";
+
+/** A bootstrap as a JSON value, with where its parts stand. */
+export interface BootstrapDocument {
+  readonly value: unknown;
+  /** What is wrong with the text itself. With errors, `value` is undefined. */
+  readonly problems: readonly ConfigProblem[];
+  /** Gives a mistake its place. */
+  locate(problem: PlacedProblem): ConfigProblem;
+}
+
+type Position = Pick<ConfigProblem, "line" | "column">;
+
+/** Reads YAML, of which JSON is a part. Does not throw. */
+export function parseBootstrap(text: string, file: string | undefined): BootstrapDocument {
+  const lines = new LineCounter();
+  try {
+    const document = parseDocument(text, { lineCounter: lines, merge: true, logLevel: "error" });
+    const problems = document.errors.map((error): ConfigProblem => {
+      const start = lines.linePos(error.pos[0]);
+      const hint = error.code === "MULTIPLE_DOCS" ? "leave out lines of nothing but `...` or `---`" : undefined;
+      return textProblem(firstLine(error.message), file, { line: start.line, column: start.col }, hint);
+    });
+    if (problems.length > 0) return { ...documentOf(undefined, file, () => ({})), problems };
+    return documentOf(document.toJS(), file, (path) => positionIn(document, lines, path));
+  } catch (error) {
+    return { ...documentOf(undefined, file, () => ({})), problems: [textProblem(messageOf(error), file)] };
+  }
+}
+
+/** A bootstrap that did not come as text that has lines. */
+export function documentOf(
+  value: unknown,
+  file: string | undefined,
+  positionOf: (path: Path) => Position = () => ({}),
+): BootstrapDocument {
+  try {
+    // A value of a program may hold anything: functions, cycles, texts that are no Unicode. What is left is plain.
+    const json = JSON.stringify(value);
+    const plain: unknown = json === undefined ? undefined : JSON.parse(json);
+    return { value: plain, problems: [], locate: (problem) => locate(problem, plain, file, positionOf) };
+  } catch (error) {
+    const problem = textProblem(`expected a JSON value: ${messageOf(error)}`, file);
+    return { value: undefined, problems: [problem], locate: (other) => locate(other, undefined, file, positionOf) };
+  }
+}
+
+/** A mistake of a text as a whole, or at a place of it. */
+export function textProblem(
+  message: string,
+  file: string | undefined,
+  position: Position = {},
+  hint?: string,
+): ConfigProblem {
+  return {
+    severity: "error",
+    message,
+    ...(hint !== undefined && { hint }),
+    ...(file !== undefined && { file }),
+    ...position,
+    path: "",
+  };
+}
+
+/** What was thrown, as text. */
+export function messageOf(error: unknown): string {
+  return firstLine(error instanceof Error ? error.message : String(error));
+}
+
+function locate(
+  { severity, message, hint, path }: PlacedProblem,
+  value: unknown,
+  file: string | undefined,
+  positionOf: (path: Path) => Position,
+): ConfigProblem {
+  const resolved = resolveJsonPath(value, path);
+  return {
+    severity,
+    message,
+    ...(hint !== undefined && { hint }),
+    ...(file !== undefined && { file }),
+    ...positionOf(resolved),
+    path: formatPath(resolved),
+  };
+}
+
+/** `a.b[0].c`, and `a["x.y"]` for a key that would not be told apart. */
+function formatPath(path: Path): string {
+  return path.reduce<string>((text, segment) => {
+    if (typeof segment === "number") return `${text}[${segment}]`;
+    if (!/^[\w@-]+$/.test(segment)) return `${text}[${JSON.stringify(segment)}]`;
+    return text === "" ? segment : `${text}.${segment}`;
+  }, "");
+}
+
+/** The place of a value, of its key if it is no scalar; of what is around it if it is not there. */
+function positionIn(document: Document, lines: LineCounter, path: Path): Position {
+  let node: unknown = document.contents;
+  let shown: unknown = node;
+  for (const segment of path) {
+    const step = stepInto(isAlias(node) ? node.resolve(document) : node, segment);
+    if (step === "stay") continue;
+    if (step === undefined) break;
+    node = step.value;
+    shown = step.key !== undefined && !isScalar(node) ? step.key : node;
+  }
+  const offset = isNode(shown) ? (shown as Node).range?.[0] : undefined;
+  if (offset === undefined) return {};
+  const { line, col } = lines.linePos(offset);
+  return { line, column: col };
+}
+
+function stepInto(
+  node: unknown,
+  segment: string | number,
+): { readonly key: unknown; readonly value: unknown } | "stay" | undefined {
+  if (isSeq(node)) {
+    const value = typeof segment === "number" ? node.items[segment] : undefined;
+    return value === undefined ? undefined : { key: undefined, value };
+  }
+  if (!isMap(node)) return undefined;
+  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment));
+  if (pair !== undefined) return { key: pair.key, value: pair.value ?? pair.key };
+  // One object in the place of a list (C-CFG-03).
+  return segment === 0 ? "stay" : undefined;
+}
+
+function firstLine(text: string): string {
+  const [line = ""] = text.split("\n");
+  return line.replace(/ at line \d+, column \d+:?$/, "");
+}

@@ -1,0 +1,15 @@
+import type { BootstrapInput } from "./load-bootstrap.ts";
+
+/**
+ * The bootstrap that the environment of a gRPC client names: the file in GRPC_XDS_BOOTSTRAP, or else what GRPC_XDS_BOOTSTRAP_CONFIG holds
+ * (C-CFG-09); undefined where neither is set.
+ */
+export function bootstrapFromEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+): BootstrapInput | undefined {
+  const path = environment["GRPC_XDS_BOOTSTRAP"];
+  if (path !== undefined && path !== "") return { path, form: "grpc" };
+  const text = environment["GRPC_XDS_BOOTSTRAP_CONFIG"];
+  if (text !== undefined && text !== "") return { text, file: "GRPC_XDS_BOOTSTRAP_CONFIG", form: "grpc" };
+  return undefined;
+}

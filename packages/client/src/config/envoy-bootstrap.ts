@@ -1,0 +1,140 @@
+import { type ApiVersion, type Node, parseResourceName } from "@xdskit/protocol";
+import { readAdsSource } from "./api-config-source.ts";
+import { authorityFor } from "./authority.ts";
+import { readBootstrapClusters, type StaticServers } from "./bootstrap-clusters.ts";
+import { snakeCase, versionOfBootstrap } from "./bootstrap-version.ts";
+import type { ClientConfig, RootSource } from "./client-config.ts";
+import type { ConfigOptions } from "./config-defaults.ts";
+import { isOnDisk, readConfigSource, type SourceContext } from "./config-source.ts";
+import { type MessageReading, readMessage } from "./message-reader.ts";
+import { nodeContextParams, readNode } from "./node-config.ts";
+import { at, firstOf, isObject, isPresent, itemsOf, type Place, textOf } from "./place.ts";
+import { type Path, Problems } from "./problems.ts";
+
+/** The messages of a bootstrap in each version. */
+const messageNames = {
+  v2: { bootstrap: "envoy.config.bootstrap.v2.Bootstrap", node: "envoy.api.v2.core.Node" },
+  v3: { bootstrap: "envoy.config.bootstrap.v3.Bootstrap", node: "envoy.config.core.v3.Node" },
+} as const;
+
+/** In v3 a source has all fields that it has in v2, with those that releases of both versions took. */
+const SOURCES_MESSAGE = messageNames.v3.bootstrap;
+
+/** What a client takes from a bootstrap besides clusters and the node. */
+const sourceFields = ["node_context_params", "dynamic_resources", "config_sources", "default_config_source"] as const;
+
+/** Reads an Envoy bootstrap, v2 or v3 (C-CFG-01 to C-CFG-06). What is no matter of a client is checked, and never keeps it from being used. */
+export function readEnvoyBootstrap(bootstrap: Place, options: ConfigOptions, problems: Problems): ClientConfig {
+  const { api, defaults = {} } = options;
+  const version = versionOfBootstrap(bootstrap.value) ?? defaults.autoVersion ?? "v3";
+  const reading: MessageReading = { api, isLenient: defaults.isLenient ?? true };
+  const names = messageNames[version];
+  const node = readNode(names.node, at(bootstrap, "node"), { ...reading, defaults }, problems);
+  const servers = readBootstrapClusters(at(bootstrap, ...spelled(bootstrap, "static_resources")), {
+    reading,
+    version,
+    defaults,
+    problems,
+  });
+  const message = readMessage(SOURCES_MESSAGE, partOf(bootstrap, sourceFields), reading, problems);
+  checkTheRest(names.bootstrap, bootstrap, reading, problems);
+  const read = message?.place ?? { value: {}, path: bootstrap.path };
+  return { ...readSources(read, { node: node.node, servers, version, options, problems }), ...node };
+}
+
+interface SourcesReading {
+  readonly node: Node;
+  readonly servers: StaticServers;
+  readonly version: ApiVersion;
+  readonly options: ConfigOptions;
+  readonly problems: Problems;
+}
+
+function readSources(bootstrap: Place, { node, servers, version, options, problems }: SourcesReading): ClientConfig {
+  const { defaults = {}, fileExists = isOnDisk } = options;
+  const dynamic = at(bootstrap, "dynamic_resources");
+  const api = { findServer: servers.find, autoVersion: defaults.autoVersion ?? version, defaults };
+  const adsConfig = at(dynamic, "ads_config");
+  const ads = isPresent(adsConfig) ? readAdsSource(adsConfig, api, problems) : undefined;
+  const context: SourceContext = { ...api, ads, hasAds: isPresent(adsConfig), self: undefined, fileExists };
+  const readAt = (place: Place) => (isPresent(place) ? readConfigSource(place, context, problems) : undefined);
+  const config: ClientConfig = {
+    node,
+    nodeBytes: undefined,
+    mode: defaults.mode ?? "proxy",
+    ads,
+    listeners: undefined,
+    clusters: undefined,
+    authorities: itemsOf(at(bootstrap, "config_sources")).flatMap((place) => readAt(place) ?? []),
+    defaultSource: readAt(at(bootstrap, "default_config_source"))?.source,
+    nodeContextParams: nodeContextParams(itemsOf(at(bootstrap, "node_context_params")), node, problems),
+    servers: servers.all,
+  };
+  const rootOf = (prefix: "lds" | "cds", message: string): RootSource | undefined => {
+    const source = readAt(at(dynamic, `${prefix}_config`))?.source;
+    const locator = at(dynamic, `${prefix}_resources_locator`);
+    return isPresent(locator)
+      ? locatedRoot(locator, { message, source: source ?? authorityFor(textOf(locator), config) }, problems)
+      : source && { source, locator: undefined };
+  };
+  return {
+    ...config,
+    listeners: rootOf("lds", "envoy.config.listener.v3.Listener"),
+    clusters: rootOf("cds", "envoy.config.cluster.v3.Cluster"),
+  };
+}
+
+/** A collection in the place of everything (C-XTP-12). */
+function locatedRoot(
+  locator: Place,
+  { message, source }: { readonly message: string; readonly source: RootSource["source"] | undefined },
+  problems: Problems,
+): RootSource | undefined {
+  const name = parseResourceName(textOf(locator));
+  const isOfType = name !== undefined && (name.isGlob ? name.type === message : name.type === `${message}Collection`);
+  if (!isOfType) {
+    problems.error(
+      locator.path,
+      `expected the xdstp name of a collection of ${message}, got ${JSON.stringify(textOf(locator))}`,
+      `such as xdstp://authority/${message}/directory/*`,
+    );
+    return undefined;
+  }
+  if (source === undefined) {
+    problems.error(locator.path, `expected a source for the authority ${JSON.stringify(name.authority)}, got none`);
+    return undefined;
+  }
+  return { source, locator: textOf(locator) };
+}
+
+/** Of the bootstrap only some fields, however they are spelled. */
+function partOf({ value, path }: Place, fields: readonly string[]): Place {
+  if (!isObject(value)) return { value: {}, path };
+  return { value: Object.fromEntries(Object.entries(value).filter(([key]) => fields.includes(snakeCase(key)))), path };
+}
+
+/** Listeners, tracing, statistics and the like: mistakes in them are an Envoy's. */
+function checkTheRest(messageName: string, bootstrap: Place, reading: MessageReading, problems: Problems): void {
+  if (!isObject(bootstrap.value)) return;
+  const taken: readonly string[] = ["node", ...sourceFields];
+  const rest = Object.entries(bootstrap.value).flatMap(([key, value]): [string, unknown][] => {
+    const field = snakeCase(key);
+    if (taken.includes(field)) return [];
+    return [[key, field === "static_resources" ? without(value, ["clusters", "secrets"]) : value]];
+  });
+  const found = new Problems();
+  readMessage(messageName, { value: Object.fromEntries(rest), path: bootstrap.path }, reading, found);
+  // A field that nobody knows may be the misspelled name of one that a client needs.
+  for (const problem of found.all) if (problem.path.length === 1) problems.unread(problem);
+  problems.takeOver(found, "warning");
+}
+
+function without(value: unknown, fields: readonly string[]): unknown {
+  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !fields.includes(key))) : value;
+}
+
+/** The path of a field in a value that may be spelled in either way. */
+function spelled(place: Place, field: string): Path & readonly string[] {
+  const camel = field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return isPresent(firstOf(place, [field], [camel])) && !isPresent(at(place, field)) ? [camel] : [field];
+}

@@ -1,0 +1,603 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { anonymousNode, clientDialect } from "@xdskit/protocol";
+import fc from "fast-check";
+import { afterAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import type { ClientConfig, GrpcSource, ServerConfig } from "./client-config.ts";
+import type { ConfigDefaults } from "./config-defaults.ts";
+import { loadBootstrap } from "./load-bootstrap.ts";
+
+const api = createEnvoyApi();
+const examples = fileURLToPath(new URL("../../test/bootstraps", import.meta.url));
+const printed = fileURLToPath(new URL("../../../cli/test/golden/bootstrap", import.meta.url));
+const directory = mkdtempSync(join(tmpdir(), "xdskit-config-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const server: ServerConfig = {
+  name: "control_plane",
+  target: "dns:///control.example:8443",
+  tls: undefined,
+  keepalive: undefined,
+  tcpKeepalive: undefined,
+  maxResponseBytes: 256 * 1024 * 1024,
+  headers: [],
+  connectTimeoutMs: 5_000,
+};
+
+const ads: Omit<GrpcSource, "id"> = {
+  kind: "grpc",
+  apiVersion: "v2",
+  resourceApiVersion: "v2",
+  initialFetchTimeoutMs: 15_000,
+  dialect: clientDialect(),
+  parameters: undefined,
+  servers: [server],
+  variant: "sotw",
+  isAggregated: true,
+  failover: "cycle",
+  nodeIn: "every-request",
+  rateLimit: undefined,
+  backOff: { baseMs: 500, maxMs: 30_000 },
+};
+
+function configWith(source: Omit<GrpcSource, "id">): unknown {
+  const named = { id: expect.stringMatching(/^ads:control_plane#\w{12}$/), ...source };
+  return {
+    node: { ...anonymousNode, id: "first-envoy", cluster: "first-cluster" },
+    nodeBytes: undefined,
+    mode: "proxy",
+    ads: named,
+    listeners: { source: named, locator: undefined },
+    clusters: { source: named, locator: undefined },
+    authorities: [],
+    defaultSource: undefined,
+    nodeContextParams: new Map(),
+    servers: new Map(source.servers.map((each) => [each.name, each])),
+  };
+}
+
+/** The configuration, of what has to be without any mistake. */
+function good(value: unknown, defaults: ConfigDefaults = {}): ClientConfig {
+  const { config, problems } = loadBootstrap({ value }, { api, defaults, fileExists: () => true });
+  expect(problems).toEqual([]);
+  if (config === undefined) throw new Error("expected a configuration");
+  return config;
+}
+
+function told(value: unknown, defaults: ConfigDefaults = {}): readonly string[] {
+  const { config, problems } = loadBootstrap({ value }, { api, defaults, fileExists: () => true });
+  expect(config === undefined).toBe(problems.some(({ severity }) => severity === "error"));
+  return problems.map(({ severity, path, message }) => `${severity} ${path}: ${message}`);
+}
+
+function bootstrapOf(cluster: object, adsConfig: object = {}): object {
+  return {
+    dynamic_resources: {
+      ads_config: {
+        api_type: "GRPC",
+        transport_api_version: "V3",
+        grpc_services: [{ envoy_grpc: { cluster_name: "control_plane" } }],
+        ...adsConfig,
+      },
+    },
+    static_resources: { clusters: [{ name: "control_plane", ...cluster }] },
+  };
+}
+
+const http2 = { http2_protocol_options: {} };
+const address = (host: string, port = 80): object => ({ socket_address: { address: host, port_value: port } });
+const assigned = (...addresses: readonly object[]): object => ({
+  load_assignment: {
+    cluster_name: "x",
+    endpoints: [{ lb_endpoints: addresses.map((each) => ({ endpoint: { address: each } })) }],
+  },
+});
+const serverOf = (cluster: object, adsConfig: object = {}): ServerConfig | undefined =>
+  good(bootstrapOf({ ...http2, ...cluster }, adsConfig)).ads?.servers[0];
+
+describe("the examples of the editions", () => {
+  const load = (name: string): unknown => loadBootstrap({ path: join(examples, name) }, { api });
+
+  test("C-CFG-03 that of 2018: hosts, a Duration as an object, one service where a list is meant", () => {
+    expect(load("v2-2018.yaml")).toEqual({ problems: [], config: configWith(ads) });
+  });
+
+  test("C-CFG-03 those of 2020: the same with TCP keepalive, in delta", () => {
+    const kept: ServerConfig = { ...server, connectTimeoutMs: 250, tcpKeepalive: { idleMs: 10_000 } };
+    const config = configWith({ ...ads, variant: "delta", servers: [kept] });
+    expect(load("v2-2020.yaml")).toEqual({ problems: [], config });
+  });
+
+  test("C-CFG-06 those of today: STRICT_DNS, V3 throughout, pings every 30 s that wait 5 s, TCP keepalive", () => {
+    const keepalive = { intervalMs: 30_000, timeoutMs: 5_000 };
+    const kept: ServerConfig = { ...server, keepalive, tcpKeepalive: { idleMs: undefined } };
+    const config = configWith({ ...ads, apiVersion: "v3", resourceApiVersion: "v3", servers: [kept] });
+    expect(load("v3-2021.yaml")).toEqual({ problems: [], config });
+  });
+
+  test("C-CFG-03 lenientBootstrap off: what is no JSON of these messages is refused", () => {
+    const { problems } = loadBootstrap(
+      { path: join(examples, "v2-2018.yaml") },
+      { api, defaults: { isLenient: false } },
+    );
+    expect(problems.map(({ path, message }) => [path, message])).toEqual([
+      ["dynamic_resources.ads_config.grpc_services", "expected a list, got an object"],
+      ["static_resources.clusters[0].connect_timeout", "expected a duration, got an object"],
+    ]);
+  });
+
+  test.each(["pb", "pb_text", "json", "YML"])("C-CFG-01 a bootstrap in a file .%s is the same", (extension) => {
+    for (const [name, message] of [
+      ["v3-2021.yaml", "envoy.config.bootstrap.v3.Bootstrap"],
+      ["v2-2018.yaml", "envoy.config.bootstrap.v2.Bootstrap"],
+    ] as const) {
+      const text = readFileSync(join(examples, name), "utf8");
+      const value = parse(name.startsWith("v2") ? canonicalOf2018(text) : text);
+      const { bytes = new Uint8Array() } = api.readMessage(message, value);
+      const forms: Readonly<Record<string, string | Uint8Array>> = {
+        pb: bytes,
+        pb_text: api.toText(`type.googleapis.com/${message}`, bytes),
+        json: JSON.stringify(value),
+        YML: text,
+      };
+      const path = join(directory, `bootstrap.${extension}`);
+      writeFileSync(path, forms[extension] ?? "");
+      expect(loadBootstrap({ path }, { api })).toEqual(loadBootstrap({ path: join(examples, name) }, { api }));
+    }
+  });
+
+  test("C-CFG-05 the server's cluster may come after others", () => {
+    const { config } = loadBootstrap({ path: join(examples, "v3-2021.yaml") }, { api });
+    const value = parse(readFileSync(join(examples, "v3-2021.yaml"), "utf8"));
+    value.static_resources.clusters.unshift({ name: "other", type: "EDS" });
+    expect(good(value)).toEqual(config);
+  });
+});
+
+/** The old form as messages are written. */
+function canonicalOf2018(text: string): string {
+  return text
+    .replace("{ seconds: 5 }", "5s")
+    .replace("      envoy_grpc:\n        cluster_name:", "    - envoy_grpc:\n        cluster_name:")
+    .replace("        cluster_name: control", "          cluster_name: control");
+}
+
+describe("what `xds bootstrap` prints", () => {
+  const files = readdirSync(printed).filter((name) =>
+    readFileSync(join(printed, name), "utf8").trimEnd().endsWith("--- exit 0"),
+  );
+
+  test("S-CFG-10 every transport and version loads, without a mistake, as what was asked for", () => {
+    const seen = files.map((name) => {
+      const whole = readFileSync(join(printed, name), "utf8");
+      const text = whole.slice(whole.indexOf("\n") + 1, whole.lastIndexOf("--- exit"));
+      const { config, problems } = loadBootstrap({ text }, { api, fileExists: () => true });
+      const root = config?.clusters?.source;
+      const source = root ?? config?.ads;
+      const [one] = source === undefined || source.kind === "file" ? [] : source.servers;
+      const kind = source?.kind === "grpc" ? `${source.variant}${source.isAggregated ? " ads" : ""}` : source?.kind;
+      const where =
+        source?.kind === "file" ? source.path : `${one?.target} ${one?.tls === undefined ? "plain" : "tls"}`;
+      return [name.replace(".txt", ""), problems.length, config?.mode, kind, source?.resourceApiVersion, where].join(
+        " ",
+      );
+    });
+    expect(seen).toMatchInlineSnapshot(`
+      [
+        "envoy-file-format 0 proxy file v3 /etc/envoy/cds.pb_text",
+        "envoy-locality 0 proxy delta ads v3 ipv4:127.0.0.1:18000 plain",
+        "envoy-mutual-tls 0 proxy delta ads v3 ipv4:127.0.0.1:18000 tls",
+        "envoy-tls-by-name 0 proxy delta ads v3 dns:///xds.example:18000 tls",
+        "envoy-v2-ads-delta 0 proxy delta ads v2 ipv4:127.0.0.1:18000 plain",
+        "envoy-v2-ads 0 proxy sotw ads v2 ipv4:127.0.0.1:18000 plain",
+        "envoy-v2-delta 0 proxy delta v2 ipv4:127.0.0.1:18000 plain",
+        "envoy-v2-file 0 proxy file v2 /etc/envoy/xds/cds.yaml",
+        "envoy-v2-grpc 0 proxy sotw v2 ipv4:127.0.0.1:18000 plain",
+        "envoy-v2-rest-tls 0 proxy rest v2 dns:///xds.example:18000 tls",
+        "envoy-v2-rest 0 proxy rest v2 ipv4:127.0.0.1:18000 plain",
+        "envoy-v3-ads-delta 0 proxy delta ads v3 ipv4:127.0.0.1:18000 plain",
+        "envoy-v3-ads 0 proxy sotw ads v3 ipv4:127.0.0.1:18000 plain",
+        "envoy-v3-delta 0 proxy delta v3 ipv4:127.0.0.1:18000 plain",
+        "envoy-v3-file 0 proxy file v3 /etc/envoy/xds/cds.yaml",
+        "envoy-v3-grpc 0 proxy sotw v3 ipv4:127.0.0.1:18000 plain",
+        "envoy-v3-rest 0 proxy rest v3 ipv4:127.0.0.1:18000 plain",
+        "grpc-mutual-tls 0 non-proxy sotw ads v3 127.0.0.1:18000 tls",
+        "grpc-tls 0 non-proxy sotw ads v3 [::1]:443 tls",
+        "grpc-v2 0 non-proxy sotw ads v3 127.0.0.1:18000 plain",
+        "grpc 0 non-proxy sotw ads v3 127.0.0.1:18000 plain",
+      ]
+    `);
+  });
+});
+
+describe("servers", () => {
+  test.each<[string, object, string]>([
+    ["an address in a STATIC cluster", assigned(address("10.0.0.1")), "ipv4:10.0.0.1:80"],
+    ["several", assigned(address("10.0.0.1"), address("10.0.0.2", 81)), "ipv4:10.0.0.1:80,10.0.0.2:81"],
+    ["one of IPv6", assigned(address("::1", 443)), "ipv6:[::1]:443"],
+    ["a pipe", assigned({ pipe: { path: "/run/xds.sock" } }), "unix:/run/xds.sock"],
+    ["a name", { type: "STRICT_DNS", ...assigned(address("x.example")) }, "dns:///x.example:80"],
+    ["a name, looked up once", { type: "LOGICAL_DNS", ...assigned(address("x.example")) }, "dns:///x.example:80"],
+    [
+      "the best priority",
+      {
+        load_assignment: {
+          endpoints: [
+            { priority: 1, lb_endpoints: [{ endpoint: { address: { pipe: { path: "/b" } } } }] },
+            { lb_endpoints: [{ endpoint: { address: { pipe: { path: "/a" } } } }] },
+          ],
+        },
+      },
+      "unix:/a",
+    ],
+  ])("C-CFG-04 %s is a target", (_, cluster, target) => {
+    const value = bootstrapOf({ ...http2, ...cluster });
+    const { config } = loadBootstrap({ value }, { api });
+    expect(config?.ads?.servers[0]?.target).toBe(target);
+  });
+
+  test.each<[string, object, string]>([
+    ["one found over EDS", { type: "EDS" }, ".type: expected a STATIC, STRICT_DNS or LOGICAL_DNS cluster, got EDS"],
+    ["a name in a STATIC one", assigned(address("x.example")), "expected an IP address in a STATIC cluster"],
+    ["no address", {}, ".load_assignment: expected the address of a server"],
+    ["a port by its name", assigned({ socket_address: { address: "1.1.1.1", named_port: "xds" } }), ".port_value: "],
+    ["an abstract socket", assigned({ pipe: { path: "@xds" } }), "got the abstract one"],
+    [
+      "a transport socket that is not TLS",
+      { ...assigned(address("1.1.1.1")), transport_socket: { name: "envoy.transport_sockets.alts" } },
+      ".transport_socket: expected TLS",
+    ],
+  ])("C-CFG-04 a cluster cannot be a server with %s", (_, cluster, message) => {
+    const problems = told(bootstrapOf({ ...http2, ...cluster }));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^error static_resources\.clusters\[0\]/);
+    expect(problems[0]).toContain(message);
+  });
+
+  test("C-CFG-04 gRPC over a cluster of HTTP/1.1 is warned of", () => {
+    const problems = told(bootstrapOf(assigned(address("1.1.1.1"))));
+    expect(problems).toEqual([
+      "warning static_resources.clusters[0]: expected a cluster that speaks HTTP/2, as gRPC wants it: Envoy would speak HTTP/1.1 with it",
+    ]);
+  });
+
+  test("C-CFG-04 a cluster that nobody asks may be what it likes, and is no server", () => {
+    const value = bootstrapOf({ ...http2, ...assigned(address("1.1.1.1")) });
+    const other = { name: "other", type: "EDS" };
+    const config = good({
+      ...value,
+      static_resources: { clusters: [{ name: "control_plane", ...http2, ...assigned(address("1.1.1.1")) }, other] },
+    });
+    expect([...config.servers.keys()]).toEqual(["control_plane"]);
+  });
+
+  test("C-CFG-04 TLS by files, by contents, and of v2", () => {
+    const files = {
+      tls_certificates: [{ certificate_chain: { filename: "/c.pem" }, private_key: { filename: "/k.pem" } }],
+      validation_context: { trusted_ca: { filename: "/ca.pem" } },
+    };
+    const fromFiles = {
+      ca: undefined,
+      caPath: "/ca.pem",
+      certificate: undefined,
+      certificatePath: "/c.pem",
+      key: undefined,
+      keyPath: "/k.pem",
+      serverName: "xds.example",
+    };
+    const where = assigned(address("10.0.0.1"));
+    const typed = (type: string, context: object): object => ({
+      ...where,
+      transport_socket: {
+        name: "envoy.transport_sockets.tls",
+        typed_config: { "@type": `type.googleapis.com/${type}`, ...context },
+      },
+    });
+    const v3 = "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
+    expect(serverOf(typed(v3, { sni: "xds.example", common_tls_context: files }))?.tls).toEqual(fromFiles);
+    const old = { ...http2, ...where, tls_context: { sni: "xds.example", common_tls_context: files } };
+    expect(good(bootstrapOf(old, { transport_api_version: "V2" })).ads?.servers[0]?.tls).toEqual(fromFiles);
+    const named = {
+      common_tls_context: {
+        combined_validation_context: {
+          default_validation_context: {
+            trusted_ca: { inline_string: "PEM" },
+            match_typed_subject_alt_names: [{ san_type: "DNS", matcher: { exact: "san.example" } }],
+          },
+          validation_context_sds_secret_config: { name: "" },
+        },
+      },
+    };
+    const {
+      common_tls_context: { combined_validation_context: combined },
+    } = named;
+    const validated = { common_tls_context: { validation_context: combined.default_validation_context } };
+    expect(serverOf(typed(v3, validated))?.tls).toEqual({
+      ...fromFiles,
+      ca: "PEM",
+      caPath: undefined,
+      certificatePath: undefined,
+      keyPath: undefined,
+      serverName: "san.example",
+    });
+  });
+
+  test("C-CFG-04 TLS with secrets of the bootstrap; others would have to be asked for", () => {
+    const context = (reference: object): object => ({
+      ...http2,
+      ...assigned(address("10.0.0.1")),
+      transport_socket: {
+        name: "tls",
+        typed_config: {
+          "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
+          common_tls_context: { validation_context_sds_secret_config: reference },
+        },
+      },
+    });
+    const secrets = [{ name: "ca", validation_context: { trusted_ca: { inline_bytes: "UEVN" } } }];
+    const bootstrap = (reference: object): object => ({
+      ...bootstrapOf({}),
+      static_resources: { secrets, clusters: [{ name: "control_plane", ...context(reference) }] },
+    });
+    expect(good(bootstrap({ name: "ca" })).ads?.servers[0]?.tls?.ca).toEqual(new Uint8Array([80, 69, 77]));
+    expect(told(bootstrap({ name: "ac" }))[0]).toContain(
+      'expected a secret of static_resources for a management server, got "ac"',
+    );
+  });
+
+  test("C-CFG-08 what a service says goes to its server: metadata, sizes, back-off, Google's library", () => {
+    const where = assigned(address("10.0.0.1"));
+    const own = {
+      grpc_services: [
+        {
+          envoy_grpc: {
+            cluster_name: "control_plane",
+            max_receive_message_length: 1000,
+            retry_policy: { retry_back_off: { base_interval: "0.1s" } },
+          },
+          initial_metadata: [{ key: "tenant", value: "blue" }],
+        },
+        {
+          google_grpc: {
+            target_uri: "dns:///google.example:443",
+            stat_prefix: "x",
+            channel_credentials: { ssl_credentials: { root_certs: { filename: "/ca.pem" } } },
+            call_credentials: [{ access_token: "secret" }],
+            channel_args: { args: { "grpc.keepalive_time_ms": { int_value: 10000 } } },
+          },
+        },
+      ],
+    };
+    const source = good(bootstrapOf({ ...http2, ...where }, own)).ads;
+    expect(source).toMatchObject({ failover: "fallback", backOff: { baseMs: 100, maxMs: 1000 } });
+    expect(source?.servers).toEqual([
+      { ...server, target: "ipv4:10.0.0.1:80", maxResponseBytes: 1000, headers: [["tenant", "blue"]] },
+      {
+        ...server,
+        name: "dns:///google.example:443",
+        target: "dns:///google.example:443",
+        tls: expect.objectContaining({ caPath: "/ca.pem" }),
+        keepalive: { intervalMs: 10_000, timeoutMs: 20_000 },
+        headers: [["authorization", "Bearer secret"]],
+        connectTimeoutMs: 20_000,
+      },
+    ]);
+    expect(source?.id).not.toContain("secret");
+  });
+});
+
+describe("the node", () => {
+  const nodeOf = (node: object, defaults: ConfigDefaults = {}): ClientConfig =>
+    good({ node, default_config_source: { path_config_source: { path: "/x" } } }, defaults);
+
+  test("C-NOD-08 a plain node says all there is; what is left over stays in the bytes", () => {
+    const all = {
+      id: "edge",
+      cluster: "front",
+      locality: { region: "eu", zone: "eu-1", sub_zone: "a" },
+      metadata: { stage: "canary", waits: { seconds: 5 } },
+      dynamic_parameters: { "envoy.config.cluster.v3.Cluster": { params: { env: "prod" } } },
+    };
+    const node = {
+      ...anonymousNode,
+      id: "edge",
+      cluster: "front",
+      locality: { region: "eu", zone: "eu-1", subZone: "a" },
+      metadata: { stage: "canary", waits: { seconds: 5 } },
+      dynamicParameters: { "envoy.config.cluster.v3.Cluster": { env: "prod" } },
+    };
+    expect(nodeOf(all)).toMatchObject({ node, nodeBytes: undefined });
+    const more = nodeOf({ ...all, extensions: [{ name: "x" }] });
+    expect(more.node).toEqual(node);
+    expect(
+      api.toJson("type.googleapis.com/envoy.config.core.v3.Node", more.nodeBytes ?? new Uint8Array()),
+    ).toMatchObject({ extensions: [{ name: "x" }] });
+  });
+
+  test("C-NOD-08 the client's name is added where the bootstrap has none", () => {
+    const userAgent = { name: "xdskit", version: "1.0.0" };
+    expect(nodeOf({}, { userAgent }).node).toEqual({
+      ...anonymousNode,
+      userAgentName: "xdskit",
+      userAgentVersion: "1.0.0",
+    });
+    expect(nodeOf({ user_agent_name: "mine" }, { userAgent }).node).toEqual({
+      ...anonymousNode,
+      userAgentName: "mine",
+    });
+  });
+
+  test("C-XTP-12 node_context_params: fields of the node, and its metadata one by one", () => {
+    const value = {
+      node: { id: "edge", locality: { zone: "eu-1" }, metadata: { foo: { bar: "baz" }, some: 42, thing: "thing" } },
+      node_context_params: ["id", "locality.zone", "metadata", "user_agent_name"],
+    };
+    expect([...good(value).nodeContextParams]).toEqual([
+      ["xds.node.id", "edge"],
+      ["xds.node.locality.zone", "eu-1"],
+      ["xds.node.metadata.foo", '{"bar":"baz"}'],
+      ["xds.node.metadata.some", "42"],
+      ["xds.node.metadata.thing", '"thing"'],
+      ["xds.node.user_agent_name", ""],
+    ]);
+    expect(told({ node_context_params: ["identity"] })[0]).toContain("node_context_params[0]: expected one of id,");
+  });
+});
+
+describe("collections and authorities", () => {
+  const glob = "xdstp://east/envoy.config.listener.v3.Listener/edge/*";
+  const file = (path: string): object => ({ path_config_source: { path } });
+  const east = { ...file("/east"), authorities: [{ name: "east" }] };
+
+  test("C-XTP-12 a locator stands for everything, from lds_config or from the source of its authority", () => {
+    const located = { lds_resources_locator: glob };
+    const named = good({ dynamic_resources: { ...located, lds_config: file("/lds") }, config_sources: [east] });
+    expect(named.listeners).toMatchObject({ locator: glob, source: { path: "/lds" } });
+    const found = good({ dynamic_resources: located, config_sources: [east], default_config_source: file("/any") });
+    expect(found.listeners).toMatchObject({ locator: glob, source: { path: "/east" } });
+    expect(found.defaultSource).toMatchObject({ path: "/any" });
+    expect(found.authorities).toMatchObject([{ authorities: ["east"], source: { path: "/east" } }]);
+  });
+
+  test.each([
+    ["a source", { lds_resources_locator: glob }, 'expected a source for the authority "east", got none'],
+    [
+      "the type of the root",
+      { cds_resources_locator: glob },
+      "expected the xdstp name of a collection of envoy.config.cluster",
+    ],
+    ["an xdstp name", { lds_resources_locator: "edge/*" }, "expected the xdstp name of a collection"],
+  ])("C-XTP-12 a locator needs %s", (_, dynamic_resources, message) => {
+    expect(
+      told({ dynamic_resources, ...(message.startsWith("expected a source") ? {} : { config_sources: [east] }) })[0],
+    ).toContain(message);
+  });
+});
+
+describe("mistakes", () => {
+  test("C-CFG-04 all of them are told at once, with their places", () => {
+    const { config, problems } = loadBootstrap({ path: join(examples, "bad.yaml") }, { api });
+    expect(config).toBeUndefined();
+    const lines = problems.map(({ severity, line, column, path, message, hint }) =>
+      [`${line}:${column}`, severity, `${path}:`, message, ...(hint === undefined ? [] : [`(${hint})`])].join(" "),
+    );
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        "3:12 error node.clutser: expected a field of envoy.config.core.v3.Node, got "clutser" (did you mean "cluster"? What is newer needs added descriptors)",
+        "6:15 error dynamic_resources.ads_config.api_type: expected GRPC or DELTA_GRPC, got REST: there is no ADS over REST",
+        "11:27 error dynamic_resources.cds_config.resource_api_version: expected one of AUTO, V2, V3, got "V4" (did you mean "V2"? What is newer needs added descriptors)",
+        "12:5 error dynamic_resources.cds_config.api_config_source.refresh_delay: expected a refresh_delay, which REST has no default for (write how long to wait between two polls, such as 5s)",
+        "15:23 error dynamic_resources.cds_config.api_config_source.cluster_names[0]: expected the name of a static cluster of the bootstrap, got "poler" (did you mean "poller"?)",
+        "16:24 error dynamic_resources.cds_config.api_config_source.request_timeout: expected a request_timeout above 0, got 0s",
+        "19:7 warning static_resources.clusters[0]: expected a cluster that speaks HTTP/2, as gRPC wants it: Envoy would speak HTTP/1.1 with it (set http2_protocol_options)",
+        "27:48 error static_resources.clusters[0].load_assignment.endpoints[0].lb_endpoints[0].endpoint.address.socket_address.address: expected an IP address in a STATIC cluster, got "poller.example" (a name is looked up where the type is STRICT_DNS)",
+        "29:13 error static_resources.clusters[1].type: expected a STATIC, STRICT_DNS or LOGICAL_DNS cluster, got EDS (who is to be asked for endpoints would have to be asked for its own)",
+        "30:18 warning static_resources.clusters[1].lb_policy: expected one of ROUND_ROBIN, LEAST_REQUEST, RING_HASH, RANDOM, MAGLEV, CLUSTER_PROVIDED, LOAD_BALANCING_POLICY_CONFIG, got "NONE_OF_IT" (what is newer than the built-in descriptors, or private, is added as descriptors)",
+        "34:16 warning stats_sinks[0].typed_config.@type: expected a type that is known, got "type.googleapis.com/example.Sink" (add its descriptors to the built-in ones, or give the message encoded: in a .pb file, or as "value" in base64)",
+        "43:33 error config_sources[0].path_config_source.path: expected a path that exists, got "/nowhere/lds.yaml"",
+      ]
+    `);
+    expect(new Set(problems.map(({ file }) => file))).toEqual(new Set([join(examples, "bad.yaml")]));
+  });
+
+  test.each<[string, string, unknown]>([
+    ["YAML that ends in the middle", "a: [1", { line: 1, column: 6, path: "" }],
+    [
+      "two documents",
+      "node: {}\n...\nnode: {}",
+      { line: 3, column: 1, hint: "leave out lines of nothing but `...` or `---`" },
+    ],
+    ["a key twice", "node: {}\nnode: {}", { line: 2, column: 1, message: "Map keys must be unique" }],
+    ["an alias of nothing", "node: *x", { message: expect.stringContaining("Unresolved alias") }],
+    ["nothing", "", { message: "expected an object: the bootstrap of an Envoy, or of a gRPC client" }],
+    ["no object", "[1]", { message: "expected an object: the bootstrap of an Envoy, or of a gRPC client" }],
+  ])("C-CFG-01 %s has a place", (_, text, problem) => {
+    const { config, problems } = loadBootstrap({ text, file: "envoy.yaml" }, { api });
+    expect(config).toBeUndefined();
+    expect(problems).toEqual([
+      expect.objectContaining({ severity: "error", file: "envoy.yaml", ...(problem as object) }),
+    ]);
+  });
+
+  test("C-CFG-01 a file that is not there, and one that is cut off", () => {
+    const missing = loadBootstrap({ path: join(directory, "none.yaml") }, { api });
+    expect(missing.problems).toEqual([
+      { severity: "error", path: "", file: join(directory, "none.yaml"), message: expect.stringContaining("ENOENT") },
+    ]);
+    for (const extension of ["pb", "pb_text"]) {
+      const path = join(directory, `cut.${extension}`);
+      writeFileSync(path, new Uint8Array([10, 200, 1]));
+      expect(loadBootstrap({ path }, { api }).problems).toHaveLength(1);
+    }
+  });
+
+  test("C-CFG-04 JSON has places too, and names as it spells them", () => {
+    const text = '{\n\t"dynamicResources": {\n\t\t"ldsConfig": {"ads": {}}\n\t}\n}';
+    expect(loadBootstrap({ text }, { api }).problems).toEqual([
+      {
+        severity: "error",
+        line: 3,
+        column: 17,
+        path: "dynamicResources.ldsConfig.ads",
+        message: "expected an ads_config in dynamic_resources, which ads stands for",
+      },
+    ]);
+  });
+
+  test("C-FS-11 a path that is missing is a mistake", () => {
+    const value = { dynamic_resources: { lds_config: { path: join(directory, "lds.yaml") } } };
+    expect(loadBootstrap({ value }, { api }).problems).toEqual([
+      {
+        severity: "error",
+        path: "dynamic_resources.lds_config.path",
+        message: `expected a path that exists, got ${JSON.stringify(join(directory, "lds.yaml"))}`,
+      },
+    ]);
+  });
+
+  test("what is no matter of a client is warned of, and keeps nothing from being used", () => {
+    expect(told({ stats_sinks: [{ name: "x", nmae: 1 }], admin: { port: 1 } })).toEqual([
+      'warning stats_sinks[0].nmae: expected a field of envoy.config.metrics.v3.StatsSink, got "nmae"',
+      'warning admin.port: expected a field of envoy.config.bootstrap.v3.Admin, got "port"',
+    ]);
+    expect(told({ dynamic_resource: {} })[0]).toMatch(/^error dynamic_resource: expected a field/);
+  });
+
+  test("any JSON value is a configuration or a list of mistakes", () => {
+    const names = ["node", "dynamic_resources", "ads_config", "lds_config", "api_config_source", "grpc_services", "envoy_grpc",
+      "cluster_name", "static_resources", "clusters", "secrets", "load_assignment", "config_sources", "xds_servers", "server_uri",
+      "channel_creds", "authorities", "server_features", "transport_socket", "connect_timeout", "node_context_params", "metadata",
+      "path", "__proto__", "seconds", "api_type", "hosts", "type", "name"]; // biome-ignore format: a list
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: "medium", withCrossShrink: true },
+        fc.constantFrom(null, true, 1, "", "GRPC", "5s", "EDS", "x"),
+        fc.dictionary(fc.constantFrom(...names), tie("value"), { maxKeys: 5 }),
+        fc.array(tie("value"), { maxLength: 3 }),
+      ),
+    }));
+    fc.assert(
+      fc.property(fc.oneof(value, fc.jsonValue()), (bootstrap) => {
+        const { config, problems } = loadBootstrap(
+          { text: JSON.stringify(bootstrap) },
+          { api, fileExists: () => true },
+        );
+        expect(config === undefined).toBe(problems.some(({ severity }) => severity === "error"));
+        loadBootstrap({ value: bootstrap, form: "grpc" }, { api });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("a value of a program that is no JSON", () => {
+    const cyclic: Record<string, unknown> = {};
+    cyclic["node"] = cyclic;
+    expect(loadBootstrap({ value: cyclic }, { api }).problems).toHaveLength(1);
+    expect(loadBootstrap({ value: () => 1 }, { api }).problems).toHaveLength(1);
+    expect(loadBootstrap({ value: { node: { id: 1n } } }, { api }).problems).toHaveLength(1);
+  });
+});

@@ -1,0 +1,65 @@
+import type { Path } from "./problems.ts";
+
+/** A value in a message, printed with the names of its proto file, and where it is. Wrong types were told before: they read as nothing. */
+export interface Place {
+  readonly value: unknown;
+  readonly path: Path;
+}
+
+/** What is in a field, or in a field of a field. */
+export function at(place: Place, ...keys: readonly string[]): Place {
+  let { value } = place;
+  for (const key of keys) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  return { value, path: [...place.path, ...keys] };
+}
+
+/** The first of some fields that is there; the first of all if none is. */
+export function firstOf(place: Place, ...paths: readonly (readonly string[])[]): Place {
+  const places = paths.map((keys) => at(place, ...keys));
+  return places.find(isPresent) ?? places[0] ?? place;
+}
+
+export function isPresent({ value }: Place): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** The items of a list. */
+export function itemsOf({ value, path }: Place): readonly Place[] {
+  return Array.isArray(value) ? value.map((item: unknown, index) => ({ value: item, path: [...path, index] })) : [];
+}
+
+/** The fields of an object, or the entries of a map. */
+export function entriesOf({ value, path }: Place): readonly (readonly [key: string, place: Place])[] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).map(([key, inner]) => [key, { value: inner, path: [...path, key] }] as const);
+}
+
+/** "" for anything but a text. */
+export function textOf({ value }: Place): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The texts of a list. */
+export function textsOf(place: Place): readonly string[] {
+  return itemsOf(place).map(textOf);
+}
+
+/** Numbers of 64 bits are printed as texts. */
+export function numberOf({ value }: Place): number | undefined {
+  const number = typeof value === "string" && value !== "" ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}
+
+export function isTrue({ value }: Place): boolean {
+  return value === true;
+}
+
+/** A `google.protobuf.Duration` in milliseconds. */
+export function durationMsOf({ value }: Place): number | undefined {
+  const [, seconds] = typeof value === "string" ? (/^(-?[\d.]+)s$/.exec(value) ?? []) : [];
+  return seconds === undefined ? undefined : Math.round(Number(seconds) * 1e9) / 1e6;
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,64 @@
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { ClientMachine, type ClientReport, opaqueTraits } from "@xdskit/protocol";
+import { checkOptions } from "./check-options.ts";
+import { Driver } from "./driver/driver.ts";
+import { identify, nodeEncoder } from "./node-identity.ts";
+import { StatsCounter } from "./observe/stats.ts";
+import type { XdsClientOptions } from "./options.ts";
+import { ResponseReader } from "./reading/response-reader.ts";
+import { configOfServers, dialectIn } from "./server-config.ts";
+import { createFileTransport } from "./transport/file/file-transport.ts";
+import { createGrpcTransport } from "./transport/grpc/grpc-transport.ts";
+import { createRestTransport } from "./transport/rest/rest-transport.ts";
+import { OpenClient, type XdsClient } from "./xds-client.ts";
+
+/**
+ * Makes a client. It connects to nobody before something is watched. Close it when it is not needed any more; `await using` does.
+ *
+ * @throws {XdsClientError} `CONFIG_INVALID`, with everything that is wrong with the options or the bootstrap
+ */
+export async function createXdsClient(options: XdsClientOptions): Promise<XdsClient> {
+  checkOptions(options);
+  options.signal?.throwIfAborted();
+  const { descriptors, clientPgv = true, validators = [], onReport } = options;
+  const api = options.api ?? createEnvoyApi(descriptors === undefined ? {} : { descriptors });
+  const config = configOfServers(
+    options,
+    typeof options.server === "string" ? [options.server] : (options.server ?? []),
+  );
+  const node = identify(config.node, { hasTtl: dialectIn(options).ttl });
+  const encodeNode = nodeEncoder(config, node);
+  const stats = new StatsCounter();
+  const driver = new Driver({
+    machine: new ClientMachine({ traits: (type) => api.traits(type) ?? opaqueTraits(type), node }),
+    transports: {
+      grpc: createGrpcTransport({ api, encodeNode }),
+      rest: createRestTransport({ api, node: () => encodeNode(client.node) }),
+      file: createFileTransport({ api }),
+    },
+    reader: new ResponseReader({ api, isPgvOn: clientPgv, validators }),
+    report: (report) => {
+      stats.count(report);
+      if (onReport !== undefined) tell(onReport, report);
+    },
+  });
+  const client: OpenClient = new OpenClient({ api, config, node, driver, stats });
+  closeOnAbort(client, options.signal);
+  return client;
+}
+
+/** What a listener throws is no business of the client's, and must not keep it from going on. */
+function tell(onReport: (report: ClientReport) => void, report: ClientReport): void {
+  try {
+    onReport(report);
+  } catch (cause) {
+    queueMicrotask(() => {
+      throw cause;
+    });
+  }
+}
+
+function closeOnAbort(client: XdsClient, signal: AbortSignal | undefined): void {
+  // Closing does not fail: nobody would hear of it here.
+  signal?.addEventListener("abort", () => void client.close(), { once: true });
+}

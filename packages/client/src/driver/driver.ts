@@ -1,0 +1,248 @@
+import {
+  type ClientEffect,
+  type ClientEvent,
+  type ClientReport,
+  type ClientStreamId,
+  type HeldState,
+  type KeptResource,
+  type Moment,
+  type News,
+  type Node,
+  type SourceId,
+  type Status,
+  statusCode,
+  type TypeUrl,
+  type WatchId,
+} from "@xdskit/protocol";
+import type { SourceConfig } from "../config/client-config.ts";
+import type { ResponseReader } from "../reading/response-reader.ts";
+import type { ClientStream, StreamListener, Transport } from "../transport/transport.ts";
+import { sourceSpecOf } from "./source-spec.ts";
+import { Timers } from "./timers.ts";
+
+/** The machine that is driven. */
+export interface Machine {
+  onAll(events: readonly ClientEvent[], moment: Moment): readonly ClientEffect[];
+  /** Of every name at every source. */
+  states(): Iterable<HeldState & { readonly source: SourceId }>;
+}
+
+/** What a driver drives, and with what. */
+export interface DriverOptions {
+  readonly machine: Machine;
+  readonly transports: { readonly [K in SourceConfig["kind"]]: Transport<Extract<SourceConfig, { kind: K }>> };
+  readonly reader: ResponseReader;
+  readonly report: (report: ClientReport) => void;
+}
+
+/** What somebody wants to know of. */
+export interface Interest {
+  readonly source: SourceConfig;
+  readonly type: TypeUrl;
+  /** A name, a glob, `*`; with parameters as `locatedTerm` writes it. */
+  readonly term: string;
+  /** A fresh answer that has what is held already is told too (C-WRM-04). */
+  readonly wantsConfirmations?: true;
+}
+
+interface OpenStream {
+  readonly source: SourceConfig;
+  readonly onlyType: TypeUrl | undefined;
+  stream: ClientStream | undefined;
+}
+
+/** The only one who calls the machine: hands events over, and does what it asks for, in order. */
+export class Driver {
+  readonly #options: DriverOptions;
+  readonly #sources = new Map<SourceId, SourceConfig>();
+  readonly #streams = new Map<ClientStreamId, OpenStream>();
+  readonly #listeners = new Map<WatchId, (news: News) => void>();
+  readonly #timers = new Timers((timer) => this.#happened({ kind: "timer-fired", timer }));
+  readonly #events: ClientEvent[] = [];
+  #isClosed = false;
+  #watchesGiven = 0;
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+  }
+
+  /** A source that may be watched from now on. One that is there already is left as it is. */
+  addSource(source: SourceConfig): void {
+    if (this.#sources.has(source.id)) return;
+    this.#sources.set(source.id, source);
+    this.#happened({ kind: "source-added", source: sourceSpecOf(source) });
+  }
+
+  /** The listener is not called before this returned, and not any more once what is returned was called. */
+  watch({ source, ...wanted }: Interest, listener: (news: News) => void): () => void {
+    this.addSource(source);
+    const watch = ++this.#watchesGiven;
+    this.#listeners.set(watch, listener);
+    this.#happened({ kind: "watch-started", watch, source: source.id, ...wanted });
+    return () => {
+      if (this.#listeners.delete(watch)) this.#happened({ kind: "watch-stopped", watch });
+    };
+  }
+
+  changeNode(node: Node): void {
+    this.#happened({ kind: "node-changed", node });
+  }
+
+  restore(source: SourceConfig, resources: readonly KeptResource[]): void {
+    this.addSource(source);
+    this.#happened({ kind: "resources-restored", source: source.id, resources });
+  }
+
+  warmingEnded(source: SourceId): void {
+    this.#happened({ kind: "warming-ended", source });
+  }
+
+  /** As things are now: what happened just before is taken in. */
+  states(): Iterable<HeldState & { readonly source: SourceId }> {
+    this.#turn();
+    return this.#options.machine.states();
+  }
+
+  /** Nobody is told anything any more. Resolves when no connection is left. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#timers.cancelAll();
+    this.#listeners.clear();
+    for (const { stream } of this.#streams.values()) stream?.close();
+    this.#streams.clear();
+    const { grpc, rest, file } = this.#options.transports;
+    await Promise.all([grpc.close(), rest.close(), file.close()]);
+  }
+
+  /** What happens in one go is handed over together, so that it costs one request for each type (C-CLI-07). */
+  #happened(event: ClientEvent): void {
+    if (this.#isClosed) return;
+    this.#events.push(event);
+    if (this.#events.length === 1) queueMicrotask(() => this.#turn());
+  }
+
+  #turn(): void {
+    if (this.#isClosed || this.#events.length === 0) return;
+    const events = this.#events.splice(0);
+    const moment = { nowMs: performance.now(), chance: Math.random() };
+    for (const effect of this.#options.machine.onAll(events, moment)) this.#perform(effect);
+  }
+
+  #perform(effect: ClientEffect): void {
+    if (this.#isClosed) return;
+    switch (effect.kind) {
+      case "open-stream":
+        this.#open(effect);
+        break;
+      case "send-request":
+        this.#streams.get(effect.stream)?.stream?.send(effect.request, effect.isUrgent === true);
+        break;
+      case "close-stream":
+        this.#take(effect.stream)?.close();
+        break;
+      case "start-timer":
+        this.#timers.start(effect.timer, effect.ms);
+        break;
+      case "cancel-timer":
+        this.#timers.cancel(effect.timer);
+        break;
+      case "notify":
+        this.#listeners.get(effect.watch)?.(effect.news);
+        break;
+      case "report":
+        this.#options.report(effect.report);
+        break;
+      default:
+        effect satisfies never;
+    }
+  }
+
+  #open({ stream: id, source: sourceId, server, onlyType }: Extract<ClientEffect, { kind: "open-stream" }>): void {
+    const source = this.#sources.get(sourceId);
+    if (source === undefined) throw new Error(`a stream of a source that was never added: ${sourceId}`);
+    const open: OpenStream = { source, onlyType, stream: undefined };
+    this.#streams.set(id, open);
+    const listener = this.#listenerOf(id, open);
+    const chosen = source.kind === "file" ? undefined : source.servers[server];
+    open.stream = this.#openWith(source, { server: chosen, onlyType }, listener);
+  }
+
+  #openWith(
+    source: SourceConfig,
+    rest: Pick<Parameters<Transport["open"]>[0], "server" | "onlyType">,
+    listener: StreamListener,
+  ): ClientStream {
+    const { grpc, rest: polls, file } = this.#options.transports;
+    switch (source.kind) {
+      case "grpc":
+        return grpc.open({ source, ...rest }, listener);
+      case "rest":
+        return polls.open({ source, ...rest }, listener);
+      case "file":
+        return file.open({ source, ...rest }, listener);
+    }
+  }
+
+  #listenerOf(id: ClientStreamId, open: OpenStream): StreamListener {
+    const happened = (event: ClientEvent): void => {
+      if (this.#streams.get(id) === open) this.#happened(event);
+    };
+    const onTyped = (make: (type: TypeUrl) => ClientEvent): void => {
+      if (open.onlyType !== undefined) happened(make(open.onlyType));
+    };
+    return {
+      opened: () => happened({ kind: "stream-opened", stream: id }),
+      response: (bytes) => this.#received(id, open, bytes),
+      unchanged: () => onTyped((type) => ({ kind: "poll-unchanged", stream: id, type })),
+      unreadable: (problem) => onTyped((type) => ({ kind: "unreadable-received", stream: id, type, problem })),
+      due: () => onTyped((type) => ({ kind: "poll-due", stream: id, type })),
+      ended: (status) => {
+        if (this.#streams.get(id) === open) this.#ended(id, status);
+      },
+    };
+  }
+
+  /** Resolves when the response was dealt with, so that the next one is read only then (C-CLI-07). */
+  async #received(id: ClientStreamId, open: OpenStream, bytes: Uint8Array): Promise<void> {
+    const isWanted = (): boolean => this.#streams.get(id) === open;
+    if (!isWanted()) return;
+    const { source, onlyType } = open;
+    const reading = this.#options.reader.read(bytes, { source, onlyType, isWanted });
+    switch (reading.kind) {
+      case "read":
+        this.#happened({ kind: "response-received", stream: id, response: reading.response });
+        break;
+      case "being-judged": {
+        const { type, nonce } = reading;
+        if (type !== undefined) this.#happened({ kind: "response-arrived", stream: id, type, nonce });
+        const response = await reading.response;
+        if (isWanted()) this.#happened({ kind: "response-received", stream: id, response });
+        break;
+      }
+      case "unreadable":
+        this.#unreadable(id, open, reading.problem);
+    }
+  }
+
+  /** Nobody can refuse what has no nonce that could be read: such a stream is of no use. */
+  #unreadable(id: ClientStreamId, { source, onlyType, stream }: OpenStream, problem: string): void {
+    if (source.kind !== "grpc" && onlyType !== undefined) {
+      this.#happened({ kind: "unreadable-received", stream: id, type: onlyType, problem });
+      return;
+    }
+    stream?.close();
+    this.#ended(id, { code: statusCode.INTERNAL, message: `a response that cannot be read: ${problem}` });
+  }
+
+  #ended(id: ClientStreamId, status: Status): void {
+    this.#take(id);
+    this.#happened({ kind: "stream-closed", stream: id, status });
+  }
+
+  #take(id: ClientStreamId): ClientStream | undefined {
+    const open = this.#streams.get(id);
+    this.#streams.delete(id);
+    return open?.stream;
+  }
+}

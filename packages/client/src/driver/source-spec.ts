@@ -1,0 +1,25 @@
+import type { BackOff, SourceSpec } from "@xdskit/protocol";
+import type { SourceConfig } from "../config/client-config.ts";
+
+/** Envoy's, unless a source says otherwise (C-REC-02). */
+const defaultBackOff: BackOff = { baseMs: 500, maxMs: 30_000 };
+
+/** A source as the machine knows it. */
+export function sourceSpecOf(source: SourceConfig): SourceSpec {
+  const { id, dialect } = source;
+  const common = { id, dialect, absenceMs: source.initialFetchTimeoutMs };
+  const separate = { variant: "sotw", isAggregated: false, failover: "cycle", nodeIn: "every-request" } as const;
+  switch (source.kind) {
+    case "grpc": {
+      const { variant, isAggregated, failover, nodeIn, rateLimit, backOff, servers } = source;
+      const given = { variant, isAggregated, failover, nodeIn, rateLimit, backOff };
+      return { ...common, access: "stream", servers: servers.length, ...given };
+    }
+    case "rest": {
+      const servers = source.servers.length;
+      return { ...common, ...separate, access: "poll", servers, rateLimit: undefined, backOff: defaultBackOff };
+    }
+    case "file":
+      return { ...common, ...separate, access: "file", servers: 1, rateLimit: undefined, backOff: defaultBackOff };
+  }
+}

@@ -1,0 +1,35 @@
+/** The longest that the platform can wait at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/** The timers of one client, by their numbers. None of them keeps a process alive. */
+export class Timers {
+  readonly #running = new Map<number, NodeJS.Timeout>();
+  readonly #fired: (timer: number) => void;
+
+  constructor(fired: (timer: number) => void) {
+    this.#fired = fired;
+  }
+
+  start(timer: number, ms: number): void {
+    this.cancel(timer);
+    const timeout = setTimeout(
+      () => {
+        this.#running.delete(timer);
+        if (ms > LONGEST_MS) this.start(timer, ms - LONGEST_MS);
+        else this.#fired(timer);
+      },
+      Math.min(ms, LONGEST_MS),
+    );
+    timeout.unref();
+    this.#running.set(timer, timeout);
+  }
+
+  cancel(timer: number): void {
+    clearTimeout(this.#running.get(timer));
+    this.#running.delete(timer);
+  }
+
+  cancelAll(): void {
+    for (const timer of [...this.#running.keys()]) this.cancel(timer);
+  }
+}

@@ -1,0 +1,39 @@
+import { encodeNode } from "@xdskit/envoy-api";
+import { anonymousNode, type Node } from "@xdskit/protocol";
+import type { ClientConfig } from "./config/client-config.ts";
+import type { NodeEncoder } from "./transport/grpc/encode-request.ts";
+import { VERSION } from "./version.ts";
+
+/** What every client here can do: take wrapped resources in State of the World, and keep ttls (C-TTL-03). */
+const RESOURCE_IN_SOTW = "xds.config.resource-in-sotw";
+const RESOURCE_TTL = "xds.config.supports-resource-ttl";
+
+/** The node as it is sent: with what this library is and can do (C-NOD-08). */
+export function identify(node: Node, { hasTtl }: { readonly hasTtl: boolean }): Node {
+  const features = [...node.clientFeatures, RESOURCE_IN_SOTW, ...(hasTtl ? [RESOURCE_TTL] : [])];
+  return {
+    ...node,
+    userAgentName: node.userAgentName === "" ? "xdskit" : node.userAgentName,
+    userAgentVersion: node.userAgentName === "" ? VERSION : node.userAgentVersion,
+    clientFeatures: [...new Set(features)],
+  };
+}
+
+/**
+ * Encodes the node of requests. What a bootstrap says of its node beyond what a plain one can say goes out with it: a message behind
+ * another one is merged with it.
+ */
+export function nodeEncoder({ node, nodeBytes }: Pick<ClientConfig, "node" | "nodeBytes">, sent: Node): NodeEncoder {
+  const added = encodeNode({
+    ...anonymousNode,
+    userAgentName: sent.userAgentName,
+    userAgentVersion: sent.userAgentVersion,
+    clientFeatures: sent.clientFeatures.filter((feature) => !node.clientFeatures.includes(feature)),
+  });
+  const first = nodeBytes === undefined ? encodeNode(sent) : Buffer.concat([nodeBytes, added]);
+  let last = { node: sent, bytes: first };
+  return (wanted) => {
+    if (wanted !== last.node) last = { node: wanted, bytes: encodeNode(wanted) };
+    return last.bytes;
+  };
+}

@@ -1,0 +1,72 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import type {
+  ApiVersion,
+  BackOff,
+  ClientDialect,
+  ClientReport,
+  Edition,
+  Node,
+  RateLimit,
+  Variant,
+} from "@xdskit/protocol";
+import type { TlsConfig } from "./config/client-config.ts";
+import type { ResourceValidator } from "./reading/validators.ts";
+
+/** How a client is started: from a bootstrap, or from the address of a server. One of the two has to be there. */
+export interface XdsClientOptions {
+  /**
+   * A bootstrap of an Envoy or of gRPC, in any form these take: the path of a file, or its content as an object. What it does not say is
+   * taken from the other options.
+   */
+  readonly bootstrap?: string | URL | Readonly<Record<string, unknown>>;
+  /** Servers by `host:port` or as a target of gRPC, such as `unix:/run/xds.sock`; the best first. */
+  readonly server?: string | readonly string[];
+  /** How the server is spoken to; `sotw`, which every server speaks, unless set. */
+  readonly variant?: Variant;
+  /** All types on one stream; so unless set. */
+  readonly isAggregated?: boolean;
+  /** The version of the methods and of the resources (C-TYP-11); `v3` unless set. */
+  readonly apiVersion?: ApiVersion;
+  /** The version of the resources, if it is another one. */
+  readonly resourceApiVersion?: ApiVersion;
+  /** How the client describes itself; a text is its id. A bootstrap's own node goes before, field by field. */
+  readonly node?: string | Partial<Node>;
+  /** `proxy` asks for everything and what that names; `non-proxy`, as is so unless set, only for what is watched (C-SUB-21). */
+  readonly mode?: "proxy" | "non-proxy";
+  /** How the server is trusted; `true`: by the authorities of the system. Without it nothing is encrypted. */
+  readonly tls?: boolean | Partial<TlsConfig>;
+  /** Sent with every call, such as an authorization. Never logged. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** HTTP/2 pings (C-CON-01); every 5 minutes unless set, which every server allows. `false`: none. */
+  readonly keepalive?: false | { readonly intervalMs: number; readonly timeoutMs: number };
+  /** The largest response that is taken, in bytes (B-GRP-08); 256 MiB unless set. */
+  readonly maxResponseBytes?: number;
+  /** How long a connection may take to come up, in milliseconds; 5,000 unless set. */
+  readonly connectTimeoutMs?: number;
+  /** After how long without an answer a name does not exist, in milliseconds (C-NEX-02); 15,000 unless set, 0: never. */
+  readonly initialFetchTimeoutMs?: number;
+  /** The pause before a stream is opened again (C-REC-02); 500 ms to 30 s unless set. */
+  readonly backOff?: BackOff;
+  /** At most so many requests (C-CFG-07); no limit unless set. */
+  readonly rateLimit?: RateLimit;
+  /** Sent with every name, so that a server may choose among variants (C-LOC-01, C-LOC-10). */
+  readonly parameters?: Readonly<Record<string, string>>;
+  /** How a client of that edition of the protocol speaks; today's unless set. */
+  readonly edition?: Edition;
+  /** Single switches (requirements 4). */
+  readonly dialect?: Partial<ClientDialect>;
+  /** What becomes of the good resources in a response with a bad one (B-ACK-08); `all-or-nothing` unless set. */
+  readonly nackPolicy?: ClientDialect["nackPolicy"];
+  /** Whether the rules of the descriptors are applied to what comes, where the type is known (C-VAL-01); so unless set. */
+  readonly clientPgv?: boolean;
+  /** More to refuse resources for (C-VAL-02, C-MSC-06). */
+  readonly validators?: readonly ResourceValidator[];
+  /** What is known of Envoy's messages. One for all clients of a process saves the time to read the descriptors. */
+  readonly api?: EnvoyApi;
+  /** Encoded `FileDescriptorSet`s of newer or private messages, where no `api` is given. */
+  readonly descriptors?: readonly Uint8Array[];
+  /** Closes the client. */
+  readonly signal?: AbortSignal;
+  /** Called with all that happens at the sources, for logs. What it throws is thrown as one that nobody catches. */
+  readonly onReport?: (report: ClientReport) => void;
+}

@@ -1,0 +1,166 @@
+import type { EnvoyApi, FieldProblem, ReadResult, ResourceWrapper } from "@xdskit/envoy-api";
+import {
+  canonicalName,
+  constrainedName,
+  isOfV2,
+  parseTypeUrl,
+  type ReceivedResource,
+  type ResourceInput,
+  type TypeUrl,
+} from "@xdskit/protocol";
+import type { Parcel } from "./parcel.ts";
+import { candidateOf, type ResourceValidator, runValidators } from "./validators.ts";
+
+/** What resources are judged by. */
+export interface JudgeOptions {
+  readonly api: EnvoyApi;
+  /** The rules of the descriptors are applied, where there are any (C-VAL-01). */
+  readonly isPgvOn: boolean;
+  readonly validators: readonly ResourceValidator[];
+}
+
+/** Of what the resources of a response should be. */
+export interface Expectation {
+  readonly type: TypeUrl;
+  /** The name in a wrapper has to be that in the resource, where both exist (C-TTL-04); in delta the wrapper's alone counts. */
+  readonly isSameNameWanted: boolean;
+  /** A resource in the other version of the API is taken for one of the type (C-TYP-14). */
+  readonly acceptsTwin: boolean;
+}
+
+/** A resource, or that there is one that has no place in such a response (C-TYP-12). */
+export type Judgement = ReceivedResource | { readonly misplaced: string };
+
+/** Reads and judges single resources. One that cannot be read says why, and the others are looked at all the same (C-VAL-05). */
+export class Judge {
+  readonly #api: EnvoyApi;
+  readonly #isPgvOn: boolean;
+  readonly #validators: ReadonlyMap<TypeUrl, readonly ResourceValidator[]>;
+
+  constructor({ api, isPgvOn, validators }: JudgeOptions) {
+    this.#api = api;
+    this.#isPgvOn = isPgvOn;
+    this.#validators = byType(validators, api);
+  }
+
+  /** A promise only where a validator takes time. */
+  judge(parcel: Parcel, expected: Expectation): Judgement | Promise<Judgement> {
+    if (parcel.any === undefined || parcel.problem !== undefined) return this.#judgeBare(parcel);
+    const body = this.#bodyOf(parcel.any.typeUrl, parcel.any.value, expected);
+    if ("misplaced" in body) return body;
+    if ("problem" in body) return refused(parcel, [body.problem]);
+    const result = this.#api.readEncodedResource(body.type, body.bytes, wrapperOf(parcel));
+    const { input } = result;
+    if (input === undefined) return refused(parcel, result.problems.filter(isError).map(describe));
+    if (input.type !== expected.type)
+      return { misplaced: `expected resources of ${expected.type}, got a redirection of ${input.type}` };
+    return this.#finish(parcel, { input, problems: result.problems }, expected);
+  }
+
+  /** A heartbeat, or that there is none (C-NEX-08). */
+  #judgeBare(parcel: Parcel): ReceivedResource {
+    const isTtlWrong = parcel.ttlMs !== undefined && !(parcel.ttlMs > 0);
+    const problems = [
+      ...(parcel.problem === undefined ? [] : [parcel.problem]),
+      ...(parcel.name === undefined ? ["expected a name, got none"] : []),
+      ...(isTtlWrong ? [`expected a ttl of more than 0, got ${parcel.ttlMs} ms`] : []),
+    ];
+    if (problems.length > 0) return refused(parcel, problems);
+    const name = keyOf(parcel, parcel.name ?? "");
+    const { aliases, version, ttlMs } = parcel;
+    return { name, aliases, version, bytes: undefined, ttlMs, references: [] };
+  }
+
+  #finish(
+    parcel: Parcel,
+    { input, problems }: { readonly input: ResourceInput; readonly problems: ReadResult["problems"] },
+    expected: Expectation,
+  ): ReceivedResource | Promise<ReceivedResource> {
+    const reasons = problems.filter((one) => isRefusal(one, expected)).map(describe);
+    const resource = resourceOf(parcel, input);
+    if (input.bodyType !== undefined) return withProblems(resource, reasons);
+    if (this.#isPgvOn) reasons.push(...this.#api.validate(input.type, input.bytes).map(describe));
+    const validators = this.#validators.get(input.type);
+    if (validators === undefined) return withProblems(resource, reasons);
+    const verdicts = runValidators(validators, candidateOf(this.#api, input));
+    return verdicts instanceof Promise
+      ? verdicts.then((more) => withProblems(resource, [...reasons, ...more]))
+      : withProblems(resource, [...reasons, ...verdicts]);
+  }
+
+  /** What is to be read, in the version of the API that was asked for. */
+  #bodyOf(
+    typeText: string,
+    bytes: Uint8Array,
+    { type: expected, acceptsTwin }: Expectation,
+  ): { readonly type: TypeUrl; readonly bytes: Uint8Array } | { readonly problem: string } | { misplaced: string } {
+    const type = parseTypeUrl(typeText);
+    if (type === expected || type === REDIRECT) return { type, bytes };
+    if (acceptsTwin && type !== undefined && this.#api.traits(type)?.twin === expected) {
+      const converted = this.#api.convert(type, bytes);
+      if (converted?.bytes !== undefined) return { type: expected, bytes: converted.bytes };
+      return { problem: `a resource of ${type} that cannot be read as ${expected}` };
+    }
+    return { misplaced: `expected resources of ${expected}, got one of ${type ?? "no type"}` };
+  }
+}
+
+const REDIRECT: TypeUrl = "type.googleapis.com/xds.core.v3.ResourceLocator";
+
+/** What a response may not do, though a resource of a file may: warnings there are advice. */
+function isRefusal({ code, severity }: FieldProblem, { isSameNameWanted }: Expectation): boolean {
+  return severity === "error" || (isSameNameWanted && code === "NAME_MISMATCH");
+}
+
+function isError({ severity }: FieldProblem): boolean {
+  return severity === "error";
+}
+
+function wrapperOf({ name, aliases, ttlMs }: Parcel): ResourceWrapper {
+  return { ...(name !== undefined && { name }), aliases, ...(ttlMs !== undefined && { ttlMs }) };
+}
+
+function resourceOf(parcel: Parcel, input: ResourceInput): ReceivedResource {
+  return {
+    name: keyOf(parcel, canonicalName(input.name)),
+    aliases: input.aliases ?? [],
+    version: parcel.version,
+    bytes: input.bytes,
+    ...(input.bodyType !== undefined && { bodyType: input.bodyType }),
+    ttlMs: parcel.ttlMs,
+    references: input.references ?? [],
+  };
+}
+
+/** What could not be read far enough to know its name is known by "". */
+function refused(parcel: Parcel, problems: readonly string[]): ReceivedResource {
+  const { aliases, version, ttlMs, any, name = "" } = parcel;
+  const bytes = any === undefined ? undefined : new Uint8Array(any.value);
+  return withProblems({ name: keyOf(parcel, name), aliases, version, bytes, ttlMs, references: [] }, problems);
+}
+
+function withProblems(resource: ReceivedResource, problems: readonly string[]): ReceivedResource {
+  return problems.length === 0 ? resource : { ...resource, problem: problems.join("; ") };
+}
+
+function keyOf({ constraints }: Parcel, name: string): string {
+  return constraints === undefined ? name : constrainedName(name, constraints);
+}
+
+function describe({ path, message }: FieldProblem): string {
+  return path.length === 0 ? message : `${path.join(".")}: ${message}`;
+}
+
+/** Those of a type judge its twin too: a validator does not know in which version of the API its resources come. */
+function byType(
+  validators: readonly ResourceValidator[],
+  api: Pick<EnvoyApi, "traits">,
+): ReadonlyMap<TypeUrl, readonly ResourceValidator[]> {
+  const sorted = new Map<TypeUrl, ResourceValidator[]>();
+  for (const one of validators) {
+    const twin = api.traits(one.type)?.twin;
+    const types = twin === undefined || isOfV2(one.type) ? [one.type] : [one.type, twin];
+    for (const type of types) sorted.set(type, [...(sorted.get(type) ?? []), one]);
+  }
+  return sorted;
+}

@@ -1,0 +1,148 @@
+import {
+  type AnyMessage,
+  decodeConstraints,
+  decodeDeltaResponse,
+  decodeResource,
+  decodeSotwResponse,
+  type ResourceErrorMessage,
+  type ResourceMessage,
+  type ResourceNameMessage,
+  WireError,
+} from "@xdskit/envoy-api";
+import {
+  type Constraints,
+  canonicalName,
+  constrainedName,
+  parseTypeUrl,
+  type ReceivedError,
+  type TypeUrl,
+  type Variant,
+} from "@xdskit/protocol";
+
+/** A resource with its wrapper taken off, not looked at yet. */
+export interface Parcel {
+  /** Undefined where there was no wrapper, or no name on it. */
+  readonly name: string | undefined;
+  readonly constraints: Constraints | undefined;
+  readonly aliases: readonly string[];
+  readonly version: string;
+  readonly ttlMs: number | undefined;
+  /** Undefined: it came without a body. */
+  readonly any: AnyMessage | undefined;
+  /** It came in a wrapper, which in delta is always so. */
+  readonly isWrapped: boolean;
+  /** Why the wrapper cannot be read. */
+  readonly problem?: string;
+}
+
+/** A response with its resources still packed. */
+export interface Parcels {
+  readonly kind: Variant;
+  readonly type: TypeUrl | undefined;
+  readonly nonce: string;
+  /** In State of the World that of the type; in delta that of the system. */
+  readonly version: string;
+  readonly controlPlane: string | undefined;
+  readonly resources: readonly Parcel[];
+  readonly removed: readonly string[];
+  readonly errors: readonly ReceivedError[];
+}
+
+const WRAPPERS: ReadonlySet<TypeUrl> = new Set([
+  "type.googleapis.com/envoy.service.discovery.v3.Resource",
+  "type.googleapis.com/envoy.api.v2.Resource",
+]);
+
+/** Reads a response of a variant. Throws a `WireError` if the bytes are none. */
+export function readParcels(bytes: Uint8Array, variant: Variant): Parcels {
+  return variant === "sotw" ? readSotw(bytes) : readDelta(bytes);
+}
+
+function readSotw(bytes: Uint8Array): Parcels {
+  const message = decodeSotwResponse(bytes);
+  return {
+    kind: "sotw",
+    type: parseTypeUrl(message.typeUrl),
+    nonce: message.nonce,
+    version: message.versionInfo,
+    controlPlane: message.controlPlane,
+    resources: message.resources.map(parcelOfAny),
+    removed: [],
+    errors: message.resourceErrors.map(errorOf),
+  };
+}
+
+function readDelta(bytes: Uint8Array): Parcels {
+  const message = decodeDeltaResponse(bytes);
+  return {
+    kind: "delta",
+    type: parseTypeUrl(message.typeUrl),
+    nonce: message.nonce,
+    version: message.systemVersionInfo,
+    controlPlane: message.controlPlane,
+    resources: message.resources.map(parcelOfResource),
+    removed: [...message.removedResources.map(canonicalName), ...message.removedResourceNames.map(keyOf)],
+    errors: message.resourceErrors.map(errorOf),
+  };
+}
+
+/** Of any type there may be a wrapper, with a ttl or without (C-TTL-04, C-LOC-02). */
+function parcelOfAny(any: AnyMessage): Parcel {
+  const type = parseTypeUrl(any.typeUrl);
+  if (type === undefined || !WRAPPERS.has(type)) return bareParcel(any);
+  try {
+    return parcelOfResource(decodeResource(any.value));
+  } catch (cause) {
+    return { ...bareParcel(undefined), problem: `a wrapper that cannot be read: ${wireProblem(cause)}` };
+  }
+}
+
+function bareParcel(any: AnyMessage | undefined): Parcel {
+  return {
+    name: undefined,
+    constraints: undefined,
+    aliases: noAliases,
+    version: "",
+    ttlMs: undefined,
+    any,
+    isWrapped: false,
+  };
+}
+
+const noAliases: readonly string[] = [];
+
+function parcelOfResource(message: ResourceMessage): Parcel {
+  const { resourceName, aliases, version, ttlMs, resource } = message;
+  const name = message.name || resourceName?.name || undefined;
+  const parcel = {
+    name: name === undefined ? undefined : canonicalName(name),
+    constraints: undefined,
+    aliases: aliases.map(canonicalName),
+    version,
+    ttlMs,
+    any: resource,
+    isWrapped: true,
+  };
+  const encoded = resourceName?.dynamicParameterConstraints;
+  if (encoded === undefined) return parcel;
+  try {
+    return { ...parcel, constraints: decodeConstraints(encoded) };
+  } catch (cause) {
+    return { ...parcel, problem: `constraints that cannot be read: ${wireProblem(cause)}` };
+  }
+}
+
+function errorOf({ resourceName, errorDetail: { code, message } }: ResourceErrorMessage): ReceivedError {
+  return { name: keyOf(resourceName), error: { code, message } };
+}
+
+function keyOf({ name, dynamicParameterConstraints }: ResourceNameMessage): string {
+  const canonical = canonicalName(name);
+  if (dynamicParameterConstraints === undefined) return canonical;
+  return constrainedName(canonical, decodeConstraints(dynamicParameterConstraints));
+}
+
+function wireProblem(cause: unknown): string {
+  if (cause instanceof WireError) return cause.message;
+  throw cause;
+}

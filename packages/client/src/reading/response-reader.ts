@@ -1,0 +1,161 @@
+import { WireError } from "@xdskit/envoy-api";
+import { type DiscoveryResponse, isOfV2, type ReceivedResource, type TypeUrl } from "@xdskit/protocol";
+import type { SourceConfig } from "../config/client-config.ts";
+import { type Expectation, Judge, type Judgement, type JudgeOptions } from "./judge.ts";
+import { JudgedBefore } from "./judged-before.ts";
+import { type Parcel, type Parcels, readParcels } from "./parcel.ts";
+
+/** Where a response came from. */
+export interface Origin {
+  readonly source: SourceConfig;
+  readonly onlyType: TypeUrl | undefined;
+  /** Whether anybody still wants to know what becomes of it. */
+  readonly isWanted: () => boolean;
+}
+
+/** What became of the bytes of a response. */
+export type Reading =
+  | { readonly kind: "read"; readonly response: DiscoveryResponse }
+  /** It takes time to judge it, because it is large, or a validator asks somebody. Never rejects. */
+  | {
+      readonly kind: "being-judged";
+      readonly type: TypeUrl | undefined;
+      readonly nonce: string;
+      readonly response: Promise<DiscoveryResponse>;
+    }
+  | { readonly kind: "unreadable"; readonly problem: string };
+
+/** For how long resources are judged without a pause in which other things may happen. */
+const SLICE_MS = 25;
+
+/** Makes plain data of the bytes of responses, and judges what is in them. */
+export class ResponseReader {
+  readonly #judge: Judge;
+  readonly #options: JudgeOptions;
+  readonly #before = new Map<string, JudgedBefore>();
+
+  constructor(options: JudgeOptions) {
+    this.#options = options;
+    this.#judge = new Judge(options);
+  }
+
+  read(bytes: Uint8Array, origin: Origin): Reading {
+    const { source } = origin;
+    let parcels: Parcels;
+    try {
+      parcels = readParcels(bytes, source.kind === "grpc" ? source.variant : "sotw");
+    } catch (cause) {
+      if (cause instanceof WireError) return { kind: "unreadable", problem: cause.message };
+      throw cause;
+    }
+    const type = this.#typeOf(parcels, origin);
+    const expectedType = type ?? origin.onlyType;
+    if (expectedType === undefined) return { kind: "read", response: responseOf(parcels, undefined, [UNTYPED]) };
+    const judged = this.#judgeAll(parcels, expectedType, origin);
+    if (!(judged instanceof Promise)) return { kind: "read", response: responseOf(parcels, type, judged) };
+    const response = judged.then((all) => responseOf(parcels, type, all));
+    return { kind: "being-judged", type: expectedType, nonce: parcels.nonce, response };
+  }
+
+  /** The type that was asked for, where its twin counts as it (C-TYP-14). */
+  #typeOf({ type }: Parcels, { source }: Origin): TypeUrl | undefined {
+    if (type === undefined || !source.dialect.acceptTwinTypes) return type;
+    const isWantedVersion = isOfV2(type) === (source.resourceApiVersion === "v2");
+    return isWantedVersion ? type : (this.#options.api.traits(type)?.twin ?? type);
+  }
+
+  #judgeAll(
+    parcels: Parcels,
+    type: TypeUrl,
+    { source, isWanted }: Origin,
+  ): readonly Judgement[] | Promise<readonly Judgement[]> {
+    const expected: Expectation = {
+      type,
+      isSameNameWanted: parcels.kind === "sotw",
+      acceptsTwin: source.dialect.acceptTwinTypes,
+    };
+    const hasTtl = source.kind === "file" || source.apiVersion === "v3";
+    const before = parcels.kind === "sotw" ? this.#beforeOf(source.id, type) : undefined;
+    const judge = (parcel: Parcel): Judgement | Promise<Judgement> =>
+      this.#judgeOne(hasTtl ? parcel : withoutTtl(parcel), expected, before);
+    const judged = inSlices(parcels.resources, judge, isWanted);
+    before?.responseEnded(parcels.resources.length);
+    return judged;
+  }
+
+  #judgeOne(parcel: Parcel, expected: Expectation, before: JudgedBefore | undefined): Judgement | Promise<Judgement> {
+    const bare = parcel.isWrapped || parcel.any?.typeUrl !== expected.type ? undefined : parcel.any.value;
+    if (before === undefined || bare === undefined) return this.#judge.judge(parcel, expected);
+    const known = before.find(bare);
+    if (known !== undefined) return known;
+    const judgement = this.#judge.judge(parcel, expected);
+    if (judgement instanceof Promise) {
+      return judgement.then((judged) => {
+        if (isGood(judged)) before.add(bare, judged);
+        return judged;
+      });
+    }
+    if (isGood(judgement)) before.add(bare, judgement);
+    return judgement;
+  }
+
+  #beforeOf(source: string, type: TypeUrl): JudgedBefore {
+    const key = `${type} ${source}`;
+    const known = this.#before.get(key) ?? new JudgedBefore();
+    this.#before.set(key, known);
+    return known;
+  }
+}
+
+const UNTYPED: Judgement = { misplaced: "expected the type of the resources, got none" };
+
+function isGood(judgement: Judgement): judgement is ReceivedResource {
+  return !("misplaced" in judgement) && judgement.problem === undefined && judgement.bodyType === undefined;
+}
+
+/** A `Resource` of v2 has no ttl (B-TTL-18). */
+function withoutTtl(parcel: Parcel): Parcel {
+  return parcel.ttlMs === undefined ? parcel : { ...parcel, ttlMs: undefined };
+}
+
+/** A promise only where it takes longer than a slice, or a judgement is one. */
+function inSlices(
+  parcels: readonly Parcel[],
+  judge: (parcel: Parcel) => Judgement | Promise<Judgement>,
+  isWanted: () => boolean,
+): readonly Judgement[] | Promise<readonly Judgement[]> {
+  const judged: (Judgement | Promise<Judgement>)[] = [];
+  let takesTime = false;
+  const judgeSlice = (): void => {
+    const untilMs = performance.now() + SLICE_MS;
+    for (const parcel of parcels.slice(judged.length)) {
+      const judgement = judge(parcel);
+      takesTime ||= judgement instanceof Promise;
+      judged.push(judgement);
+      if (performance.now() > untilMs) break;
+    }
+  };
+  judgeSlice();
+  if (judged.length === parcels.length && !takesTime) return judged as readonly Judgement[];
+  return (async () => {
+    while (judged.length < parcels.length && isWanted()) {
+      await new Promise((resolve) => setImmediate(resolve));
+      judgeSlice();
+    }
+    return await Promise.all(judged);
+  })();
+}
+
+function responseOf(parcels: Parcels, type: TypeUrl | undefined, judged: readonly Judgement[]): DiscoveryResponse {
+  const resources: ReceivedResource[] = [];
+  const problems = new Set<string>();
+  for (const one of judged) {
+    if ("misplaced" in one) problems.add(one.misplaced);
+    else resources.push(one);
+  }
+  const { nonce, errors, controlPlane, version } = parcels;
+  const common = { type, nonce, resources, errors, controlPlane, problems: [...problems] };
+  return parcels.kind === "sotw"
+    ? { kind: "sotw", ...common, version }
+    : { kind: "delta", ...common, systemVersion: version, removed: parcels.removed };
+}

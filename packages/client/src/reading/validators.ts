@@ -1,0 +1,70 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { TypeUrl } from "@xdskit/protocol";
+import { type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
+
+/** A resource that is being judged. */
+export interface Candidate<Json = unknown> {
+  readonly type: TypeUrl;
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** Canonical JSON, made when it is first asked for. */
+  readonly json: Json;
+}
+
+/** Why a resource is refused, or undefined if it is not. What is thrown is a reason too. */
+export type Verdict = string | undefined;
+
+/** Judges resources of one type beyond the rules of their descriptors (C-VAL-02, C-MSC-06). */
+export interface ResourceValidator {
+  readonly type: TypeUrl;
+  readonly check: (candidate: Candidate<never>) => Verdict | Promise<Verdict>;
+}
+
+/** A validator whose candidates have the JSON of their type. A refusal is told to the server, in a NACK. */
+export function validator<Json>(
+  type: TypeOrUrl<Json>,
+  check: (candidate: Candidate<Json>) => Verdict | Promise<Verdict>,
+): ResourceValidator {
+  return { type: typeUrlOf(type), check };
+}
+
+/** All reasons of all validators of its type; a promise only where one of them takes time. */
+export function runValidators(
+  validators: readonly ResourceValidator[],
+  candidate: Candidate,
+): readonly string[] | Promise<readonly string[]> {
+  const verdicts = validators.map((one) => verdictOf(one, candidate));
+  if (verdicts.some((one) => one instanceof Promise)) return Promise.all(verdicts).then(reasonsIn);
+  return reasonsIn(verdicts as readonly Verdict[]);
+}
+
+/** The JSON is made at most once, and only if a validator looks at it. */
+export function candidateOf(api: Pick<EnvoyApi, "toJson">, { type, name, bytes }: Omit<Candidate, "json">): Candidate {
+  let json: unknown;
+  return {
+    type,
+    name,
+    bytes,
+    get json() {
+      json ??= api.toJson(type, bytes);
+      return json;
+    },
+  };
+}
+
+function verdictOf({ check }: ResourceValidator, candidate: Candidate): Verdict | Promise<Verdict> {
+  try {
+    const verdict = check(candidate as Candidate<never>);
+    return verdict instanceof Promise ? verdict.catch(failureOf) : verdict;
+  } catch (cause) {
+    return failureOf(cause);
+  }
+}
+
+function failureOf(cause: unknown): string {
+  return `a validator failed: ${cause instanceof Error ? cause.message : String(cause)}`;
+}
+
+function reasonsIn(verdicts: readonly Verdict[]): readonly string[] {
+  return verdicts.flatMap((one) => (one === undefined || one === "" ? [] : [one]));
+}

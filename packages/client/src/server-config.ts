@@ -1,0 +1,86 @@
+import { anonymousNode, type ClientDialect, clientDialect, type Node } from "@xdskit/protocol";
+import type { ClientConfig, GrpcSource, ServerConfig, TlsConfig } from "./config/client-config.ts";
+import type { XdsClientOptions } from "./options.ts";
+
+const KEEPALIVE = { intervalMs: 300_000, timeoutMs: 20_000 };
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
+const CONNECT_TIMEOUT_MS = 5_000;
+const INITIAL_FETCH_TIMEOUT_MS = 15_000;
+const BACK_OFF = { baseMs: 500, maxMs: 30_000 };
+
+/** How sources are spoken to, as options say it. */
+export function dialectIn({ edition, dialect, nackPolicy }: XdsClientOptions): ClientDialect {
+  return clientDialect({ ...dialect, ...(nackPolicy !== undefined && { nackPolicy }) }, edition);
+}
+
+/** The configuration of a client that was given the addresses of its servers. */
+export function configOfServers(options: XdsClientOptions, addresses: readonly string[]): ClientConfig {
+  const source = sourceOf(options, addresses);
+  const { mode = "non-proxy" } = options;
+  const root = mode === "proxy" ? { source, locator: undefined } : undefined;
+  return {
+    node: nodeOf(options.node),
+    nodeBytes: undefined,
+    mode,
+    ads: source.isAggregated ? source : undefined,
+    listeners: root,
+    clusters: root,
+    authorities: [],
+    defaultSource: source,
+    nodeContextParams: new Map(),
+    servers: new Map(),
+  };
+}
+
+function sourceOf(options: XdsClientOptions, addresses: readonly string[]): GrpcSource {
+  const { apiVersion = "v3", parameters } = options;
+  return {
+    kind: "grpc",
+    id: `server:${addresses.join(",")}`,
+    variant: options.variant ?? "sotw",
+    isAggregated: options.isAggregated ?? true,
+    apiVersion,
+    resourceApiVersion: options.resourceApiVersion ?? apiVersion,
+    servers: addresses.map((address) => serverOf(options, address)),
+    failover: "fallback-when-missing",
+    nodeIn: "first-request",
+    initialFetchTimeoutMs: options.initialFetchTimeoutMs ?? INITIAL_FETCH_TIMEOUT_MS,
+    rateLimit: options.rateLimit,
+    backOff: options.backOff ?? BACK_OFF,
+    dialect: dialectIn(options),
+    parameters: parameters === undefined ? undefined : new Map(Object.entries(parameters)),
+  };
+}
+
+function serverOf(options: XdsClientOptions, address: string): ServerConfig {
+  const { keepalive = KEEPALIVE, headers = {} } = options;
+  return {
+    name: address,
+    target: address,
+    tls: tlsOf(options.tls),
+    keepalive: keepalive === false ? undefined : keepalive,
+    tcpKeepalive: undefined,
+    maxResponseBytes: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
+    headers: Object.entries(headers),
+    connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+  };
+}
+
+const systemTrust: TlsConfig = {
+  ca: undefined,
+  caPath: undefined,
+  certificate: undefined,
+  certificatePath: undefined,
+  key: undefined,
+  keyPath: undefined,
+  serverName: undefined,
+};
+
+function tlsOf(tls: XdsClientOptions["tls"]): TlsConfig | undefined {
+  if (tls === undefined || tls === false) return undefined;
+  return tls === true ? systemTrust : { ...systemTrust, ...tls };
+}
+
+function nodeOf(node: XdsClientOptions["node"]): Node {
+  return { ...anonymousNode, ...(typeof node === "string" ? { id: node } : node) };
+}

@@ -1,0 +1,143 @@
+import {
+  type ChannelCredentials,
+  type ChannelOptions,
+  Client,
+  connectivityState,
+  credentials,
+  Metadata,
+} from "@grpc/grpc-js";
+import type { ServerConfig } from "../../config/client-config.ts";
+import { createTlsReader, type TlsMaterial } from "../tls/tls-material.ts";
+
+/** Between tries of grpc-js itself. Ours are far between, and each begins with a connection of its own. */
+const SHORTEST_PAUSE_MS = 100;
+/** How much a server may send before it hears that it was read: whole responses of some megabytes without a pause. */
+const FLOW_CONTROL_BYTES = 4 * 1024 * 1024;
+/** How long a connection that nobody uses is kept for the stream that may follow. */
+const LINGER_MS = 10_000;
+
+/** A connection to one server, shared by all streams to it. */
+export interface Connection {
+  readonly client: Client;
+  readonly metadata: Metadata;
+  /** It was up once, so it is worth keeping for the next stream. */
+  isProven: boolean;
+}
+
+interface SharedConnection extends Connection {
+  readonly key: string;
+  users: number;
+  linger: NodeJS.Timeout | undefined;
+}
+
+/** One connection for each server, as long as anybody uses it. */
+export class Connections {
+  readonly #byKey = new Map<string, SharedConnection>();
+  readonly #held = new Map<Connection, SharedConnection>();
+
+  /**
+   * Rejects if the files of its certificates cannot be read or used; they are read anew each time, and others make another connection. Each one
+   * that was got is to be released.
+   */
+  async acquire(server: ServerConfig): Promise<Connection> {
+    const material = server.tls === undefined ? undefined : await createTlsReader(server.tls)();
+    const key = keyOf(server, material);
+    const known = this.#byKey.get(key);
+    if (known !== undefined) {
+      clearTimeout(known.linger);
+      known.users++;
+      return known;
+    }
+    const client = new Client(server.target, channelCredentials(material), channelOptions(server, material));
+    const made = { key, client, metadata: metadataOf(server), isProven: false, users: 1, linger: undefined };
+    this.#byKey.set(key, made);
+    this.#held.set(made, made);
+    return made;
+  }
+
+  /** The user of a connection is gone. One that never came up goes at once, so that the next try is a fresh one. */
+  release(connection: Connection): void {
+    const shared = this.#held.get(connection);
+    if (shared === undefined) return;
+    shared.users--;
+    if (!shared.isProven && this.#byKey.get(shared.key) === shared) this.#byKey.delete(shared.key);
+    if (shared.users > 0) return;
+    if (shared.isProven) {
+      shared.linger = setTimeout(() => this.#drop(shared), LINGER_MS);
+      shared.linger.unref();
+    } else this.#drop(shared);
+  }
+
+  close(): void {
+    for (const shared of [...this.#held.values()]) this.#drop(shared);
+  }
+
+  #drop(shared: SharedConnection): void {
+    clearTimeout(shared.linger);
+    this.#held.delete(shared);
+    if (this.#byKey.get(shared.key) === shared) this.#byKey.delete(shared.key);
+    shared.client.close();
+  }
+}
+
+/** Calls back once the connection is up. Not at all if it never is: then the calls on it fail. */
+export function whenConnected({ client }: Connection, connected: () => void): void {
+  const channel = client.getChannel();
+  const look = (): void => {
+    const state = channel.getConnectivityState(true);
+    if (state === connectivityState.READY) connected();
+    else if (state !== connectivityState.SHUTDOWN) {
+      channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, (error) => {
+        if (error === undefined || error === null) look();
+      });
+    }
+  };
+  look();
+}
+
+/** Throws if what was read is no certificate, or no key of it. */
+function channelCredentials(material: TlsMaterial | undefined): ChannelCredentials {
+  if (material === undefined) return credentials.createInsecure();
+  const { ca, key, cert } = material;
+  return credentials.createSsl(bufferOf(ca), bufferOf(key), bufferOf(cert));
+}
+
+function bufferOf(content: string | Uint8Array | undefined): Buffer | null {
+  return content === undefined ? null : Buffer.from(content);
+}
+
+function channelOptions(server: ServerConfig, material: TlsMaterial | undefined): ChannelOptions {
+  const { keepalive } = server;
+  const serverName = material?.serverName;
+  return {
+    "grpc.max_receive_message_length": server.maxResponseBytes,
+    "grpc.max_send_message_length": -1,
+    "grpc.enable_retries": 0,
+    "grpc.service_config_disable_resolution": 1,
+    "grpc.use_local_subchannel_pool": 1,
+    "grpc.initial_reconnect_backoff_ms": SHORTEST_PAUSE_MS,
+    "grpc-node.flow_control_window": FLOW_CONTROL_BYTES,
+    ...(keepalive !== undefined && {
+      "grpc.keepalive_time_ms": keepalive.intervalMs,
+      "grpc.keepalive_timeout_ms": keepalive.timeoutMs,
+    }),
+    ...(serverName !== undefined && {
+      "grpc.ssl_target_name_override": serverName,
+      "grpc.default_authority": serverName,
+    }),
+  };
+}
+
+function metadataOf({ headers }: ServerConfig): Metadata {
+  const metadata = new Metadata();
+  for (const [name, value] of headers) metadata.add(name, name.endsWith("-bin") ? Buffer.from(value, "base64") : value);
+  return metadata;
+}
+
+/** Equal for servers that may share a connection: all that makes one up, and what is in the files of it. */
+function keyOf(server: ServerConfig, material: TlsMaterial | undefined): string {
+  const { target, keepalive, maxResponseBytes, headers } = server;
+  const secured =
+    material && [material.ca, material.key, material.cert].map((one) => bufferOf(one)?.toString("base64"));
+  return JSON.stringify([target, keepalive, maxResponseBytes, headers, secured, material?.serverName]);
+}

@@ -1,0 +1,29 @@
+import type { AbsenceReason } from "@xdskit/protocol";
+import type { XdsClientError } from "../error.ts";
+import type { XdsResource } from "../resource/xds-resource.ts";
+
+/** What a watch tells. `key` is the name of what it is about; of a variant with constraints, its name with them. */
+export type Change<Json = unknown> =
+  /** There is one, which this watch had not told of. */
+  | { readonly kind: "added"; readonly key: string; readonly resource: XdsResource<Json> }
+  /** There is another one than was told; never for equal content (C-CLI-03). */
+  | { readonly kind: "changed"; readonly key: string; readonly resource: XdsResource<Json> }
+  /** There is none (any more), and why that is known. `held` is what goes on being in force all the same, if anything is. */
+  | {
+      readonly kind: "does-not-exist";
+      readonly key: string;
+      readonly reason: AbsenceReason;
+      readonly held: XdsResource<Json> | undefined;
+    }
+  /**
+   * Something is wrong, and what was known stays in force (C-CLI-04). The watch goes on. Without a key where it concerns everything
+   * that is watched, such as a server that cannot be reached.
+   */
+  | {
+      readonly kind: "error";
+      readonly key: string | undefined;
+      readonly error: XdsClientError;
+      readonly held: XdsResource<Json> | undefined;
+    }
+  /** What there is is known: all before it makes up the first whole state. Told once, where everything or a collection is watched. */
+  | { readonly kind: "synced" };

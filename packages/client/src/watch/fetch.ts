@@ -1,0 +1,96 @@
+import type { News } from "@xdskit/protocol";
+import type { Driver, Interest } from "../driver/driver.ts";
+import { XdsClientError } from "../error.ts";
+import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
+import { errorOf } from "./tell.ts";
+import type { Vigil } from "./vigil.ts";
+
+/** How long somebody waits. */
+export interface FetchOptions {
+  /** In milliseconds; 20,000 unless set, 0: as long as it takes. */
+  readonly timeoutMs?: number;
+  /** Gives up, with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a fetch is made with. */
+export interface FetchSetting extends FetchOptions {
+  readonly driver: Pick<Driver, "watch">;
+  readonly views: ResourceViews;
+  readonly vigil: Vigil;
+  readonly interest: Interest;
+  /** Of what is fetched, for people. */
+  readonly about: string;
+  /** Aborted with the reason why nothing comes any more. */
+  readonly closing: AbortSignal;
+}
+
+const TIMEOUT_MS = 20_000;
+
+/** What a listener makes of the news: the result, or that there is none yet. It throws what the fetch is to reject with. */
+type Take<T> = (news: News) => { readonly result: T } | undefined;
+
+/** One resource, once. A server that cannot be reached is tried until the time is over. */
+export function fetchOne(setting: FetchSetting): Promise<XdsResource> {
+  return fetchWith(setting, (news) => {
+    if (news.kind === "absent") throw new XdsClientError("DOES_NOT_EXIST", `${setting.about} does not exist`);
+    return news.kind === "changed" ? { result: setting.views.of(news.resource) } : undefined;
+  });
+}
+
+/** All there is, once it is known. */
+export function fetchAll(setting: FetchSetting): Promise<readonly XdsResource[]> {
+  const found = new Map<string, XdsResource>();
+  return fetchWith(setting, (news) => {
+    if (news.kind === "changed") found.set(news.name, setting.views.of(news.resource));
+    else if (news.kind === "absent") found.delete(news.name);
+    return news.kind === "synced" ? { result: [...found.values()] } : undefined;
+  });
+}
+
+async function fetchWith<T>(setting: FetchSetting, take: Take<T>): Promise<T> {
+  const { driver, vigil, interest, signal, closing, about, timeoutMs = TIMEOUT_MS } = setting;
+  signal?.throwIfAborted();
+  const ends: (() => void)[] = [vigil.begin()];
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      let unreachable: XdsClientError | undefined;
+      const stop = driver.watch(interest, (news) => {
+        try {
+          unreachable = failureIn(news) ?? unreachable;
+          const taken = take(news);
+          if (taken !== undefined) resolve(taken.result);
+        } catch (cause) {
+          reject(cause instanceof Error ? cause : new Error(String(cause)));
+        }
+      });
+      ends.push(stop);
+      ends.push(onAbort(signal, reject), onAbort(closing, reject));
+      if (timeoutMs === 0) return;
+      const text = `${about}: nothing came within ${timeoutMs} ms`;
+      const timer = setTimeout(() => reject(unreachable ?? new XdsClientError("TIMEOUT", text)), timeoutMs);
+      ends.push(() => clearTimeout(timer));
+    });
+  } finally {
+    for (const end of ends) end();
+  }
+}
+
+/** A server that cannot be reached may be reached later; what else fails has failed, and is thrown. */
+function failureIn(news: News): XdsClientError | undefined {
+  if (news.kind !== "failed") return undefined;
+  const error = errorOf(news);
+  if (error.code === "UNREACHABLE") return error;
+  throw error;
+}
+
+function onAbort(signal: AbortSignal | undefined, reject: (reason: Error) => void): () => void {
+  if (signal === undefined) return () => {};
+  const aborted = (): void => {
+    const reason: unknown = signal.reason;
+    reject(reason instanceof Error ? reason : new XdsClientError("CLOSED", "given up", { cause: reason }));
+  };
+  if (signal.aborted) aborted();
+  signal.addEventListener("abort", aborted, { once: true });
+  return () => signal.removeEventListener("abort", aborted);
+}

@@ -1,0 +1,60 @@
+import { type News, type Status, shownName, statusCode } from "@xdskit/protocol";
+import { XdsClientError, type XdsClientErrorCode } from "../error.ts";
+import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
+import type { Change } from "./change.ts";
+import type { ToldNews } from "./pending-news.ts";
+
+type Failed = Extract<News, { kind: "failed" }>;
+
+const codes: Readonly<Record<Failed["why"], XdsClientErrorCode>> = {
+  rejected: "REJECTED",
+  "resource-error": "RESOURCE_ERROR",
+  unreachable: "UNREACHABLE",
+  timeout: "TIMEOUT",
+};
+
+/** News as the error that a person gets. Its cause is the status that it came as. */
+export function errorOf({ why, name, error }: Failed): XdsClientError {
+  const isMethodMissing = why === "unreachable" && error.code === statusCode.UNIMPLEMENTED;
+  const about = name === undefined ? "" : `${shownName(name)}: `;
+  return new XdsClientError(isMethodMissing ? "TYPE_UNSUPPORTED" : codes[why], `${about}${textOf(error)}`, {
+    cause: error,
+  });
+}
+
+function textOf({ code, message }: Status): string {
+  return message === "" ? `status ${code}` : message;
+}
+
+/** Makes changes of news. Whether a resource is one more depends on what was told before. */
+export class Teller {
+  readonly #views: ResourceViews;
+  readonly #told = new Set<string>();
+
+  constructor(views: ResourceViews) {
+    this.#views = views;
+  }
+
+  tell(news: ToldNews): Change {
+    switch (news.kind) {
+      case "changed": {
+        const kind = this.#told.has(news.name) ? "changed" : "added";
+        this.#told.add(news.name);
+        return { kind, key: shownName(news.name), resource: this.#views.of(news.resource) };
+      }
+      case "absent":
+        this.#told.delete(news.name);
+        return { kind: "does-not-exist", key: shownName(news.name), reason: news.why, held: this.#heldIn(news) };
+      case "failed": {
+        const key = news.name === undefined ? undefined : shownName(news.name);
+        return { kind: "error", key, error: errorOf(news), held: this.#heldIn(news) };
+      }
+      case "synced":
+        return { kind: "synced" };
+    }
+  }
+
+  #heldIn({ held }: Extract<News, { kind: "absent" | "failed" }>): XdsResource | undefined {
+    return held === undefined ? undefined : this.#views.of(held);
+  }
+}

@@ -1,0 +1,180 @@
+import { formatTypeUrl, type HeldResource, type News, statusCode } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { createResourceViews } from "../resource/xds-resource.ts";
+import type { Change } from "./change.ts";
+import { Vigil } from "./vigil.ts";
+import { OpenWatch, type WatchOptions } from "./watch.ts";
+
+const views = createResourceViews({ toJson: (type) => ({ "@type": type }) });
+
+function held(name: string, version: string): HeldResource {
+  const type = formatTypeUrl("acme.Widget");
+  return { type, name, aliases: [], version, bytes: new Uint8Array(), ttlMs: undefined, references: [] };
+}
+
+function changed(name: string, version: string): News {
+  return { kind: "changed", name, resource: held(name, version) };
+}
+
+function absent(name: string, why: "removed" | "does-not-exist" | "expired" = "removed"): News {
+  return { kind: "absent", name, why, held: undefined };
+}
+
+function failed(name: string | undefined, message: string): News {
+  const error = { code: statusCode.UNAVAILABLE, message };
+  return { kind: "failed", name, why: "unreachable", error, held: undefined };
+}
+
+function open(options: WatchOptions<never> = {}): { readonly watch: OpenWatch; readonly closed: () => number } {
+  let times = 0;
+  const closed = (): void => void times++;
+  return { watch: new OpenWatch({ views, vigil: new Vigil(), options, closed }), closed: () => times };
+}
+
+/** A change in a few words. */
+function words(change: Change | undefined): string {
+  switch (change?.kind) {
+    case "added":
+    case "changed":
+      return `${change.kind} ${change.key} ${change.resource.version}`;
+    case "does-not-exist":
+      return `${change.kind} ${change.key} ${change.reason}`;
+    case "error":
+      return `${change.kind} ${change.key} ${change.error.code} ${change.error.message}`;
+    default:
+      return change?.kind ?? "end";
+  }
+}
+
+async function read(watch: OpenWatch, count: number): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let i = 0; i < count; i++) found.push(words((await watch.next()).value));
+  return found;
+}
+
+describe("a watch that is iterated", () => {
+  test("tells a reader that waits of each change", async () => {
+    const { watch } = open();
+    const told = read(watch, 4);
+    for (const news of [changed("a", "1"), { kind: "synced" } as const, changed("a", "2"), absent("a")]) {
+      watch.receive(news);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(await told).toEqual(["added a 1", "synced", "changed a 2", "does-not-exist a removed"]);
+  });
+
+  test("keeps only the newest of each name for a slow reader, and the order of what is left", async () => {
+    const { watch } = open();
+    for (let version = 1; version <= 1000; version++) {
+      watch.receive(changed("a", String(version)));
+      watch.receive(changed("b", String(version)));
+      if (version === 1) watch.receive({ kind: "synced" });
+    }
+    watch.receive(failed(undefined, "gone"));
+    watch.receive(failed("a", "first"));
+    watch.receive(failed("a", "last"));
+    expect(await read(watch, 5)).toEqual([
+      "added a 1000",
+      "added b 1000",
+      "synced",
+      "error undefined UNREACHABLE gone",
+      "error a UNREACHABLE a: last",
+    ]);
+    expect(words((await Promise.race([watch.next(), Promise.resolve(undefined)]))?.value)).toBe("end");
+    watch.close();
+  });
+
+  test("C-CLI-08 what is gone is told in its place, not in that of what was there before", async () => {
+    const { watch } = open();
+    for (const news of [changed("a", "1"), changed("b", "1")]) watch.receive(news);
+    expect(await read(watch, 2)).toEqual(["added a 1", "added b 1"]);
+    for (const news of [changed("b", "2"), absent("a"), changed("c", "1"), absent("b")]) watch.receive(news);
+    expect(await read(watch, 3)).toEqual(["does-not-exist a removed", "added c 1", "does-not-exist b removed"]);
+    for (const news of [absent("c", "expired"), changed("c", "2")]) watch.receive(news);
+    expect(await read(watch, 1)).toEqual(["changed c 2"]);
+  });
+
+  test("an error that something better followed is not told any more", async () => {
+    const { watch } = open();
+    for (const news of [failed("a", "no"), changed("a", "1")]) watch.receive(news);
+    expect(await read(watch, 1)).toEqual(["added a 1"]);
+  });
+
+  test("leaving the loop ends it", async () => {
+    const { watch, closed } = open();
+    watch.receive(changed("a", "1"));
+    for await (const change of watch) {
+      expect(words(change)).toBe("added a 1");
+      break;
+    }
+    watch.receive(changed("a", "2"));
+    expect([await watch.next(), closed()]).toEqual([{ done: true, value: undefined }, 1]);
+  });
+
+  test("aborting ends it for a reader that waits", async () => {
+    const stopping = new AbortController();
+    const { watch, closed } = open({ signal: stopping.signal });
+    const waiting = [watch.next(), watch.next()];
+    stopping.abort();
+    expect(await Promise.all(waiting)).toEqual([
+      { done: true, value: undefined },
+      { done: true, value: undefined },
+    ]);
+    await watch[Symbol.asyncDispose]();
+    expect(closed()).toBe(1);
+  });
+
+  test("`current` is what is in force, read or not", () => {
+    const { watch } = open();
+    for (const news of [changed("a", "1"), changed("b", "1"), absent("b"), { kind: "synced" } as const])
+      watch.receive(news);
+    watch.receive({ ...failed("a", "no"), held: held("a", "1") } as News);
+    watch.receive(failed(undefined, "no"));
+    expect([[...watch.current.keys()], watch.isSynced]).toEqual([["a"], true]);
+    watch.receive(failed("a", "dropped"));
+    expect(watch.current.size).toBe(0);
+    watch.close();
+  });
+});
+
+describe("a watch with a callback", () => {
+  test("calls it once at a time, with the newest", async () => {
+    const told: string[] = [];
+    let goOn = (): void => {};
+    const { watch } = open({
+      onChange: (change) => {
+        told.push(words(change));
+        return new Promise((resolve) => {
+          goOn = resolve;
+        });
+      },
+    });
+    const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    watch.receive(changed("a", "1"));
+    expect(told).toEqual([]);
+    await tick();
+    watch.receive(changed("a", "2"));
+    watch.receive(changed("a", "3"));
+    await tick();
+    expect(told).toEqual(["added a 1"]);
+    goOn();
+    await tick();
+    goOn();
+    await tick();
+    watch.receive(absent("a"));
+    await tick();
+    expect(told).toEqual(["added a 1", "changed a 3", "does-not-exist a removed"]);
+    watch.close();
+    watch.receive(changed("a", "4"));
+    goOn();
+    await tick();
+    expect(told).toHaveLength(3);
+  });
+});
+
+test("a method that a server does not have is told as a type that is not served", async () => {
+  const { watch } = open();
+  const error = { code: statusCode.UNIMPLEMENTED, message: "" };
+  watch.receive({ kind: "failed", name: undefined, why: "unreachable", error, held: undefined });
+  expect(await read(watch, 1)).toEqual(["error undefined TYPE_UNSUPPORTED status 12"]);
+});

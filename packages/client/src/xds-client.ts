@@ -1,0 +1,191 @@
+import { setMaxListeners } from "node:events";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
+import type { ClientConfig } from "./config/client-config.ts";
+import type { Driver, Interest } from "./driver/driver.ts";
+import { XdsClientError } from "./error.ts";
+import { dumpOf, type ResourceState } from "./observe/dump.ts";
+import type { ClientStats, StatsCounter } from "./observe/stats.ts";
+import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
+import { createResourceViews, type XdsResource } from "./resource/xds-resource.ts";
+import { sourceOf, typeAt } from "./routing/route.ts";
+import { termOf } from "./routing/term.ts";
+import { type FetchOptions, type FetchSetting, fetchAll, fetchOne } from "./watch/fetch.ts";
+import { Vigil } from "./watch/vigil.ts";
+import { OpenWatch, type Watch, type WatchOptions } from "./watch/watch.ts";
+
+/** How one resource, or all of a type, are fetched once. */
+export interface GetOptions extends FetchOptions {
+  /** Sent with the name (C-LOC-01). Those of the source unless given. */
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+/** A client of management servers. It asks for nothing before it is asked. */
+export interface XdsClient extends AsyncDisposable {
+  /** What it was started from, resolved. */
+  readonly config: ClientConfig;
+  /** The node as it is sent now. */
+  readonly node: Node;
+  /**
+   * Watches a name, or, without one, everything there is of a type. The first watch of a name subscribes to it, the last one that is closed
+   * unsubscribes (C-CLI-01); what is held already is told at once (C-CLI-02).
+   *
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration says nothing of where it comes from, `CLOSED`
+   */
+  watch<Json>(type: TypeOrUrl<Json>, name?: string, options?: WatchOptions<Json>): Watch<Json>;
+  /**
+   * A resource, once it is there.
+   *
+   * @throws {XdsClientError} `DOES_NOT_EXIST`, `REJECTED`, `RESOURCE_ERROR`, `TIMEOUT`, `UNREACHABLE` if no server could be reached in time,
+   * `TYPE_UNSUPPORTED`, `CLOSED`; and the reason of the signal
+   */
+  get<Json>(type: TypeOrUrl<Json>, name: string, options?: GetOptions): Promise<XdsResource<Json>>;
+  /** All there is of a type. Throws as `get` does. */
+  list<Json>(type: TypeOrUrl<Json>, options?: GetOptions): Promise<readonly XdsResource<Json>[]>;
+  /** What happened so far (C-OBS-01). */
+  stats(): ClientStats;
+  /** All that is held or was asked for, and how it stands (B-OBS-04). */
+  dump(): readonly ResourceState[];
+  /** Describes itself otherwise from now on, which servers are told with the next request (C-MSC-07). */
+  changeNode(node: Partial<Node>): void;
+  /** Ends all watches, and every connection. Nothing of it keeps the process alive then. */
+  close(): Promise<void>;
+}
+
+/** What a client is put together from. */
+export interface ClientParts {
+  readonly api: EnvoyApi;
+  readonly config: ClientConfig;
+  /** As it is sent. */
+  readonly node: Node;
+  readonly driver: Driver;
+  readonly stats: StatsCounter;
+}
+
+/** The client itself, whatever it was made from. */
+export class OpenClient implements XdsClient {
+  readonly config: ClientConfig;
+  readonly #api: EnvoyApi;
+  readonly #driver: Driver;
+  readonly #stats: StatsCounter;
+  readonly #views: ReturnType<typeof createResourceViews>;
+  readonly #vigil = new Vigil();
+  readonly #watches = new Set<OpenWatch>();
+  readonly #closing = new AbortController();
+  #node: Node;
+
+  constructor({ api, config, node, driver, stats }: ClientParts) {
+    this.#api = api;
+    this.config = config;
+    this.#node = node;
+    this.#driver = driver;
+    this.#stats = stats;
+    this.#views = createResourceViews(api);
+    // Everybody who waits for something listens, and there may be thousands.
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  get node(): Node {
+    return this.#node;
+  }
+
+  watch<Json>(type: TypeOrUrl<Json>, name?: string, options: WatchOptions<Json> = {}): Watch<Json> {
+    const interest = this.#interestIn(type, name, options);
+    let stop = (): void => {};
+    const watch: OpenWatch = new OpenWatch({
+      views: this.#views,
+      vigil: this.#vigil,
+      options: options as WatchOptions<never>,
+      closed: () => {
+        this.#watches.delete(watch);
+        stop();
+      },
+    });
+    if (options.signal?.aborted === true) watch.close();
+    else {
+      this.#watches.add(watch);
+      stop = this.#driver.watch(interest, (news) => watch.receive(news));
+    }
+    // What it tells is JSON of the type that was asked for.
+    return watch as unknown as Watch<Json>;
+  }
+
+  async get<Json>(type: TypeOrUrl<Json>, name: string, options: GetOptions = {}): Promise<XdsResource<Json>> {
+    const resource = await fetchOne(this.#fetchSetting(this.#interestIn(type, name, options), name, options));
+    return resource as XdsResource<Json>;
+  }
+
+  async list<Json>(type: TypeOrUrl<Json>, options: GetOptions = {}): Promise<readonly XdsResource<Json>[]> {
+    const interest = this.#interestIn(type, undefined, options);
+    const resources = await fetchAll(this.#fetchSetting(interest, messageNameOf(interest.type), options));
+    return resources as readonly XdsResource<Json>[];
+  }
+
+  stats(): ClientStats {
+    return this.#stats.read();
+  }
+
+  dump(): readonly ResourceState[] {
+    return dumpOf(this.#driver.states(), this.#views);
+  }
+
+  changeNode(node: Partial<Node>): void {
+    this.#node = { ...this.#node, ...node };
+    this.#driver.changeNode(this.#node);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new XdsClientError("CLOSED", "the client was closed"));
+    for (const watch of [...this.#watches]) watch.close();
+    await this.#driver.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #interestIn(
+    wanted: TypeOrUrl,
+    name: string | undefined,
+    { parameters }: { readonly parameters?: Readonly<Record<string, string>> },
+  ): Interest {
+    this.#closing.signal.throwIfAborted();
+    const type = typeUrlOf(wanted);
+    const traits = this.#api.traits(type);
+    const kind = traits?.kind ?? "opaque";
+    const asked = name ?? this.#everythingOf(kind);
+    const source = sourceOf(this.config, kind, asked);
+    if (source === undefined) throw noSource(type);
+    const given = parameters === undefined ? source.parameters : new Map(Object.entries(parameters));
+    return {
+      source,
+      type: typeof wanted === "string" ? type : typeAt(source, type, traits),
+      term: termOf(asked, { contextParams: this.config.nodeContextParams, parameters: given }),
+    };
+  }
+
+  /** A root may have a collection in the place of everything (C-XTP-12). */
+  #everythingOf(kind: string): string {
+    const root = kind === "lds" ? this.config.listeners : kind === "cds" ? this.config.clusters : undefined;
+    return root?.locator ?? "*";
+  }
+
+  #fetchSetting(interest: Interest, about: string, options: GetOptions): FetchSetting {
+    const { timeoutMs, signal } = options;
+    return {
+      driver: this.#driver,
+      views: this.#views,
+      vigil: this.#vigil,
+      interest,
+      about,
+      closing: this.#closing.signal,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      ...(signal !== undefined && { signal }),
+    };
+  }
+}
+
+function noSource(type: TypeUrl): XdsClientError {
+  const message = `the configuration does not say where resources of ${messageNameOf(type)} come from`;
+  return new XdsClientError("TYPE_UNSUPPORTED", message);
+}
