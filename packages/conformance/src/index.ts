@@ -40,6 +40,7 @@ export {
 export { FrameError, FrameReader } from "./peer/frame.ts";
 export type { PeerStream, PeerStreamOptions } from "./peer/peer-stream.ts";
 export { type PlayedClient, playClientInMemory } from "./play/client/in-memory.ts";
+export { playClientOverTheWire } from "./play/client/over-the-wire.ts";
 export { type ClientPlay, clientPlaysOf } from "./play/client/plays.ts";
 export { type BookingObservation, type Change, type Commit, UnsupportedStep } from "./play/driver.ts";
 export { type Machine, playInMemory } from "./play/in-memory.ts";
@@ -56,4 +57,6 @@ export { renderClientPage, renderPage } from "./requirement/page.ts";
 export { isWrittenIn, type Proof, proofs } from "./requirement/proofs.ts";
 export type { Level, Requirement, Scope } from "./requirement/requirement.ts";
 export { requirements } from "./requirement/requirements.ts";
+export type { ClientTarget, ReachableSource, RunningClient } from "./target/client-target.ts";
+export { createOurClient } from "./target/our-client.ts";
 export type { Pace, RunningServer, Target } from "./target/target.ts";

@@ -119,6 +119,7 @@ export const acknowledgementCases: readonly ClientCase[] = [
     also: ["D6", "B-VER-09", "C-CFG-02"],
     says: "keeps versions and nonces of two servers apart",
     ...ofEds,
+    memoryOnly: "a client that is given addresses has one source",
     setup: { others: { other: {} } },
     steps: [
       firstRequest("foo"),

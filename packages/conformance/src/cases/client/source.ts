@@ -59,6 +59,7 @@ export const sourceCases: readonly ClientCase[] = [
     also: ["C-NOD-03", "B-NOD-07"],
     says: "says who it is in every request, in the same way, if its source is set so",
     ...ofEds,
+    memoryOnly: "a client that is given addresses says it once",
     setup: { nodeIn: "every-request" },
     steps: [
       firstRequest("a"),

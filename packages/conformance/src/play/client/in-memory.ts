@@ -327,7 +327,7 @@ function nodeCalled(id: string): Node {
 }
 
 /** A source as the machine is told of it. */
-export function specOf(source: PlainSource): SourceSpec {
+function specOf(source: PlainSource): SourceSpec {
   const { id, kind, variant, dialect, edition } = source;
   return {
     id,

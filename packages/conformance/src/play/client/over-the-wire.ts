@@ -1,6 +1,7 @@
 import { setTimeout as elapsed } from "node:timers/promises";
 import type { DiscoveryRequest } from "@xdskit/protocol";
 import type { TypeName } from "../../content/catalog.ts";
+import { type ScriptedServer, type ScriptedStream, startScriptedServer } from "../../peer/scripted-server.ts";
 import type { ClientTarget, RunningClient } from "../../target/client-target.ts";
 import { UnsupportedStep } from "../driver.ts";
 import type { Verdict } from "../play.ts";
@@ -16,7 +17,6 @@ import type {
 import { encodeScripted } from "./encoded.ts";
 import type { ClientPlay } from "./plays.ts";
 import { Labels } from "./rendered.ts";
-import { type ScriptedServer, type ScriptedStream, startScriptedServer } from "./scripted-server.ts";
 import { streamName } from "./stream-name.ts";
 
 /** Plays a case of the client over gRPC against a target; every server that the case speaks of is a scripted one. */
@@ -44,6 +44,10 @@ class OverTheWire implements ClientDriver {
   readonly #stops = new Map<string, () => void>();
   #client: RunningClient | undefined;
   #seen: ClientObservation[] = [];
+  /** Of streams that were opened after the step ended one, as the client may do at once: they belong to the next step. */
+  readonly #early = new Set<ScriptedStream>();
+  #seenEarly: ClientObservation[] = [];
+  #hasEnded = false;
   #wake: () => void = () => {};
 
   constructor({ case: { type } }: ClientPlay, target: ClientTarget, labels: Labels) {
@@ -86,12 +90,14 @@ class OverTheWire implements ClientDriver {
     const { wire } = this.#streamNamed(stream);
     // The client has no use for such a stream.
     this.#streams.delete(stream);
+    this.#hasEnded = true;
     wire.sendRaw(GARBAGE);
   }
 
   async end(stream: string, code: number): Promise<void> {
     const { wire } = this.#streamNamed(stream);
     this.#streams.delete(stream);
+    this.#hasEnded = true;
     wire.end(code);
   }
 
@@ -136,7 +142,10 @@ class OverTheWire implements ClientDriver {
     await this.#until(() => this.#hasCome(awaited));
     await elapsed(this.#target.pace.quietMs);
     const seen = this.#seen;
-    this.#seen = [];
+    this.#seen = this.#seenEarly;
+    this.#seenEarly = [];
+    this.#early.clear();
+    this.#hasEnded = false;
     return seen;
   }
 
@@ -152,9 +161,10 @@ class OverTheWire implements ClientDriver {
       opened: (wire) => {
         const stream = nameOf(wire);
         this.#streams.set(stream, { source, wire });
-        this.#see({ kind: "opened", stream });
+        if (this.#hasEnded) this.#early.add(wire);
+        this.#seeOn(wire, { kind: "opened", stream });
       },
-      request: (wire, request) => this.#see(requestOn(nameOf(wire), request)),
+      request: (wire, request) => this.#seeOn(wire, requestOn(nameOf(wire), request)),
       closed: (wire) => {
         const stream = nameOf(wire);
         if (this.#streams.get(stream)?.wire !== wire) return;
@@ -164,6 +174,11 @@ class OverTheWire implements ClientDriver {
     });
     this.#servers.push(scripted);
     return scripted.address;
+  }
+
+  #seeOn(wire: ScriptedStream, observation: ClientObservation): void {
+    if (this.#early.has(wire)) this.#seenEarly.push(observation);
+    else this.#see(observation);
   }
 
   #see(observation: ClientObservation): void {

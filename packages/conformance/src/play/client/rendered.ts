@@ -1,11 +1,10 @@
 import {
   type ClientReport,
   type DiscoveryRequest,
-  describeConstraints,
   type HeldResource,
   type News,
   parseLocated,
-  parseVariantKey,
+  shownName,
   type TypeUrl,
 } from "@xdskit/protocol";
 import type { SentRequest } from "../../client-case.ts";
@@ -25,12 +24,13 @@ export class Labels {
 
   /** `a@1`; of a variant with its constraints, `a@1 [env = "prod"]`. */
   labelOf({ name: key, bytes }: HeldResource): string {
+    const name = shownName(key);
     const is = this.#labels.get(keyOf(bytes));
-    const variant = parseVariantKey(key);
-    const name = variant?.name ?? key;
-    const constraints = variant === undefined ? "" : ` [${describeConstraints(variant.constraints)}]`;
-    if (is === undefined) return `${name} with other content${constraints}`;
-    return is.startsWith(`${name}@`) ? `${is}${constraints}` : `${name} with ${is}${constraints}`;
+    if (is === undefined) return `${name} with other content`;
+    const { length } = is.slice(0, is.lastIndexOf("@"));
+    const constraints = name.slice(length);
+    const isItself = is.startsWith(name.slice(0, length)) && (constraints === "" || constraints.startsWith(" ["));
+    return isItself ? `${is}${constraints}` : `${name} with ${is}`;
   }
 }
 
@@ -48,9 +48,9 @@ export function renderNews(news: News, labels: Labels): string {
     case "confirmed":
       return `${labels.labelOf(news.resource)} confirmed`;
     case "absent":
-      return `${news.name} ${news.why}${kept(news.held, labels)}`;
+      return `${shownName(news.name)} ${news.why}${kept(news.held, labels)}`;
     case "failed": {
-      const name = news.name === undefined ? "" : `${news.name} `;
+      const name = news.name === undefined ? "" : `${shownName(news.name)} `;
       return `${name}${news.why} ${news.error.code}${kept(news.held, labels)}`;
     }
     default:
