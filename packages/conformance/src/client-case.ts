@@ -48,6 +48,9 @@ export interface ClientSetup extends SourceSetup {
   readonly chance?: number;
 }
 
+/** A message that cannot be read; one that ends in the middle; one that says it is larger than anything that is taken. */
+export type Garbage = "no message" | "cut" | "too large";
+
 /** `hangs`: neither accepts nor refuses. */
 export type Meeting = "accepts" | "refuses" | "hangs";
 
@@ -68,8 +71,8 @@ export type ClientStimulus =
   /** The server sends it, and judging it takes until the next step but one. */
   | { readonly arrives: ScriptedResponse; readonly on?: string }
   | { readonly judged: string }
-  /** What comes is no response at all. */
-  | { readonly garbles: string }
+  /** What comes is no response at all: a message that is none, unless told otherwise. */
+  | { readonly garbles: string; readonly as?: Garbage }
   /** The server ends a stream. */
   | { readonly ends: string; readonly with: keyof typeof statusCode }
   /** REST: nothing changed; the delay is over. */

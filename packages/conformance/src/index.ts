@@ -22,6 +22,7 @@ export type {
   ClientStep,
   ClientStimulus,
   ClientStreamKind,
+  Garbage,
   Meeting,
   ScriptedResource,
   ScriptedResponse,

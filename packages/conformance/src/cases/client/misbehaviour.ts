@@ -1,4 +1,4 @@
-import type { ClientCase, ScriptedResponse, SentRequest } from "../../client-case.ts";
+import type { ClientCase, Garbage, ScriptedResponse, SentRequest } from "../../client-case.ts";
 import { firstRequest, firstSubscription } from "./beginning.ts";
 
 const ofEds = { variant: "sotw", type: "eds" } as const;
@@ -82,23 +82,7 @@ export const misbehaviourCases: readonly ClientCase[] = [
       { responds: flood, asks: answers, tells: { a: numbers.map((number) => `a@${number}`) } },
     ],
   },
-  {
-    id: "C-REC-01/garbage",
-    also: ["C-FBK-01"],
-    says: "keeps what it holds when a server says what cannot be read, and opens a new stream",
-    ...ofEds,
-    steps: [
-      firstRequest("a"),
-      {
-        responds: { version: "X", nonce: "A", resources: ["a@1"] },
-        asks: [{ names: ["a"], version: "X", nonce: "A" }],
-        tells: { a: ["a@1"] },
-      },
-      { garbles: "main" },
-      { passes: 500, opens: ["main"], asks: [{ names: ["a"], version: "X", node: "n1" }] },
-      { watches: "a", as: "late", tells: { late: ["a@1"] } },
-    ],
-  },
+  ...(["no message", "cut", "too large"] as const).map(afterGarbage),
   {
     id: "C-NON-09",
     says: "asks for more while a server is silent, and waits for nothing first",
@@ -131,3 +115,23 @@ export const misbehaviourCases: readonly ClientCase[] = [
     ],
   },
 ];
+
+function afterGarbage(as: Garbage): ClientCase {
+  return {
+    id: `C-REC-01/${as.replace(" ", "-")}`,
+    also: ["C-FBK-01", ...(as === "too large" ? ["B-GRP-08"] : [])],
+    says: `keeps what it holds when what a server sends is ${as === "no message" ? as : `a message that is ${as}`}, and opens a new stream`,
+    ...ofEds,
+    steps: [
+      firstRequest("a"),
+      {
+        responds: { version: "X", nonce: "A", resources: ["a@1"] },
+        asks: [{ names: ["a"], version: "X", nonce: "A" }],
+        tells: { a: ["a@1"] },
+      },
+      { garbles: "main", as },
+      { passes: 500, opens: ["main"], asks: [{ names: ["a"], version: "X", node: "n1" }] },
+      { watches: "a", as: "late", tells: { late: ["a@1"] } },
+    ],
+  };
+}

@@ -67,7 +67,7 @@ async function perform(step: ClientStep, { script, driver }: Scene): Promise<voi
   if ("responds" in step) return driver.respond(step.on ?? mainSource, listOf(step.responds).map(typed));
   if ("arrives" in step) return driver.arrive(step.on ?? mainSource, typed(step.arrives));
   if ("judged" in step) return driver.judged(step.judged);
-  if ("garbles" in step) return driver.garble(step.garbles);
+  if ("garbles" in step) return driver.garble(step.garbles, step.as ?? "no message");
   if ("ends" in step) return driver.end(step.ends, statusCode[step.with]);
   if ("unchanged" in step) return driver.unchanged(step.unchanged);
   if ("due" in step) return driver.due(step.due);

@@ -1,5 +1,5 @@
 import type { ClientReport, DiscoveryRequest, News, TypeUrl, Variant } from "@xdskit/protocol";
-import type { ClientSetup, Meeting, ScriptedResponse, SourceSetup } from "../../client-case.ts";
+import type { ClientSetup, Garbage, Meeting, ScriptedResponse, SourceSetup } from "../../client-case.ts";
 import type { TypeName } from "../../content/catalog.ts";
 
 /** The source that a case does not name. */
@@ -64,7 +64,7 @@ export interface ClientDriver {
   /** The response is there, and not judged before `judged`. */
   arrive(stream: string, response: PlainScripted): Promise<void>;
   judged(stream: string): Promise<void>;
-  garble(stream: string): Promise<void>;
+  garble(stream: string, as: Garbage): Promise<void>;
   end(stream: string, code: number): Promise<void>;
   unchanged(stream: string): Promise<void>;
   due(stream: string): Promise<void>;

@@ -12,7 +12,7 @@ import {
   type SourceSpec,
   statusCode,
 } from "@xdskit/protocol";
-import type { ClientSetup, Meeting } from "../../client-case.ts";
+import type { ClientSetup, Garbage, Meeting } from "../../client-case.ts";
 import { type TypeName, traitsOf, urlOf } from "../../content/catalog.ts";
 import type { Verdict } from "../play.ts";
 import { playClient } from "./client-play.ts";
@@ -132,14 +132,14 @@ class InMemoryClient implements ClientDriver {
     this.#receive(this.#streamNamed(stream), response);
   }
 
-  async garble(stream: string): Promise<void> {
+  async garble(stream: string, as: Garbage): Promise<void> {
     const { id, purpose } = this.#streamNamed(stream);
     const problem = "it cannot be read";
     if (purpose.onlyType !== undefined && this.#isUnanswered(purpose)) {
       this.#on({ kind: "unreadable-received", stream: id, type: purpose.onlyType, problem });
       return;
     }
-    await this.end(stream, statusCode.INTERNAL);
+    await this.end(stream, as === "too large" ? statusCode.RESOURCE_EXHAUSTED : statusCode.INTERNAL);
   }
 
   async end(stream: string, code: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { setTimeout as elapsed } from "node:timers/promises";
-import type { DiscoveryRequest } from "@xdskit/protocol";
+import { type DiscoveryRequest, statusCode } from "@xdskit/protocol";
+import type { Garbage } from "../../client-case.ts";
 import type { TypeName } from "../../content/catalog.ts";
 import { type ScriptedServer, type ScriptedStream, startScriptedServer } from "../../peer/scripted-server.ts";
 import type { ClientTarget, RunningClient } from "../../target/client-target.ts";
@@ -26,8 +27,13 @@ export function playClientOverTheWire(scene: ClientPlay, target: ClientTarget): 
 }
 
 const LONGEST_PASS_MS = 1_000;
-/** No protocol buffer: the first field has no number. */
-const GARBAGE = Uint8Array.of(0, 0, 0, 0, 3, 7, 255, 255);
+/** Frames of gRPC: five bytes, of which four are a length, and a message of that length. */
+const garbage: Readonly<Record<Garbage, Uint8Array>> = {
+  // No protocol buffer: the first field has no number.
+  "no message": Uint8Array.of(0, 0, 0, 0, 3, 7, 255, 255),
+  cut: Uint8Array.of(0, 0, 0, 0, 9, 10, 1),
+  "too large": Uint8Array.of(0, 255, 255, 255, 255, 10, 1),
+};
 
 interface OpenStream {
   readonly source: PlainSource;
@@ -86,12 +92,13 @@ class OverTheWire implements ClientDriver {
     for (const response of responses) wire.send(encodeScripted(response, source.variant, this.#labels));
   }
 
-  async garble(stream: string): Promise<void> {
+  async garble(stream: string, as: Garbage): Promise<void> {
     const { wire } = this.#streamNamed(stream);
     // The client has no use for such a stream.
     this.#streams.delete(stream);
     this.#hasEnded = true;
-    wire.sendRaw(GARBAGE);
+    wire.sendRaw(garbage[as]);
+    if (as === "cut") wire.end(statusCode.OK);
   }
 
   async end(stream: string, code: number): Promise<void> {
