@@ -1,12 +1,13 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { ClientMachine, type ClientReport, opaqueTraits } from "@xdskit/protocol";
-import { checkOptions } from "./check-options.ts";
 import { Driver } from "./driver/driver.ts";
-import { identify, nodeEncoder } from "./node-identity.ts";
 import { StatsCounter } from "./observe/stats.ts";
-import type { XdsClientOptions } from "./options.ts";
+import { checkOptions } from "./options/check-options.ts";
+import { loadConfig } from "./options/load-config.ts";
+import { identify, nodeEncoder } from "./options/node-identity.ts";
+import type { XdsClientOptions } from "./options/options.ts";
+import { dialectIn } from "./options/server-config.ts";
 import { ResponseReader } from "./reading/response-reader.ts";
-import { configOfServers, dialectIn } from "./server-config.ts";
 import { createFileTransport } from "./transport/file/file-transport.ts";
 import { createGrpcTransport } from "./transport/grpc/grpc-transport.ts";
 import { createRestTransport } from "./transport/rest/rest-transport.ts";
@@ -18,14 +19,11 @@ import { OpenClient, type XdsClient } from "./xds-client.ts";
  * @throws {XdsClientError} `CONFIG_INVALID`, with everything that is wrong with the options or the bootstrap
  */
 export async function createXdsClient(options: XdsClientOptions): Promise<XdsClient> {
-  checkOptions(options);
+  checkOptions(options, process.env);
   options.signal?.throwIfAborted();
   const { descriptors, clientPgv = true, validators = [], onReport } = options;
   const api = options.api ?? createEnvoyApi(descriptors === undefined ? {} : { descriptors });
-  const config = configOfServers(
-    options,
-    typeof options.server === "string" ? [options.server] : (options.server ?? []),
-  );
+  const config = loadConfig(options, api, process.env);
   const node = identify(config.node, { hasTtl: dialectIn(options).ttl });
   const encodeNode = nodeEncoder(config, node);
   const stats = new StatsCounter();

@@ -13,7 +13,7 @@ export { createXdsClient } from "./create-xds-client.ts";
 export { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
 export type { ResourceState } from "./observe/dump.ts";
 export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";
-export type { XdsClientOptions } from "./options.ts";
+export type { XdsClientOptions } from "./options/options.ts";
 export { type Candidate, type ResourceValidator, type Verdict, validator } from "./reading/validators.ts";
 export {
   Cluster,

@@ -490,24 +490,53 @@ test("B-ADS-07 B-DLT-01 there is no ADS and no delta over files", async () => {
   expect((await listener.next("ended")).status.code).toBe(statusCode.UNIMPLEMENTED);
 });
 
+/** Counts the watches that are open. */
+function countWatches(): { readonly watchDirectory: WatchDirectory; readonly open: number } {
+  let open = 0;
+  return {
+    watchDirectory: (path, listener) => {
+      open++;
+      const watcher = watch(path, listener);
+      watcher.once("close", () => open--);
+      return watcher;
+    },
+    get open() {
+      return open;
+    },
+  };
+}
+
+test("what is closed while a response is judged watches nothing any more", async () => {
+  writeFileSync(at("cds.json"), json("a"));
+  const watches = countWatches();
+  const { stream, listener } = await follow(at("cds.json"), {}, CLUSTER, watches.watchDirectory);
+  let finish: (() => void) | undefined;
+  listener.judge = () =>
+    new Promise((resolve) => {
+      finish = resolve;
+    });
+  replace(at("cds.json"), json("b"));
+  await listener.next("response");
+  replace(at("cds.json"), json("c"));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  stream.close();
+  finish?.();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect({ open: watches.open, kinds: listener.kinds }).toEqual({ open: 0, kinds: ["opened", "response", "response"] });
+});
+
 test("what is closed watches nothing and says nothing any more, whenever it is closed", async () => {
   writeFileSync(at("cds.json"), json("a"));
-  let open = 0;
-  const counted: WatchDirectory = (path, listener) => {
-    open++;
-    const watcher = watch(path, listener);
-    watcher.once("close", () => open--);
-    return watcher;
-  };
+  const watches = countWatches();
   for (const [index, waitMs] of [0, 1, 2, 5, 20, 60].entries()) {
-    const opened = await follow(at("cds.json"), {}, CLUSTER, counted);
+    const opened = await follow(at("cds.json"), {}, CLUSTER, watches.watchDirectory);
     replace(at("cds.json"), json(`${index}`));
     await new Promise((resolve) => setTimeout(resolve, waitMs));
     opened.stream.close();
     const { length } = opened.listener.told;
-    await until("all watches are closed", () => open === 0);
+    await until("all watches are closed", () => watches.open === 0);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect({ open, told: opened.listener.told.length }).toEqual({ open: 0, told: length });
+    expect({ open: watches.open, told: opened.listener.told.length }).toEqual({ open: 0, told: length });
   }
 });
 

@@ -1,6 +1,16 @@
 import type { DescMessage } from "@bufbuild/protobuf";
-import { formatTypeUrl, isOfV2, parseTypeUrl, type TypeKind, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
+import {
+  type Dependency,
+  type DependencySource,
+  formatTypeUrl,
+  isOfV2,
+  parseTypeUrl,
+  type TypeKind,
+  type TypeTraits,
+  type TypeUrl,
+} from "@xdskit/protocol";
 import { catalog, traitsOf, typeCalled } from "./catalog/catalog.ts";
+import { configuredType } from "./catalog/extension-config.ts";
 import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
 import { type RewrittenSources, type SourceFile, SourceRewriter, type SourceUse } from "./catalog/source-rewriter.ts";
@@ -100,6 +110,18 @@ export interface EnvoyApi {
   validate(type: TypeUrl, bytes: Uint8Array): readonly FieldProblem[];
   /** What a client that was given this resource fetches over xDS before it uses it, and for how long it waits for that. */
   initialFetches(type: TypeUrl, bytes: Uint8Array): readonly InitialFetch[];
+  /**
+   * What a client that was given this resource fetches: everything that has a source of its own, and the clusters that are
+   * named. Nothing for a type that is not known, and for bytes that cannot be read.
+   */
+  dependencies(type: TypeUrl, bytes: Uint8Array): readonly Dependency[];
+  /** Whom a Cluster has its load reported to; undefined: nobody (C-LRS-01). */
+  loadServer(type: TypeUrl, bytes: Uint8Array): DependencySource | undefined;
+  /**
+   * What an extension config that came by ECDS configures, for `ExtensionTerms.types` (C-ECD-04): the type of what it holds, or the one
+   * that a `TypedStruct` in it stands for. Undefined if it holds nothing.
+   */
+  configuredType(type: TypeUrl, bytes: Uint8Array): TypeUrl | undefined;
   /** Makes the content of files that hold a `DiscoveryResponse` each, as Envoy reads them (S-FS-15). */
   responseWriter(format: ResponseFormat): ResponseWriter;
   /** What a message loses when it is printed as JSON, YAML or text. Throws `MalformedMessageError` on bytes that are no such message. */
@@ -155,6 +177,9 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
       return message === undefined ? [] : validator.validate(message, bytes);
     },
     initialFetches: (type, bytes) => reader.initialFetches(type, bytes),
+    dependencies: (type, bytes) => reader.dependencies(type, bytes),
+    loadServer: (type, bytes) => reader.loadServer(type, bytes),
+    configuredType: (type, bytes) => configuredType(type, bytes, schema),
     responseWriter: (format) =>
       createResponseWriter(format, schema, (type, bytes) => printJson(type, bytes, schema, {})),
     unprintable: (type, bytes) => {

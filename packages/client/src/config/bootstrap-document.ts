@@ -1,6 +1,7 @@
 import { resolveJsonPath } from "@xdskit/envoy-api";
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { ConfigProblem } from "../error.ts";
+import { findDeepText, isDeep, MAX_NESTING } from "./nesting.ts";
 import type { Path, PlacedProblem } from "./problems.ts";
 
 /** A bootstrap as a JSON value, with where its parts stand. */
@@ -18,17 +19,24 @@ type Position = Pick<ConfigProblem, "line" | "column">;
 export function parseBootstrap(text: string, file: string | undefined): BootstrapDocument {
   const lines = new LineCounter();
   try {
+    const deepAt = findDeepText(text);
+    if (deepAt !== undefined) return failed(textProblem(tooDeep, file, placeOf(text, deepAt)));
     const document = parseDocument(text, { lineCounter: lines, merge: true, logLevel: "error" });
     const problems = document.errors.map((error): ConfigProblem => {
       const start = lines.linePos(error.pos[0]);
       const hint = error.code === "MULTIPLE_DOCS" ? "leave out lines of nothing but `...` or `---`" : undefined;
-      return textProblem(firstLine(error.message), file, { line: start.line, column: start.col }, hint);
+      return textProblem(mistakeIn(error.message), file, { line: start.line, column: start.col }, hint);
     });
-    if (problems.length > 0) return { ...documentOf(undefined, file, () => ({})), problems };
+    if (problems.length > 0) return failed(...problems);
     return documentOf(document.toJS(), file, (path) => positionIn(document, lines, path));
   } catch (error) {
-    return { ...documentOf(undefined, file, () => ({})), problems: [textProblem(messageOf(error), file)] };
+    return failed(textProblem(mistakeIn(messageOf(error)), file));
   }
+}
+
+/** What cannot be read, and why. */
+export function failed(...problems: readonly ConfigProblem[]): BootstrapDocument {
+  return { value: undefined, problems, locate: (problem) => locate(problem, undefined, undefined, () => ({})) };
 }
 
 /** A bootstrap that did not come as text that has lines. */
@@ -38,13 +46,13 @@ export function documentOf(
   positionOf: (path: Path) => Position = () => ({}),
 ): BootstrapDocument {
   try {
+    if (isDeep(value)) return failed(textProblem(tooDeep, file));
     // A value of a program may hold anything: functions, cycles, texts that are no Unicode. What is left is plain.
     const json = JSON.stringify(value);
     const plain: unknown = json === undefined ? undefined : JSON.parse(json);
     return { value: plain, problems: [], locate: (problem) => locate(problem, plain, file, positionOf) };
   } catch (error) {
-    const problem = textProblem(`expected a JSON value: ${messageOf(error)}`, file);
-    return { value: undefined, problems: [problem], locate: (other) => locate(other, undefined, file, positionOf) };
+    return failed(textProblem(`expected a JSON value: ${messageOf(error)}`, file));
   }
 }
 
@@ -65,9 +73,23 @@ export function textProblem(
   };
 }
 
-/** What was thrown, as text. */
+/** The first line of what was thrown; the others draw pictures. */
 export function messageOf(error: unknown): string {
-  return firstLine(error instanceof Error ? error.message : String(error));
+  const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+  return line;
+}
+
+const tooDeep = `expected at most ${MAX_NESTING} levels of nesting, got more`;
+
+/** Without what is quoted of the text, which may be a secret. */
+function mistakeIn(message: string): string {
+  const [words = ""] = message.replace(/ at line \d+, column \d+/u, "").split(/[:\n]/u);
+  return `expected YAML or JSON that can be read: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
+}
+
+function placeOf(text: string, offset: number): Position {
+  const before = text.slice(0, offset).split("\n");
+  return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
 }
 
 function locate(
@@ -126,9 +148,4 @@ function stepInto(
   if (pair !== undefined) return { key: pair.key, value: pair.value ?? pair.key };
   // One object in the place of a list (C-CFG-03).
   return segment === 0 ? "stay" : undefined;
-}
-
-function firstLine(text: string): string {
-  const [line = ""] = text.split("\n");
-  return line.replace(/ at line \d+, column \d+:?$/, "");
 }

@@ -32,7 +32,10 @@ export interface AuthoritySource {
   /** The names of authorities; empty stands for names without one. */
   readonly authorities: readonly string[];
   readonly source: SourceConfig;
-  /** gRPC bootstrap: `client_listener_resource_name_template` (A47). */
+  /**
+   * gRPC bootstrap: `client_listener_resource_name_template` (A47); of names without an authority the default one. No other
+   * bootstrap has any.
+   */
   readonly listenerTemplate?: string;
 }
 

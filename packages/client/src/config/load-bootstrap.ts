@@ -3,7 +3,14 @@ import { extname } from "node:path";
 import { type EnvoyApi, MalformedMessageError } from "@xdskit/envoy-api";
 import { formatTypeUrl } from "@xdskit/protocol";
 import type { ConfigProblem } from "../error.ts";
-import { type BootstrapDocument, documentOf, messageOf, parseBootstrap, textProblem } from "./bootstrap-document.ts";
+import {
+  type BootstrapDocument,
+  documentOf,
+  failed,
+  messageOf,
+  parseBootstrap,
+  textProblem,
+} from "./bootstrap-document.ts";
 import { versionOfBootstrap } from "./bootstrap-version.ts";
 import type { ClientConfig } from "./client-config.ts";
 import type { ConfigOptions } from "./config-defaults.ts";
@@ -106,8 +113,4 @@ function readTextFormat(text: string, path: string, api: EnvoyApi): BootstrapDoc
 
 function plain(value: unknown): unknown {
   return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => key !== "@type")) : value;
-}
-
-function failed(problem: ConfigProblem): BootstrapDocument {
-  return { ...documentOf(undefined, problem.file), problems: [problem] };
 }

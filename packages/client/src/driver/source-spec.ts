@@ -1,8 +1,6 @@
-import type { BackOff, SourceSpec } from "@xdskit/protocol";
+import type { SourceSpec } from "@xdskit/protocol";
 import type { SourceConfig } from "../config/client-config.ts";
-
-/** Envoy's, unless a source says otherwise (C-REC-02). */
-const defaultBackOff: BackOff = { baseMs: 500, maxMs: 30_000 };
+import { envoyBackOff } from "../config/config-defaults.ts";
 
 /** A source as the machine knows it. */
 export function sourceSpecOf(source: SourceConfig): SourceSpec {
@@ -17,9 +15,9 @@ export function sourceSpecOf(source: SourceConfig): SourceSpec {
     }
     case "rest": {
       const servers = source.servers.length;
-      return { ...common, ...separate, access: "poll", servers, rateLimit: undefined, backOff: defaultBackOff };
+      return { ...common, ...separate, access: "poll", servers, rateLimit: undefined, backOff: envoyBackOff };
     }
     case "file":
-      return { ...common, ...separate, access: "file", servers: 1, rateLimit: undefined, backOff: defaultBackOff };
+      return { ...common, ...separate, access: "file", servers: 1, rateLimit: undefined, backOff: envoyBackOff };
   }
 }

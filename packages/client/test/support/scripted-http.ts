@@ -2,6 +2,7 @@ import { once } from "node:events";
 import {
   createServer,
   type IncomingHttpHeaders,
+  type IncomingMessage,
   type RequestListener,
   type Server,
   type ServerResponse,
@@ -43,7 +44,7 @@ export async function scriptedHttp(
   let handedOut = 0;
   let open = 0;
   let mostOpen = 0;
-  const take: RequestListener = async (message, response) => {
+  const take = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const atMs = performance.now();
     open++;
     mostOpen = Math.max(mostOpen, open);

@@ -1,4 +1,9 @@
+import { messageNameOf, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import type { TypedExtensionConfig } from "../../gen/types/envoy/config/core/v3/extension_pb.d.ts";
+import type { TypedStruct } from "../../gen/types/xds/type/v3/typed_struct_pb.d.ts";
+import type { Schema } from "../descriptor/schema.ts";
+import { decodeOrReport } from "../format/content.ts";
+import { ProblemList } from "../format/problem-list.ts";
 import { type CatalogEntry, defineEntry } from "./entry.ts";
 
 /** ECDS: the configuration of an extension, named as the filter is (B-ECD-01). */
@@ -8,3 +13,20 @@ export const extensionConfig: CatalogEntry = defineEntry<TypedExtensionConfig>({
   shortName: "ecds",
   nameIn: (content) => content.name,
 });
+
+/** Messages that hold the fields of another one as JSON. */
+const TYPED_STRUCTS: ReadonlySet<string> = new Set(["xds.type.v3.TypedStruct", "udpa.type.v1.TypedStruct"]);
+
+/** What an extension config configures; undefined if it holds nothing, or is none. */
+export function configuredType(type: TypeUrl, bytes: Uint8Array, schema: Schema): TypeUrl | undefined {
+  const message = type === extensionConfig.type ? schema.message(type) : undefined;
+  if (message === undefined) return undefined;
+  const content = decodeOrReport(message, bytes, new ProblemList()) as TypedExtensionConfig | undefined;
+  const typedConfig = content?.typedConfig;
+  if (typedConfig === undefined) return undefined;
+  const held = parseTypeUrl(typedConfig.typeUrl);
+  const struct = held !== undefined && TYPED_STRUCTS.has(messageNameOf(held)) ? schema.message(held) : undefined;
+  if (struct === undefined) return held;
+  const { typeUrl } = (decodeOrReport(struct, typedConfig.value, new ProblemList()) as TypedStruct | undefined) ?? {};
+  return typeUrl === undefined ? undefined : parseTypeUrl(typeUrl);
+}

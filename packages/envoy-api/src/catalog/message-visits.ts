@@ -4,20 +4,21 @@ import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, DEEPEST_ANY, decodeAny } from "../format/content.ts";
 import { fieldContent, isKeptPlain, messagesIn } from "../format/present-field.ts";
 import { standsForJson } from "../format/struct-message.ts";
-import type { AskedReference } from "./config-source.ts";
 import type { CatalogEntry } from "./entry.ts";
-import { type ReferenceReader, referenceReaders } from "./reference-reader.ts";
+
+/** Adds what one message says by its own fields. */
+export type FindingReader<F> = (content: Content, findings: F[]) => void;
 
 /** What a walk through a whole message is to find. */
-export interface Visit {
-  readonly references: AskedReference[];
+export interface Visit<F> {
+  readonly findings: F[];
   /** Called where a message stands whose catalog entry checks it; the path is that of the message. */
   readonly onChecked: (entry: CatalogEntry, content: Message, path: readonly (string | number)[]) => void;
 }
 
 /** What is of interest in messages of one type: their own fields, and the fields below which there may be more. */
-interface Interest {
-  readonly readers: readonly ReferenceReader[];
+interface Interest<F> {
+  readonly readers: readonly FindingReader<F>[];
   readonly checkedBy: CatalogEntry | undefined;
   readonly isAny: boolean;
   readonly below: readonly DescField[];
@@ -27,18 +28,23 @@ interface Interest {
 const NOT_ENTERED = new Set(["envoy.config.core.v3.ConfigSource", "envoy.config.core.v3.ApiConfigSource"]);
 
 /** Walks messages, and every `Any` in them, to what the catalog knows something about. Passes by what cannot hold any of it. */
-export class MessageVisits {
+export class MessageVisits<F> {
   readonly #schema: Schema;
-  readonly #readers: ReadonlyMap<string, readonly ReferenceReader[]>;
+  readonly #readers: ReadonlyMap<string, readonly FindingReader<F>[]>;
   readonly #checks: ReadonlyMap<string, CatalogEntry>;
-  readonly #interests = new Map<DescMessage, Interest | undefined>();
+  readonly #interests = new Map<DescMessage, Interest<F> | undefined>();
   readonly #reaching = new Map<DescMessage, boolean>();
   readonly #path: (string | number)[] = [];
   #anyDepth = 0;
 
-  constructor(schema: Schema, catalog: readonly CatalogEntry[]) {
+  /** `readers` by the full name of the message; `catalog`: entries whose checks are made wherever their message stands. */
+  constructor(
+    schema: Schema,
+    readers: ReadonlyMap<string, readonly FindingReader<F>[]>,
+    catalog: readonly CatalogEntry[],
+  ) {
     this.#schema = schema;
-    this.#readers = referenceReaders(schema, catalog);
+    this.#readers = readers;
     this.#checks = new Map(
       catalog
         .filter((entry) => entry.checksNested)
@@ -46,25 +52,25 @@ export class MessageVisits {
     );
   }
 
-  visit(message: DescMessage, content: Message, visit: Visit): void {
+  visit(message: DescMessage, content: Message, visit: Visit<F>): void {
     this.#path.length = 0;
     this.#anyDepth = 0;
     this.#message(message, content as Content, visit);
   }
 
-  #message(message: DescMessage, content: Content, visit: Visit): void {
+  #message(message: DescMessage, content: Content, visit: Visit<F>): void {
     const interest = this.#interestIn(message);
     if (interest === undefined) return;
     if (interest.isAny) {
       this.#any(content as unknown as AnyContent, visit);
       return;
     }
-    for (const read of interest.readers) read(content, visit.references);
+    for (const read of interest.readers) read(content, visit.findings);
     if (interest.checkedBy !== undefined) visit.onChecked(interest.checkedBy, content, this.#path);
     for (const field of interest.below) this.#field(field, content, visit);
   }
 
-  #field(field: DescField, content: Content, visit: Visit): void {
+  #field(field: DescField, content: Content, visit: Visit<F>): void {
     const value = fieldContent(content, field);
     if (value === undefined || field.message === undefined) return;
     this.#path.push(field.name);
@@ -76,7 +82,7 @@ export class MessageVisits {
     this.#path.pop();
   }
 
-  #any(any: AnyContent, visit: Visit): void {
+  #any(any: AnyContent, visit: Visit<F>): void {
     if (this.#anyDepth >= DEEPEST_ANY) return;
     const decoded = decodeAny(any, this.#schema);
     if (decoded === undefined) return;
@@ -85,14 +91,14 @@ export class MessageVisits {
     this.#anyDepth--;
   }
 
-  #interestIn(message: DescMessage): Interest | undefined {
+  #interestIn(message: DescMessage): Interest<F> | undefined {
     if (this.#interests.has(message)) return this.#interests.get(message);
     const interest = this.#findInterest(message);
     this.#interests.set(message, interest);
     return interest;
   }
 
-  #findInterest(message: DescMessage): Interest | undefined {
+  #findInterest(message: DescMessage): Interest<F> | undefined {
     const readers = this.#readers.get(message.typeName) ?? [];
     const checkedBy = this.#checks.get(message.typeName);
     const isAny = representationOf(message) === "any";

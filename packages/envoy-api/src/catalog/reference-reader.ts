@@ -6,10 +6,11 @@ import type { Content } from "../format/content.ts";
 import { fieldContent } from "../format/present-field.ts";
 import { type AskedReference, isAskedOverXds } from "./config-source.ts";
 import type { CatalogEntry } from "./entry.ts";
+import type { FindingReader } from "./message-visits.ts";
 import { type ReferenceRule, referenceRules } from "./reference-rule.ts";
 
 /** Adds what one message refers to by its own fields. */
-export type ReferenceReader = (content: Content, references: AskedReference[]) => void;
+export type ReferenceReader = FindingReader<AskedReference>;
 
 /** By the full name of the message. Rules for messages that have no descriptor are left out. */
 export function referenceReaders(

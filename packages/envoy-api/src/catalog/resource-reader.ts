@@ -1,5 +1,13 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import { isOfV2, parseTypeUrl, type Reference, type ResourceInput, type TypeUrl } from "@xdskit/protocol";
+import {
+  type Dependency,
+  type DependencySource,
+  isOfV2,
+  parseTypeUrl,
+  type Reference,
+  type ResourceInput,
+  type TypeUrl,
+} from "@xdskit/protocol";
 import type { Converter } from "../conversion/converter.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import {
@@ -15,10 +23,12 @@ import { ProblemList } from "../format/problem-list.ts";
 import type { FieldProblem } from "../problem.ts";
 import { catalog, entryOf, entryOfTwin } from "./catalog.ts";
 import { type AskedReference, fetchTimeoutMs } from "./config-source.ts";
+import { DependencyReader } from "./dependency-reader.ts";
 import type { CatalogEntry } from "./entry.ts";
 import { resolveJsonPath } from "./json-path.ts";
 import { MessageVisits } from "./message-visits.ts";
 import { redirectedType, redirectType } from "./redirect.ts";
+import { referenceReaders } from "./reference-reader.ts";
 import { checkTtl, isWrapperType, type ResourceWrapper, unwrapResource } from "./resource-wrapper.ts";
 
 /** What enters, with warnings only; or no resource, with at least one error among the problems. */
@@ -50,7 +60,8 @@ type Path = readonly (string | number)[];
 export class ResourceReader {
   readonly #schema: Schema;
   readonly #converter: Converter;
-  readonly #visits: MessageVisits;
+  readonly #visits: MessageVisits<AskedReference>;
+  readonly #dependencies: DependencyReader;
   readonly #any: DescMessage;
   readonly #wrapper: DescMessage;
   readonly #metadata: DescMessage;
@@ -58,7 +69,8 @@ export class ResourceReader {
   constructor(schema: Schema, converter: Converter) {
     this.#schema = schema;
     this.#converter = converter;
-    this.#visits = new MessageVisits(schema, catalog);
+    this.#visits = new MessageVisits(schema, referenceReaders(schema, catalog), catalog);
+    this.#dependencies = new DependencyReader(schema);
     this.#any = requireMessage(schema, "google.protobuf.Any");
     this.#wrapper = requireMessage(schema, "envoy.service.discovery.v3.Resource");
     this.#metadata = requireMessage(schema, "envoy.config.core.v3.Metadata");
@@ -191,10 +203,24 @@ export class ResourceReader {
     const decoded = isOfV2(type) ? this.#decodeInV3(type, bytes) : this.#decode(type, bytes);
     if (decoded === undefined) return [];
     const references: AskedReference[] = [];
-    this.#visits.visit(decoded.message, decoded.content, { references, onChecked: () => {} });
+    this.#visits.visit(decoded.message, decoded.content, { findings: references, onChecked: () => {} });
     return references.flatMap(({ type: wanted, name, source }) =>
       source === undefined ? [] : [{ type: wanted, name, timeoutMs: fetchTimeoutMs(source) }],
     );
+  }
+
+  /** What a client that was given a resource fetches. */
+  dependencies(type: TypeUrl, bytes: Uint8Array): readonly Dependency[] {
+    const decoded = isOfV2(type) ? this.#decodeInV3(type, bytes) : this.#decode(type, bytes);
+    if (decoded === undefined) return [];
+    const found = this.#dependencies.read(decoded);
+    return isOfV2(type) ? found.map((one) => ({ ...one, type: entryOf(one.type)?.v2Twin ?? one.type })) : found;
+  }
+
+  /** Whom a Cluster has its load reported to. */
+  loadServer(type: TypeUrl, bytes: Uint8Array): DependencySource | undefined {
+    const decoded = isOfV2(type) ? this.#decodeInV3(type, bytes) : this.#decode(type, bytes);
+    return decoded && this.#dependencies.loadServer(decoded);
   }
 
   #decode(type: TypeUrl, bytes: Uint8Array): Decoded | undefined {
@@ -211,7 +237,7 @@ export class ResourceReader {
     };
     const references: AskedReference[] = [];
     if (entry?.checksNested === false) check(entry, decoded.content, []);
-    this.#visits.visit(decoded.message, decoded.content, { references, onChecked: check });
+    this.#visits.visit(decoded.message, decoded.content, { findings: references, onChecked: check });
     return distinct(references);
   }
 }

@@ -143,7 +143,7 @@ describe("a delta conversation", () => {
     const other = talking([[1, HOST, "r/x"]]);
     other.receive(1, change(HOST, "n1", { resources: [received("r/www", "1", { aliases: ["r/x"] })] }));
     expect(other.receive(1, change(HOST, "n2", { removed: ["r/x"] }))).toEqual([
-      "1: absent r/x does-not-exist",
+      "1: absent r/www removed",
       "1> VirtualHost n2",
     ]);
     expect(other.states).toEqual(["VirtualHost r/x does-not-exist"]);

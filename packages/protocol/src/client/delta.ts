@@ -1,7 +1,7 @@
 import { type DeltaRequest, type InitialVersions, noInitialVersions } from "../message/request.ts";
 import { isLocated } from "../resource/variant-name.ts";
 import { EVERYTHING } from "./interest.ts";
-import type { Said } from "./talk.ts";
+import type { Said } from "./said.ts";
 import type { Topic } from "./topic.ts";
 
 /** A delta request of a type; the node is for the stream to add. Any mix of a first message, an answer, and a change of what is wanted (C-DLT-03). */

@@ -131,7 +131,9 @@ export class Topic {
     const { name } = received;
     const before = this.accepted.get(name);
     const terms = this.interest.termsFor(name, received.aliases);
-    this.#tellLostAliases(before, received, terms);
+    if (before?.resource !== undefined && before.resource.aliases.length > 0) {
+      this.#endAliases(before.resource, received.aliases);
+    }
     if (terms.length === 0) return undefined;
     const held = heldFrom(this.type, { ...received, version, ttlMs: this.#ttlOf(received) }, before?.resource);
     const isSame = before?.resource !== undefined && isSameContent(before.resource, held);
@@ -387,22 +389,21 @@ export class Topic {
       isLost = true;
       const aliases = resource.aliases.filter((one) => one !== alias);
       this.accepted.set({ ...entry, resource: { ...resource, aliases } });
-      if (this.interest.termsFor(entry.name, aliases).length === 0) this.#forget(entry.name);
+      this.#endAliases(resource, aliases);
     }
     return isLost;
   }
 
   /** Those who know a resource by a name that it has no more are told that it is gone. */
-  #tellLostAliases(before: Entry | undefined, received: ReceivedResource, terms: readonly Term[]): void {
-    const old = before?.resource;
-    if (old === undefined || old.aliases.length === 0) return;
-    const { name } = old;
-    for (const term of this.interest.termsFor(name, old.aliases)) {
+  #endAliases(old: HeldResource, left: readonly string[]): void {
+    const { name, aliases } = old;
+    const terms = this.interest.termsFor(name, left);
+    for (const term of this.interest.termsFor(name, aliases)) {
       if (terms.includes(term)) continue;
       setStanding(term, "does-not-exist");
       this.#notifyTerm(term, { kind: "absent", name, why: "removed", held: undefined });
     }
-    if (terms.length === 0) this.#forget(received.name);
+    if (terms.length === 0) this.#forget(name);
   }
 
   #setFailed(

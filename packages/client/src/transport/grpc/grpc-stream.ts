@@ -8,9 +8,9 @@ import {
 } from "@grpc/grpc-js";
 import { type DiscoveryRequest, type Status, statusCode } from "@xdskit/protocol";
 import type { ServerConfig } from "../../config/client-config.ts";
+import { encodeRequest, type NodeEncoder } from "../encode-request.ts";
 import type { ClientStream, StreamListener } from "../transport.ts";
 import { type Connection, type Connections, whenConnected } from "./connection.ts";
-import { encodeRequest, type NodeEncoder } from "./encode-request.ts";
 
 type BytesCall = ClientDuplexStream<Uint8Array, Uint8Array>;
 

@@ -1,9 +1,9 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type Status, statusCode } from "@xdskit/protocol";
 import type { GrpcSource } from "../../config/client-config.ts";
+import type { NodeEncoder } from "../encode-request.ts";
 import type { ClientStream, NewStream, StreamListener, Transport } from "../transport.ts";
 import { Connections } from "./connection.ts";
-import type { NodeEncoder } from "./encode-request.ts";
 import { GrpcStream } from "./grpc-stream.ts";
 import { describeMissingMethod, methodPath } from "./method.ts";
 

@@ -1,5 +1,6 @@
-import { type EnvoyApi, encodeSotwRequest, type ResourceLocatorMessage } from "@xdskit/envoy-api";
-import { type ApiVersion, formatTypeUrl, parseLocated, type SotwRequest, type TypeUrl } from "@xdskit/protocol";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { type ApiVersion, anonymousNode, formatTypeUrl, type SotwRequest, type TypeUrl } from "@xdskit/protocol";
+import { encodeRequest } from "../encode-request.ts";
 
 const REQUEST_TYPE: Readonly<Record<ApiVersion, TypeUrl>> = {
   v2: formatTypeUrl("envoy.api.v2.DiscoveryRequest"),
@@ -21,33 +22,8 @@ export interface PollContent {
  * node is none.
  */
 export function formatPollBody({ request, node, apiVersion, type }: PollContent, api: EnvoyApi): Uint8Array {
-  const { resourceNames, resourceLocators } = splitNames(request.names);
-  const bytes = encodeSotwRequest({
-    versionInfo: request.versionInfo,
-    node,
-    resourceNames,
-    typeUrl: request.type ?? type,
-    responseNonce: request.nonce,
-    errorDetail: request.error,
-    resourceLocators,
-  });
+  const whole = { ...request, type: request.type ?? type, node: request.node ?? anonymousNode };
+  const bytes = encodeRequest(whole, () => node);
   const { "@type": _, ...fields } = api.toJson(REQUEST_TYPE[apiVersion], bytes) as Record<string, unknown>;
   return Buffer.from(JSON.stringify(fields));
-}
-
-interface SplitNames {
-  readonly resourceNames: readonly string[];
-  readonly resourceLocators: readonly ResourceLocatorMessage[];
-}
-
-/** Names with parameters have a field of their own. */
-function splitNames(names: readonly string[]): SplitNames {
-  const resourceNames: string[] = [];
-  const resourceLocators: ResourceLocatorMessage[] = [];
-  for (const term of names) {
-    const located = parseLocated(term);
-    if (located === undefined) resourceNames.push(term);
-    else resourceLocators.push({ name: located.name, dynamicParameters: Object.fromEntries(located.parameters) });
-  }
-  return { resourceNames, resourceLocators };
 }

@@ -6,7 +6,7 @@ import type { ClientStream, StreamListener } from "../transport.ts";
 import type { PollAnswer } from "./http-answer.ts";
 import type { HttpCaller } from "./http-caller.ts";
 import { formatPollBody } from "./poll-body.ts";
-import { pollDelayMs } from "./poll-delay.ts";
+import { LONGEST_MS, pollDelayMs } from "./poll-delay.ts";
 
 /** What a stream of polls is made of. */
 export interface RestStreamParts {
@@ -78,7 +78,12 @@ export class RestStream implements ClientStream {
     }
     const poll = new AbortController();
     this.#poll = poll;
-    const answered = caller.call({ path, body, timeoutMs: source.requestTimeoutMs, signal: poll.signal });
+    const answered = caller.call({
+      path,
+      body,
+      timeoutMs: Math.min(source.requestTimeoutMs, LONGEST_MS),
+      signal: poll.signal,
+    });
     answered
       .then((answer) => (poll.signal.aborted ? undefined : this.#take(answer)))
       .catch((error: unknown) => this.#end({ code: statusCode.INTERNAL, message: String(error) }));

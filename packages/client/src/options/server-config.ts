@@ -1,12 +1,11 @@
 import { anonymousNode, type ClientDialect, clientDialect, type Node } from "@xdskit/protocol";
-import type { ClientConfig, GrpcSource, ServerConfig, TlsConfig } from "./config/client-config.ts";
+import type { ClientConfig, GrpcSource, ServerConfig, TlsConfig } from "../config/client-config.ts";
+import { envoyBackOff, INITIAL_FETCH_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "../config/config-defaults.ts";
+import { namedGrpcSource } from "../config/source-id.ts";
 import type { XdsClientOptions } from "./options.ts";
 
 const KEEPALIVE = { intervalMs: 300_000, timeoutMs: 20_000 };
-const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 5_000;
-const INITIAL_FETCH_TIMEOUT_MS = 15_000;
-const BACK_OFF = { baseMs: 500, maxMs: 30_000 };
 
 /** How sources are spoken to, as options say it. */
 export function dialectIn({ edition, dialect, nackPolicy }: XdsClientOptions): ClientDialect {
@@ -34,9 +33,8 @@ export function configOfServers(options: XdsClientOptions, addresses: readonly s
 
 function sourceOf(options: XdsClientOptions, addresses: readonly string[]): GrpcSource {
   const { apiVersion = "v3", parameters } = options;
-  return {
+  return namedGrpcSource({
     kind: "grpc",
-    id: `server:${addresses.join(",")}`,
     variant: options.variant ?? "sotw",
     isAggregated: options.isAggregated ?? true,
     apiVersion,
@@ -46,10 +44,10 @@ function sourceOf(options: XdsClientOptions, addresses: readonly string[]): Grpc
     nodeIn: "first-request",
     initialFetchTimeoutMs: options.initialFetchTimeoutMs ?? INITIAL_FETCH_TIMEOUT_MS,
     rateLimit: options.rateLimit,
-    backOff: options.backOff ?? BACK_OFF,
+    backOff: options.backOff ?? envoyBackOff,
     dialect: dialectIn(options),
     parameters: parameters === undefined ? undefined : new Map(Object.entries(parameters)),
-  };
+  });
 }
 
 function serverOf(options: XdsClientOptions, address: string): ServerConfig {

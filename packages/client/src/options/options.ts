@@ -9,14 +9,17 @@ import type {
   RateLimit,
   Variant,
 } from "@xdskit/protocol";
-import type { TlsConfig } from "./config/client-config.ts";
-import type { ResourceValidator } from "./reading/validators.ts";
+import type { TlsConfig } from "../config/client-config.ts";
+import type { ResourceValidator } from "../reading/validators.ts";
 
-/** How a client is started: from a bootstrap, or from the address of a server. One of the two has to be there. */
+/**
+ * How a client is started: from a bootstrap, or from the address of a server. Without either, from the bootstrap that the environment names, in
+ * GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG (C-CFG-09).
+ */
 export interface XdsClientOptions {
   /**
-   * A bootstrap of an Envoy or of gRPC, in any form these take: the path of a file, or its content as an object. What it does not say is
-   * taken from the other options.
+   * A bootstrap of an Envoy or of gRPC, in any form these take: the path of a file, or its content as an object. What it says of its servers
+   * cannot be said by options besides.
    */
   readonly bootstrap?: string | URL | Readonly<Record<string, unknown>>;
   /** Servers by `host:port` or as a target of gRPC, such as `unix:/run/xds.sock`; the best first. */
@@ -31,7 +34,10 @@ export interface XdsClientOptions {
   readonly resourceApiVersion?: ApiVersion;
   /** How the client describes itself; a text is its id. A bootstrap's own node goes before, field by field. */
   readonly node?: string | Partial<Node>;
-  /** `proxy` asks for everything and what that names; `non-proxy`, as is so unless set, only for what is watched (C-SUB-21). */
+  /**
+   * `proxy` asks for everything and what that names, as is so of an Envoy's bootstrap unless set; `non-proxy`, as is so of all else, only for
+   * what is watched (C-SUB-21).
+   */
   readonly mode?: "proxy" | "non-proxy";
   /** How the server is trusted; `true`: by the authorities of the system. Without it nothing is encrypted. */
   readonly tls?: boolean | Partial<TlsConfig>;

@@ -1,7 +1,7 @@
 import { encodeNode } from "@xdskit/envoy-api";
 import { anonymousNode, type Node } from "@xdskit/protocol";
-import type { ClientConfig } from "./config/client-config.ts";
-import type { NodeEncoder } from "./transport/grpc/encode-request.ts";
+import type { ClientConfig } from "../config/client-config.ts";
+import type { NodeEncoder } from "../transport/encode-request.ts";
 import { VERSION } from "./version.ts";
 
 /** What every client here can do: take wrapped resources in State of the World, and keep ttls (C-TTL-03). */

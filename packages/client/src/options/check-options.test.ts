@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
+import { XdsClientError } from "../error.ts";
 import { checkOptions } from "./check-options.ts";
-import { XdsClientError } from "./error.ts";
 import type { XdsClientOptions } from "./options.ts";
 
-function check(options: unknown): unknown {
+function check(options: unknown, environment: Readonly<Record<string, string>> = {}): unknown {
   try {
-    checkOptions(options as XdsClientOptions);
+    checkOptions(options as XdsClientOptions, environment);
   } catch (error) {
     return error instanceof XdsClientError ? error.problems.map(({ path, message }) => `${path}: ${message}`) : error;
   }
@@ -57,5 +57,9 @@ test("every mistake is told at once, and never what may be a secret", () => {
 test("a client has to know where to start", () => {
   expect(check({})).toEqual(["server: expected a server or a bootstrap, got neither"]);
   const good = ["localhost:18000", "unix:/run/xds.sock", "dns:///xds.example.com:443", "[::1]:18000"];
+  expect(check({}, { GRPC_XDS_BOOTSTRAP: "b.json" })).toEqual([]);
+  expect(check({ bootstrap: "b.yaml", tls: true, mode: "proxy" })).toEqual([
+    "tls: expected it in the bootstrap, where it is said of each server, got it as an option",
+  ]);
   expect(good.map((server) => check({ server }))).toEqual([[], [], [], []]);
 });

@@ -1,5 +1,6 @@
 import { clientSwitchTable, editions } from "@xdskit/protocol";
-import { type ConfigProblem, XdsClientError } from "./error.ts";
+import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
+import { type ConfigProblem, XdsClientError } from "../error.ts";
 import type { XdsClientOptions } from "./options.ts";
 
 type OptionName = keyof XdsClientOptions;
@@ -50,27 +51,59 @@ const rules: Readonly<Record<OptionName, Rule>> = {
   onReport: callback,
 };
 
+/** What a gRPC client may find its bootstrap by. */
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What a bootstrap says, and nobody else. */
+const saidByBootstraps: readonly OptionName[] = [
+  "isAggregated",
+  "apiVersion",
+  "resourceApiVersion",
+  "tls",
+  "headers",
+  "keepalive",
+  "connectTimeoutMs",
+  "initialFetchTimeoutMs",
+  "rateLimit",
+];
+
 /** Throws one `XdsClientError` with all that is wrong with options, be they from TypeScript or not. */
-export function checkOptions(options: XdsClientOptions): void {
-  const problems = findProblems(options);
+export function checkOptions(options: XdsClientOptions, environment: Environment): void {
+  const problems = findProblems(options, environment);
   if (problems.length > 0) throw configError(problems);
 }
 
 /** One error with all of the problems in its text. */
 export function configError(problems: readonly ConfigProblem[]): XdsClientError {
   const errors = problems.filter(({ severity }) => severity === "error");
-  const lines = errors.map(({ path, message }) => `${path}: ${message}`);
+  const lines = errors.map((one) => `${placeOf(one)}: ${one.message}`);
   return new XdsClientError("CONFIG_INVALID", `the configuration is not valid: ${lines.join("; ")}`, { problems });
 }
 
-function findProblems(options: XdsClientOptions): readonly ConfigProblem[] {
+function placeOf({ file, line, column, path }: ConfigProblem): string {
+  const parts = [file, line, column].filter((part) => part !== undefined);
+  return [...parts, ...(path === "" ? [] : [parts.length === 0 ? path : ` ${path}`])].join(":");
+}
+
+function findProblems(options: XdsClientOptions, environment: Environment): readonly ConfigProblem[] {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const problems = given.flatMap(([name, value]) => findProblem(name, value));
-  const hasStart = options.bootstrap !== undefined || options.server !== undefined;
-  if (!hasStart) problems.push(problem("server", "expected a server or a bootstrap, got neither"));
-  if (options.bootstrap !== undefined && options.server !== undefined)
-    problems.push(problem("server", "expected a server or a bootstrap, got both"));
-  return [...problems, ...findSwitchProblems(options)];
+  return [
+    ...given.flatMap(([name, value]) => findProblem(name, value)),
+    ...findStartProblems(options, environment),
+    ...findSwitchProblems(options),
+  ];
+}
+
+function findStartProblems(options: XdsClientOptions, environment: Environment): readonly ConfigProblem[] {
+  const { bootstrap, server } = options;
+  if (server !== undefined) {
+    return bootstrap === undefined ? [] : [problem("server", "expected a server or a bootstrap, got both")];
+  }
+  if (bootstrap === undefined && bootstrapFromEnvironment(environment) === undefined)
+    return [problem("server", "expected a server or a bootstrap, got neither")];
+  return saidByBootstraps
+    .filter((name) => options[name] !== undefined)
+    .map((name) => problem(name, "expected it in the bootstrap, where it is said of each server, got it as an option"));
 }
 
 function findProblem(name: string, value: unknown): ConfigProblem[] {

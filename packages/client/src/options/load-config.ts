@@ -1,0 +1,64 @@
+import { fileURLToPath } from "node:url";
+import { type EnvoyApi, encodeNode } from "@xdskit/envoy-api";
+import { anonymousNode, type Node } from "@xdskit/protocol";
+import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
+import type { ClientConfig } from "../config/client-config.ts";
+import type { ConfigDefaults } from "../config/config-defaults.ts";
+import { type BootstrapInput, loadBootstrap } from "../config/load-bootstrap.ts";
+import { configError } from "./check-options.ts";
+import type { XdsClientOptions } from "./options.ts";
+import { configOfServers, dialectIn } from "./server-config.ts";
+
+/**
+ * What a client starts from: a bootstrap, servers, or else what the environment names as a client of gRPC would read it. Throws an
+ * `XdsClientError` with all that is wrong with a bootstrap. The options were checked.
+ */
+export function loadConfig(
+  options: XdsClientOptions,
+  api: EnvoyApi,
+  environment: Readonly<Record<string, string | undefined>>,
+): ClientConfig {
+  const { bootstrap, server } = options;
+  if (server !== undefined) return configOfServers(options, typeof server === "string" ? [server] : server);
+  const input = bootstrap === undefined ? bootstrapFromEnvironment(environment) : inputOf(bootstrap);
+  const { config, problems } = loadBootstrap(input ?? { value: {} }, { api, defaults: defaultsIn(options) });
+  if (config === undefined) throw configError(problems);
+  return withNode(config, options.node);
+}
+
+function inputOf(bootstrap: NonNullable<XdsClientOptions["bootstrap"]>): BootstrapInput {
+  if (bootstrap instanceof URL) return { path: fileURLToPath(bootstrap) };
+  return typeof bootstrap === "string" ? { path: bootstrap } : { value: bootstrap };
+}
+
+function defaultsIn(options: XdsClientOptions): ConfigDefaults {
+  const { backOff, maxResponseBytes, variant, mode, parameters } = options;
+  return {
+    dialect: dialectIn(options),
+    ...(backOff !== undefined && { backOff }),
+    ...(maxResponseBytes !== undefined && { maxResponseBytes }),
+    ...(variant !== undefined && { variant }),
+    ...(mode !== undefined && { mode }),
+    ...(parameters !== undefined && { parameters: new Map(Object.entries(parameters)) }),
+  };
+}
+
+/** What a bootstrap does not say of its node is taken from the options. */
+function withNode(config: ClientConfig, node: XdsClientOptions["node"]): ClientConfig {
+  if (node === undefined) return config;
+  const given: Partial<Node> = typeof node === "string" ? { id: node } : node;
+  const told = new Map<string, unknown>(Object.entries(config.node));
+  const added: Partial<Node> = Object.fromEntries(Object.entries(given).filter(([field]) => !isTold(told.get(field))));
+  const { nodeBytes } = config;
+  return {
+    ...config,
+    node: { ...config.node, ...added },
+    // A message behind another one is merged with it.
+    nodeBytes: nodeBytes && Buffer.concat([nodeBytes, encodeNode({ ...anonymousNode, ...added })]),
+  };
+}
+
+function isTold(value: unknown): boolean {
+  if (value === undefined || value === "") return false;
+  return typeof value !== "object" || value === null || Object.keys(value).length > 0;
+}

@@ -1,0 +1,21 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { formatTypeUrl, type KeptResource, type TypeUrl } from "@xdskit/protocol";
+
+const SECRETS: readonly TypeUrl[] = [
+  formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret"),
+  formatTypeUrl("envoy.api.v2.auth.Secret"),
+];
+
+/** Tells what is not for a disk: Secrets whatever is in them, and other resources with a key or a password in them. */
+export function createSecretFilter(api: EnvoyApi): (resource: KeptResource) => boolean {
+  // The same bytes are asked about whenever something else changes.
+  const known = new WeakMap<Uint8Array, boolean>();
+  return ({ type, bodyType, bytes }) => {
+    if (SECRETS.includes(type)) return true;
+    const before = known.get(bytes);
+    if (before !== undefined) return before;
+    const isSecret = api.holdsSecret(bodyType ?? type, bytes);
+    known.set(bytes, isSecret);
+    return isSecret;
+  };
+}

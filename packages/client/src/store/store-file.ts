@@ -1,0 +1,139 @@
+import { createHash, type Hash } from "node:crypto";
+import { constants } from "node:fs";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { SourceId } from "@xdskit/protocol";
+import {
+  formatResource,
+  formatSource,
+  formatTrailer,
+  HEADER,
+  type KeptSource,
+  parseStore,
+  type StoreContent,
+  TRAILER_BYTES,
+} from "./store-format.ts";
+
+/** What is written at a stretch. */
+const CHUNK_CHARACTERS = 256 * 1024;
+
+/** Reads a store; undefined if there is none. Never rejects. */
+export async function readStore(path: string, maxBytes: number): Promise<StoreContent | undefined> {
+  try {
+    // Does not wait for somebody who writes, if it is a pipe.
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = await file.stat();
+      if (!stats.isFile()) return { problem: "it is no file" };
+      if (stats.size > maxBytes) return { problem: `it has ${stats.size} bytes, more than ${maxBytes}` };
+      return parseStore(await file.readFile());
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/**
+ * Writes a store in place of the one that is there: whole or not at all, whenever the power goes off. Sources that do not fit are
+ * left out, those that were saved longest ago first; their ids are the result. Rejects with a system error.
+ */
+export async function writeStore(
+  path: string,
+  sources: readonly KeptSource[],
+  maxBytes: number,
+): Promise<readonly SourceId[]> {
+  const newPath = `${path}.new`;
+  // One that was left behind may have another owner, or another mode.
+  await rm(newPath, { force: true });
+  const file = await open(newPath, "wx", 0o600);
+  try {
+    const leftOut = await writeSources(file, sources, maxBytes).finally(() => file.close());
+    await rename(newPath, path);
+    await syncDirectory(dirname(path));
+    return leftOut;
+  } catch (error) {
+    await rm(newPath, { force: true });
+    throw error;
+  }
+}
+
+/** What is written so far. */
+interface Written {
+  readonly bytes: number;
+  readonly hash: Hash;
+}
+
+async function writeSources(
+  file: FileHandle,
+  sources: readonly KeptSource[],
+  maxBytes: number,
+): Promise<readonly SourceId[]> {
+  const leftOut: SourceId[] = [];
+  const limit = maxBytes - TRAILER_BYTES;
+  let written = await append(file, { bytes: 0, hash: createHash("sha256") }, HEADER);
+  for (const source of [...sources].sort((a, b) => b.savedAtMs - a.savedAtMs)) {
+    const withSource = await appendSource(file, written, source, limit);
+    if (withSource === undefined) leftOut.push(source.id);
+    else written = withSource;
+  }
+  // A source that did not fit may have gone beyond this.
+  await file.truncate(written.bytes);
+  await append(file, written, formatTrailer(written.hash.copy().digest("hex")));
+  await file.sync();
+  return leftOut;
+}
+
+/** Undefined if it does not fit: then what is written next takes its place. */
+async function appendSource(
+  file: FileHandle,
+  before: Written,
+  source: KeptSource,
+  limit: number,
+): Promise<Written | undefined> {
+  let written: Written = before;
+  for (const chunk of chunksOf(source)) {
+    if (written.bytes + Buffer.byteLength(chunk) > limit) return undefined;
+    written = await append(file, written, chunk);
+  }
+  return written;
+}
+
+function* chunksOf(source: KeptSource): Iterable<string> {
+  let chunk = formatSource(source);
+  for (const resource of source.resources) {
+    chunk += formatResource(resource);
+    if (chunk.length < CHUNK_CHARACTERS) continue;
+    yield chunk;
+    chunk = "";
+  }
+  yield chunk;
+}
+
+/** A disk that is full may take only a part of it; the rest fails. */
+async function append(file: FileHandle, { bytes, hash }: Written, text: string): Promise<Written> {
+  const buffer = Buffer.from(text);
+  for (let done = 0; done < buffer.length; ) {
+    const { bytesWritten } = await file.write(buffer, done, buffer.length - done, bytes + done);
+    done += bytesWritten;
+  }
+  return { bytes: bytes + buffer.length, hash: hash.copy().update(buffer) };
+}
+
+/** So that the new name outlives a loss of power. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, "r").catch(ignore);
+  if (handle === undefined) return;
+  try {
+    await handle.sync().catch(ignore);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Not every system can do that with directories, and the file is written. */
+function ignore(): undefined {
+  return undefined;
+}

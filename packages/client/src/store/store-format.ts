@@ -1,0 +1,115 @@
+import { createHash } from "node:crypto";
+import { type KeptResource, parseTypeUrl, type Reference, type SourceId } from "@xdskit/protocol";
+
+/** What was kept of one source. */
+export interface KeptSource {
+  readonly id: SourceId;
+  /** In milliseconds since 1970. */
+  readonly savedAtMs: number;
+  readonly resources: readonly KeptResource[];
+}
+
+/** What a file says, or why it is not used. */
+export type StoreContent = { readonly sources: readonly KeptSource[] } | { readonly problem: string };
+
+/** The first line of every file; another number is another version of the format. */
+const MAGIC = "xdskit resources";
+export const HEADER: string = `${MAGIC} 1\n`;
+
+const END = "end ";
+const NEWLINE = 0x0a;
+/** `end `, 64 digits, and a line end. */
+export const TRAILER_BYTES: number = END.length + 64 + 1;
+
+/** A source begins with a line; those of its resources follow. */
+interface SourceLine {
+  readonly source: SourceId;
+  readonly savedAtMs: number;
+}
+
+interface ResourceLine extends Pick<KeptResource, "name" | "version"> {
+  readonly type: string;
+  readonly bytes: string;
+  readonly aliases?: readonly string[];
+  readonly bodyType?: string;
+  readonly references?: readonly Reference[];
+}
+
+export function formatSource({ id, savedAtMs }: Pick<KeptSource, "id" | "savedAtMs">): string {
+  const line: SourceLine = { source: id, savedAtMs };
+  return `${JSON.stringify(line)}\n`;
+}
+
+export function formatResource({ type, name, aliases, version, bytes, bodyType, references }: KeptResource): string {
+  const line: ResourceLine = {
+    type,
+    name,
+    version,
+    ...(aliases.length > 0 && { aliases }),
+    ...(bodyType !== undefined && { bodyType }),
+    ...(references.length > 0 && { references }),
+    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+/** The last line: a checksum of all before it. */
+export function formatTrailer(checksum: string): string {
+  return `${END}${checksum}\n`;
+}
+
+/** Reads a whole file; of one that is damaged nothing is used. Never throws. */
+export function parseStore(bytes: Buffer): StoreContent {
+  const headerEnd = bytes.indexOf(NEWLINE) + 1;
+  const header = bytes.toString("utf8", 0, Math.min(headerEnd, 100));
+  if (header !== HEADER) {
+    return { problem: header.startsWith(MAGIC) ? "it is of another version of the format" : "it is none of ours" };
+  }
+  const bodyEnd = bytes.length - TRAILER_BYTES;
+  const checksum = createHash("sha256")
+    .update(bytes.subarray(0, Math.max(bodyEnd, 0)))
+    .digest("hex");
+  if (bodyEnd < headerEnd || bytes.toString("utf8", bodyEnd) !== formatTrailer(checksum))
+    return { problem: "it is damaged" };
+  try {
+    return { sources: parseBody(bytes.subarray(headerEnd, bodyEnd)) };
+  } catch {
+    // The checksum is right and the content is not: somebody else wrote it.
+    return { problem: "it is damaged" };
+  }
+}
+
+function parseBody(body: Buffer): readonly KeptSource[] {
+  const sources: (KeptSource & { readonly resources: KeptResource[] })[] = [];
+  for (let from = 0; from < body.length; ) {
+    const to = body.indexOf(NEWLINE, from);
+    const line = JSON.parse(body.toString("utf8", from, to)) as SourceLine | ResourceLine;
+    if ("source" in line) sources.push({ id: line.source, savedAtMs: line.savedAtMs, resources: [] });
+    else sources.at(-1)?.resources.push(resourceOf(line));
+    from = to + 1;
+  }
+  return sources;
+}
+
+function resourceOf({
+  type,
+  name,
+  version,
+  bytes,
+  aliases = [],
+  bodyType,
+  references = [],
+}: ResourceLine): KeptResource {
+  const typeUrl = parseTypeUrl(type);
+  if (typeUrl === undefined) throw new TypeError("expected a type");
+  const bodyTypeUrl = bodyType === undefined ? undefined : parseTypeUrl(bodyType);
+  return {
+    type: typeUrl,
+    name,
+    version,
+    aliases,
+    references,
+    bytes: Buffer.from(bytes, "base64"),
+    ...(bodyTypeUrl !== undefined && { bodyType: bodyTypeUrl }),
+  };
+}

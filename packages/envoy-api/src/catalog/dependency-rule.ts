@@ -1,0 +1,149 @@
+import { type Dependency, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { Cluster } from "../../gen/types/envoy/config/cluster/v3/cluster_pb.d.ts";
+import type { ConfigSource, ExtensionConfigSource } from "../../gen/types/envoy/config/core/v3/config_source_pb.d.ts";
+import type { LedsClusterLocalityConfig } from "../../gen/types/envoy/config/endpoint/v3/endpoint_components_pb.d.ts";
+import type { RouteConfiguration } from "../../gen/types/envoy/config/route/v3/route_pb.d.ts";
+import type { ScopedRouteConfiguration } from "../../gen/types/envoy/config/route/v3/scoped_route_pb.d.ts";
+import type { ScopedRoutes } from "../../gen/types/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.d.ts";
+import type { SdsSecretConfig } from "../../gen/types/envoy/extensions/transport_sockets/tls/v3/secret_pb.d.ts";
+import type { Content } from "../format/content.ts";
+import { resourceType } from "./resource-type.ts";
+import { scopedRouteConfiguration } from "./scoped-route-configuration.ts";
+
+/** What one message wants, with the source as it stands there; undefined: the message does not say from whom. */
+export type Want = Omit<Dependency, "source" | "timeoutMs" | "handsDown"> & {
+  readonly from: ConfigSource | "parent" | "roots" | undefined;
+  /** What whoever is fetched wants without saying from whom. */
+  readonly handsDown?: ConfigSource | undefined;
+};
+
+/** Says what a message of one type wants by its own fields. */
+export interface DependencyRule {
+  /** The full name of the message. */
+  readonly message: string;
+  readonly wantsIn: (content: Content) => readonly Want[];
+}
+
+const HTTP = "envoy.extensions.filters.network.http_connection_manager.v3";
+
+const AT_ONCE = { warms: true, fetched: "at-once" } as const;
+const EVERYTHING = "*";
+
+/** Every message that names a source, with what it wants from there. Clusters are named by many more: `referenceRules`. */
+export const dependencyRules: readonly DependencyRule[] = [
+  rule<Cluster>("envoy.config.cluster.v3.Cluster", wantsOfCluster),
+  rule<RouteConfiguration>("envoy.config.route.v3.RouteConfiguration", ({ vhds }) => [
+    { ...AT_ONCE, type: resourceType.virtualHost, name: EVERYTHING, from: vhds?.configSource },
+  ]),
+  rule<ScopedRouteConfiguration>("envoy.config.route.v3.ScopedRouteConfiguration", (scope) => [
+    { ...scopedRoute(scope), from: "parent" },
+  ]),
+  rule<ScopedRoutes>(`${HTTP}.ScopedRoutes`, wantsOfScopedRoutes),
+  rule<LedsClusterLocalityConfig>(
+    "envoy.config.endpoint.v3.LedsClusterLocalityConfig",
+    ({ ledsConfig, ledsCollectionName }) => [
+      { ...AT_ONCE, type: resourceType.lbEndpoint, name: ledsCollectionName, from: ledsConfig },
+    ],
+  ),
+  rule<SdsSecretConfig>("envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig", ({ name, sdsConfig }) => [
+    { ...AT_ONCE, type: resourceType.secret, name, from: sdsConfig, outlivesRemoval: true },
+  ]),
+  routeTable(`${HTTP}.Rds`, resourceType.routeConfiguration),
+  routeTable("envoy.extensions.filters.network.thrift_proxy.v3.Trds", resourceType.thriftRouteConfiguration),
+  routeTable("envoy.extensions.filters.network.dubbo_proxy.v3.Drds", resourceType.dubboRouteConfiguration),
+  discoveredExtension("envoy.config.cluster.v3.Filter"),
+  discoveredExtension("envoy.config.listener.v3.Filter"),
+  discoveredExtension("envoy.config.listener.v3.ListenerFilter"),
+  discoveredExtension("envoy.extensions.filters.http.composite.v3.DynamicConfig"),
+  discoveredExtension(`${HTTP}.HttpFilter`),
+];
+
+/** That the content is of its message is the promise of the walk. */
+function rule<M>(message: string, wantsIn: (content: M) => readonly Want[]): DependencyRule {
+  return { message, wantsIn: (content) => wantsIn(content as unknown as M) };
+}
+
+const EDS = 3;
+
+/** The endpoints are asked for by the service name, or by the cluster's own (C-WRM-14). */
+function wantsOfCluster({ name, clusterDiscoveryType, edsClusterConfig }: Cluster): readonly Want[] {
+  if (clusterDiscoveryType.case !== "type" || clusterDiscoveryType.value !== EDS) return [];
+  return [
+    {
+      ...AT_ONCE,
+      type: resourceType.clusterLoadAssignment,
+      name: edsClusterConfig?.serviceName || name,
+      from: edsClusterConfig?.edsConfig,
+      isAskedAnew: true,
+      outlivesRemoval: true,
+    },
+  ];
+}
+
+function wantsOfScopedRoutes({ configSpecifier, rdsConfigSource }: ScopedRoutes): readonly Want[] {
+  switch (configSpecifier.case) {
+    case "scopedRouteConfigurationsList":
+      return configSpecifier.value.scopedRouteConfigurations.map((scope) => ({
+        ...scopedRoute(scope),
+        from: rdsConfigSource,
+      }));
+    case "scopedRds": {
+      const { srdsResourcesLocator, scopedRdsConfigSource } = configSpecifier.value;
+      const name = srdsResourcesLocator || EVERYTHING;
+      const type = scopedRouteConfiguration.type;
+      return [{ ...AT_ONCE, type, name, from: scopedRdsConfigSource, handsDown: rdsConfigSource }];
+    }
+    default:
+      return [];
+  }
+}
+
+function scopedRoute({ routeConfigurationName, onDemand }: ScopedRouteConfiguration): Omit<Want, "from"> {
+  return {
+    type: resourceType.routeConfiguration,
+    name: routeConfigurationName,
+    warms: !onDemand,
+    fetched: onDemand ? "demand" : "at-once",
+    outlivesRemoval: true,
+  };
+}
+
+function routeTable(message: string, type: TypeUrl): DependencyRule {
+  return rule<{ readonly routeConfigName: string; readonly configSource?: ConfigSource }>(
+    message,
+    ({ routeConfigName, configSource }) => [
+      { ...AT_ONCE, type, name: routeConfigName, from: configSource, outlivesRemoval: true },
+    ],
+  );
+}
+
+interface DiscoveredExtension {
+  readonly name: string;
+  readonly configDiscovery?: ExtensionConfigSource;
+  /** Where the discovery is one of several ways to configure it. */
+  readonly configType?: { readonly case: string | undefined; readonly value?: unknown };
+}
+
+function discoveredExtension(message: string): DependencyRule {
+  return rule<DiscoveredExtension>(message, ({ name, configDiscovery, configType }) => {
+    const isDiscovered = configType?.case === "configDiscovery";
+    const discovery = isDiscovered ? (configType.value as ExtensionConfigSource) : configDiscovery;
+    return discovery === undefined ? [] : [extensionWant(name, discovery)];
+  });
+}
+
+function extensionWant(
+  name: string,
+  { configSource, defaultConfig, applyDefaultConfigWithoutWarming, typeUrls }: ExtensionConfigSource,
+): Want {
+  const fallbackType = defaultConfig && parseTypeUrl(defaultConfig.typeUrl);
+  const fallback = fallbackType && { type: fallbackType, bytes: defaultConfig.value };
+  return {
+    type: resourceType.extensionConfig,
+    name,
+    from: configSource,
+    warms: !(applyDefaultConfigWithoutWarming && fallback !== undefined),
+    fetched: "at-once",
+    extension: { fallback, types: typeUrls.flatMap((text) => parseTypeUrl(text) ?? []) },
+  };
+}

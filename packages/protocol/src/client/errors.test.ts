@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { ClientStory, change, errorOf, received, sourceOf, started, whole } from "../../test/support/client-story.ts";
+import { CLUSTER, ENDPOINTS, LB_ENDPOINT } from "../../test/support/resources.ts";
+import type { ClientDialect } from "../dialect/client-dialect.ts";
+import { statusCode } from "../message/status.ts";
+
+const { NOT_FOUND, PERMISSION_DENIED, UNAVAILABLE } = statusCode;
+
+function holding(dialect: Partial<ClientDialect> = {}): ClientStory {
+  const story = new ClientStory(sourceOf({ dialect }));
+  story.watch(1, ENDPOINTS, "a");
+  story.open(1);
+  story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+  return story;
+}
+
+function failing(code: number): Parameters<ClientStory["receive"]>[1] {
+  return whole(ENDPOINTS, "2", "n2", { errors: [errorOf("a", code)] });
+}
+
+describe("an error that a server tells of a resource", () => {
+  test("C-ERR-06 C-ERR-11 C-ERR-13 ends the waiting, is acknowledged, and remembered until something better comes", () => {
+    const story = new ClientStory();
+    story.watch(1, ENDPOINTS, "a");
+    story.open(1);
+    expect(story.receive(1, failing(UNAVAILABLE))).toEqual([
+      "1: failed a resource-error: why",
+      "1> ClusterLoadAssignment [a] v2 n2",
+    ]);
+    expect(story.timers).toEqual([]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a received-error: why"]);
+    expect(story.watch(2, ENDPOINTS, "a")).toEqual(["2: failed a resource-error: why"]);
+    story.receive(1, whole(ENDPOINTS, "3", "n3", [received("a", "1")]));
+    expect(story.states).toEqual(["ClusterLoadAssignment a@1 acked"]);
+  });
+
+  test("C-ERR-07 C-ERR-08 C-ERR-09 what is held goes on being used, unless told otherwise", () => {
+    const ack = "1> ClusterLoadAssignment [a] v2 n2";
+    expect(holding().receive(1, failing(UNAVAILABLE))).toEqual(["1: failed a resource-error: why (holds a@1)", ack]);
+    expect(holding().receive(1, failing(PERMISSION_DENIED))).toEqual([
+      "1: failed a resource-error: why (holds a@1)",
+      ack,
+    ]);
+    expect(holding().receive(1, failing(NOT_FOUND))).toEqual(["1: absent a does-not-exist (holds a@1)", ack]);
+    const strict = { failOnDataErrors: true };
+    expect(holding(strict).receive(1, failing(UNAVAILABLE))).toEqual([
+      "1: failed a resource-error: why (holds a@1)",
+      ack,
+    ]);
+    expect(holding(strict).receive(1, failing(PERMISSION_DENIED))).toEqual(["1: failed a resource-error: why", ack]);
+    expect(holding(strict).receive(1, failing(NOT_FOUND))).toEqual(["1: absent a does-not-exist", ack]);
+  });
+
+  test("C-ERR-09 a refused update ends what is held where that is wanted", () => {
+    const bad = whole(ENDPOINTS, "2", "n2", [received("a", "2", { problem: "bad" })]);
+    const story = holding({ failOnDataErrors: true });
+    expect(story.receive(1, bad)).toEqual(["1: failed a rejected: bad", "1> ClusterLoadAssignment [a] v1 n2 !a: bad"]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a nacked: bad"]);
+  });
+
+  test("C-ERR-09 a deletion ends what is held, also where deletions are ignored", () => {
+    const both = { failOnDataErrors: true, ignoreDeletion: true };
+    const story = new ClientStory(sourceOf({ dialect: both }));
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", []))).toEqual(["1: absent a removed", "1> Cluster [] v2 n2"]);
+  });
+
+  test("S-ERR-04 S-ERR-05 in a full state it is not left out; in delta not found is removed", () => {
+    const story = new ClientStory();
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1"), received("b", "1")]));
+    const answer = whole(CLUSTER, "2", "n2", { resources: [received("b", "1")], errors: [errorOf("a", UNAVAILABLE)] });
+    expect(story.receive(1, answer)).toEqual(["1: failed a resource-error: why (holds a@1)", "1> Cluster [] v2 n2"]);
+    const delta = new ClientStory(sourceOf({ variant: "delta" }));
+    delta.watch(1, ENDPOINTS, "a");
+    delta.open(1);
+    delta.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }));
+    expect(delta.receive(1, change(ENDPOINTS, "n2", { errors: [errorOf("a", NOT_FOUND)] }))).toEqual([
+      "1: absent a removed",
+      "1> ClusterLoadAssignment n2",
+    ]);
+  });
+
+  test("B-ERR-12 may be that of a glob collection", () => {
+    const glob = "xdstp://x/envoy.config.endpoint.v3.LbEndpoint/d/*";
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, LB_ENDPOINT, glob);
+    story.open(1);
+    expect(story.receive(1, change(LB_ENDPOINT, "n1", { errors: [errorOf(glob, PERMISSION_DENIED)] }))).toEqual([
+      `1: failed ${glob} resource-error: why`,
+      "1> LbEndpoint n1",
+    ]);
+    expect(story.timers).toEqual([]);
+    expect(story.states).toEqual([`LbEndpoint ${glob} received-error: why`]);
+  });
+
+  test("C-SUB-04 of a name that nobody asked for is nobody's", () => {
+    const story = new ClientStory();
+    story.on(started(1, ENDPOINTS, "a"));
+    story.open(1);
+    const stray = whole(ENDPOINTS, "1", "n1", { errors: [errorOf("x", UNAVAILABLE)] });
+    expect(story.receive(1, stray)).toEqual(["1> ClusterLoadAssignment [a] v1 n1"]);
+  });
+});

@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import { ClientStory, change, received, sourceOf, started, whole } from "../../test/support/client-story.ts";
+import { CLUSTER, ENDPOINTS } from "../../test/support/resources.ts";
+import type { KeptResource } from "./held.ts";
+
+function kept(name: string, label: string): KeptResource {
+  const bytes = new TextEncoder().encode(`${name}=${label}`);
+  return { type: CLUSTER, name, aliases: [], version: label, bytes, references: [] };
+}
+
+describe("several servers, one after the other", () => {
+  test("C-CFG-08 C-RST-17 each failure goes on to the next, and all failing is told", () => {
+    const story = new ClientStory(sourceOf({ servers: 2 }));
+    expect(story.watch(1, CLUSTER, "*")).toEqual(["open 1"]);
+    expect(story.close(1)).toEqual([]);
+    expect(story.pass(1_000)).toEqual(["open 2 at 1"]);
+    expect(story.close(2)).toEqual(["1: failed all unreachable: gone"]);
+    expect(story.pass(1_000)).toEqual(["open 3"]);
+    story.open(3);
+    story.receive(3, whole(CLUSTER, "1", "n1", []));
+    expect(story.reported("server-chosen")).toEqual([{ kind: "server-chosen", source: "ads", server: 0 }]);
+    story.close(3);
+    expect(story.pass(1_000)).toEqual(["open 4"]);
+  });
+
+  test("C-FBK-04 B-VER-03 another server is told no version of the first, and replaces what that said", () => {
+    const story = new ClientStory(sourceOf({ servers: 2 }));
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1"), received("b", "1")]));
+    story.close(1);
+    story.pass(1_000);
+    story.close(2);
+    story.pass(1_000);
+    expect(story.open(3)).toEqual(["3> Cluster [] (me)"]);
+    expect(story.receive(3, whole(CLUSTER, "1", "n1", [received("a", "1"), received("c", "1")]))).toEqual([
+      "1: absent b removed",
+      "1: changed c@1",
+      "3> Cluster [] v1 n1",
+    ]);
+  });
+
+  test("C-FBK-04 in delta what is held of another server is named without a version", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, variant: "delta" }));
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, change(CLUSTER, "n1", { resources: [received("a", "1")] }));
+    story.close(1);
+    story.pass(1_000);
+    story.close(2);
+    story.pass(1_000);
+    expect(story.open(3)).toEqual(["3> Cluster {a@} (me)"]);
+  });
+
+  test("C-FBK-04 a name that another server does not know does not exist", () => {
+    const story = new ClientStory(sourceOf({ servers: 2 }));
+    story.watch(1, ENDPOINTS, "a");
+    story.open(1);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    story.close(1);
+    story.pass(1_000);
+    story.close(2);
+    story.pass(1_000);
+    story.open(3);
+    expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
+  });
+});
+
+describe("servers that are used only if better ones fail", () => {
+  test("C-FBK-03 the next one is used at once, the better one is tried meanwhile, and taken when it answers", () => {
+    const story = new ClientStory(sourceOf({ servers: 3, failover: "fallback" }));
+    story.watch(1, CLUSTER, "*");
+    expect(story.close(1)).toEqual(["open 2 at 1"]);
+    expect(story.close(2)).toEqual(["open 3 at 2"]);
+    expect(story.open(3)).toEqual(["3> Cluster [] (me)"]);
+    story.receive(3, whole(CLUSTER, "7", "n1", [received("a", "1")]));
+    expect(story.pass(250)).toEqual(["open 4", "open 5 at 1"]);
+    expect(story.open(4)).toEqual(["4> Cluster [] (me)"]);
+    expect(story.receive(3, whole(CLUSTER, "8", "n2", [received("a", "2")]))).toEqual([
+      "1: changed a@2",
+      "3> Cluster [] v8 n2",
+    ]);
+    expect(story.receive(4, whole(CLUSTER, "1", "m1", [received("b", "1")]))).toEqual([
+      "close 5",
+      "close 3",
+      "1: absent a removed",
+      "1: changed b@1",
+      "4> Cluster [] v1 m1",
+    ]);
+    expect(story.reported("server-chosen").map(({ server }) => server)).toEqual([2, 0]);
+    expect(story.timers).toEqual([]);
+  });
+
+  test("C-FBK-03 all failing is told, and a stream that was answered on is no failure", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
+    story.watch(1, CLUSTER, "*");
+    expect(story.close(1)).toEqual(["open 2 at 1"]);
+    expect(story.close(2)).toEqual(["1: failed all unreachable: gone"]);
+    story.pass(250);
+    story.open(3);
+    story.receive(3, whole(CLUSTER, "1", "n1", []));
+    expect(story.close(3)).toEqual([]);
+    expect(story.pass(250)).toEqual(["open 5"]);
+  });
+
+  test("C-FBK-02 the next one is used only if something that is wanted is not held", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback-when-missing" }));
+    story.watch(1, CLUSTER, "a");
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    story.close(1);
+    story.pass(250);
+    expect(story.close(2)).toEqual(["1: failed all unreachable: gone"]);
+    expect(story.watch(2, CLUSTER, "b")).toEqual(["2: failed all unreachable: gone", "open 3 at 1"]);
+    expect(story.open(3)).toEqual(["3> Cluster [a,b] (me)"]);
+  });
+});
+
+describe("what is known from an earlier life", () => {
+  test("C-CLI-06 is used if no server can be reached at first, and confirmed by the first that can", () => {
+    const story = new ClientStory();
+    story.restore(kept("a", "1"), kept("b", "1"));
+    expect(story.watch(1, CLUSTER, "*")).toEqual(["open 1"]);
+    expect(story.close(1)).toEqual([
+      "1: changed a@1 (restored)",
+      "1: changed b@1 (restored)",
+      "1: failed all unreachable: gone",
+      "1: synced",
+    ]);
+    expect(story.watch(2, CLUSTER, "a", { wantsConfirmations: true })).toEqual([
+      "2: changed a@1 (restored)",
+      "2: failed all unreachable: gone",
+    ]);
+    story.pass(250);
+    expect(story.open(2)).toEqual(["2> Cluster [*,a] (me)"]);
+    expect(story.receive(2, whole(CLUSTER, "1", "n1", [received("a", "1")]))).toEqual([
+      "1: absent b removed",
+      "2: confirmed a@1",
+      "2> Cluster [*,a] v1 n1",
+    ]);
+  });
+
+  test("C-CLI-06 is told to a server in delta, which says what is gone", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, CLUSTER, "*");
+    story.watch(2, CLUSTER, "a", { wantsConfirmations: true });
+    story.close(1);
+    expect(story.restore(kept("a", "1"), kept("b", "1"))).toEqual([
+      "2: changed a@1 (restored)",
+      "1: changed a@1 (restored)",
+      "1: changed b@1 (restored)",
+      "1: synced",
+    ]);
+    story.pass(250);
+    expect(story.open(2)).toEqual(["2> Cluster +* +a {a@1,b@1} (me)"]);
+    expect(story.timers).toEqual([]);
+    expect(story.receive(2, change(CLUSTER, "n1", { removed: ["b"] }))).toEqual([
+      "1: absent b removed",
+      "2: confirmed a@1",
+      "2> Cluster n1",
+    ]);
+    expect(story.states).toEqual(["Cluster a@1 acked"]);
+  });
+
+  test("C-CLI-06 C-REC-07 is no use once a server answered", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.restore(kept("a", "1"));
+    story.watch(1, CLUSTER, "*");
+    expect(story.open(1)).toEqual(["1> Cluster (me)"]);
+    story.receive(1, change(CLUSTER, "n1", {}));
+    story.close(1);
+    story.pass(250);
+    expect(story.close(2)).toEqual(["1: failed all unreachable: gone"]);
+    expect(story.states).toEqual([]);
+  });
+});
+
+describe("Clusters that are acknowledged when nothing warms any more", () => {
+  const asEnvoy = sourceOf({ dialect: { cdsAckWhenWarm: true } });
+
+  test("C-ACK-15 nothing of their type is said until then", () => {
+    const story = new ClientStory(asEnvoy);
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    expect(story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]))).toEqual(["1: changed a@1", "1: synced"]);
+    expect(story.on(started(2, ENDPOINTS, "a"), started(3, CLUSTER, "z"))).toEqual(["1> ClusterLoadAssignment [a]"]);
+    expect(story.on({ kind: "warming-ended", source: "ads" })).toEqual(["1> Cluster [*,z] v1 n1"]);
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "1")]))).toEqual(["1> Cluster [*,z] v2 n2"]);
+  });
+
+  test("C-ACK-15 unless told so they are acknowledged at once", () => {
+    const story = new ClientStory();
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    expect(story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]))).toContain("1> Cluster [] v1 n1");
+  });
+});

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { ClientStory, change, received, sourceOf, started } from "../../test/support/client-story.ts";
+import { ENDPOINTS } from "../../test/support/resources.ts";
+import type { Constraints } from "../resource/constraints.ts";
+import { locatedTerm, variantKey } from "../resource/variant-name.ts";
+
+function withParameters(name: string, parameters: Record<string, string>): string {
+  return locatedTerm(name, new Map(Object.entries(parameters)));
+}
+
+const prod: Constraints = { kind: "value", key: "env", value: "prod" };
+const notProd: Constraints = { kind: "not", of: prod };
+
+/** A variant as it was received: `name@label`. */
+function variant(name: string, constraints: Constraints, label: string): ReturnType<typeof received> {
+  return received(name, label, { name: variantKey({ name, constraints }) });
+}
+
+function talking(...terms: readonly string[]): ClientStory {
+  const story = new ClientStory(sourceOf({ variant: "delta" }));
+  story.on(...terms.map((term, i) => started(i + 1, ENDPOINTS, term)));
+  story.open(1);
+  return story;
+}
+
+describe("a name with parameters", () => {
+  test("C-LOC-01 B-LOC-04 B-LOC-09 is told the variant that fits, and another one with other parameters", () => {
+    const story = talking(withParameters("a", { env: "prod" }), withParameters("a", { env: "dev", zone: "z" }));
+    expect(story.requests).toMatchObject([{ hasLocators: true }]);
+    const both = change(ENDPOINTS, "n1", { resources: [variant("a", prod, "p"), variant("a", notProd, "d")] });
+    expect(story.receive(1, both)).toEqual(["1: changed a@p", "2: changed a@d", "1> ClusterLoadAssignment n1"]);
+    expect(story.timers).toEqual([]);
+    expect(story.watch(3, ENDPOINTS, withParameters("a", { env: "prod", x: "y" }))).toEqual([
+      "3: changed a@p",
+      "1> ClusterLoadAssignment +a {env=prod, x=y}",
+    ]);
+  });
+
+  test("B-LOC-11 without parameters is the name, and fits what is for everybody", () => {
+    const story = talking("a", locatedTerm("a"), withParameters("a", { env: "prod" }));
+    expect(story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }))).toEqual([
+      "1: changed a@1",
+      "2: changed a@1",
+      "3: changed a@1",
+      "1> ClusterLoadAssignment n1",
+    ]);
+  });
+
+  test("S-LOC-06 S-LOC-07 a variant goes by its key, as another takes its place", () => {
+    const story = talking(withParameters("a", { env: "prod" }));
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [variant("a", prod, "1")] }));
+    const exists: Constraints = { kind: "exists", key: "env" };
+    const replaced = change(ENDPOINTS, "n2", {
+      resources: [variant("a", exists, "2")],
+      removed: [variantKey({ name: "a", constraints: prod })],
+    });
+    expect(story.receive(1, replaced)).toEqual([
+      '1: absent a [env = "prod"] removed',
+      "1: changed a@2",
+      "1> ClusterLoadAssignment n2",
+    ]);
+  });
+
+  test("B-LOC-04 a variant that fits nobody is dropped", () => {
+    const story = talking(withParameters("a", { env: "dev" }));
+    expect(story.receive(1, change(ENDPOINTS, "n1", { resources: [variant("a", prod, "1")] }))).toEqual([
+      "1> ClusterLoadAssignment n1",
+    ]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a {env=dev} requested"]);
+  });
+
+  test("everything with parameters fits by constraints alone", () => {
+    const story = talking(withParameters("*", { env: "prod" }));
+    expect(
+      story.receive(1, change(ENDPOINTS, "n1", { resources: [variant("a", prod, "1"), variant("b", notProd, "1")] })),
+    ).toEqual(["1: changed a@1", "1: synced", "1> ClusterLoadAssignment n1"]);
+  });
+});

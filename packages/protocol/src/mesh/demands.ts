@@ -1,0 +1,142 @@
+import { formatVirtualHostName } from "../resource/virtual-host-name.ts";
+import type { Edge, Group } from "./graph.ts";
+import type { Groups } from "./groups.ts";
+import type { DemandOutcome } from "./mesh-effect.ts";
+import type { Demanded, DemandId, MeshEvent } from "./mesh-event.ts";
+import type { MeshOptions } from "./mesh-options.ts";
+import type { MeshTurn } from "./mesh-turn.ts";
+import { onDemand, type Versions } from "./versions.ts";
+
+interface Demand {
+  readonly id: DemandId;
+  readonly groups: readonly Group[];
+  timer: number | undefined;
+}
+
+/**
+ * Requests that wait for something that nothing told of. What they ask for stays wanted when they are gone, so that the next one need
+ * not wait, until a server says that there is none: so what is asked for in vain does not pile up.
+ */
+export class Demands {
+  readonly #turn: MeshTurn;
+  readonly #options: MeshOptions;
+  readonly #groups: Groups;
+  readonly #versions: Versions;
+  readonly #demands = new Map<DemandId, Demand>();
+  readonly #waiting = new Map<Group, Set<Demand>>();
+  /** Clusters that were asked for. */
+  readonly #pinned = new Set<Group>();
+
+  constructor(turn: MeshTurn, options: MeshOptions, groups: Groups, versions: Versions) {
+    this.#turn = turn;
+    this.#options = options;
+    this.#groups = groups;
+    this.#versions = versions;
+  }
+
+  add({ demand: id, what, timeoutMs }: Extract<MeshEvent, { kind: "demanded" }>): void {
+    const groups = this.#groupsFor(what);
+    if (groups.length === 0) {
+      this.#tell(id, "absent");
+      return;
+    }
+    const demand: Demand = { id, groups, timer: undefined };
+    this.#demands.set(id, demand);
+    for (const group of groups) {
+      const waiting = this.#waiting.get(group) ?? new Set();
+      this.#waiting.set(group, waiting.add(demand));
+    }
+    this.#judge(demand);
+    if (!this.#demands.has(id)) return;
+    demand.timer = this.#turn.startTimer(timeoutMs, () => {
+      demand.timer = undefined;
+      this.#end(demand, "timeout");
+    });
+  }
+
+  withdraw(id: DemandId): void {
+    const demand = this.#demands.get(id);
+    if (demand !== undefined) this.#forget(demand);
+  }
+
+  /** Something was heard of a group: whoever waits for it may go on, and nobody wants any more what is not there. */
+  check(group: Group): void {
+    for (const demand of this.#waiting.get(group) ?? []) this.#judge(demand);
+    if (!isMissing(group)) return;
+    if (this.#pinned.delete(group)) {
+      group.pins--;
+      this.#turn.loose.add(group);
+    }
+    for (const edge of group.users) if (edge.dependency.fetched === "demand") this.#versions.undemand(edge);
+  }
+
+  #groupsFor(what: Demanded): readonly Group[] {
+    switch (what.kind) {
+      case "cluster":
+        return [this.#pin(what)];
+      case "virtual-host":
+        return this.#hostGroups(what.route, what.host);
+      case "scope":
+        return this.#scopeGroups(what.scope);
+      default:
+        return what satisfies never;
+    }
+  }
+
+  #pin({ source, type, name }: Extract<Demanded, { kind: "cluster" }>): Group {
+    const group = this.#groups.open({ source, type, term: name, handed: undefined, wantsConfirmations: false });
+    if (!this.#pinned.has(group)) {
+      this.#pinned.add(group);
+      group.pins++;
+    }
+    return group;
+  }
+
+  #hostGroups(route: string, host: string): readonly Group[] {
+    const entry = this.#groups.entries.get(route);
+    const table = entry?.inUse?.edges.find(({ dependency }) => this.#options.kindOf(dependency.type) === "vhds");
+    if (entry === undefined || table === undefined) return [];
+    const name = formatVirtualHostName({ routes: entry.name, host });
+    return groupsOf([this.#versions.demand(table.owner, onDemand(table.dependency, name))]);
+  }
+
+  #scopeGroups(scope: string): readonly Group[] {
+    const version = this.#groups.entries.get(scope)?.inUse;
+    const wanted = (version?.edges ?? []).filter(({ dependency }) => dependency.fetched === "demand");
+    return groupsOf(wanted.map(({ owner, dependency }) => this.#versions.demand(owner, dependency)));
+  }
+
+  #judge(demand: Demand): void {
+    if (demand.groups.every(({ usable }) => usable > 0)) this.#end(demand, "found");
+    else if (demand.groups.some(isMissing)) this.#end(demand, "absent");
+  }
+
+  #end(demand: Demand, outcome: DemandOutcome): void {
+    this.#forget(demand);
+    this.#tell(demand.id, outcome);
+    for (const group of demand.groups) this.#turn.heard.add(group);
+  }
+
+  #forget(demand: Demand): void {
+    this.#turn.cancelTimer(demand.timer);
+    this.#demands.delete(demand.id);
+    for (const group of demand.groups) {
+      const waiting = this.#waiting.get(group);
+      waiting?.delete(demand);
+      if (waiting?.size === 0) this.#waiting.delete(group);
+    }
+  }
+
+  #tell(demand: DemandId, outcome: DemandOutcome): void {
+    this.#turn.ask({ kind: "demand-ended", demand, outcome });
+  }
+}
+
+/** There is none, and none warms. */
+function isMissing({ isClosed, isAnswered, usable, cold }: Group): boolean {
+  return isClosed || (isAnswered && usable === 0 && cold === 0);
+}
+
+function groupsOf(edges: readonly Edge[]): readonly Group[] {
+  return edges.flatMap(({ group }) => group ?? []);
+}

@@ -1,0 +1,215 @@
+import type { SourceId } from "../client/source.ts";
+import { isGlobName } from "../resource/resource-name.ts";
+import type { TypeKind } from "../resource/type-traits.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { Edge, Entry, Group, Handed } from "./graph.ts";
+import type { MeshWatchId } from "./mesh-event.ts";
+import type { NodeId } from "./mesh-node.ts";
+import type { MeshTurn } from "./mesh-turn.ts";
+
+/** What is to be watched. */
+export interface Wanted {
+  readonly source: SourceId;
+  readonly type: TypeUrl;
+  readonly term: string;
+  readonly handed: Handed | undefined;
+  readonly wantsConfirmations: boolean;
+}
+
+/** What is watched, and what that was answered with. Nothing is watched that no root leads to (C-DEL-03). */
+export class Groups {
+  readonly #turn: MeshTurn;
+  readonly #kindOf: (type: TypeUrl) => TypeKind;
+  /** Lets go of all that an entry needs. */
+  readonly #empty: (entry: Entry) => void;
+  readonly #byKey = new Map<string, Group>();
+  readonly #byWatch = new Map<MeshWatchId, Group>();
+  readonly #entries = new Map<NodeId, Entry>();
+  #lastWatch = 0;
+
+  constructor(turn: MeshTurn, kindOf: (type: TypeUrl) => TypeKind, empty: (entry: Entry) => void) {
+    this.#turn = turn;
+    this.#kindOf = kindOf;
+    this.#empty = empty;
+  }
+
+  get size(): number {
+    return this.#byKey.size;
+  }
+
+  get entries(): ReadonlyMap<NodeId, Entry> {
+    return this.#entries;
+  }
+
+  ofWatch(watch: MeshWatchId): Group | undefined {
+    return this.#byWatch.get(watch);
+  }
+
+  find(wanted: Pick<Wanted, "source" | "type" | "term" | "handed">): Group | undefined {
+    return this.#byKey.get(keyOf({ ...wanted, name: wanted.term }));
+  }
+
+  /** Whoever opens one pins it or becomes its user. */
+  open(wanted: Wanted): Group {
+    const found = this.find(wanted);
+    if (found !== undefined) return found;
+    const { source, type, term, handed, wantsConfirmations } = wanted;
+    const group: Group = {
+      key: keyOf({ ...wanted, name: term }),
+      watch: ++this.#lastWatch,
+      source,
+      type,
+      term,
+      handed,
+      isCollection: term === "*" || isGlobName(term),
+      pins: 0,
+      users: new Set(),
+      waiters: new Set(),
+      members: new Map(),
+      cold: 0,
+      usable: 0,
+      asked: undefined,
+      answers: 0,
+      isAnswered: false,
+      isGivenUp: false,
+      isClosed: false,
+    };
+    this.#byKey.set(group.key, group);
+    this.#byWatch.set(group.watch, group);
+    this.#turn.unanswered++;
+    this.#turn.ask({ kind: "start-watch", watch: group.watch, source, type, term, wantsConfirmations });
+    if (!group.isCollection) this.#ask(group);
+    return group;
+  }
+
+  /** The entry of a name that a group was answered with. */
+  join(group: Group, name: string): Entry {
+    const entry = this.#entryOf(group, name);
+    if (!group.isCollection) this.#replaceMembers(group, entry);
+    if (!group.members.has(entry.id)) {
+      group.members.set(entry.id, entry);
+      entry.groups.add(group);
+      if (entry.isCold) group.cold++;
+      if (entry.isUsable && ++group.usable === 1) this.#turn.touchUsers(group);
+      this.#turn.changed.add(entry);
+    }
+    return entry;
+  }
+
+  /** A group is answered by something no more. Returns whether nothing else says that it is there. */
+  leave(group: Group, entry: Entry): boolean {
+    if (group.members.delete(entry.id)) {
+      if (entry.isCold) group.cold--;
+      if (entry.isUsable && --group.usable === 0) this.#turn.touchUsers(group);
+      this.#turn.heard.add(group);
+    }
+    const isElsewhere = [...entry.groups].some((one) => one.members.has(entry.id));
+    if (entry !== group.asked) entry.groups.delete(group);
+    if (!group.isCollection && group.members.size === 0 && !group.isClosed) this.#ask(group);
+    this.#turn.changed.add(entry);
+    if (!isElsewhere) this.#empty(entry);
+    // Those who have it still may be wanted by nothing but what it refers to.
+    for (const other of entry.groups) if (other.pins === 0) this.#turn.loose.add(other);
+    if (entry.groups.size === 0) this.#forget(entry);
+    return !isElsewhere;
+  }
+
+  /** The entry that news of a name concern, if there is one: where one name is watched, news concern what answers to it. */
+  entryNamed(group: Group, name: string): Entry | undefined {
+    const entry = this.#entries.get(keyOf({ ...group, name }));
+    if (entry?.groups.has(group)) return entry;
+    return group.isCollection ? undefined : (group.asked ?? [...group.members.values()][0]);
+  }
+
+  /** Closes what no root leads to any more; what was only held by that, too. */
+  sweep(): void {
+    const { loose } = this.#turn;
+    for (const group of loose) {
+      loose.delete(group);
+      if (!group.isClosed && !isReachable(group)) this.#close(group);
+    }
+  }
+
+  #close(group: Group): void {
+    group.isClosed = true;
+    this.#byKey.delete(group.key);
+    this.#byWatch.delete(group.watch);
+    if (!group.isAnswered && !group.isGivenUp) this.#turn.unanswered--;
+    this.#turn.ask({ kind: "stop-watch", watch: group.watch });
+    this.#turn.heard.add(group);
+    const { asked } = group;
+    group.asked = undefined;
+    for (const entry of [...group.members.values()]) this.leave(group, entry);
+    if (asked?.groups.has(group)) this.leave(group, asked);
+  }
+
+  #ask(group: Group): void {
+    if (group.asked !== undefined) return;
+    const entry = this.#entryOf(group, group.term);
+    entry.groups.add(group);
+    group.asked = entry;
+    this.#turn.changed.add(entry);
+  }
+
+  /** What is watched under one name is one resource, be its own name another (C-DLT-15). */
+  #replaceMembers(group: Group, entry: Entry): void {
+    for (const other of [...group.members.values()]) if (other !== entry) this.leave(group, other);
+    const { asked } = group;
+    if (asked === undefined || asked === entry) return;
+    group.asked = undefined;
+    asked.groups.delete(group);
+    this.#turn.changed.add(asked);
+    if (asked.groups.size === 0) this.#forget(asked);
+  }
+
+  #entryOf(group: Group, name: string): Entry {
+    const id = keyOf({ ...group, name });
+    const found = this.#entries.get(id);
+    if (found !== undefined) return found;
+    const { source, type, handed } = group;
+    const kind = this.#kindOf(type);
+    const entry: Entry = {
+      id,
+      source,
+      type,
+      name,
+      handed,
+      isHeldBack: kind === "cds" || kind === "lds",
+      groups: new Set(),
+      inUse: undefined,
+      next: undefined,
+      isAbsent: false,
+      isCold: false,
+      isUsable: false,
+      isPublished: false,
+      failure: undefined,
+    };
+    this.#entries.set(id, entry);
+    return entry;
+  }
+
+  #forget(entry: Entry): void {
+    this.#entries.delete(entry.id);
+    this.#turn.changed.delete(entry);
+    this.#turn.gone.add(entry);
+  }
+}
+
+/** Unique, since neither sources nor types have line breaks. */
+function keyOf({ source, handed, type, name }: Pick<Entry, "source" | "handed" | "type" | "name">): string {
+  return `${source}\n${handed === undefined ? "" : `${handed.timeoutMs} ${handed.source}`}\n${type}\n${name}`;
+}
+
+/** Whether a root or a demand leads to it. Looks upwards, where there is little as a rule. */
+function isReachable(group: Group): boolean {
+  const seen = new Set<Group>([group]);
+  for (const one of seen) {
+    if (one.pins > 0) return true;
+    for (const edge of one.users) for (const above of groupsOf(edge)) seen.add(above);
+  }
+  return false;
+}
+
+function groupsOf({ owner }: Edge): ReadonlySet<Group> {
+  return owner.entry.groups;
+}

@@ -1,0 +1,73 @@
+import type { SourceId } from "../client/source.ts";
+import type { Status } from "../message/status.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { DemandId, MeshWatchId } from "./mesh-event.ts";
+import type { MeshNode, NodeId } from "./mesh-node.ts";
+
+/** All that a mesh can ask for. Performed in order. */
+export type MeshEffect =
+  | {
+      readonly kind: "start-watch";
+      readonly watch: MeshWatchId;
+      readonly source: SourceId;
+      readonly type: TypeUrl;
+      readonly term: string;
+      readonly wantsConfirmations: boolean;
+    }
+  | { readonly kind: "stop-watch"; readonly watch: MeshWatchId }
+  /** After `ms` milliseconds, `timer-fired`. */
+  | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
+  | { readonly kind: "cancel-timer"; readonly timer: number }
+  /** What an event changed, once, after everything else that it led to. */
+  | {
+      readonly kind: "publish";
+      readonly changed: readonly MeshNode[];
+      readonly gone: readonly NodeId[];
+      /** Everything that was asked for was answered or given up, and nothing warms: who wants no half a change waits for this. */
+      readonly isComplete: boolean;
+    }
+  /** All roots were answered or given up, and what came with the first answers is warm. Once (C-WRM-03). */
+  | { readonly kind: "started" }
+  /** Of the Clusters of a source none warms any more (C-ACK-15). */
+  | { readonly kind: "warming-ended"; readonly source: SourceId }
+  | { readonly kind: "demand-ended"; readonly demand: DemandId; readonly outcome: DemandOutcome }
+  | { readonly kind: "report"; readonly report: MeshReport };
+
+/** Why a request goes on. */
+export type DemandOutcome = "found" | "absent" | "timeout";
+
+/** What happened in a mesh, for counters and logs. */
+export type MeshReport =
+  /** A Listener or Cluster is in use, or its next version is. */
+  | {
+      readonly kind: "warmed";
+      readonly source: SourceId;
+      readonly type: TypeUrl;
+      readonly name: string;
+      readonly afterMs: number;
+    }
+  /** It waits no longer for something that did not come in time (C-WRM-03). */
+  | {
+      readonly kind: "wait-given-up";
+      readonly source: SourceId;
+      readonly type: TypeUrl;
+      readonly name: string;
+      readonly wanted: { readonly type: TypeUrl; readonly name: string };
+    }
+  /** A resource names a source that cannot be used. */
+  | {
+      readonly kind: "source-unresolved";
+      readonly source: SourceId;
+      readonly type: TypeUrl;
+      readonly name: string;
+      readonly wanted: { readonly type: TypeUrl; readonly name: string };
+    }
+  | {
+      readonly kind: "watch-failed";
+      readonly source: SourceId;
+      readonly type: TypeUrl;
+      readonly term: string;
+      /** Undefined: it concerns everything that is watched. */
+      readonly name: string | undefined;
+      readonly error: Status;
+    };

@@ -1,0 +1,146 @@
+import type { Moment } from "../client/event.ts";
+import type { HeldResource } from "../client/held.ts";
+import type { SourceId } from "../client/source.ts";
+import { Demands } from "./demands.ts";
+import type { Entry } from "./graph.ts";
+import { Groups } from "./groups.ts";
+import type { MeshEffect } from "./mesh-effect.ts";
+import type { MeshEvent, MeshWatchId } from "./mesh-event.ts";
+import type { MeshOptions } from "./mesh-options.ts";
+import { MeshTurn } from "./mesh-turn.ts";
+import { NewsTaking } from "./news-taking.ts";
+import { nodeOf } from "./node-view.ts";
+import { Roots } from "./roots.ts";
+import { Versions } from "./versions.ts";
+
+/**
+ * Follows what resources refer to, and warms what it finds: events in, effects out (C-SUB-21, 3.17). Knows of the protocol only what watches are
+ * told. What an event costs grows with what it changes, not with what there is.
+ *
+ * What is published is made of accepted resources only. A Listener or Cluster is `resource` of a node only once it is warm, and stays so while the next
+ * version warms. Everything else is in use as soon as it is accepted, be what it refers to there or not (C-WRM-06).
+ */
+export class MeshMachine {
+  readonly #turn = new MeshTurn();
+  readonly #options: MeshOptions;
+  readonly #groups: Groups;
+  readonly #versions: Versions;
+  readonly #news: NewsTaking;
+  readonly #roots: Roots;
+  readonly #demands: Demands;
+  #wasComplete = true;
+
+  constructor(options: MeshOptions) {
+    this.#options = options;
+    this.#versions = new Versions(this.#turn, options, () => this.#groups);
+    this.#groups = new Groups(this.#turn, options.kindOf, (entry) => this.#versions.empty(entry));
+    this.#news = new NewsTaking(this.#turn, options, this.#groups, this.#versions);
+    this.#roots = new Roots(this.#turn, this.#groups, this.#versions);
+    this.#demands = new Demands(this.#turn, options, this.#groups, this.#versions);
+  }
+
+  /** How many watches there are. */
+  get watches(): number {
+    return this.#groups.size;
+  }
+
+  /** How many timers run. */
+  get timers(): number {
+    return this.#turn.timers;
+  }
+
+  /** Everything that was asked for was answered or given up, and nothing warms. */
+  get isComplete(): boolean {
+    return this.#turn.unanswered === 0 && this.#turn.warming === 0;
+  }
+
+  /** Whether a Cluster of that source warms, so that its acknowledgement is withheld where it is (C-ACK-15). */
+  isWarming(source: SourceId): boolean {
+    return this.#versions.isWarming(source);
+  }
+
+  /** Why an extension config does not fit where it is used: the validator of C-ECD-04. Undefined: it fits, or nobody uses it. */
+  problemWith(watch: MeshWatchId, resource: HeldResource): string | undefined {
+    const configured = this.#options.configuredTypeOf(resource);
+    for (const { dependency } of this.#groups.ofWatch(watch)?.users ?? []) {
+      const types = dependency.extension?.types ?? [];
+      if (types.length > 0 && (configured === undefined || !types.includes(configured)))
+        return `expected one of ${types.join(", ")}, got ${configured ?? "nothing"}`;
+    }
+    return undefined;
+  }
+
+  on(event: MeshEvent, moment: Pick<Moment, "nowMs">): readonly MeshEffect[] {
+    this.#turn.begin(moment);
+    this.#take(event);
+    this.#settle();
+    this.#publish();
+    return this.#turn.takeEffects();
+  }
+
+  #take(event: MeshEvent): void {
+    switch (event.kind) {
+      case "root-added":
+        this.#roots.add(event.root);
+        break;
+      case "root-removed":
+        this.#roots.remove(event.root);
+        break;
+      case "news": {
+        const group = this.#groups.ofWatch(event.watch);
+        if (group !== undefined) this.#news.take(group, event.news);
+        break;
+      }
+      case "timer-fired":
+        this.#turn.fire(event.timer);
+        break;
+      case "demanded":
+        this.#demands.add(event);
+        break;
+      case "demand-withdrawn":
+        this.#demands.withdraw(event.demand);
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** One thing leads to the next, until nothing is left to look at. */
+  #settle(): void {
+    const { heard, loose, thawed } = this.#turn;
+    do {
+      for (const group of heard) {
+        heard.delete(group);
+        this.#versions.recheck(group);
+        this.#demands.check(group);
+      }
+      this.#roots.settle();
+      thawed.clear();
+      this.#groups.sweep();
+    } while (heard.size > 0 || loose.size > 0);
+  }
+
+  #publish(): void {
+    const { changed, gone, clustersTouched } = this.#turn;
+    for (const source of clustersTouched)
+      if (!this.#versions.isWarming(source)) this.#turn.ask({ kind: "warming-ended", source });
+    clustersTouched.clear();
+    const goneIds = [...gone].flatMap((entry) =>
+      entry.isPublished && !this.#groups.entries.has(entry.id) ? [entry.id] : [],
+    );
+    const nodes = [...changed].flatMap((entry) =>
+      this.#groups.entries.get(entry.id) === entry ? [this.#nodeOf(entry)] : [],
+    );
+    gone.clear();
+    changed.clear();
+    const { isComplete } = this;
+    if (nodes.length === 0 && goneIds.length === 0 && isComplete === this.#wasComplete) return;
+    this.#wasComplete = isComplete;
+    this.#turn.ask({ kind: "publish", changed: nodes, gone: goneIds, isComplete });
+  }
+
+  #nodeOf(entry: Entry): ReturnType<typeof nodeOf> {
+    entry.isPublished = true;
+    return nodeOf(entry, this.#options);
+  }
+}

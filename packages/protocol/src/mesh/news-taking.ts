@@ -1,0 +1,94 @@
+import type { News } from "../client/news.ts";
+import { type Group, newestOf } from "./graph.ts";
+import type { Groups } from "./groups.ts";
+import type { MeshOptions } from "./mesh-options.ts";
+import type { MeshTurn } from "./mesh-turn.ts";
+import type { Versions } from "./versions.ts";
+
+type NewsOf<K extends News["kind"]> = Extract<News, { kind: K }>;
+
+/** What is told to a watch becomes what is held of it. */
+export class NewsTaking {
+  readonly #turn: MeshTurn;
+  readonly #options: MeshOptions;
+  readonly #groups: Groups;
+  readonly #versions: Versions;
+
+  constructor(turn: MeshTurn, options: MeshOptions, groups: Groups, versions: Versions) {
+    this.#turn = turn;
+    this.#options = options;
+    this.#groups = groups;
+    this.#versions = versions;
+  }
+
+  take(group: Group, news: News): void {
+    switch (news.kind) {
+      case "changed":
+      case "confirmed":
+        this.#there(group, news);
+        break;
+      case "absent":
+        this.#notThere(group, news);
+        break;
+      case "failed":
+        this.#failed(group, news);
+        break;
+      case "synced":
+        this.#answered(group);
+        break;
+      default:
+        news satisfies never;
+    }
+  }
+
+  #there(group: Group, { name, resource }: NewsOf<"changed" | "confirmed">): void {
+    const entry = this.#groups.join(group, name);
+    entry.isAbsent = false;
+    entry.failure = undefined;
+    const newest = newestOf(entry);
+    if (newest === undefined || !isEqual(newest.resource.bytes, resource.bytes)) this.#versions.take(entry, resource);
+    else if (newest.resource !== resource) newest.resource = resource;
+    this.#turn.changed.add(entry);
+    if (!group.isCollection) this.#answered(group);
+  }
+
+  #notThere(group: Group, { name, why, held }: NewsOf<"absent">): void {
+    const entry = this.#groups.entryNamed(group, name);
+    if (entry !== undefined) {
+      const isMember = group.members.has(entry.id);
+      const isKept = isMember && (held !== undefined || (why !== "expired" && this.#outlives(group)));
+      if (isMember && !isKept) this.#groups.leave(group, entry);
+      // What another watch is told of is there all the same.
+      if (isKept || newestOf(entry) === undefined) entry.isAbsent = true;
+      entry.failure = undefined;
+      this.#turn.changed.add(entry);
+    }
+    if (!group.isCollection) this.#answered(group);
+  }
+
+  #outlives(group: Group): boolean {
+    if (this.#options.childRemoval === "drop") return false;
+    return [...group.users].some(({ dependency }) => dependency.outlivesRemoval === true);
+  }
+
+  #failed(group: Group, { name, error }: NewsOf<"failed">): void {
+    const entry = name === undefined ? group.asked : this.#groups.entryNamed(group, name);
+    if (entry !== undefined) {
+      entry.failure = error;
+      this.#turn.changed.add(entry);
+    }
+    const { source, type, term } = group;
+    this.#turn.report({ kind: "watch-failed", source, type, term, name, error });
+  }
+
+  #answered(group: Group): void {
+    if (!group.isAnswered && !group.isGivenUp) this.#turn.unanswered--;
+    group.isAnswered = true;
+    group.answers++;
+    this.#turn.heard.add(group);
+  }
+}
+
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a === b || (a.length === b.length && a.every((byte, index) => byte === b[index]));
+}

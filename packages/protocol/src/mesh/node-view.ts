@@ -1,0 +1,52 @@
+import type { Edge, Entry } from "./graph.ts";
+import type { MeshLink, MeshLinkState, MeshNode, MeshNodeState } from "./mesh-node.ts";
+import type { MeshOptions } from "./mesh-options.ts";
+
+/** What is told of an entry. */
+export function nodeOf(entry: Entry, options: MeshOptions): MeshNode {
+  const { id, source, type, name, groups, inUse, next, failure } = entry;
+  return {
+    id,
+    source,
+    type,
+    name,
+    watches: [...groups].map(({ watch }) => watch),
+    state: stateOf(entry),
+    resource: inUse?.resource,
+    warming: next?.resource,
+    links: ((inUse ?? next)?.edges ?? []).map((edge) => linkOf(edge, options)),
+    failure,
+  };
+}
+
+function stateOf({ isAbsent, inUse, next }: Entry): MeshNodeState {
+  if (isAbsent) return "absent";
+  if (inUse !== undefined) return "ready";
+  return next === undefined ? "requested" : "warming";
+}
+
+function linkOf(edge: Edge, options: MeshOptions): MeshLink {
+  const { type, name, extension } = edge.dependency;
+  const state = linkState(edge, options);
+  return { type, name, watch: edge.group?.watch, state, ...(extension !== undefined && { extension }) };
+}
+
+function linkState(edge: Edge, options: MeshOptions): MeshLinkState {
+  const { group, dependency, state } = edge;
+  if (state === "idle" || state === "by-name" || state === "unresolved") return state;
+  const isThere = group !== undefined && (group.usable > 0 || (group.isCollection && group.isAnswered));
+  if (isThere && isUsedBy(edge, options)) return "there";
+  return dependency.extension?.fallback === undefined ? "missing" : "fallback";
+}
+
+function isUsedBy({ group, dependency, state }: Edge, options: MeshOptions): boolean {
+  // Endpoints of another version of the Cluster are not used where no cache is wanted (C-WRM-04).
+  if (state === "given-up" && dependency.isAskedAnew === true && options.edsCache === "off") return false;
+  const types = dependency.extension?.types ?? [];
+  if (types.length === 0) return true;
+  const held = [...(group?.members.values() ?? [])].flatMap(({ inUse }) => inUse?.resource ?? []);
+  return held.every((resource) => {
+    const configured = options.configuredTypeOf(resource);
+    return configured !== undefined && types.includes(configured);
+  });
+}

@@ -1,0 +1,262 @@
+import type { HeldResource } from "../client/held.ts";
+import type { SourceId } from "../client/source.ts";
+import type { Dependency, HandedDown } from "./dependency.ts";
+import { type Edge, type Entry, type Group, type Handed, isSatisfied, type Version } from "./graph.ts";
+import type { Groups, Wanted } from "./groups.ts";
+import type { MeshOptions } from "./mesh-options.ts";
+import type { MeshTurn } from "./mesh-turn.ts";
+
+/** Which version of each resource is in use, which one warms, and what each of them needs. */
+export class Versions {
+  readonly #turn: MeshTurn;
+  readonly #options: MeshOptions;
+  readonly #groups: () => Groups;
+  /** How many Clusters of a source warm. */
+  readonly #warmingClusters = new Map<SourceId, number>();
+
+  constructor(turn: MeshTurn, options: MeshOptions, groups: () => Groups) {
+    this.#turn = turn;
+    this.#options = options;
+    this.#groups = groups;
+  }
+
+  /** Whether a Cluster of that source warms. */
+  isWarming(source: SourceId): boolean {
+    return this.#warmingClusters.has(source);
+  }
+
+  /** Another version came. The one before goes when everything that this one needs is asked for, so nothing common is asked anew. */
+  take(entry: Entry, resource: HeldResource): void {
+    const version: Version = { entry, resource, edges: [], sinceMs: this.#turn.nowMs, waiting: 0 };
+    for (const dependency of this.#options.dependenciesOf(resource)) this.#need(version, dependency);
+    this.#keepDemanded(entry.next ?? entry.inUse, version);
+    if (entry.isHeldBack) this.#setNext(entry, version);
+    else this.#setInUse(entry, version);
+    if (entry.next === version && version.waiting === 0) this.#promote(entry, version);
+    this.#look(entry);
+    // Whether it is used depends on what is in it (C-ECD-04).
+    if (this.#options.kindOf(entry.type) === "ecds") for (const group of entry.groups) this.#turn.touchUsers(group);
+  }
+
+  /** There is nothing of it any more. */
+  empty(entry: Entry): void {
+    this.#setNext(entry, undefined);
+    this.#setInUse(entry, undefined);
+    this.#look(entry);
+  }
+
+  /** Something was answered, or one of its members is warm: looks at those who wait for that. */
+  recheck(group: Group): void {
+    for (const edge of group.waiters) {
+      if (!isSatisfied(edge)) continue;
+      group.waiters.delete(edge);
+      if (edge.state === "waiting") this.#stopWaiting(edge, "met");
+      else {
+        edge.state = "met";
+        this.#turn.changed.add(edge.owner.entry);
+      }
+    }
+  }
+
+  /** Asks for something that a version in use wants on demand only; the same again for what was asked for before. */
+  demand(version: Version, dependency: Dependency): Edge {
+    const before = version.edges.find((edge) => isSameWant(edge.dependency, dependency));
+    if (before !== undefined && before.state !== "idle") return before;
+    const edge = before ?? newEdge(version, dependency, "extra");
+    if (before === undefined) version.edges.push(edge);
+    this.#connect(edge);
+    this.#turn.changed.add(version.entry);
+    return edge;
+  }
+
+  /** What was asked for on demand is not there: it is not wanted any more. */
+  undemand(edge: Edge): void {
+    const { owner } = edge;
+    this.#disconnect(edge);
+    edge.state = "idle";
+    if (edge.isExtra) owner.edges.splice(owner.edges.indexOf(edge), 1);
+    this.#turn.changed.add(owner.entry);
+  }
+
+  #need(version: Version, dependency: Dependency): void {
+    const edge = newEdge(version, dependency, "own");
+    version.edges.push(edge);
+    if (dependency.fetched === "demand") return;
+    if (dependency.source.kind === "roots" && !this.#options.followsClusters) {
+      edge.state = "by-name";
+      return;
+    }
+    this.#connect(edge);
+  }
+
+  #connect(edge: Edge): void {
+    const { owner, dependency } = edge;
+    const wanted = this.#wantedBy(edge);
+    if (wanted === undefined) {
+      edge.state = "unresolved";
+      const { source, type, name } = owner.entry;
+      this.#turn.report({ kind: "source-unresolved", source, type, name, wanted: dependency });
+      return;
+    }
+    const group = this.#groups().open(wanted);
+    edge.group = group;
+    edge.state = "met";
+    group.users.add(edge);
+    if (!dependency.warms) return;
+    if (dependency.isAskedAnew === true && this.#options.edsCache !== "at-once" && usesNow(owner.entry, group))
+      edge.answersBefore = group.answers;
+    if (isSatisfied(edge)) return;
+    this.#wait(edge, group);
+  }
+
+  #wait(edge: Edge, group: Group): void {
+    edge.state = "waiting";
+    edge.owner.waiting++;
+    group.waiters.add(edge);
+    const { dependency, owner } = edge;
+    const timeoutMs = dependency.source.kind === "parent" ? (owner.entry.handed?.timeoutMs ?? 0) : dependency.timeoutMs;
+    edge.timer = this.#turn.startTimer(timeoutMs, () => this.#giveUp(edge, group));
+  }
+
+  #giveUp(edge: Edge, group: Group): void {
+    if (edge.state !== "waiting") return;
+    edge.timer = undefined;
+    const { source, type, name } = edge.owner.entry;
+    this.#turn.report({ kind: "wait-given-up", source, type, name, wanted: edge.dependency });
+    this.giveUpOn(group);
+    this.#stopWaiting(edge, "given-up");
+  }
+
+  /** Nobody waits for its first answer any more. */
+  giveUpOn(group: Group): void {
+    if (group.isAnswered || group.isGivenUp) return;
+    group.isGivenUp = true;
+    this.#turn.unanswered--;
+  }
+
+  #wantedBy({ owner, dependency }: Edge): Wanted | undefined {
+    const { entry } = owner;
+    const { type, name, source: from, handsDown } = dependency;
+    const source = from.kind === "parent" ? entry.handed?.source : this.#options.sourceOf(dependency, entry.source);
+    if (source === undefined) return undefined;
+    const handed = handsDown && this.#handedBy(entry, dependency, handsDown);
+    return { source, type, term: name, handed, wantsConfirmations: dependency.isAskedAnew === true };
+  }
+
+  #handedBy(entry: Entry, dependency: Dependency, { source: from, timeoutMs }: HandedDown): Handed | undefined {
+    const source = this.#options.sourceOf({ ...dependency, source: from }, entry.source);
+    return source === undefined ? undefined : { source, timeoutMs };
+  }
+
+  /** What was asked for on demand stays asked for when the resource changes. */
+  #keepDemanded(before: Version | undefined, version: Version): void {
+    for (const { dependency, group } of before?.edges ?? []) {
+      if (dependency.fetched !== "demand" || group === undefined) continue;
+      const own = version.edges.find((edge) => isSameWant(edge.dependency, dependency));
+      const near = version.edges.find((edge) => edge.dependency.type === dependency.type);
+      // A host of a table that is not filled on demand any more is nobody's.
+      if (own !== undefined) this.demand(version, own.dependency);
+      else if (near !== undefined && near.dependency.name !== dependency.name)
+        this.demand(version, onDemand(near.dependency, dependency.name));
+    }
+  }
+
+  #stopWaiting(edge: Edge, state: "met" | "given-up"): void {
+    this.#turn.cancelTimer(edge.timer);
+    edge.timer = undefined;
+    edge.state = state;
+    const { owner } = edge;
+    owner.waiting--;
+    this.#turn.changed.add(owner.entry);
+    if (owner.waiting > 0) return;
+    if (owner.entry.next === owner) this.#promote(owner.entry, owner);
+    this.#look(owner.entry);
+  }
+
+  /** Takes over from the version that served meanwhile (C-WRM-02). */
+  #promote(entry: Entry, version: Version): void {
+    entry.next = undefined;
+    this.#countWarming(entry, -1);
+    this.#setInUse(entry, version);
+    const { source, type, name } = entry;
+    this.#turn.report({ kind: "warmed", source, type, name, afterMs: this.#turn.nowMs - version.sinceMs });
+  }
+
+  #setNext(entry: Entry, version: Version | undefined): void {
+    const before = entry.next;
+    entry.next = version;
+    this.#countWarming(entry, (version === undefined ? 0 : 1) - (before === undefined ? 0 : 1));
+    this.#drop(before);
+  }
+
+  #setInUse(entry: Entry, version: Version | undefined): void {
+    const before = entry.inUse;
+    entry.inUse = version;
+    this.#drop(before);
+  }
+
+  #drop(version: Version | undefined): void {
+    for (const edge of version?.edges ?? []) this.#disconnect(edge);
+  }
+
+  #disconnect(edge: Edge): void {
+    const { group } = edge;
+    this.#turn.cancelTimer(edge.timer);
+    edge.timer = undefined;
+    edge.group = undefined;
+    if (group === undefined) return;
+    group.users.delete(edge);
+    group.waiters.delete(edge);
+    if (!group.isClosed) this.#turn.loose.add(group);
+  }
+
+  #countWarming(entry: Entry, by: number): void {
+    if (by === 0) return;
+    this.#turn.warming += by;
+    if (this.#options.kindOf(entry.type) !== "cds") return;
+    const count = (this.#warmingClusters.get(entry.source) ?? 0) + by;
+    if (count > 0) this.#warmingClusters.set(entry.source, count);
+    else this.#warmingClusters.delete(entry.source);
+    this.#turn.clustersTouched.add(entry.source);
+  }
+
+  /** Sees what became of an entry, and tells those who wait for it, or show it. */
+  #look(entry: Entry): void {
+    this.#turn.changed.add(entry);
+    const { inUse, next } = entry;
+    const isCold = entry.isHeldBack ? inUse === undefined && next !== undefined : (inUse?.waiting ?? 0) > 0;
+    const isUsable = inUse !== undefined;
+    const coldBy = Number(isCold) - Number(entry.isCold);
+    const usableBy = Number(isUsable) - Number(entry.isUsable);
+    entry.isCold = isCold;
+    entry.isUsable = isUsable;
+    if (coldBy === 0 && usableBy === 0) return;
+    for (const group of entry.groups) {
+      if (!group.members.has(entry.id)) continue;
+      group.cold += coldBy;
+      group.usable += usableBy;
+      this.#turn.heard.add(group);
+      if (usableBy !== 0 && group.usable === Math.max(usableBy, 0)) this.#turn.touchUsers(group);
+    }
+    if (coldBy < 0) this.#turn.thawed.add(entry);
+  }
+}
+
+/** The same as what is wanted at once, but one name of it, and only because somebody asked. */
+export function onDemand(dependency: Dependency, name: string): Dependency {
+  return { ...dependency, name, fetched: "demand", warms: false };
+}
+
+function newEdge(owner: Version, dependency: Dependency, as: "own" | "extra"): Edge {
+  const isExtra = as === "extra";
+  return { owner, dependency, isExtra, group: undefined, state: "idle", answersBefore: -1, timer: undefined };
+}
+
+function isSameWant(a: Dependency, b: Dependency): boolean {
+  return a.type === b.type && a.name === b.name && a.fetched === b.fetched;
+}
+
+/** Whether the version that serves now uses what a group was answered with. */
+function usesNow({ inUse }: Entry, group: Group): boolean {
+  return inUse?.edges.some((edge) => edge.group === group) ?? false;
+}
