@@ -1,7 +1,7 @@
 import { diagrams, type Point } from "./further.ts";
 
-/** Diagrams in which a client does something that a server cannot see from one stream alone, or that binds it. */
-const serverOnly: ReadonlySet<string> = new Set(["D13", "D14"]);
+/** Diagrams of virtual hosts: what a client does in them is what its rules of VHDS say. */
+const withoutClient: ReadonlySet<string> = new Set(["D13", "D14"]);
 
 /** Rows of the table of what editions disagree about that are the client's affair, fully or too (requirements 4). */
 const rows: readonly Point[] = [
@@ -12,13 +12,16 @@ const rows: readonly Point[] = [
   { id: "E20", says: "versions that a client brings" },
   { id: "E21", says: "names twice, and the wait for what does not exist" },
   { id: "E23", says: "ttls and heartbeats" },
+  { id: "E27", says: "two forms of the bootstrap file" },
+  { id: "E31", says: "which version of the API is meant by AUTO" },
   { id: "E32", says: "which changes of a file count" },
+  { id: "E33", says: "checks of what comes" },
   { id: "E34", says: "when clusters are acknowledged" },
 ];
 
 /** What a client has to show beside its requirements. */
 export const clientPoints: readonly Point[] = [
-  ...diagrams.filter(({ id }) => !serverOnly.has(id)),
+  ...diagrams.filter(({ id }) => !withoutClient.has(id)),
   { id: "O-10", says: "scoped routes in State of the World" },
   { id: "O-14", says: "a delta response that holds nothing" },
   ...rows,

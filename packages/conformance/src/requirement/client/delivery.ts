@@ -49,7 +49,6 @@ export const deliveryRules: readonly Requirement[] = [
     level: "must",
     scope: "State of the World, named types",
     says: "What others refer to is given up when the last of them is gone.",
-    later: "no case yet",
   },
   {
     id: "C-DEL-05",
@@ -69,7 +68,6 @@ export const deliveryRules: readonly Requirement[] = [
     scope: "delta",
     says: "A removed resource that others still refer to stays in use and counts as missing.",
     amended: "Told as absent with what is held; whoever follows references decides (`childRemoval`).",
-    later: "no case yet",
   },
   {
     id: "C-DEL-10",

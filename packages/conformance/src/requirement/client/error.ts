@@ -49,6 +49,5 @@ export const errorRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The state of such a name says that an error was received.",
-    later: "no case yet",
   },
 ];

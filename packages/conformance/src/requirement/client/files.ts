@@ -7,7 +7,6 @@ export const filesRules: readonly Requirement[] = [
     level: "must",
     scope: "files",
     says: "A source is a file by either of the fields that can name one.",
-    later: "no case yet",
   },
   {
     id: "C-FS-02",

@@ -8,7 +8,6 @@ export const generalRules: readonly Requirement[] = [
     scope: "everywhere",
     says: "Every type can be asked for in every way that exists for it, in both versions of the API: on its own stream and on the aggregated one, in State of the World and delta, by REST and from files.",
     amended: "VHDS is asked for in delta only. There is no ADS and no delta by REST or in files.",
-    later: "no case yet",
   },
   {
     id: "B-GEN-02",
@@ -122,6 +121,5 @@ export const generalRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The node names this library, its version, and the features that the client really has.",
-    later: "no case yet",
   },
 ];

@@ -37,7 +37,6 @@ export const interestRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "A proxy starts from all Listeners and Clusters and asks for what they name; any other client from the Listeners that it was told.",
-    later: "no case yet",
   },
   {
     id: "C-UNS-01",

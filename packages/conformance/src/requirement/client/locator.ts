@@ -73,27 +73,23 @@ export const locatorRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The source of a name is that of its authority: by the source it was named in, by the bootstrap in order, by default, or none.",
-    later: "no case yet",
   },
   {
     id: "C-XTP-09",
     level: "must",
     scope: "everywhere",
     says: "Each aggregated source of an authority has its one stream.",
-    later: "no case yet",
   },
   {
     id: "C-XTP-11",
     level: "should",
     scope: "everywhere",
     says: "`alt=` is used when the authority of a name cannot be reached.",
-    later: "no case yet",
   },
   {
     id: "C-XTP-12",
     level: "must",
     scope: "everywhere",
     says: "Collections named by the bootstrap take the place of all Listeners and Clusters, with the parameters of the node.",
-    later: "no case yet",
   },
 ];

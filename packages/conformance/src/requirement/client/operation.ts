@@ -7,7 +7,6 @@ export const operationRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The bootstrap says where Listeners and Clusters come from, and what `ads` means anywhere.",
-    later: "no case yet",
   },
   {
     id: "C-CFG-02",
@@ -21,28 +20,24 @@ export const operationRules: readonly Requirement[] = [
     scope: "everywhere",
     says: "The example bootstraps of all editions are read.",
     amended: "Those of v2 are not canonical JSON, and are read all the same (`lenientBootstrap`).",
-    later: "no case yet",
   },
   {
     id: "C-CFG-04",
     level: "must",
     scope: "everywhere",
     says: "The cluster of a management server stands in the bootstrap, does not take its endpoints from EDS, and speaks HTTP/2.",
-    later: "no case yet",
   },
   {
     id: "C-CFG-05",
     level: "must",
     scope: "everywhere",
     says: "Clusters of the bootstrap may stand in any order.",
-    later: "no case yet",
   },
   {
     id: "C-CFG-06",
     level: "must",
     scope: "everywhere",
     says: "What the examples of v3 set is understood.",
-    later: "no case yet",
   },
   {
     id: "C-CFG-07",
@@ -61,7 +56,6 @@ export const operationRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The bootstrap of gRPC is read as well, and what is not known in it is ignored.",
-    later: "no case yet",
   },
   {
     id: "C-CON-01",
@@ -82,14 +76,12 @@ export const operationRules: readonly Requirement[] = [
     level: "may",
     scope: "everywhere",
     says: "Resources are checked against the rules of their schema, and refused if they break one (`clientPgv`).",
-    later: "no case yet",
   },
   {
     id: "C-VAL-02",
     level: "must",
     scope: "everywhere",
     says: "A program may refuse resources for reasons of its own, and its words are sent.",
-    later: "no case yet",
   },
   {
     id: "B-VAL-04",
@@ -206,7 +198,6 @@ export const operationRules: readonly Requirement[] = [
     level: "may",
     scope: "everywhere",
     says: "Validators of a configuration can refuse a response.",
-    later: "no case yet",
   },
   {
     id: "C-MSC-07",

@@ -13,7 +13,6 @@ export const statusRules: readonly Requirement[] = [
     level: "must",
     scope: "delta",
     says: "A request for a host without routes waits while its virtual host is asked for.",
-    later: "no case yet",
   },
   {
     id: "C-VHD-06",
@@ -26,14 +25,12 @@ export const statusRules: readonly Requirement[] = [
     level: "must",
     scope: "delta",
     says: "A request for an unknown cluster waits until the cluster comes, does not exist, or 5 s are over.",
-    later: "no case yet",
   },
   {
     id: "C-ODC-03",
     level: "must",
     scope: "everywhere",
     says: "Routes of a scope on demand are asked for at its first use.",
-    later: "no case yet",
   },
   {
     id: "B-ECD-01",
@@ -46,21 +43,18 @@ export const statusRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "What holds an extension warms until it is configured, unless it may start with a default.",
-    later: "no case yet",
   },
   {
     id: "C-ECD-03",
     level: "must",
     scope: "everywhere",
     says: "If the configuration does not come in time the default serves, or the extension is off.",
-    later: "no case yet",
   },
   {
     id: "C-ECD-04",
     level: "must",
     scope: "everywhere",
     says: "A configuration of a type that was not allowed is refused.",
-    later: "no case yet",
   },
   {
     id: "B-LED-01",
@@ -79,7 +73,6 @@ export const statusRules: readonly Requirement[] = [
     level: "must",
     scope: "gRPC",
     says: "Load is reported to whom a cluster says; the first message says who reports, and no load.",
-    later: "no case yet",
   },
   {
     id: "C-LRS-04",

@@ -7,7 +7,6 @@ export const ttlRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The features of the node say that ttls are kept, also in State of the World.",
-    later: "no case yet",
   },
   {
     id: "C-TTL-04",
@@ -68,7 +67,6 @@ export const ttlRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "Nothing of v2 expires.",
-    later: "no case yet",
   },
   {
     id: "B-TTL-19",
