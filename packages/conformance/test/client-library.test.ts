@@ -166,7 +166,5 @@ test("B-OBS-04 what is asked for, held, refused and known not to exist can be lo
   stream.send(response("Z", "a@2"));
   await server.requests.next();
   for await (const { kind } of ghost) if (kind === "does-not-exist") break;
-  expect(statesOf(client)).toEqual([
-    { key: "a", status: "acked", version: "Z", isDated: true, failure: undefined },
-  ]);
+  expect(statesOf(client)).toEqual([{ key: "a", status: "acked", version: "Z", isDated: true, failure: undefined }]);
 });

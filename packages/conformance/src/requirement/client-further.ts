@@ -9,6 +9,8 @@ const rows: readonly Point[] = [
   { id: "E5", says: "what a resource without a body means" },
   { id: "E8", says: "versions over streams" },
   { id: "E14", says: "what proves that something does not exist" },
+  { id: "E15", says: "warming of a changed cluster" },
+  { id: "E16", says: "when children are removed" },
   { id: "E20", says: "versions that a client brings" },
   { id: "E21", says: "names twice, and the wait for what does not exist" },
   { id: "E23", says: "ttls and heartbeats" },

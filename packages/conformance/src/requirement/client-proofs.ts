@@ -8,6 +8,16 @@ export const clientProofs: readonly Proof[] = [
     name: "B-GEN-01 what there is, changes and is removed is told",
   },
   {
+    id: "B-TYP-08",
+    test: "packages/client/test/rest.test.ts",
+    name: "C-TYP-11 the source says which path, the type which resources",
+  },
+  {
+    id: "B-TYP-08",
+    test: "packages/client/src/config/load-bootstrap.test.ts",
+    name: "C-TYP-11 hosts of v2 beside versions of v3, as releases of both took them",
+  },
+  {
     id: "C-TYP-11",
     test: "packages/client/src/config/load-bootstrap.test.ts",
     name: "C-TYP-11 hosts of v2 beside versions of v3, as releases of both took them",
@@ -18,6 +28,16 @@ export const clientProofs: readonly Proof[] = [
     name: "C-TYP-11 AUTO is the version of the message, or what autoVersion says",
   },
   {
+    id: "C-TYP-11",
+    test: "packages/client/test/grpc-transport.test.ts",
+    name: "C-GRP-09 C-TYP-11 the method is picked by the version of the transport, the variant and the type",
+  },
+  {
+    id: "C-TYP-11",
+    test: "packages/client/test/rest.test.ts",
+    name: "C-TYP-11 the source says which path, the type which resources",
+  },
+  {
     id: "C-NOD-08",
     test: "packages/client/src/config/envoy-bootstrap.test.ts",
     name: "C-NOD-08 a plain node says all there is; what is left over stays in the bytes",
@@ -26,6 +46,16 @@ export const clientProofs: readonly Proof[] = [
     id: "C-NOD-08",
     test: "packages/client/src/config/envoy-bootstrap.test.ts",
     name: "C-NOD-08 the client's name is added where the bootstrap has none",
+  },
+  {
+    id: "C-NOD-08",
+    test: "packages/client/test/client.test.ts",
+    name: "C-NOD-08 C-TTL-03 the node says what the client is and can do",
+  },
+  {
+    id: "C-SUB-21",
+    test: "packages/client/test/mesh.test.ts",
+    name: "C-SUB-21 a Listener is resolved to its routes, their clusters and endpoints",
   },
   {
     id: "C-SUB-21",
@@ -63,6 +93,11 @@ export const clientProofs: readonly Proof[] = [
     name: "B-RST-05 B-ADS-07 B-DLT-01 what has no form in JSON is refused",
   },
   {
+    id: "B-DLT-18",
+    test: "packages/client/test/grpc-transport.test.ts",
+    name: "C-GRP-09 C-TYP-11 the method is picked by the version of the transport, the variant and the type",
+  },
+  {
     id: "C-WRM-01",
     test: "packages/envoy-api/test/dependencies.test.ts",
     name: "C-WRM-01 waits for the routes of every filter chain, wherever it stands, each once",
@@ -71,6 +106,21 @@ export const clientProofs: readonly Proof[] = [
     id: "C-WRM-01",
     test: "packages/protocol/test/mesh.test.ts",
     name: "C-WRM-01 one with EDS is warming until its endpoints are there, another is ready at once",
+  },
+  {
+    id: "C-WRM-01",
+    test: "packages/protocol/test/mesh.test.ts",
+    name: "C-WRM-01 one that fetches its routes is warming until they are there",
+  },
+  {
+    id: "C-WRM-01",
+    test: "packages/protocol/test/property/mesh.test.ts",
+    name: "C-DEL-03 C-WRM-01 a mesh comes to hold what its roots reach, shows no Cluster that was never warm, and lets go of all",
+  },
+  {
+    id: "C-WRM-02",
+    test: "packages/client/test/mesh.test.ts",
+    name: "C-WRM-13 C-WRM-02 a proxy asks for Listeners when its Clusters are warm, and sees updates warm",
   },
   {
     id: "C-WRM-02",
@@ -103,6 +153,11 @@ export const clientProofs: readonly Proof[] = [
     name: "C-WRM-04 with a cache the endpoints of before are used when none came in time, without one none",
   },
   {
+    id: "C-WRM-04",
+    test: "packages/protocol/test/mesh.test.ts",
+    name: "C-WRM-04 a client like those of gRPC uses the endpoints that it has at once",
+  },
+  {
     id: "C-WRM-05",
     test: "packages/protocol/test/mesh.test.ts",
     name: "C-WRM-05 an update uses routes that are held at once",
@@ -129,6 +184,11 @@ export const clientProofs: readonly Proof[] = [
   },
   {
     id: "C-WRM-13",
+    test: "packages/client/test/mesh.test.ts",
+    name: "C-WRM-13 C-WRM-02 a proxy asks for Listeners when its Clusters are warm, and sees updates warm",
+  },
+  {
+    id: "C-WRM-13",
     test: "packages/protocol/test/mesh.test.ts",
     name: "C-SUB-21 C-WRM-13 a proxy asks for Clusters, waits until they are warm, then asks for Listeners",
   },
@@ -143,6 +203,11 @@ export const clientProofs: readonly Proof[] = [
     name: "C-WRM-14 two that share their endpoints have one watch, kept as long as one of them is there",
   },
   {
+    id: "C-ADS-03",
+    test: "packages/client/test/grpc-transport.test.ts",
+    name: "C-GRP-09 C-TYP-11 the method is picked by the version of the transport, the variant and the type",
+  },
+  {
     id: "C-ADS-06",
     test: "packages/client/src/config/resolve-config-source.test.ts",
     name: "C-ADS-06 a client that is no proxy is sent to ads or self only",
@@ -153,6 +218,11 @@ export const clientProofs: readonly Proof[] = [
     name: "C-ADS-06 sources that are neither ads nor self are refused, all of them told",
   },
   {
+    id: "C-ADS-06",
+    test: "packages/protocol/src/mesh/source-problems.test.ts",
+    name: "C-ADS-06 ads, self, and what names no source are taken",
+  },
+  {
     id: "B-ADS-07",
     test: "packages/client/src/config/resolve-config-source.test.ts",
     name: "B-ADS-07 there is no ADS over REST",
@@ -161,6 +231,11 @@ export const clientProofs: readonly Proof[] = [
     id: "B-ADS-07",
     test: "packages/client/test/file.test.ts",
     name: "B-ADS-07 B-DLT-01 there is no ADS and no delta over files",
+  },
+  {
+    id: "B-ADS-07",
+    test: "packages/client/test/rest.test.ts",
+    name: "B-RST-05 B-ADS-07 B-DLT-01 what has no form in JSON is refused",
   },
   {
     id: "C-TTL-03",
@@ -186,6 +261,16 @@ export const clientProofs: readonly Proof[] = [
     id: "B-LOC-04",
     test: "packages/protocol/src/client/located.test.ts",
     name: "C-LOC-01 B-LOC-04 B-LOC-09 is told the variant that fits, and another one with other parameters",
+  },
+  {
+    id: "B-LOC-04",
+    test: "packages/protocol/src/client/located.test.ts",
+    name: "B-LOC-04 a variant that fits nobody is dropped",
+  },
+  {
+    id: "B-LOC-04",
+    test: "packages/protocol/src/resource/constraints.test.ts",
+    name: "B-LOC-04 constraints",
   },
   {
     id: "B-XTP-07",
@@ -221,6 +306,11 @@ export const clientProofs: readonly Proof[] = [
     id: "C-XTP-12",
     test: "packages/client/src/config/envoy-bootstrap.test.ts",
     name: "C-XTP-12 a locator stands for everything, from lds_config or from the source of its authority",
+  },
+  {
+    id: "C-XTP-12",
+    test: "packages/client/src/config/resolve-config-source.test.ts",
+    name: "C-XTP-03, C-XTP-12 a name goes out without directives, with the node's parameters",
   },
   {
     id: "B-RST-01",
@@ -261,6 +351,11 @@ export const clientProofs: readonly Proof[] = [
     id: "C-RST-16",
     test: "packages/client/test/rest.test.ts",
     name: "C-RST-16 a server that hangs is a failure when the time is over",
+  },
+  {
+    id: "B-RST-21",
+    test: "packages/client/test/rest.test.ts",
+    name: "B-RST-01 B-RST-02 C-RST-08 a poll is a POST of a whole DiscoveryRequest in canonical JSON",
   },
   {
     id: "C-FS-01",
@@ -313,6 +408,11 @@ export const clientProofs: readonly Proof[] = [
     name: "C-FS-11 a missing file, or a missing directory, is a mistake",
   },
   {
+    id: "C-FS-11",
+    test: "packages/client/test/file.test.ts",
+    name: "C-FS-11 a file that is not there",
+  },
+  {
     id: "C-FS-16",
     test: "packages/client/test/file.test.ts",
     name: "C-FS-16 the files that a Secret names",
@@ -338,6 +438,16 @@ export const clientProofs: readonly Proof[] = [
     name: "C-CFG-03 those of 2020: the same with TCP keepalive, in delta",
   },
   {
+    id: "C-CFG-03",
+    test: "packages/client/src/config/load-bootstrap.test.ts",
+    name: "C-CFG-03 lenientBootstrap off: what is no JSON of these messages is refused",
+  },
+  {
+    id: "C-CFG-03",
+    test: "packages/client/src/config/load-bootstrap.test.ts",
+    name: "C-CFG-03 the place of a mistake inside one object where a list is meant",
+  },
+  {
     id: "C-CFG-04",
     test: "packages/client/src/config/envoy-bootstrap.test.ts",
     name: "C-CFG-04 gRPC over a cluster of HTTP/1.1 is warned of",
@@ -346,6 +456,16 @@ export const clientProofs: readonly Proof[] = [
     id: "C-CFG-04",
     test: "packages/client/src/config/envoy-bootstrap.test.ts",
     name: "C-CFG-04 a cluster that nobody asks may be what it likes, and is no server",
+  },
+  {
+    id: "C-CFG-04",
+    test: "packages/client/src/config/envoy-bootstrap.test.ts",
+    name: "C-CFG-04 TLS by files, by contents, and of v2",
+  },
+  {
+    id: "C-CFG-04",
+    test: "packages/client/src/config/envoy-bootstrap.test.ts",
+    name: "C-CFG-04 TLS with secrets of the bootstrap; others would have to be asked for",
   },
   {
     id: "C-CFG-05",
@@ -368,6 +488,31 @@ export const clientProofs: readonly Proof[] = [
     name: "C-CFG-09 what the bootstrap cannot say comes from defaults",
   },
   {
+    id: "C-CFG-09",
+    test: "packages/client/src/config/grpc-bootstrap.test.ts",
+    name: "C-CFG-09 the first credentials that are known",
+  },
+  {
+    id: "C-CFG-09",
+    test: "packages/client/src/config/grpc-bootstrap.test.ts",
+    name: "C-CFG-09 mistakes are told at once",
+  },
+  {
+    id: "C-CON-01",
+    test: "packages/client/src/config/load-bootstrap.test.ts",
+    name: "C-CFG-06 those of today: STRICT_DNS, V3 throughout, pings every 30 s that wait 5 s, TCP keepalive",
+  },
+  {
+    id: "C-CON-01",
+    test: "packages/conformance/test/client-library.test.ts",
+    name: "C-CON-01 C-CON-04 a connection that is dead is noticed by its pings, and made anew",
+  },
+  {
+    id: "C-CON-04",
+    test: "packages/conformance/test/client-library.test.ts",
+    name: "C-CON-01 C-CON-04 a connection that is dead is noticed by its pings, and made anew",
+  },
+  {
     id: "C-VAL-01",
     test: "packages/client/src/reading/response-reader.test.ts",
     name: "C-VAL-01 the rules of the descriptors are applied unless that is switched off",
@@ -383,6 +528,16 @@ export const clientProofs: readonly Proof[] = [
     name: "C-VAL-02 one may take its time",
   },
   {
+    id: "B-VAL-04",
+    test: "packages/client/src/reading/response-reader.test.ts",
+    name: "C-VAL-01 the rules of the descriptors are applied unless that is switched off",
+  },
+  {
+    id: "B-OBS-04",
+    test: "packages/conformance/test/client-library.test.ts",
+    name: "B-OBS-04 what is asked for, held, refused and known not to exist can be looked up",
+  },
+  {
     id: "C-MSC-06",
     test: "packages/client/src/reading/response-reader.test.ts",
     name: "C-VAL-02 C-MSC-06 each may refuse a resource, by what it says or throws, and all reasons are told",
@@ -394,8 +549,18 @@ export const clientProofs: readonly Proof[] = [
   },
   {
     id: "C-VHD-02",
+    test: "packages/client/test/mesh.test.ts",
+    name: "C-VHD-02 a virtual host is fetched for the first request that needs it",
+  },
+  {
+    id: "C-VHD-02",
     test: "packages/protocol/test/mesh.test.ts",
     name: "C-VHD-02 a request for a host goes on when its virtual host is there, or is known not to be",
+  },
+  {
+    id: "C-ODC-01",
+    test: "packages/client/test/mesh.test.ts",
+    name: "C-ODC-01 a cluster that nothing refers to is there once it was asked for, one that does not exist is absent, silence ends",
   },
   {
     id: "C-ODC-01",
@@ -408,6 +573,11 @@ export const clientProofs: readonly Proof[] = [
     name: "C-ODC-01 it goes on when there is none, which is asked for no more",
   },
   {
+    id: "C-ODC-01",
+    test: "packages/protocol/test/mesh.test.ts",
+    name: "C-ODC-01 it goes on after 5 s, and what comes later is taken",
+  },
+  {
     id: "C-ODC-03",
     test: "packages/envoy-api/test/dependencies.test.ts",
     name: "C-ODC-03 fetches the routes of scopes that stand in it, of some only on demand",
@@ -416,6 +586,11 @@ export const clientProofs: readonly Proof[] = [
     id: "C-ODC-03",
     test: "packages/envoy-api/test/dependencies.test.ts",
     name: "C-ODC-03 a scope names routes whose source only its listener knows",
+  },
+  {
+    id: "C-ODC-03",
+    test: "packages/protocol/test/mesh.test.ts",
+    name: "C-ODC-03 the routes of a scope are fetched at its first use only, and kept over an update",
   },
   {
     id: "C-ECD-02",
@@ -434,6 +609,11 @@ export const clientProofs: readonly Proof[] = [
   },
   {
     id: "C-ECD-04",
+    test: "packages/client/test/mesh.test.ts",
+    name: "C-ECD-04 an extension config that does not fit is refused, and the server hears why",
+  },
+  {
+    id: "C-ECD-04",
     test: "packages/envoy-api/test/dependencies.test.ts",
     name: "C-ECD-04 tells what an extension config configures, be it written as JSON",
   },
@@ -443,9 +623,39 @@ export const clientProofs: readonly Proof[] = [
     name: "C-ECD-04 one of a type that does not fit is refused, and not used",
   },
   {
-    id: "C-LRS-01",
-    test: "packages/envoy-api/test/dependencies.test.ts",
-    name: "C-LRS-01 says whom its load is reported to",
+    id: "E15",
+    test: "packages/protocol/test/mesh.test.ts",
+    name: "C-WRM-04 endpoints that come again as they were end the warming of an update",
+  },
+  {
+    id: "E15",
+    test: "packages/protocol/test/mesh.test.ts",
+    name: "C-WRM-04 with a cache the endpoints of before are used when none came in time, without one none",
+  },
+  {
+    id: "E16",
+    test: "packages/protocol/test/mesh.test.ts",
+    name: "C-DEL-09 routes that are removed stay in use while they are referred to, or go, as is chosen",
+  },
+  {
+    id: "E16",
+    test: "packages/protocol/test/mesh.test.ts",
+    name: "C-DEL-03 E16 routes are let go with the last Listener that uses them",
+  },
+  {
+    id: "E27",
+    test: "packages/client/src/config/load-bootstrap.test.ts",
+    name: "C-CFG-03 that of 2018: hosts, a Duration as an object, one service where a list is meant",
+  },
+  {
+    id: "E27",
+    test: "packages/client/src/config/load-bootstrap.test.ts",
+    name: "C-CFG-03 those of 2020: the same with TCP keepalive, in delta",
+  },
+  {
+    id: "E31",
+    test: "packages/client/src/config/resolve-config-source.test.ts",
+    name: "C-TYP-11 AUTO is the version of the message, or what autoVersion says",
   },
   {
     id: "E32",
@@ -456,5 +666,10 @@ export const clientProofs: readonly Proof[] = [
     id: "E32",
     test: "packages/client/test/file.test.ts",
     name: "with isMoveOnly, only moves count",
+  },
+  {
+    id: "E33",
+    test: "packages/client/src/reading/response-reader.test.ts",
+    name: "C-VAL-01 the rules of the descriptors are applied unless that is switched off",
   },
 ];

@@ -56,7 +56,6 @@ export const deltaRules: readonly Requirement[] = [
     level: "may",
     scope: "delta",
     says: "The method names of the 2018 draft are the server's affair: this client calls those that last.",
-    later: "no case yet",
   },
   {
     id: "C-DLT-20",

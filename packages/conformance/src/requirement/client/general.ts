@@ -44,7 +44,6 @@ export const generalRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The version of the methods that are called and the version of the types that are asked for are chosen separately.",
-    later: "no case yet",
   },
   {
     id: "C-TYP-11",

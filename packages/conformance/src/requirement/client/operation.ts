@@ -62,14 +62,12 @@ export const operationRules: readonly Requirement[] = [
     level: "should",
     scope: "gRPC",
     says: "Connections can be watched with pings of HTTP/2 and of TCP.",
-    later: "no case yet",
   },
   {
     id: "C-CON-04",
     level: "must",
     scope: "gRPC",
     says: "A connection that does not answer any more is lost, and treated so.",
-    later: "no case yet",
   },
   {
     id: "C-VAL-01",
@@ -88,7 +86,6 @@ export const operationRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "Rules come with the schema and nowhere else.",
-    later: "no case yet",
   },
   {
     id: "C-VAL-05",
@@ -107,7 +104,6 @@ export const operationRules: readonly Requirement[] = [
     level: "should",
     scope: "everywhere",
     says: "Each resource's version, state, last update and last error can be looked up.",
-    later: "no case yet",
   },
   {
     id: "C-CLI-01",

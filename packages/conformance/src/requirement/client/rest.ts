@@ -85,6 +85,5 @@ export const restRules: readonly Requirement[] = [
     level: "must",
     scope: "REST",
     says: "Paths contain a colon, as it is or escaped.",
-    later: "no case yet",
   },
 ];

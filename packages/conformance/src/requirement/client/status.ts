@@ -73,6 +73,7 @@ export const statusRules: readonly Requirement[] = [
     level: "must",
     scope: "gRPC",
     says: "Load is reported to whom a cluster says; the first message says who reports, and no load.",
+    later: "no case yet",
   },
   {
     id: "C-LRS-04",

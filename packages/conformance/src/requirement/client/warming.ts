@@ -73,7 +73,6 @@ export const warmingRules: readonly Requirement[] = [
     level: "must",
     scope: "ADS",
     says: "The configuration of ADS says whether it is spoken in State of the World or delta; the two are not mixed.",
-    later: "no case yet",
   },
   {
     id: "C-ADS-06",
