@@ -210,6 +210,35 @@ describe("a stream that ends", () => {
   });
 });
 
+describe("two sources of one type", () => {
+  test("B-VER-03 B-VER-09 each has its own stream, version and resources", () => {
+    const story = new ClientStory(sourceOf(), sourceOf({ id: "other" }));
+    expect(story.on(started(1, ENDPOINTS, "a"), started(2, ENDPOINTS, "a", { source: "other" }))).toEqual([
+      "open 1",
+      "open 2",
+    ]);
+    story.open(1);
+    story.open(2);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    expect(story.receive(2, whole(ENDPOINTS, "9", "m1", [received("a", "9")]))).toEqual([
+      "2: changed a@9",
+      "2> ClusterLoadAssignment [a] v9 m1",
+    ]);
+    expect(story.watch(3, ENDPOINTS, "b")).toEqual(["1> ClusterLoadAssignment [a,b] v1 n1"]);
+    expect([...story.machine.states()].map(({ source, name, status }) => [source, name, status])).toEqual([
+      ["ads", "a", "acked"],
+      ["ads", "b", "requested"],
+      ["other", "a", "acked"],
+    ]);
+  });
+
+  test("a watch of a source that was not added is a mistake of the caller", () => {
+    expect(() => new ClientStory().watch(1, ENDPOINTS, "a", { source: "nowhere" })).toThrow(
+      new RangeError("expected a source that was added, got nowhere"),
+    );
+  });
+});
+
 describe("who the client is", () => {
   test("C-NOD-02 C-NOD-03 is told with every request where that is wanted", () => {
     const story = new ClientStory(sourceOf({ nodeIn: "every-request" }));
