@@ -149,10 +149,9 @@ describe("a stream that ends", () => {
     story.open(1);
     story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
     story.close(1);
-    story.stop(1);
     story.watch(2, CLUSTER, "*");
     story.pass(250);
-    expect(story.open(2)[0]).toBe("2> Cluster [] (me)");
+    expect(story.open(2)[0]).toBe("2> Cluster [*,a] (me)");
   });
 
   test("C-REC-02 C-FBK-01 pauses longer with each failure in a row, and from the start after an answer", () => {
