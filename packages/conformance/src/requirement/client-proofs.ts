@@ -623,6 +623,101 @@ export const clientProofs: readonly Proof[] = [
     name: "C-ECD-04 one of a type that does not fit is refused, and not used",
   },
   {
+    id: "C-LRS-01",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-01 the start",
+  },
+  {
+    id: "C-LRS-01",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-01 the first message has the node and no counts; what was sent before nobody asked for is not told",
+  },
+  {
+    id: "C-LRS-04",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-04 reports",
+  },
+  {
+    id: "C-LRS-04",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-04 are the counts since the last one and the time that really went by; what is in progress is as things stand",
+  },
+  {
+    id: "C-LRS-04",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-04 tell that nothing is in progress any more, even of what was not asked for when it ended",
+  },
+  {
+    id: "C-LRS-04",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-04 are by service name, locality and priority, with drops and metrics",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-05 another answer",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-05 a cluster that was asked for before loses nothing, one that was not starts at zero",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-05 so with all clusters, and back to some",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-05 C-LRS-07 lose no counts of what is asked for again, from the last report on",
+  },
+  {
+    id: "C-LRS-07",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-07 streams that end",
+  },
+  {
+    id: "C-LRS-07",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-07 are opened again after a pause that doubles, and starts anew after an answer",
+  },
+  {
+    id: "C-LRS-07",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-05 C-LRS-07 lose no counts of what is asked for again, from the last report on",
+  },
+  {
+    id: "C-CSD-03",
+    test: "packages/envoy-api/test/status-messages.test.ts",
+    name: "C-CSD-03 B-CSD-04 what a client tells of itself has what is in force, and what it refused",
+  },
+  {
+    id: "B-CSD-04",
+    test: "packages/envoy-api/test/status-messages.test.ts",
+    name: "B-CSD-04 a refused resource of v3, byte by byte and as JSON",
+  },
+  {
+    id: "B-CSD-04",
+    test: "packages/envoy-api/test/status-messages.test.ts",
+    name: "C-CSD-03 B-CSD-04 what a client tells of itself has what is in force, and what it refused",
+  },
+  {
+    id: "B-CSD-05",
+    test: "packages/envoy-api/test/status-messages.test.ts",
+    name: "B-CSD-05 a listener of v2 is active, warming or an error, and the worst of them is the status of the type",
+  },
+  {
+    id: "B-CSD-05",
+    test: "packages/envoy-api/test/status-messages.test.ts",
+    name: "B-CSD-05 in v2 it is by type, and of four types only",
+  },
+  {
+    id: "B-HDS-01",
+    test: "packages/envoy-api/test/status-messages.test.ts",
+    name: "B-HDS-01 an offer to check health is written as it is read, and so is what was found",
+  },
+  {
     id: "E15",
     test: "packages/protocol/test/mesh.test.ts",
     name: "C-WRM-04 endpoints that come again as they were end the warming of an update",
