@@ -11,9 +11,12 @@ export type {
 } from "./config/client-config.ts";
 export { createXdsClient } from "./create-xds-client.ts";
 export { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
+export type { DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
+export { onlyAds } from "./mesh/mesh-validators.ts";
+export type { ByName, Dangling, MeshCluster, MeshResource, MeshSnapshot, MeshState } from "./mesh/snapshot.ts";
 export type { ResourceState } from "./observe/dump.ts";
 export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";
-export type { XdsClientOptions } from "./options/options.ts";
+export type { CacheOptions, XdsClientOptions } from "./options/options.ts";
 export { type Candidate, type ResourceValidator, type Verdict, validator } from "./reading/validators.ts";
 export {
   Cluster,
