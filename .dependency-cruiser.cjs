@@ -12,7 +12,7 @@ const packages = {
   client: { workspace: ["protocol", "envoy-api"], npm: ["@grpc/grpc-js", "yaml"] },
   conformance: { workspace: ["protocol", "envoy-api", "server", "client"], npm: [] },
   cli: {
-    workspace: ["protocol", "envoy-api", "source", "server", "client", "conformance"],
+    workspace: ["protocol", "envoy-api", "source", "server", "client"],
     npm: ["commander", "picocolors", "pino", "yaml"],
   },
   bench: { workspace: ["protocol", "envoy-api", "server", "client", "conformance"], npm: [] },
