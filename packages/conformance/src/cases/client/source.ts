@@ -122,7 +122,6 @@ export const sourceCases: readonly ClientCase[] = [
   },
   {
     id: "C-CFG-08",
-    also: ["C-FBK-04"],
     says: "goes on to the next server after a failure, and starts anew with the first",
     ...ofEds,
     memoryOnly: EXACT,
