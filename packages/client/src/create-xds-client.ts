@@ -1,6 +1,9 @@
-import { createEnvoyApi } from "@xdskit/envoy-api";
+import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import { ClientMachine, type ClientReport, opaqueTraits } from "@xdskit/protocol";
+import type { ClientConfig } from "./config/client-config.ts";
 import { Driver } from "./driver/driver.ts";
+import { fittingExtensions, onlyAds } from "./mesh/mesh-validators.ts";
+import type { Meshes } from "./mesh/meshes.ts";
 import { StatsCounter } from "./observe/stats.ts";
 import { checkOptions } from "./options/check-options.ts";
 import { loadConfig } from "./options/load-config.ts";
@@ -8,6 +11,7 @@ import { identify, nodeEncoder } from "./options/node-identity.ts";
 import type { XdsClientOptions } from "./options/options.ts";
 import { dialectIn } from "./options/server-config.ts";
 import { ResponseReader } from "./reading/response-reader.ts";
+import type { ResourceValidator } from "./reading/validators.ts";
 import { createFileTransport } from "./transport/file/file-transport.ts";
 import { createGrpcTransport } from "./transport/grpc/grpc-transport.ts";
 import { createRestTransport } from "./transport/rest/rest-transport.ts";
@@ -34,15 +38,28 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
       rest: createRestTransport({ api, node: () => encodeNode(client.node) }),
       file: createFileTransport({ api }),
     },
-    reader: new ResponseReader({ api, isPgvOn: clientPgv, validators }),
+    reader: new ResponseReader({
+      api,
+      isPgvOn: clientPgv,
+      validators: [...validators, ...meshValidators(api, config, () => client.meshes)],
+    }),
     report: (report) => {
       stats.count(report);
+      // Where nothing warms, nobody else would say so (C-ACK-15).
+      if (report.kind === "response-accepted" && api.traits(report.type)?.kind === "cds")
+        client.meshes.lookAtWarming(report.source);
       if (onReport !== undefined) tell(onReport, report);
     },
   });
   const client: OpenClient = new OpenClient({ api, config, node, driver, stats });
   closeOnAbort(client, options.signal);
   return client;
+}
+
+/** A client that was started from a gRPC bootstrap is like those of gRPC in what it refuses. */
+function meshValidators(api: EnvoyApi, config: ClientConfig, meshes: () => Meshes): readonly ResourceValidator[] {
+  const isLikeGrpc = config.authorities.some(({ listenerTemplate }) => listenerTemplate !== undefined);
+  return [fittingExtensions(meshes), ...(isLikeGrpc ? onlyAds(api) : [])];
 }
 
 /** What a listener throws is no business of the client's, and must not keep it from going on. */

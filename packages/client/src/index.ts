@@ -11,6 +11,9 @@ export type {
 } from "./config/client-config.ts";
 export { createXdsClient } from "./create-xds-client.ts";
 export { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
+export type { DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
+export { onlyAds } from "./mesh/mesh-validators.ts";
+export type { ByName, Dangling, MeshCluster, MeshResource, MeshSnapshot, MeshState } from "./mesh/snapshot.ts";
 export type { ResourceState } from "./observe/dump.ts";
 export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";
 export type { XdsClientOptions } from "./options/options.ts";

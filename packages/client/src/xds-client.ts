@@ -4,6 +4,8 @@ import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
 import type { ClientConfig } from "./config/client-config.ts";
 import type { Driver, Interest } from "./driver/driver.ts";
 import { XdsClientError } from "./error.ts";
+import type { Mesh, MeshOptions } from "./mesh/mesh.ts";
+import { Meshes } from "./mesh/meshes.ts";
 import { dumpOf, type ResourceState } from "./observe/dump.ts";
 import type { ClientStats, StatsCounter } from "./observe/stats.ts";
 import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
@@ -42,6 +44,19 @@ export interface XdsClient extends AsyncDisposable {
   get<Json>(type: TypeOrUrl<Json>, name: string, options?: GetOptions): Promise<XdsResource<Json>>;
   /** All there is of a type. Throws as `get` does. */
   list<Json>(type: TypeOrUrl<Json>, options?: GetOptions): Promise<readonly XdsResource<Json>[]>;
+  /**
+   * A Listener with all that it leads to: its routes, their clusters, their endpoints, its secrets, each asked for by name (C-SUB-21). Another type
+   * with what that leads to; without a name everything of the type.
+   *
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration says nothing of where it comes from, `CLOSED`
+   */
+  resolve(type: TypeOrUrl, name?: string, options?: MeshOptions): Mesh;
+  /**
+   * All that a proxy with this configuration gets: every Cluster and Listener, warmed as Envoy does, and what these lead to (C-SUB-21).
+   *
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration has neither, `CLOSED`
+   */
+  mesh(options?: MeshOptions): Mesh;
   /** What happened so far (C-OBS-01). */
   stats(): ClientStats;
   /** All that is held or was asked for, and how it stands (B-OBS-04). */
@@ -71,6 +86,8 @@ export class OpenClient implements XdsClient {
   readonly #views: ReturnType<typeof createResourceViews>;
   readonly #vigil = new Vigil();
   readonly #watches = new Set<OpenWatch>();
+  /** For what is put together with it. */
+  readonly meshes: Meshes;
   readonly #closing = new AbortController();
   #node: Node;
 
@@ -81,6 +98,7 @@ export class OpenClient implements XdsClient {
     this.#driver = driver;
     this.#stats = stats;
     this.#views = createResourceViews(api);
+    this.meshes = new Meshes({ api, config, driver, views: this.#views, vigil: this.#vigil });
     // Everybody who waits for something listens, and there may be thousands.
     setMaxListeners(0, this.#closing.signal);
   }
@@ -121,6 +139,16 @@ export class OpenClient implements XdsClient {
     return resources as readonly XdsResource<Json>[];
   }
 
+  resolve(type: TypeOrUrl, name?: string, options: MeshOptions = {}): Mesh {
+    this.#closing.signal.throwIfAborted();
+    return this.meshes.resolve(type, name, options);
+  }
+
+  mesh(options: MeshOptions = {}): Mesh {
+    this.#closing.signal.throwIfAborted();
+    return this.meshes.all(options);
+  }
+
   stats(): ClientStats {
     return this.#stats.read();
   }
@@ -137,6 +165,7 @@ export class OpenClient implements XdsClient {
   async close(): Promise<void> {
     this.#closing.abort(new XdsClientError("CLOSED", "the client was closed"));
     for (const watch of [...this.#watches]) watch.close();
+    this.meshes.close();
     await this.#driver.close();
   }
 

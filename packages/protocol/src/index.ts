@@ -62,9 +62,17 @@ export {
 export type { ClusterSums, EndpointSums, LoadLimits, LocalitySums, ReporterId } from "./load/load-sums.ts";
 export type { Dependency, DependencySource, ExtensionTerms, HandedDown } from "./mesh/dependency.ts";
 export type { DemandOutcome, MeshEffect, MeshReport } from "./mesh/mesh-effect.ts";
-export type { Demanded, DemandId, MeshEvent, MeshRoot, MeshWatchId, RootId } from "./mesh/mesh-event.ts";
+export type { Demanded, DemandId, MeshEvent, MeshRoot, RootId } from "./mesh/mesh-event.ts";
 export { MeshMachine } from "./mesh/mesh-machine.ts";
-export type { MeshLink, MeshLinkState, MeshNode, MeshNodeState, NodeId } from "./mesh/mesh-node.ts";
+export type {
+  MeshFailure,
+  MeshLink,
+  MeshLinkState,
+  MeshNode,
+  MeshNodeState,
+  MeshWatchId,
+  NodeId,
+} from "./mesh/mesh-node.ts";
 export type { MeshOptions } from "./mesh/mesh-options.ts";
 export { sourceProblems } from "./mesh/source-problems.ts";
 export type { Body, Heartbeat, Segment } from "./message/body.ts";

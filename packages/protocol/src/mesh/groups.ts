@@ -3,8 +3,7 @@ import { isGlobName } from "../resource/resource-name.ts";
 import type { TypeKind } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Edge, Entry, Group, Handed } from "./graph.ts";
-import type { MeshWatchId } from "./mesh-event.ts";
-import type { NodeId } from "./mesh-node.ts";
+import type { MeshWatchId, NodeId } from "./mesh-node.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
 
 /** What is to be watched. */

@@ -1,7 +1,7 @@
-import type { HeldResource, MeshOptions, MeshRoot, TypeUrl } from "@xdskit/protocol";
+import type { HeldResource, MeshRoot, TypeUrl } from "@xdskit/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { covers, held, kindOf, MeshPlay, need, SECRET } from "../support/mesh-play.ts";
+import { covers, held, kindOf, MeshPlay, need, type PlayOptions, SECRET } from "../support/mesh-play.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../support/resources.ts";
 import { tries } from "../support/script.ts";
 
@@ -37,7 +37,7 @@ const ROOTS: readonly MeshRoot[] = [
 /** A server whose answers come in any order, and a mesh that asks it. */
 class World {
   readonly play: MeshPlay;
-  readonly #options: Partial<MeshOptions>;
+  readonly #options: PlayOptions;
   readonly #resources = new Map<string, HeldResource>();
   readonly #contents = new Map<HeldResource, Content>();
   /** What each watch was told last. */
@@ -51,7 +51,7 @@ class World {
   #clock = 0;
   #version = 0;
 
-  constructor(options: Partial<MeshOptions>) {
+  constructor(options: PlayOptions) {
     this.#options = options;
     this.play = new MeshPlay(options);
   }
