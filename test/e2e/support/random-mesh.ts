@@ -9,6 +9,14 @@ export interface RandomMesh {
   change(): Readonly<Record<string, FileContent | undefined>>;
 }
 
+export interface RandomMeshSettings {
+  /** The listener of gRPC, and the node that sees it. */
+  readonly service: string;
+  readonly node: string;
+  /** Where routes and endpoints come from. */
+  readonly source: object;
+}
+
 interface Cluster {
   readonly timeoutMs: number;
   readonly ports: readonly number[];
@@ -23,7 +31,7 @@ interface Listener {
 export function createRandomMesh(
   seed: number,
   ports: readonly number[],
-  { service, node }: { readonly service: string; readonly node: string },
+  { service, node, source }: RandomMeshSettings,
 ): RandomMesh {
   const random = createRandom(seed);
   const pick = <T>(list: readonly T[]): T => {
@@ -40,7 +48,7 @@ export function createRandomMesh(
     return name;
   };
   const someClusters = (): readonly string[] => [...new Set([pick([...clusters.keys()]), pick([...clusters.keys()])])];
-  for (let i = 0; i < 5; i++) newCluster();
+  for (let i = 0; i < 15; i++) newCluster();
   listeners.set(service, { statPrefix: "s", clusters: someClusters() });
   const portOf = (name: string): number => ports[Number(name.split("-")[1])] ?? 0;
   const names = ports.map((_, i) => `listener-${i}`);
@@ -50,7 +58,7 @@ export function createRandomMesh(
     () => {
       const used = new Set([...listeners.values()].flatMap((one) => one.clusters));
       const unused = [...clusters.keys()].filter((name) => !used.has(name));
-      if (unused.length > 2) clusters.delete(pick(unused));
+      if (unused.length > 12) clusters.delete(pick(unused));
       else newCluster();
     },
     () => {
@@ -62,7 +70,10 @@ export function createRandomMesh(
       const name = pick([...clusters.keys()]);
       const before = clusters.get(name) ?? { timeoutMs: 0, ports: [] };
       const count = 1 + Math.floor(random() * 3);
-      clusters.set(name, { ...before, ports: Array.from({ length: count }, () => 10_000 + Math.floor(random() * 50_000)) });
+      clusters.set(name, {
+        ...before,
+        ports: Array.from({ length: count }, () => 10_000 + Math.floor(random() * 50_000)),
+      });
     },
     () => {
       const name = pick(names);
@@ -84,7 +95,10 @@ export function createRandomMesh(
   const files = (): Record<string, FileContent> => {
     const all: Record<string, FileContent> = {};
     for (const [name, { timeoutMs, ports: own }] of clusters) {
-      all[`${name}.json`] = [cluster({ name, connectTimeoutMs: timeoutMs }), endpoints(name, [...new Set(own)])];
+      all[`${name}.json`] = [
+        cluster({ name, connectTimeoutMs: timeoutMs, source }),
+        endpoints(name, [...new Set(own)]),
+      ];
     }
     for (const [name, { statPrefix, clusters: used }] of listeners) {
       const table = `routes-${name}`;
@@ -92,7 +106,10 @@ export function createRandomMesh(
       if (name === service) {
         all[`nodes/${node}/${name}.json`] = [apiListener(name, table), routes(table, list, {}, [name])];
       } else {
-        all[`${name}.json`] = [listener({ name, port: portOf(name), routes: table, statPrefix }), routes(table, list)];
+        all[`${name}.json`] = [
+          listener({ name, port: portOf(name), routes: table, statPrefix, source }),
+          routes(table, list),
+        ];
       }
     }
     return all;
