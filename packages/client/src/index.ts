@@ -16,7 +16,7 @@ export { onlyAds } from "./mesh/mesh-validators.ts";
 export type { ByName, Dangling, MeshCluster, MeshResource, MeshSnapshot, MeshState } from "./mesh/snapshot.ts";
 export type { ResourceState } from "./observe/dump.ts";
 export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";
-export type { XdsClientOptions } from "./options/options.ts";
+export type { CacheOptions, XdsClientOptions } from "./options/options.ts";
 export { type Candidate, type ResourceValidator, type Verdict, validator } from "./reading/validators.ts";
 export {
   Cluster,

@@ -12,6 +12,7 @@ import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
 import { createResourceViews, type XdsResource } from "./resource/xds-resource.ts";
 import { sourceOf, typeAt } from "./routing/route.ts";
 import { termOf } from "./routing/term.ts";
+import type { ResourceStore } from "./store/resource-store.ts";
 import { type FetchOptions, type FetchSetting, fetchAll, fetchOne } from "./watch/fetch.ts";
 import { Vigil } from "./watch/vigil.ts";
 import { OpenWatch, type Watch, type WatchOptions } from "./watch/watch.ts";
@@ -75,6 +76,8 @@ export interface ClientParts {
   readonly node: Node;
   readonly driver: Driver;
   readonly stats: StatsCounter;
+  /** Undefined: nothing is kept. */
+  readonly store: ResourceStore | undefined;
 }
 
 /** The client itself, whatever it was made from. */
@@ -83,6 +86,7 @@ export class OpenClient implements XdsClient {
   readonly #api: EnvoyApi;
   readonly #driver: Driver;
   readonly #stats: StatsCounter;
+  readonly #store: ResourceStore | undefined;
   readonly #views: ReturnType<typeof createResourceViews>;
   readonly #vigil = new Vigil();
   readonly #watches = new Set<OpenWatch>();
@@ -91,12 +95,13 @@ export class OpenClient implements XdsClient {
   readonly #closing = new AbortController();
   #node: Node;
 
-  constructor({ api, config, node, driver, stats }: ClientParts) {
+  constructor({ api, config, node, driver, stats, store }: ClientParts) {
     this.#api = api;
     this.config = config;
     this.#node = node;
     this.#driver = driver;
     this.#stats = stats;
+    this.#store = store;
     this.#views = createResourceViews(api);
     this.meshes = new Meshes({ api, config, driver, views: this.#views, vigil: this.#vigil });
     // Everybody who waits for something listens, and there may be thousands.
@@ -167,6 +172,7 @@ export class OpenClient implements XdsClient {
     for (const watch of [...this.#watches]) watch.close();
     this.meshes.close();
     await this.#driver.close();
+    await this.#store?.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -33,6 +33,8 @@ export interface DriverOptions {
   readonly transports: { readonly [K in SourceConfig["kind"]]: Transport<Extract<SourceConfig, { kind: K }>> };
   readonly reader: ResponseReader;
   readonly report: (report: ClientReport) => void;
+  /** What was accepted in an earlier life, by source (C-CLI-06). */
+  readonly restored: ReadonlyMap<SourceId, readonly KeptResource[]>;
 }
 
 /** What somebody wants to know of. */
@@ -71,6 +73,8 @@ export class Driver {
     if (this.#sources.has(source.id)) return;
     this.#sources.set(source.id, source);
     this.#happened({ kind: "source-added", source: sourceSpecOf(source) });
+    const resources = this.#options.restored.get(source.id);
+    if (resources !== undefined) this.#happened({ kind: "resources-restored", source: source.id, resources });
   }
 
   /** The listener is not called before this returned, and not any more once what is returned was called. */
@@ -86,11 +90,6 @@ export class Driver {
 
   changeNode(node: Node): void {
     this.#happened({ kind: "node-changed", node });
-  }
-
-  restore(source: SourceConfig, resources: readonly KeptResource[]): void {
-    this.addSource(source);
-    this.#happened({ kind: "resources-restored", source: source.id, resources });
   }
 
   warmingEnded(source: SourceId): void {

@@ -29,6 +29,7 @@ test("every mistake is told at once, and never what may be a secret", () => {
     dialect: { nackByVersion: true },
     validators: {},
     nodeId: "x",
+    cache: { path: "" },
     signal: {},
     onReport: "log",
   };
@@ -47,6 +48,7 @@ test("every mistake is told at once, and never what may be a secret", () => {
     "rateLimit: expected maxTokens and tokensPerSecond above 0, got something else",
     "validators: expected a list, got something else",
     "nodeId: expected the name of an option",
+    "cache: expected an object with a path, got something else",
     "signal: expected an AbortSignal, got something else",
     'onReport: expected a function, got "log"',
     "server: expected a server or a bootstrap, got both",

@@ -22,7 +22,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 const rules: Readonly<Record<OptionName, Rule>> = {
   bootstrap: {
     expected: "the path of a file, or its content as an object",
-    holds: (value) => (typeof value === "string" && value !== "") || isObject(value),
+    holds: (value) => isPath(value) || isObject(value),
   },
   server: { expected: "host:port, or a list of at least one", holds: areAddresses },
   variant: oneOf("sotw", "delta"),
@@ -47,6 +47,7 @@ const rules: Readonly<Record<OptionName, Rule>> = {
   validators: list,
   api: object,
   descriptors: list,
+  cache: { expected: "an object with a path", holds: (value) => isObject(value) && isPath(value["path"]) },
   signal: { expected: "an AbortSignal", holds: (value) => value instanceof AbortSignal },
   onReport: callback,
 };
@@ -151,6 +152,10 @@ function isWhole(value: unknown, least: number, most: number): boolean {
 
 function isAbove0(value: unknown): value is number {
   return typeof value === "number" && value > 0 && Number.isFinite(value);
+}
+
+function isPath(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
 }
 
 function areTexts(value: unknown): boolean {

@@ -71,8 +71,21 @@ export interface XdsClientOptions {
   readonly api?: EnvoyApi;
   /** Encoded `FileDescriptorSet`s of newer or private messages, where no `api` is given. */
   readonly descriptors?: readonly Uint8Array[];
+  /** Where the last configuration that was good is kept, to be used if no server can be reached at the start (C-CLI-06). None unless set. */
+  readonly cache?: CacheOptions;
   /** Closes the client. */
   readonly signal?: AbortSignal;
   /** Called with all that happens at the sources, for logs. What it throws is thrown as one that nobody catches. */
   readonly onReport?: (report: ClientReport) => void;
+}
+
+/** A file that outlives the process. Only its owner may read it. */
+export interface CacheOptions {
+  readonly path: string;
+  /** What does not fit into as many bytes is left out; 64 MiB unless set. */
+  readonly maxBytes?: number;
+  /** What becomes of Secrets, and of what else holds a key or a password; `leave-out` unless set. */
+  readonly secrets?: "leave-out" | "keep";
+  /** The file cannot be used, and the client goes on without. */
+  readonly onProblem?: (message: string) => void;
 }

@@ -63,7 +63,7 @@ function refuse(
     return false;
   }
   const isNews = apply(topic, response, origin, verdict);
-  if (isNews) topic.breakVersion();
+  if (isNews) topic.version.forget();
   return isNews;
 }
 
@@ -79,7 +79,7 @@ function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdic
   for (const beat of verdict.heartbeats) topic.beat(beat, server, answered);
   if (response.kind === "sotw") note(leaveOut(topic, response, origin, verdict));
   for (const error of response.errors) note(topic.fail(error, answered));
-  if (response.kind === "sotw" && verdict.refused.length === 0) topic.acceptVersion(server, response.version);
+  if (response.kind === "sotw" && verdict.refused.length === 0) topic.version.accept(server, response.version);
   for (const term of topic.interest.unsynced) if (isTold(term, response, origin)) topic.sync(term);
   return isNews;
 }

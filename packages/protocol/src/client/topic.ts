@@ -3,25 +3,19 @@ import { type Status, statusCode } from "../message/status.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { Accepted, type Entry } from "./accepted.ts";
+import { AcceptedVersion } from "./accepted-version.ts";
 import type { WatchStarted } from "./event.ts";
-import type { HeldFailure, HeldResource, HeldState, KeptResource } from "./held.ts";
+import type { HeldFailure, HeldResource, KeptResource } from "./held.ts";
 import { EVERYTHING, Interest, type Term } from "./interest.ts";
 import type { AbsenceReason, FailureReason, News } from "./news.ts";
 import { heldFrom, isSameContent, keptAsHeld } from "./received.ts";
 import type { SourceSpec } from "./source.ts";
+import { newsOf, setStanding } from "./standing.ts";
 import { Ttls } from "./ttl.ts";
 import type { Turn } from "./turn.ts";
 
 /** Hears that terms were answered, whatever the answer was. */
 export type Answered = (term: Term) => void;
-
-/** The state of a type that a server told in State of the World. */
-interface AcceptedVersion {
-  readonly server: number;
-  readonly version: string;
-  /** What is held is what that version stands for: nothing of it expired, or was taken from a response that was refused. */
-  readonly isWhole: boolean;
-}
 
 /** Everything about one type at one source but how it is talked about: who wants what, what was accepted, and who is told. */
 export class Topic {
@@ -31,9 +25,9 @@ export class Topic {
   readonly accepted: Accepted = new Accepted();
   /** Terms that nobody wants any more; a server may not know that yet. */
   readonly leaving: Set<Term> = new Set();
+  readonly version: AcceptedVersion = new AcceptedVersion();
   readonly #turn: Turn;
   readonly #ttls: Ttls;
-  #version: AcceptedVersion | undefined;
 
   constructor(turn: Turn, spec: SourceSpec, traits: TypeTraits) {
     this.#turn = turn;
@@ -59,9 +53,9 @@ export class Topic {
     let isKnown = false;
     for (const entry of this.accepted.answering(term)) {
       isKnown = true;
-      this.#tellEntry(watch, entry);
+      for (const news of newsOf(entry)) this.#turn.notify(watch, news);
     }
-    if (!isKnown) this.#tellTerm(watch, term);
+    for (const news of isKnown ? [] : newsOf({ ...term, resource: undefined })) this.#turn.notify(watch, news);
     if (term.isSynced) this.#turn.notify(watch, { kind: "synced" });
     return started;
   }
@@ -81,30 +75,17 @@ export class Topic {
     for (const { name, resource } of answering) {
       if (this.interest.termsFor(name, resource?.aliases ?? []).length === 0) this.#forget(name);
     }
-    if (term.kind === "everything" || this.interest.wanted === 0) this.#version = undefined;
+    if (term.kind === "everything" || this.interest.wanted === 0) this.version.forget();
   }
 
-  /**
-   * The version that a server is told to be in force; undefined: none. One for everything counts only if everything came with it.
-   */
+  /** The version that a server is told to be in force; undefined: none. One for everything counts only if everything came with it. */
   versionFor(server: number): string | undefined {
-    if (this.isEverythingUnknown || this.#version?.server !== server || !this.#version.isWhole) return undefined;
-    return this.#version.version;
+    return this.isEverythingUnknown ? undefined : this.version.of(server);
   }
 
   /** Everything is wanted, and was not told yet. */
   get isEverythingUnknown(): boolean {
     return this.interest.isWanted(EVERYTHING) && this.interest.get(EVERYTHING)?.isSynced === false;
-  }
-
-  /** A response of State of the World was accepted. */
-  acceptVersion(server: number, version: string): void {
-    this.#version = { server, version, isWhole: true };
-  }
-
-  /** What is held is no longer what a version stands for. */
-  breakVersion(): void {
-    if (this.#version !== undefined) this.#version = { ...this.#version, isWhole: false };
   }
 
   /** Whether a term need not be waited for: what is held for it came from the server, or can be confirmed by it. */
@@ -170,7 +151,7 @@ export class Topic {
     const lost = this.#removeAlias(name);
     const glob = this.interest.get(name);
     if (glob?.kind === "glob") this.#removeGlob(glob, answered);
-    for (const term of terms) if (term.kind === "name" && !this.accepted.holds(term)) this.#endTerm(term, name);
+    for (const term of terms) if (term.kind === "name" && !this.accepted.holds(term)) this.#endTerm(term);
     return lost;
   }
 
@@ -255,19 +236,19 @@ export class Topic {
       const failure = this.#failureOf(error, "", undefined);
       setStanding(term, "timeout", failure);
       if (entry !== undefined) this.accepted.set({ ...entry, status: "timeout", failure });
-      const news = { kind: "failed", name: term.text, why: "timeout", error, held: entry?.resource } as const;
+      const news = { kind: "failed", name: term.name, why: "timeout", error, held: entry?.resource } as const;
       this.#notifyTerm(term, news);
       return true;
     }
     const foreign = [...this.accepted.answering(term)];
     for (const entry of foreign) this.#endEntry(entry, "does-not-exist");
-    if (foreign.length === 0) this.#endTerm(term, term.text);
+    if (foreign.length === 0) this.#endTerm(term);
     return true;
   }
 
   /** A response left it out, and it is known that it would be there (C-NEX-04). */
   concludeAbsent(term: Term): void {
-    if (term.status === "requested" && !this.accepted.holds(term)) this.#endTerm(term, term.text);
+    if (term.status === "requested" && !this.accepted.holds(term)) this.#endTerm(term);
   }
 
   /** Of everything, or of a glob, what there is is known. */
@@ -311,28 +292,8 @@ export class Topic {
     }
   }
 
-  /** Where every name stands. */
-  *states(): Iterable<HeldState> {
-    const { type } = this;
-    for (const { name, status, resource, acceptedAtMs, failure } of this.accepted.entries()) {
-      yield { type, name, status, resource, acceptedAtMs, failure };
-    }
-    for (const term of this.interest.terms()) {
-      const isTold = term.kind === "everything" || term.watches.size === 0;
-      if (isTold || this.#isAnswered(term)) continue;
-      const { text: name, status, failure } = term;
-      yield { type, name, status, resource: undefined, acceptedAtMs: undefined, failure };
-    }
-  }
-
   #ttlOf({ ttlMs }: ReceivedResource): number | undefined {
     return this.spec.dialect.ttl ? ttlMs : undefined;
-  }
-
-  #isAnswered(term: Term): boolean {
-    if (term.kind === "glob" && term.status === "requested") return term.isSynced;
-    for (const _ of this.accepted.answering(term)) return true;
-    return false;
   }
 
   #expire(name: string): void {
@@ -341,7 +302,7 @@ export class Topic {
     const { spec, type } = this;
     this.#turn.report({ kind: "resource-expired", source: spec.id, type, name });
     this.#endEntry(entry, "expired");
-    this.breakVersion();
+    this.version.forget();
   }
 
   /** What is held is not any more, or is only said not to be. Whether that is new. */
@@ -367,16 +328,16 @@ export class Topic {
   }
 
   /** A term was asked for in vain. Told once. */
-  #endTerm(term: Term, name: string): void {
+  #endTerm(term: Term): void {
     if (term.status === "does-not-exist") return;
     setStanding(term, "does-not-exist");
-    this.#notifyTerm(term, { kind: "absent", name, why: "does-not-exist", held: undefined });
+    this.#notifyTerm(term, { kind: "absent", name: term.name, why: "does-not-exist", held: undefined });
   }
 
   #removeGlob(glob: Term, answered: Answered): void {
     answered(glob);
     for (const entry of [...this.accepted.answering(glob)]) this.#endEntry(entry, "removed");
-    this.#endTerm(glob, glob.text);
+    this.#endTerm(glob);
     this.sync(glob);
   }
 
@@ -433,46 +394,12 @@ export class Topic {
   #confirm({ watches }: Term, news: News & { readonly kind: "confirmed"; readonly resource: HeldResource }): void {
     for (const [watch, wantsConfirmations] of watches) if (wantsConfirmations) this.#turn.notify(watch, news);
   }
-
-  #tellEntry(watch: number, { name, resource, status, failure }: Entry): void {
-    if (status === "does-not-exist") {
-      this.#turn.notify(watch, { kind: "absent", name, why: "does-not-exist", held: resource });
-      return;
-    }
-    if (resource !== undefined) this.#turn.notify(watch, { kind: "changed", name, resource });
-    if (failure !== undefined) this.#tellFailure(watch, name, { status, failure, held: resource });
-  }
-
-  #tellTerm(watch: number, { text, status, failure }: Term): void {
-    if (status === "does-not-exist") {
-      this.#turn.notify(watch, { kind: "absent", name: text, why: "does-not-exist", held: undefined });
-    } else if (failure !== undefined) this.#tellFailure(watch, text, { status, failure, held: undefined });
-  }
-
-  #tellFailure(
-    watch: number,
-    name: string,
-    { status, failure, held }: Pick<Entry, "status"> & { failure: HeldFailure; held: HeldResource | undefined },
-  ): void {
-    const why = status === "nacked" ? "rejected" : status === "timeout" ? "timeout" : "resource-error";
-    const { error } = failure;
-    const isAbsent = why === "resource-error" && error.code === statusCode.NOT_FOUND;
-    const news: News = isAbsent
-      ? { kind: "absent", name, why: "does-not-exist", held }
-      : { kind: "failed", name, why, error, held };
-    this.#turn.notify(watch, news);
-  }
 }
 
 /** Why a resource is refused, and the version of its response. */
 interface Refusal {
   readonly problem: string;
   readonly version: string;
-}
-
-function setStanding(term: Term, status: Term["status"], failure?: HeldFailure): void {
-  term.status = status;
-  term.failure = failure;
 }
 
 /** A server has it too. */
