@@ -1,10 +1,11 @@
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
-import { ClientMachine, type ClientReport, type KeptResource, opaqueTraits, type SourceId } from "@xdskit/protocol";
+import { ClientMachine, type KeptResource, opaqueTraits, type SourceId } from "@xdskit/protocol";
 import type { ClientConfig } from "./config/client-config.ts";
 import { Driver } from "./driver/driver.ts";
 import { fittingExtensions, onlyAds } from "./mesh/mesh-validators.ts";
 import type { Meshes } from "./mesh/meshes.ts";
 import { StatsCounter } from "./observe/stats.ts";
+import { tell } from "./observe/tell.ts";
 import { checkOptions } from "./options/check-options.ts";
 import { loadConfig } from "./options/load-config.ts";
 import { identify, nodeEncoder } from "./options/node-identity.ts";
@@ -15,6 +16,7 @@ import type { ResourceValidator } from "./reading/validators.ts";
 import { keepWhatIsHeld } from "./store/keep.ts";
 import { createResourceStore, type ResourceStore } from "./store/resource-store.ts";
 import { createFileTransport } from "./transport/file/file-transport.ts";
+import { Connections } from "./transport/grpc/connection.ts";
 import { createGrpcTransport } from "./transport/grpc/grpc-transport.ts";
 import { createRestTransport } from "./transport/rest/rest-transport.ts";
 import { OpenClient, type XdsClient } from "./xds-client.ts";
@@ -39,7 +41,7 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
   const driver: Driver = new Driver({
     machine: new ClientMachine({ traits: (type) => api.traits(type) ?? opaqueTraits(type), node }),
     transports: {
-      grpc: createGrpcTransport({ api, encodeNode }),
+      grpc: createGrpcTransport({ api, encodeNode, connections: new Connections() }),
       rest: createRestTransport({ api, node: () => encodeNode(client.node) }),
       file: createFileTransport({ api }),
     },
@@ -77,17 +79,6 @@ function openStore({ path, maxBytes, secrets, onProblem }: CacheOptions, api: En
 function meshValidators(api: EnvoyApi, config: ClientConfig, meshes: () => Meshes): readonly ResourceValidator[] {
   const isLikeGrpc = config.authorities.some(({ listenerTemplate }) => listenerTemplate !== undefined);
   return [fittingExtensions(meshes), ...(isLikeGrpc ? onlyAds(api) : [])];
-}
-
-/** What a listener throws is no business of the client's, and must not keep it from going on. */
-function tell(onReport: (report: ClientReport) => void, report: ClientReport): void {
-  try {
-    onReport(report);
-  } catch (cause) {
-    queueMicrotask(() => {
-      throw cause;
-    });
-  }
 }
 
 function closeOnAbort(client: XdsClient, signal: AbortSignal | undefined): void {

@@ -27,6 +27,9 @@ export interface ClientResource {
   readonly details: string | undefined;
 }
 
+/** What writing a resource that was accepted, or is on its way, needs to know of it. */
+export type VersionedContent = Pick<ClientResource, "type" | "version" | "content" | "updatedAt">;
+
 /** Builds one `ClientConfig`, a resource at a time. */
 export interface ClientConfigWriter {
   add(resource: ClientResource): void;
@@ -195,7 +198,8 @@ function writeRoute(dump: WireWriter, resource: ClientResource): void {
   writeVersioned(dump, 3, resource);
 }
 
-function writeVersioned(dump: WireWriter, field: number, resource: ClientResource): void {
+/** An entry of a dump that has the version, the resource and the time in its first three fields. */
+export function writeVersioned(dump: WireWriter, field: number, resource: VersionedContent): void {
   dump.message(field, (entry) => {
     entry.optionalString(1, resource.version);
     writeContent(entry, 2, resource);
@@ -212,7 +216,11 @@ function writeScopedRoute(dump: WireWriter, resource: ClientResource): void {
 }
 
 /** The resource as an `Any`. */
-function writeContent(writer: WireWriter, field: number, { type, content }: ClientResource): void {
+export function writeContent(
+  writer: WireWriter,
+  field: number,
+  { type, content }: Pick<VersionedContent, "type" | "content">,
+): void {
   if (content === undefined) return;
   writer.message(field, (any) => {
     any.string(1, type);
@@ -234,7 +242,8 @@ function writeFailure(writer: WireWriter, field: number, resource: ClientResourc
   });
 }
 
-function writeTime(writer: WireWriter, field: number, milliseconds: number | undefined): void {
+/** A `Timestamp`, or nothing. */
+export function writeTime(writer: WireWriter, field: number, milliseconds: number | undefined): void {
   if (milliseconds === undefined) return;
   writer.message(field, (time) => {
     time.integer(1, Math.floor(milliseconds / 1000)).integer(2, (milliseconds % 1000) * 1_000_000);

@@ -6,35 +6,40 @@ import {
   RequesterBuilder,
   type StatusObject,
 } from "@grpc/grpc-js";
-import { type DiscoveryRequest, type Status, statusCode } from "@xdskit/protocol";
+import { type Status, statusCode } from "@xdskit/protocol";
 import type { ServerConfig } from "../../config/client-config.ts";
-import { encodeRequest, type NodeEncoder } from "../encode-request.ts";
-import type { ClientStream, StreamListener } from "../transport.ts";
 import { type Connection, type Connections, whenConnected } from "./connection.ts";
 
 type BytesCall = ClientDuplexStream<Uint8Array, Uint8Array>;
 
-/** What a stream is opened with. */
-export interface GrpcStreamOptions {
+/** What a call tells. Nothing after `ended`. */
+export interface CallListener {
+  /** What is sent from now on goes out. */
+  opened(): void;
+  /** The next message is not read before the promise settles (C-CLI-07). */
+  message(bytes: Uint8Array): Promise<void>;
+  ended(status: Status): void;
+}
+
+/** What a call is made with. */
+export interface GrpcCallOptions {
+  /** Of the method, such as `/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats`. */
   readonly path: string;
   readonly server: ServerConfig;
   readonly connections: Connections;
-  readonly encodeNode: NodeEncoder;
-  readonly listener: StreamListener;
-  /** Called once, when nothing of it is left. */
-  readonly gone: (stream: GrpcStream) => void;
+  readonly listener: CallListener;
 }
 
 /** One call to a server. Messages are bytes both ways, and the next one is not read before the last one was dealt with (C-CLI-07). */
-export class GrpcStream implements ClientStream {
-  readonly #options: GrpcStreamOptions;
+export class GrpcCall {
+  readonly #options: GrpcCallOptions;
   #connection: Connection | undefined;
   #call: BytesCall | undefined;
   #connectTimer: NodeJS.Timeout | undefined;
   #wasOpened = false;
   #isOver = false;
 
-  constructor(options: GrpcStreamOptions) {
+  constructor(options: GrpcCallOptions) {
     this.#options = options;
     const { server, connections } = options;
     this.#connectTimer = setTimeout(() => this.#connectTimedOut(), server.connectTimeoutMs);
@@ -45,10 +50,15 @@ export class GrpcStream implements ClientStream {
     );
   }
 
-  send(request: DiscoveryRequest): void {
-    if (!this.#isOver) this.#call?.write(encodeRequest(request, this.#options.encodeNode));
+  /** Calls back once the message left for the server, if it does. */
+  send(message: Uint8Array, left?: () => void): void {
+    if (this.#isOver) return;
+    this.#call?.write(message, (error?: Error | null) => {
+      if (error === undefined || error === null) left?.();
+    });
   }
 
+  /** Ends it. The listener hears nothing any more. */
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -91,7 +101,7 @@ export class GrpcStream implements ClientStream {
     const received = new ListenerBuilder()
       .withOnReceiveMessage((message: Uint8Array, next) => {
         if (this.#isOver) return;
-        listener.response(message).then(
+        listener.message(message).then(
           () => next(noBytes),
           () => next(noBytes),
         );
@@ -121,7 +131,6 @@ export class GrpcStream implements ClientStream {
     clearTimeout(this.#connectTimer);
     this.#call?.cancel();
     if (this.#connection !== undefined) this.#options.connections.release(this.#connection);
-    this.#options.gone(this);
   }
 }
 
