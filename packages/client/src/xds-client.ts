@@ -49,7 +49,10 @@ export interface XdsClient extends OwnStatus, AsyncDisposable {
    * `TYPE_UNSUPPORTED`, `CLOSED`; and the reason of the signal
    */
   get<Json>(type: TypeOrUrl<Json>, name: string, options?: GetOptions): Promise<XdsResource<Json>>;
-  /** All there is of a type. Throws as `get` does. */
+  /**
+   * All there is of a type, once the first answer is there; in delta, whose answers may come in parts, once nothing followed for a moment.
+   * Throws as `get` does.
+   */
   list<Json>(type: TypeOrUrl<Json>, options?: GetOptions): Promise<readonly XdsResource<Json>[]>;
   /**
    * A Listener with all that it leads to: its routes, their clusters, their endpoints, its secrets, each asked for by name (C-SUB-21). Another type

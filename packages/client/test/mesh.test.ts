@@ -72,6 +72,14 @@ const endpoints = (name: string, port = 1): Resource =>
     ],
   });
 
+/** The names of the proto file as those of JSON. */
+function camel(value: object): object {
+  const text = JSON.stringify(value).replaceAll(/"([a-z_]+)":/g, (key) =>
+    key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  );
+  return JSON.parse(text) as object;
+}
+
 interface Served {
   readonly server: ManagementServer;
   readonly address: string;
@@ -271,6 +279,101 @@ test("C-ECD-04 an extension config that does not fit is refused, and the server 
   expect(nacks[0]).toContain(`expected one of ${ROUTER}, got ${LUA}`);
   served.put(extension({ "@type": ROUTER }));
   await nextWith(mesh, ({ listeners }) => listeners.get("in")?.state === "ready");
+});
+
+describe("where things come from", () => {
+  /** A bootstrap of an Envoy with an aggregated stream to one server, and another server that resources may name. */
+  const envoyBootstrap = (aggregated: string, other: string): Record<string, unknown> => {
+    const serverAt = (name: string, at: string): object => ({
+      name,
+      type: "STATIC",
+      typed_extension_protocol_options: {
+        "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+          "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+          explicit_http_config: { http2_protocol_options: {} },
+        },
+      },
+      load_assignment: {
+        cluster_name: name,
+        endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: addressOf(at) } } }] }],
+      },
+    });
+    const ads = { ads: {}, resource_api_version: "V3" };
+    return {
+      node: { id: "n", cluster: "c" },
+      dynamic_resources: { lds_config: ads, cds_config: ads, ads_config: grpcTo("one") },
+      static_resources: { clusters: [serverAt("one", aggregated), serverAt("two", other)] },
+    };
+  };
+  const addressOf = (at: string): object => ({ address: at.split(":")[0], port_value: Number(at.split(":")[1]) });
+  const grpcTo = (name: string): object => ({
+    api_type: "DELTA_GRPC",
+    transport_api_version: "V3",
+    grpc_services: [{ envoy_grpc: { cluster_name: name } }],
+  });
+
+  test("C-CFG-02 C-SUB-21 a proxy takes endpoints from another server, and the routes of scopes from where its Listener says", async () => {
+    const other = await serve(endpoints("far", 9), routes("r", "far"));
+    const fromOther = { apiConfigSource: { ...camel(grpcTo("two")) }, resourceApiVersion: "V3" };
+    const far = read({
+      ...{ "@type": Cluster.typeUrl, name: "far", type: "EDS", connectTimeout: "1s" },
+      edsClusterConfig: { edsConfig: fromOther },
+    });
+    const scope = read({
+      ...{ "@type": "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration", name: "s" },
+      ...{ routeConfigurationName: "r", key: { fragments: [{ stringKey: "k" }] } },
+    });
+    const scopedRoutes = {
+      name: "s",
+      scopeKeyBuilder: { fragments: [{ headerValueExtractor: { name: "h", index: 0 } }] },
+      rdsConfigSource: fromOther,
+      scopedRds: { scopedRdsConfigSource: ADS },
+    };
+    const scoped = read({
+      ...{ "@type": Listener.typeUrl, name: "in" },
+      apiListener: { apiListener: { "@type": HTTP, statPrefix: "s", scopedRoutes } },
+    });
+    const served = await serve(far, scope, scoped);
+    const client = await start({ bootstrap: envoyBootstrap(served.address, other.address) });
+    const mesh = client.mesh();
+    const { clusters, scopedRoutes: scopes, routes: tables, listeners } = await mesh.ready;
+    expect(portOf(clusters.get("far")?.endpoints?.json)).toBe("9");
+    expect([scopes.get("s")?.state, tables.get("r")?.state, listeners.get("in")?.state]).toEqual([
+      "ready",
+      "ready",
+      "ready",
+    ]);
+    expect(tables.get("r")?.source).not.toBe(scopes.get("s")?.source);
+  });
+
+  test("C-ADS-06 a client with a bootstrap of gRPC refuses sources other than ads", async () => {
+    const own = { apiConfigSource: camel(grpcTo("two")), resourceApiVersion: "V3" };
+    const served = await serve(listener("in", "r", { rds: { routeConfigName: "r", configSource: own } }));
+    const nacks: string[] = [];
+    served.server.on("response-nacked", ({ error }) => nacks.push(error.message));
+    const client = await start({
+      bootstrap: {
+        xds_servers: [
+          { server_uri: served.address, channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] },
+        ],
+        node: { id: "n" },
+      },
+    });
+    const mesh = client.resolve(Listener, "in", { snapshots: "every" });
+    const refused = await nextWith(mesh, ({ listeners }) => listeners.get("in")?.state === "error");
+    expect(refused.listeners.get("in")?.error?.message).toContain("expected ads or self");
+    await until("the server heard of it", () => nacks.length > 0);
+    expect(nacks[0]).toContain("got api_config_source");
+  });
+
+  test("what happens in a mesh is told", async () => {
+    const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a"));
+    const client = await start({ server: served.address });
+    const told: string[] = [];
+    const mesh = client.resolve(Listener, "in", { onReport: ({ kind }) => void told.push(kind) });
+    await mesh.ready;
+    expect(told).toEqual(["warmed", "warmed"]);
+  });
 });
 
 describe("the end", () => {

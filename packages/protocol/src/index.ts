@@ -143,6 +143,7 @@ export {
   plainName,
   shownName,
   type VariantName,
+  variantKey,
 } from "./resource/variant-name.ts";
 export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
 export {

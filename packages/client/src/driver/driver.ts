@@ -60,6 +60,7 @@ export class Driver {
   readonly #streams = new Map<ClientStreamId, OpenStream>();
   readonly #listeners = new Map<WatchId, (news: News) => void>();
   readonly #timers = new Timers((timer) => this.#happened({ kind: "timer-fired", timer }));
+  readonly #judging = new Map<SourceId, number>();
   readonly #events: ClientEvent[] = [];
   #isClosed = false;
   #watchesGiven = 0;
@@ -94,6 +95,11 @@ export class Driver {
 
   warmingEnded(source: SourceId): void {
     this.#happened({ kind: "warming-ended", source });
+  }
+
+  /** Whether a response of a source is there that nobody was told of yet. */
+  isJudging(source: SourceId): boolean {
+    return (this.#judging.get(source) ?? 0) > 0;
   }
 
   /** As things are now: what happened just before is taken in. */
@@ -215,7 +221,9 @@ export class Driver {
       case "being-judged": {
         const { type, nonce } = reading;
         if (type !== undefined) this.#happened({ kind: "response-arrived", stream: id, type, nonce });
+        this.#judging.set(source.id, (this.#judging.get(source.id) ?? 0) + 1);
         const response = await reading.response;
+        this.#judging.set(source.id, (this.#judging.get(source.id) ?? 0) - 1);
         if (isWanted()) this.#happened({ kind: "response-received", stream: id, response });
         break;
       }

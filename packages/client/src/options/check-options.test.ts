@@ -16,6 +16,7 @@ test("every mistake is told at once, and never what may be a secret", () => {
   const options = {
     server: ["somewhere"],
     bootstrap: "",
+    rest: { refreshDelayMs: 0 },
     variant: "incremental",
     isAggregated: 1,
     node: 7,
@@ -36,6 +37,7 @@ test("every mistake is told at once, and never what may be a secret", () => {
   expect(check(options)).toEqual([
     "server: expected host:port, or a list of at least one, got something else",
     'bootstrap: expected the path of a file, or its content as an object, got ""',
+    "rest: expected true, false, or refreshDelayMs and requestTimeoutMs above 0, got something else",
     'variant: expected one of sotw, delta, got "incremental"',
     "isAggregated: expected true or false, got 1",
     "node: expected an id, or an object, got 7",
@@ -51,13 +53,17 @@ test("every mistake is told at once, and never what may be a secret", () => {
     "cache: expected an object with a path, got something else",
     "signal: expected an AbortSignal, got something else",
     'onReport: expected a function, got "log"',
-    "server: expected a server or a bootstrap, got both",
+    "server: expected a server, a bootstrap or a file, got server and bootstrap",
     "dialect.nackByVersion: expected the name of a switch",
   ]);
 });
 
 test("a client has to know where to start", () => {
-  expect(check({})).toEqual(["server: expected a server or a bootstrap, got neither"]);
+  expect(check({})).toEqual(["server: expected a server, a bootstrap or a file, got none of them"]);
+  expect([check({ file: "cds.yaml" }), check({ file: "" })]).toEqual([
+    [],
+    ['file: expected the path of a file, got ""'],
+  ]);
   const good = ["localhost:18000", "unix:/run/xds.sock", "dns:///xds.example.com:443", "[::1]:18000"];
   expect(check({}, { GRPC_XDS_BOOTSTRAP: "b.json" })).toEqual([]);
   expect(check({ bootstrap: "b.yaml", tls: true, mode: "proxy" })).toEqual([

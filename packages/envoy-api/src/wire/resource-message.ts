@@ -42,6 +42,13 @@ export function decodeResource(bytes: Uint8Array): ResourceMessage {
   return readResource(new WireReader(bytes));
 }
 
+/** Encodes a `Resource`; what is absent is left out. */
+export function encodeResource(message: Partial<ResourceMessage>): Uint8Array {
+  const writer = new WireWriter();
+  writeResource(writer, message);
+  return writer.finish();
+}
+
 /** Reads to the end. Bytes are views of those that are read. */
 export function readResource(reader: WireReader): ResourceMessage {
   let name = "";
