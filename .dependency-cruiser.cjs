@@ -12,7 +12,7 @@ const packages = {
   client: { workspace: ["protocol", "envoy-api"], npm: ["@grpc/grpc-js", "yaml"] },
   conformance: { workspace: ["protocol", "envoy-api", "server", "client"], npm: [] },
   cli: {
-    workspace: ["protocol", "envoy-api", "source", "server", "client", "conformance"],
+    workspace: ["protocol", "envoy-api", "source", "server", "client"],
     npm: ["commander", "picocolors", "pino", "yaml"],
   },
   bench: {
@@ -27,7 +27,7 @@ const packages = {
  * is bound by the other rules only.
  */
 const orders = {
-  protocol: ["resource", "node", "message dialect", "load", "state", "server client", "mesh"],
+  protocol: ["resource", "node", "message dialect", "state", "server client", "load mesh"],
   "envoy-api": ["problem digest", "descriptor", "format", "validation", "wire", "conversion", "catalog", "envoy-api"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: [
@@ -53,19 +53,22 @@ const orders = {
     "store routing observe",
     "watch",
     "mesh",
-    "status load",
+    "status load health",
+    "side",
     "xds-client",
     "create-xds-client",
   ],
   conformance: [
     "content",
-    "case",
+    "case client-case",
     "peer",
     "requirement",
     "cases",
     "play/driver",
     "play/observed",
+    "play/client/driver",
     "target/target",
+    "target/client-target",
     "play",
     "target",
     "main",
@@ -93,6 +96,7 @@ const doors = [
 
       "^packages/server/src/(transport|admin)/",
       "^packages/client/src/transport/",
+      "^packages/client/src/health/check-tcp",
       "^packages/conformance/src/",
       "^packages/cli/src/",
       "^packages/bench/",

@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { connectPeer } from "@xdskit/conformance";
+import { Cluster, createXdsClient } from "@xdskit/client";
 import { afterEach, expect, test } from "vitest";
 import { clusters, Site, until } from "./serving.ts";
 
@@ -40,16 +40,15 @@ test("the first Ctrl-C sends clients away, the second ends the process at once",
   await until("it is ready", () => ready.test(serving.output()));
   const address = ready.exec(serving.output())?.[1] ?? "";
   // A client that stays keeps the process alive until its time is up.
-  const peers = await Promise.all([connectPeer({ address }), connectPeer({ address })]);
-  for (const peer of peers)
-    peer.open("/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources");
-  await Promise.all(peers.map((peer) => peer.ping()));
+  const clients = await Promise.all([createXdsClient({ server: address }), createXdsClient({ server: address })]);
+  for (const client of clients) client.watch(Cluster);
+  await Promise.all(clients.map((client) => client.list(Cluster)));
   const exited = once(serving.child, "exit");
   serving.child.kill("SIGINT");
   await until("it is stopping", () => serving.output().includes('"event":"stopping"'));
   serving.child.kill("SIGINT");
   expect(await exited).toEqual([130, null]);
-  await Promise.all(peers.map((peer) => peer.close()));
+  await Promise.all(clients.map((client) => client.close()));
   await site.remove();
 });
 

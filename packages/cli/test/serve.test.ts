@@ -60,7 +60,7 @@ describe("xds serve", () => {
     expect([state, problems[0]?.file]).toEqual(["failed", "bad.yaml"]);
     const refused = await serving.xds("get", "cds");
     expect([refused.code, refused.stdout]).toEqual([69, ""]);
-    expect(refused.stderr).toMatch(/ended the stream: UNAVAILABLE/);
+    expect(refused.stderr).toMatch(/^xds: 127\.0\.0\.1:\d+: not ready: no c/);
 
     await where.write("bad.yaml", clusters("two"));
     await until("it is mended", () => serving.isReady());
@@ -274,7 +274,7 @@ describe("xds get and xds watch", () => {
     await until("it is ready", () => again.isReady());
     await where.write("clusters.yaml", clusters("two", "three"));
     await until("the addition is told", () => events().includes("put three"));
-    expect(io.stderr.text).toMatch(/xds: 127\.0\.0\.1:\d+ ended the stream: UNAVAILABLE.*, trying again\n/);
+    expect(io.stderr.text).toMatch(/xds: 127\.0\.0\.1:\d+: this server is .*, trying again\n/);
     io.interrupt();
     expect(await watching).toBe(130);
   });

@@ -1,14 +1,22 @@
-import { createEnvoyApi } from "@xdskit/envoy-api";
-import { ClientMachine, type ClientReport, opaqueTraits } from "@xdskit/protocol";
+import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
+import { ClientMachine, type KeptResource, opaqueTraits, type SourceId } from "@xdskit/protocol";
+import type { ClientConfig } from "./config/client-config.ts";
 import { Driver } from "./driver/driver.ts";
+import { fittingExtensions, onlyAds } from "./mesh/mesh-validators.ts";
+import type { Meshes } from "./mesh/meshes.ts";
 import { StatsCounter } from "./observe/stats.ts";
+import { tell } from "./observe/tell.ts";
 import { checkOptions } from "./options/check-options.ts";
 import { loadConfig } from "./options/load-config.ts";
 import { identify, nodeEncoder } from "./options/node-identity.ts";
-import type { XdsClientOptions } from "./options/options.ts";
+import type { CacheOptions, XdsClientOptions } from "./options/options.ts";
 import { dialectIn } from "./options/server-config.ts";
 import { ResponseReader } from "./reading/response-reader.ts";
+import type { ResourceValidator } from "./reading/validators.ts";
+import { keepWhatIsHeld } from "./store/keep.ts";
+import { createResourceStore, type ResourceStore } from "./store/resource-store.ts";
 import { createFileTransport } from "./transport/file/file-transport.ts";
+import { Connections } from "./transport/grpc/connection.ts";
 import { createGrpcTransport } from "./transport/grpc/grpc-transport.ts";
 import { createRestTransport } from "./transport/rest/rest-transport.ts";
 import { OpenClient, type XdsClient } from "./xds-client.ts";
@@ -26,34 +34,52 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
   const config = loadConfig(options, api, process.env);
   const node = identify(config.node, { hasTtl: dialectIn(options).ttl });
   const encodeNode = nodeEncoder(config, node);
+  const connections = new Connections();
   const stats = new StatsCounter();
-  const driver = new Driver({
+  const store = options.cache && openStore(options.cache, api);
+  const restored = (await store?.load()) ?? new Map<SourceId, readonly KeptResource[]>();
+  const keep = store && keepWhatIsHeld(store, () => driver.states());
+  const driver: Driver = new Driver({
     machine: new ClientMachine({ traits: (type) => api.traits(type) ?? opaqueTraits(type), node }),
     transports: {
-      grpc: createGrpcTransport({ api, encodeNode }),
+      grpc: createGrpcTransport({ api, encodeNode, connections }),
       rest: createRestTransport({ api, node: () => encodeNode(client.node) }),
       file: createFileTransport({ api }),
     },
-    reader: new ResponseReader({ api, isPgvOn: clientPgv, validators }),
+    reader: new ResponseReader({
+      api,
+      isPgvOn: clientPgv,
+      validators: [...validators, ...meshValidators(api, config, () => client.meshes)],
+    }),
     report: (report) => {
       stats.count(report);
-      if (onReport !== undefined) tell(onReport, report);
+      keep?.(report);
+      // Where nothing warms, nobody else would say so (C-ACK-15).
+      if (report.kind === "response-accepted" && api.traits(report.type)?.kind === "cds")
+        client.meshes.lookAtWarming(report.source);
+      tell(onReport, report);
     },
+    restored,
   });
-  const client: OpenClient = new OpenClient({ api, config, node, driver, stats });
+  const client: OpenClient = new OpenClient({ api, config, node, driver, stats, store, connections, encodeNode });
   closeOnAbort(client, options.signal);
   return client;
 }
 
-/** What a listener throws is no business of the client's, and must not keep it from going on. */
-function tell(onReport: (report: ClientReport) => void, report: ClientReport): void {
-  try {
-    onReport(report);
-  } catch (cause) {
-    queueMicrotask(() => {
-      throw cause;
-    });
-  }
+function openStore({ path, maxBytes, secrets, onProblem }: CacheOptions, api: EnvoyApi): ResourceStore {
+  return createResourceStore({
+    path,
+    api,
+    onProblem: (message) => onProblem?.(message),
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(secrets !== undefined && { secrets }),
+  });
+}
+
+/** A client that was started from a gRPC bootstrap is like those of gRPC in what it refuses. */
+function meshValidators(api: EnvoyApi, config: ClientConfig, meshes: () => Meshes): readonly ResourceValidator[] {
+  const isLikeGrpc = config.authorities.some(({ listenerTemplate }) => listenerTemplate !== undefined);
+  return [fittingExtensions(meshes), ...(isLikeGrpc ? onlyAds(api) : [])];
 }
 
 function closeOnAbort(client: XdsClient, signal: AbortSignal | undefined): void {

@@ -179,6 +179,16 @@ describe("once", () => {
     expect(await client.list(Listener)).toEqual([]);
   });
 
+  test.each(["sotw", "delta"] as const)(
+    "all of 20,000, which a server gives in parts where it may, %s",
+    async (variant) => {
+      const long = "c".repeat(200);
+      const served = await serve(0, ...Array.from({ length: 20_000 }, (_, index) => cluster(`${long}${index}`, 1)));
+      const client = await start({ server: served.address, variant });
+      expect(await client.list(Cluster)).toHaveLength(20_000);
+    },
+  );
+
   test("what does not exist is told so", async () => {
     const served = await serve();
     const client = await start({ server: served.address, variant: "delta" });

@@ -8,6 +8,7 @@ import { createRequestReader, decodeNode, encodeNode, encodeSotwResponse } from 
 import { clientDialect, formatTypeUrl, locatedTerm, noInitialVersions, statusCode } from "@xdskit/protocol";
 import { afterEach, expect, test } from "vitest";
 import type { GrpcSource, ServerConfig } from "../src/config/client-config.ts";
+import { Connections } from "../src/transport/grpc/connection.ts";
 import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
 import type { Transport } from "../src/transport/transport.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
@@ -41,7 +42,7 @@ function source(servers: readonly ServerConfig[], changes: Partial<GrpcSource> =
 }
 
 function transport(): Transport<GrpcSource> {
-  const made = createGrpcTransport({ api: testApi(), encodeNode });
+  const made = createGrpcTransport({ api: testApi(), encodeNode, connections: new Connections() });
   ends.push(() => made.close());
   return made;
 }

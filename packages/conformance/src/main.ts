@@ -1,17 +1,20 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
+import type { Case } from "./case.ts";
+import { clientCases } from "./cases/client/cases.ts";
 import { serverCases } from "./cases/server/cases.ts";
+import { playClientOverTheWire } from "./play/client/over-the-wire.ts";
+import { clientPlaysOf } from "./play/client/plays.ts";
 import { playOverTheWire } from "./play/over-the-wire.ts";
 import type { Verdict } from "./play/play.ts";
-import { type Play, playsOf } from "./play/plays.ts";
+import { playsOf } from "./play/plays.ts";
 import { compareWithKnown, type Outcome, parseKnownFailures } from "./target/known-failures.ts";
-import { targetNamed } from "./target/named.ts";
-import type { Target } from "./target/target.ts";
+import { clientTargetNamed, targetNamed } from "./target/named.ts";
 
-const USAGE = `usage: main.js --target ours|go-control-plane|PROGRAM [--only ID] [--known FILE] [--at-once N] [--verbose]
+const USAGE = `usage: main.js --target ours|our-client|go-control-plane|PROGRAM [--only ID] [--known FILE] [--at-once N] [--verbose]
 
-Plays every case over gRPC, and over REST if it has that, against a target. PROGRAM is one that starts servers and takes commands as lines of JSON
-(packages/conformance/README.md). FILE lists known failures; a listed case that passes is a failure too.`;
+Plays every case over gRPC, and over REST if it has that, against a target; those of the client if the target is one. PROGRAM is one
+that starts servers and takes commands as lines of JSON (packages/conformance/README.md). FILE lists known failures; a listed case that passes is a failure too.`;
 
 const { values } = parseArgs({
   options: {
@@ -31,25 +34,55 @@ if (values.help || values.target === undefined) {
   process.exitCode = await main(values.target);
 }
 
+/** The plays that a target can play, and how. */
+interface Suite {
+  readonly name: string;
+  readonly plays: readonly AnyPlay[];
+  readonly inMemoryOnly: number;
+  play(play: AnyPlay): Promise<Verdict>;
+}
+
+interface AnyPlay {
+  readonly key: string;
+  readonly case: Pick<Case, "says" | "memoryOnly">;
+}
+
 async function main(name: string): Promise<number> {
-  const target = await targetNamed(name);
+  await using client = await clientTargetNamed(name);
+  if (client !== undefined) {
+    return await report(
+      suiteOf(client.name, clientPlaysOf(clientCases), (play) => playClientOverTheWire(play, client)),
+    );
+  }
+  await using target = await targetNamed(name);
   if (target === undefined) {
     console.log(`SKIPPED ${name}: it cannot run on this machine (go-control-plane needs Go 1.25 or newer)`);
     return 0;
   }
-  try {
-    return await report(target);
-  } finally {
-    await target[Symbol.asyncDispose]();
-  }
+  const plays = playsOf(serverCases).filter(({ kind }) => target.hasRest || kind !== "rest");
+  return await report(suiteOf(target.name, plays, (play) => playOverTheWire(play, target)));
 }
 
-async function report(target: Target): Promise<number> {
-  const known = parseKnownFailures(readKnown(target.name));
-  const plays = playsOf(serverCases.filter(({ memoryOnly }) => memoryOnly === undefined));
-  const playable = plays.filter(({ kind }) => target.hasRest || kind !== "rest");
-  const chosen = playable.filter(({ key }) => values.only === undefined || key.split(/[ /]/).includes(values.only));
-  const verdicts = await playAll(chosen, target);
+function suiteOf<P extends AnyPlay>(name: string, all: readonly P[], play: (play: P) => Promise<Verdict>): Suite {
+  const plays = all.filter(({ case: { memoryOnly } }) => memoryOnly === undefined);
+  const inMemoryOnly = new Set(all.map((each) => each.case)).size - new Set(plays.map((each) => each.case)).size;
+  const byKey = new Map(plays.map((each) => [each.key, each]));
+  return {
+    name,
+    plays,
+    inMemoryOnly,
+    play: async ({ key }) => {
+      const own = byKey.get(key);
+      if (own === undefined) throw new Error(`no play ${key}`);
+      return play(own);
+    },
+  };
+}
+
+async function report(suite: Suite): Promise<number> {
+  const known = parseKnownFailures(readKnown(suite.name));
+  const chosen = suite.plays.filter(({ key }) => values.only === undefined || key.split(/[ /]/).includes(values.only));
+  const verdicts = await playAll(chosen, suite);
   const counts = new Map<Outcome, number>();
   for (const [play, verdict] of verdicts) {
     const outcome = compareWithKnown(verdict.passed, known.get(play.key));
@@ -58,11 +91,11 @@ async function report(target: Target): Promise<number> {
     console.log(`${outcome.padEnd(19)} ${play.key.padEnd(38)} ${play.case.says}${reason}`);
     if (!verdict.passed && (outcome === "FAILS" || values.verbose)) console.log(describe(verdict));
   }
-  const gone = [...known.keys()].filter((key) => !plays.some((play) => play.key === key));
+  const gone = [...known.keys()].filter((key) => !suite.plays.some((play) => play.key === key));
   for (const key of gone) console.log(`${"NO SUCH CASE".padEnd(19)} ${key}`);
   const summary = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(", ");
   console.log(
-    `\n${target.name}: ${chosen.length} plays: ${summary}; ${serverCases.length - new Set(plays.map((play) => play.case)).size} cases are played in memory only`,
+    `\n${suite.name}: ${chosen.length} plays: ${summary}; ${suite.inMemoryOnly} cases are played in memory only`,
   );
   const isBad = gone.length > 0 || counts.has("FAILS") || counts.has("PASSES UNEXPECTED");
   return isBad ? 1 : 0;
@@ -79,13 +112,11 @@ function readKnown(target: string): string {
   }
 }
 
-async function playAll(plays: readonly Play[], target: Target): Promise<ReadonlyMap<Play, Verdict>> {
-  const verdicts = new Map<Play, Verdict>(plays.map((play) => [play, { passed: true }]));
+async function playAll(plays: readonly AnyPlay[], suite: Suite): Promise<ReadonlyMap<AnyPlay, Verdict>> {
+  const verdicts = new Map<AnyPlay, Verdict>(plays.map((play) => [play, { passed: true }]));
   const left = [...plays];
   const work = async (): Promise<void> => {
-    for (let play = left.shift(); play !== undefined; play = left.shift()) {
-      verdicts.set(play, await playOverTheWire(play, target));
-    }
+    for (let play = left.shift(); play !== undefined; play = left.shift()) verdicts.set(play, await suite.play(play));
   };
   await Promise.all(Array.from({ length: Number(values["at-once"]) }, work));
   return verdicts;

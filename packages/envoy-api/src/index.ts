@@ -4,8 +4,8 @@ export type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
 export type { RewrittenSources, SourceFile, SourceUse } from "./catalog/source-rewriter.ts";
 export type { Converted } from "./conversion/converter.ts";
 export { DescriptorError } from "./descriptor/descriptor-error.ts";
-export type { DescriptorReflection } from "./descriptor/reflection.ts";
 export { nearestName } from "./descriptor/nearest-name.ts";
+export type { DescriptorReflection } from "./descriptor/reflection.ts";
 export { contentDigest } from "./digest.ts";
 export {
   type CatalogType,
@@ -37,19 +37,37 @@ export {
   type ValueMatcher,
 } from "./wire/client-status-request.ts";
 export { decodeConstraints, encodeConstraints } from "./wire/constraints.ts";
+export { decodeLoadRequest, encodeLoadReport, type LoadReportMessage } from "./wire/encode-load-report.ts";
 export {
   type DeltaRequestMessage,
   encodeDeltaRequest,
   encodeSotwRequest,
   type SotwRequestMessage,
 } from "./wire/encode-request.ts";
-export { decodeHealthMessage, type HealthCheckProtocol, type HealthMessage } from "./wire/health-check-request.ts";
+export {
+  decodeHealthMessage,
+  encodeHealthFindings,
+  encodeHealthOffer,
+  type HealthCheckProtocol,
+  type HealthMessage,
+} from "./wire/health-check-request.ts";
 export { createJsonBodyEncoder, type JsonBodyEncoder, type JsonBodyEncoderOptions } from "./wire/json-body-encoder.ts";
 export { decodeJsonRequest } from "./wire/json-request.ts";
 export { createLoadReportReader, encodeLoadRequest, type LoadReportReader } from "./wire/load-stats.ts";
 export { decodeNode, encodeNode } from "./wire/node.ts";
+export {
+  encodeOwnClientConfig,
+  type OwnClientConfig,
+  type OwnContent,
+  type OwnResource,
+} from "./wire/own-client-config.ts";
 export { createRequestReader, type RequestReader } from "./wire/request-reader.ts";
-export { decodeResource, type ResourceErrorMessage, type ResourceMessage } from "./wire/resource-message.ts";
+export {
+  decodeResource,
+  encodeResource,
+  type ResourceErrorMessage,
+  type ResourceMessage,
+} from "./wire/resource-message.ts";
 export type { ResourceLocatorMessage, ResourceNameMessage } from "./wire/resource-name.ts";
 export {
   type DeltaDiscoveryResponseInput,

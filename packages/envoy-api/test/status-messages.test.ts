@@ -6,7 +6,14 @@ import {
   createLoadReportReader,
   decodeClientStatusRequest,
   decodeHealthMessage,
+  decodeLoadRequest,
+  encodeHealthFindings,
+  encodeHealthOffer,
+  encodeLoadReport,
   encodeLoadRequest,
+  encodeNode,
+  encodeOwnClientConfig,
+  type OwnResource,
 } from "../src/index.ts";
 import { api } from "./support/api.ts";
 import { encoded, healthRequest, loadStats, statusRequest } from "./support/status-messages.ts";
@@ -169,6 +176,147 @@ test("B-CSD-05 a listener of v2 is active, warming or an error, and the worst of
                 { name: "sent", warmingState: state },
                 { name: "bad", errorState: { details: "no" } },
               ],
+            },
+          },
+        ],
+      },
+    ],
+  });
+});
+
+test("C-LRS-04 a load report is written as it is read, in both versions", () => {
+  const report = createLoadReportReader().read(encoded("envoy.service.load_stats.v3.LoadStatsRequest", loadStats));
+  const [load] = report.clusters;
+  const addresses = ["10.0.0.1:80", "[::1]:65535", "/run/a.sock", "@abstract:1"].map((address) => ({
+    address,
+    succeeded: 1,
+    failed: 2,
+    issued: 4,
+    inProgress: 1,
+  }));
+  const localities = load?.localities.map((one) => ({ ...one, endpoints: addresses })) ?? [];
+  const clusters = report.clusters.map((one) => ({ ...one, localities, intervalMs: 1_234.567 }));
+  const written = encodeLoadReport("v3", { node: report.node, clusters });
+  expect(createLoadReportReader().read(written)).toEqual({ node: report.node, clusters });
+  const ofV2 = createLoadReportReader().read(encodeLoadReport("v2", { node: undefined, clusters }));
+  const connections = { activeConnections: 0, newConnections: 0, failedConnections: 0 };
+  expect(ofV2).toEqual({
+    node: undefined,
+    clusters: clusters.map((one) => ({ ...one, localities: localities.map((at) => ({ ...at, ...connections })) })),
+  });
+  const json = api.toJson(formatTypeUrl("envoy.service.load_stats.v3.LoadStatsRequest"), written);
+  expect(json).toMatchObject({
+    clusterStats: [
+      {
+        loadReportInterval: "1.234567s",
+        upstreamLocalityStats: [
+          {
+            cpuUtilization: { numRequestsFinishedWithMetric: "2", totalMetricValue: 0.5 },
+            upstreamEndpointStats: [
+              { address: { socketAddress: { address: "10.0.0.1", portValue: 80 } }, totalIssuedRequests: "4" },
+              { address: { socketAddress: { address: "::1", portValue: 65535 } } },
+              { address: { pipe: { path: "/run/a.sock" } } },
+              { address: { pipe: { path: "@abstract:1" } } },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+});
+
+test("S-LRS-02 what a client is to report is read as it is written", () => {
+  const request = { clusters: ["a", "b"], sendAllClusters: true, intervalMs: 90_000_500, endpoints: true };
+  expect(decodeLoadRequest(encodeLoadRequest(request))).toEqual(request);
+  const nothing = { clusters: [], sendAllClusters: false, intervalMs: 0, endpoints: false };
+  expect(decodeLoadRequest(Buffer.from("2a00", "hex"))).toEqual(nothing);
+});
+
+test("B-HDS-01 an offer to check health is written as it is read, and so is what was found", () => {
+  const node = { ...anonymousNode, id: "n" };
+  const offer = encodeHealthOffer(encodeNode(node), ["TCP", "HTTP"]);
+  expect(decodeHealthMessage(offer)).toEqual({ kind: "request", node, protocols: ["TCP", "HTTP"] });
+  const bytes = Uint8Array.of(10, 0);
+  expect(decodeHealthMessage(encodeHealthFindings(bytes))).toEqual({ kind: "response", bytes });
+});
+
+const content = Buffer.from("0a0161", "hex");
+const own: OwnResource = {
+  type: CLUSTER,
+  kind: "cds",
+  name: "a",
+  status: "nacked",
+  held: { type: CLUSTER, version: "7", content, updatedAt: 1_500 },
+  failure: { type: CLUSTER, version: "8", content, updatedAt: 2_000, details: "no" },
+};
+
+test("C-CSD-03 B-CSD-04 what a client tells of itself has what is in force, and what it refused", () => {
+  const node = { ...anonymousNode, id: "n", metadata: { "api-key": "x", a: 1 } };
+  const waiting = { ...own, name: "b", status: "requested", held: undefined, failure: undefined } as const;
+  const bytes = encodeOwnClientConfig("v3", { node, scope: "here", resources: [own, waiting] });
+  const body = { "@type": CLUSTER, name: "a" };
+  expect(api.toJson(formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"), bytes)).toEqual({
+    "@type": formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"),
+    config: [
+      {
+        node: { id: "n", metadata: { "api-key": "[redacted]", a: 1 } },
+        clientScope: "here",
+        genericXdsConfigs: [
+          {
+            typeUrl: CLUSTER,
+            name: "a",
+            versionInfo: "7",
+            xdsConfig: body,
+            lastUpdated: "1970-01-01T00:00:01.500Z",
+            clientStatus: "NACKED",
+            errorState: {
+              failedConfiguration: body,
+              lastUpdateAttempt: "1970-01-01T00:00:02Z",
+              details: "no",
+              versionInfo: "8",
+            },
+          },
+          { typeUrl: CLUSTER, name: "b", clientStatus: "REQUESTED" },
+        ],
+      },
+    ],
+  });
+});
+
+test("B-CSD-05 in v2 it is by type, and of four types only", () => {
+  const bytes = encodeOwnClientConfig("v2", {
+    node: { ...anonymousNode, id: "n" },
+    scope: "here",
+    resources: [
+      { ...own, kind: "lds" },
+      { ...own, kind: "lds", name: "b", status: "requested", held: undefined, failure: undefined },
+      { ...own, kind: "cds", status: "acked" },
+      { ...own, kind: "rds", status: "requested", held: undefined, failure: undefined },
+      { ...own, kind: "srds", status: "acked" },
+      { ...own, kind: "eds" },
+    ],
+  });
+  const body = { "@type": CLUSTER, name: "a" };
+  const held = { versionInfo: "7", lastUpdated: "1970-01-01T00:00:01.500Z" };
+  const errorState = { failedConfiguration: body, lastUpdateAttempt: "1970-01-01T00:00:02Z", details: "no" };
+  expect(api.toJson(formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"), bytes)).toEqual({
+    "@type": formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"),
+    config: [
+      {
+        node: { id: "n" },
+        xdsConfig: [
+          {
+            status: "ERROR",
+            listenerConfig: {
+              dynamicListeners: [{ name: "a", activeState: { ...held, listener: body }, errorState }],
+            },
+          },
+          { status: "SYNCED", clusterConfig: { dynamicActiveClusters: [{ ...held, cluster: body }] } },
+          { routeConfig: {} },
+          {
+            status: "SYNCED",
+            scopedRouteConfig: {
+              dynamicScopedRouteConfigs: [{ ...held, name: "a", scopedRouteConfigs: [body] }],
             },
           },
         ],

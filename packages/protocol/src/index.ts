@@ -1,3 +1,4 @@
+export { pauseMs } from "./client/back-off.ts";
 export { ClientMachine, type ClientMachineOptions, type SourcedState } from "./client/client.ts";
 export type { ClientEffect, ClientReport } from "./client/effect.ts";
 export type { ClientEvent, ClientStreamId, Moment, WatchId, WatchStarted } from "./client/event.ts";
@@ -52,6 +53,13 @@ export type {
   LocalityLoad,
 } from "./load/load-report.ts";
 export {
+  LoadReporter,
+  type LoadReporterEffect,
+  type LoadReporterEvent,
+  type LoadReporterOptions,
+  type LoadReporterReport,
+} from "./load/load-reporter.ts";
+export {
   type LoadEffect,
   type LoadEvent,
   type LoadReportSettings,
@@ -60,11 +68,21 @@ export {
   type ReporterState,
 } from "./load/load-reports.ts";
 export type { ClusterSums, EndpointSums, LoadLimits, LocalitySums, ReporterId } from "./load/load-sums.ts";
+export type { LoadPlace, LoadTaking, LoadTally, LoadTallyOptions, StartedLoad } from "./load/load-tally.ts";
+export type { LoadOutcome } from "./load/locality-tally.ts";
 export type { Dependency, DependencySource, ExtensionTerms, HandedDown } from "./mesh/dependency.ts";
 export type { DemandOutcome, MeshEffect, MeshReport } from "./mesh/mesh-effect.ts";
-export type { Demanded, DemandId, MeshEvent, MeshRoot, MeshWatchId, RootId } from "./mesh/mesh-event.ts";
+export type { Demanded, DemandId, MeshEvent, MeshRoot, RootId } from "./mesh/mesh-event.ts";
 export { MeshMachine } from "./mesh/mesh-machine.ts";
-export type { MeshLink, MeshLinkState, MeshNode, MeshNodeState, NodeId } from "./mesh/mesh-node.ts";
+export type {
+  MeshFailure,
+  MeshLink,
+  MeshLinkState,
+  MeshNode,
+  MeshNodeState,
+  MeshWatchId,
+  NodeId,
+} from "./mesh/mesh-node.ts";
 export type { MeshOptions } from "./mesh/mesh-options.ts";
 export { sourceProblems } from "./mesh/source-problems.ts";
 export type { Body, Heartbeat, Segment } from "./message/body.ts";
@@ -125,6 +143,7 @@ export {
   plainName,
   shownName,
   type VariantName,
+  variantKey,
 } from "./resource/variant-name.ts";
 export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
 export {

@@ -83,7 +83,9 @@ describe("Clusters", () => {
   test("C-WRM-04 endpoints that come again as they were end the warming of an update", () => {
     const mesh = clustering().gets(c1, e1, c2);
     expect(mesh.confirms(e1).view["cds c"]).toBe("ready 2");
-    expect(mesh.node(CLUSTER, "c").links).toEqual([{ type: ENDPOINTS, name: "c", watch: 2, state: "there" }]);
+    expect(mesh.node(CLUSTER, "c").links).toEqual([
+      { type: ENDPOINTS, name: "c", watch: 2, node: mesh.node(ENDPOINTS, "c").id, state: "there" },
+    ]);
     expect(mesh.timers.size).toBe(0);
   });
 
@@ -145,7 +147,7 @@ describe("Clusters", () => {
   test("endpoints that do not exist end the warming, those that were refused do not", () => {
     const mesh = clustering().gets(c1).fails(ENDPOINTS, "c");
     expect(mesh.view["cds c"]).toBe("warming, 1 warms");
-    expect(mesh.node(ENDPOINTS, "c").failure).toEqual({ code: 3, message: "no" });
+    expect(mesh.node(ENDPOINTS, "c").failure).toEqual({ why: "rejected", error: { code: 3, message: "no" } });
     expect(mesh.loses(ENDPOINTS, "c", { why: "does-not-exist" }).view).toEqual({
       "cds c": "ready 1",
       "eds c": "absent",
@@ -192,7 +194,9 @@ describe("Listeners", () => {
   test("C-WRM-06 routes act at once, though their cluster is not there", () => {
     const mesh = listening().gets(l1, r1, held(ROUTE, "r", "2", [need.cluster("ghost")]));
     expect(mesh.view["rds r"]).toBe("ready 2");
-    expect(mesh.node(ROUTE, "r").links).toEqual([{ type: CLUSTER, name: "ghost", watch: undefined, state: "by-name" }]);
+    expect(mesh.node(ROUTE, "r").links).toEqual([
+      { type: CLUSTER, name: "ghost", watch: undefined, node: undefined, state: "by-name" },
+    ]);
   });
 
   test("C-DEL-03 E16 routes are let go with the last Listener that uses them", () => {
@@ -280,8 +284,10 @@ describe("extension configs", () => {
   test("C-ECD-04 one of a type that does not fit is refused, and not used", () => {
     const mesh = listening().gets(held(LISTENER, "l", "1", [need.extension("x", [JWT])]));
     const wrong = held(EXTENSION, "x", "example.Lua");
-    expect(mesh.machine.problemWith(2, wrong)).toBe(`expected one of ${JWT}, got ${formatTypeUrl("example.Lua")}`);
-    expect(mesh.machine.problemWith(2, held(EXTENSION, "x", "example.Jwt"))).toBeUndefined();
+    expect(mesh.machine.problemWith(2, formatTypeUrl("example.Lua"))).toBe(
+      `expected one of ${JWT}, got ${formatTypeUrl("example.Lua")}`,
+    );
+    expect(mesh.machine.problemWith(2, JWT)).toBeUndefined();
     expect(state(mesh.gets(wrong))).toBe("missing");
     expect(state(mesh.gets(held(EXTENSION, "x", "example.Jwt")))).toBe("there");
   });

@@ -1,13 +1,12 @@
+import { type TypeOrUrl, XdsClientError, type XdsResource } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { ApiVersion, TypeUrl } from "@xdskit/protocol";
 import { type Command, Option } from "commander";
-import { chooseTransport } from "../discovery/choose-transport.ts";
 import { type Collected, collect } from "../discovery/collect.ts";
 import { addConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
-import { HeldResources } from "../discovery/held.ts";
+import { type Asked, describeError, failureOf } from "../discovery/connection-hint.ts";
+import { openClient, wantedType } from "../discovery/open-client.ts";
 import { formatYaml, resourceValue } from "../discovery/resource-value.ts";
-import type { Ending } from "../discovery/transport.ts";
-import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
@@ -47,6 +46,7 @@ export const addGetCommand: AddCommand = (program, context) => {
     ["xds get eds backend --node edge-7 -o json", "the endpoints of one cluster, as node edge-7 sees them"],
     ["xds get lds --server xds.example:18000 --ca ca.crt", "from a server elsewhere, over TLS"],
     ["xds get cds --rest --v2", "as an old client gets them, by a poll"],
+    ["xds get cds --bootstrap envoy.yaml", "what the Envoy with this bootstrap gets"],
     ["xds get lds --file /etc/envoy/xds/lds.yaml", "what a file holds for an Envoy"],
   ]);
 };
@@ -66,43 +66,28 @@ async function get(
 ): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const typeUrl = typeNamed(type, flags.v2 === true ? "v2" : "v3", api);
-  const transport = await chooseTransport(flags, api, io);
-  const connection = await transport.connect();
-  const cancel = (): void => void connection.close();
-  io.interrupted.addEventListener("abort", cancel);
+  const wanted = wantedType(type, flags, api);
+  const opened = await openClient(flags, { api, io, timeoutMs: flags.timeout });
+  const { client, answers, asked } = opened;
   try {
-    const subscription = connection.subscribe({ type: typeUrl, names, held: new HeldResources(api, typeUrl) });
-    const isWhole = transport.answersWhole(typeUrl);
-    const collected = await collect(subscription, { names, isWhole, timeoutMs: flags.timeout, quietMs: QUIET_MS });
+    const isWhole = answersWhole(wanted, flags, api);
+    const how = { names, isWhole, timeoutMs: flags.timeout, quietMs: QUIET_MS, answers };
+    const collected = await collect(client, wanted, how);
     if (io.interrupted.aborted) return exitCode.interrupted;
-    if (collected.isCut && !collected.isAnswered) throw failure(await subscription.ending);
-    subscription.cancel();
     print(collected, { api, flags }, context);
-    return report(collected, type, context);
+    return report(collected, { type, asked }, context);
+  } catch (cause) {
+    if (io.interrupted.aborted) return exitCode.interrupted;
+    throw cause instanceof XdsClientError ? failureOf(cause, asked) : cause;
   } finally {
-    io.interrupted.removeEventListener("abort", cancel);
-    await connection.close();
+    await client.close();
   }
 }
 
-/** The type that the caller means, in one version of the API. Throws a `CommandError` for a word that names none. */
-export function typeNamed(text: string, version: ApiVersion, api: EnvoyApi): TypeUrl {
-  const type = api.typeNamed(text);
-  if (type === undefined) {
-    const known = api.types.flatMap(({ shortName }) => (shortName === "" ? [] : [shortName]));
-    throw new CommandError(exitCode.usage, `unknown type "${text}"`, `it may be ${known.join(", ")}, or a type URL`);
-  }
-  const entry = api.types.find((one) => one.type === type);
-  // A type URL says its version itself; by the other version's methods it may be asked for all the same.
-  if (version === "v3" || entry === undefined || text.includes("/")) return type;
-  if (entry.v2Twin !== undefined) return entry.v2Twin;
-  throw new CommandError(exitCode.usage, `there is no ${text} in v2`, "leave --v2 off");
-}
-
-/** There was no answer. */
-export function failure({ reason, isUnreachable, hint }: Ending): CommandError {
-  return new CommandError(isUnreachable ? exitCode.unreachable : exitCode.problems, reason, hint);
+/** Whether one answer tells all there is, so that there is nothing to wait for after it. */
+function answersWhole(type: TypeOrUrl, { rest, file, sotw }: GetFlags, api: EnvoyApi): boolean {
+  const typeUrl = typeof type === "string" ? type : type.typeUrl;
+  return rest === true || file !== undefined || (sotw === true && api.traits(typeUrl)?.isFullState === true);
 }
 
 function print(
@@ -111,12 +96,12 @@ function print(
   { io, colorsOf }: CommandContext,
 ): void {
   const format = { api, showsSecrets: flags.showSecrets === true };
-  const sorted = [...resources].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const sorted = [...resources].sort((a, b) => (a.key < b.key ? -1 : 1));
   if (flags.output === "table") {
     const columns = [
-      { title: "NAME", text: (row: (typeof sorted)[number]) => row.name },
-      { title: "VERSION", text: (row: (typeof sorted)[number]) => row.version },
-      { title: "BYTES", text: (row: (typeof sorted)[number]) => `${row.bytes.byteLength}` },
+      { title: "NAME", text: (row: XdsResource) => row.key },
+      { title: "VERSION", text: (row: XdsResource) => row.version },
+      { title: "BYTES", text: (row: XdsResource) => `${row.bytes.byteLength}` },
     ];
     const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
     io.stdout.write(formatTable(sorted, columns, { colors: colorsOf(io.stdout), width }));
@@ -129,13 +114,19 @@ function print(
   for (const resource of sorted) io.stdout.write(formatYaml(resourceValue(resource, format)));
 }
 
-function report({ resources, missing, isAnswered }: Collected, type: string, { io }: CommandContext): ExitCode {
+function report(
+  { resources, missing, errors, isAnswered }: Collected,
+  { type, asked }: { readonly type: string; readonly asked: Asked },
+  { io }: CommandContext,
+): ExitCode {
   if (!isAnswered) {
     // In State of the World a server stays silent about what does not exist; some do so about what they have, too.
     io.stderr.write(`xds: no answer in time: the server has no such ${type} for this node, or does not say\n`);
     return exitCode.problems;
   }
+  for (const error of errors) io.stderr.write(`xds: ${describeError(error, asked)}\n`);
   for (const name of missing) io.stderr.write(`xds: there is no ${type} "${name}"\n`);
-  if (missing.length === 0 && resources.length === 0) io.stderr.write(`xds: there is no ${type}\n`);
-  return missing.length > 0 || resources.length === 0 ? exitCode.problems : exitCode.ok;
+  const isEmpty = resources.length === 0;
+  if (missing.length === 0 && isEmpty && errors.length === 0) io.stderr.write(`xds: there is no ${type}\n`);
+  return missing.length > 0 || errors.length > 0 || isEmpty ? exitCode.problems : exitCode.ok;
 }

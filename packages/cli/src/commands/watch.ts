@@ -1,21 +1,17 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Change, type Watch, XdsClientError, type XdsResource } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { TypeUrl } from "@xdskit/protocol";
 import { Option } from "commander";
-import { chooseTransport } from "../discovery/choose-transport.ts";
 import { addConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
-import { type Answer, HeldResources } from "../discovery/held.ts";
+import { describeError, describeFailure, failureOf } from "../discovery/connection-hint.ts";
+import { type OpenedClient, openClient, wantedType } from "../discovery/open-client.ts";
 import { formatYaml, resourceValue } from "../discovery/resource-value.ts";
-import type { Connection, Transport } from "../discovery/transport.ts";
-import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { type ExitCode, exitCode } from "../exit-code.ts";
+import { aborted } from "../interruption.ts";
 import { formatJsonLine } from "../output/json.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { readDuration } from "./duration-flag.ts";
-import { addTypeArguments, failure, typeNamed } from "./get.ts";
-
-const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 10_000;
+import { addTypeArguments } from "./get.ts";
 
 interface WatchFlags extends ConnectionFlags {
   readonly output: "yaml" | "json";
@@ -62,7 +58,22 @@ export type WatchLine =
       readonly version: string;
       readonly resource: unknown;
     }
-  | { readonly event: "removed"; readonly type: string; readonly name: string };
+  /** `reason`: it was there, it never was, or its ttl ran out. */
+  | {
+      readonly event: "removed";
+      readonly type: string;
+      readonly name: string;
+      readonly reason: "removed" | "does-not-exist" | "expired";
+    }
+  /** An update was refused, or the server says that it cannot give it; what was there before stays in force. */
+  | {
+      readonly event: "error";
+      readonly type: string;
+      /** Missing where it concerns everything. */
+      readonly name?: string;
+      readonly code: string;
+      readonly message: string;
+    };
 
 async function watch(
   type: string,
@@ -72,100 +83,101 @@ async function watch(
 ): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const typeUrl = typeNamed(type, flags.v2 === true ? "v2" : "v3", api);
-  const transport = await chooseTransport(flags, api, io);
+  const wanted = wantedType(type, flags, api);
+  const opened = await openClient(flags, { api, io });
+  const { client, answers, asked } = opened;
   const meant = names.filter((name) => api.typeNamed(name) !== undefined);
   if (meant.length > 0) {
     io.stderr.write(`xds: watching ${type} named ${meant.join(", ")}; for each other type, run a watch of its own\n`);
   }
-  const held = new HeldResources(api, typeUrl);
-  let retryMs = FIRST_RETRY_MS;
-  for (let isFirst = true; !io.interrupted.aborted; isFirst = false) {
-    const wasAnswered = await followOnce({ api, transport, typeUrl, names, flags, held, isFirst }, context);
-    if (io.interrupted.aborted) break;
-    retryMs = wasAnswered ? FIRST_RETRY_MS : Math.min(LONGEST_RETRY_MS, retryMs * 2);
-    await sleep(retryMs, undefined, { signal: io.interrupted }).catch(() => undefined); // interrupted: seen above
-  }
-  return exitCode.interrupted;
-}
-
-interface Following {
-  readonly api: EnvoyApi;
-  readonly transport: Transport;
-  readonly typeUrl: TypeUrl;
-  readonly names: readonly string[];
-  readonly flags: WatchFlags;
-  readonly held: HeldResources;
-  /** What goes wrong at the start is the caller's to mend; later it is waited for. */
-  readonly isFirst: boolean;
-}
-
-/** Follows one subscription to its end; whether there was an answer. */
-async function followOnce(following: Following, context: CommandContext): Promise<boolean> {
-  const { transport, isFirst } = following;
-  const { io } = context;
+  answers.broken = ({ status }) => {
+    if (answers.isAnswered) io.stderr.write(`xds: ${describeFailure(status, asked)}, trying again\n`);
+  };
+  const following = { ...opened, api, flags, type: typeof wanted === "string" ? wanted : wanted.typeUrl };
   try {
-    const connection = await transport.connect();
-    const close = (): void => void connection.close();
-    io.interrupted.addEventListener("abort", close);
-    try {
-      return await followConnection(connection, following, context);
-    } finally {
-      io.interrupted.removeEventListener("abort", close);
-      await connection.close();
-    }
+    const watches = (names.length === 0 ? [undefined] : names).map((name) => client.watch(wanted, name));
+    await Promise.race([aborted(io.interrupted), ...watches.map((one) => follow(one, following, context))]);
+    return exitCode.interrupted;
   } catch (cause) {
-    if (io.interrupted.aborted && cause instanceof CommandError) return false;
-    if (isFirst || !(cause instanceof CommandError)) throw cause;
-    io.stderr.write(`xds: ${cause.message}, trying again\n`);
-    return false;
+    if (io.interrupted.aborted) return exitCode.interrupted;
+    throw cause instanceof XdsClientError ? failureOf(cause, asked) : cause;
+  } finally {
+    await client.close();
   }
 }
 
-async function followConnection(
-  connection: Connection,
-  following: Following,
-  context: CommandContext,
-): Promise<boolean> {
-  const { typeUrl: type, names, held, isFirst } = following;
-  const { io } = context;
-  const subscription = connection.subscribe({ type, names, held });
-  let wasAnswered = false;
-  for await (const answer of subscription.answers) {
-    wasAnswered = true;
-    print(answer, following, context);
-  }
-  const ending = await subscription.ending;
-  if (io.interrupted.aborted) return wasAnswered;
-  if (isFirst && !wasAnswered) throw failure(ending);
-  io.stderr.write(`xds: ${ending.reason}, trying again\n`);
-  return wasAnswered;
+interface Following extends OpenedClient {
+  readonly api: EnvoyApi;
+  readonly flags: WatchFlags;
+  readonly type: string;
 }
 
-function print(answer: Answer, { api, typeUrl, flags }: Following, { io, colorsOf }: CommandContext): void {
-  const format = { api, showsSecrets: flags.showSecrets === true };
+/** Prints what a watch tells. Rejects if nobody can be reached at the start, which is the caller's to mend; later it is waited for. */
+async function follow(watch: Watch, following: Following, context: CommandContext): Promise<void> {
+  const { answers } = following;
+  for await (const change of watch) {
+    const isOfConnection =
+      change.kind === "error" && (change.error.code === "UNREACHABLE" || change.error.code === "TYPE_UNSUPPORTED");
+    if (!isOfConnection) print(change, following, context);
+    else if (!answers.isAnswered) throw change.error;
+  }
+}
+
+function print(change: Change, following: Following, context: CommandContext): void {
+  switch (change.kind) {
+    case "added":
+    case "changed":
+      printPut(change.resource, following, context);
+      break;
+    case "does-not-exist":
+      printRemoved(change, following, context);
+      break;
+    case "error":
+      printError(change, following, context);
+      break;
+    case "synced":
+      break;
+  }
+}
+
+function printPut(resource: XdsResource, { api, flags }: Following, { io, colorsOf }: CommandContext): void {
+  const { type, key: name, version } = resource;
+  const value = resourceValue(resource, { api, showsSecrets: flags.showSecrets === true });
   if (flags.output === "json") {
-    for (const resource of answer.puts) {
-      const { type, name, version } = resource;
-      const line: WatchLine = { event: "put", type, name, version, resource: resourceValue(resource, format) };
-      io.stdout.write(formatJsonLine(line));
-    }
-    for (const name of answer.removed) {
-      const line: WatchLine = { event: "removed", type: typeUrl, name };
-      io.stdout.write(formatJsonLine(line));
-    }
+    const line: WatchLine = { event: "put", type, name, version, resource: value };
+    io.stdout.write(formatJsonLine(line));
     return;
   }
-  const colors = colorsOf(io.stdout);
-  const at = io.now().toISOString();
-  for (const resource of answer.puts) {
-    io.stdout.write(colors.green(`# ${at} ${oneLine(resource.name)} version ${resource.version}`));
-    io.stdout.write(`\n${formatYaml(resourceValue(resource, format))}`);
+  io.stdout.write(colorsOf(io.stdout).green(`# ${io.now().toISOString()} ${oneLine(name)} version ${version}`));
+  io.stdout.write(`\n${formatYaml(value)}`);
+}
+
+function printRemoved(
+  { key: name, reason }: Extract<Change, { kind: "does-not-exist" }>,
+  { flags, type }: Following,
+  { io, colorsOf }: CommandContext,
+): void {
+  if (flags.output === "json") {
+    const line: WatchLine = { event: "removed", type, name, reason };
+    io.stdout.write(formatJsonLine(line));
+    return;
   }
-  for (const name of answer.removed) {
-    const says = answer.absent.includes(name) ? "is not there" : "removed";
-    io.stdout.write(`${colors.red(`# ${at} ${oneLine(name)} ${says}`)}\n`);
-  }
+  const says = { removed: "removed", "does-not-exist": "is not there", expired: "expired" }[reason];
+  io.stdout.write(`${colorsOf(io.stdout).red(`# ${io.now().toISOString()} ${oneLine(name)} ${says}`)}\n`);
+}
+
+function printError(
+  { key, error, held }: Extract<Change, { kind: "error" }>,
+  { flags, type, asked }: Following,
+  { io }: CommandContext,
+): void {
+  const message = describeError(error, asked);
+  const keeps = held === undefined ? "" : ", keeping what it was";
+  io.stderr.write(`xds: ${message}${keeps}\n`);
+  if (flags.output !== "json") return;
+  const name = key === undefined ? {} : { name: key };
+  const line: WatchLine = { event: "error", type, ...name, code: error.code, message };
+  io.stdout.write(formatJsonLine(line));
 }
 
 /** A name in a comment stays in it. */

@@ -1,15 +1,15 @@
-import type { Answer, ReceivedResource } from "./held.ts";
-import type { Subscription } from "./transport.ts";
+import type { Change, TypeOrUrl, Watch, XdsClient, XdsClientError, XdsResource } from "@xdskit/client";
+import type { Answers } from "./answers.ts";
 
 /** What a server answered. */
 export interface Collected {
-  readonly resources: readonly ReceivedResource[];
+  readonly resources: readonly XdsResource[];
   /** Asked for by name, and not there. */
   readonly missing: readonly string[];
+  /** What was refused, and what the server says that it cannot give. */
+  readonly errors: readonly XdsClientError[];
   /** Whether there was an answer at all. */
   readonly isAnswered: boolean;
-  /** The subscription ended before everything was there. */
-  readonly isCut: boolean;
 }
 
 export interface CollectOptions {
@@ -22,49 +22,62 @@ export interface CollectOptions {
   readonly quietMs: number;
 }
 
-/** Reads answers until everything that was asked for is there, or nothing more comes. Leaves the stream to its owner. */
-export async function collect(subscription: Subscription, options: CollectOptions): Promise<Collected> {
-  const { names, isWhole, timeoutMs, quietMs } = options;
-  const held = new Map<string, ReceivedResource>();
-  const unanswered = new Set(names);
-  const answers = subscription.answers[Symbol.asyncIterator]();
-  let isAnswered = false;
-  let isCut = false;
-  for (;;) {
-    const next = await within(answers.next(), isAnswered ? quietMs : timeoutMs);
-    if (next === undefined) break;
-    if (next.done === true) {
-      isCut = true;
-      break;
-    }
-    isAnswered = true;
-    take(next.value, held, unanswered);
-    if (isWhole || (names.length > 0 && unanswered.size === 0)) break;
-  }
-  const wanted = [...held.values()].filter(({ name }) => names.length === 0 || names.includes(name) || name === "");
-  return { resources: wanted, missing: names.filter((name) => !held.has(name)), isAnswered, isCut };
-}
-
-function take({ puts, removed }: Answer, held: Map<string, ReceivedResource>, unanswered: Set<string>): void {
-  for (const resource of puts) {
-    held.set(resource.name, resource);
-    unanswered.delete(resource.name);
-  }
-  for (const name of removed) {
-    held.delete(name);
-    unanswered.delete(name);
-  }
-}
-
-/** Undefined when it takes too long. */
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+/**
+ * Watches until everything that was asked for is there, or nothing more comes. Rejects with the `XdsClientError` of a server that cannot
+ * be reached, or that does not serve the type.
+ */
+export async function collect(
+  client: XdsClient,
+  type: TypeOrUrl,
+  { names, isWhole, timeoutMs, quietMs, answers }: CollectOptions & { readonly answers: Answers },
+): Promise<Collected> {
+  const found = new Map<string, XdsResource>();
+  const errors = new Map<string, XdsClientError>();
+  /** Names that nothing is known of yet. */
+  const open = new Set(names);
+  const missing = new Set(names);
+  const watches: Watch[] = [];
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
   try {
-    return await Promise.race([promise, late]);
+    await new Promise<void>((resolve, reject) => {
+      const wait = (ms: number): void => {
+        clearTimeout(timer);
+        timer = setTimeout(resolve, ms);
+      };
+      const take = (name: string | undefined, change: Change): void => {
+        if (change.kind === "error" && isOfConnection(change.error)) {
+          reject(change.error);
+          return;
+        }
+        if (change.kind === "added" || change.kind === "changed") {
+          found.set(change.key, change.resource);
+          if (name !== undefined) missing.delete(name);
+        } else if (change.kind === "does-not-exist") found.delete(change.key);
+        else if (change.kind === "error") {
+          errors.set(change.error.message, change.error);
+          if (name !== undefined) missing.delete(name);
+        }
+        if (name === undefined) return;
+        open.delete(name);
+        if (open.size === 0) wait(0);
+      };
+      wait(timeoutMs);
+      // What came is told before the next turn of the event loop.
+      answers.heard = () => wait(isWhole ? 0 : quietMs);
+      for (const name of names.length === 0 ? [undefined] : names) {
+        watches.push(client.watch(type, name, { onChange: (change) => take(name, change) }));
+      }
+    });
   } finally {
     clearTimeout(timer);
+    answers.heard = () => {};
+    for (const watch of watches) watch.close();
   }
+  const { isAnswered } = answers;
+  return { resources: [...found.values()], missing: [...missing], errors: [...errors.values()], isAnswered };
+}
+
+/** The server is not there, or there is no way to ask it for the type. */
+function isOfConnection({ code }: XdsClientError): boolean {
+  return code === "UNREACHABLE" || code === "TYPE_UNSUPPORTED";
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import type { PeerTls } from "@xdskit/conformance";
-import { anonymousNode, type Node } from "@xdskit/protocol";
+import type { TlsConfig } from "@xdskit/client";
+import type { Node } from "@xdskit/protocol";
 import { type Command, Option } from "commander";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
@@ -11,9 +11,9 @@ import { VERSION } from "../version.ts";
 
 /** How resources are asked for, and as whom: flags that `get` and `watch` share. */
 export interface ConnectionFlags {
-  readonly server: string;
-  readonly node: string;
-  readonly cluster: string;
+  readonly server?: string;
+  readonly node?: string;
+  readonly cluster?: string;
   readonly delta?: boolean;
   readonly sotw?: boolean;
   readonly perType?: boolean;
@@ -22,6 +22,9 @@ export interface ConnectionFlags {
   readonly refreshDelay?: number;
   readonly v2?: boolean;
   readonly file?: string;
+  readonly bootstrap?: string;
+  /** Takes what breaks rules of its message. */
+  readonly unchecked?: boolean;
   readonly tls?: boolean;
   readonly ca?: string;
   readonly cert?: string;
@@ -30,22 +33,31 @@ export interface ConnectionFlags {
   readonly descriptors?: readonly string[];
 }
 
-const NOT_WITH_A_FILE = ["server", "delta", "sotw", "perType", "rest", "tls", "ca", "cert", "key", "serverName"];
+const HOW_A_SERVER_IS_ASKED = ["server", "delta", "sotw", "perType", "rest", "tls", "ca", "cert", "key", "serverName"];
+const DEFAULT_NODE = "xds-cli";
 
 /** Adds those flags to a command. */
 export function addConnectionFlags(command: Command): Command {
   return command
     .addOption(new Option("-s, --server <host:port>", "xDS server [XDS_SERVER]").default(undefined, "127.0.0.1:18000"))
-    .addOption(new Option("-n, --node <id>", "ask as this node").default("xds-cli"))
-    .addOption(new Option("--cluster <name>", "ask as a node of this cluster").default(""))
+    .addOption(new Option("-n, --node <id>", "ask as this node; as xds-cli unless set, or as that of the bootstrap"))
+    .addOption(new Option("--cluster <name>", "ask as a node of this cluster"))
     .addOption(new Option("--delta", "speak delta, the default").conflicts("sotw"))
     .addOption(new Option("--sotw", "speak State of the World"))
     .addOption(new Option("--per-type", "a stream of its own for the type, not the aggregated one"))
     .addOption(new Option("--rest", "poll over HTTP/1.1, in JSON").conflicts(["delta", "sotw", "perType"]))
     .addOption(new Option("--v2", "speak version 2 of the API, which ended in 2021"))
     .addOption(
-      new Option("--file <file>", "ask nobody: read a file that Envoy would be given").conflicts(NOT_WITH_A_FILE),
+      new Option("--file <file>", "ask nobody: read a file that Envoy would be given").conflicts(HOW_A_SERVER_IS_ASKED),
     )
+    .addOption(
+      new Option("--bootstrap <file>", "ask as the Envoy or gRPC client with this bootstrap does").conflicts([
+        ...HOW_A_SERVER_IS_ASKED,
+        "v2",
+        "file",
+      ]),
+    )
+    .addOption(new Option("--unchecked", "take resources too that break the rules of their messages"))
     .addOption(new Option("--tls", "connect over TLS").helpGroup("TLS:"))
     .addOption(
       new Option("--ca <file>", "PEM file of the authority that signed the server's certificate").helpGroup("TLS:"),
@@ -74,7 +86,10 @@ export function descriptorFilesOf({ descriptors }: ConnectionFlags, { env, cwd }
 }
 
 /** What to connect with; any of the TLS flags means TLS. Throws a `CommandError` for files that cannot be read. */
-export async function tlsOf({ tls, ca, cert, key, serverName }: ConnectionFlags, io: Io): Promise<PeerTls | undefined> {
+export async function tlsOf(
+  { tls, ca, cert, key, serverName }: ConnectionFlags,
+  io: Io,
+): Promise<Partial<TlsConfig> | undefined> {
   if (tls !== true && ca === undefined && cert === undefined && serverName === undefined) return undefined;
   if ((cert === undefined) !== (key === undefined)) {
     throw new CommandError(exitCode.usage, "--cert and --key go together");
@@ -82,7 +97,7 @@ export async function tlsOf({ tls, ca, cert, key, serverName }: ConnectionFlags,
   const read = (path: string): Promise<string> => readText(resolve(io.cwd, path));
   return {
     ...(ca !== undefined && { ca: await read(ca) }),
-    ...(cert !== undefined && { cert: await read(cert) }),
+    ...(cert !== undefined && { certificate: await read(cert) }),
     ...(key !== undefined && { key: await read(key) }),
     ...(serverName !== undefined && { serverName }),
   };
@@ -97,6 +112,6 @@ async function readText(path: string): Promise<string> {
 }
 
 /** Who asks. */
-export function nodeOf({ node, cluster }: ConnectionFlags): Node {
-  return { ...anonymousNode, id: node, cluster, userAgentName: "xdskit", userAgentVersion: VERSION };
+export function nodeOf({ node = DEFAULT_NODE, cluster = "" }: ConnectionFlags): Partial<Node> {
+  return { id: node, cluster, userAgentName: "xdskit", userAgentVersion: VERSION };
 }

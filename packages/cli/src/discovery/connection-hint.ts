@@ -1,34 +1,113 @@
-import type { PeerTls } from "@xdskit/conformance";
+import type { XdsClientError } from "@xdskit/client";
+import { type Status, statusCode } from "@xdskit/protocol";
+import { CommandError, exitCode } from "../exit-code.ts";
+import { describeStatus } from "./describe-status.ts";
 
-/** What may be wrong when a server cannot be connected to, as a question or as what to do. */
-export function connectionHint(error: Error, address: string, tls: PeerTls | undefined): string {
-  const code = codeOf(error) || codeOf(error.cause);
-  // What the system says of an address has nothing to do with what is spoken there.
-  if (/^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT)$/.test(code)) {
-    return `is a server running at ${address}?`;
-  }
-  return tls === undefined ? plainHint(code) : tlsHint(code, error.message, tls);
+/** What is known of how a server was asked, to say what may be wrong. */
+export interface Asked {
+  /** The server or file as the caller said it; undefined where a bootstrap names several. */
+  readonly where: string | undefined;
+  /** What a file is called in messages of the client. */
+  readonly path?: string;
+  readonly by: "flags" | "bootstrap" | "file";
+  readonly tls: { readonly hasCa: boolean; readonly hasCertificate: boolean } | undefined;
+  /** What to try where the type is not served like that. */
+  readonly otherWay?: string;
 }
 
-function plainHint(code: string): string {
-  if (code === "ERR_HTTP2_ERROR") return "something answers, but no xDS server: is that its admin port?";
+/** Why nothing came, as the end of a command. */
+export function failureOf(error: XdsClientError, asked: Asked): CommandError {
+  const status = statusOf(error);
+  if (status === undefined) return new CommandError(exitCode.problems, error.message);
+  const isUnreachable = status.code === statusCode.UNAVAILABLE || status.code === statusCode.DEADLINE_EXCEEDED;
+  const code = isUnreachable ? exitCode.unreachable : exitCode.problems;
+  return new CommandError(code, describeFailure(status, asked), connectionHint(status, asked));
+}
+
+/** What was refused, or what the server cannot give, with the resource or the server. */
+export function describeError({ code, message }: XdsClientError, asked: Asked): string {
+  return placed(code === "REJECTED" && asked.by !== "file" ? `refused: ${message}` : message, asked);
+}
+
+/** What a server or a connection to it said at its end, with the server. */
+export function describeFailure({ code, message }: Status, asked: Asked): string {
+  const text = tidy(message);
+  const saysItAll = text !== "" && (SELF_EVIDENT.has(code) || /^https?:/.test(text));
+  return placed(saysItAll ? text : describeStatus({ code, message: text }), asked);
+}
+
+/** Statuses whose messages need no name of theirs. */
+const SELF_EVIDENT: ReadonlySet<number> = new Set([
+  statusCode.UNAVAILABLE,
+  statusCode.UNIMPLEMENTED,
+  statusCode.NOT_FOUND,
+]);
+
+function placed(text: string, { where, path }: Asked): string {
+  const says = path === undefined || where === undefined ? text : text.replaceAll(path, where);
+  return where === undefined || says.includes(where) ? says : `${where}: ${says}`;
+}
+
+/** The status that an error came as. */
+export function statusOf({ cause }: XdsClientError): Status | undefined {
+  if (typeof cause !== "object" || cause === null || !("code" in cause) || !("message" in cause)) return undefined;
+  const { code, message } = cause;
+  return typeof code === "number" && typeof message === "string" ? { code, message } : undefined;
+}
+
+/** Without what gRPC's library says around the words of the system. */
+function tidy(message: string): string {
+  return message
+    .replace("No connection established. Last error: ", "")
+    .replace(/\.? ?Resolution note: .*$/s, "")
+    .replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/, "")
+    .replace(/Error(?: \[(\w+)\])?: /, "")
+    .replace(/[0-9A-F]+:error:[0-9A-F]+:SSL routines:\w*:([^:]+):.*$/s, "$1")
+    .trim();
+}
+
+/** What may be wrong when nothing came, as a question or as what to do. */
+function connectionHint(status: Status, { where, by, tls, otherWay }: Asked): string | undefined {
+  const { code, message } = status;
+  if (by === "file") return undefined;
+  if (/HTTP status (?:404|405|505)/.test(message)) return "is REST switched off there, or is this its admin port?";
+  if (code === statusCode.UNIMPLEMENTED) return otherWay;
+  if (code !== statusCode.UNAVAILABLE || /HTTP status/.test(message)) return undefined;
+  // What the system says of an address has nothing to do with what is spoken there.
+  if (/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|Name resolution failed/.test(message)) {
+    return `is a server running at ${where ?? "that address"}?`;
+  }
+  if (by === "bootstrap")
+    return isOfConnection(message) ? "does it speak TLS, and does the bootstrap say the same?" : undefined;
+  if (tls !== undefined) return tlsHint(message, tls);
+  return plainHint(message);
+}
+
+function plainHint(message: string): string | undefined {
+  if (/Protocol error|Parse Error/.test(message)) {
+    return "something answers, but no xDS server: is that its admin port?";
+  }
+  if (!isOfConnection(message)) return undefined;
   return "something takes connections there: does it speak TLS? try --tls, or --ca FILE";
 }
 
-function tlsHint(code: string, message: string, { ca, cert }: PeerTls): string {
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "--server-name says which name the certificate must be for";
-  if (/CERT|SIGNATURE|ISSUER/.test(code) && !code.startsWith("ERR_SSL_")) {
-    return ca === undefined
-      ? "give the authority that signed its certificate with --ca FILE"
-      : "is --ca its authority?";
-  }
-  if (/WRONG_VERSION_NUMBER|PACKET_LENGTH|HTTP_REQUEST/.test(code) || /before secure TLS/.test(message)) {
+function tlsHint(message: string, { hasCa, hasCertificate }: NonNullable<Asked["tls"]>): string | undefined {
+  if (/altnames/.test(message)) return "--server-name says which name the certificate must be for";
+  if (/wrong version number|packet length|http request|before secure TLS/i.test(message)) {
     return "does it speak TLS at all? try without --tls, --ca, --cert and --server-name";
   }
-  if (cert === undefined) return "it may want a client certificate: --cert FILE and --key FILE";
-  return "does it trust the authority of --cert?";
+  if (/self.signed|certificate has expired|unable to (?:get|verify)|issuer/i.test(message)) {
+    return hasCa ? "is --ca its authority?" : "give the authority that signed its certificate with --ca FILE";
+  }
+  if (!isOfConnection(message)) return undefined;
+  return hasCertificate
+    ? "does it trust the authority of --cert?"
+    : "it may want a client certificate: --cert FILE and --key FILE";
 }
 
-function codeOf(cause: unknown): string {
-  return cause instanceof Error && "code" in cause ? String(cause.code) : "";
+/** There is no connection, or there is none any more. */
+function isOfConnection(message: string): boolean {
+  return /No connection established|not connected within|socket hang up|ECONNRESET|EPROTO|SSL routines|Connection dropped|alert/.test(
+    message,
+  );
 }

@@ -7,8 +7,3 @@ export function describeStatus({ code, message }: Status): string {
   const name = names.get(code) ?? `status ${code}`;
   return message === "" ? name : `${name}: ${message}`;
 }
-
-/** The server may answer another time. */
-export function isUnreachable({ code }: Status): boolean {
-  return code === statusCode.UNAVAILABLE || code === statusCode.DEADLINE_EXCEEDED;
-}

@@ -1,6 +1,6 @@
+import type { XdsResource } from "@xdskit/client";
 import { type EnvoyApi, MalformedMessageError } from "@xdskit/envoy-api";
 import { stringify } from "yaml";
-import type { ReceivedResource } from "./held.ts";
 
 /** How resources are printed. */
 export interface ResourceFormat {
@@ -10,7 +10,10 @@ export interface ResourceFormat {
 }
 
 /** A resource as a value with `@type`, its fields named as in Envoy's configuration files. */
-export function resourceValue({ type, bytes }: ReceivedResource, { api, showsSecrets }: ResourceFormat): unknown {
+export function resourceValue(
+  { type, bytes }: Pick<XdsResource, "type" | "bytes">,
+  { api, showsSecrets }: ResourceFormat,
+): unknown {
   try {
     return api.toJson(type, bytes, { redact: !showsSecrets, names: "proto" });
   } catch (cause) {

@@ -33,6 +33,8 @@ export interface DriverOptions {
   readonly transports: { readonly [K in SourceConfig["kind"]]: Transport<Extract<SourceConfig, { kind: K }>> };
   readonly reader: ResponseReader;
   readonly report: (report: ClientReport) => void;
+  /** What was accepted in an earlier life, by source (C-CLI-06). */
+  readonly restored: ReadonlyMap<SourceId, readonly KeptResource[]>;
 }
 
 /** What somebody wants to know of. */
@@ -58,6 +60,7 @@ export class Driver {
   readonly #streams = new Map<ClientStreamId, OpenStream>();
   readonly #listeners = new Map<WatchId, (news: News) => void>();
   readonly #timers = new Timers((timer) => this.#happened({ kind: "timer-fired", timer }));
+  readonly #judging = new Map<SourceId, number>();
   readonly #events: ClientEvent[] = [];
   #isClosed = false;
   #watchesGiven = 0;
@@ -71,6 +74,8 @@ export class Driver {
     if (this.#sources.has(source.id)) return;
     this.#sources.set(source.id, source);
     this.#happened({ kind: "source-added", source: sourceSpecOf(source) });
+    const resources = this.#options.restored.get(source.id);
+    if (resources !== undefined) this.#happened({ kind: "resources-restored", source: source.id, resources });
   }
 
   /** The listener is not called before this returned, and not any more once what is returned was called. */
@@ -88,13 +93,13 @@ export class Driver {
     this.#happened({ kind: "node-changed", node });
   }
 
-  restore(source: SourceConfig, resources: readonly KeptResource[]): void {
-    this.addSource(source);
-    this.#happened({ kind: "resources-restored", source: source.id, resources });
-  }
-
   warmingEnded(source: SourceId): void {
     this.#happened({ kind: "warming-ended", source });
+  }
+
+  /** Whether a response of a source is there that nobody was told of yet. */
+  isJudging(source: SourceId): boolean {
+    return (this.#judging.get(source) ?? 0) > 0;
   }
 
   /** As things are now: what happened just before is taken in. */
@@ -216,7 +221,9 @@ export class Driver {
       case "being-judged": {
         const { type, nonce } = reading;
         if (type !== undefined) this.#happened({ kind: "response-arrived", stream: id, type, nonce });
+        this.#judging.set(source.id, (this.#judging.get(source.id) ?? 0) + 1);
         const response = await reading.response;
+        this.#judging.set(source.id, (this.#judging.get(source.id) ?? 0) - 1);
         if (isWanted()) this.#happened({ kind: "response-received", stream: id, response });
         break;
       }

@@ -16,6 +16,7 @@ test("every mistake is told at once, and never what may be a secret", () => {
   const options = {
     server: ["somewhere"],
     bootstrap: "",
+    rest: { refreshDelayMs: 0 },
     variant: "incremental",
     isAggregated: 1,
     node: 7,
@@ -29,12 +30,14 @@ test("every mistake is told at once, and never what may be a secret", () => {
     dialect: { nackByVersion: true },
     validators: {},
     nodeId: "x",
+    cache: { path: "" },
     signal: {},
     onReport: "log",
   };
   expect(check(options)).toEqual([
     "server: expected host:port, or a list of at least one, got something else",
     'bootstrap: expected the path of a file, or its content as an object, got ""',
+    "rest: expected true, false, or refreshDelayMs and requestTimeoutMs above 0, got something else",
     'variant: expected one of sotw, delta, got "incremental"',
     "isAggregated: expected true or false, got 1",
     "node: expected an id, or an object, got 7",
@@ -47,15 +50,20 @@ test("every mistake is told at once, and never what may be a secret", () => {
     "rateLimit: expected maxTokens and tokensPerSecond above 0, got something else",
     "validators: expected a list, got something else",
     "nodeId: expected the name of an option",
+    "cache: expected an object with a path, got something else",
     "signal: expected an AbortSignal, got something else",
     'onReport: expected a function, got "log"',
-    "server: expected a server or a bootstrap, got both",
+    "server: expected a server, a bootstrap or a file, got server and bootstrap",
     "dialect.nackByVersion: expected the name of a switch",
   ]);
 });
 
 test("a client has to know where to start", () => {
-  expect(check({})).toEqual(["server: expected a server or a bootstrap, got neither"]);
+  expect(check({})).toEqual(["server: expected a server, a bootstrap or a file, got none of them"]);
+  expect([check({ file: "cds.yaml" }), check({ file: "" })]).toEqual([
+    [],
+    ['file: expected the path of a file, got ""'],
+  ]);
   const good = ["localhost:18000", "unix:/run/xds.sock", "dns:///xds.example.com:443", "[::1]:18000"];
   expect(check({}, { GRPC_XDS_BOOTSTRAP: "b.json" })).toEqual([]);
   expect(check({ bootstrap: "b.yaml", tls: true, mode: "proxy" })).toEqual([

@@ -22,9 +22,11 @@ const LONGEST_MS = 2 ** 31 - 1;
 const rules: Readonly<Record<OptionName, Rule>> = {
   bootstrap: {
     expected: "the path of a file, or its content as an object",
-    holds: (value) => (typeof value === "string" && value !== "") || isObject(value),
+    holds: (value) => isPath(value) || isObject(value),
   },
   server: { expected: "host:port, or a list of at least one", holds: areAddresses },
+  rest: { expected: "true, false, or refreshDelayMs and requestTimeoutMs above 0", holds: isPolling },
+  file: { expected: "the path of a file", holds: (value) => typeof value === "string" && value !== "" },
   variant: oneOf("sotw", "delta"),
   isAggregated: flag,
   apiVersion: version,
@@ -47,6 +49,7 @@ const rules: Readonly<Record<OptionName, Rule>> = {
   validators: list,
   api: object,
   descriptors: list,
+  cache: { expected: "an object with a path", holds: (value) => isObject(value) && isPath(value["path"]) },
   signal: { expected: "an AbortSignal", holds: (value) => value instanceof AbortSignal },
   onReport: callback,
 };
@@ -54,8 +57,12 @@ const rules: Readonly<Record<OptionName, Rule>> = {
 /** What a gRPC client may find its bootstrap by. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Where a client starts. */
+const starts = ["server", "bootstrap", "file"] as const satisfies readonly OptionName[];
+
 /** What a bootstrap says, and nobody else. */
 const saidByBootstraps: readonly OptionName[] = [
+  "rest",
   "isAggregated",
   "apiVersion",
   "resourceApiVersion",
@@ -95,12 +102,13 @@ function findProblems(options: XdsClientOptions, environment: Environment): read
 }
 
 function findStartProblems(options: XdsClientOptions, environment: Environment): readonly ConfigProblem[] {
-  const { bootstrap, server } = options;
-  if (server !== undefined) {
-    return bootstrap === undefined ? [] : [problem("server", "expected a server or a bootstrap, got both")];
+  const [first, ...more] = starts.filter((name) => options[name] !== undefined);
+  if (first !== undefined && more.length > 0) {
+    return [problem(first, `expected a server, a bootstrap or a file, got ${[first, ...more].join(" and ")}`)];
   }
-  if (bootstrap === undefined && bootstrapFromEnvironment(environment) === undefined)
-    return [problem("server", "expected a server or a bootstrap, got neither")];
+  if (first === "server" || first === "file") return [];
+  if (first === undefined && bootstrapFromEnvironment(environment) === undefined)
+    return [problem("server", "expected a server, a bootstrap or a file, got none of them")];
   return saidByBootstraps
     .filter((name) => options[name] !== undefined)
     .map((name) => problem(name, "expected it in the bootstrap, where it is said of each server, got it as an option"));
@@ -153,6 +161,10 @@ function isAbove0(value: unknown): value is number {
   return typeof value === "number" && value > 0 && Number.isFinite(value);
 }
 
+function isPath(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
 function areTexts(value: unknown): boolean {
   return isObject(value) && Object.values(value).every((text) => typeof text === "string");
 }
@@ -165,6 +177,14 @@ function areAddresses(value: unknown): boolean {
 function isKeepalive(value: unknown): boolean {
   if (value === false) return true;
   return isObject(value) && isWhole(value["intervalMs"], 1, LONGEST_MS) && isWhole(value["timeoutMs"], 1, LONGEST_MS);
+}
+
+function isPolling(value: unknown): boolean {
+  if (typeof value === "boolean") return true;
+  const names = ["refreshDelayMs", "requestTimeoutMs"];
+  const isGood = (name: string): boolean =>
+    !isObject(value) || value[name] === undefined || isWhole(value[name], 1, LONGEST_MS);
+  return isObject(value) && Object.keys(value).every((name) => names.includes(name)) && names.every(isGood);
 }
 
 function isBackOff(value: unknown): boolean {

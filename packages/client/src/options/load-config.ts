@@ -7,10 +7,10 @@ import type { ConfigDefaults } from "../config/config-defaults.ts";
 import { type BootstrapInput, loadBootstrap } from "../config/load-bootstrap.ts";
 import { configError } from "./check-options.ts";
 import type { XdsClientOptions } from "./options.ts";
-import { configOfServers, dialectIn } from "./server-config.ts";
+import { configOfFile, configOfServers, dialectIn } from "./server-config.ts";
 
 /**
- * What a client starts from: a bootstrap, servers, or else what the environment names as a client of gRPC would read it. Throws an
+ * What a client starts from: a bootstrap, servers, a file, or else what the environment names as a client of gRPC would read it. Throws an
  * `XdsClientError` with all that is wrong with a bootstrap. The options were checked.
  */
 export function loadConfig(
@@ -18,7 +18,8 @@ export function loadConfig(
   api: EnvoyApi,
   environment: Readonly<Record<string, string | undefined>>,
 ): ClientConfig {
-  const { bootstrap, server } = options;
+  const { bootstrap, server, file } = options;
+  if (file !== undefined) return configOfFile(options, file);
   if (server !== undefined) return configOfServers(options, typeof server === "string" ? [server] : server);
   const input = bootstrap === undefined ? bootstrapFromEnvironment(environment) : inputOf(bootstrap);
   const { config, problems } = loadBootstrap(input ?? { value: {} }, { api, defaults: defaultsIn(options) });

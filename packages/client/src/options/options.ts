@@ -13,7 +13,7 @@ import type { TlsConfig } from "../config/client-config.ts";
 import type { ResourceValidator } from "../reading/validators.ts";
 
 /**
- * How a client is started: from a bootstrap, or from the address of a server. Without either, from the bootstrap that the environment names, in
+ * How a client is started: from a bootstrap, from the address of a server, or from a file. Without any of these, from the bootstrap that the environment names, in
  * GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG (C-CFG-09).
  */
 export interface XdsClientOptions {
@@ -24,6 +24,13 @@ export interface XdsClientOptions {
   readonly bootstrap?: string | URL | Readonly<Record<string, unknown>>;
   /** Servers by `host:port` or as a target of gRPC, such as `unix:/run/xds.sock`; the best first. */
   readonly server?: string | readonly string[];
+  /**
+   * Polls the server over HTTP/1.1, in JSON (C-RST-06), instead of a stream. The pause between two polls is 1,000 ms unless set, a poll takes at most
+   * 1,000 ms unless set.
+   */
+  readonly rest?: boolean | { readonly refreshDelayMs?: number; readonly requestTimeoutMs?: number };
+  /** In the place of a server: a file that holds a `DiscoveryResponse` of whatever type is asked for (C-FS-01). */
+  readonly file?: string;
   /** How the server is spoken to; `sotw`, which every server speaks, unless set. */
   readonly variant?: Variant;
   /** All types on one stream; so unless set. */
@@ -71,8 +78,21 @@ export interface XdsClientOptions {
   readonly api?: EnvoyApi;
   /** Encoded `FileDescriptorSet`s of newer or private messages, where no `api` is given. */
   readonly descriptors?: readonly Uint8Array[];
+  /** Where the last configuration that was good is kept, to be used if no server can be reached at the start (C-CLI-06). None unless set. */
+  readonly cache?: CacheOptions;
   /** Closes the client. */
   readonly signal?: AbortSignal;
   /** Called with all that happens at the sources, for logs. What it throws is thrown as one that nobody catches. */
   readonly onReport?: (report: ClientReport) => void;
+}
+
+/** A file that outlives the process. Only its owner may read it. */
+export interface CacheOptions {
+  readonly path: string;
+  /** What does not fit into as many bytes is left out; 64 MiB unless set. */
+  readonly maxBytes?: number;
+  /** What becomes of Secrets, and of what else holds a key or a password; `leave-out` unless set. */
+  readonly secrets?: "leave-out" | "keep";
+  /** The file cannot be used, and the client goes on without. */
+  readonly onProblem?: (message: string) => void;
 }

@@ -1,11 +1,21 @@
-import { anonymousNode, type ClientDialect, clientDialect, type Node } from "@xdskit/protocol";
-import type { ClientConfig, GrpcSource, ServerConfig, TlsConfig } from "../config/client-config.ts";
+import { type ApiVersion, anonymousNode, type ClientDialect, clientDialect, type Node } from "@xdskit/protocol";
+import type {
+  ClientConfig,
+  GrpcSource,
+  RestSource,
+  ServerConfig,
+  SourceConfig,
+  TlsConfig,
+} from "../config/client-config.ts";
 import { envoyBackOff, INITIAL_FETCH_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "../config/config-defaults.ts";
-import { namedGrpcSource } from "../config/source-id.ts";
+import { namedFileSource, namedGrpcSource, namedRestSource } from "../config/source-id.ts";
 import type { XdsClientOptions } from "./options.ts";
 
 const KEEPALIVE = { intervalMs: 300_000, timeoutMs: 20_000 };
 const CONNECT_TIMEOUT_MS = 5_000;
+const REFRESH_DELAY_MS = 1_000;
+/** C-RST-16 */
+const REQUEST_TIMEOUT_MS = 1_000;
 
 /** How sources are spoken to, as options say it. */
 export function dialectIn({ edition, dialect, nackPolicy }: XdsClientOptions): ClientDialect {
@@ -14,14 +24,28 @@ export function dialectIn({ edition, dialect, nackPolicy }: XdsClientOptions): C
 
 /** The configuration of a client that was given the addresses of its servers. */
 export function configOfServers(options: XdsClientOptions, addresses: readonly string[]): ClientConfig {
-  const source = sourceOf(options, addresses);
+  const { rest = false } = options;
+  return configOfSource(options, rest === false ? grpcSourceOf(options, addresses) : restSourceOf(options, addresses));
+}
+
+/** The configuration of a client that reads a file instead. */
+export function configOfFile(options: XdsClientOptions, path: string): ClientConfig {
+  const { apiVersion = "v3" } = options;
+  const common = commonIn(options, apiVersion);
+  return configOfSource(
+    options,
+    namedFileSource({ kind: "file", ...common, path, watchedDirectory: undefined, isMoveOnly: false }),
+  );
+}
+
+function configOfSource(options: XdsClientOptions, source: SourceConfig): ClientConfig {
   const { mode = "non-proxy" } = options;
   const root = mode === "proxy" ? { source, locator: undefined } : undefined;
   return {
     node: nodeOf(options.node),
     nodeBytes: undefined,
     mode,
-    ads: source.isAggregated ? source : undefined,
+    ads: source.kind === "grpc" && source.isAggregated ? source : undefined,
     listeners: root,
     clusters: root,
     authorities: [],
@@ -31,23 +55,47 @@ export function configOfServers(options: XdsClientOptions, addresses: readonly s
   };
 }
 
-function sourceOf(options: XdsClientOptions, addresses: readonly string[]): GrpcSource {
-  const { apiVersion = "v3", parameters } = options;
+function grpcSourceOf(options: XdsClientOptions, addresses: readonly string[]): GrpcSource {
+  const { apiVersion = "v3" } = options;
   return namedGrpcSource({
     kind: "grpc",
     variant: options.variant ?? "sotw",
     isAggregated: options.isAggregated ?? true,
     apiVersion,
-    resourceApiVersion: options.resourceApiVersion ?? apiVersion,
+    ...commonIn(options, apiVersion),
     servers: addresses.map((address) => serverOf(options, address)),
     failover: "fallback-when-missing",
     nodeIn: "first-request",
-    initialFetchTimeoutMs: options.initialFetchTimeoutMs ?? INITIAL_FETCH_TIMEOUT_MS,
     rateLimit: options.rateLimit,
     backOff: options.backOff ?? envoyBackOff,
+  });
+}
+
+function restSourceOf(options: XdsClientOptions, addresses: readonly string[]): RestSource {
+  const { apiVersion = "v3", rest } = options;
+  const { refreshDelayMs = REFRESH_DELAY_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } =
+    typeof rest === "object" ? rest : {};
+  return namedRestSource({
+    kind: "rest",
+    apiVersion,
+    ...commonIn(options, apiVersion),
+    servers: addresses.map((address) => serverOf(options, address)),
+    refreshDelayMs,
+    requestTimeoutMs,
+  });
+}
+
+function commonIn(
+  options: XdsClientOptions,
+  apiVersion: ApiVersion,
+): Pick<SourceConfig, "resourceApiVersion" | "initialFetchTimeoutMs" | "dialect" | "parameters"> {
+  const { parameters } = options;
+  return {
+    resourceApiVersion: options.resourceApiVersion ?? apiVersion,
+    initialFetchTimeoutMs: options.initialFetchTimeoutMs ?? INITIAL_FETCH_TIMEOUT_MS,
     dialect: dialectIn(options),
     parameters: parameters === undefined ? undefined : new Map(Object.entries(parameters)),
-  });
+  };
 }
 
 function serverOf(options: XdsClientOptions, address: string): ServerConfig {

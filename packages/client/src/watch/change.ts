@@ -25,5 +25,8 @@ export type Change<Json = unknown> =
       readonly error: XdsClientError;
       readonly held: XdsResource<Json> | undefined;
     }
-  /** What there is is known: all before it makes up the first whole state. Told once, where everything or a collection is watched. */
+  /**
+   * The first answer was taken: all before it is what there is. Told once, where everything or a collection is watched. In delta a large answer may
+   * come in parts, and nothing tells the last one: then it is told after the first.
+   */
   | { readonly kind: "synced" };

@@ -15,7 +15,7 @@ export interface FetchOptions {
 
 /** What a fetch is made with. */
 export interface FetchSetting extends FetchOptions {
-  readonly driver: Pick<Driver, "watch">;
+  readonly driver: Pick<Driver, "watch" | "isJudging">;
   readonly views: ResourceViews;
   readonly vigil: Vigil;
   readonly interest: Interest;
@@ -26,6 +26,10 @@ export interface FetchSetting extends FetchOptions {
 }
 
 const TIMEOUT_MS = 20_000;
+/** In delta, a large answer comes in parts, and none of them says that it is the last: it was, if nothing follows for so long. */
+const QUIET_MS = 100;
+/** Where something changes all the time, it is never quiet. */
+const LONGEST_SETTLING_MS = 5_000;
 
 /** What a listener makes of the news: the result, or that there is none yet. It throws what the fetch is to reject with. */
 type Take<T> = (news: News) => { readonly result: T } | undefined;
@@ -39,16 +43,34 @@ export function fetchOne(setting: FetchSetting): Promise<XdsResource> {
 }
 
 /** All there is, once it is known. */
-export function fetchAll(setting: FetchSetting): Promise<readonly XdsResource[]> {
+export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResource[]> {
+  const { driver, interest, views } = setting;
   const found = new Map<string, XdsResource>();
-  return fetchWith(setting, (news) => {
-    if (news.kind === "changed") found.set(news.name, setting.views.of(news.resource));
+  const isWhole = interest.source.kind !== "grpc" || interest.source.variant === "sotw";
+  let heardAtMs = 0;
+  const keepAll = (news: News): void => {
+    heardAtMs = performance.now();
+    if (news.kind === "changed") found.set(news.name, views.of(news.resource));
     else if (news.kind === "absent") found.delete(news.name);
-    return news.kind === "synced" ? { result: [...found.values()] } : undefined;
-  });
+  };
+  await fetchWith(
+    setting,
+    (news) => {
+      keepAll(news);
+      return news.kind === "synced" ? { result: undefined } : undefined;
+    },
+    async () => {
+      const latestMs = performance.now() + LONGEST_SETTLING_MS;
+      const isSettled = (): boolean =>
+        isWhole || (performance.now() - heardAtMs >= QUIET_MS && !driver.isJudging(interest.source.id));
+      while (!isSettled() && performance.now() < latestMs)
+        await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 2));
+    },
+  );
+  return [...found.values()];
 }
 
-async function fetchWith<T>(setting: FetchSetting, take: Take<T>): Promise<T> {
+async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () => Promise<void>): Promise<T> {
   const { driver, vigil, interest, signal, closing, about, timeoutMs = TIMEOUT_MS } = setting;
   signal?.throwIfAborted();
   const ends: (() => void)[] = [vigil.begin()];
@@ -59,7 +81,7 @@ async function fetchWith<T>(setting: FetchSetting, take: Take<T>): Promise<T> {
         try {
           unreachable = failureIn(news) ?? unreachable;
           const taken = take(news);
-          if (taken !== undefined) resolve(taken.result);
+          if (taken !== undefined) (settled?.() ?? Promise.resolve()).then(() => resolve(taken.result), reject);
         } catch (cause) {
           reject(cause instanceof Error ? cause : new Error(String(cause)));
         }

@@ -79,6 +79,9 @@ const ofV3: Readonly<Record<TypeOfV3, KnownType>> = {
   opaque: withoutService("example.mesh.v1.Policy"),
 };
 
+/** All of them. */
+export const typesOfV3: readonly TypeOfV3[] = Object.keys(ofV3) as TypeOfV3[];
+
 /** The message of each twin, and its service. */
 const inV2: Readonly<Record<TwinName, readonly [message: string, service: string]>> = {
   lds: ["envoy.api.v2.Listener", "envoy.api.v2.ListenerDiscoveryService"],

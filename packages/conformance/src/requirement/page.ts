@@ -4,6 +4,7 @@ const groupTitles: Readonly<Record<string, string>> = {
   GEN: "General",
   TYP: "Types and type URLs",
   RST: "REST",
+  FS: "Files",
   GRP: "Streams",
   NOD: "Nodes",
   VER: "Versions",
@@ -28,12 +29,19 @@ const groupTitles: Readonly<Record<string, string>> = {
   XTP: "xdstp names and collections",
   LOC: "Variants and dynamic parameters",
   MSC: "Small additions",
+  TTL: "Resources that expire",
+  CSD: "Client status",
+  LRS: "Load reports",
+  HDS: "Health",
+  CFG: "Configuration",
+  CLI: "What a program sees",
+  FBK: "Failures and fallback",
   CON: "Connections",
   VAL: "Checks of content",
   OBS: "What operators see",
 };
 
-const INTRODUCTION = `# What a management server must do
+const SERVER_INTRODUCTION = `# What a management server must do
 
 The rules that the server keeps, each under an id by which tests, cases and code speak of it. An id is never given to another
 rule. \`S\` binds the server, \`B\` both sides; *must*, *should* and *may* are meant as in RFC 2119. **Tested as** says what we made of
@@ -43,14 +51,32 @@ a rule where texts are silent, disagree with each other or with what clients do.
 \`node tools/check-requirements.mjs --write\` from \`packages/conformance/src/requirement\`; change it there.
 `;
 
-/** The reference page of these requirements, in Markdown. */
+const CLIENT_INTRODUCTION = `# What a client must do
+
+The rules that the client keeps. \`C\` binds the client, \`B\` both sides, and is said here as the client sees it. Everything else is as on
+the page of the [server's requirements](requirements.md): ids are for ever, *must*, *should* and *may* are meant as in RFC 2119, and
+**tested as** says what we made of a rule where texts are silent, disagree or leave a choice.
+
+This page is written by \`node tools/check-requirements.mjs --write\` from \`packages/conformance/src/requirement/client\`; change it there.
+`;
+
+/** The reference page of the server's requirements, in Markdown. */
 export function renderPage(requirements: readonly Requirement[]): string {
+  return render(SERVER_INTRODUCTION, requirements);
+}
+
+/** The reference page of the client's requirements, in Markdown. */
+export function renderClientPage(requirements: readonly Requirement[]): string {
+  return render(CLIENT_INTRODUCTION, requirements);
+}
+
+function render(introduction: string, requirements: readonly Requirement[]): string {
   const groups = [...new Set(requirements.map(({ id }) => groupOf(id)))];
   const sections = groups.map((group) => {
     const rows = requirements.filter(({ id }) => groupOf(id) === group).map(renderRow);
     return `## ${group}: ${groupTitles[group] ?? group}\n\n| id | binds | level | where | rule |\n|---|---|---|---|---|\n${rows.join("\n")}\n`;
   });
-  return `${INTRODUCTION}\n${sections.join("\n")}`;
+  return `${introduction}\n${sections.join("\n")}`;
 }
 
 function renderRow({ id, level, scope, says, amended, later }: Requirement): string {

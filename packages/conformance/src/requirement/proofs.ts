@@ -3,8 +3,13 @@ export interface Proof {
   readonly id: string;
   /** The file, from the root of the repository. */
   readonly test: string;
-  /** The test's name, or the part of it that is written in the file. */
+  /** The name of the test, or of what describes several; or the part of it that is written in the file. */
   readonly name: string;
+}
+
+/** Whether a file of this text has the test, or a description of several. */
+export function isWrittenIn(text: string, { name }: Proof): boolean {
+  return text.includes(`test("${name}"`) || text.includes(`describe("${name}"`);
 }
 
 const files = "packages/server/test/files/export.test.ts";

@@ -15,9 +15,9 @@ export type Scope =
   | "files"
   | "REST";
 
-/** A rule of the protocol for the server, or for both sides. */
+/** A rule of the protocol: for the server, for the client, or for both sides, of which each has its own list. */
 export interface Requirement {
-  /** `S-` binds the server, `B-` both sides. Never given to another rule, never used again. */
+  /** `S-` binds the server, `C-` the client, `B-` both sides. Never given to another rule, never used again. */
   readonly id: string;
   readonly level: Level;
   readonly scope: Scope;
@@ -35,6 +35,7 @@ export function groupOf(id: string): string {
 }
 
 /** Whom the rule binds. */
-export function sideOf(id: string): "server" | "both" {
-  return id.startsWith("B-") ? "both" : "server";
+export function sideOf(id: string): "server" | "client" | "both" {
+  if (id.startsWith("B-")) return "both";
+  return id.startsWith("C-") ? "client" : "server";
 }

@@ -1,6 +1,12 @@
+import type { ClientTarget } from "./client-target.ts";
 import { createGoControlPlane } from "./go-control-plane.ts";
 import { createProgramTarget } from "./program.ts";
 import type { Target } from "./target.ts";
+
+/** The client of a name on the command line; undefined: it is no client. */
+export async function clientTargetNamed(name: string): Promise<ClientTarget | undefined> {
+  return name === "our-client" ? (await import("./our-client.ts")).createOurClient() : undefined;
+}
 
 /** The target of a name on the command line; with a slash in it, a program. Undefined: it cannot run on this machine. */
 export async function targetNamed(name: string): Promise<Target | undefined> {

@@ -27,6 +27,9 @@ export interface ClientResource {
   readonly details: string | undefined;
 }
 
+/** What writing a resource that was accepted, or is on its way, needs to know of it. */
+export type VersionedContent = Pick<ClientResource, "type" | "version" | "content" | "updatedAt">;
+
 /** Builds one `ClientConfig`, a resource at a time. */
 export interface ClientConfigWriter {
   add(resource: ClientResource): void;
@@ -72,7 +75,8 @@ function clientStatusOf({ status, isTold }: ClientResource): number {
   }
 }
 
-function encodeIdentity({ node }: ClientIdentity): Uint8Array {
+/** An encoded node in which secrets are replaced. */
+export function encodeIdentity(node: Node): Uint8Array {
   return encodeNode({ ...node, metadata: redactKeys(node.metadata) });
 }
 
@@ -82,7 +86,7 @@ class GenericWriter implements ClientConfigWriter {
 
   constructor(client: ClientIdentity) {
     this.#client = client;
-    this.#config.bytes(1, encodeIdentity(client));
+    this.#config.bytes(1, encodeIdentity(client.node));
   }
 
   get byteLength(): number {
@@ -135,7 +139,7 @@ class PerTypeWriter implements ClientConfigWriter {
   #byteLength: number;
 
   constructor(client: ClientIdentity) {
-    this.#identity = encodeIdentity(client);
+    this.#identity = encodeIdentity(client.node);
     this.#byteLength = this.#identity.length;
   }
 
@@ -195,7 +199,8 @@ function writeRoute(dump: WireWriter, resource: ClientResource): void {
   writeVersioned(dump, 3, resource);
 }
 
-function writeVersioned(dump: WireWriter, field: number, resource: ClientResource): void {
+/** An entry of a dump that has the version, the resource and the time in its first three fields. */
+export function writeVersioned(dump: WireWriter, field: number, resource: VersionedContent): void {
   dump.message(field, (entry) => {
     entry.optionalString(1, resource.version);
     writeContent(entry, 2, resource);
@@ -212,7 +217,11 @@ function writeScopedRoute(dump: WireWriter, resource: ClientResource): void {
 }
 
 /** The resource as an `Any`. */
-function writeContent(writer: WireWriter, field: number, { type, content }: ClientResource): void {
+export function writeContent(
+  writer: WireWriter,
+  field: number,
+  { type, content }: Pick<VersionedContent, "type" | "content">,
+): void {
   if (content === undefined) return;
   writer.message(field, (any) => {
     any.string(1, type);
@@ -234,7 +243,8 @@ function writeFailure(writer: WireWriter, field: number, resource: ClientResourc
   });
 }
 
-function writeTime(writer: WireWriter, field: number, milliseconds: number | undefined): void {
+/** A `Timestamp`, or nothing. */
+export function writeTime(writer: WireWriter, field: number, milliseconds: number | undefined): void {
   if (milliseconds === undefined) return;
   writer.message(field, (time) => {
     time.integer(1, Math.floor(milliseconds / 1000)).integer(2, (milliseconds % 1000) * 1_000_000);

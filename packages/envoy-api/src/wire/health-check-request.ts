@@ -2,6 +2,7 @@
 import type { Node } from "@xdskit/protocol";
 import { decodeNode } from "./node.ts";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
+import { WireWriter } from "./writer.ts";
 
 /** How a client can check: numbers of `Capability.Protocol`, by their names. */
 export type HealthCheckProtocol = "HTTP" | "TCP" | "REDIS";
@@ -55,4 +56,24 @@ function readCapability(reader: WireReader): readonly HealthCheckProtocol[] {
     } else reader.skip(tag);
   }
   return protocols;
+}
+
+/** A client offers to check: its encoded node, and how it can. */
+export function encodeHealthOffer(node: Uint8Array, protocols: readonly HealthCheckProtocol[]): Uint8Array {
+  const writer = new WireWriter();
+  writer.message(1, (request) => {
+    request.bytes(1, node).message(2, (capability) => {
+      // Three numbers, each in one byte.
+      capability.bytes(
+        1,
+        Uint8Array.from(protocols, (protocol) => protocolNames.indexOf(protocol)),
+      );
+    });
+  });
+  return writer.finish();
+}
+
+/** A client tells what it found: an encoded `EndpointHealthResponse`. */
+export function encodeHealthFindings(response: Uint8Array): Uint8Array {
+  return new WireWriter(response.length + 8).bytes(2, response).finish();
 }

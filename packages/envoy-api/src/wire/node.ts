@@ -122,11 +122,7 @@ export function encodeNode(node: Node): Uint8Array {
   const writer = new WireWriter().optionalString(1, node.id).optionalString(2, node.cluster);
   if (Object.keys(node.metadata).length > 0) writer.message(3, (inner) => writeStruct(inner, node.metadata));
   const { locality } = node;
-  if (locality !== undefined) {
-    writer.message(4, (inner) => {
-      inner.optionalString(1, locality.region).optionalString(2, locality.zone).optionalString(3, locality.subZone);
-    });
-  }
+  if (locality !== undefined) writer.message(4, (inner) => writeLocality(inner, locality));
   writer
     .optionalString(6, node.userAgentName)
     .optionalString(7, node.userAgentVersion)
@@ -202,6 +198,11 @@ export function readLocality(reader: WireReader): Node["locality"] {
   }
   const [region = "", zone = "", subZone = ""] = texts;
   return { region, zone, subZone };
+}
+
+/** The opposite of `readLocality`. */
+export function writeLocality(writer: WireWriter, locality: NonNullable<Node["locality"]>): void {
+  writer.optionalString(1, locality.region).optionalString(2, locality.zone).optionalString(3, locality.subZone);
 }
 
 /** `BuildVersion` as "major.minor.patch"; "" if it has no numbers. */

@@ -1,5 +1,6 @@
 /** `Resource`: what a delta response wraps each resource in, and `ResourceError`: what it says instead of one. */
 import { type AnyMessage, readAny, writeAny } from "./any.ts";
+import { readDuration, writeDuration } from "./duration.ts";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
 import { type ResourceNameMessage, readResourceName, writeResourceName } from "./resource-name.ts";
 import { readStatus, type StatusMessage, writeStatus } from "./status.ts";
@@ -36,11 +37,16 @@ const CACHE_CONTROL = lengthTag(7);
 const RESOURCE_NAME = lengthTag(8);
 const METADATA = lengthTag(9);
 
-const NANOS_PER_MS = 1_000_000;
-
 /** Reads a `Resource`. Throws a `WireError` if the bytes are none. */
 export function decodeResource(bytes: Uint8Array): ResourceMessage {
   return readResource(new WireReader(bytes));
+}
+
+/** Encodes a `Resource`; what is absent is left out. */
+export function encodeResource(message: Partial<ResourceMessage>): Uint8Array {
+  const writer = new WireWriter();
+  writeResource(writer, message);
+  return writer.finish();
 }
 
 /** Reads to the end. Bytes are views of those that are read. */
@@ -123,25 +129,6 @@ export function durationOf(ms: number): Uint8Array {
   const writer = new WireWriter();
   writeDuration(writer, ms);
   return writer.finish();
-}
-
-function readDuration(reader: WireReader): number {
-  let seconds = 0;
-  let nanos = 0;
-  while (reader.hasMore) {
-    const tag = reader.tag();
-    if (tag === varintTag(1)) seconds = reader.int64();
-    else if (tag === varintTag(2)) nanos = reader.int32();
-    else reader.skip(tag);
-  }
-  return seconds * 1000 + nanos / NANOS_PER_MS;
-}
-
-function writeDuration(writer: WireWriter, ms: number): void {
-  const nanos = Math.round((ms % 1000) * NANOS_PER_MS);
-  const isWholeSecond = Math.abs(nanos) === 1000 * NANOS_PER_MS;
-  const seconds = isWholeSecond ? Math.round(ms / 1000) : Math.trunc(ms / 1000);
-  writer.integer(1, seconds).integer(2, isWholeSecond ? 0 : nanos);
 }
 
 function readDoNotCache(reader: WireReader): boolean {

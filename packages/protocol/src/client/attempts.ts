@@ -73,14 +73,20 @@ export class Attempts {
     if (attempt === undefined) return "others-are-left";
     const { wasAnswered, server } = stream;
     attempt.stream = undefined;
-    attempt.failures = wasAnswered ? 0 : attempt.failures + 1;
+    const isFailure = !wasAnswered || this.#isPolled;
+    attempt.failures = isFailure ? attempt.failures + 1 : 0;
     const retryMs = pauseMs(this.#spec.backOff, attempt.failures, this.#turn.chance);
     this.#turn.report({ kind: "stream-ended", source: this.#spec.id, server, status, wasAnswered, retryMs });
-    if (!wasAnswered && this.#isCycle) attempt.server = (server + 1) % this.#spec.servers;
+    if (isFailure && this.#isCycle) attempt.server = (server + 1) % this.#spec.servers;
     attempt.timer = this.#turn.startTimer(retryMs, () => this.#open(attempt));
-    if (wasAnswered) return "others-are-left";
+    if (!isFailure) return "others-are-left";
     this.start();
     return this.#areAllFailing() ? "none-is-left" : "others-are-left";
+  }
+
+  /** Each poll is a request of its own, and one that failed did so whatever those before were answered (C-RST-17). */
+  get #isPolled(): boolean {
+    return this.#spec.access === "poll";
   }
 
   get #isCycle(): boolean {

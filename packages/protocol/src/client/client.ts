@@ -8,6 +8,7 @@ import type { HeldState } from "./held.ts";
 import type { Term } from "./interest.ts";
 import type { Line } from "./line.ts";
 import type { SourceId } from "./source.ts";
+import { statesOf } from "./states.ts";
 import { ClientStream } from "./stream.ts";
 import { Turn } from "./turn.ts";
 
@@ -70,7 +71,7 @@ export class ClientMachine {
   *states(): Iterable<SourcedState> {
     for (const [source, { lines }] of this.#sources) {
       for (const line of lines.values()) {
-        for (const topic of line.topics()) for (const state of topic.states()) yield { source, ...state };
+        for (const topic of line.topics()) for (const state of statesOf(topic)) yield { source, ...state };
       }
     }
   }

@@ -149,10 +149,9 @@ describe("a stream that ends", () => {
     story.open(1);
     story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
     story.close(1);
-    story.stop(1);
     story.watch(2, CLUSTER, "*");
     story.pass(250);
-    expect(story.open(2)[0]).toBe("2> Cluster [] (me)");
+    expect(story.open(2)[0]).toBe("2> Cluster [*,a] (me)");
   });
 
   test("C-REC-02 C-FBK-01 pauses longer with each failure in a row, and from the start after an answer", () => {
@@ -207,6 +206,35 @@ describe("a stream that ends", () => {
     expect(story.close(1)).toEqual([]);
     expect(story.timers).toEqual([]);
     expect(story.watch(2, CLUSTER, "*")).toEqual(["open 2"]);
+  });
+});
+
+describe("two sources of one type", () => {
+  test("B-VER-03 B-VER-09 each has its own stream, version and resources", () => {
+    const story = new ClientStory(sourceOf(), sourceOf({ id: "other" }));
+    expect(story.on(started(1, ENDPOINTS, "a"), started(2, ENDPOINTS, "a", { source: "other" }))).toEqual([
+      "open 1",
+      "open 2",
+    ]);
+    story.open(1);
+    story.open(2);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    expect(story.receive(2, whole(ENDPOINTS, "9", "m1", [received("a", "9")]))).toEqual([
+      "2: changed a@9",
+      "2> ClusterLoadAssignment [a] v9 m1",
+    ]);
+    expect(story.watch(3, ENDPOINTS, "b")).toEqual(["1> ClusterLoadAssignment [a,b] v1 n1"]);
+    expect([...story.machine.states()].map(({ source, name, status }) => [source, name, status])).toEqual([
+      ["ads", "a", "acked"],
+      ["ads", "b", "requested"],
+      ["other", "a", "acked"],
+    ]);
+  });
+
+  test("a watch of a source that was not added is a mistake of the caller", () => {
+    expect(() => new ClientStory().watch(1, ENDPOINTS, "a", { source: "nowhere" })).toThrow(
+      new RangeError("expected a source that was added, got nowhere"),
+    );
   });
 });
 

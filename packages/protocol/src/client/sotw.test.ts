@@ -219,6 +219,25 @@ describe("a conversation of State of the World", () => {
     ]);
   });
 
+  test("C-ACK-07 C-NON-09 a version that was partly refused is refused by its own name, and nothing more is expected", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    story.watch(2, ENDPOINTS, "b");
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n2", [received("b", "1", { problem: "bad" })]))).toEqual([
+      "2: failed b rejected: bad",
+      "1> ClusterLoadAssignment [a,b] v1 n2 !b: bad",
+    ]);
+    expect(story.pass(60_000)).toEqual([]);
+  });
+
+  test("C-VAL-05 of very many problems the first are told, and how many there are", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    const many = Array.from({ length: 150 }, (_, i) => received(`c${i}`, "1", { problem: "bad" }));
+    expect(story.receive(1, whole(CLUSTER, "1", "n1", many)).at(-1)).toMatch(
+      /^1> Cluster \[\] n1 !c0: bad; .*; c99: bad; and 50 more$/,
+    );
+  });
+
   test("B-ADS-01 B-VER-02 each type has its own version and nonce", () => {
     const story = talking([
       [1, CLUSTER, "*"],

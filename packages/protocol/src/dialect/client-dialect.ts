@@ -32,6 +32,10 @@ export interface ClientDialect {
   readonly timerIsTransient: boolean;
   /** On an aggregated stream, Clusters are acknowledged when nothing warms any more, as Envoy does (C-ACK-15). */
   readonly cdsAckWhenWarm: boolean;
+  /** What a Cluster that changed does with endpoints that it had before, when no new ones come in time: it uses them, or has none (C-WRM-04). */
+  readonly edsCache: boolean;
+  /** What becomes of endpoints, routes and secrets that are removed while something refers to them (C-DEL-09). */
+  readonly childRemoval: "retain" | "drop";
 }
 
 /** The switch of each field. */
@@ -136,6 +140,19 @@ export const clientSwitchTable: ClientSwitchTable = {
     current: false,
     ids: ["E34", "C-ACK-15"],
     says: "On an aggregated stream, Clusters are acknowledged when nothing warms any more.",
+  },
+  edsCache: {
+    form: boolean,
+    current: true,
+    older: { "2018": false, "2020": false, "2021": false },
+    ids: ["E15", "C-WRM-04"],
+    says: "A Cluster that changed uses the endpoints that it had when no new ones come in time.",
+  },
+  childRemoval: {
+    form: { kind: "word", words: ["retain", "drop"] },
+    current: "retain",
+    ids: ["E16", "C-DEL-09"],
+    says: "Endpoints, routes and secrets that are removed while something refers to them.",
   },
 };
 

@@ -1,10 +1,8 @@
 import type { HeldResource } from "../client/held.ts";
 import type { SourceId } from "../client/source.ts";
-import type { Status } from "../message/status.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Dependency } from "./dependency.ts";
-import type { MeshWatchId } from "./mesh-event.ts";
-import type { NodeId } from "./mesh-node.ts";
+import type { MeshFailure, MeshWatchId, NodeId } from "./mesh-node.ts";
 
 /** Where the members of a group have their dependencies from, if they do not say. */
 export interface Handed {
@@ -63,7 +61,7 @@ export interface Entry {
   isUsable: boolean;
   /** Somebody was told of it. */
   isPublished: boolean;
-  failure: Status | undefined;
+  failure: MeshFailure | undefined;
 }
 
 /** A resource, with what it needs. */

@@ -3,8 +3,7 @@ import { isGlobName } from "../resource/resource-name.ts";
 import type { TypeKind } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Edge, Entry, Group, Handed } from "./graph.ts";
-import type { MeshWatchId } from "./mesh-event.ts";
-import type { NodeId } from "./mesh-node.ts";
+import type { MeshWatchId, NodeId } from "./mesh-node.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
 
 /** What is to be watched. */
@@ -107,7 +106,11 @@ export class Groups {
     if (entry !== group.asked) entry.groups.delete(group);
     if (!group.isCollection && group.members.size === 0 && !group.isClosed) this.#ask(group);
     this.#turn.changed.add(entry);
-    if (!isElsewhere) this.#empty(entry);
+    if (!isElsewhere) {
+      this.#empty(entry);
+      // Who asks for it by its name may have been told before that there is none.
+      entry.isAbsent = [...entry.groups].some(({ isAnswered }) => isAnswered);
+    }
     // Those who have it still may be wanted by nothing but what it refers to.
     for (const other of entry.groups) if (other.pins === 0) this.#turn.loose.add(other);
     if (entry.groups.size === 0) this.#forget(entry);
@@ -148,6 +151,7 @@ export class Groups {
     const entry = this.#entryOf(group, group.term);
     entry.groups.add(group);
     group.asked = entry;
+    if (group.isAnswered && entry.inUse === undefined && entry.next === undefined) entry.isAbsent = true;
     this.#turn.changed.add(entry);
   }
 

@@ -1,8 +1,8 @@
 import type { SourceId } from "../client/source.ts";
 import type { Status } from "../message/status.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { DemandId, MeshWatchId } from "./mesh-event.ts";
-import type { MeshNode, NodeId } from "./mesh-node.ts";
+import type { DemandId } from "./mesh-event.ts";
+import type { MeshNode, MeshWatchId, NodeId } from "./mesh-node.ts";
 
 /** All that a mesh can ask for. Performed in order. */
 export type MeshEffect =
@@ -28,7 +28,10 @@ export type MeshEffect =
     }
   /** All roots were answered or given up, and what came with the first answers is warm. Once (C-WRM-03). */
   | { readonly kind: "started" }
-  /** Of the Clusters of a source none warms any more (C-ACK-15). */
+  /**
+   * Something became of the Clusters of a source, and none of them warms now. News that come with the same response may change that: ask
+   * `isWarming` when all of them were taken (C-ACK-15).
+   */
   | { readonly kind: "warming-ended"; readonly source: SourceId }
   | { readonly kind: "demand-ended"; readonly demand: DemandId; readonly outcome: DemandOutcome }
   | { readonly kind: "report"; readonly report: MeshReport };

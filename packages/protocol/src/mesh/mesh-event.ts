@@ -1,10 +1,8 @@
 import type { News } from "../client/news.ts";
 import type { SourceId } from "../client/source.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { NodeId } from "./mesh-node.ts";
+import type { MeshWatchId, NodeId } from "./mesh-node.ts";
 
-/** Names something that is watched for the mesh; given by the mesh machine, never used again. */
-export type MeshWatchId = number;
 /** Names a root for its life; given by the shell. */
 export type RootId = number;
 /** Names one demand for its life; given by the shell. */

@@ -1,11 +1,12 @@
 import type { Moment } from "../client/event.ts";
-import type { HeldResource } from "../client/held.ts";
 import type { SourceId } from "../client/source.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
 import { Demands } from "./demands.ts";
 import type { Entry } from "./graph.ts";
 import { Groups } from "./groups.ts";
 import type { MeshEffect } from "./mesh-effect.ts";
-import type { MeshEvent, MeshWatchId } from "./mesh-event.ts";
+import type { MeshEvent } from "./mesh-event.ts";
+import type { MeshWatchId } from "./mesh-node.ts";
 import type { MeshOptions } from "./mesh-options.ts";
 import { MeshTurn } from "./mesh-turn.ts";
 import { NewsTaking } from "./news-taking.ts";
@@ -59,9 +60,11 @@ export class MeshMachine {
     return this.#versions.isWarming(source);
   }
 
-  /** Why an extension config does not fit where it is used: the validator of C-ECD-04. Undefined: it fits, or nobody uses it. */
-  problemWith(watch: MeshWatchId, resource: HeldResource): string | undefined {
-    const configured = this.#options.configuredTypeOf(resource);
+  /**
+   * Why an extension config of that type does not fit where what was watched is used: for the validator of C-ECD-04. Undefined: it fits, or
+   * nobody uses it.
+   */
+  problemWith(watch: MeshWatchId, configured: TypeUrl | undefined): string | undefined {
     for (const { dependency } of this.#groups.ofWatch(watch)?.users ?? []) {
       const types = dependency.extension?.types ?? [];
       if (types.length > 0 && (configured === undefined || !types.includes(configured)))

@@ -1,10 +1,12 @@
 import type { HeldResource } from "../client/held.ts";
+import type { FailureReason } from "../client/news.ts";
 import type { SourceId } from "../client/source.ts";
 import type { Status } from "../message/status.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { ExtensionTerms } from "./dependency.ts";
-import type { MeshWatchId } from "./mesh-event.ts";
 
+/** Names something that is watched for the mesh; given by the mesh machine, never used again. */
+export type MeshWatchId = number;
 /** Names one resource of one source in a mesh. Says nothing by itself. */
 export type NodeId = string;
 
@@ -24,7 +26,13 @@ export interface MeshNode {
   /** What the resource in use needs; of one that never was, what the one that warms needs. */
   readonly links: readonly MeshLink[];
   /** What went wrong last, if nothing better followed. */
-  readonly failure: Status | undefined;
+  readonly failure: MeshFailure | undefined;
+}
+
+/** Why a watch failed. */
+export interface MeshFailure {
+  readonly why: FailureReason;
+  readonly error: Status;
 }
 
 export type MeshNodeState =
@@ -44,6 +52,8 @@ export interface MeshLink {
   readonly name: string;
   /** What it is watched as: the nodes that have this among their `watches` are what is meant. Undefined: not watched. */
   readonly watch: MeshWatchId | undefined;
+  /** Of one name, the node that is meant. */
+  readonly node: NodeId | undefined;
   readonly state: MeshLinkState;
   /** Only of extension configs. */
   readonly extension?: ExtensionTerms;

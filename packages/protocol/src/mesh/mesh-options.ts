@@ -18,10 +18,10 @@ export interface MeshOptions {
    */
   readonly followsClusters: boolean;
   /**
-   * What a Cluster that changed does with endpoints that it had before (C-WRM-04): waits for an answer, and if none comes in time uses them (`on`)
-   * or has none (`off`); or uses them without waiting, as gRPC clients do (`at-once`).
+   * What a Cluster that changed does with endpoints of that source that it had before (C-WRM-04): waits for an answer, and if none comes in
+   * time uses them (`on`) or has none (`off`); or uses them without waiting, as gRPC clients do (`at-once`).
    */
-  readonly edsCache: "on" | "off" | "at-once";
-  /** What becomes of a removed resource that something still refers to (C-DEL-09). */
-  readonly childRemoval: "retain" | "drop";
+  readonly edsCacheOf: (source: SourceId) => "on" | "off" | "at-once";
+  /** What becomes of a removed resource of that source that something still refers to (C-DEL-09). */
+  readonly childRemovalOf: (source: SourceId) => "retain" | "drop";
 }

@@ -67,14 +67,14 @@ export class NewsTaking {
   }
 
   #outlives(group: Group): boolean {
-    if (this.#options.childRemoval === "drop") return false;
+    if (this.#options.childRemovalOf(group.source) === "drop") return false;
     return [...group.users].some(({ dependency }) => dependency.outlivesRemoval === true);
   }
 
-  #failed(group: Group, { name, error }: NewsOf<"failed">): void {
+  #failed(group: Group, { name, why, error }: NewsOf<"failed">): void {
     const entry = name === undefined ? group.asked : this.#groups.entryNamed(group, name);
     if (entry !== undefined) {
-      entry.failure = error;
+      entry.failure = { why, error };
       this.#turn.changed.add(entry);
     }
     const { source, type, term } = group;

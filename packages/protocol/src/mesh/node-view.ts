@@ -1,5 +1,5 @@
 import type { Edge, Entry } from "./graph.ts";
-import type { MeshLink, MeshLinkState, MeshNode, MeshNodeState } from "./mesh-node.ts";
+import type { MeshLink, MeshLinkState, MeshNode, MeshNodeState, NodeId } from "./mesh-node.ts";
 import type { MeshOptions } from "./mesh-options.ts";
 
 /** What is told of an entry. */
@@ -28,7 +28,20 @@ function stateOf({ isAbsent, inUse, next }: Entry): MeshNodeState {
 function linkOf(edge: Edge, options: MeshOptions): MeshLink {
   const { type, name, extension } = edge.dependency;
   const state = linkState(edge, options);
-  return { type, name, watch: edge.group?.watch, state, ...(extension !== undefined && { extension }) };
+  return {
+    type,
+    name,
+    watch: edge.group?.watch,
+    node: nodeBehind(edge),
+    state,
+    ...(extension !== undefined && { extension }),
+  };
+}
+
+function nodeBehind({ group }: Edge): NodeId | undefined {
+  if (group === undefined || group.isCollection) return undefined;
+  const [member] = group.members.keys();
+  return member ?? group.asked?.id;
 }
 
 function linkState(edge: Edge, options: MeshOptions): MeshLinkState {
@@ -41,7 +54,8 @@ function linkState(edge: Edge, options: MeshOptions): MeshLinkState {
 
 function isUsedBy({ group, dependency, state }: Edge, options: MeshOptions): boolean {
   // Endpoints of another version of the Cluster are not used where no cache is wanted (C-WRM-04).
-  if (state === "given-up" && dependency.isAskedAnew === true && options.edsCache === "off") return false;
+  const isLate = state === "given-up" && dependency.isAskedAnew === true;
+  if (isLate && group !== undefined && options.edsCacheOf(group.source) === "off") return false;
   const types = dependency.extension?.types ?? [];
   if (types.length === 0) return true;
   const held = [...(group?.members.values() ?? [])].flatMap(({ inUse }) => inUse?.resource ?? []);

@@ -103,7 +103,11 @@ export class Versions {
     edge.state = "met";
     group.users.add(edge);
     if (!dependency.warms) return;
-    if (dependency.isAskedAnew === true && this.#options.edsCache !== "at-once" && usesNow(owner.entry, group))
+    if (
+      dependency.isAskedAnew === true &&
+      this.#options.edsCacheOf(group.source) !== "at-once" &&
+      usesNow(owner.entry, group)
+    )
       edge.answersBefore = group.answers;
     if (isSatisfied(edge)) return;
     this.#wait(edge, group);
@@ -196,6 +200,8 @@ export class Versions {
   }
 
   #drop(version: Version | undefined): void {
+    if (version !== undefined && this.#options.kindOf(version.entry.type) === "cds")
+      this.#turn.clustersTouched.add(version.entry.source);
     for (const edge of version?.edges ?? []) this.#disconnect(edge);
   }
 

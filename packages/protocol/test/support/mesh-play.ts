@@ -85,6 +85,12 @@ export const ROOT = {
 
 type Watch = Extract<MeshEffect, { kind: "start-watch" }>;
 
+/** What a mesh is told, for all of its sources. */
+export interface PlayOptions extends Partial<MeshOptions> {
+  readonly edsCache?: "on" | "off" | "at-once";
+  readonly childRemoval?: "retain" | "drop";
+}
+
 /** A mesh machine whose effects are written down in a few words, and which is told things by name. */
 export class MeshPlay {
   readonly machine: MeshMachine;
@@ -95,7 +101,7 @@ export class MeshPlay {
   nowMs = 0;
   #said: string[] = [];
 
-  constructor(options: Partial<MeshOptions> = {}) {
+  constructor({ edsCache = "on", childRemoval = "retain", ...options }: PlayOptions = {}) {
     this.machine = new MeshMachine({
       kindOf: (type) => kinds.get(type) ?? "opaque",
       dependenciesOf: (resource) => needs.get(resource) ?? [],
@@ -104,7 +110,9 @@ export class MeshPlay {
         if (source.kind === "api") return Buffer.from(source.bytes).toString() || undefined;
         return source.kind === "self" ? from : "ads";
       },
-      ...{ followsClusters: false, edsCache: "on", childRemoval: "retain" },
+      followsClusters: false,
+      edsCacheOf: () => edsCache,
+      childRemovalOf: () => childRemoval,
       ...options,
     });
   }

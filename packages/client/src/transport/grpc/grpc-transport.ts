@@ -1,25 +1,26 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type Status, statusCode } from "@xdskit/protocol";
 import type { GrpcSource } from "../../config/client-config.ts";
-import type { NodeEncoder } from "../encode-request.ts";
+import { encodeRequest, type NodeEncoder } from "../encode-request.ts";
 import type { ClientStream, NewStream, StreamListener, Transport } from "../transport.ts";
-import { Connections } from "./connection.ts";
-import { GrpcStream } from "./grpc-stream.ts";
+import type { Connections } from "./connection.ts";
+import { GrpcCall } from "./grpc-call.ts";
 import { describeMissingMethod, methodPath } from "./method.ts";
 
 /** What the transport needs of its client. */
 export interface GrpcTransportOptions {
   readonly api: Pick<EnvoyApi, "traits">;
   readonly encodeNode: NodeEncoder;
+  /** Closed with the transport. */
+  readonly connections: Connections;
 }
 
 /**
  * Discovery over gRPC, by grpc-js. Streams to one server share a connection. TCP keepalive cannot be set there: `keepalive`, HTTP/2 pings,
  * finds out the same and more (C-CON-01).
  */
-export function createGrpcTransport({ api, encodeNode }: GrpcTransportOptions): Transport<GrpcSource> {
-  const connections = new Connections();
-  const streams = new Set<GrpcStream>();
+export function createGrpcTransport({ api, encodeNode, connections }: GrpcTransportOptions): Transport<GrpcSource> {
+  const calls = new Set<GrpcCall>();
   return {
     open({ source, server, onlyType }: NewStream<GrpcSource>, listener: StreamListener): ClientStream {
       const path = methodPath(source, onlyType, api);
@@ -27,13 +28,30 @@ export function createGrpcTransport({ api, encodeNode }: GrpcTransportOptions): 
         const message = describeMissingMethod(source, onlyType);
         return endedStream({ code: statusCode.UNIMPLEMENTED, message }, listener);
       }
-      const gone = (stream: GrpcStream): void => void streams.delete(stream);
-      const stream = new GrpcStream({ path, server, connections, encodeNode, listener, gone });
-      streams.add(stream);
-      return stream;
+      const call: GrpcCall = new GrpcCall({
+        path,
+        server,
+        connections,
+        listener: {
+          opened: () => listener.opened(),
+          message: (bytes) => listener.response(bytes),
+          ended: (status) => {
+            calls.delete(call);
+            listener.ended(status);
+          },
+        },
+      });
+      calls.add(call);
+      return {
+        send: (request) => call.send(encodeRequest(request, encodeNode)),
+        close: () => {
+          calls.delete(call);
+          call.close();
+        },
+      };
     },
     async close(): Promise<void> {
-      for (const stream of [...streams]) stream.close();
+      for (const call of calls) call.close();
       connections.close();
     },
   };

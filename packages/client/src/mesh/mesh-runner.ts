@@ -1,0 +1,158 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import {
+  type MeshEffect,
+  type MeshEvent,
+  MeshMachine,
+  type MeshReport,
+  type MeshWatchId,
+  opaqueTraits,
+  type SourceId,
+  type TypeUrl,
+} from "@xdskit/protocol";
+import type { ClientConfig } from "../config/client-config.ts";
+import type { Driver } from "../driver/driver.ts";
+import { Timers } from "../driver/timers.ts";
+import { typeAt } from "../routing/route.ts";
+import { termOf } from "../routing/term.ts";
+import { MeshSources } from "./mesh-sources.ts";
+
+type Publication = Extract<MeshEffect, { kind: "publish" }>;
+type DemandEnd = Extract<MeshEffect, { kind: "demand-ended" }>;
+
+/** What a mesh stands on. */
+export interface MeshGround {
+  readonly api: EnvoyApi;
+  readonly config: ClientConfig;
+  readonly driver: Pick<Driver, "watch" | "warmingEnded">;
+  readonly report: (report: MeshReport) => void;
+}
+
+/** Who hears what becomes of a mesh. */
+export interface MeshListener {
+  published(publication: Publication): void;
+  started(): void;
+  demandEnded(end: DemandEnd): void;
+}
+
+/** Which mesh is followed, and how. */
+export interface MeshMode {
+  /** Clusters that are named are watched one by one (C-SUB-21). */
+  readonly followsClusters: boolean;
+}
+
+/** Drives one mesh machine: does what it asks for, and tells it what happens. */
+export class MeshRunner {
+  readonly sources: MeshSources;
+  readonly #ground: MeshGround;
+  readonly #listener: MeshListener;
+  readonly #machine: MeshMachine;
+  readonly #timers = new Timers((timer) => this.on({ kind: "timer-fired", timer }));
+  readonly #watches = new Map<
+    MeshWatchId,
+    { readonly type: TypeUrl; readonly term: string; readonly stop: () => void }
+  >();
+  #isClosed = false;
+
+  constructor(ground: MeshGround, mode: MeshMode, listener: MeshListener) {
+    const { api, config } = ground;
+    const sources = new MeshSources(api, config);
+    this.#ground = ground;
+    this.#listener = listener;
+    this.sources = sources;
+    this.#machine = new MeshMachine({
+      ...mode,
+      kindOf: (type) => (api.traits(type) ?? opaqueTraits(type)).kind,
+      // What stands in the place of a resource has none: it says where the resource is.
+      dependenciesOf: ({ type, bytes, bodyType }) => (bodyType === undefined ? api.dependencies(type, bytes) : []),
+      configuredTypeOf: ({ type, bytes }) => api.configuredType(type, bytes),
+      sourceOf: (dependency, from) => sources.resolve(dependency, from),
+      edsCacheOf: (source) => {
+        if (mode.followsClusters) return "at-once";
+        return sources.get(source)?.dialect.edsCache === false ? "off" : "on";
+      },
+      childRemovalOf: (source) => sources.get(source)?.dialect.childRemoval ?? "retain",
+    });
+  }
+
+  isWarming(source: SourceId): boolean {
+    return this.#machine.isWarming(source);
+  }
+
+  /** Why an extension config that came under a name does not fit where this mesh uses it (C-ECD-04). */
+  problemWith(type: TypeUrl, name: string, configured: TypeUrl | undefined): string | undefined {
+    for (const [watch, watched] of this.#watches) {
+      if (watched.type !== type || watched.term !== name) continue;
+      const problem = this.#machine.problemWith(watch, configured);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  on(event: MeshEvent): void {
+    if (this.#isClosed) return;
+    for (const effect of this.#machine.on(event, { nowMs: performance.now() })) this.#perform(effect);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#timers.cancelAll();
+    for (const { stop } of this.#watches.values()) stop();
+    this.#watches.clear();
+  }
+
+  #perform(effect: MeshEffect): void {
+    switch (effect.kind) {
+      case "start-watch":
+        this.#watch(effect);
+        break;
+      case "stop-watch":
+        this.#watches.get(effect.watch)?.stop();
+        this.#watches.delete(effect.watch);
+        break;
+      case "start-timer":
+        this.#timers.start(effect.timer, effect.ms);
+        break;
+      case "cancel-timer":
+        this.#timers.cancel(effect.timer);
+        break;
+      case "publish":
+        this.#listener.published(effect);
+        break;
+      case "started":
+        this.#listener.started();
+        break;
+      case "warming-ended":
+        this.#endWarming(effect.source);
+        break;
+      case "demand-ended":
+        this.#listener.demandEnded(effect);
+        break;
+      case "report":
+        this.#ground.report(effect.report);
+        break;
+      default:
+        effect satisfies never;
+    }
+  }
+
+  #watch({ watch, source: id, type, term, wantsConfirmations }: Extract<MeshEffect, { kind: "start-watch" }>): void {
+    const source = this.sources.get(id);
+    if (source === undefined) throw new Error(`a mesh asked for a source that nobody named: ${id}`);
+    const { api, config, driver } = this.#ground;
+    const interest = {
+      source,
+      type: typeAt(source, type, api.traits(type)),
+      term: termOf(term, { contextParams: config.nodeContextParams, parameters: source.parameters }),
+      ...(wantsConfirmations && { wantsConfirmations }),
+    };
+    const stop = driver.watch(interest, (news) => this.on({ kind: "news", watch, news }));
+    this.#watches.set(watch, { type, term, stop });
+  }
+
+  /** What comes in one response is told bit by bit, so nobody knows before all of it was taken (C-ACK-15). */
+  #endWarming(source: SourceId): void {
+    queueMicrotask(() => {
+      if (!this.#isClosed && !this.#machine.isWarming(source)) this.#ground.driver.warmingEnded(source);
+    });
+  }
+}

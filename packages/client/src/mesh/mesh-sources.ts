@@ -1,0 +1,69 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { type Dependency, opaqueTraits, type SourceId, type TypeUrl, typeInName } from "@xdskit/protocol";
+import { authorityFor } from "../config/authority.ts";
+import type { AuthoritySource, ClientConfig, SourceConfig } from "../config/client-config.ts";
+import { resolveConfigSource } from "../config/resolve-config-source.ts";
+import { sourceOf } from "../routing/route.ts";
+
+/** Where a mesh has its resources from: what config sources in resources come to, by their ids. */
+export class MeshSources {
+  readonly #api: EnvoyApi;
+  readonly #config: ClientConfig;
+  readonly #known = new Map<SourceId, SourceConfig>();
+
+  constructor(api: EnvoyApi, config: ClientConfig) {
+    this.#api = api;
+    this.#config = config;
+  }
+
+  add(source: SourceConfig): SourceId {
+    this.#known.set(source.id, source);
+    return source.id;
+  }
+
+  get(id: SourceId): SourceConfig | undefined {
+    return this.#known.get(id);
+  }
+
+  /** Where a dependency of a resource that came from `from` is asked for; undefined: nowhere. */
+  resolve({ source, type, name }: Dependency, from: SourceId): SourceId | undefined {
+    const self = this.#known.get(from);
+    const found = this.#find(source, type, name, self);
+    return found && this.add(found);
+  }
+
+  #find(
+    source: Dependency["source"],
+    type: TypeUrl,
+    name: string,
+    self: SourceConfig | undefined,
+  ): SourceConfig | undefined {
+    switch (source.kind) {
+      case "ads":
+        return this.#forName(name, this.#config.ads && plain(this.#config.ads));
+      case "self":
+        return this.#forName(name, self && plain(self));
+      case "api":
+      case "path": {
+        const { resolved } = resolveConfigSource(source.bytes, { api: this.#api, config: this.#config, self, type });
+        return this.#forName(name, resolved);
+      }
+      case "roots":
+        return sourceOf(this.#config, (this.#api.traits(type) ?? opaqueTraits(type)).kind, name);
+      case "parent":
+        return undefined;
+      default:
+        return source satisfies never;
+    }
+  }
+
+  /** An xdstp name is asked for where its authority is (C-XTP-08); nowhere else is told of that, it stays where it was said to be. */
+  #forName(name: string, said: AuthoritySource | undefined): SourceConfig | undefined {
+    if (typeInName(name) === undefined) return said?.source;
+    return authorityFor(name, this.#config, said) ?? said?.source;
+  }
+}
+
+function plain(source: SourceConfig): AuthoritySource {
+  return { authorities: [], source };
+}

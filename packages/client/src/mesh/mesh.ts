@@ -1,0 +1,274 @@
+import type { Demanded, DemandId, DemandOutcome, MeshEffect, MeshReport, MeshRoot } from "@xdskit/protocol";
+import { formatTypeUrl, opaqueTraits } from "@xdskit/protocol";
+import type { SourceConfig } from "../config/client-config.ts";
+import { XdsClientError } from "../error.ts";
+import type { ResourceViews } from "../resource/xds-resource.ts";
+import type { Vigil } from "../watch/vigil.ts";
+import { type MeshGround, type MeshListener, MeshRunner } from "./mesh-runner.ts";
+import { NodeStore } from "./node-store.ts";
+import { type MeshSnapshot, Snapshot } from "./snapshot.ts";
+
+/** How a mesh is told of. */
+export interface MeshOptions {
+  /** Closes the mesh. */
+  readonly signal?: AbortSignal;
+  /**
+   * `complete`: a snapshot only when everything that it refers to was answered, so that nobody sees half a change; `every`: after each change, as
+   * a proxy has it. `complete` of what was resolved by name, `every` of all there is, unless set.
+   */
+  readonly snapshots?: "complete" | "every";
+  /** Called with what happens in it, for logs. What it throws is thrown as one that nobody catches. */
+  readonly onReport?: (report: MeshReport) => void;
+}
+
+/** How long a request waits for something that it needs. */
+export interface DemandOptions {
+  /** In milliseconds; 5,000 unless set, 0: as long as it takes. */
+  readonly timeoutMs?: number;
+  /** Gives up, with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Listeners with all that they lead to: routes, clusters, endpoints, secrets, each from where it says; followed, warmed and kept in step.
+ * Iterate it, once, for snapshots: a slow reader misses those that were overtaken.
+ */
+export interface Mesh extends AsyncIterableIterator<MeshSnapshot>, AsyncDisposable {
+  /** The newest snapshot; undefined before there was one. */
+  readonly current: MeshSnapshot | undefined;
+  /** The first snapshot that is complete, or of a proxy the one at the end of its start. Rejects if the mesh is closed before. */
+  readonly ready: Promise<MeshSnapshot>;
+  /** Asks for a Cluster that nothing refers to, for a request that needs it (C-ODC-01). It stays, until the server says that there is none. */
+  demandCluster(name: string, options?: DemandOptions): Promise<DemandOutcome>;
+  /** Asks for the virtual host for a host, of a RouteConfiguration in the snapshot that is filled on demand (C-VHD-02). */
+  demandHost(route: string, host: string, options?: DemandOptions): Promise<DemandOutcome>;
+  /** Asks for the routes of a scope in the snapshot that are fetched on demand (C-ODC-03). */
+  demandScope(scope: string, options?: DemandOptions): Promise<DemandOutcome>;
+  /** Ends it: nobody is asked for what only this mesh wanted. */
+  close(): void;
+}
+
+/** What a mesh is made with. */
+export interface MeshSetting {
+  readonly ground: MeshGround;
+  readonly views: ResourceViews;
+  readonly vigil: Vigil;
+  readonly options: MeshOptions;
+  readonly mode: "proxy" | "non-proxy";
+  readonly roots: readonly Root[];
+  /** Where a Cluster is asked for that a request needs; undefined: nowhere. */
+  readonly clusterSource: (name: string) => SourceConfig | undefined;
+  /** Called once, when it was closed by whomever. */
+  readonly closed: () => void;
+}
+
+/** Where a mesh begins. */
+export type Root = Omit<MeshRoot, "root" | "source" | "timeoutMs"> & { readonly source: SourceConfig };
+
+/** Who waits for the end of a demand. */
+interface Waiting {
+  readonly resolve: (outcome: DemandOutcome) => void;
+  readonly reject: (reason: Error) => void;
+}
+
+const DEMAND_TIMEOUT_MS = 5_000;
+const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
+
+/** The one way a mesh is made. */
+export class OpenMesh implements Mesh, MeshListener {
+  readonly ready: Promise<MeshSnapshot>;
+  readonly runner: MeshRunner;
+  readonly #setting: MeshSetting;
+  readonly #store: NodeStore;
+  readonly #waiting: ((result: IteratorResult<MeshSnapshot, undefined>) => void)[] = [];
+  readonly #demands = new Map<DemandId, Waiting>();
+  readonly #aborted = (): void => this.close();
+  #current: MeshSnapshot | undefined;
+  #resolveReady: (snapshot: MeshSnapshot) => void = () => {};
+  #rejectReady: (error: XdsClientError) => void = () => {};
+  #endWaiting: (() => void) | undefined;
+  #isStarted = false;
+  #isComplete = false;
+  #isNews = false;
+  #isTaking = false;
+  #isUnread = false;
+  #isClosed = false;
+  #revision = 0;
+  #lastDemand = 0;
+
+  constructor(setting: MeshSetting) {
+    this.#setting = setting;
+    const { api } = setting.ground;
+    this.#store = new NodeStore((type) => (api.traits(type) ?? opaqueTraits(type)).kind);
+    this.ready = new Promise((resolve, reject) => {
+      this.#resolveReady = resolve;
+      this.#rejectReady = reject;
+    });
+    // Who does not wait for it need not handle that it never comes.
+    this.ready.catch(() => {});
+    this.runner = new MeshRunner(setting.ground, { followsClusters: setting.mode === "non-proxy" }, this);
+    setting.options.signal?.addEventListener("abort", this.#aborted, { once: true });
+  }
+
+  /** Asks for its roots. */
+  start(): void {
+    if (this.#setting.options.signal?.aborted === true) {
+      this.close();
+      return;
+    }
+    for (const [root, { source, ...rest }] of this.#setting.roots.entries()) {
+      const timeoutMs = source.initialFetchTimeoutMs;
+      this.runner.on({
+        kind: "root-added",
+        root: { ...rest, root, source: this.runner.sources.add(source), timeoutMs },
+      });
+    }
+  }
+
+  get current(): MeshSnapshot | undefined {
+    return this.#current;
+  }
+
+  next(): Promise<IteratorResult<MeshSnapshot, undefined>> {
+    const snapshot = this.#isUnread ? this.#current : undefined;
+    if (snapshot !== undefined) {
+      this.#isUnread = false;
+      return Promise.resolve({ done: false, value: snapshot });
+    }
+    if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
+    this.#endWaiting ??= this.#setting.vigil.begin();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  return(): Promise<IteratorResult<MeshSnapshot, undefined>> {
+    this.close();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+    return Promise.resolve();
+  }
+
+  demandCluster(name: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+    const source = this.#setting.clusterSource(name);
+    if (source === undefined) return Promise.resolve("absent");
+    return this.#demand({ kind: "cluster", source: this.runner.sources.add(source), type: CLUSTER, name }, options);
+  }
+
+  demandHost(route: string, host: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+    const id = this.#current?.routes.get(route)?.id;
+    return id === undefined
+      ? Promise.resolve("absent")
+      : this.#demand({ kind: "virtual-host", route: id, host }, options);
+  }
+
+  demandScope(scope: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+    const id = this.#current?.scopedRoutes.get(scope)?.id;
+    return id === undefined ? Promise.resolve("absent") : this.#demand({ kind: "scope", scope: id }, options);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#isUnread = false;
+    this.#setting.options.signal?.removeEventListener("abort", this.#aborted);
+    this.runner.close();
+    const closed = new XdsClientError("CLOSED", "the mesh was closed");
+    this.#rejectReady(closed);
+    for (const { reject } of this.#demands.values()) reject(closed);
+    this.#demands.clear();
+    for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
+    this.#endWaiting?.();
+    this.#setting.closed();
+  }
+
+  published({ changed, gone, isComplete }: Extract<MeshEffect, { kind: "publish" }>): void {
+    for (const id of gone) this.#store.delete(id);
+    for (const node of changed) this.#store.put(node);
+    this.#isComplete = isComplete;
+    this.#isNews = true;
+    this.#takeSoon();
+  }
+
+  started(): void {
+    this.#isStarted = true;
+    this.#takeSoon();
+  }
+
+  demandEnded({ demand, outcome }: Extract<MeshEffect, { kind: "demand-ended" }>): void {
+    // What it waited for is in the snapshot when whoever waits goes on.
+    this.#takeSoon();
+    const waiting = this.#demands.get(demand);
+    this.#demands.delete(demand);
+    queueMicrotask(() => waiting?.resolve(outcome));
+  }
+
+  async #demand(what: Demanded, { timeoutMs = DEMAND_TIMEOUT_MS, signal }: DemandOptions): Promise<DemandOutcome> {
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw new XdsClientError("CLOSED", "the mesh was closed");
+    const demand = ++this.#lastDemand;
+    const endWaiting = this.#setting.vigil.begin();
+    let aborted = (): void => {};
+    try {
+      return await new Promise<DemandOutcome>((resolve, reject) => {
+        aborted = () => reject(reasonOf(signal));
+        signal?.addEventListener("abort", aborted, { once: true });
+        this.#demands.set(demand, { resolve, reject });
+        this.runner.on({ kind: "demanded", demand, what, timeoutMs });
+      });
+    } finally {
+      endWaiting();
+      signal?.removeEventListener("abort", aborted);
+      if (this.#demands.delete(demand)) this.runner.on({ kind: "demand-withdrawn", demand });
+    }
+  }
+
+  /** All that one response changed is one snapshot: it is taken when the turn is over. */
+  #takeSoon(): void {
+    if (this.#isTaking) return;
+    this.#isTaking = true;
+    queueMicrotask(() => {
+      this.#isTaking = false;
+      if (!this.#isClosed) this.#take();
+    });
+  }
+
+  #take(): void {
+    if (this.#isNews && (this.#isComplete || this.#takesEvery)) {
+      this.#isNews = false;
+      const { views } = this.#setting;
+      const nodes = this.#store.handOut();
+      this.#current = new Snapshot({ nodes, views, revision: ++this.#revision, isComplete: this.#isComplete });
+      this.#isUnread = true;
+      this.#serve();
+    }
+    const isReady = this.#setting.mode === "proxy" ? this.#isStarted : this.#isComplete;
+    if (isReady && this.#current !== undefined) this.#resolveReady(this.#current);
+  }
+
+  get #takesEvery(): boolean {
+    const { options, mode } = this.#setting;
+    return (options.snapshots ?? (mode === "proxy" ? "every" : "complete")) === "every";
+  }
+
+  #serve(): void {
+    const resolve = this.#waiting.shift();
+    if (resolve === undefined || this.#current === undefined) return;
+    this.#isUnread = false;
+    if (this.#waiting.length === 0) {
+      this.#endWaiting?.();
+      this.#endWaiting = undefined;
+    }
+    resolve({ done: false, value: this.#current });
+  }
+}
+
+function reasonOf(signal: AbortSignal | undefined): Error {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error ? reason : new XdsClientError("CLOSED", "given up", { cause: reason });
+}

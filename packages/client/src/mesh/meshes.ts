@@ -1,0 +1,125 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { messageNameOf, opaqueTraits, type SourceId, type TypeUrl } from "@xdskit/protocol";
+import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
+import type { Driver } from "../driver/driver.ts";
+import { XdsClientError } from "../error.ts";
+import { tell } from "../observe/tell.ts";
+import { Cluster, Listener, type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
+import type { ResourceViews } from "../resource/xds-resource.ts";
+import { sourceOf, typeAt } from "../routing/route.ts";
+import type { Vigil } from "../watch/vigil.ts";
+import { type Mesh, type MeshOptions, OpenMesh, type Root } from "./mesh.ts";
+
+/** What meshes are made with. */
+export interface MeshesParts {
+  readonly api: EnvoyApi;
+  readonly config: ClientConfig;
+  readonly driver: Pick<Driver, "watch" | "warmingEnded">;
+  readonly views: ResourceViews;
+  readonly vigil: Vigil;
+}
+
+/** The meshes of one client. */
+export class Meshes {
+  readonly #parts: MeshesParts;
+  readonly #open = new Set<OpenMesh>();
+
+  constructor(parts: MeshesParts) {
+    this.#parts = parts;
+  }
+
+  /** What a resource, or without a name everything of a type, leads to. */
+  resolve(type: TypeOrUrl, name: string | undefined, options: MeshOptions): Mesh {
+    const root = this.#root(typeUrlOf(type), name);
+    if (root === undefined) throw noSource(typeUrlOf(type));
+    return this.#start("non-proxy", [root], options);
+  }
+
+  /** All Clusters and Listeners, and what these lead to; those only that a configuration has a place for. */
+  all(options: MeshOptions): Mesh {
+    const { clusters, listeners } = this.#parts.config;
+    const isAnywhere = clusters === undefined && listeners === undefined;
+    const hasClusters = isAnywhere || clusters !== undefined;
+    const hasListeners = isAnywhere || listeners !== undefined;
+    const first = hasClusters ? this.#root(Cluster.typeUrl, undefined) : undefined;
+    const last = hasListeners ? this.#root(Listener.typeUrl, undefined) : undefined;
+    const roots = [
+      ...(first === undefined ? [] : [first]),
+      ...(last === undefined ? [] : [{ ...last, isLast: true } as const]),
+    ];
+    if (roots.length === 0) throw noSource(Listener.typeUrl);
+    return this.#start("proxy", roots, options);
+  }
+
+  /** Nothing of what is known of a source warms: what was withheld for that may be acknowledged (C-ACK-15). */
+  lookAtWarming(source: SourceId): void {
+    queueMicrotask(() => this.#endWarming(source));
+  }
+
+  /** Why an extension config does not fit where a mesh uses it (C-ECD-04); undefined: it does, or none does. */
+  extensionProblem(type: TypeUrl, name: string, bytes: Uint8Array): string | undefined {
+    if (this.#open.size === 0) return undefined;
+    const configured = this.#parts.api.configuredType(type, bytes);
+    for (const { runner } of this.#open) {
+      const problem = runner.problemWith(type, name, configured);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  close(): void {
+    for (const mesh of [...this.#open]) mesh.close();
+  }
+
+  #start(mode: "proxy" | "non-proxy", roots: readonly Root[], options: MeshOptions): Mesh {
+    const { api, config, driver, views, vigil } = this.#parts;
+    const mesh: OpenMesh = new OpenMesh({
+      ground: {
+        api,
+        config,
+        driver: {
+          watch: (interest, listener) => driver.watch(interest, listener),
+          warmingEnded: (source) => this.#endWarming(source),
+        },
+        report: (report) => tell(options.onReport, report),
+      },
+      views,
+      vigil,
+      options,
+      mode,
+      roots,
+      clusterSource: (name) => sourceOf(config, "cds", name),
+      closed: () => {
+        this.#open.delete(mesh);
+      },
+    });
+    this.#open.add(mesh);
+    mesh.start();
+    return mesh;
+  }
+
+  #endWarming(source: SourceId): void {
+    for (const { runner } of this.#open) if (runner.isWarming(source)) return;
+    this.#parts.driver.warmingEnded(source);
+  }
+
+  #root(type: TypeUrl, name: string | undefined): Root | undefined {
+    const { api, config } = this.#parts;
+    const traits = api.traits(type) ?? opaqueTraits(type);
+    const term = name ?? this.#everythingOf(traits.kind);
+    const source: SourceConfig | undefined = sourceOf(config, traits.kind, term);
+    return source && { source, type: typeAt(source, type, traits), term };
+  }
+
+  /** A root may have a collection in the place of everything (C-XTP-12). */
+  #everythingOf(kind: string): string {
+    const { listeners, clusters } = this.#parts.config;
+    const root = kind === "lds" ? listeners : kind === "cds" ? clusters : undefined;
+    return root?.locator ?? "*";
+  }
+}
+
+function noSource(type: TypeUrl): XdsClientError {
+  const message = `the configuration does not say where resources of ${messageNameOf(type)} come from`;
+  return new XdsClientError("TYPE_UNSUPPORTED", message);
+}

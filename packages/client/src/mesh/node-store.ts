@@ -1,0 +1,64 @@
+import type { MeshNode, NodeId, TypeKind, TypeUrl } from "@xdskit/protocol";
+
+/** Nodes as they are at one moment; never changed after it was handed out. */
+export interface StoredNodes {
+  readonly byId: ReadonlyMap<NodeId, MeshNode>;
+  /** By their names; of several from different sources that share one, all but the first by their ids. */
+  readonly byKind: ReadonlyMap<TypeKind, ReadonlyMap<string, MeshNode>>;
+}
+
+/**
+ * The nodes of a mesh. What was handed out is copied before the next change: as much as there is of the kinds that change, at most once for each
+ * time that it is handed out.
+ */
+export class NodeStore {
+  readonly #kindOf: (type: TypeUrl) => TypeKind;
+  #byId = new Map<NodeId, MeshNode>();
+  #byKind = new Map<TypeKind, Map<string, MeshNode>>();
+  #handedOut = new Set<unknown>();
+
+  constructor(kindOf: (type: TypeUrl) => TypeKind) {
+    this.#kindOf = kindOf;
+  }
+
+  put(node: MeshNode): void {
+    const nodes = this.#ownById();
+    const names = this.#ownKind(this.#kindOf(node.type));
+    names.set(keyIn(names, node), node);
+    nodes.set(node.id, node);
+  }
+
+  delete(id: NodeId): void {
+    const node = this.#byId.get(id);
+    if (node === undefined) return;
+    const names = this.#ownKind(this.#kindOf(node.type));
+    names.delete(keyIn(names, node));
+    this.#ownById().delete(id);
+  }
+
+  handOut(): StoredNodes {
+    this.#handedOut = new Set<unknown>([this.#byId, this.#byKind, ...this.#byKind.values()]);
+    return { byId: this.#byId, byKind: this.#byKind };
+  }
+
+  #ownById(): Map<NodeId, MeshNode> {
+    if (this.#handedOut.has(this.#byId)) this.#byId = new Map(this.#byId);
+    return this.#byId;
+  }
+
+  #ownKind(kind: TypeKind): Map<string, MeshNode> {
+    if (this.#handedOut.has(this.#byKind)) this.#byKind = new Map(this.#byKind);
+    const found = this.#byKind.get(kind);
+    if (found !== undefined && !this.#handedOut.has(found)) return found;
+    const own = new Map(found);
+    this.#byKind.set(kind, own);
+    return own;
+  }
+}
+
+/** Where a node stands, or would. */
+function keyIn(names: ReadonlyMap<string, MeshNode>, { id, name }: MeshNode): string {
+  if (names.has(id)) return id;
+  const holder = names.get(name);
+  return holder === undefined || holder.id === id ? name : id;
+}

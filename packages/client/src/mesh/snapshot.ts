@@ -1,0 +1,220 @@
+import type { ClusterJson } from "@xdskit/envoy-api/types/envoy/config/cluster/v3/cluster";
+import type { TypedExtensionConfigJson } from "@xdskit/envoy-api/types/envoy/config/core/v3/extension";
+import type { ClusterLoadAssignmentJson } from "@xdskit/envoy-api/types/envoy/config/endpoint/v3/endpoint";
+import type { LbEndpointJson } from "@xdskit/envoy-api/types/envoy/config/endpoint/v3/endpoint_components";
+import type { ListenerJson } from "@xdskit/envoy-api/types/envoy/config/listener/v3/listener";
+import type { RouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/route";
+import type { VirtualHostJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/route_components";
+import type { ScopedRouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/scoped_route";
+import type { SecretJson } from "@xdskit/envoy-api/types/envoy/extensions/transport_sockets/tls/v3/secret";
+import type { MeshLink, MeshNode, NodeId, SourceId, TypeKind, TypeUrl } from "@xdskit/protocol";
+import type { XdsClientError } from "../error.ts";
+import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
+import { errorOf } from "../watch/tell.ts";
+import { LazyMap } from "./lazy-map.ts";
+import type { StoredNodes } from "./node-store.ts";
+
+/** How something in a mesh stands. */
+export type MeshState =
+  /** It was asked for. */
+  | "requested"
+  /** There is one, and it cannot be used before what it needs is there. */
+  | "warming"
+  /** There is one in use. */
+  | "ready"
+  /** There is none; what is held of it may still be in use. */
+  | "absent"
+  /** There is none in use, and the last thing that was heard of it is an error. */
+  | "error";
+
+/** Something that a mesh needs, be it there or not. Immutable. */
+export interface MeshResource<Json = unknown> {
+  /** Tells it from one of the same type and name from another source. */
+  readonly id: NodeId;
+  readonly type: TypeUrl;
+  readonly name: string;
+  readonly source: SourceId;
+  readonly state: MeshState;
+  /** What is in use: accepted, and of a Listener or Cluster warm. */
+  readonly resource: XdsResource<Json> | undefined;
+  /** What will take over when it is warm (C-WRM-02). */
+  readonly warming: XdsResource<Json> | undefined;
+  /** What it refers to. */
+  readonly needs: readonly MeshLink[];
+  readonly error: XdsClientError | undefined;
+}
+
+/** A Cluster with where it sends to. */
+export interface MeshCluster extends MeshResource<ClusterJson> {
+  /** Undefined if it has none by EDS, or none came. */
+  readonly endpoints: XdsResource<ClusterLoadAssignmentJson> | undefined;
+  /** Those that the endpoints leave to collections (B-LED-01). */
+  readonly lbEndpoints: readonly XdsResource<LbEndpointJson>[];
+}
+
+/** A name that leads nowhere. */
+export interface Dangling {
+  readonly from: { readonly type: TypeUrl; readonly name: string };
+  readonly to: { readonly type: TypeUrl; readonly name: string };
+  /** There is none; nobody answered; it is not warm; or the source that it should come from cannot be used. */
+  readonly why: "absent" | "no-answer" | "warming" | "source";
+}
+
+/** By name; of several from different sources that share one, all but the first by `id`. */
+export type ByName<T> = ReadonlyMap<string, T>;
+
+/** All of a mesh at one moment. Immutable, and made of accepted resources only. */
+export interface MeshSnapshot {
+  /** Grows from one to the next. */
+  readonly revision: number;
+  /** Everything that was asked for was answered or given up, and nothing warms. */
+  readonly isComplete: boolean;
+  readonly listeners: ByName<MeshResource<ListenerJson>>;
+  readonly routes: ByName<MeshResource<RouteConfigurationJson>>;
+  readonly scopedRoutes: ByName<MeshResource<ScopedRouteConfigurationJson>>;
+  readonly virtualHosts: ByName<MeshResource<VirtualHostJson>>;
+  readonly clusters: ByName<MeshCluster>;
+  readonly endpoints: ByName<MeshResource<ClusterLoadAssignmentJson>>;
+  readonly lbEndpoints: ByName<MeshResource<LbEndpointJson>>;
+  readonly secrets: ByName<MeshResource<SecretJson>>;
+  readonly extensions: ByName<MeshResource<TypedExtensionConfigJson>>;
+  /** Everything, of whatever type, by `id`. */
+  readonly all: ReadonlyMap<NodeId, MeshResource>;
+  /** Names that lead nowhere. Looked for whenever it is read. */
+  readonly dangling: readonly Dangling[];
+}
+
+/** What a snapshot is made of. */
+export interface SnapshotParts {
+  readonly nodes: StoredNodes;
+  readonly views: ResourceViews;
+  readonly revision: number;
+  readonly isComplete: boolean;
+}
+
+/** A snapshot: what is in it is made when it is looked at. */
+export class Snapshot implements MeshSnapshot {
+  readonly revision: number;
+  readonly isComplete: boolean;
+  readonly #nodes: StoredNodes;
+  readonly #views: ResourceViews;
+
+  constructor({ nodes, views, revision, isComplete }: SnapshotParts) {
+    this.#nodes = nodes;
+    this.#views = views;
+    this.revision = revision;
+    this.isComplete = isComplete;
+  }
+
+  get listeners(): ByName<MeshResource<ListenerJson>> {
+    return this.#ofKind("lds");
+  }
+
+  get routes(): ByName<MeshResource<RouteConfigurationJson>> {
+    return this.#ofKind("rds");
+  }
+
+  get scopedRoutes(): ByName<MeshResource<ScopedRouteConfigurationJson>> {
+    return this.#ofKind("srds");
+  }
+
+  get virtualHosts(): ByName<MeshResource<VirtualHostJson>> {
+    return this.#ofKind("vhds");
+  }
+
+  get clusters(): ByName<MeshCluster> {
+    return new LazyMap(this.#namesOf("cds"), (node) => this.#cluster(node));
+  }
+
+  get endpoints(): ByName<MeshResource<ClusterLoadAssignmentJson>> {
+    return this.#ofKind("eds");
+  }
+
+  get lbEndpoints(): ByName<MeshResource<LbEndpointJson>> {
+    return this.#ofKind("leds");
+  }
+
+  get secrets(): ByName<MeshResource<SecretJson>> {
+    return this.#ofKind("sds");
+  }
+
+  get extensions(): ByName<MeshResource<TypedExtensionConfigJson>> {
+    return this.#ofKind("ecds");
+  }
+
+  get all(): ReadonlyMap<NodeId, MeshResource> {
+    return new LazyMap(this.#nodes.byId, (node) => resourceOf(node, this.#views));
+  }
+
+  get dangling(): readonly Dangling[] {
+    return [...this.#nodes.byId.values()].flatMap((node) =>
+      node.links.flatMap((link) => {
+        const why = this.#whyDangling(link);
+        const { type, name } = node;
+        return why === undefined ? [] : [{ from: { type, name }, to: { type: link.type, name: link.name }, why }];
+      }),
+    );
+  }
+
+  #whyDangling({ state, node: id, name }: MeshLink): Dangling["why"] | undefined {
+    if (state === "unresolved") return "source";
+    if (state !== "missing" && state !== "by-name") return undefined;
+    const node = state === "by-name" ? this.#namesOf("cds").get(name) : id && this.#nodes.byId.get(id);
+    if (node === undefined || node === "") return "absent";
+    if (state === "by-name" && node.resource !== undefined) return undefined;
+    if (node.state === "warming") return "warming";
+    return node.state === "absent" ? "absent" : "no-answer";
+  }
+
+  #cluster(node: MeshNode): MeshCluster {
+    const assigned = this.#targetOf(node, "eds");
+    const watches = new Set(assigned?.links.map(({ watch }) => watch));
+    const members = [...(watches.size === 0 ? [] : this.#namesOf("leds").values())];
+    const lbEndpoints = members.filter((member) => member.watches.some((watch) => watches.has(watch)));
+    return {
+      ...resourceOf<ClusterJson>(node, this.#views),
+      endpoints: viewOf<ClusterLoadAssignmentJson>(assigned?.resource, this.#views),
+      lbEndpoints: lbEndpoints.flatMap(({ resource }) => viewOf<LbEndpointJson>(resource, this.#views) ?? []),
+    };
+  }
+
+  /** What a node has in use of a kind that it has one of. */
+  #targetOf({ links }: MeshNode, kind: TypeKind): MeshNode | undefined {
+    const names = this.#nodes.byKind.get(kind);
+    for (const { node: id, state } of links) {
+      const target = id === undefined || state !== "there" ? undefined : this.#nodes.byId.get(id);
+      if (target !== undefined && (names?.get(target.name) === target || names?.get(target.id) === target))
+        return target;
+    }
+    return undefined;
+  }
+
+  #ofKind<Json>(kind: TypeKind): ByName<MeshResource<Json>> {
+    return new LazyMap(this.#namesOf(kind), (node) => resourceOf<Json>(node, this.#views));
+  }
+
+  #namesOf(kind: TypeKind): ReadonlyMap<string, MeshNode> {
+    return this.#nodes.byKind.get(kind) ?? new Map<string, MeshNode>();
+  }
+}
+
+function resourceOf<Json>(node: MeshNode, views: ResourceViews): MeshResource<Json> {
+  const { id, type, name, source, state, links, failure } = node;
+  const isBroken = state !== "absent" && node.resource === undefined && failure !== undefined;
+  return {
+    id,
+    type,
+    name,
+    source,
+    state: isBroken ? "error" : state,
+    resource: viewOf<Json>(node.resource, views),
+    warming: viewOf<Json>(node.warming, views),
+    needs: links,
+    error: failure && errorOf({ kind: "failed", name, held: undefined, ...failure }),
+  };
+}
+
+/** What it tells is JSON of the type that it is kept as. */
+function viewOf<Json>(held: MeshNode["resource"], views: ResourceViews): XdsResource<Json> | undefined {
+  return held && (views.of(held) as XdsResource<Json>);
+}

@@ -1,0 +1,149 @@
+import {
+  type ClientDuplexStream,
+  InterceptingCall,
+  type Interceptor,
+  ListenerBuilder,
+  RequesterBuilder,
+  type StatusObject,
+} from "@grpc/grpc-js";
+import { type Status, statusCode } from "@xdskit/protocol";
+import type { ServerConfig } from "../../config/client-config.ts";
+import { type Connection, type Connections, whenConnected } from "./connection.ts";
+
+type BytesCall = ClientDuplexStream<Uint8Array, Uint8Array>;
+
+/** What a call tells. Nothing after `ended`. */
+export interface CallListener {
+  /** What is sent from now on goes out. */
+  opened(): void;
+  /** The next message is not read before the promise settles (C-CLI-07). */
+  message(bytes: Uint8Array): Promise<void>;
+  ended(status: Status): void;
+}
+
+/** What a call is made with. */
+export interface GrpcCallOptions {
+  /** Of the method, such as `/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats`. */
+  readonly path: string;
+  readonly server: ServerConfig;
+  readonly connections: Connections;
+  readonly listener: CallListener;
+}
+
+/** One call to a server. Messages are bytes both ways, and the next one is not read before the last one was dealt with (C-CLI-07). */
+export class GrpcCall {
+  readonly #options: GrpcCallOptions;
+  #connection: Connection | undefined;
+  #call: BytesCall | undefined;
+  #connectTimer: NodeJS.Timeout | undefined;
+  #wasOpened = false;
+  #isOver = false;
+
+  constructor(options: GrpcCallOptions) {
+    this.#options = options;
+    const { server, connections } = options;
+    this.#connectTimer = setTimeout(() => this.#connectTimedOut(), server.connectTimeoutMs);
+    this.#connectTimer.unref();
+    connections.acquire(server).then(
+      (connection) => this.#start(connection),
+      (cause: unknown) => this.#end(unavailable(server, cause instanceof Error ? cause.message : String(cause))),
+    );
+  }
+
+  /** Calls back once the message left for the server, if it does. */
+  send(message: Uint8Array, left?: () => void): void {
+    if (this.#isOver) return;
+    this.#call?.write(message, (error?: Error | null) => {
+      if (error === undefined || error === null) left?.();
+    });
+  }
+
+  /** Ends it. The listener hears nothing any more. */
+  close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#letGo();
+  }
+
+  #start(connection: Connection): void {
+    if (this.#isOver) {
+      this.#options.connections.release(connection);
+      return;
+    }
+    this.#connection = connection;
+    const { path } = this.#options;
+    const call: BytesCall = connection.client.makeBidiStreamRequest(
+      path,
+      asBuffer,
+      (bytes) => bytes,
+      connection.metadata.clone(),
+      { interceptors: [this.#interceptor()] },
+    );
+    this.#call = call;
+    call.resume();
+    // Its status is told in any case; without a listener an error would end the process.
+    call.on("error", () => {});
+    call.on("status", (status: StatusObject) => this.#end(statusOf(status, this.#options.server)));
+    whenConnected(connection, () => this.#opened(connection));
+  }
+
+  #opened(connection: Connection): void {
+    if (this.#isOver) return;
+    clearTimeout(this.#connectTimer);
+    this.#wasOpened = true;
+    connection.isProven = true;
+    this.#options.listener.opened();
+  }
+
+  /** A message is handed on only when it was dealt with, so that no further one is asked for before. */
+  #interceptor(): Interceptor {
+    const { listener } = this.#options;
+    const received = new ListenerBuilder()
+      .withOnReceiveMessage((message: Uint8Array, next) => {
+        if (this.#isOver) return;
+        listener.message(message).then(
+          () => next(noBytes),
+          () => next(noBytes),
+        );
+      })
+      .build();
+    return (options, nextCall) =>
+      new InterceptingCall(
+        nextCall(options),
+        new RequesterBuilder().withStart((metadata, _listener, next) => next(metadata, received)).build(),
+      );
+  }
+
+  #connectTimedOut(): void {
+    const { server } = this.#options;
+    this.#end(unavailable(server, `not connected within ${server.connectTimeoutMs} ms`));
+  }
+
+  #end(status: Status): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#connection !== undefined && !this.#wasOpened) this.#connection.isProven = false;
+    this.#letGo();
+    this.#options.listener.ended(status);
+  }
+
+  #letGo(): void {
+    clearTimeout(this.#connectTimer);
+    this.#call?.cancel();
+    if (this.#connection !== undefined) this.#options.connections.release(this.#connection);
+  }
+}
+
+const noBytes: Uint8Array = new Uint8Array();
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function statusOf({ code, details }: StatusObject, server: ServerConfig): Status {
+  return code === statusCode.UNAVAILABLE ? unavailable(server, details) : { code, message: details };
+}
+
+function unavailable({ name }: ServerConfig, why: string): Status {
+  return { code: statusCode.UNAVAILABLE, message: `${name}: ${why}` };
+}

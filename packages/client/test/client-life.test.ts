@@ -1,0 +1,153 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { contentDigest } from "@xdskit/envoy-api";
+import { createResource, type Resource } from "@xdskit/protocol";
+import { createManagementServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
+import { afterEach, describe, expect, test } from "vitest";
+import { Cluster, createXdsClient, type XdsClient, type XdsClientOptions } from "../src/index.ts";
+import { makeAuthority, makeCertificate } from "./support/certificates.ts";
+import { testApi } from "./support/sources.ts";
+
+const ends: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+function cluster(name: string, more: Readonly<Record<string, unknown>> = {}): Resource {
+  const json = { "@type": Cluster.typeUrl, name, type: "STATIC", connectTimeout: "1s", ...more };
+  const { input } = testApi().readResource(json);
+  if (input === undefined) throw new Error("not a cluster");
+  return createResource(input, contentDigest);
+}
+
+async function serve(
+  options: Partial<ManagementServerOptions>,
+  ...puts: readonly Resource[]
+): Promise<{ readonly server: ManagementServer; readonly address: string }> {
+  const server = createManagementServer({ api: testApi(), ...options });
+  server.commit({ changes: [{ layer: "base", puts }] });
+  const { address } = await server.start();
+  ends.push(() => server.close());
+  return { server, address: `${address.host}:${address.port}` };
+}
+
+async function start(options: XdsClientOptions): Promise<XdsClient> {
+  const client = await createXdsClient({ api: testApi(), node: "test", backOff: { baseMs: 5, maxMs: 20 }, ...options });
+  ends.push(() => client.close());
+  return client;
+}
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), "xdskit-client-"));
+  ends.push(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+test("TLS both ways against our own server; without a certificate, and without TLS, it cannot be reached", async () => {
+  const directory = folder();
+  makeAuthority(directory, "ca");
+  makeCertificate(directory, "server", "ca", "IP:127.0.0.1");
+  makeCertificate(directory, "client", "ca", "DNS:client.test");
+  const at = (name: string): string => join(directory, name);
+  const files = { cert: at("server.crt"), key: at("server.key"), ca: at("ca.crt"), requireClientCertificate: true };
+  const { address } = await serve({ tls: files }, cluster("a"));
+  const trust = { caPath: at("ca.crt") };
+  const own = { certificatePath: at("client.crt"), keyPath: at("client.key") };
+  const client = await start({ server: address, tls: { ...trust, ...own } });
+  expect((await client.get(Cluster, "a")).name).toBe("a");
+  const refused = [{ tls: trust }, { tls: own }, {}].map(async (options) => {
+    const other = await start({ server: address, ...options });
+    return other.get(Cluster, "a", { timeoutMs: 300 }).catch(({ code }: { code: string }) => code);
+  });
+  expect(await Promise.all(refused)).toEqual(["UNREACHABLE", "UNREACHABLE", "UNREACHABLE"]);
+});
+
+test.each(["sotw", "delta"] as const)(
+  "B-GRP-08 a response of 20 MiB, %s; over the limit it is told why",
+  async (variant) => {
+    const filterMetadata = { padding: { text: "x".repeat(20 * 1024 * 1024) } };
+    const { address } = await serve({}, cluster("a", { metadata: { filterMetadata } }));
+    const client = await start({ server: address, variant });
+    expect((await client.get(Cluster, "a")).bytes.byteLength).toBeGreaterThan(20 * 1024 * 1024);
+    const small = await start({ server: address, variant, maxResponseBytes: 1024 * 1024 });
+    await expect(small.get(Cluster, "a", { timeoutMs: 500 })).rejects.toMatchObject({
+      code: "UNREACHABLE",
+      message: expect.stringMatching(/larger|max/i),
+    });
+  },
+);
+
+describe("C-CLI-06 what is kept", () => {
+  test("is used when no server answers at the start, and says so; a server's word goes before it", async () => {
+    const cache = { path: join(folder(), "cache") };
+    const first = await serve({}, cluster("a"), cluster("b"));
+    const before = await start({ server: first.address, cache });
+    const watched = before.watch(Cluster);
+    while (!watched.isSynced) await watched.next();
+    await before.close();
+    await first.server.close();
+
+    const client = await start({ server: first.address, cache });
+    const watch = client.watch(Cluster);
+    const { value } = await watch.next();
+    expect(value).toMatchObject({ kind: "added", resource: { isRestored: true } });
+    const port = Number(first.address.split(":")[1]);
+    await serve({ listen: { port } }, cluster("a", { connectTimeout: "2s" }));
+    while (watch.current.has("b") || watch.current.get("a")?.isRestored === true) await watch.next();
+    expect([...watch.current.values()].map(({ name, json }) => [name, json.connectTimeout])).toEqual([["a", "2s"]]);
+  });
+});
+
+/** Runs a program with the built package; resolves with what it printed, once it has ended by itself. */
+async function run(program: string): Promise<string> {
+  const text = `import { createXdsClient, Cluster } from "@xdskit/client";\n${program}`;
+  return await new Promise((resolve, reject) => {
+    const args = ["--input-type=module", "--eval", text];
+    execFile(process.execPath, args, { timeout: 15_000, cwd: import.meta.dirname }, (error, stdout) => {
+      if (error === null) resolve(stdout);
+      else reject(error);
+    });
+  });
+}
+
+describe("a process", () => {
+  test("ends by itself once its client was closed, while connected and while not", async () => {
+    const { address } = await serve({}, cluster("a"));
+    const printed = await run(`
+      const client = await createXdsClient({ server: ${JSON.stringify(address)} });
+      const vain = await createXdsClient({ server: "127.0.0.1:1" });
+      vain.watch(Cluster, "x");
+      console.log((await client.get(Cluster, "a")).name);
+      client.watch(Cluster);
+      await client.close();
+      await vain.close();
+    `);
+    expect(printed).toBe("a\n");
+  });
+
+  test("is kept alive by nothing but what somebody waits for", async () => {
+    const { address } = await serve({}, cluster("a"));
+    const printed = await run(`
+      const client = await createXdsClient({ server: ${JSON.stringify(address)} });
+      console.log((await client.list(Cluster)).length);
+      const vain = await createXdsClient({ server: "127.0.0.1:1", connectTimeoutMs: 200 });
+      const error = await vain.get(Cluster, "x", { timeoutMs: 1500 }).catch((error) => error);
+      console.log(error.code);
+      vain.watch(Cluster, "x");
+    `);
+    expect(printed).toBe("1\nUNREACHABLE\n");
+  });
+
+  test("does not end while somebody iterates, though no server can be reached", async () => {
+    const printed = await run(`
+      const client = await createXdsClient({ server: "127.0.0.1:1" });
+      setTimeout(() => client.close(), 1000).unref();
+      const kinds = new Set();
+      for await (const { kind } of client.watch(Cluster)) kinds.add(kind);
+      console.log([...kinds].join());
+    `);
+    expect(printed).toBe("error\n");
+  });
+});

@@ -1,0 +1,47 @@
+import type { ClusterJson } from "@xdskit/envoy-api/types/envoy/config/cluster/v3/cluster";
+import type { SecretJson } from "@xdskit/envoy-api/types/envoy/extensions/transport_sockets/tls/v3/secret";
+import { describe, expectTypeOf, it } from "vitest";
+import {
+  type Change,
+  Cluster,
+  resourceType,
+  Secret,
+  validator,
+  type Watch,
+  type XdsClient,
+  type XdsClientOptions,
+  type XdsResource,
+} from "../src/index.ts";
+
+/** Never called: the compiler looks at it. */
+async function use(client: XdsClient): Promise<void> {
+  expectTypeOf(client.watch(Cluster, "a")).toEqualTypeOf<Watch<ClusterJson>>();
+  expectTypeOf(await client.get(Secret, "s")).toEqualTypeOf<XdsResource<SecretJson>>();
+  expectTypeOf(await client.list(Cluster)).toEqualTypeOf<readonly XdsResource<ClusterJson>[]>();
+  expectTypeOf(client.watch("type.googleapis.com/acme.Widget")).toEqualTypeOf<Watch<unknown>>();
+  expectTypeOf(await client.get(resourceType<{ size: number }>("acme.Widget"), "w")).toEqualTypeOf<
+    XdsResource<{ size: number }>
+  >();
+  for await (const change of client.watch(Cluster)) {
+    expectTypeOf(change).toEqualTypeOf<Change<ClusterJson>>();
+    if (change.kind === "added") expectTypeOf(change.resource.json.name).toEqualTypeOf<string | undefined>();
+    // @ts-expect-error: only what is there has a resource
+    if (change.kind === "synced") change.resource;
+  }
+  // @ts-expect-error: no text but a URL is a type
+  client.watch("cds");
+  // @ts-expect-error: no such field in a Cluster
+  client.watch(Cluster, "a", { onChange: (change) => change.kind === "added" && change.resource.json.nam });
+}
+
+describe("types", () => {
+  it("know the JSON of each type", () => {
+    expectTypeOf(use).returns.toEqualTypeOf<Promise<void>>();
+    validator(Cluster, ({ json }) => (json.name === "" ? "no name" : undefined));
+    // @ts-expect-error: no such field in a Cluster
+    validator(Cluster, ({ json }) => json.nam);
+    // @ts-expect-error: no such option
+    const options: XdsClientOptions = { sever: "localhost:18000" };
+    expectTypeOf(options).toExtend<XdsClientOptions>();
+  });
+});

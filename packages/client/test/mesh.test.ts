@@ -1,0 +1,418 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import { createResource, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { createManagementServer, type ManagementServer } from "@xdskit/server";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  Cluster,
+  ClusterLoadAssignment,
+  createXdsClient,
+  Listener,
+  type Mesh,
+  type MeshSnapshot,
+  RouteConfiguration,
+  TypedExtensionConfig,
+  type XdsClient,
+  type XdsClientOptions,
+} from "../src/index.ts";
+import { until } from "./support/fake-listener.ts";
+import { testApi } from "./support/sources.ts";
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const ADS = { ads: {}, resourceApiVersion: "V3" };
+const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+const ROUTER = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router";
+const LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua";
+
+function read(json: object): Resource {
+  const { input, problems } = testApi().readResource(json);
+  if (input === undefined) throw new Error(JSON.stringify(problems));
+  return createResource(input, contentDigest);
+}
+
+const listener = (name: string, route: string, more: object = {}): Resource =>
+  read({
+    "@type": Listener.typeUrl,
+    name,
+    apiListener: {
+      apiListener: {
+        "@type": HTTP,
+        statPrefix: "s",
+        rds: { routeConfigName: route, configSource: ADS },
+        ...more,
+      },
+    },
+  });
+
+const routes = (name: string, ...clusters: readonly string[]): Resource =>
+  read({
+    "@type": RouteConfiguration.typeUrl,
+    name,
+    virtualHosts: clusters.map((cluster) => ({
+      ...{ name: cluster, domains: [cluster] },
+      routes: [{ match: { prefix: "/" }, route: { cluster } }],
+    })),
+  });
+
+const cluster = (name: string, seconds = 1): Resource =>
+  read({
+    ...{ "@type": Cluster.typeUrl, name, type: "EDS", connectTimeout: `${seconds}s` },
+    edsClusterConfig: { edsConfig: ADS },
+  });
+
+const endpoints = (name: string, port = 1): Resource =>
+  read({
+    "@type": ClusterLoadAssignment.typeUrl,
+    clusterName: name,
+    endpoints: [
+      { lbEndpoints: [{ endpoint: { address: { socketAddress: { address: "10.0.0.1", portValue: port } } } }] },
+    ],
+  });
+
+/** The names of the proto file as those of JSON. */
+function camel(value: object): object {
+  const text = JSON.stringify(value).replaceAll(/"([a-z_]+)":/g, (key) =>
+    key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  );
+  return JSON.parse(text) as object;
+}
+
+interface Served {
+  readonly server: ManagementServer;
+  readonly address: string;
+  put(...puts: readonly Resource[]): void;
+  delete(type: TypeUrl, name: string): void;
+}
+
+async function serve(...puts: readonly Resource[]): Promise<Served> {
+  const server = createManagementServer({ api: testApi(), listen: { port: 0 } });
+  server.commit({ changes: [{ layer: "base", puts }] });
+  const { address } = await server.start();
+  ends.push(() => server.close());
+  return {
+    server,
+    address: `${address.host}:${address.port}`,
+    put: (...more) => void server.commit({ changes: [{ layer: "base", puts: more }] }),
+    delete: (type, name) => void server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] }),
+  };
+}
+
+async function start(options: XdsClientOptions): Promise<XdsClient> {
+  const client = await createXdsClient({ api: testApi(), node: "test", ...options });
+  ends.push(() => client.close());
+  return client;
+}
+
+async function next(mesh: Mesh): Promise<MeshSnapshot> {
+  const { value, done } = await mesh.next();
+  if (done === true) throw new Error("expected a snapshot, got the end");
+  return value;
+}
+
+/** The first snapshot from now on that is as it is wanted. */
+async function nextWith(mesh: Mesh, isWanted: (snapshot: MeshSnapshot) => boolean): Promise<MeshSnapshot> {
+  for (;;) {
+    const snapshot = await next(mesh);
+    if (isWanted(snapshot)) return snapshot;
+  }
+}
+
+/** A snapshot in a few words. */
+function words(snapshot: MeshSnapshot): Readonly<Record<string, string>> {
+  const { listeners, routes: tables, clusters } = snapshot;
+  return Object.fromEntries([
+    ...[...listeners.values(), ...tables.values()].map(({ name, state }) => [name, state] as const),
+    ...[...clusters.values()].map(
+      ({ name, state, endpoints: assigned }) => [name, `${state} ${portOf(assigned?.json)}`] as const,
+    ),
+  ]);
+}
+
+function portOf(json: object | undefined): unknown {
+  const port = /"portValue":(\d+)/.exec(JSON.stringify(json ?? {}));
+  return port?.[1] ?? "nowhere";
+}
+
+function held(client: XdsClient): readonly string[] {
+  return client
+    .dump()
+    .map(({ key }) => key)
+    .sort();
+}
+
+describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", ({ variant }) => {
+  test("C-SUB-21 a Listener is resolved to its routes, their clusters and endpoints", async () => {
+    const served = await serve(
+      listener("in", "r"),
+      routes("r", "a", "b"),
+      cluster("a"),
+      endpoints("a", 1),
+      cluster("b"),
+      endpoints("b", 2),
+    );
+    const client = await start({ server: served.address, variant });
+    const mesh = client.resolve(Listener, "in");
+    const first = await mesh.ready;
+    expect(words(first)).toEqual({ in: "ready", r: "ready", a: "ready 1", b: "ready 2" });
+    expect([first.isComplete, first.dangling, await next(mesh)]).toEqual([true, [], first]);
+    served.put(endpoints("a", 7));
+    const second = await nextWith(mesh, ({ clusters }) => portOf(clusters.get("a")?.endpoints?.json) === "7");
+    expect(words(first)).toEqual({ in: "ready", r: "ready", a: "ready 1", b: "ready 2" });
+    expect(second.revision).toBeGreaterThan(first.revision);
+  });
+
+  test("routes to another cluster are seen only with that cluster and its endpoints, and the old one is let go", async () => {
+    const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a", 1));
+    const client = await start({ server: served.address, variant });
+    const mesh = client.resolve(Listener, "in");
+    await next(mesh);
+    const seen: unknown[] = [];
+    served.put(cluster("b"), endpoints("b", 2), routes("r", "b"));
+    const last = await nextWith(mesh, (snapshot) => {
+      seen.push(snapshot.dangling, snapshot.isComplete);
+      return snapshot.clusters.has("b");
+    });
+    expect(words(last)).toEqual({ in: "ready", r: "ready", b: "ready 2" });
+    expect(new Set(seen.map((one) => JSON.stringify(one)))).toEqual(new Set(["[]", "true"]));
+    expect(held(client)).toEqual(["b", "b", "in", "r"]);
+  });
+
+  test("C-WRM-13 C-WRM-02 a proxy asks for Listeners when its Clusters are warm, and sees updates warm", async () => {
+    const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a", 1));
+    const asked: string[] = [];
+    const client = await start({
+      ...{ server: served.address, variant, mode: "proxy" },
+      onReport: (report) => {
+        if (report.kind === "request-sent" && report.as === "initial") asked.push(report.type.split(".").at(-1) ?? "");
+      },
+    });
+    const mesh = client.mesh();
+    expect(words(await mesh.ready)).toEqual({ in: "ready", r: "ready", a: "ready 1" });
+    expect(asked).toEqual(["Cluster", "ClusterLoadAssignment", "Listener", "RouteConfiguration"]);
+    served.put(cluster("a", 2));
+    const json = ({ clusters }: MeshSnapshot): unknown => clusters.get("a")?.resource?.json.connectTimeout;
+    await nextWith(mesh, (snapshot) => json(snapshot) === "2s" && snapshot.isComplete);
+    served.delete(Listener.typeUrl, "in");
+    const last = await nextWith(mesh, ({ listeners, routes: tables }) => listeners.size + tables.size === 0);
+    expect(words(last)).toEqual({ a: "ready 1" });
+  });
+
+  test("C-ACK-15 where Clusters are acknowledged when they are warm, they are", async () => {
+    const served = await serve(cluster("a"), endpoints("a"));
+    const acked: string[] = [];
+    served.server.on("response-acked", ({ type }) => acked.push(type.split(".").at(-1) ?? ""));
+    const client = await start({ server: served.address, variant, dialect: { cdsAckWhenWarm: true } });
+    const mesh = client.mesh();
+    await mesh.ready;
+    await until("Clusters are acknowledged", () => acked.includes("Cluster"));
+    served.put(cluster("dns"), endpoints("dns"));
+    await until("they are again", () => acked.filter((type) => type === "Cluster").length === 2);
+    expect(acked.indexOf("ClusterLoadAssignment")).toBeLessThan(acked.indexOf("Cluster"));
+  });
+
+  test("names that lead nowhere are told, with the reason", async () => {
+    const served = await serve(listener("in", "r"), routes("r", "a", "ghost"), cluster("a"), endpoints("a"));
+    const client = await start({ server: served.address, variant, initialFetchTimeoutMs: 300 });
+    const { dangling } = await client.resolve(Listener, "in").ready;
+    const ghost = {
+      from: { type: RouteConfiguration.typeUrl, name: "r" },
+      to: { type: Cluster.typeUrl, name: "ghost" },
+    };
+    expect(dangling).toEqual([{ ...ghost, why: "absent" }]);
+    const proxy = client.mesh();
+    expect((await proxy.ready).dangling).toEqual([{ ...ghost, why: "absent" }]);
+  });
+});
+
+test("C-ODC-01 a cluster that nothing refers to is there once it was asked for, one that does not exist is absent, silence ends", async () => {
+  const served = await serve(cluster("a"), endpoints("a", 5));
+  const client = await start({ server: served.address, variant: "delta" });
+  const mesh = client.resolve(Listener, "in", { snapshots: "every" });
+  expect(await mesh.demandCluster("a")).toBe("found");
+  await nextWith(mesh, ({ clusters }) => clusters.get("a")?.state === "ready");
+  expect(await mesh.demandCluster("ghost")).toBe("absent");
+  await until("nobody wants the ghost any more", () => !held(client).includes("ghost"));
+  const silent = await start({ server: "127.0.0.1:1", variant: "delta" });
+  const waiting = silent.resolve(Listener, "in");
+  expect(await waiting.demandCluster("a", { timeoutMs: 20 })).toBe("timeout");
+  const stopping = new AbortController();
+  const pending = waiting.demandCluster("a", { signal: stopping.signal });
+  stopping.abort(new Error("enough"));
+  await expect(pending).rejects.toThrow("enough");
+});
+
+test("C-VHD-02 a virtual host is fetched for the first request that needs it", async () => {
+  const table = read({ "@type": RouteConfiguration.typeUrl, name: "r", vhds: { configSource: ADS } });
+  const host = read({
+    ...{ "@type": "type.googleapis.com/envoy.config.route.v3.VirtualHost", name: "r/web", domains: ["a.example"] },
+  });
+  const served = await serve(listener("in", "r"), table, host);
+  const client = await start({ server: served.address, variant: "delta" });
+  const mesh = client.resolve(Listener, "in");
+  await mesh.ready;
+  expect(await mesh.demandHost("r", "A.example")).toBe("found");
+  expect(await mesh.demandHost("r", "other.example")).toBe("absent");
+  expect(await mesh.demandHost("none", "a.example")).toBe("absent");
+  expect([...(mesh.current?.virtualHosts.keys() ?? [])]).toEqual(["r/web"]);
+});
+
+test("C-ECD-04 an extension config that does not fit is refused, and the server hears why", async () => {
+  const filter = { name: "x", configDiscovery: { configSource: ADS, typeUrls: [ROUTER] } };
+  const extension = (typedConfig: object): Resource =>
+    read({ "@type": TypedExtensionConfig.typeUrl, name: "x", typedConfig });
+  const served = await serve(
+    ...[listener("in", "r", { httpFilters: [filter] }), routes("r"), extension({ "@type": LUA, inlineCode: "x" })],
+  );
+  const nacks: string[] = [];
+  served.server.on("response-nacked", ({ error }) => nacks.push(error.message));
+  const client = await start({ server: served.address });
+  const mesh = client.resolve(Listener, "in", { snapshots: "every" });
+  const refused = await nextWith(mesh, ({ extensions }) => extensions.get("x")?.state === "error");
+  expect([refused.extensions.get("x")?.error?.code, refused.listeners.get("in")?.state]).toEqual([
+    "REJECTED",
+    "warming",
+  ]);
+  await until("the server heard of it", () => nacks.length > 0);
+  expect(nacks[0]).toContain(`expected one of ${ROUTER}, got ${LUA}`);
+  served.put(extension({ "@type": ROUTER }));
+  await nextWith(mesh, ({ listeners }) => listeners.get("in")?.state === "ready");
+});
+
+describe("where things come from", () => {
+  /** A bootstrap of an Envoy with an aggregated stream to one server, and another server that resources may name. */
+  const envoyBootstrap = (aggregated: string, other: string): Record<string, unknown> => {
+    const serverAt = (name: string, at: string): object => ({
+      name,
+      type: "STATIC",
+      typed_extension_protocol_options: {
+        "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
+          "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
+          explicit_http_config: { http2_protocol_options: {} },
+        },
+      },
+      load_assignment: {
+        cluster_name: name,
+        endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: addressOf(at) } } }] }],
+      },
+    });
+    const ads = { ads: {}, resource_api_version: "V3" };
+    return {
+      node: { id: "n", cluster: "c" },
+      dynamic_resources: { lds_config: ads, cds_config: ads, ads_config: grpcTo("one") },
+      static_resources: { clusters: [serverAt("one", aggregated), serverAt("two", other)] },
+    };
+  };
+  const addressOf = (at: string): object => ({ address: at.split(":")[0], port_value: Number(at.split(":")[1]) });
+  const grpcTo = (name: string): object => ({
+    api_type: "DELTA_GRPC",
+    transport_api_version: "V3",
+    grpc_services: [{ envoy_grpc: { cluster_name: name } }],
+  });
+
+  test("C-CFG-02 C-SUB-21 a proxy takes endpoints from another server, and the routes of scopes from where its Listener says", async () => {
+    const other = await serve(endpoints("far", 9), routes("r", "far"));
+    const fromOther = { apiConfigSource: { ...camel(grpcTo("two")) }, resourceApiVersion: "V3" };
+    const far = read({
+      ...{ "@type": Cluster.typeUrl, name: "far", type: "EDS", connectTimeout: "1s" },
+      edsClusterConfig: { edsConfig: fromOther },
+    });
+    const scope = read({
+      ...{ "@type": "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration", name: "s" },
+      ...{ routeConfigurationName: "r", key: { fragments: [{ stringKey: "k" }] } },
+    });
+    const scopedRoutes = {
+      name: "s",
+      scopeKeyBuilder: { fragments: [{ headerValueExtractor: { name: "h", index: 0 } }] },
+      rdsConfigSource: fromOther,
+      scopedRds: { scopedRdsConfigSource: ADS },
+    };
+    const scoped = read({
+      ...{ "@type": Listener.typeUrl, name: "in" },
+      apiListener: { apiListener: { "@type": HTTP, statPrefix: "s", scopedRoutes } },
+    });
+    const served = await serve(far, scope, scoped);
+    const client = await start({ bootstrap: envoyBootstrap(served.address, other.address) });
+    const mesh = client.mesh();
+    const { clusters, scopedRoutes: scopes, routes: tables, listeners } = await mesh.ready;
+    expect(portOf(clusters.get("far")?.endpoints?.json)).toBe("9");
+    expect([scopes.get("s")?.state, tables.get("r")?.state, listeners.get("in")?.state]).toEqual([
+      "ready",
+      "ready",
+      "ready",
+    ]);
+    expect(tables.get("r")?.source).not.toBe(scopes.get("s")?.source);
+  });
+
+  test("C-ADS-06 a client with a bootstrap of gRPC refuses sources other than ads", async () => {
+    const own = { apiConfigSource: camel(grpcTo("two")), resourceApiVersion: "V3" };
+    const served = await serve(listener("in", "r", { rds: { routeConfigName: "r", configSource: own } }));
+    const nacks: string[] = [];
+    served.server.on("response-nacked", ({ error }) => nacks.push(error.message));
+    const client = await start({
+      bootstrap: {
+        xds_servers: [
+          { server_uri: served.address, channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] },
+        ],
+        node: { id: "n" },
+      },
+    });
+    const mesh = client.resolve(Listener, "in", { snapshots: "every" });
+    const refused = await nextWith(mesh, ({ listeners }) => listeners.get("in")?.state === "error");
+    expect(refused.listeners.get("in")?.error?.message).toContain("expected ads or self");
+    await until("the server heard of it", () => nacks.length > 0);
+    expect(nacks[0]).toContain("got api_config_source");
+  });
+
+  test("what happens in a mesh is told", async () => {
+    const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a"));
+    const client = await start({ server: served.address });
+    const told: string[] = [];
+    const mesh = client.resolve(Listener, "in", { onReport: ({ kind }) => void told.push(kind) });
+    await mesh.ready;
+    expect(told).toEqual(["warmed", "warmed"]);
+  });
+});
+
+describe("the end", () => {
+  test("a mesh that is closed leaves no subscription, no waiting, and its promise is rejected", async () => {
+    const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a"));
+    const client = await start({ server: served.address });
+    const mesh = client.resolve(Listener, "in");
+    await mesh.ready;
+    await next(mesh);
+    const pending = mesh.next();
+    mesh.close();
+    mesh.close();
+    expect([await pending, await mesh.next()]).toEqual([
+      { done: true, value: undefined },
+      { done: true, value: undefined },
+    ]);
+    await until("nothing is wanted", () => held(client).length === 0);
+    await expect(mesh.demandCluster("a")).rejects.toMatchObject({ code: "CLOSED" });
+    const late = client.resolve(Listener, "other");
+    late.close();
+    await expect(late.ready).rejects.toMatchObject({ code: "CLOSED" });
+  });
+
+  test("it ends with the loop, the signal, and the client", async () => {
+    const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a"));
+    const client = await start({ server: served.address });
+    for await (const { clusters } of client.resolve(Listener, "in")) {
+      expect([...clusters.keys()]).toEqual(["a"]);
+      break;
+    }
+    await until("nothing is wanted", () => held(client).length === 0);
+    const stopping = new AbortController();
+    const stopped = client.resolve(Listener, "in", { signal: stopping.signal });
+    stopping.abort();
+    expect(await stopped.next()).toEqual({ done: true, value: undefined });
+    const last = client.mesh();
+    const pending = last.next();
+    await client.close();
+    expect((await pending).done).toBe(true);
+    expect(() => client.mesh()).toThrow("closed");
+  });
+});

@@ -1,0 +1,12 @@
+import { locatedTerm } from "@xdskit/protocol";
+
+/** The term of a name with parameters, `a {env=prod}`; any other text is its own. */
+export function termOf(text: string): string {
+  const [, name, inside] = /^(.*?) \{(.*)\}$/.exec(text) ?? [];
+  if (name === undefined || inside === undefined) return text;
+  const pairs = inside.split(", ").flatMap((pair): readonly (readonly [string, string])[] => {
+    const [key = "", value = ""] = pair.split("=", 2);
+    return key === "" ? [] : [[key, value]];
+  });
+  return locatedTerm(name, new Map(pairs));
+}

@@ -1,0 +1,124 @@
+/** `ClientConfig` of v2 and v3 as a client tells of itself: what it holds, and what it refused. */
+import type { ApiVersion, HeldStatus, Node, TypeKind, TypeUrl } from "@xdskit/protocol";
+import { encodeIdentity, type VersionedContent, writeContent, writeTime, writeVersioned } from "./client-config.ts";
+import { WireWriter } from "./writer.ts";
+
+/** What a client tells of itself. */
+export interface OwnClientConfig {
+  readonly node: Node;
+  /** v3: what tells the clients of one process apart, such as what they were made for (A71); "": there is one. */
+  readonly scope: string;
+  readonly resources: Iterable<OwnResource>;
+}
+
+/** One name as it stands with a client. Times are whole milliseconds since 1970. */
+export interface OwnResource {
+  readonly type: TypeUrl;
+  readonly kind: TypeKind;
+  readonly name: string;
+  readonly status: HeldStatus;
+  /** What is in force; its type may be another one than that of the name. */
+  readonly held: OwnContent | undefined;
+  /** The last refusal or error that nothing better followed. */
+  readonly failure: (OwnContent & { readonly details: string }) | undefined;
+}
+
+/** An encoded message, secrets replaced, with its version and when it came; undefined content: it is not shown, or there is none. */
+export type OwnContent = VersionedContent;
+
+/** A `ClientStatusResponse` of this one client, secrets in its node replaced. Several, one behind the other, are the response of several. */
+export function encodeOwnClientConfig(version: ApiVersion, config: OwnClientConfig): Uint8Array {
+  const writer = new WireWriter();
+  writer.bytes(1, encodeIdentity(config.node));
+  if (version === "v2") writePerType(writer, config.resources);
+  else {
+    for (const resource of config.resources) writer.message(3, (inner) => writeGeneric(inner, resource));
+    writer.optionalString(4, config.scope);
+  }
+  return new WireWriter(writer.written.length + 8).bytes(1, writer.written).finish();
+}
+
+/** `ClientResourceStatus`. */
+const clientStatus: Readonly<Record<HeldStatus, number>> = {
+  requested: 1,
+  "does-not-exist": 2,
+  acked: 3,
+  nacked: 4,
+  "received-error": 5,
+  timeout: 6,
+};
+
+/** `GenericXdsConfig`; its `config_status` is for management servers. @spec C-CSD-03 */
+function writeGeneric(writer: WireWriter, { type, name, status, held, failure }: OwnResource): void {
+  writer.optionalString(1, type).optionalString(2, name);
+  if (held !== undefined) {
+    writer.optionalString(3, held.version);
+    writeContent(writer, 4, held);
+    writeTime(writer, 5, held.updatedAt);
+  }
+  writer.integer(7, clientStatus[status]);
+  writeFailure(writer, 8, failure, "v3");
+}
+
+/** `UpdateFailureState`; only v3's says which version it was. */
+function writeFailure(writer: WireWriter, field: number, failure: OwnResource["failure"], version: ApiVersion): void {
+  if (failure === undefined) return;
+  writer.message(field, (inner) => {
+    writeContent(inner, 1, failure);
+    writeTime(inner, 2, failure.updatedAt);
+    inner.optionalString(3, failure.details);
+    if (version === "v3") inner.optionalString(4, failure.version);
+  });
+}
+
+/** Of v2: the four kinds it knows, with their field in `PerXdsConfig` (B-CSD-05). */
+const dumps: readonly {
+  readonly kind: TypeKind;
+  readonly field: number;
+  write(dump: WireWriter, resource: OwnResource): void;
+}[] = [
+  { kind: "lds", field: 2, write: writeListener },
+  { kind: "cds", field: 3, write: (dump, { held }) => held && writeVersioned(dump, 3, held) },
+  { kind: "rds", field: 4, write: (dump, { held }) => held && writeVersioned(dump, 3, held) },
+  { kind: "srds", field: 5, write: writeScopedRoute },
+];
+
+/** `ConfigStatus`: v2 has no other. */
+const configStatus = { UNKNOWN: 0, SYNCED: 1, ERROR: 4 };
+
+function writePerType(writer: WireWriter, resources: Iterable<OwnResource>): void {
+  const types = new Map<TypeKind, { readonly dump: WireWriter; status: number }>();
+  for (const resource of resources) {
+    const type = types.get(resource.kind) ?? { dump: new WireWriter(), status: configStatus.UNKNOWN };
+    types.set(resource.kind, type);
+    type.status = Math.max(type.status, configStatusOf(resource));
+    dumps.find(({ kind }) => kind === resource.kind)?.write(type.dump, resource);
+  }
+  for (const { kind, field } of dumps) {
+    const type = types.get(kind);
+    if (type !== undefined) writer.message(2, (inner) => inner.integer(1, type.status).bytes(field, type.dump.written));
+  }
+}
+
+function configStatusOf({ status }: OwnResource): number {
+  if (status === "nacked") return configStatus.ERROR;
+  return status === "acked" ? configStatus.SYNCED : configStatus.UNKNOWN;
+}
+
+function writeListener(dump: WireWriter, { name, held, failure }: OwnResource): void {
+  if (held === undefined && failure === undefined) return;
+  dump.message(3, (listener) => {
+    listener.optionalString(1, name);
+    if (held !== undefined) writeVersioned(listener, 2, held);
+    writeFailure(listener, 5, failure, "v2");
+  });
+}
+
+function writeScopedRoute(dump: WireWriter, { name, held }: OwnResource): void {
+  if (held === undefined) return;
+  dump.message(2, (entry) => {
+    entry.optionalString(1, name).optionalString(2, held.version);
+    writeContent(entry, 3, held);
+    writeTime(entry, 4, held.updatedAt);
+  });
+}

@@ -1,0 +1,31 @@
+import { statusCode } from "../message/status.ts";
+import type { Entry } from "./accepted.ts";
+import type { HeldFailure } from "./held.ts";
+import type { Term } from "./interest.ts";
+import type { News } from "./news.ts";
+
+/** Where a name stands. */
+type Standing = Pick<Entry, "name" | "resource" | "status" | "failure">;
+
+/** What somebody who comes late is told of a name (C-CLI-02). */
+export function newsOf({ name, resource, status, failure }: Standing): readonly News[] {
+  if (status === "does-not-exist") return [{ kind: "absent", name, why: "does-not-exist", held: resource }];
+  const changed: readonly News[] = resource === undefined ? [] : [{ kind: "changed", name, resource }];
+  return failure === undefined ? changed : [...changed, newsOfFailure({ name, resource, status, failure })];
+}
+
+/** Where a term stands while nothing is held for it. */
+export function setStanding(term: Term, status: Term["status"], failure?: HeldFailure): void {
+  term.status = status;
+  term.failure = failure;
+}
+
+/** @spec C-ERR-08 */
+function newsOfFailure({ name, resource: held, status, failure }: Standing & { readonly failure: HeldFailure }): News {
+  const { error } = failure;
+  if (status === "nacked") return { kind: "failed", name, why: "rejected", error, held };
+  if (status === "timeout") return { kind: "failed", name, why: "timeout", error, held };
+  return error.code === statusCode.NOT_FOUND
+    ? { kind: "absent", name, why: "does-not-exist", held }
+    : { kind: "failed", name, why: "resource-error", error, held };
+}

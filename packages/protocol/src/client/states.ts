@@ -1,0 +1,24 @@
+import type { HeldState } from "./held.ts";
+import type { Term } from "./interest.ts";
+import type { Topic } from "./topic.ts";
+
+/** Where every name of a type stands, held or asked for (B-OBS-04). */
+export function* statesOf(topic: Topic): Iterable<HeldState> {
+  const { type, accepted, interest } = topic;
+  for (const { name, status, resource, acceptedAtMs, failure } of accepted.entries()) {
+    yield { type, name, status, resource, acceptedAtMs, failure };
+  }
+  for (const term of interest.terms()) {
+    if (!isOpen(topic, term)) continue;
+    const { text: name, status, failure } = term;
+    yield { type, name, status, resource: undefined, acceptedAtMs: undefined, failure };
+  }
+}
+
+/** It is wanted, and no resource says where it stands. */
+function isOpen({ accepted }: Topic, term: Term): boolean {
+  if (term.kind === "everything" || term.watches.size === 0) return false;
+  if (term.kind === "glob" && term.status === "requested") return !term.isSynced;
+  for (const _ of accepted.answering(term)) return false;
+  return true;
+}
