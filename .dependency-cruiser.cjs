@@ -74,7 +74,7 @@ const orders = {
     "main",
   ],
   cli: ["io exit-code version", "output", "settings", "discovery", "commands", "run", "main"],
-  bench: [],
+  bench: ["figures", "peer", "client", "main"],
 };
 
 /** Only these files may touch what is named: the doors of the program. */
