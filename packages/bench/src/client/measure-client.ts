@@ -66,17 +66,17 @@ export async function measureClient(
 }
 
 function startClient({ variant }: ClientCell, subject: ClientSubject, address: string, tools: string): Peer {
-  const node = (program: string, ...flags: readonly string[]): Peer => {
-    const path = fileURLToPath(new URL(program, import.meta.url));
-    return new Peer(process.execPath, ["--max-old-space-size=8000", path, address, variant, ...flags], CLIENT_CPU);
+  const node = (program: URL, ...flags: readonly string[]): Peer => {
+    const args = ["--max-old-space-size=8000", fileURLToPath(program), address, variant, ...flags];
+    return new Peer(process.execPath, args, CLIENT_CPU);
   };
   switch (subject) {
     case "xdskit":
-      return node("./by-xdskit.js");
+      return node(new URL("./by-xdskit.js", import.meta.url));
     case "xdskit, no rules":
-      return node("./by-xdskit.js", "--no-pgv");
+      return node(new URL("./by-xdskit.js", import.meta.url), "--no-pgv");
     case "grpc-js by hand":
-      return node("./by-grpc-js.js");
+      return node(new URL("./by-grpc-js.js", import.meta.url));
     case "go-control-plane":
       return new Peer(`${tools}/gcpclient`, ["-address", address], CLIENT_CPU);
     case "go-control-plane, rules":
