@@ -111,3 +111,12 @@ function isOfConnection(message: string): boolean {
     message,
   );
 }
+
+/** Nothing came: no server was reached, or none said anything. */
+export function unreachableFailure(status: Status | undefined, asked: Asked): CommandError {
+  if (status !== undefined) {
+    return new CommandError(exitCode.unreachable, describeFailure(status, asked), connectionHint(status, asked));
+  }
+  const who = asked.where ?? "the server";
+  return new CommandError(exitCode.unreachable, `${who} takes the question, and does not answer in time`);
+}
