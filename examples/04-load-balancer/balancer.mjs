@@ -5,6 +5,7 @@ import { createXdsClient, Listener } from "@xdskit/client";
 const { XDS = "127.0.0.1:18000", PORT = "10000" } = process.env;
 const client = await createXdsClient({ server: XDS, node: "balancer" });
 const mesh = client.resolve(Listener, process.argv[2] ?? "hello.example");
+const load = client.reportLoad(); // `xds loads` shows it
 
 /** How many requests each cluster got, for the round of its endpoints. */
 const turns = new Map();
@@ -23,9 +24,9 @@ function endpointsOf(name, { clusters }) {
   const cluster = clusters.get(name);
   const { endpoints = [] } = cluster?.endpoints?.json ?? cluster?.resource?.json.loadAssignment ?? {};
   const all = endpoints
-    .flatMap(({ lbEndpoints = [] }) => lbEndpoints)
+    .flatMap(({ locality, lbEndpoints = [] }) => lbEndpoints.map((one) => ({ ...one, locality })))
     .filter(({ healthStatus = "UNKNOWN" }) => ["UNKNOWN", "HEALTHY", "DEGRADED"].includes(healthStatus))
-    .map(({ endpoint }) => endpoint.address.socketAddress);
+    .map(({ endpoint, locality }) => ({ ...endpoint.address.socketAddress, place: { cluster: name, locality } }));
   const turn = turns.get(name) ?? 0;
   turns.set(name, turn + 1);
   const first = all.length === 0 ? 0 : turn % all.length;
@@ -36,27 +37,23 @@ function endpointsOf(name, { clusters }) {
 function forward(incoming, outgoing, [endpoint, ...others]) {
   if (endpoint === undefined) return fail(outgoing, "no endpoint takes it");
   const { method, url, headers } = incoming;
-  const upstream = request({
-    host: endpoint.address,
-    port: endpoint.portValue,
-    method,
-    path: url,
-    headers,
-    agent: false,
-  });
-  let isConnected = false;
+  const { address: host, portValue: port, place } = endpoint;
+  const upstream = request({ host, port, method, path: url, headers, agent: false });
+  let call;
   upstream.once("socket", (socket) =>
     socket.once("connect", () => {
-      isConnected = true;
+      call = load.start(place);
       incoming.pipe(upstream);
     }),
   );
   upstream.once("response", (answer) => {
+    if (answer.statusCode < 500) call.succeed();
     outgoing.writeHead(answer.statusCode, answer.headers);
-    pipeline(answer, outgoing, () => {});
+    pipeline(answer, outgoing, () => call.fail()); // of the two that are called, the first counts
   });
   upstream.on("error", ({ message }) => {
-    if (!isConnected) forward(incoming, outgoing, others);
+    call?.fail();
+    if (call === undefined) forward(incoming, outgoing, others);
     else if (!outgoing.headersSent) fail(outgoing, message);
   });
 }

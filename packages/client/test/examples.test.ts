@@ -143,16 +143,24 @@ test("the example of a load balancer loses no request while endpoints move and r
   expect(await script.stop()).toBe(0);
 });
 
-test("the example of a load balancer takes turns, and says why it cannot send a request", async () => {
+test("the example of a load balancer takes turns, says why it cannot send a request, and reports its load", async () => {
   const [first, second] = await Promise.all(["first", "second"].map(startBackend));
   if (first === undefined || second === undefined) throw new Error("expected two backends");
   const all = endpoints("a", first.port, second.port);
-  const { port } = await startBalancer(await serve(listener("web"), routes("/here", "a"), cluster("a"), all));
+  const served = await serve(listener("web"), routes("/here", "a"), cluster("a"), all);
+  served.server.askForLoads({ intervalMs: 1_000 });
+  let succeeded = 0;
+  served.server.on("load-reported", ({ report }) => {
+    for (const { localities } of report.clusters) for (const one of localities) succeeded += one.succeeded;
+  });
+  const { port } = await startBalancer(served);
   expect([await ask(port, "/here"), await ask(port, "/here/too"), await ask(port, "/there")]).toEqual([
     "200 first",
     "200 second",
     "503 no route leads anywhere\n",
   ]);
+  // What is sent before the server asks is not counted.
+  while (succeeded === 0) await ask(port, "/here");
 });
 
 test("the example that watches for drift tells what differs, and when nothing does", async () => {
