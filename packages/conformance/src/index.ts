@@ -59,5 +59,7 @@ export { isWrittenIn, type Proof, proofs } from "./requirement/proofs.ts";
 export type { Level, Requirement, Scope } from "./requirement/requirement.ts";
 export { requirements } from "./requirement/requirements.ts";
 export type { ClientTarget, ReachableSource, RunningClient } from "./target/client-target.ts";
+export { goControlPlaneProgram } from "./target/go-control-plane.ts";
+export { LineProgram } from "./target/line-program.ts";
 export { createOurClient } from "./target/our-client.ts";
 export type { Pace, RunningServer, Target } from "./target/target.ts";

@@ -152,7 +152,7 @@ export async function timersFired(envoy: Envoy): Promise<Readonly<Record<string,
 }
 
 /** The start-up configuration for a mode; `bootstrap` of the settings replaces top-level fields of it. */
-function envoyBootstrap(settings: EnvoySettings, adminPort: number): object {
+export function envoyBootstrap(settings: EnvoySettings, adminPort: number): Readonly<Record<string, unknown>> {
   const { mode } = settings;
   const unified = { name: "unified", static_layer: { "envoy.reloadable_features.unified_mux": true } };
   return {

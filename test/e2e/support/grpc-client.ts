@@ -26,6 +26,8 @@ export interface GrpcClient extends AsyncDisposable {
   lastIs(target: string, outcome: string, withinMs: number): Promise<number>;
   /** How many calls failed, in all. */
   failures(target: string): Promise<number>;
+  /** What it holds: an encoded `ClientStatusResponse`. In Python and Node only. */
+  status(): Promise<Uint8Array>;
 }
 
 /** grpc-go loses a call now and then in a correct swap, with any server: a race inside the client, which is not counted. */
@@ -115,6 +117,7 @@ export async function startGrpcClient(name: GrpcClientName, settings: GrpcClient
     async failures(target) {
       return (await counts(target)).failed.reduce((sum, failure) => sum + failure.count, 0);
     },
+    status: async () => Buffer.from((await ask({ do: "status" })).status ?? "", "base64"),
     async [Symbol.asyncDispose]() {
       if (process.ended() === undefined) process.stdin.write(`${JSON.stringify({ id: 0, do: "quit" })}\n`);
       await until({ says: `${name} ends`, withinMs: 2_000 }, () => process.ended() !== undefined).catch(() =>
@@ -130,6 +133,7 @@ interface Answer {
   readonly id?: number;
   readonly error?: string;
   readonly targets?: Readonly<Record<string, CallCounts>>;
+  readonly status?: string;
 }
 
 function grpcBootstrap(name: GrpcClientName, settings: GrpcClientSettings): object {

@@ -38,6 +38,46 @@ export const clientProofs: readonly Proof[] = [
     name: "C-TYP-11 the source says which path, the type which resources",
   },
   {
+    id: "C-TYP-12",
+    test: "packages/client/src/reading/response-reader.test.ts",
+    name: "C-TYP-12 a resource of another type makes the whole response invalid",
+  },
+  {
+    id: "C-TYP-12",
+    test: "packages/client/test/client-peers.test.ts",
+    name: "C-DLT-06 C-TYP-12 delta: a resource of another type is refused",
+  },
+  {
+    id: "C-TYP-13",
+    test: "packages/client/test/client-peers.test.ts",
+    name: "C-TYP-13 what was never asked for is passed over: no answer, and nothing of it is told",
+  },
+  {
+    id: "C-TYP-14",
+    test: "packages/client/src/reading/response-reader.test.ts",
+    name: "C-TYP-14 a twin is taken only where that was switched on, and read as what was asked for",
+  },
+  {
+    id: "C-GRP-09",
+    test: "packages/client/test/grpc-transport.test.ts",
+    name: "C-GRP-09 C-TYP-11 the method is picked by the version of the transport, the variant and the type",
+  },
+  {
+    id: "C-GRP-09",
+    test: "packages/client/test/grpc-transport.test.ts",
+    name: "C-GRP-09 a type without a method of its own is told to be so",
+  },
+  {
+    id: "B-GRP-08",
+    test: "packages/client/test/grpc-transport.test.ts",
+    name: "B-GRP-08 a response over the limit ends the stream with RESOURCE_EXHAUSTED, one of 20 MiB under it is taken",
+  },
+  {
+    id: "B-GRP-08",
+    test: "packages/client/test/rest.test.ts",
+    name: "B-GRP-08 an answer that is too large",
+  },
+  {
     id: "C-NOD-08",
     test: "packages/client/src/config/envoy-bootstrap.test.ts",
     name: "C-NOD-08 a plain node says all there is; what is left over stays in the bytes",
@@ -56,6 +96,11 @@ export const clientProofs: readonly Proof[] = [
     id: "C-SUB-21",
     test: "packages/client/test/mesh.test.ts",
     name: "C-SUB-21 a Listener is resolved to its routes, their clusters and endpoints",
+  },
+  {
+    id: "C-SUB-21",
+    test: "packages/client/test/mesh.test.ts",
+    name: "C-CFG-02 C-SUB-21 a proxy takes endpoints from another server, and the routes of scopes from where its Listener says",
   },
   {
     id: "C-SUB-21",
@@ -203,6 +248,11 @@ export const clientProofs: readonly Proof[] = [
     name: "C-WRM-14 two that share their endpoints have one watch, kept as long as one of them is there",
   },
   {
+    id: "C-ADS-02",
+    test: "packages/client/src/config/resolve-config-source.test.ts",
+    name: "C-ADS-02 ads anywhere is the one stream, whatever it says of waiting and versions",
+  },
+  {
     id: "C-ADS-03",
     test: "packages/client/test/grpc-transport.test.ts",
     name: "C-GRP-09 C-TYP-11 the method is picked by the version of the transport, the variant and the type",
@@ -211,6 +261,11 @@ export const clientProofs: readonly Proof[] = [
     id: "C-ADS-06",
     test: "packages/client/src/config/resolve-config-source.test.ts",
     name: "C-ADS-06 a client that is no proxy is sent to ads or self only",
+  },
+  {
+    id: "C-ADS-06",
+    test: "packages/client/test/mesh.test.ts",
+    name: "C-ADS-06 a client with a bootstrap of gRPC refuses sources other than ads",
   },
   {
     id: "C-ADS-06",
@@ -248,6 +303,11 @@ export const clientProofs: readonly Proof[] = [
     name: "B-TTL-18 a wrapper of v2 has no ttl",
   },
   {
+    id: "B-TTL-19",
+    test: "packages/client/src/reading/response-reader.test.ts",
+    name: "B-TTL-19 a ttl that is not more than 0 is refused, with a body or without",
+  },
+  {
     id: "C-ERR-13",
     test: "packages/protocol/src/client/errors.test.ts",
     name: "C-ERR-06 C-ERR-11 C-ERR-13 ends the waiting, is acknowledged, and remembered until something better comes",
@@ -271,6 +331,11 @@ export const clientProofs: readonly Proof[] = [
     id: "B-LOC-04",
     test: "packages/protocol/src/resource/constraints.test.ts",
     name: "B-LOC-04 constraints",
+  },
+  {
+    id: "C-XTP-03",
+    test: "packages/client/src/config/resolve-config-source.test.ts",
+    name: "C-XTP-03, C-XTP-12 a name goes out without directives, with the node's parameters",
   },
   {
     id: "B-XTP-07",
@@ -328,9 +393,34 @@ export const clientProofs: readonly Proof[] = [
     name: "B-RST-02 an answer may have the names of JSON or of the proto file, and null",
   },
   {
+    id: "C-RST-04",
+    test: "packages/client/test/rest-peers.test.ts",
+    name: "C-RST-04 a poll that was held in vain is answered with 304",
+  },
+  {
+    id: "C-RST-04",
+    test: "packages/client/test/rest.test.ts",
+    name: "C-RST-04 304 changes nothing, and the next poll follows",
+  },
+  {
     id: "B-RST-05",
     test: "packages/client/test/rest.test.ts",
     name: "B-RST-05 B-ADS-07 B-DLT-01 what has no form in JSON is refused",
+  },
+  {
+    id: "C-RST-06",
+    test: "packages/client/test/rest.test.ts",
+    name: "C-RST-06 a server that is slow never has two requests of a subscription",
+  },
+  {
+    id: "C-RST-08",
+    test: "packages/client/test/rest.test.ts",
+    name: "B-RST-01 B-RST-02 C-RST-08 a poll is a POST of a whole DiscoveryRequest in canonical JSON",
+  },
+  {
+    id: "C-RST-08",
+    test: "packages/client/test/rest.test.ts",
+    name: "C-RST-08 the third poll still has the node",
   },
   {
     id: "C-RST-15",
@@ -351,6 +441,21 @@ export const clientProofs: readonly Proof[] = [
     id: "C-RST-16",
     test: "packages/client/test/rest.test.ts",
     name: "C-RST-16 a server that hangs is a failure when the time is over",
+  },
+  {
+    id: "C-RST-17",
+    test: "packages/client/test/rest.test.ts",
+    name: "C-RST-17 anything else than 200 and 304 is a failure",
+  },
+  {
+    id: "C-RST-18",
+    test: "packages/client/test/rest.test.ts",
+    name: "C-RST-18 a body that cannot be read changes nothing, and the next poll follows",
+  },
+  {
+    id: "C-RST-20",
+    test: "packages/client/test/rest.test.ts",
+    name: "C-RST-20 a change of interest does not wait",
   },
   {
     id: "B-RST-21",
@@ -378,19 +483,24 @@ export const clientProofs: readonly Proof[] = [
     name: "C-FS-03 C-FS-04 the end of the name says how a file is written",
   },
   {
-    id: "C-FS-09",
-    test: "packages/cli/test/file.test.ts",
-    name: "C-FS-09 follows a file that is renamed over, and one that is written in place",
+    id: "C-FS-06",
+    test: "packages/client/test/file.test.ts",
+    name: "C-FS-06 what cannot be read is told, and what follows counts",
+  },
+  {
+    id: "C-FS-07",
+    test: "packages/client/test/file.test.ts",
+    name: "C-FS-07 what is wanted is told again if it is other than before",
+  },
+  {
+    id: "C-FS-08",
+    test: "packages/client/src/reading/response-reader.test.ts",
+    name: "C-FS-08 a response without a type is of the type of its stream",
   },
   {
     id: "C-FS-09",
     test: "packages/client/test/file.test.ts",
     name: "C-FS-02 C-FS-09 a change is seen within a second",
-  },
-  {
-    id: "C-FS-10",
-    test: "packages/cli/test/file.test.ts",
-    name: "C-FS-10 follows a link that is swapped, as Kubernetes does it",
   },
   {
     id: "C-FS-10",
@@ -413,6 +523,11 @@ export const clientProofs: readonly Proof[] = [
     name: "C-FS-11 a file that is not there",
   },
   {
+    id: "C-FS-13",
+    test: "packages/client/test/file.test.ts",
+    name: "C-FS-13 entries may be wrapped",
+  },
+  {
     id: "C-FS-16",
     test: "packages/client/test/file.test.ts",
     name: "C-FS-16 the files that a Secret names",
@@ -426,6 +541,26 @@ export const clientProofs: readonly Proof[] = [
     id: "C-CFG-01",
     test: "packages/client/src/config/resolve-config-source.test.ts",
     name: "C-CFG-01 ads without an ads_config is a mistake",
+  },
+  {
+    id: "C-CFG-02",
+    test: "packages/client/src/config/resolve-config-source.test.ts",
+    name: "C-CFG-02 self is where the resource came from",
+  },
+  {
+    id: "C-CFG-02",
+    test: "packages/client/src/config/resolve-config-source.test.ts",
+    name: "C-CFG-02 a source of its own, with the defaults of Envoy",
+  },
+  {
+    id: "C-CFG-02",
+    test: "packages/client/src/config/resolve-config-source.test.ts",
+    name: "C-CFG-02 equal sources are one: as JSON in any spelling, as bytes, with defaults said or not",
+  },
+  {
+    id: "C-CFG-02",
+    test: "packages/client/src/config/resolve-config-source.test.ts",
+    name: "C-CFG-02 what differs in anything is another one",
   },
   {
     id: "C-CFG-03",
@@ -476,6 +611,16 @@ export const clientProofs: readonly Proof[] = [
     id: "C-CFG-06",
     test: "packages/client/src/config/load-bootstrap.test.ts",
     name: "C-CFG-06 those of today: STRICT_DNS, V3 throughout, pings every 30 s that wait 5 s, TCP keepalive",
+  },
+  {
+    id: "C-CFG-08",
+    test: "packages/client/src/config/envoy-bootstrap.test.ts",
+    name: "C-CFG-08 what a service says goes to its server: metadata, sizes, back-off, Google's library",
+  },
+  {
+    id: "C-CFG-08",
+    test: "packages/client/src/config/resolve-config-source.test.ts",
+    name: "C-CFG-08 several services take turns; C-FBK-03 on an aggregated stream the second is for when the first fails",
   },
   {
     id: "C-CFG-09",
@@ -533,9 +678,39 @@ export const clientProofs: readonly Proof[] = [
     name: "C-VAL-01 the rules of the descriptors are applied unless that is switched off",
   },
   {
+    id: "C-VAL-05",
+    test: "packages/client/src/reading/response-reader.test.ts",
+    name: "C-VAL-05 what cannot be read is refused, and the others are looked at",
+  },
+  {
+    id: "C-VAL-05",
+    test: "packages/client/test/client-peers.test.ts",
+    name: "C-VAL-05 all that is wrong with a response is in one refusal",
+  },
+  {
+    id: "C-OBS-01",
+    test: "packages/client/src/observe/stats.test.ts",
+    name: "C-OBS-01 each counter moves in its case, once",
+  },
+  {
     id: "B-OBS-04",
     test: "packages/conformance/test/client-library.test.ts",
     name: "B-OBS-04 what is asked for, held, refused and known not to exist can be looked up",
+  },
+  {
+    id: "C-CLI-06",
+    test: "packages/client/test/client-life.test.ts",
+    name: "C-CLI-06 what is kept",
+  },
+  {
+    id: "C-CLI-06",
+    test: "packages/client/test/store.test.ts",
+    name: "C-CLI-06 the last configuration that was good",
+  },
+  {
+    id: "C-FBK-02",
+    test: "packages/client/src/config/grpc-bootstrap.test.ts",
+    name: "C-FBK-02 servers that are spoken to otherwise are warned of",
   },
   {
     id: "C-MSC-06",
@@ -621,6 +796,131 @@ export const clientProofs: readonly Proof[] = [
     id: "C-ECD-04",
     test: "packages/protocol/test/mesh.test.ts",
     name: "C-ECD-04 one of a type that does not fit is refused, and not used",
+  },
+  {
+    id: "C-LRS-01",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-01 the start",
+  },
+  {
+    id: "C-LRS-01",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-01 the first message has the node and no counts; what was sent before nobody asked for is not told",
+  },
+  {
+    id: "C-LRS-04",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-04 reports",
+  },
+  {
+    id: "C-LRS-04",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-04 are the counts since the last one and the time that really went by; what is in progress is as things stand",
+  },
+  {
+    id: "C-LRS-04",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-04 tell that nothing is in progress any more, even of what was not asked for when it ended",
+  },
+  {
+    id: "C-LRS-04",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-04 are by service name, locality and priority, with drops and metrics",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-05 another answer",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-05 a cluster that was asked for before loses nothing, one that was not starts at zero",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-05 so with all clusters, and back to some",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-05 C-LRS-07 lose no counts of what is asked for again, from the last report on",
+  },
+  {
+    id: "C-LRS-07",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-07 streams that end",
+  },
+  {
+    id: "C-LRS-07",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-07 are opened again after a pause that doubles, and starts anew after an answer",
+  },
+  {
+    id: "C-LRS-07",
+    test: "packages/protocol/src/load/load-reporter.test.ts",
+    name: "C-LRS-05 C-LRS-07 lose no counts of what is asked for again, from the last report on",
+  },
+  {
+    id: "C-LRS-01",
+    test: "packages/client/test/load.test.ts",
+    name: "C-LRS-01 a cluster says where it wants its load to be reported",
+  },
+  {
+    id: "C-LRS-04",
+    test: "packages/protocol/test/property/load.test.ts",
+    name: "C-LRS-04 C-LRS-05 what is reported is what was counted of clusters that are asked for, whatever streams do",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/protocol/test/property/load.test.ts",
+    name: "C-LRS-04 C-LRS-05 what is reported is what was counted of clusters that are asked for, whatever streams do",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/client/test/load.test.ts",
+    name: "C-LRS-05 C-LRS-07 a server that goes and comes back gets what was counted since it left; then nothing twice",
+  },
+  {
+    id: "C-LRS-07",
+    test: "packages/client/test/load.test.ts",
+    name: "C-LRS-05 C-LRS-07 a server that goes and comes back gets what was counted since it left; then nothing twice",
+  },
+  {
+    id: "C-CSD-03",
+    test: "packages/client/test/status.test.ts",
+    name: "C-CSD-03 a name is requested, accepted, refused, and does not exist",
+  },
+  {
+    id: "C-CSD-03",
+    test: "packages/client/test/status.test.ts",
+    name: "C-CSD-03 a stream has an answer for each request; nodes cannot be chosen among",
+  },
+  {
+    id: "B-CSD-04",
+    test: "packages/client/test/status.test.ts",
+    name: "B-CSD-04 contents are left out where that is asked for, refused ones too; secrets are never shown",
+  },
+  {
+    id: "B-CSD-04",
+    test: "packages/client/test/status.test.ts",
+    name: "B-CSD-04 several clients of a process are told apart by their scope",
+  },
+  {
+    id: "B-CSD-05",
+    test: "packages/client/test/status.test.ts",
+    name: "B-CSD-05 in v2 it is by type, without endpoints and without what is only asked for",
+  },
+  {
+    id: "B-HDS-01",
+    test: "packages/client/test/health.test.ts",
+    name: "B-HDS-01 it offers itself, is told what to check, tells what it finds, round by round, and what changes",
+  },
+  {
+    id: "B-HDS-01",
+    test: "packages/client/test/health.test.ts",
+    name: "B-HDS-01 in v2 it is one list",
   },
   {
     id: "E15",

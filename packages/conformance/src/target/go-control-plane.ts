@@ -17,9 +17,16 @@ const BUILD_WITHIN_MS = 10 * 60_000;
  * Aggregated streams are played against its ordered ADS mode, per-type streams against the plain one.
  */
 export async function createGoControlPlane(): Promise<Target | undefined> {
+  const file = await goControlPlaneProgram();
+  if (file === undefined) return undefined;
+  return createProgramTarget("go-control-plane", file, { deadlineMs: 600, quietMs: 150, hasFence: false });
+}
+
+/** The file of that program, which is built when it is not there: commands are lines of JSON. Undefined without Go. */
+export async function goControlPlaneProgram(): Promise<string | undefined> {
   if (!(await hasGo())) return undefined;
   await build();
-  return createProgramTarget("go-control-plane", program, { deadlineMs: 600, quietMs: 150, hasFence: false });
+  return program;
 }
 
 async function hasGo(): Promise<boolean> {

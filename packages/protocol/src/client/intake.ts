@@ -1,5 +1,6 @@
 import type { DiscoveryResponse, ReceivedResource, SotwResponse } from "../message/response.ts";
 import type { Status } from "../message/status.ts";
+import { failByServer, refuseResource, withholdResource } from "./failing.ts";
 import type { Term } from "./interest.ts";
 import type { Answered, Topic } from "./topic.ts";
 import type { Turn } from "./turn.ts";
@@ -57,9 +58,11 @@ function refuse(
   const version = versionOf(response);
   turn.report({ kind: "response-rejected", source: spec.id, type, version, error: error.message });
   if (verdict.problems.length > 0) topic.tellFailed("rejected", error);
-  for (const { resource, problem } of verdict.refused) topic.refuse(resource, { problem, version }, origin.answered);
+  for (const { resource, problem } of verdict.refused)
+    refuseResource(topic, resource, { problem, version }, origin.answered);
   if (isRefusedWhole(verdict, spec.dialect)) {
-    if (verdict.problems.length === 0) for (const put of verdict.puts) topic.withhold(put, error, origin.answered);
+    if (verdict.problems.length === 0)
+      for (const put of verdict.puts) withholdResource(topic, put, error, origin.answered);
     return false;
   }
   const isNews = apply(topic, response, origin, verdict);
@@ -78,7 +81,7 @@ function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdic
   for (const put of verdict.puts) note(topic.put(put, versionOfResource(put, response), server, answered));
   for (const beat of verdict.heartbeats) topic.beat(beat, server, answered);
   if (response.kind === "sotw") note(leaveOut(topic, response, origin, verdict));
-  for (const error of response.errors) note(topic.fail(error, answered));
+  for (const error of response.errors) note(failByServer(topic, error, answered));
   if (response.kind === "sotw" && verdict.refused.length === 0) topic.version.accept(server, response.version);
   for (const term of topic.interest.unsynced) if (isTold(term, response, origin)) topic.sync(term);
   return isNews;

@@ -6,6 +6,7 @@ import { Attempts } from "./attempts.ts";
 import type { WatchId, WatchStarted } from "./event.ts";
 import type { KeptResource } from "./held.ts";
 import type { Term } from "./interest.ts";
+import { restoreKept } from "./restored.ts";
 import type { SourceSpec } from "./source.ts";
 import type { ClientStream } from "./stream.ts";
 import { TokenBucket } from "./token-bucket.ts";
@@ -225,7 +226,7 @@ export class Line implements Settling {
   }
 
   #restore(topic: Topic): void {
-    if (!this.#wasAnswered) topic.restore(this.#options.kept(topic.type));
+    if (!this.#wasAnswered) restoreKept(topic, this.#options.kept(topic.type));
   }
 
   #tellUnreachable(watch: WatchId, error: Status): void {

@@ -32,6 +32,11 @@ export function keptAsHeld(kept: KeptResource): HeldResource {
   return { ...kept, ttlMs: undefined, isRestored: true };
 }
 
+/** What was kept is what a server has too. */
+export function confirmed({ isRestored: _, ...resource }: HeldResource): HeldResource {
+  return resource;
+}
+
 /** What has to be the same for nobody to be told (C-CLI-03). */
 type Content = Pick<HeldResource, "bytes" | "aliases"> & { readonly bodyType?: TypeUrl | undefined };
 

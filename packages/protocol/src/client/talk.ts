@@ -5,8 +5,10 @@ import type { Node } from "../node/node.ts";
 import { Absence } from "./absence.ts";
 import { deltaRequest } from "./delta.ts";
 import type { ClientReport } from "./effect.ts";
+import { expectNoLonger } from "./failing.ts";
 import { takeResponse } from "./intake.ts";
 import { EVERYTHING } from "./interest.ts";
+import { confirmRestored } from "./restored.ts";
 import type { Answer, Said } from "./said.ts";
 import { SotwNames, sotwRequest } from "./sotw.ts";
 import type { Topic } from "./topic.ts";
@@ -235,7 +237,7 @@ export class TypeTalk {
   #confirmRestored(): void {
     if (this.#isRestoredConfirmed) return;
     this.#isRestoredConfirmed = true;
-    if (this.topic.spec.variant === "delta") this.topic.confirmRestored(this.#server);
+    if (this.topic.spec.variant === "delta") confirmRestored(this.topic, this.#server);
   }
 
   /** Terms that were asked for are waited for, unless they are held (C-NEX-03). */
@@ -252,7 +254,7 @@ export class TypeTalk {
 
   #tellAbsent(terms: readonly string[]): void {
     const { spec, type } = this.topic;
-    const names = terms.filter((term) => this.topic.expectNoLonger(term, this.#server));
+    const names = terms.filter((term) => expectNoLonger(this.topic, term, this.#server));
     if (names.length > 0) this.#turn.report({ kind: "absence-timeout", source: spec.id, type, names });
   }
 }

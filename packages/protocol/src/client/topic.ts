@@ -1,14 +1,14 @@
-import type { ReceivedError, ReceivedResource } from "../message/response.ts";
-import { type Status, statusCode } from "../message/status.ts";
+import type { ReceivedResource } from "../message/response.ts";
+import type { Status } from "../message/status.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { Accepted, type Entry } from "./accepted.ts";
 import { AcceptedVersion } from "./accepted-version.ts";
 import type { WatchStarted } from "./event.ts";
-import type { HeldFailure, HeldResource, KeptResource } from "./held.ts";
+import type { HeldFailure, HeldResource } from "./held.ts";
 import { EVERYTHING, Interest, type Term } from "./interest.ts";
 import type { AbsenceReason, FailureReason, News } from "./news.ts";
-import { heldFrom, isSameContent, keptAsHeld } from "./received.ts";
+import { confirmed, heldFrom, isSameContent } from "./received.ts";
 import type { SourceSpec } from "./source.ts";
 import { newsOf, setStanding } from "./standing.ts";
 import { Ttls } from "./ttl.ts";
@@ -38,6 +38,10 @@ export class Topic {
 
   get type(): TypeUrl {
     return this.traits.type;
+  }
+
+  get nowMs(): number {
+    return this.#turn.nowMs;
   }
 
   /** In State of the World, what a response leaves out is gone (C-DEL-01). */
@@ -73,7 +77,7 @@ export class Topic {
     const answering = [...this.accepted.answering(term)];
     this.interest.release(term);
     for (const { name, resource } of answering) {
-      if (this.interest.termsFor(name, resource?.aliases ?? []).length === 0) this.#forget(name);
+      if (this.interest.termsFor(name, resource?.aliases ?? []).length === 0) this.forget(name);
     }
     if (term.kind === "everything" || this.interest.wanted === 0) this.version.forget();
   }
@@ -119,14 +123,14 @@ export class Topic {
     const held = heldFrom(this.type, { ...received, version, ttlMs: this.#ttlOf(received) }, before?.resource);
     const isSame = before?.resource !== undefined && isSameContent(before.resource, held);
     const isNews = !isSame || before?.status === "does-not-exist";
-    const acceptedAtMs = this.#turn.nowMs;
+    const acceptedAtMs = this.nowMs;
     this.accepted.set({ name, resource: held, status: "acked", failure: undefined, acceptedAtMs, server });
     this.#ttls.renew(name, held.ttlMs);
     for (const term of terms) {
       answered(term);
       setStanding(term, "acked");
-      if (isNews) this.#notifyTerm(term, { kind: "changed", name, resource: held });
-      else this.#confirm(term, { kind: "confirmed", name, resource: held });
+      if (isNews) this.tell(term, { kind: "changed", name, resource: held });
+      else this.confirm(term, { kind: "confirmed", name, resource: held });
       if (term.kind === "glob") this.sync(term);
     }
     return isNews;
@@ -146,12 +150,12 @@ export class Topic {
     const entry = this.accepted.get(name);
     const terms = this.interest.termsFor(name, entry?.resource?.aliases ?? []);
     for (const term of terms) answered(term);
-    if (entry?.resource !== undefined) return this.#endEntry(entry, "removed");
-    if (entry !== undefined) this.#forget(name);
+    if (entry?.resource !== undefined) return this.endEntry(entry, "removed");
+    if (entry !== undefined) this.forget(name);
     const lost = this.#removeAlias(name);
     const glob = this.interest.get(name);
     if (glob?.kind === "glob") this.#removeGlob(glob, answered);
-    for (const term of terms) if (term.kind === "name" && !this.accepted.holds(term)) this.#endTerm(term);
+    for (const term of terms) if (term.kind === "name" && !this.accepted.holds(term)) this.endTerm(term);
     return lost;
   }
 
@@ -161,135 +165,66 @@ export class Topic {
     for (const entry of this.accepted.entries()) if (!names.has(entry.name)) gone.push(entry);
     let isNews = false;
     for (const entry of gone) {
-      if (entry.resource !== undefined) isNews = this.#endEntry(entry, "removed") || isNews;
-      else if (entry.status === "nacked") this.#forget(entry.name);
+      if (entry.resource !== undefined) isNews = this.endEntry(entry, "removed") || isNews;
+      else if (entry.status === "nacked") this.forget(entry.name);
     }
     return isNews;
-  }
-
-  /** A server said that it cannot give it, and why (C-ERR-06). Whether something held is not used any more. */
-  fail({ name, error }: ReceivedError, answered: Answered): boolean {
-    const entry = this.accepted.get(name);
-    const terms = this.interest.termsFor(name, entry?.resource?.aliases ?? []);
-    if (terms.length === 0) return false;
-    const failure = this.#failureOf(error, "", undefined);
-    for (const term of terms) {
-      answered(term);
-      if (term.kind !== "everything" && term.name === name) setStanding(term, "received-error", failure);
-    }
-    // Everything that it could equal in delta is a removal (S-ERR-05).
-    if (error.code === statusCode.NOT_FOUND && this.spec.variant === "delta" && entry?.resource !== undefined) {
-      return this.#endEntry(entry, "removed", failure);
-    }
-    const isDropped = this.spec.dialect.failOnDataErrors && isDataError(error);
-    // A glob has no resource of its own (B-ERR-12).
-    const isGlob = this.interest.get(name)?.kind === "glob";
-    if (!isGlob) this.#setFailed(name, entry, { status: "received-error", failure, isDropped });
-    const held = isDropped ? undefined : entry?.resource;
-    const news: News =
-      error.code === statusCode.NOT_FOUND
-        ? { kind: "absent", name, why: "does-not-exist", held }
-        : { kind: "failed", name, why: "resource-error", error, held };
-    for (const term of terms) this.#notifyTerm(term, news);
-    return isDropped && entry?.resource !== undefined;
-  }
-
-  /** We refused it (C-CLI-04). */
-  refuse(received: ReceivedResource, { problem, version }: Refusal, answered: Answered): void {
-    const { name, aliases, bytes } = received;
-    const error = { code: statusCode.INVALID_ARGUMENT, message: problem };
-    const entry = this.accepted.get(name);
-    const terms = this.interest.termsFor(name, entry?.resource?.aliases ?? aliases);
-    if (terms.length === 0) return;
-    const failure = this.#failureOf(error, received.version === "" ? version : received.version, bytes);
-    const isDropped = this.spec.dialect.failOnDataErrors;
-    this.#setFailed(name, entry, { status: "nacked", failure, isDropped });
-    const held = isDropped ? undefined : entry?.resource;
-    for (const term of terms) {
-      answered(term);
-      this.#notifyTerm(term, { kind: "failed", name, why: "rejected", error, held });
-    }
-  }
-
-  /** It was good, but is not used because of others in its response (B-ACK-08). */
-  withhold({ name, aliases }: ReceivedResource, error: Status, answered: Answered): void {
-    const held = this.accepted.get(name)?.resource;
-    for (const term of this.interest.termsFor(name, aliases)) {
-      answered(term);
-      if (term.kind === "name") this.#notifyTerm(term, { kind: "failed", name, why: "rejected", error, held });
-    }
   }
 
   /** Everybody who watches is told of what concerns all they watch. */
   tellFailed(why: FailureReason, error: Status): void {
     const news: News = { kind: "failed", name: undefined, why, error, held: undefined };
-    for (const term of this.interest.terms()) this.#notifyTerm(term, news);
-  }
-
-  /** A term was asked for, and nothing came in time (C-NEX-02, C-ERR-10). Whether that is told. */
-  expectNoLonger(text: string, server: number): boolean {
-    const term = this.interest.get(text);
-    if (term === undefined || this.isKnown(term, server)) return false;
-    if (this.spec.dialect.timerIsTransient) {
-      const error = { code: statusCode.UNAVAILABLE, message: "nothing came in time" };
-      const [entry] = this.accepted.answering(term);
-      const failure = this.#failureOf(error, "", undefined);
-      setStanding(term, "timeout", failure);
-      if (entry !== undefined) this.accepted.set({ ...entry, status: "timeout", failure });
-      const news = { kind: "failed", name: term.name, why: "timeout", error, held: entry?.resource } as const;
-      this.#notifyTerm(term, news);
-      return true;
-    }
-    const foreign = [...this.accepted.answering(term)];
-    for (const entry of foreign) this.#endEntry(entry, "does-not-exist");
-    if (foreign.length === 0) this.#endTerm(term);
-    return true;
+    for (const term of this.interest.terms()) this.tell(term, news);
   }
 
   /** A response left it out, and it is known that it would be there (C-NEX-04). */
   concludeAbsent(term: Term): void {
-    if (term.status === "requested" && !this.accepted.holds(term)) this.#endTerm(term);
+    if (term.status === "requested" && !this.accepted.holds(term)) this.endTerm(term);
   }
 
   /** Of everything, or of a glob, what there is is known. */
   sync(term: Term): void {
     if (term.isSynced) return;
     this.interest.sync(term);
-    this.#notifyTerm(term, { kind: "synced" });
+    this.tell(term, { kind: "synced" });
   }
 
-  /** What was accepted in an earlier life is used, where nothing is held (C-CLI-06). */
-  restore(kept: Iterable<KeptResource>): void {
-    for (const one of kept) {
-      const { name, aliases } = one;
-      const terms = this.interest.termsFor(name, aliases);
-      if (terms.length === 0 || this.accepted.get(name) !== undefined) continue;
-      const resource = keptAsHeld(one);
-      this.accepted.set({
-        name,
-        resource,
-        status: "acked",
-        failure: undefined,
-        acceptedAtMs: undefined,
-        server: undefined,
-      });
-      for (const term of terms) {
-        this.#notifyTerm(term, { kind: "changed", name, resource });
-        if (term.kind !== "name") this.sync(term);
-      }
+  /** What is held is not any more, or is only said not to be. Whether that is new. */
+  endEntry(entry: Entry, why: AbsenceReason, failure?: HeldFailure): boolean {
+    const { name, resource } = entry;
+    const isKept = why === "removed" && this.#keepsDeleted();
+    if (isKept && entry.status === "does-not-exist") return false;
+    if (isKept) this.accepted.set({ ...entry, status: "does-not-exist", failure });
+    else this.forget(name);
+    const held = isKept ? resource : undefined;
+    for (const term of this.interest.termsFor(name, resource?.aliases ?? [])) {
+      if (term.kind === "name" && !isKept) setStanding(term, failure ? "received-error" : "does-not-exist", failure);
+      this.tell(term, { kind: "absent", name, why, held });
     }
+    return true;
   }
 
-  /** A server that was told what is restored did not take it back. */
-  confirmRestored(server: number): void {
-    for (const entry of this.accepted.entries()) {
-      if (entry.resource?.isRestored === undefined) continue;
-      const resource = confirmed(entry.resource);
-      this.accepted.set({ ...entry, resource, server });
-      for (const term of this.interest.termsFor(entry.name, resource.aliases)) {
-        this.#confirm(term, { kind: "confirmed", name: entry.name, resource });
-      }
-    }
+  /** A term was asked for in vain. Told once. */
+  endTerm(term: Term): void {
+    if (term.status === "does-not-exist") return;
+    setStanding(term, "does-not-exist");
+    this.tell(term, { kind: "absent", name: term.name, why: "does-not-exist", held: undefined });
+  }
+
+  /** Nothing is known of a name any more. */
+  forget(name: string): void {
+    this.#ttls.forget(name);
+    this.accepted.delete(name);
+  }
+
+  /** Everybody who watches a term is told. */
+  tell({ watches }: Term, news: News): void {
+    for (const watch of watches.keys()) this.#turn.notify(watch, news);
+  }
+
+  /** Whoever watches a term and wants to know of confirmations is told. */
+  confirm({ watches }: Term, news: News & { readonly kind: "confirmed"; readonly resource: HeldResource }): void {
+    for (const [watch, wantsConfirmations] of watches) if (wantsConfirmations) this.#turn.notify(watch, news);
   }
 
   #ttlOf({ ttlMs }: ReceivedResource): number | undefined {
@@ -301,23 +236,8 @@ export class Topic {
     if (entry === undefined) return;
     const { spec, type } = this;
     this.#turn.report({ kind: "resource-expired", source: spec.id, type, name });
-    this.#endEntry(entry, "expired");
+    this.endEntry(entry, "expired");
     this.version.forget();
-  }
-
-  /** What is held is not any more, or is only said not to be. Whether that is new. */
-  #endEntry(entry: Entry, why: AbsenceReason, failure?: HeldFailure): boolean {
-    const { name, resource } = entry;
-    const isKept = why === "removed" && this.#keepsDeleted();
-    if (isKept && entry.status === "does-not-exist") return false;
-    if (isKept) this.accepted.set({ ...entry, status: "does-not-exist", failure });
-    else this.#forget(name);
-    const held = isKept ? resource : undefined;
-    for (const term of this.interest.termsFor(name, resource?.aliases ?? [])) {
-      if (term.kind === "name" && !isKept) setStanding(term, failure ? "received-error" : "does-not-exist", failure);
-      this.#notifyTerm(term, { kind: "absent", name, why, held });
-    }
-    return true;
   }
 
   /** @spec C-DEL-10, C-ERR-09 */
@@ -327,17 +247,10 @@ export class Topic {
     return isRoot && dialect.ignoreDeletion && !dialect.failOnDataErrors;
   }
 
-  /** A term was asked for in vain. Told once. */
-  #endTerm(term: Term): void {
-    if (term.status === "does-not-exist") return;
-    setStanding(term, "does-not-exist");
-    this.#notifyTerm(term, { kind: "absent", name: term.name, why: "does-not-exist", held: undefined });
-  }
-
   #removeGlob(glob: Term, answered: Answered): void {
     answered(glob);
-    for (const entry of [...this.accepted.answering(glob)]) this.#endEntry(entry, "removed");
-    this.#endTerm(glob);
+    for (const entry of [...this.accepted.answering(glob)]) this.endEntry(entry, "removed");
+    this.endTerm(glob);
     this.sync(glob);
   }
 
@@ -362,52 +275,8 @@ export class Topic {
     for (const term of this.interest.termsFor(name, aliases)) {
       if (terms.includes(term)) continue;
       setStanding(term, "does-not-exist");
-      this.#notifyTerm(term, { kind: "absent", name, why: "removed", held: undefined });
+      this.tell(term, { kind: "absent", name, why: "removed", held: undefined });
     }
-    if (terms.length === 0) this.#forget(name);
+    if (terms.length === 0) this.forget(name);
   }
-
-  #setFailed(
-    name: string,
-    entry: Entry | undefined,
-    { status, failure, isDropped }: Pick<Entry, "status" | "failure"> & { readonly isDropped: boolean },
-  ): void {
-    if (isDropped) this.#ttls.forget(name);
-    const resource = isDropped ? undefined : entry?.resource;
-    const acceptedAtMs = isDropped ? undefined : entry?.acceptedAtMs;
-    this.accepted.set({ name, resource, status, failure, acceptedAtMs, server: entry?.server });
-  }
-
-  #failureOf(error: Status, version: string, bytes: Uint8Array | undefined): HeldFailure {
-    return { error, version, bytes, atMs: this.#turn.nowMs };
-  }
-
-  #forget(name: string): void {
-    this.#ttls.forget(name);
-    this.accepted.delete(name);
-  }
-
-  #notifyTerm({ watches }: Term, news: News): void {
-    for (const watch of watches.keys()) this.#turn.notify(watch, news);
-  }
-
-  #confirm({ watches }: Term, news: News & { readonly kind: "confirmed"; readonly resource: HeldResource }): void {
-    for (const [watch, wantsConfirmations] of watches) if (wantsConfirmations) this.#turn.notify(watch, news);
-  }
-}
-
-/** Why a resource is refused, and the version of its response. */
-interface Refusal {
-  readonly problem: string;
-  readonly version: string;
-}
-
-/** A server has it too. */
-function confirmed({ isRestored: _, ...resource }: HeldResource): HeldResource {
-  return resource;
-}
-
-/** @spec C-ERR-07 */
-function isDataError({ code }: Status): boolean {
-  return code === statusCode.NOT_FOUND || code === statusCode.PERMISSION_DENIED;
 }

@@ -248,6 +248,29 @@ export const acknowledgementCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "B-ADS-01/refusal",
+    also: ["B-VER-02"],
+    says: "refuses clusters, and takes endpoints meanwhile",
+    variant: "sotw",
+    type: "cds",
+    streams: ["ads"],
+    steps: [
+      { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
+      { watches: "e", type: "eds", asks: [{ type: "eds", names: ["e"] }] },
+      {
+        responds: { version: "X", nonce: "A", resources: [{ is: "a@1", isBad: true }] },
+        asks: [{ nonce: "A", error: ["a"] }],
+        tells: { "*": ["a rejected 3"] },
+      },
+      {
+        responds: { type: "eds", version: "M", nonce: "B", resources: ["e@1"] },
+        asks: [{ type: "eds", names: ["e"], version: "M", nonce: "B" }],
+        tells: { e: ["e@1"] },
+      },
+      { watches: "b", asks: [{ names: ["*", "b"], nonce: "A" }] },
+    ],
+  },
+  {
     id: "C-ACK-01/many",
     says: "answers each of several responses, in their order",
     ...ofEds,

@@ -128,6 +128,16 @@ export const deliveryCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "C-RES-17/first",
+    says: "takes an empty first response of clusters for the word that there are none",
+    ...ofCds,
+    steps: [
+      { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
+      { responds: { version: "X", nonce: "A" }, asks: [{ version: "X", nonce: "A" }], tells: { "*": ["synced"] } },
+      { watches: "*", as: "second", tells: { second: ["synced"] } },
+    ],
+  },
+  {
     id: "C-RES-17/named",
     also: ["C-DEL-02"],
     says: "takes an empty response of endpoints for nothing at all",

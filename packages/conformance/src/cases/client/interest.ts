@@ -233,6 +233,68 @@ export const interestCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "B-UNS-08",
+    says: "gives up everything, and keeps a name that it asked for besides",
+    ...ofCds,
+    setup: { dialect: { explicitWildcard: true } },
+    steps: [
+      { watches: ["*", "a"], opens: ["main"], asks: [{ names: ["*", "a"], node: "n1" }] },
+      {
+        responds: { version: "X", nonce: "A", resources: ["a@1", "b@1"] },
+        asks: [{ names: ["*", "a"], version: "X", nonce: "A" }],
+        tells: { "*": ["a@1", "b@1", "synced"], a: ["a@1"] },
+      },
+      { stops: "*", asks: [{ names: ["a"], version: "X", nonce: "A" }] },
+      {
+        responds: { version: "Y", nonce: "B", resources: ["a@2", "b@2"] },
+        asks: [{ names: ["a"], version: "Y", nonce: "B" }],
+        tells: { a: ["a@2"] },
+      },
+    ],
+  },
+  {
+    id: "B-UNS-08/nothing",
+    also: ["C-SUB-18"],
+    says: "gives up everything by naming nothing once it named a star",
+    ...ofCds,
+    streams: ["ads"],
+    setup: { dialect: { explicitWildcard: true } },
+    steps: [
+      { watches: "*", opens: ["main"], asks: [{ names: ["*"], node: "n1" }] },
+      { watches: "e", type: "eds", asks: [{ type: "eds", names: ["e"] }] },
+      { stops: "*", asks: [{}] },
+    ],
+  },
+  {
+    id: "B-UNS-08/never-named",
+    says: "cannot give up everything by naming nothing if it asked for it so, and drops what comes",
+    ...ofCds,
+    streams: ["ads"],
+    steps: [
+      { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
+      { watches: "e", type: "eds", asks: [{ type: "eds", names: ["e"] }] },
+      { stops: "*" },
+      { responds: { version: "X", nonce: "A", resources: ["a@1"] }, asks: [{ version: "X", nonce: "A" }] },
+    ],
+  },
+  {
+    id: "C-UNS-09",
+    says: "gives up everything by a star though it never named one, and holds only what it named",
+    ...deltaCds,
+    steps: [
+      { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
+      { watches: "b", asks: [{ subscribe: ["b"] }] },
+      {
+        responds: { nonce: "A", resources: ["a@1", "b@1"] },
+        asks: [{ nonce: "A" }],
+        tells: { "*": ["a@1", "b@1", "synced"], b: ["b@1"] },
+      },
+      { stops: "*", asks: [{ unsubscribe: ["*"] }] },
+      { ends: "main", with: "UNAVAILABLE" },
+      { passes: 500, opens: ["main"], asks: [{ subscribe: ["b"], initial: ["b=1"], node: "n1" }] },
+    ],
+  },
+  {
     id: "C-UNS-07",
     says: "keeps what was given up beside a wildcard until the server says whether the wildcard covers it",
     ...deltaCds,

@@ -92,6 +92,18 @@ export const restCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "C-RST-06",
+    says: "asks for a change of what it wants in the delay between two polls at once, and only once",
+    ...polled,
+    steps: [
+      { watches: "a", opens: ["main"], asks: [{ names: ["a"], node: "n1" }] },
+      { responds: { version: "X", resources: ["a@1"] }, tells: { a: ["a@1"] } },
+      { watches: "b", asks: [{ names: ["a", "b"], version: "X", node: "n1", isUrgent: true }] },
+      { responds: { version: "Y", resources: ["b@1"] }, tells: { b: ["b@1"] } },
+      { due: "main", asks: [{ names: ["a", "b"], version: "Y", node: "n1" }] },
+    ],
+  },
+  {
     id: "C-DEL-01/rest",
     says: "takes a cluster that an answer leaves out for gone",
     ...polledClusters,

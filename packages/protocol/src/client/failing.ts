@@ -1,0 +1,122 @@
+import type { ReceivedError, ReceivedResource } from "../message/response.ts";
+import { type Status, statusCode } from "../message/status.ts";
+import type { Entry } from "./accepted.ts";
+import type { HeldFailure } from "./held.ts";
+import type { News } from "./news.ts";
+import { setStanding } from "./standing.ts";
+import type { Answered, Topic } from "./topic.ts";
+
+/** Why a resource is refused, and the version of its response. */
+interface Refusal {
+  readonly problem: string;
+  readonly version: string;
+}
+
+/** A server said that it cannot give it, and why (C-ERR-06). Whether something held is not used any more. */
+export function failByServer(topic: Topic, { name, error }: ReceivedError, answered: Answered): boolean {
+  const entry = topic.accepted.get(name);
+  const terms = topic.interest.termsFor(name, entry?.resource?.aliases ?? []);
+  if (terms.length === 0) return false;
+  const failure = failureOf(topic, error);
+  for (const term of terms) {
+    answered(term);
+    if (term.kind !== "everything" && term.name === name) setStanding(term, "received-error", failure);
+  }
+  // In delta it is the same as a removal (S-ERR-05).
+  if (error.code === statusCode.NOT_FOUND && topic.spec.variant === "delta" && entry?.resource !== undefined) {
+    return topic.endEntry(entry, "removed", failure);
+  }
+  const isDropped = topic.spec.dialect.failOnDataErrors && isDataError(error);
+  // A glob has no resource of its own (B-ERR-12).
+  const isGlob = topic.interest.get(name)?.kind === "glob";
+  if (!isGlob) setFailed(topic, entry, { name, status: "received-error", failure, isDropped });
+  const held = isDropped ? undefined : entry?.resource;
+  const news: News =
+    error.code === statusCode.NOT_FOUND
+      ? { kind: "absent", name, why: "does-not-exist", held }
+      : { kind: "failed", name, why: "resource-error", error, held };
+  for (const term of terms) topic.tell(term, news);
+  return isDropped && entry?.resource !== undefined;
+}
+
+/** We refused it (C-CLI-04). */
+export function refuseResource(
+  topic: Topic,
+  received: ReceivedResource,
+  { problem, version }: Refusal,
+  answered: Answered,
+): void {
+  const { name, aliases, bytes } = received;
+  const error = { code: statusCode.INVALID_ARGUMENT, message: problem };
+  const entry = topic.accepted.get(name);
+  const terms = topic.interest.termsFor(name, entry?.resource?.aliases ?? aliases);
+  if (terms.length === 0) return;
+  const failure = failureOf(topic, error, { version: received.version === "" ? version : received.version, bytes });
+  const isDropped = topic.spec.dialect.failOnDataErrors;
+  setFailed(topic, entry, { name, status: "nacked", failure, isDropped });
+  const held = isDropped ? undefined : entry?.resource;
+  for (const term of terms) {
+    answered(term);
+    topic.tell(term, { kind: "failed", name, why: "rejected", error, held });
+  }
+}
+
+/** It was good, but is not used because of others in its response (B-ACK-08). */
+export function withholdResource(
+  topic: Topic,
+  { name, aliases }: ReceivedResource,
+  error: Status,
+  answered: Answered,
+): void {
+  const held = topic.accepted.get(name)?.resource;
+  for (const term of topic.interest.termsFor(name, aliases)) {
+    answered(term);
+    if (term.kind === "name") topic.tell(term, { kind: "failed", name, why: "rejected", error, held });
+  }
+}
+
+/** A term was asked for, and nothing came in time (C-NEX-02, C-ERR-10). Whether that is told. */
+export function expectNoLonger(topic: Topic, text: string, server: number): boolean {
+  const term = topic.interest.get(text);
+  if (term === undefined || topic.isKnown(term, server)) return false;
+  if (topic.spec.dialect.timerIsTransient) {
+    const error = { code: statusCode.UNAVAILABLE, message: "nothing came in time" };
+    const [entry] = topic.accepted.answering(term);
+    const failure = failureOf(topic, error);
+    setStanding(term, "timeout", failure);
+    if (entry !== undefined) topic.accepted.set({ ...entry, status: "timeout", failure });
+    const news = { kind: "failed", name: term.name, why: "timeout", error, held: entry?.resource } as const;
+    topic.tell(term, news);
+    return true;
+  }
+  const foreign = [...topic.accepted.answering(term)];
+  for (const entry of foreign) topic.endEntry(entry, "does-not-exist");
+  if (foreign.length === 0) topic.endTerm(term);
+  return true;
+}
+
+function setFailed(
+  topic: Topic,
+  entry: Entry | undefined,
+  { name, status, failure, isDropped }: Pick<Entry, "name" | "status" | "failure"> & { readonly isDropped: boolean },
+): void {
+  if (isDropped) topic.forget(name);
+  const resource = isDropped ? undefined : entry?.resource;
+  const acceptedAtMs = isDropped ? undefined : entry?.acceptedAtMs;
+  topic.accepted.set({ name, resource, status, failure, acceptedAtMs, server: entry?.server });
+}
+
+function failureOf(
+  { nowMs }: Topic,
+  error: Status,
+  refused: Pick<HeldFailure, "version" | "bytes"> = unread,
+): HeldFailure {
+  return { error, ...refused, atMs: nowMs };
+}
+
+const unread = { version: "", bytes: undefined } as const;
+
+/** @spec C-ERR-07 */
+function isDataError({ code }: Status): boolean {
+  return code === statusCode.NOT_FOUND || code === statusCode.PERMISSION_DENIED;
+}

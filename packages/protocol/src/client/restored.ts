@@ -1,0 +1,37 @@
+import type { KeptResource } from "./held.ts";
+import { confirmed, keptAsHeld } from "./received.ts";
+import type { Topic } from "./topic.ts";
+
+/** What was accepted in an earlier life is used, where nothing is held (C-CLI-06). */
+export function restoreKept(topic: Topic, kept: Iterable<KeptResource>): void {
+  for (const one of kept) {
+    const { name, aliases } = one;
+    const terms = topic.interest.termsFor(name, aliases);
+    if (terms.length === 0 || topic.accepted.get(name) !== undefined) continue;
+    const resource = keptAsHeld(one);
+    topic.accepted.set({
+      name,
+      resource,
+      status: "acked",
+      failure: undefined,
+      acceptedAtMs: undefined,
+      server: undefined,
+    });
+    for (const term of terms) {
+      topic.tell(term, { kind: "changed", name, resource });
+      if (term.kind !== "name") topic.sync(term);
+    }
+  }
+}
+
+/** A server that was told what is restored did not take it back. */
+export function confirmRestored(topic: Topic, server: number): void {
+  for (const entry of topic.accepted.entries()) {
+    if (entry.resource?.isRestored === undefined) continue;
+    const resource = confirmed(entry.resource);
+    topic.accepted.set({ ...entry, resource, server });
+    for (const term of topic.interest.termsFor(entry.name, resource.aliases)) {
+      topic.confirm(term, { kind: "confirmed", name: entry.name, resource });
+    }
+  }
+}
