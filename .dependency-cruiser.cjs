@@ -15,7 +15,10 @@ const packages = {
     workspace: ["protocol", "envoy-api", "source", "server", "client"],
     npm: ["commander", "picocolors", "pino", "yaml"],
   },
-  bench: { workspace: ["protocol", "envoy-api", "server", "client", "conformance"], npm: [] },
+  bench: {
+    workspace: ["protocol", "envoy-api", "server", "client", "conformance"],
+    npm: ["@grpc/grpc-js", "@grpc/grpc-js-xds", "@grpc/proto-loader"],
+  },
 };
 
 /**
@@ -71,7 +74,7 @@ const orders = {
     "main",
   ],
   cli: ["io exit-code version", "output", "settings", "discovery", "commands", "run", "main"],
-  bench: [],
+  bench: ["figures", "peer", "client", "main"],
 };
 
 /** Only these files may touch what is named: the doors of the program. */
