@@ -24,7 +24,7 @@ const packages = {
  * is bound by the other rules only.
  */
 const orders = {
-  protocol: ["resource", "node", "message dialect", "load", "state", "server client", "mesh"],
+  protocol: ["resource", "node", "message dialect", "state", "server client", "load mesh"],
   "envoy-api": ["problem digest", "descriptor", "format", "validation", "wire", "conversion", "catalog", "envoy-api"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: [
@@ -50,7 +50,8 @@ const orders = {
     "store routing observe",
     "watch",
     "mesh",
-    "status load",
+    "status load health",
+    "side",
     "xds-client",
     "create-xds-client",
   ],
@@ -92,6 +93,7 @@ const doors = [
 
       "^packages/server/src/(transport|admin)/",
       "^packages/client/src/transport/",
+      "^packages/client/src/health/check-tcp",
       "^packages/conformance/src/",
       "^packages/cli/src/",
       "^packages/bench/",

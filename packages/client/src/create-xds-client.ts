@@ -34,6 +34,7 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
   const config = loadConfig(options, api, process.env);
   const node = identify(config.node, { hasTtl: dialectIn(options).ttl });
   const encodeNode = nodeEncoder(config, node);
+  const connections = new Connections();
   const stats = new StatsCounter();
   const store = options.cache && openStore(options.cache, api);
   const restored = (await store?.load()) ?? new Map<SourceId, readonly KeptResource[]>();
@@ -41,7 +42,7 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
   const driver: Driver = new Driver({
     machine: new ClientMachine({ traits: (type) => api.traits(type) ?? opaqueTraits(type), node }),
     transports: {
-      grpc: createGrpcTransport({ api, encodeNode, connections: new Connections() }),
+      grpc: createGrpcTransport({ api, encodeNode, connections }),
       rest: createRestTransport({ api, node: () => encodeNode(client.node) }),
       file: createFileTransport({ api }),
     },
@@ -56,11 +57,11 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
       // Where nothing warms, nobody else would say so (C-ACK-15).
       if (report.kind === "response-accepted" && api.traits(report.type)?.kind === "cds")
         client.meshes.lookAtWarming(report.source);
-      if (onReport !== undefined) tell(onReport, report);
+      tell(onReport, report);
     },
     restored,
   });
-  const client: OpenClient = new OpenClient({ api, config, node, driver, stats, store });
+  const client: OpenClient = new OpenClient({ api, config, node, driver, stats, store, connections, encodeNode });
   closeOnAbort(client, options.signal);
   return client;
 }

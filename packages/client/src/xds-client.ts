@@ -1,9 +1,11 @@
 import { setMaxListeners } from "node:events";
-import type { EnvoyApi } from "@xdskit/envoy-api";
+import { type EnvoyApi, encodeOwnClientConfig } from "@xdskit/envoy-api";
 import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
 import type { ClientConfig } from "./config/client-config.ts";
 import type { Driver, Interest } from "./driver/driver.ts";
 import { XdsClientError } from "./error.ts";
+import type { HealthChecking, HealthCheckingOptions } from "./health/health-checking.ts";
+import type { LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
 import type { Mesh, MeshOptions } from "./mesh/mesh.ts";
 import { Meshes } from "./mesh/meshes.ts";
 import { dumpOf, type ResourceState } from "./observe/dump.ts";
@@ -12,6 +14,10 @@ import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
 import { createResourceViews, type XdsResource } from "./resource/xds-resource.ts";
 import { sourceOf, typeAt } from "./routing/route.ts";
 import { termOf } from "./routing/term.ts";
+import type { SideServer } from "./side/self.ts";
+import { SideCalls, type SideCallsParts } from "./side/side-calls.ts";
+import type { OwnStatus, OwnStatusOptions } from "./status/client-status-service.ts";
+import { ownResourcesOf } from "./status/own-resources.ts";
 import type { ResourceStore } from "./store/resource-store.ts";
 import { type FetchOptions, type FetchSetting, fetchAll, fetchOne } from "./watch/fetch.ts";
 import { Vigil } from "./watch/vigil.ts";
@@ -24,7 +30,7 @@ export interface GetOptions extends FetchOptions {
 }
 
 /** A client of management servers. It asks for nothing before it is asked. */
-export interface XdsClient extends AsyncDisposable {
+export interface XdsClient extends OwnStatus, AsyncDisposable {
   /** What it was started from, resolved. */
   readonly config: ClientConfig;
   /** The node as it is sent now. */
@@ -65,6 +71,25 @@ export interface XdsClient extends AsyncDisposable {
   stats(): ClientStats;
   /** All that is held or was asked for, and how it stands (B-OBS-04). */
   dump(): readonly ResourceState[];
+  /**
+   * Counts what becomes of requests, and reports it to a server, which says what it wants to hear and how often (C-LRS-01). Whoever reports to one
+   * server shares a stream.
+   *
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no server of gRPC to report to, `CLOSED`
+   */
+  reportLoad(options?: LoadReportingOptions): LoadReporting;
+  /**
+   * Where a Cluster wants its load to be reported, by its `lrs_server`; undefined: nowhere. It can be handed to `reportLoad`.
+   *
+   * @throws {XdsClientError} `CONFIG_INVALID` if that cannot be resolved, or is no server of gRPC
+   */
+  loadServerOf(cluster: XdsResource): SideServer | undefined;
+  /**
+   * Offers to check endpoints for a server, and tells it what is found, as often as it wants to hear it (B-HDS-01).
+   *
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no server of gRPC to do that for, `CLOSED`
+   */
+  checkHealth(options?: HealthCheckingOptions): HealthChecking;
   /** Describes itself otherwise from now on, which servers are told with the next request (C-MSC-07). */
   changeNode(node: Partial<Node>): void;
   /** Ends all watches, and every connection. Nothing of it keeps the process alive then. */
@@ -81,6 +106,8 @@ export interface ClientParts {
   readonly stats: StatsCounter;
   /** Undefined: nothing is kept. */
   readonly store: ResourceStore | undefined;
+  readonly connections: SideCallsParts["connections"];
+  readonly encodeNode: SideCallsParts["encodeNode"];
 }
 
 /** The client itself, whatever it was made from. */
@@ -95,10 +122,11 @@ export class OpenClient implements XdsClient {
   readonly #watches = new Set<OpenWatch>();
   /** For what is put together with it. */
   readonly meshes: Meshes;
+  readonly #side: SideCalls;
   readonly #closing = new AbortController();
   #node: Node;
 
-  constructor({ api, config, node, driver, stats, store }: ClientParts) {
+  constructor({ api, config, node, driver, stats, store, connections, encodeNode }: ClientParts) {
     this.#api = api;
     this.config = config;
     this.#node = node;
@@ -107,6 +135,7 @@ export class OpenClient implements XdsClient {
     this.#store = store;
     this.#views = createResourceViews(api);
     this.meshes = new Meshes({ api, config, driver, views: this.#views, vigil: this.#vigil });
+    this.#side = new SideCalls({ api, config, connections, encodeNode, node: () => this.#node });
     // Everybody who waits for something listens, and there may be thousands.
     setMaxListeners(0, this.#closing.signal);
   }
@@ -165,6 +194,25 @@ export class OpenClient implements XdsClient {
     return dumpOf(this.#driver.states(), this.#views);
   }
 
+  encodeStatus({ apiVersion = "v3", scope = "", excludeResourceContents = false }: OwnStatusOptions = {}): Uint8Array {
+    const resources = ownResourcesOf(this.#driver.states(), { api: this.#api, excludeResourceContents });
+    return encodeOwnClientConfig(apiVersion, { node: this.#node, scope, resources });
+  }
+
+  reportLoad(options: LoadReportingOptions = {}): LoadReporting {
+    this.#closing.signal.throwIfAborted();
+    return this.#side.reportLoad(options);
+  }
+
+  loadServerOf(cluster: XdsResource): SideServer | undefined {
+    return this.#side.loadServerOf(cluster);
+  }
+
+  checkHealth(options: HealthCheckingOptions = {}): HealthChecking {
+    this.#closing.signal.throwIfAborted();
+    return this.#side.checkHealth(options);
+  }
+
   changeNode(node: Partial<Node>): void {
     this.#node = { ...this.#node, ...node };
     this.#driver.changeNode(this.#node);
@@ -174,6 +222,7 @@ export class OpenClient implements XdsClient {
     this.#closing.abort(new XdsClientError("CLOSED", "the client was closed"));
     for (const watch of [...this.#watches]) watch.close();
     this.meshes.close();
+    this.#side.close();
     await this.#driver.close();
     await this.#store?.close();
   }

@@ -1,8 +1,9 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type MeshReport, messageNameOf, opaqueTraits, type SourceId, type TypeUrl } from "@xdskit/protocol";
+import { messageNameOf, opaqueTraits, type SourceId, type TypeUrl } from "@xdskit/protocol";
 import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";
 import { XdsClientError } from "../error.ts";
+import { tell } from "../observe/tell.ts";
 import { Cluster, Listener, type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
 import { sourceOf, typeAt } from "../routing/route.ts";
@@ -121,15 +122,4 @@ export class Meshes {
 function noSource(type: TypeUrl): XdsClientError {
   const message = `the configuration does not say where resources of ${messageNameOf(type)} come from`;
   return new XdsClientError("TYPE_UNSUPPORTED", message);
-}
-
-/** What a listener throws is no business of the mesh's, and must not keep it from going on. */
-function tell(onReport: MeshOptions["onReport"], report: MeshReport): void {
-  try {
-    onReport?.(report);
-  } catch (cause) {
-    queueMicrotask(() => {
-      throw cause;
-    });
-  }
 }

@@ -29,8 +29,8 @@ export const absenceCases: readonly ClientCase[] = [
     id: "C-NEX-02/time",
     says: "waits as long as its source says",
     ...ofEds,
-    setup: { absenceMs: 200 },
-    steps: [firstRequest("ghost"), { passes: 300, tells: { ghost: ["ghost does-not-exist"] } }],
+    setup: { absenceMs: 900 },
+    steps: [firstRequest("ghost"), { passes: 1_000, tells: { ghost: ["ghost does-not-exist"] } }],
   },
   {
     id: "C-NEX-02/never",

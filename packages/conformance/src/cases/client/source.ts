@@ -28,7 +28,14 @@ export const sourceCases: readonly ClientCase[] = [
     streams: ["ads"],
     steps: [
       firstRequest("a"),
-      { responds: { type: "rds", version: "R", nonce: "A", resources: ["r@1"] } },
+      {
+        responds: [
+          { type: "rds", version: "R", nonce: "A", resources: ["r@1"] },
+          { version: "X", nonce: "B", resources: ["a@1"] },
+        ],
+        asks: [{ names: ["a"], version: "X", nonce: "B" }],
+        tells: { a: ["a@1"] },
+      },
       { watches: "r", type: "rds", asks: [{ type: "rds", names: ["r"] }] },
     ],
   },
@@ -47,6 +54,7 @@ export const sourceCases: readonly ClientCase[] = [
         asks: [{ on: "main eds", type: "eds", names: ["e"], node: "n1" }],
       },
       { ends: "main eds", with: "UNAVAILABLE", tells: { e: ["unreachable 14"] } },
+      { passes: 500, opens: ["main eds"], asks: [{ on: "main eds", type: "eds", names: ["e"], node: "n1" }] },
       {
         responds: { version: "X", nonce: "A", resources: ["a@1"] },
         asks: [{ names: ["a"], version: "X", nonce: "A" }],

@@ -33,8 +33,8 @@ export const ttlCases: readonly ClientCase[] = [
     ...deltaEds,
     steps: [
       firstSubscription("a"),
-      { responds: { nonce: "A", resources: [{ is: "a@1", ttl: 100 }] }, asks: [{ nonce: "A" }], tells: { a: ["a@1"] } },
-      { passes: 200, tells: { a: ["a expired"] } },
+      { responds: { nonce: "A", resources: [{ is: "a@1", ttl: 900 }] }, asks: [{ nonce: "A" }], tells: { a: ["a@1"] } },
+      { passes: 1_000, tells: { a: ["a expired"] } },
     ],
   },
   {
