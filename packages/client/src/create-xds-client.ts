@@ -7,7 +7,7 @@ import type { Meshes } from "./mesh/meshes.ts";
 import { StatsCounter } from "./observe/stats.ts";
 import { tell } from "./observe/tell.ts";
 import { checkOptions } from "./options/check-options.ts";
-import { loadConfig } from "./options/load-config.ts";
+import { defaultsIn, loadConfig } from "./options/load-config.ts";
 import { identify, nodeEncoder } from "./options/node-identity.ts";
 import type { CacheOptions, XdsClientOptions } from "./options/options.ts";
 import { dialectIn } from "./options/server-config.ts";
@@ -61,7 +61,17 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
     },
     restored,
   });
-  const client: OpenClient = new OpenClient({ api, config, node, driver, stats, store, connections, encodeNode });
+  const client: OpenClient = new OpenClient({
+    api,
+    config,
+    defaults: defaultsIn(options),
+    node,
+    driver,
+    stats,
+    store,
+    connections,
+    encodeNode,
+  });
   closeOnAbort(client, options.signal);
   return client;
 }

@@ -5,6 +5,7 @@ import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
 import type { ClientConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import { type BootstrapInput, loadBootstrap } from "../config/load-bootstrap.ts";
+import { tell } from "../observe/tell.ts";
 import { configError } from "./check-options.ts";
 import type { XdsClientOptions } from "./options.ts";
 import { configOfFile, configOfServers, dialectIn } from "./server-config.ts";
@@ -24,6 +25,7 @@ export function loadConfig(
   const input = bootstrap === undefined ? bootstrapFromEnvironment(environment) : inputOf(bootstrap);
   const { config, problems } = loadBootstrap(input ?? { value: {} }, { api, defaults: defaultsIn(options) });
   if (config === undefined) throw configError(problems);
+  if (options.onWarning !== undefined) for (const warning of problems) tell(options.onWarning, warning);
   return withNode(config, options.node);
 }
 
@@ -32,10 +34,16 @@ function inputOf(bootstrap: NonNullable<XdsClientOptions["bootstrap"]>): Bootstr
   return typeof bootstrap === "string" ? { path: bootstrap } : { value: bootstrap };
 }
 
-function defaultsIn(options: XdsClientOptions): ConfigDefaults {
-  const { backOff, maxResponseBytes, variant, mode, parameters } = options;
+/** What holds in a bootstrap, and in config sources in resources, where these say nothing. */
+export function defaultsIn(options: XdsClientOptions): ConfigDefaults {
+  const { autoVersion, isLenient, isMoveOnly, fileFormat, backOff, maxResponseBytes, variant, mode, parameters } =
+    options;
   return {
     dialect: dialectIn(options),
+    ...(autoVersion !== undefined && { autoVersion }),
+    ...(isLenient !== undefined && { isLenient }),
+    ...(isMoveOnly !== undefined && { isMoveOnly }),
+    ...(fileFormat !== undefined && { fileFormat }),
     ...(backOff !== undefined && { backOff }),
     ...(maxResponseBytes !== undefined && { maxResponseBytes }),
     ...(variant !== undefined && { variant }),

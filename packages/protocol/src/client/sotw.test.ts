@@ -315,8 +315,8 @@ describe("a wildcard of State of the World", () => {
       "1> Cluster [] v1 n1",
     ]);
     expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "1")]))).toEqual([
-      "1: absent b removed",
       "3: absent b removed",
+      "1: absent b removed",
       "1> Cluster [] v2 n2",
     ]);
     expect(story.watch(4, CLUSTER, "a")).toEqual(["4: changed a@1"]);
