@@ -116,6 +116,11 @@ class Follower {
       case "failed":
         this.#listener({ ...news, name });
         break;
+      case "confirmed":
+      case "synced":
+        break;
+      default:
+        news satisfies never;
     }
   }
 
