@@ -29,9 +29,10 @@ import { OpenClient, type XdsClient } from "./xds-client.ts";
 export async function createXdsClient(options: XdsClientOptions): Promise<XdsClient> {
   checkOptions(options, process.env);
   options.signal?.throwIfAborted();
-  const { descriptors, clientPgv = true, validators = [], onReport } = options;
+  const { descriptors, clientPgv = true, validators = [], onReport, onWarning } = options;
   const api = options.api ?? createEnvoyApi(descriptors === undefined ? {} : { descriptors });
-  const config = loadConfig(options, api, process.env);
+  const { config, warnings } = loadConfig(options, api, process.env);
+  if (onWarning !== undefined) for (const warning of warnings) tell(onWarning, warning);
   const node = identify(config.node, { hasTtl: dialectIn(options).ttl });
   const encodeNode = nodeEncoder(config, node);
   const connections = new Connections();

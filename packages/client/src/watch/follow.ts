@@ -13,7 +13,7 @@ export interface FollowSetting {
 type Listener = (news: News) => void;
 
 /** What stands in the place of a resource that is elsewhere. */
-export const LOCATOR: TypeUrl = "type.googleapis.com/xds.core.v3.ResourceLocator";
+const LOCATOR: TypeUrl = "type.googleapis.com/xds.core.v3.ResourceLocator";
 
 /**
  * Watches something wherever it is. What a locator leads to is told under the name that the locator stands for; a locator that leads to another
