@@ -1,6 +1,7 @@
 export type {
   AuthoritySource,
   ClientConfig,
+  FileFormat,
   FileSource,
   GrpcSource,
   RestSource,
