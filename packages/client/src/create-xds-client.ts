@@ -26,7 +26,7 @@ import { OpenClient, type XdsClient } from "./xds-client.ts";
  *
  * @throws {XdsClientError} `CONFIG_INVALID`, with everything that is wrong with the options or the bootstrap
  */
-export async function createXdsClient(options: XdsClientOptions): Promise<XdsClient> {
+export async function createXdsClient(options: XdsClientOptions = {}): Promise<XdsClient> {
   checkOptions(options, process.env);
   options.signal?.throwIfAborted();
   const { descriptors, clientPgv = true, validators = [], onReport, onWarning } = options;

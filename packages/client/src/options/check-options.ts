@@ -176,7 +176,7 @@ function areTexts(value: unknown): boolean {
 
 function areAddresses(value: unknown): boolean {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return all.length > 0 && all.every((one) => typeof one === "string" && /^(?:.+:\d+|\w+:.+)$/.test(one));
+  return all.length > 0 && all.every((one) => typeof one === "string" && /^(?!https?:)(?:.+:\d+|\w+:.+)$/.test(one));
 }
 
 function isKeepalive(value: unknown): boolean {
