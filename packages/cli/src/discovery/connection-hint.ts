@@ -49,7 +49,7 @@ function placed(text: string, { where, path }: Asked): string {
 }
 
 /** The status that an error came as. */
-export function statusOf({ cause }: XdsClientError): Status | undefined {
+function statusOf({ cause }: XdsClientError): Status | undefined {
   if (typeof cause !== "object" || cause === null || !("code" in cause) || !("message" in cause)) return undefined;
   const { code, message } = cause;
   return typeof code === "number" && typeof message === "string" ? { code, message } : undefined;
