@@ -7,7 +7,7 @@ import type { Meshes } from "./mesh/meshes.ts";
 import { StatsCounter } from "./observe/stats.ts";
 import { tell } from "./observe/tell.ts";
 import { checkOptions } from "./options/check-options.ts";
-import { loadConfig } from "./options/load-config.ts";
+import { defaultsIn, loadConfig } from "./options/load-config.ts";
 import { identify, nodeEncoder } from "./options/node-identity.ts";
 import type { CacheOptions, XdsClientOptions } from "./options/options.ts";
 import { dialectIn } from "./options/server-config.ts";
@@ -26,12 +26,13 @@ import { OpenClient, type XdsClient } from "./xds-client.ts";
  *
  * @throws {XdsClientError} `CONFIG_INVALID`, with everything that is wrong with the options or the bootstrap
  */
-export async function createXdsClient(options: XdsClientOptions): Promise<XdsClient> {
+export async function createXdsClient(options: XdsClientOptions = {}): Promise<XdsClient> {
   checkOptions(options, process.env);
   options.signal?.throwIfAborted();
-  const { descriptors, clientPgv = true, validators = [], onReport } = options;
+  const { descriptors, clientPgv = true, validators = [], onReport, onWarning } = options;
   const api = options.api ?? createEnvoyApi(descriptors === undefined ? {} : { descriptors });
-  const config = loadConfig(options, api, process.env);
+  const { config, warnings } = loadConfig(options, api, process.env);
+  if (onWarning !== undefined) for (const warning of warnings) tell(onWarning, warning);
   const node = identify(config.node, { hasTtl: dialectIn(options).ttl });
   const encodeNode = nodeEncoder(config, node);
   const connections = new Connections();
@@ -61,7 +62,17 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
     },
     restored,
   });
-  const client: OpenClient = new OpenClient({ api, config, node, driver, stats, store, connections, encodeNode });
+  const client: OpenClient = new OpenClient({
+    api,
+    config,
+    defaults: defaultsIn(options),
+    node,
+    driver,
+    stats,
+    store,
+    connections,
+    encodeNode,
+  });
   closeOnAbort(client, options.signal);
   return client;
 }

@@ -1,6 +1,7 @@
 export type {
   AuthoritySource,
   ClientConfig,
+  FileFormat,
   FileSource,
   GrpcSource,
   RestSource,
@@ -9,6 +10,13 @@ export type {
   SourceConfig,
   TlsConfig,
 } from "./config/client-config.ts";
+export type { ConfigDefaults, ConfigOptions } from "./config/config-defaults.ts";
+export {
+  type BootstrapForm,
+  type BootstrapInput,
+  type LoadedBootstrap,
+  loadBootstrap,
+} from "./config/load-bootstrap.ts";
 export { createXdsClient } from "./create-xds-client.ts";
 export { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
 export { checkTcp } from "./health/check-tcp.ts";
