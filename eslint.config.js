@@ -60,6 +60,12 @@ export default tseslint.config(
               allowTypeImports: true,
               message: "only server/hub calls the plane",
             },
+            {
+              name: "@xdskit/protocol",
+              importNames: ["ClientMachine", "MeshMachine"],
+              allowTypeImports: true,
+              message: "only the client calls its machines",
+            },
           ],
         },
       ],

@@ -18,8 +18,8 @@ const steps = [
     budget: 1.5,
     run: () => node("tools/ci-start.mjs"),
   },
-  { name: "test", says: "npm test", budget: 5, run: () => vitest("test", ["npm", "test", "--"]) },
-  { name: "check", says: "npm run check", budget: 3, run: () => command("npm", ["run", "--silent", "check"]) },
+  { name: "test", says: "npm test", budget: 8, run: () => vitest("test", ["npm", "test", "--"]) },
+  { name: "check", says: "npm run check", budget: 4, run: () => command("npm", ["run", "--silent", "check"]) },
   {
     name: "peers",
     says: "foreign servers and clients are installed",
@@ -27,12 +27,12 @@ const steps = [
     run: () => node("tools/peers/install.mjs"),
     counts: installed,
   },
-  { name: "node-24", says: "unit and conformance tests on Node 24", budget: 5, run: () => onNode24() },
+  { name: "node-24", says: "unit and conformance tests on Node 24", budget: 8, run: () => onNode24() },
   { name: "conformance", says: "the requirements over the wire, ours and others", budget: 5, run: () => conformance() },
   {
     name: "e2e",
     says: "real clients, the short form",
-    budget: 16,
+    budget: 18,
     run: () => vitest("e2e", ["npm", "run", "--silent", "e2e", "--"]),
   },
 ];

@@ -1,4 +1,13 @@
 export type {
+  AbsenceReason,
+  ClientReport,
+  DemandOutcome,
+  LoadPlace,
+  MeshReport,
+  Node,
+  TypeUrl,
+} from "@xdskit/protocol";
+export type {
   AuthoritySource,
   ClientConfig,
   FileFormat,

@@ -39,11 +39,6 @@ export function textOf({ value }: Place): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The texts of a list. */
-export function textsOf(place: Place): readonly string[] {
-  return itemsOf(place).map(textOf);
-}
-
 /** Numbers of 64 bits are printed as texts. */
 export function numberOf({ value }: Place): number | undefined {
   const number = typeof value === "string" && value !== "" ? Number(value) : value;

@@ -165,7 +165,7 @@ export function fits(term: Term, name: string, aliases: readonly string[]): bool
 }
 
 /** The one way to write a term. */
-export function canonicalTerm(text: string): string {
+function canonicalTerm(text: string): string {
   const located = parseLocated(text);
   return located === undefined ? canonicalName(text) : locatedTerm(canonicalName(located.name), located.parameters);
 }

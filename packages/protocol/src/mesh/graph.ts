@@ -89,7 +89,7 @@ export interface Edge {
 }
 
 /** Whether whoever waits for a group need not wait any more. */
-export function isSettled(group: Group): boolean {
+function isSettled(group: Group): boolean {
   return group.isAnswered && group.cold === 0;
 }
 
