@@ -1,7 +1,7 @@
 import type { Body } from "../message/body.ts";
 import type { Resource } from "../resource/resource.ts";
 import { resourcesIn } from "./refusals.ts";
-import { isNamed, type Scope, type Subscription } from "./subscription.ts";
+import { coversName, type Scope, type Subscription } from "./subscription.ts";
 
 /** What was refused of one name. */
 interface Refused {
@@ -42,11 +42,7 @@ function isAsked(name: string, { put, asked }: Refused, subscription: Subscripti
   if (subscription.isWildcard || subscription.isNamed(name)) return true;
   if (put !== undefined) return subscription.covers(put);
   // Of what is gone nobody knows the aliases: it may be any name of then, unless it was asked for by its own.
-  return asked !== undefined && !wasCalled(name, asked) && isAnyAsked(asked, subscription);
-}
-
-function wasCalled(name: string, { isWildcard, names, locators }: Scope): boolean {
-  return isWildcard || (locators?.asksFor(name) ?? isNamed(names, name));
+  return asked !== undefined && !coversName(asked, name) && isAnyAsked(asked, subscription);
 }
 
 /** Whether anything is asked for still, of what was then. */

@@ -177,10 +177,6 @@ export class ClientPair {
 
   /** What of it a watch holds that the server has no way to take back. */
   cannotBeTakenBack({ type }: Follower): boolean {
-    // Seldom, our server does not take back what it told by an alias and lost before that was acknowledged.
-    if (this.#options.aliases === true) return true;
-    // Seldom, our server does not take back what it told by an alias and lost before that was acknowledged.
-    if (this.#options.aliases === true) return true;
     return this.#options.variant === "sotw" && traits(type)?.isFullState !== true;
   }
 
