@@ -15,7 +15,10 @@ const packages = {
     workspace: ["protocol", "envoy-api", "source", "server", "client"],
     npm: ["commander", "picocolors", "pino", "yaml"],
   },
-  bench: { workspace: ["protocol", "envoy-api", "server", "client", "conformance"], npm: [] },
+  bench: {
+    workspace: ["protocol", "envoy-api", "server", "client", "conformance"],
+    npm: ["@grpc/grpc-js", "@grpc/grpc-js-xds", "@grpc/proto-loader"],
+  },
 };
 
 /**
@@ -24,7 +27,7 @@ const packages = {
  * is bound by the other rules only.
  */
 const orders = {
-  protocol: ["resource", "node", "message dialect", "load", "state", "server client", "mesh"],
+  protocol: ["resource", "node", "message dialect", "state", "server client", "load mesh"],
   "envoy-api": ["problem digest", "descriptor", "format", "validation", "wire", "conversion", "catalog", "envoy-api"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: [
@@ -50,7 +53,8 @@ const orders = {
     "store routing observe",
     "watch",
     "mesh",
-    "status load",
+    "status load health",
+    "side",
     "xds-client",
     "create-xds-client",
   ],
@@ -70,7 +74,7 @@ const orders = {
     "main",
   ],
   cli: ["io exit-code version", "output", "settings", "discovery", "commands", "run", "main"],
-  bench: [],
+  bench: ["figures", "peer", "client", "main"],
 };
 
 /** Only these files may touch what is named: the doors of the program. */
@@ -92,6 +96,7 @@ const doors = [
 
       "^packages/server/src/(transport|admin)/",
       "^packages/client/src/transport/",
+      "^packages/client/src/health/check-tcp",
       "^packages/conformance/src/",
       "^packages/cli/src/",
       "^packages/bench/",

@@ -18,7 +18,7 @@ export default defineConfig({
   },
   test: {
     setupFiles: [fileURLToPath(new URL("./vitest.setup.ts", import.meta.url))],
-    include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts"],
+    include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "examples/**/*.test.ts"],
     // Servers that tests start as processes keep what they keep there.
     env: { XDG_STATE_HOME: join(tmpdir(), `xdskit-test-${process.pid}`) },
     testTimeout: 20_000,

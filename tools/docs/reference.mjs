@@ -83,6 +83,24 @@ async function switches(root) {
   );
 }
 
+async function clientSwitches(root) {
+  const { clientDialect, clientSwitchTable, editions } = await load(root, "protocol/dist/index.js");
+  return table(
+    ["switch", "values", "default", "older editions", "ids", "what it is"],
+    Object.entries(clientSwitchTable).map(([field, { form, current, older, ids, says }]) => [
+      code(field),
+      form.kind === "word" ? codes(form.words) : formNames[form.kind],
+      code(current),
+      editions
+        .filter((edition) => older?.[edition] !== undefined)
+        .map((edition) => `${edition}: ${code(clientDialect({}, edition)[field])}`)
+        .join("<br>"),
+      ids.join(", "),
+      says,
+    ]),
+  );
+}
+
 async function editionRows(root) {
   const { editionRows } = await load(root, "conformance/dist/index.js");
   const { switchNameOf } = await load(root, "protocol/dist/index.js");
@@ -143,7 +161,16 @@ async function types(root) {
 }
 
 /** What stands between `<!-- made from NAME -->` and `<!-- end -->`. */
-const makers = { settings, switches, "edition-rows": editionRows, metrics, "log-events": logEvents, routes, types };
+const makers = {
+  settings,
+  switches,
+  "client-switches": clientSwitches,
+  "edition-rows": editionRows,
+  metrics,
+  "log-events": logEvents,
+  routes,
+  types,
+};
 
 const section = /<!-- made from ([\w-]+) -->\n([\s\S]*?)<!-- end -->/g;
 
@@ -237,6 +264,7 @@ export function checkProblemCodes(root) {
       unionOf(root, "packages/envoy-api/src/problem.ts", name),
     ),
     ...unionOf(root, "packages/server/src/error.ts", "XdsErrorCode"),
+    ...unionOf(root, "packages/cli/src/commands/check/findings.ts", "FindingCode"),
     ...literals(root, "packages/cli/src", /code: "([A-Z]+_[A-Z_]+)"/g),
   ]);
   const onPage = new Set(listedOn(root, page));

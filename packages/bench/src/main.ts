@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Cell, cells } from "./cells.ts";
+import { measureClients } from "./client/client-cost.ts";
 import { conversionTable, measureConversion } from "./conversion.ts";
 import { type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
 import { type Measurement, measure, type Subject } from "./measure.ts";
@@ -12,7 +13,8 @@ import { table } from "./table.ts";
 
 // npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell; then what make before
 // break costs (`--long --only order`), what conversion to v2 costs (`--only conversion`), what polls over REST cost
-// (`--only polls`), what client status and load reports cost (`--only status`), and `xds serve` on directories (`--only files`).
+// (`--only polls`), what client status and load reports cost (`--only status`), what our client costs beside others (`--only client`),
+// and `xds serve` on directories (`--only files`).
 
 const option = (name: string): string | undefined => {
   const index = process.argv.indexOf(name);
@@ -32,6 +34,14 @@ const sources = fileURLToPath(new URL("../peers", import.meta.url));
 mkdirSync(tools, { recursive: true });
 process.stderr.write("building the load client and the peer\n");
 execFileSync("go", ["build", "-o", `${tools}/`, "./..."], { cwd: sources, stdio: "inherit" });
+
+const CLIENT_ROUNDS = 5;
+if (only === "client") {
+  const said = (text: string): boolean => process.stderr.write(text);
+  for await (const text of measureClients({ isLong, runs, rounds: CLIENT_ROUNDS, tools, said }))
+    process.stdout.write(`${text}\n\n`);
+  process.exit();
+}
 
 const results: { readonly cell: Cell; readonly measurements: readonly Measurement[] }[] = [];
 for (const cell of cells.filter((one) => (isLong || !one.isLong) && one.name.includes(only))) {

@@ -4,13 +4,14 @@ import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
 import { createManagementServer } from "@xdskit/server";
 
 // Serves the benchmark's clusters with xdskit, as peers/gcp does with go-control-plane: a line "change" on stdin changes one
-// of them, and the time at which the change was handed over is printed. `--endpoints`: their endpoints too, and a route;
-// `--no-order`: without make before break; `--polls`: polls are held for as long as their clients wait, from one address.
+// of them, and the time at which the change was handed over is printed; "change-each N" changes the first N, one commit each.
+// `--endpoints`: their endpoints too, and a route; `--no-order`: without make before break; `--polls`: polls are held for as long
+// as their clients wait, from one address; `--padding N`: bytes in each cluster that say nothing.
 
 const count = Number(process.argv[2] ?? "100");
 const hasEndpoints = process.argv.includes("--endpoints");
 const makeBeforeBreak = !process.argv.includes("--no-order");
-const PADDING = 150;
+const padding = Number(process.argv[process.argv.indexOf("--padding") + 1 || Number.NaN] ?? "150");
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 const ROUTES = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
@@ -27,11 +28,11 @@ function nameOf(i: number): string {
 }
 
 function makeCluster(i: number, change: number): Resource {
-  const padding = Array.from({ length: PADDING }, (_, j) => String.fromCharCode(97 + ((i + j) % 26))).join("");
+  const text = Array.from({ length: padding }, (_, j) => String.fromCharCode(97 + ((i + j) % 26))).join("");
   return make({
     "@type": CLUSTER,
     name: nameOf(i),
-    alt_stat_name: padding,
+    alt_stat_name: text,
     connect_timeout: `${(change + 1) / 1000}s`,
     type: "EDS",
     eds_cluster_config: { eds_config: { resource_api_version: "V3", ads: {} } },
@@ -70,11 +71,22 @@ const { address } = await server.start();
 say({ event: "listening", address: `${address.host}:${address.port}` });
 say({ event: "ready" });
 let changes = 0;
-for await (const line of createInterface({ input: process.stdin })) {
-  if (line !== "change") continue;
-  const change = makeCluster(1, ++changes);
+
+/** Changes the clusters in turn, and lets each commit be sent before the next. */
+async function change(numbers: readonly number[]): Promise<void> {
+  changes++;
+  const puts = Array.from(numbers, (number) => makeCluster(number, changes));
   const at = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n;
-  server.commit({ changes: [{ layer: "base", puts: [change] }] });
+  for (const put of puts) {
+    server.commit({ changes: [{ layer: "base", puts: [put] }] });
+    if (puts.length > 1) await new Promise((resolve) => setImmediate(resolve));
+  }
   say({ event: "changed", at: String(at) });
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const [command, many] = line.split(" ");
+  if (command === "change") await change([1]);
+  else if (command === "change-each") await change(Array.from({ length: Number(many) }, (_, i) => i));
 }
 await server.close();

@@ -1,3 +1,5 @@
+export type { CheckAnswer } from "./commands/check.ts";
+export type { DumpAnswer } from "./commands/dump.ts";
 export type { ValidateAnswer } from "./commands/validate.ts";
 export type { WatchLine } from "./commands/watch.ts";
 export { type ExitCode, exitCode, exitCodeMeanings } from "./exit-code.ts";

@@ -1,8 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { addBootstrapCommand } from "./commands/bootstrap.ts";
+import { addCheckCommand } from "./commands/check.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
 import type { AddCommand, CommandContext } from "./commands/context.ts";
 import { addDeliveriesCommand } from "./commands/deliveries.ts";
+import { addDumpCommand } from "./commands/dump.ts";
 import { addExportCommand } from "./commands/export.ts";
 import { addGetCommand } from "./commands/get.ts";
 import { addLoadsCommand } from "./commands/loads.ts";
@@ -22,6 +24,8 @@ const commands: readonly AddCommand[] = [
   addExportCommand,
   addGetCommand,
   addWatchCommand,
+  addDumpCommand,
+  addCheckCommand,
   addNodesCommand,
   addDeliveriesCommand,
   addLoadsCommand,

@@ -7,7 +7,7 @@ import type { Meshes } from "./mesh/meshes.ts";
 import { StatsCounter } from "./observe/stats.ts";
 import { tell } from "./observe/tell.ts";
 import { checkOptions } from "./options/check-options.ts";
-import { loadConfig } from "./options/load-config.ts";
+import { defaultsIn, loadConfig } from "./options/load-config.ts";
 import { identify, nodeEncoder } from "./options/node-identity.ts";
 import type { CacheOptions, XdsClientOptions } from "./options/options.ts";
 import { dialectIn } from "./options/server-config.ts";
@@ -26,14 +26,16 @@ import { OpenClient, type XdsClient } from "./xds-client.ts";
  *
  * @throws {XdsClientError} `CONFIG_INVALID`, with everything that is wrong with the options or the bootstrap
  */
-export async function createXdsClient(options: XdsClientOptions): Promise<XdsClient> {
+export async function createXdsClient(options: XdsClientOptions = {}): Promise<XdsClient> {
   checkOptions(options, process.env);
   options.signal?.throwIfAborted();
-  const { descriptors, clientPgv = true, validators = [], onReport } = options;
+  const { descriptors, clientPgv = true, validators = [], onReport, onWarning } = options;
   const api = options.api ?? createEnvoyApi(descriptors === undefined ? {} : { descriptors });
-  const config = loadConfig(options, api, process.env);
+  const { config, warnings } = loadConfig(options, api, process.env);
+  if (onWarning !== undefined) for (const warning of warnings) tell(onWarning, warning);
   const node = identify(config.node, { hasTtl: dialectIn(options).ttl });
   const encodeNode = nodeEncoder(config, node);
+  const connections = new Connections();
   const stats = new StatsCounter();
   const store = options.cache && openStore(options.cache, api);
   const restored = (await store?.load()) ?? new Map<SourceId, readonly KeptResource[]>();
@@ -41,7 +43,7 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
   const driver: Driver = new Driver({
     machine: new ClientMachine({ traits: (type) => api.traits(type) ?? opaqueTraits(type), node }),
     transports: {
-      grpc: createGrpcTransport({ api, encodeNode, connections: new Connections() }),
+      grpc: createGrpcTransport({ api, encodeNode, connections }),
       rest: createRestTransport({ api, node: () => encodeNode(client.node) }),
       file: createFileTransport({ api }),
     },
@@ -56,11 +58,21 @@ export async function createXdsClient(options: XdsClientOptions): Promise<XdsCli
       // Where nothing warms, nobody else would say so (C-ACK-15).
       if (report.kind === "response-accepted" && api.traits(report.type)?.kind === "cds")
         client.meshes.lookAtWarming(report.source);
-      if (onReport !== undefined) tell(onReport, report);
+      tell(onReport, report);
     },
     restored,
   });
-  const client: OpenClient = new OpenClient({ api, config, node, driver, stats, store });
+  const client: OpenClient = new OpenClient({
+    api,
+    config,
+    defaults: defaultsIn(options),
+    node,
+    driver,
+    stats,
+    store,
+    connections,
+    encodeNode,
+  });
   closeOnAbort(client, options.signal);
   return client;
 }

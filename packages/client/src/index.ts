@@ -1,6 +1,7 @@
 export type {
   AuthoritySource,
   ClientConfig,
+  FileFormat,
   FileSource,
   GrpcSource,
   RestSource,
@@ -9,8 +10,20 @@ export type {
   SourceConfig,
   TlsConfig,
 } from "./config/client-config.ts";
+export type { ConfigDefaults, ConfigOptions } from "./config/config-defaults.ts";
+export {
+  type BootstrapForm,
+  type BootstrapInput,
+  type LoadedBootstrap,
+  loadBootstrap,
+} from "./config/load-bootstrap.ts";
 export { createXdsClient } from "./create-xds-client.ts";
 export { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
+export { checkTcp } from "./health/check-tcp.ts";
+export type { HealthChecker, HealthTarget } from "./health/health-check.ts";
+export type { HealthChecking, HealthCheckingOptions } from "./health/health-checking.ts";
+export type { HealthCheckers } from "./health/health-driver.ts";
+export type { LoadCall, LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
 export type { DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
 export { onlyAds } from "./mesh/mesh-validators.ts";
 export type { ByName, Dangling, MeshCluster, MeshResource, MeshSnapshot, MeshState } from "./mesh/snapshot.ts";
@@ -35,6 +48,13 @@ export {
   VirtualHost,
 } from "./resource/resource-type.ts";
 export type { XdsResource } from "./resource/xds-resource.ts";
+export type { SideServer } from "./side/self.ts";
+export {
+  addClientStatusService,
+  type OwnStatus,
+  type OwnStatusOptions,
+  type ScopedClients,
+} from "./status/client-status-service.ts";
 export type { Change } from "./watch/change.ts";
 export type { FetchOptions } from "./watch/fetch.ts";
 export type { Watch, WatchOptions } from "./watch/watch.ts";

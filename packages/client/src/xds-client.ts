@@ -1,19 +1,28 @@
 import { setMaxListeners } from "node:events";
-import type { EnvoyApi } from "@xdskit/envoy-api";
-import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
+import { type EnvoyApi, encodeOwnClientConfig } from "@xdskit/envoy-api";
+import { type HeldResource, messageNameOf, type News, type Node, typeInName } from "@xdskit/protocol";
 import type { ClientConfig } from "./config/client-config.ts";
+import type { ConfigDefaults } from "./config/config-defaults.ts";
 import type { Driver, Interest } from "./driver/driver.ts";
 import { XdsClientError } from "./error.ts";
+import type { HealthChecking, HealthCheckingOptions } from "./health/health-checking.ts";
+import type { LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
 import type { Mesh, MeshOptions } from "./mesh/mesh.ts";
 import { Meshes } from "./mesh/meshes.ts";
 import { dumpOf, type ResourceState } from "./observe/dump.ts";
 import type { ClientStats, StatsCounter } from "./observe/stats.ts";
 import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
 import { createResourceViews, type XdsResource } from "./resource/xds-resource.ts";
-import { sourceOf, typeAt } from "./routing/route.ts";
+import { namesLocatedBy } from "./routing/located.ts";
+import { everythingOf, noSource, placesOf, typeAt } from "./routing/route.ts";
 import { termOf } from "./routing/term.ts";
+import type { SideServer } from "./side/self.ts";
+import { SideCalls, type SideCallsParts } from "./side/side-calls.ts";
+import type { OwnStatus, OwnStatusOptions } from "./status/client-status-service.ts";
+import { ownResourcesOf } from "./status/own-resources.ts";
 import type { ResourceStore } from "./store/resource-store.ts";
 import { type FetchOptions, type FetchSetting, fetchAll, fetchOne } from "./watch/fetch.ts";
+import { watchFollowing } from "./watch/follow.ts";
 import { Vigil } from "./watch/vigil.ts";
 import { OpenWatch, type Watch, type WatchOptions } from "./watch/watch.ts";
 
@@ -24,7 +33,7 @@ export interface GetOptions extends FetchOptions {
 }
 
 /** A client of management servers. It asks for nothing before it is asked. */
-export interface XdsClient extends AsyncDisposable {
+export interface XdsClient extends OwnStatus, AsyncDisposable {
   /** What it was started from, resolved. */
   readonly config: ClientConfig;
   /** The node as it is sent now. */
@@ -65,22 +74,48 @@ export interface XdsClient extends AsyncDisposable {
   stats(): ClientStats;
   /** All that is held or was asked for, and how it stands (B-OBS-04). */
   dump(): readonly ResourceState[];
+  /**
+   * Counts what becomes of requests, and reports it to a server, which says what it wants to hear and how often (C-LRS-01). Whoever reports to one
+   * server shares a stream.
+   *
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no server of gRPC to report to, `CLOSED`
+   */
+  reportLoad(options?: LoadReportingOptions): LoadReporting;
+  /**
+   * Where a Cluster wants its load to be reported, by its `lrs_server`; undefined: nowhere. It can be handed to `reportLoad`.
+   *
+   * @throws {XdsClientError} `CONFIG_INVALID` if that cannot be resolved, or is no server of gRPC
+   */
+  loadServerOf(cluster: XdsResource): SideServer | undefined;
+  /**
+   * Offers to check endpoints for a server, and tells it what is found, as often as it wants to hear it (B-HDS-01).
+   *
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no server of gRPC to do that for, `CLOSED`
+   */
+  checkHealth(options?: HealthCheckingOptions): HealthChecking;
   /** Describes itself otherwise from now on, which servers are told with the next request (C-MSC-07). */
   changeNode(node: Partial<Node>): void;
   /** Ends all watches, and every connection. Nothing of it keeps the process alive then. */
   close(): Promise<void>;
 }
 
+/** What is sent with a name. */
+type AskingOptions = Pick<GetOptions, "parameters">;
+
 /** What a client is put together from. */
 export interface ClientParts {
   readonly api: EnvoyApi;
   readonly config: ClientConfig;
+  /** What holds where a config source in a resource says nothing. */
+  readonly defaults: ConfigDefaults;
   /** As it is sent. */
   readonly node: Node;
   readonly driver: Driver;
   readonly stats: StatsCounter;
   /** Undefined: nothing is kept. */
   readonly store: ResourceStore | undefined;
+  readonly connections: SideCallsParts["connections"];
+  readonly encodeNode: SideCallsParts["encodeNode"];
 }
 
 /** The client itself, whatever it was made from. */
@@ -95,10 +130,11 @@ export class OpenClient implements XdsClient {
   readonly #watches = new Set<OpenWatch>();
   /** For what is put together with it. */
   readonly meshes: Meshes;
+  readonly #side: SideCalls;
   readonly #closing = new AbortController();
   #node: Node;
 
-  constructor({ api, config, node, driver, stats, store }: ClientParts) {
+  constructor({ api, config, defaults, node, driver, stats, store, connections, encodeNode }: ClientParts) {
     this.#api = api;
     this.config = config;
     this.#node = node;
@@ -106,7 +142,8 @@ export class OpenClient implements XdsClient {
     this.#stats = stats;
     this.#store = store;
     this.#views = createResourceViews(api);
-    this.meshes = new Meshes({ api, config, driver, views: this.#views, vigil: this.#vigil });
+    this.meshes = new Meshes({ api, config, defaults, driver, views: this.#views, vigil: this.#vigil });
+    this.#side = new SideCalls({ api, config, connections, encodeNode, node: () => this.#node });
     // Everybody who waits for something listens, and there may be thousands.
     setMaxListeners(0, this.#closing.signal);
   }
@@ -116,7 +153,7 @@ export class OpenClient implements XdsClient {
   }
 
   watch<Json>(type: TypeOrUrl<Json>, name?: string, options: WatchOptions<Json> = {}): Watch<Json> {
-    const interest = this.#interestIn(type, name, options);
+    const follow = this.#following(type, name, options);
     let stop = (): void => {};
     const watch: OpenWatch = new OpenWatch({
       views: this.#views,
@@ -130,14 +167,17 @@ export class OpenClient implements XdsClient {
     if (options.signal?.aborted === true) watch.close();
     else {
       this.#watches.add(watch);
-      stop = this.#driver.watch(interest, (news) => watch.receive(news));
+      stop = follow((news) => watch.receive(news));
     }
     // What it tells is JSON of the type that was asked for.
     return watch as unknown as Watch<Json>;
   }
 
   async get<Json>(type: TypeOrUrl<Json>, name: string, options: GetOptions = {}): Promise<XdsResource<Json>> {
-    const resource = await fetchOne(this.#fetchSetting(this.#interestIn(type, name, options), name, options));
+    const setting = this.#fetchSetting(this.#interestIn(type, name, options), name, options);
+    const follow = this.#following(type, name, options);
+    const driver = { watch: (_: Interest, listener: (news: News) => void) => follow(listener), isJudging: () => false };
+    const resource = await fetchOne({ ...setting, driver });
     return resource as XdsResource<Json>;
   }
 
@@ -165,6 +205,25 @@ export class OpenClient implements XdsClient {
     return dumpOf(this.#driver.states(), this.#views);
   }
 
+  encodeStatus({ apiVersion = "v3", scope = "", excludeResourceContents = false }: OwnStatusOptions = {}): Uint8Array {
+    const resources = ownResourcesOf(this.#driver.states(), { api: this.#api, excludeResourceContents });
+    return encodeOwnClientConfig(apiVersion, { node: this.#node, scope, resources });
+  }
+
+  reportLoad(options: LoadReportingOptions = {}): LoadReporting {
+    this.#closing.signal.throwIfAborted();
+    return this.#side.reportLoad(options);
+  }
+
+  loadServerOf(cluster: XdsResource): SideServer | undefined {
+    return this.#side.loadServerOf(cluster);
+  }
+
+  checkHealth(options: HealthCheckingOptions = {}): HealthChecking {
+    this.#closing.signal.throwIfAborted();
+    return this.#side.checkHealth(options);
+  }
+
   changeNode(node: Partial<Node>): void {
     this.#node = { ...this.#node, ...node };
     this.#driver.changeNode(this.#node);
@@ -174,6 +233,7 @@ export class OpenClient implements XdsClient {
     this.#closing.abort(new XdsClientError("CLOSED", "the client was closed"));
     for (const watch of [...this.#watches]) watch.close();
     this.meshes.close();
+    this.#side.close();
     await this.#driver.close();
     await this.#store?.close();
   }
@@ -182,30 +242,43 @@ export class OpenClient implements XdsClient {
     await this.close();
   }
 
-  #interestIn(
-    wanted: TypeOrUrl,
-    name: string | undefined,
-    { parameters }: { readonly parameters?: Readonly<Record<string, string>> },
-  ): Interest {
+  #interestIn(wanted: TypeOrUrl, name: string | undefined, options: AskingOptions): Interest {
+    const [interest] = this.#interestsIn(wanted, name, options);
+    if (interest === undefined) throw noSource(this.config, typeUrlOf(wanted), name);
+    return interest;
+  }
+
+  /** All places where it may be, the best first. */
+  #interestsIn(wanted: TypeOrUrl, name: string | undefined, { parameters }: AskingOptions): readonly Interest[] {
     this.#closing.signal.throwIfAborted();
     const type = typeUrlOf(wanted);
     const traits = this.#api.traits(type);
     const kind = traits?.kind ?? "opaque";
-    const asked = name ?? this.#everythingOf(kind);
-    const source = sourceOf(this.config, kind, asked);
-    if (source === undefined) throw noSource(type);
-    const given = parameters === undefined ? source.parameters : new Map(Object.entries(parameters));
-    return {
-      source,
-      type: typeof wanted === "string" ? type : typeAt(source, type, traits),
-      term: termOf(asked, { contextParams: this.config.nodeContextParams, parameters: given }),
-    };
+    return placesOf(this.config, kind, name ?? everythingOf(this.config, kind)).map(({ source, name: asked }) => {
+      const given = parameters === undefined ? source.parameters : new Map(Object.entries(parameters));
+      return {
+        source,
+        type: typeof wanted === "string" ? type : typeAt(source, type, traits),
+        term: termOf(asked, { contextParams: this.config.nodeContextParams, parameters: given }),
+      };
+    });
   }
 
-  /** A root may have a collection in the place of everything (C-XTP-12). */
-  #everythingOf(kind: string): string {
-    const root = kind === "lds" ? this.config.listeners : kind === "cds" ? this.config.clusters : undefined;
-    return root?.locator ?? "*";
+  /** Watches something wherever it is (C-XTP-11, S-XTP-10). */
+  #following(
+    wanted: TypeOrUrl,
+    name: string | undefined,
+    options: AskingOptions,
+  ): (listener: (news: News) => void) => () => void {
+    const places = this.#interestsIn(wanted, name, options);
+    if (places.length === 0) throw noSource(this.config, typeUrlOf(wanted), name);
+    const type = messageNameOf(typeUrlOf(wanted));
+    const locate = (locator: HeldResource): readonly Interest[] =>
+      namesLocatedBy(locator, this.#api)
+        .filter((located) => typeInName(located) === type)
+        .flatMap((located) => this.#interestsIn(wanted, located, options));
+    const driver = this.#driver;
+    return (listener) => watchFollowing({ driver, places, locate }, listener);
   }
 
   #fetchSetting(interest: Interest, about: string, options: GetOptions): FetchSetting {
@@ -221,9 +294,4 @@ export class OpenClient implements XdsClient {
       ...(signal !== undefined && { signal }),
     };
   }
-}
-
-function noSource(type: TypeUrl): XdsClientError {
-  const message = `the configuration does not say where resources of ${messageNameOf(type)} come from`;
-  return new XdsClientError("TYPE_UNSUPPORTED", message);
 }

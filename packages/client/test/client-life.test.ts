@@ -80,24 +80,27 @@ test.each(["sotw", "delta"] as const)(
 );
 
 describe("C-CLI-06 what is kept", () => {
-  test("is used when no server answers at the start, and says so; a server's word goes before it", async () => {
-    const cache = { path: join(folder(), "cache") };
-    const first = await serve({}, cluster("a"), cluster("b"));
-    const before = await start({ server: first.address, cache });
-    const watched = before.watch(Cluster);
-    while (!watched.isSynced) await watched.next();
-    await before.close();
-    await first.server.close();
+  test.for(["sotw", "delta"] as const)(
+    "in %s: used when no server answers at the start, and told as such; then a server's word goes before it",
+    async (variant) => {
+      const cache = { path: join(folder(), "cache") };
+      const first = await serve({}, cluster("a"), cluster("b"));
+      const before = await start({ server: first.address, cache, variant });
+      const watched = before.watch(Cluster);
+      while (!watched.isSynced) await watched.next();
+      await before.close();
+      await first.server.close();
 
-    const client = await start({ server: first.address, cache });
-    const watch = client.watch(Cluster);
-    const { value } = await watch.next();
-    expect(value).toMatchObject({ kind: "added", resource: { isRestored: true } });
-    const port = Number(first.address.split(":")[1]);
-    await serve({ listen: { port } }, cluster("a", { connectTimeout: "2s" }));
-    while (watch.current.has("b") || watch.current.get("a")?.isRestored === true) await watch.next();
-    expect([...watch.current.values()].map(({ name, json }) => [name, json.connectTimeout])).toEqual([["a", "2s"]]);
-  });
+      const client = await start({ server: first.address, cache, variant });
+      const watch = client.watch(Cluster);
+      const { value } = await watch.next();
+      expect(value).toMatchObject({ kind: "added", resource: { isRestored: true } });
+      const port = Number(first.address.split(":")[1]);
+      await serve({ listen: { port } }, cluster("a", { connectTimeout: "2s" }));
+      while (watch.current.has("b") || watch.current.get("a")?.isRestored === true) await watch.next();
+      expect([...watch.current.values()].map(({ name, json }) => [name, json.connectTimeout])).toEqual([["a", "2s"]]);
+    },
+  );
 });
 
 /** Runs a program with the built package; resolves with what it printed, once it has ended by itself. */

@@ -174,7 +174,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     },
     validate: (type, bytes) => {
       const message = schema.message(type);
-      return message === undefined ? [] : validator.validate(message, bytes);
+      return message === undefined ? [] : validator.validate(message, bytes, reader.takeDecoded(message, bytes));
     },
     initialFetches: (type, bytes) => reader.initialFetches(type, bytes),
     dependencies: (type, bytes) => reader.dependencies(type, bytes),

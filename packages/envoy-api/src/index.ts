@@ -62,7 +62,12 @@ export {
   type OwnResource,
 } from "./wire/own-client-config.ts";
 export { createRequestReader, type RequestReader } from "./wire/request-reader.ts";
-export { decodeResource, encodeResource, type ResourceErrorMessage, type ResourceMessage } from "./wire/resource-message.ts";
+export {
+  decodeResource,
+  encodeResource,
+  type ResourceErrorMessage,
+  type ResourceMessage,
+} from "./wire/resource-message.ts";
 export type { ResourceLocatorMessage, ResourceNameMessage } from "./wire/resource-name.ts";
 export {
   type DeltaDiscoveryResponseInput,

@@ -231,6 +231,18 @@ describe("the rules of Envoy's own files", () => {
     ]);
   });
 
+  it("are found right after a resource was read, whatever was read before it, and whenever else", () => {
+    const bytes = encode(typed(V3.route, { name: "r", virtual_hosts: [{}] }));
+    const found = api.validate(url(V3.route), bytes);
+    expect(found).not.toEqual([]);
+    const { input } = api.readEncodedResource(url(V3.route), bytes);
+    const other = api.readEncodedResource(url(V3.route), encode(typed(V3.route, { name: "s" })));
+    expect(api.validate(url(V3.route), other.input?.bytes ?? bytes)).toEqual([]);
+    expect(api.validate(url(V3.route), input?.bytes ?? bytes)).toEqual(found);
+    const again = api.readEncodedResource(url(V3.route), bytes);
+    for (let i = 0; i < 2; i++) expect(api.validate(url(V3.route), again.input?.bytes ?? bytes)).toEqual(found);
+  });
+
   it("are advice only: no resource is refused for them (S-VAL-03)", () => {
     const { input, problems } = api.readResource(typed(V3.route, { name: "r", virtual_hosts: [{}] }));
     expect([input?.name, problems]).toEqual(["r", []]);

@@ -251,7 +251,7 @@ const own: OwnResource = {
 };
 
 test("C-CSD-03 B-CSD-04 what a client tells of itself has what is in force, and what it refused", () => {
-  const node = encodeNode({ ...anonymousNode, id: "n" });
+  const node = { ...anonymousNode, id: "n", metadata: { "api-key": "x", a: 1 } };
   const waiting = { ...own, name: "b", status: "requested", held: undefined, failure: undefined } as const;
   const bytes = encodeOwnClientConfig("v3", { node, scope: "here", resources: [own, waiting] });
   const body = { "@type": CLUSTER, name: "a" };
@@ -259,7 +259,7 @@ test("C-CSD-03 B-CSD-04 what a client tells of itself has what is in force, and 
     "@type": formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"),
     config: [
       {
-        node: { id: "n" },
+        node: { id: "n", metadata: { "api-key": "[redacted]", a: 1 } },
         clientScope: "here",
         genericXdsConfigs: [
           {
@@ -285,7 +285,7 @@ test("C-CSD-03 B-CSD-04 what a client tells of itself has what is in force, and 
 
 test("B-CSD-05 in v2 it is by type, and of four types only", () => {
   const bytes = encodeOwnClientConfig("v2", {
-    node: encodeNode({ ...anonymousNode, id: "n" }),
+    node: { ...anonymousNode, id: "n" },
     scope: "here",
     resources: [
       { ...own, kind: "lds" },

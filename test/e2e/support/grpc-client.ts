@@ -26,7 +26,7 @@ export interface GrpcClient extends AsyncDisposable {
   lastIs(target: string, outcome: string, withinMs: number): Promise<number>;
   /** How many calls failed, in all. */
   failures(target: string): Promise<number>;
-  /** What it holds: an encoded `ClientStatusResponse`. In Python only. */
+  /** What it holds: an encoded `ClientStatusResponse`. In Python and Node only. */
   status(): Promise<Uint8Array>;
 }
 

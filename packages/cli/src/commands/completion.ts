@@ -32,6 +32,12 @@ async function completion(shell: string, program: Command, { io }: CommandContex
   return exitCode.ok;
 }
 
+/** Arguments that are paths. */
+const paths: ReadonlyMap<string, "directory" | "file"> = new Map([
+  ["dir", "directory"],
+  ["bootstrap", "file"],
+]);
+
 function describeCommand(command: Command): CompletedCommand {
   const [first] = command.registeredArguments;
   const words = first?.name() === "type" ? TYPES : (first?.argChoices ?? []);
@@ -39,7 +45,7 @@ function describeCommand(command: Command): CompletedCommand {
     name: command.name(),
     says: command.summary(),
     words,
-    takesDirectory: first?.name() === "dir",
+    takes: first && paths.get(first.name()),
     options: command.options.filter(({ hidden }) => !hidden).map(describeOption),
   };
 }

@@ -1,18 +1,43 @@
-import type { ClientReport } from "@xdskit/protocol";
+import type { ClientReport, SourceId, TypeUrl } from "@xdskit/protocol";
+
+/** One type at one source, as it was answered. */
+export interface AnsweredType {
+  readonly source: SourceId;
+  readonly type: TypeUrl;
+  /** From the first request to the first answer, in milliseconds; undefined: there was none. */
+  readonly firstAnswerMs: number | undefined;
+}
+
+interface Times {
+  readonly source: SourceId;
+  readonly type: TypeUrl;
+  readonly askedAtMs: number;
+  answeredAtMs: number | undefined;
+}
+
+/** An update that was refused. */
+export type Refusal = Extract<ClientReport, { kind: "response-rejected" }>;
 
 /** Hears whether a server answered, be it with something that is refused. */
 export class Answers {
   isAnswered = false;
+  readonly refusals: Refusal[] = [];
   /** Called with each answer. */
   heard: () => void = () => {};
   /** Called when a stream or poll ended that is tried again. */
   broken: (report: Extract<ClientReport, { kind: "stream-ended" }>) => void = () => {};
+  readonly #types = new Map<string, Times>();
 
   readonly onReport = (report: ClientReport): void => {
     switch (report.kind) {
+      case "request-sent":
+        this.#asked(report);
+        break;
       case "response-accepted":
       case "response-rejected":
       case "poll-unchanged":
+        if (report.kind === "response-rejected") this.refusals.push(report);
+        this.#asked(report).answeredAtMs ??= performance.now();
         this.isAnswered = true;
         this.heard();
         break;
@@ -22,4 +47,20 @@ export class Answers {
       default:
     }
   };
+
+  /** Everything that was asked for so far. */
+  types(): readonly AnsweredType[] {
+    return [...this.#types.values()].map(({ source, type, askedAtMs, answeredAtMs }) => {
+      return { source, type, firstAnswerMs: answeredAtMs && Math.round(answeredAtMs - askedAtMs) };
+    });
+  }
+
+  #asked({ source, type }: Pick<Times, "source" | "type">): Times {
+    const key = `${type} ${source}`;
+    const known = this.#types.get(key);
+    if (known !== undefined) return known;
+    const made = { source, type, askedAtMs: performance.now(), answeredAtMs: undefined };
+    this.#types.set(key, made);
+    return made;
+  }
 }

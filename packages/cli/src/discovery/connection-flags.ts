@@ -34,30 +34,56 @@ export interface ConnectionFlags {
 }
 
 const HOW_A_SERVER_IS_ASKED = ["server", "delta", "sotw", "perType", "rest", "tls", "ca", "cert", "key", "serverName"];
+/** Said by a bootstrap. */
+const NOT_WITH_A_BOOTSTRAP = [...HOW_A_SERVER_IS_ASKED, "v2", "file"];
 const DEFAULT_NODE = "xds-cli";
 
 /** Adds those flags to a command. */
 export function addConnectionFlags(command: Command): Command {
+  addServerFlags(command).addOption(
+    new Option("--file <file>", "ask nobody: read a file that Envoy would be given").conflicts(HOW_A_SERVER_IS_ASKED),
+  );
+  return addTrustFlags(command);
+}
+
+/** The same for a command that no single file can answer. */
+export function addServerConnectionFlags(command: Command): Command {
+  return addTrustFlags(addServerFlags(command));
+}
+
+/** Who asks, and what is taken: flags of commands that are given a bootstrap, too. */
+export function addNodeFlags(command: Command): Command {
   return command
-    .addOption(new Option("-s, --server <host:port>", "xDS server [XDS_SERVER]").default(undefined, "127.0.0.1:18000"))
     .addOption(new Option("-n, --node <id>", "ask as this node; as xds-cli unless set, or as that of the bootstrap"))
     .addOption(new Option("--cluster <name>", "ask as a node of this cluster"))
+    .addOption(new Option("--unchecked", "take resources too that break the rules of their messages"))
+    .addOption(
+      new Option(
+        "--descriptors <file>",
+        "encoded FileDescriptorSet with more messages (may be repeated) [XDS_DESCRIPTORS]",
+      ).argParser((path: string, before: readonly string[] | undefined) => [...(before ?? []), path]),
+    );
+}
+
+function addServerFlags(command: Command): Command {
+  command.addOption(
+    new Option("-s, --server <host:port>", "xDS server [XDS_SERVER]").default(undefined, "127.0.0.1:18000"),
+  );
+  return addNodeFlags(command)
     .addOption(new Option("--delta", "speak delta, the default").conflicts("sotw"))
     .addOption(new Option("--sotw", "speak State of the World"))
     .addOption(new Option("--per-type", "a stream of its own for the type, not the aggregated one"))
     .addOption(new Option("--rest", "poll over HTTP/1.1, in JSON").conflicts(["delta", "sotw", "perType"]))
     .addOption(new Option("--v2", "speak version 2 of the API, which ended in 2021"))
     .addOption(
-      new Option("--file <file>", "ask nobody: read a file that Envoy would be given").conflicts(HOW_A_SERVER_IS_ASKED),
-    )
-    .addOption(
-      new Option("--bootstrap <file>", "ask as the Envoy or gRPC client with this bootstrap does").conflicts([
-        ...HOW_A_SERVER_IS_ASKED,
-        "v2",
-        "file",
-      ]),
-    )
-    .addOption(new Option("--unchecked", "take resources too that break the rules of their messages"))
+      new Option("--bootstrap <file>", "ask as the Envoy or gRPC client with this bootstrap does").conflicts(
+        NOT_WITH_A_BOOTSTRAP,
+      ),
+    );
+}
+
+function addTrustFlags(command: Command): Command {
+  return command
     .addOption(new Option("--tls", "connect over TLS").helpGroup("TLS:"))
     .addOption(
       new Option("--ca <file>", "PEM file of the authority that signed the server's certificate").helpGroup("TLS:"),
@@ -66,12 +92,6 @@ export function addConnectionFlags(command: Command): Command {
     .addOption(new Option("--key <file>", "PEM file of its private key").helpGroup("TLS:"))
     .addOption(
       new Option("--server-name <name>", "the name that the server's certificate must be for").helpGroup("TLS:"),
-    )
-    .addOption(
-      new Option(
-        "--descriptors <file>",
-        "encoded FileDescriptorSet with more messages (may be repeated) [XDS_DESCRIPTORS]",
-      ).argParser((path: string, before: readonly string[] | undefined) => [...(before ?? []), path]),
     );
 }
 

@@ -49,7 +49,7 @@ function placed(text: string, { where, path }: Asked): string {
 }
 
 /** The status that an error came as. */
-export function statusOf({ cause }: XdsClientError): Status | undefined {
+function statusOf({ cause }: XdsClientError): Status | undefined {
   if (typeof cause !== "object" || cause === null || !("code" in cause) || !("message" in cause)) return undefined;
   const { code, message } = cause;
   return typeof code === "number" && typeof message === "string" ? { code, message } : undefined;
@@ -110,4 +110,13 @@ function isOfConnection(message: string): boolean {
   return /No connection established|not connected within|socket hang up|ECONNRESET|EPROTO|SSL routines|Connection dropped|alert/.test(
     message,
   );
+}
+
+/** Nothing came: no server was reached, or none said anything. */
+export function unreachableFailure(status: Status | undefined, asked: Asked): CommandError {
+  if (status !== undefined) {
+    return new CommandError(exitCode.unreachable, describeFailure(status, asked), connectionHint(status, asked));
+  }
+  const who = asked.where ?? "the server";
+  return new CommandError(exitCode.unreachable, `${who} takes the question, and does not answer in time`);
 }

@@ -1,4 +1,4 @@
-import { formatResourceName, parseResourceName, type ResourceName } from "@xdskit/protocol";
+import { canonicalName, formatResourceName, parseResourceName, type ResourceName } from "@xdskit/protocol";
 import type { AuthoritySource, ClientConfig, SourceConfig } from "./client-config.ts";
 
 /** A name to ask a source for. */
@@ -37,13 +37,13 @@ export function sourcesOf(name: string, config: ClientConfig, peer?: AuthoritySo
  */
 export function requestedName(name: string, { nodeContextParams }: Pick<ClientConfig, "nodeContextParams">): string {
   const parsed = parseResourceName(name);
-  if (parsed === undefined) return name;
+  if (parsed === undefined) return canonicalName(name);
   const contextParams = new Map([...nodeContextParams, ...parsed.contextParams]);
   return formatResourceName({ ...parsed, contextParams });
 }
 
 /** The names that the `alt=` directives of a name give, in order (C-XTP-11). */
-export function alternativesOf(name: string): readonly string[] {
+function alternativesOf(name: string): readonly string[] {
   const hash = parseResourceName(name) === undefined ? -1 : name.indexOf("#");
   if (hash === -1) return [];
   return name
@@ -63,6 +63,13 @@ export function listenerNameFor(target: string, authority: string, config: Clien
   );
   if (entry === undefined) return authority === "" ? target : undefined;
   return fillTemplate(entry.listenerTemplate ?? "%s", target);
+}
+
+/** The Listener of a program that says `xds:///target`, `xds://authority/target` or the target alone to a gRPC client; of others its name. */
+export function listenerOfTarget(name: string, config: ClientConfig): string | undefined {
+  if (!isOfGrpc(config) || parseResourceName(name) !== undefined) return name;
+  const [, authority = "", target = name] = /^xds:\/\/([^/?#]*)\/(.*)$/s.exec(name) ?? [];
+  return listenerNameFor(target, authority, config);
 }
 
 /** In an xdstp name a target is encoded where it has to be (A47); elsewhere it stands as it is. */
@@ -89,7 +96,7 @@ function isFor({ authorities, listenerTemplate }: AuthoritySource, authority: st
 }
 
 /** A gRPC bootstrap has no default for authorities that it does not name (A47); only such a one has templates. */
-function isOfGrpc({ authorities }: ClientConfig): boolean {
+export function isOfGrpc({ authorities }: Pick<ClientConfig, "authorities">): boolean {
   return authorities.some(({ listenerTemplate }) => listenerTemplate !== undefined);
 }
 

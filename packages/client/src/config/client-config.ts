@@ -85,7 +85,12 @@ export interface FileSource extends SourceCommon {
   readonly watchedDirectory: string | undefined;
   /** Only moves onto the path count, not writes into the file (`fsMoveOnly`, C-FS-09). */
   readonly isMoveOnly: boolean;
+  /** How the file is written; by the end of its name unless set (C-FS-04). */
+  readonly format?: FileFormat;
 }
+
+/** How a file is written. */
+export type FileFormat = "binary" | "text" | "yaml" | "json";
 
 /** A management server. */
 export interface ServerConfig {
@@ -93,6 +98,8 @@ export interface ServerConfig {
   readonly name: string;
   /** A target of gRPC, such as `dns:///xds.example.com:443`, `ipv4:127.0.0.1:18000` or `unix:/run/xds.sock`. */
   readonly target: string;
+  /** What calls name as the host that they are for (`:authority`); that of the target unless set. */
+  readonly authority?: string;
   readonly tls: TlsConfig | undefined;
   /** HTTP/2 pings (C-CON-01); undefined: none. */
   readonly keepalive: { readonly intervalMs: number; readonly timeoutMs: number } | undefined;

@@ -1,6 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { ApiVersion, BackOff, ClientDialect, Parameters, Variant } from "@xdskit/protocol";
 import { clientDialect } from "@xdskit/protocol";
+import type { FileFormat } from "./client-config.ts";
 
 /** What holds where a configuration says nothing. */
 export interface ConfigDefaults {
@@ -12,6 +13,8 @@ export interface ConfigDefaults {
   readonly isLenient?: boolean;
   /** Files: only moves onto a path count (`fsMoveOnly`, C-FS-09). */
   readonly isMoveOnly?: boolean;
+  /** How all files are written, whatever their names end with (C-FS-04). */
+  readonly fileFormat?: FileFormat;
   /** 500 ms up to 30 s unless set (C-REC-02); 1 s up to 120 s in a gRPC bootstrap. */
   readonly backOff?: BackOff;
   /** In bytes (B-GRP-08); 256 MiB unless set. */

@@ -114,6 +114,7 @@ function readFileSource(
     path: textOf(path),
     watchedDirectory: watchedDirectory === "" ? undefined : watchedDirectory,
     isMoveOnly: defaults.isMoveOnly ?? false,
+    ...(defaults.fileFormat !== undefined && { format: defaults.fileFormat }),
   });
 }
 

@@ -24,7 +24,8 @@ export function readGrpcService(
   const server = findServer(at(envoy, "cluster_name"), "grpc", problems);
   if (server === undefined) return undefined;
   const maxResponseBytes = numberOf(at(envoy, "max_receive_message_length")) ?? server.maxResponseBytes;
-  return withMetadata({ ...server, maxResponseBytes }, service);
+  const authority = textOf(at(envoy, "authority"));
+  return withMetadata({ ...server, maxResponseBytes, ...(authority !== "" && { authority }) }, service);
 }
 
 /** How long a stream is waited for before it is opened again, if the service says so: ten times as long at most, unless told. */

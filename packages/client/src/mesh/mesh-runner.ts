@@ -10,6 +10,7 @@ import {
   type TypeUrl,
 } from "@xdskit/protocol";
 import type { ClientConfig } from "../config/client-config.ts";
+import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver } from "../driver/driver.ts";
 import { Timers } from "../driver/timers.ts";
 import { typeAt } from "../routing/route.ts";
@@ -23,6 +24,7 @@ type DemandEnd = Extract<MeshEffect, { kind: "demand-ended" }>;
 export interface MeshGround {
   readonly api: EnvoyApi;
   readonly config: ClientConfig;
+  readonly defaults: ConfigDefaults;
   readonly driver: Pick<Driver, "watch" | "warmingEnded">;
   readonly report: (report: MeshReport) => void;
 }
@@ -54,8 +56,8 @@ export class MeshRunner {
   #isClosed = false;
 
   constructor(ground: MeshGround, mode: MeshMode, listener: MeshListener) {
-    const { api, config } = ground;
-    const sources = new MeshSources(api, config);
+    const { api, config, defaults } = ground;
+    const sources = new MeshSources({ api, config, defaults });
     this.#ground = ground;
     this.#listener = listener;
     this.sources = sources;

@@ -1,19 +1,30 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type Dependency, opaqueTraits, type SourceId, type TypeUrl, typeInName } from "@xdskit/protocol";
-import { authorityFor } from "../config/authority.ts";
+import { authorityFor, isOfGrpc } from "../config/authority.ts";
 import type { AuthoritySource, ClientConfig, SourceConfig } from "../config/client-config.ts";
+import type { ConfigDefaults } from "../config/config-defaults.ts";
 import { resolveConfigSource } from "../config/resolve-config-source.ts";
 import { sourceOf } from "../routing/route.ts";
+
+/** What the sources of a mesh are found by. */
+export interface MeshSourcesParts {
+  readonly api: EnvoyApi;
+  readonly config: ClientConfig;
+  /** What holds where a config source in a resource says nothing. */
+  readonly defaults: ConfigDefaults;
+}
 
 /** Where a mesh has its resources from: what config sources in resources come to, by their ids. */
 export class MeshSources {
   readonly #api: EnvoyApi;
   readonly #config: ClientConfig;
+  readonly #defaults: ConfigDefaults;
   readonly #known = new Map<SourceId, SourceConfig>();
 
-  constructor(api: EnvoyApi, config: ClientConfig) {
+  constructor({ api, config, defaults }: MeshSourcesParts) {
     this.#api = api;
     this.#config = config;
+    this.#defaults = defaults;
   }
 
   add(source: SourceConfig): SourceId {
@@ -45,7 +56,8 @@ export class MeshSources {
         return this.#forName(name, self && plain(self));
       case "api":
       case "path": {
-        const { resolved } = resolveConfigSource(source.bytes, { api: this.#api, config: this.#config, self, type });
+        const site = { api: this.#api, config: this.#config, defaults: this.#defaults, self, type };
+        const { resolved } = resolveConfigSource(source.bytes, site);
         return this.#forName(name, resolved);
       }
       case "roots":
@@ -57,10 +69,13 @@ export class MeshSources {
     }
   }
 
-  /** An xdstp name is asked for where its authority is (C-XTP-08); nowhere else is told of that, it stays where it was said to be. */
+  /**
+   * An xdstp name is asked for where its authority is (C-XTP-08); where nothing is told of that, it stays where it was said to be. Clients of gRPC
+   * ask nobody then (A47).
+   */
   #forName(name: string, said: AuthoritySource | undefined): SourceConfig | undefined {
     if (typeInName(name) === undefined) return said?.source;
-    return authorityFor(name, this.#config, said) ?? said?.source;
+    return authorityFor(name, this.#config, said) ?? (isOfGrpc(this.#config) ? undefined : said?.source);
   }
 }
 

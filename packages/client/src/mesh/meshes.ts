@@ -1,11 +1,13 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type MeshReport, messageNameOf, opaqueTraits, type SourceId, type TypeUrl } from "@xdskit/protocol";
-import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
+import { opaqueTraits, type SourceId, type TypeUrl } from "@xdskit/protocol";
+import { listenerOfTarget } from "../config/authority.ts";
+import type { ClientConfig } from "../config/client-config.ts";
+import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver } from "../driver/driver.ts";
-import { XdsClientError } from "../error.ts";
+import { tell } from "../observe/tell.ts";
 import { Cluster, Listener, type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
-import { sourceOf, typeAt } from "../routing/route.ts";
+import { everythingOf, noSource, sourceOf, typeAt } from "../routing/route.ts";
 import type { Vigil } from "../watch/vigil.ts";
 import { type Mesh, type MeshOptions, OpenMesh, type Root } from "./mesh.ts";
 
@@ -13,6 +15,8 @@ import { type Mesh, type MeshOptions, OpenMesh, type Root } from "./mesh.ts";
 export interface MeshesParts {
   readonly api: EnvoyApi;
   readonly config: ClientConfig;
+  /** What holds where a config source in a resource says nothing. */
+  readonly defaults: ConfigDefaults;
   readonly driver: Pick<Driver, "watch" | "warmingEnded">;
   readonly views: ResourceViews;
   readonly vigil: Vigil;
@@ -29,8 +33,12 @@ export class Meshes {
 
   /** What a resource, or without a name everything of a type, leads to. */
   resolve(type: TypeOrUrl, name: string | undefined, options: MeshOptions): Mesh {
-    const root = this.#root(typeUrlOf(type), name);
-    if (root === undefined) throw noSource(typeUrlOf(type));
+    const { api, config } = this.#parts;
+    const typeUrl = typeUrlOf(type);
+    const isTarget = name !== undefined && api.traits(typeUrl)?.kind === "lds";
+    const listener = isTarget ? listenerOfTarget(name, config) : name;
+    const root = isTarget && listener === undefined ? undefined : this.#root(typeUrl, listener);
+    if (root === undefined) throw noSource(config, typeUrl, name);
     return this.#start("non-proxy", [root], options);
   }
 
@@ -46,7 +54,7 @@ export class Meshes {
       ...(first === undefined ? [] : [first]),
       ...(last === undefined ? [] : [{ ...last, isLast: true } as const]),
     ];
-    if (roots.length === 0) throw noSource(Listener.typeUrl);
+    if (roots.length === 0) throw noSource(this.#parts.config, Listener.typeUrl, undefined);
     return this.#start("proxy", roots, options);
   }
 
@@ -71,11 +79,12 @@ export class Meshes {
   }
 
   #start(mode: "proxy" | "non-proxy", roots: readonly Root[], options: MeshOptions): Mesh {
-    const { api, config, driver, views, vigil } = this.#parts;
+    const { api, config, defaults, driver, views, vigil } = this.#parts;
     const mesh: OpenMesh = new OpenMesh({
       ground: {
         api,
         config,
+        defaults,
         driver: {
           watch: (interest, listener) => driver.watch(interest, listener),
           warmingEnded: (source) => this.#endWarming(source),
@@ -105,31 +114,8 @@ export class Meshes {
   #root(type: TypeUrl, name: string | undefined): Root | undefined {
     const { api, config } = this.#parts;
     const traits = api.traits(type) ?? opaqueTraits(type);
-    const term = name ?? this.#everythingOf(traits.kind);
-    const source: SourceConfig | undefined = sourceOf(config, traits.kind, term);
+    const term = name ?? everythingOf(config, traits.kind);
+    const source = sourceOf(config, traits.kind, term);
     return source && { source, type: typeAt(source, type, traits), term };
-  }
-
-  /** A root may have a collection in the place of everything (C-XTP-12). */
-  #everythingOf(kind: string): string {
-    const { listeners, clusters } = this.#parts.config;
-    const root = kind === "lds" ? listeners : kind === "cds" ? clusters : undefined;
-    return root?.locator ?? "*";
-  }
-}
-
-function noSource(type: TypeUrl): XdsClientError {
-  const message = `the configuration does not say where resources of ${messageNameOf(type)} come from`;
-  return new XdsClientError("TYPE_UNSUPPORTED", message);
-}
-
-/** What a listener throws is no business of the mesh's, and must not keep it from going on. */
-function tell(onReport: MeshOptions["onReport"], report: MeshReport): void {
-  try {
-    onReport?.(report);
-  } catch (cause) {
-    queueMicrotask(() => {
-      throw cause;
-    });
   }
 }

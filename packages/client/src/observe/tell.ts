@@ -1,7 +1,7 @@
 /** What a listener throws is no business of the client's, and must not keep it from going on. */
-export function tell<T>(listener: (told: T) => void, told: T): void {
+export function tell<T>(listener: ((told: T) => void) | undefined, told: T): void {
   try {
-    listener(told);
+    listener?.(told);
   } catch (cause) {
     queueMicrotask(() => {
       throw cause;

@@ -66,6 +66,9 @@ test("a client has to know where to start", () => {
   ]);
   const good = ["localhost:18000", "unix:/run/xds.sock", "dns:///xds.example.com:443", "[::1]:18000"];
   expect(check({}, { GRPC_XDS_BOOTSTRAP: "b.json" })).toEqual([]);
+  expect(check({ server: "https://xds.example.com:443" })).toEqual([
+    'server: expected host:port, or a list of at least one, got "https://xds.example.com:443"',
+  ]);
   expect(check({ bootstrap: "b.yaml", tls: true, mode: "proxy" })).toEqual([
     "tls: expected it in the bootstrap, where it is said of each server, got it as an option",
   ]);

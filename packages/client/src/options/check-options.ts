@@ -27,6 +27,11 @@ const rules: Readonly<Record<OptionName, Rule>> = {
   server: { expected: "host:port, or a list of at least one", holds: areAddresses },
   rest: { expected: "true, false, or refreshDelayMs and requestTimeoutMs above 0", holds: isPolling },
   file: { expected: "the path of a file", holds: (value) => typeof value === "string" && value !== "" },
+  fileFormat: oneOf("binary", "text", "yaml", "json"),
+  isMoveOnly: flag,
+  autoVersion: version,
+  isLenient: flag,
+  onWarning: callback,
   variant: oneOf("sotw", "delta"),
   isAggregated: flag,
   apiVersion: version,
@@ -171,7 +176,7 @@ function areTexts(value: unknown): boolean {
 
 function areAddresses(value: unknown): boolean {
   const all: readonly unknown[] = Array.isArray(value) ? value : [value];
-  return all.length > 0 && all.every((one) => typeof one === "string" && /^(?:.+:\d+|\w+:.+)$/.test(one));
+  return all.length > 0 && all.every((one) => typeof one === "string" && /^(?!https?:)(?:.+:\d+|\w+:.+)$/.test(one));
 }
 
 function isKeepalive(value: unknown): boolean {

@@ -5,9 +5,16 @@ import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
 import type { ClientConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import { type BootstrapInput, loadBootstrap } from "../config/load-bootstrap.ts";
+import type { ConfigProblem } from "../error.ts";
 import { configError } from "./check-options.ts";
 import type { XdsClientOptions } from "./options.ts";
 import { configOfFile, configOfServers, dialectIn } from "./server-config.ts";
+
+/** What a client starts from, and what is odd about it all the same. */
+export interface LoadedConfig {
+  readonly config: ClientConfig;
+  readonly warnings: readonly ConfigProblem[];
+}
 
 /**
  * What a client starts from: a bootstrap, servers, a file, or else what the environment names as a client of gRPC would read it. Throws an
@@ -17,14 +24,16 @@ export function loadConfig(
   options: XdsClientOptions,
   api: EnvoyApi,
   environment: Readonly<Record<string, string | undefined>>,
-): ClientConfig {
+): LoadedConfig {
   const { bootstrap, server, file } = options;
-  if (file !== undefined) return configOfFile(options, file);
-  if (server !== undefined) return configOfServers(options, typeof server === "string" ? [server] : server);
+  if (file !== undefined) return { config: configOfFile(options, file), warnings: [] };
+  if (server !== undefined) {
+    return { config: configOfServers(options, typeof server === "string" ? [server] : server), warnings: [] };
+  }
   const input = bootstrap === undefined ? bootstrapFromEnvironment(environment) : inputOf(bootstrap);
   const { config, problems } = loadBootstrap(input ?? { value: {} }, { api, defaults: defaultsIn(options) });
   if (config === undefined) throw configError(problems);
-  return withNode(config, options.node);
+  return { config: withNode(config, options.node), warnings: problems };
 }
 
 function inputOf(bootstrap: NonNullable<XdsClientOptions["bootstrap"]>): BootstrapInput {
@@ -32,10 +41,16 @@ function inputOf(bootstrap: NonNullable<XdsClientOptions["bootstrap"]>): Bootstr
   return typeof bootstrap === "string" ? { path: bootstrap } : { value: bootstrap };
 }
 
-function defaultsIn(options: XdsClientOptions): ConfigDefaults {
-  const { backOff, maxResponseBytes, variant, mode, parameters } = options;
+/** What holds in a bootstrap, and in config sources in resources, where these say nothing. */
+export function defaultsIn(options: XdsClientOptions): ConfigDefaults {
+  const { autoVersion, isLenient, isMoveOnly, fileFormat, backOff, maxResponseBytes, variant, mode, parameters } =
+    options;
   return {
     dialect: dialectIn(options),
+    ...(autoVersion !== undefined && { autoVersion }),
+    ...(isLenient !== undefined && { isLenient }),
+    ...(isMoveOnly !== undefined && { isMoveOnly }),
+    ...(fileFormat !== undefined && { fileFormat }),
     ...(backOff !== undefined && { backOff }),
     ...(maxResponseBytes !== undefined && { maxResponseBytes }),
     ...(variant !== undefined && { variant }),

@@ -9,7 +9,8 @@ import type {
   RateLimit,
   Variant,
 } from "@xdskit/protocol";
-import type { TlsConfig } from "../config/client-config.ts";
+import type { FileFormat, TlsConfig } from "../config/client-config.ts";
+import type { ConfigProblem } from "../error.ts";
 import type { ResourceValidator } from "../reading/validators.ts";
 
 /**
@@ -22,6 +23,17 @@ export interface XdsClientOptions {
    * cannot be said by options besides.
    */
   readonly bootstrap?: string | URL | Readonly<Record<string, unknown>>;
+  /**
+   * What saying no version, or `AUTO`, stands for in a bootstrap and in resources (E31); the version that it is written in unless set.
+   */
+  readonly autoVersion?: ApiVersion;
+  /** Durations written as objects, and one object for a list, are taken in a bootstrap (C-CFG-03); so unless set. */
+  readonly isLenient?: boolean;
+  /**
+   * Called with what is odd in a bootstrap that can be used all the same, before the client is there. What it throws is thrown as one that nobody
+   * catches.
+   */
+  readonly onWarning?: (warning: ConfigProblem) => void;
   /** Servers by `host:port` or as a target of gRPC, such as `unix:/run/xds.sock`; the best first. */
   readonly server?: string | readonly string[];
   /**
@@ -31,6 +43,10 @@ export interface XdsClientOptions {
   readonly rest?: boolean | { readonly refreshDelayMs?: number; readonly requestTimeoutMs?: number };
   /** In the place of a server: a file that holds a `DiscoveryResponse` of whatever type is asked for (C-FS-01). */
   readonly file?: string;
+  /** How files are written, whatever their names end with (C-FS-04); those of a bootstrap too. */
+  readonly fileFormat?: FileFormat;
+  /** Files: only something moved onto a path counts, as for an Envoy, not a write into it (C-FS-09); not so unless set. */
+  readonly isMoveOnly?: boolean;
   /** How the server is spoken to; `sotw`, which every server speaks, unless set. */
   readonly variant?: Variant;
   /** All types on one stream; so unless set. */

@@ -30,11 +30,18 @@ export function configOfServers(options: XdsClientOptions, addresses: readonly s
 
 /** The configuration of a client that reads a file instead. */
 export function configOfFile(options: XdsClientOptions, path: string): ClientConfig {
-  const { apiVersion = "v3" } = options;
+  const { apiVersion = "v3", fileFormat } = options;
   const common = commonIn(options, apiVersion);
   return configOfSource(
     options,
-    namedFileSource({ kind: "file", ...common, path, watchedDirectory: undefined, isMoveOnly: false }),
+    namedFileSource({
+      kind: "file",
+      ...common,
+      path,
+      watchedDirectory: undefined,
+      isMoveOnly: options.isMoveOnly ?? false,
+      ...(fileFormat !== undefined && { format: fileFormat }),
+    }),
   );
 }
 

@@ -76,7 +76,7 @@ export class Judge {
     { input, problems }: { readonly input: ResourceInput; readonly problems: ReadResult["problems"] },
     expected: Expectation,
   ): ReceivedResource | Promise<ReceivedResource> {
-    const reasons = problems.filter((one) => isRefusal(one, expected)).map(describe);
+    const reasons = problems.length === 0 ? [] : problems.filter((one) => isRefusal(one, expected)).map(describe);
     const resource = resourceOf(parcel, input);
     if (input.bodyType !== undefined) return withProblems(resource, reasons);
     if (this.#isPgvOn) reasons.push(...this.#api.validate(input.type, input.bytes).map(describe));
@@ -105,6 +105,9 @@ export class Judge {
   }
 }
 
+/** One for all: most resources have no aliases. */
+const nothing: readonly never[] = [];
+
 const REDIRECT: TypeUrl = "type.googleapis.com/xds.core.v3.ResourceLocator";
 
 /** What a response may not do, though a resource of a file may: warnings there are advice. */
@@ -117,18 +120,19 @@ function isError({ severity }: FieldProblem): boolean {
 }
 
 function wrapperOf({ name, aliases, ttlMs }: Parcel): ResourceWrapper {
+  if (name !== undefined && ttlMs === undefined) return { name, aliases };
   return { ...(name !== undefined && { name }), aliases, ...(ttlMs !== undefined && { ttlMs }) };
 }
 
 function resourceOf(parcel: Parcel, input: ResourceInput): ReceivedResource {
   return {
     name: keyOf(parcel, canonicalName(input.name)),
-    aliases: input.aliases ?? [],
+    aliases: input.aliases ?? nothing,
     version: parcel.version,
     bytes: input.bytes,
     ...(input.bodyType !== undefined && { bodyType: input.bodyType }),
     ttlMs: parcel.ttlMs,
-    references: input.references ?? [],
+    references: input.references ?? nothing,
   };
 }
 

@@ -9,13 +9,47 @@ const SAMPLE_BYTES = 512;
 /**
  * Resources of one type at one source that were judged lately, and found good. State of the World repeats all there is whenever one of them
  * changes: what has equal bytes need not be read and judged again. In two generations, so that what is not seen any more is forgotten.
+ *
+ * Most servers repeat what there is in the same order: a resource is compared with that in its place in the last response first, which
+ * costs less than a key made of its bytes.
  */
 export class JudgedBefore {
   #young = new Map<number, ReceivedResource>();
   #old: ReadonlyMap<number, ReceivedResource> = new Map();
+  /** Those of the last response in their order. All are in the young generation. */
+  #last: readonly ReceivedResource[] = [];
+  #current: ReceivedResource[] = [];
+  #place = 0;
+
+  /** A response with so many resources is about to be judged. */
+  responseBegins(resources: number): void {
+    this.#last = this.#current;
+    this.#current = [];
+    this.#place = 0;
+    if (this.#young.size < 2 * Math.max(FEWEST, resources)) return;
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#last = [];
+  }
 
   /** The judgement of equal bytes. */
   find(bytes: Uint8Array): ReceivedResource | undefined {
+    const inPlace = this.#last[this.#place++];
+    if (isOf(inPlace, bytes)) {
+      this.#current.push(inPlace);
+      return inPlace;
+    }
+    const known = this.#findAnywhere(bytes);
+    if (known !== undefined) this.#current.push(known);
+    return known;
+  }
+
+  add(bytes: Uint8Array, judged: ReceivedResource): void {
+    this.#young.set(keyOf(bytes), judged);
+    this.#current.push(judged);
+  }
+
+  #findAnywhere(bytes: Uint8Array): ReceivedResource | undefined {
     const key = keyOf(bytes);
     const young = this.#young.get(key);
     if (isOf(young, bytes)) return young;
@@ -23,17 +57,6 @@ export class JudgedBefore {
     if (!isOf(old, bytes)) return undefined;
     this.#young.set(key, old);
     return old;
-  }
-
-  add(bytes: Uint8Array, judged: ReceivedResource): void {
-    this.#young.set(keyOf(bytes), judged);
-  }
-
-  /** A response with so many resources was judged. */
-  responseEnded(resources: number): void {
-    if (this.#young.size < 2 * Math.max(FEWEST, resources)) return;
-    this.#old = this.#young;
-    this.#young = new Map();
   }
 }
 

@@ -117,7 +117,7 @@ function parcelOfResource(message: ResourceMessage): Parcel {
   const parcel = {
     name: name === undefined ? undefined : canonicalName(name),
     constraints: undefined,
-    aliases: aliases.map(canonicalName),
+    aliases: aliases.length === 0 ? noAliases : aliases.map(canonicalName),
     version,
     ttlMs,
     any: resource,

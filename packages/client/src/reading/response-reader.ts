@@ -78,9 +78,8 @@ export class ResponseReader {
     const before = parcels.kind === "sotw" ? this.#beforeOf(source.id, type) : undefined;
     const judge = (parcel: Parcel): Judgement | Promise<Judgement> =>
       this.#judgeOne(hasTtl ? parcel : withoutTtl(parcel), expected, before);
-    const judged = inSlices(parcels.resources, judge, isWanted);
-    before?.responseEnded(parcels.resources.length);
-    return judged;
+    before?.responseBegins(parcels.resources.length);
+    return inSlices(parcels.resources, judge, isWanted);
   }
 
   #judgeOne(parcel: Parcel, expected: Expectation, before: JudgedBefore | undefined): Judgement | Promise<Judgement> {
@@ -128,7 +127,9 @@ function inSlices(
   let takesTime = false;
   const judgeSlice = (): void => {
     const untilMs = performance.now() + SLICE_MS;
-    for (const parcel of parcels.slice(judged.length)) {
+    for (let at = judged.length; at < parcels.length; at++) {
+      const parcel = parcels[at];
+      if (parcel === undefined) break;
       const judgement = judge(parcel);
       takesTime ||= judgement instanceof Promise;
       judged.push(judgement);

@@ -1,7 +1,11 @@
+import { inspect } from "node:util";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type HeldResource, plainName, type Reference, shownName, type TypeUrl } from "@xdskit/protocol";
 
-/** A resource as it was received and accepted. Immutable; the same object as long as its content is the same. */
+/**
+ * A resource as it was received and accepted. Immutable; the same object as long as its content is the same. Printed, or by `JSON.stringify`, it
+ * shows its type, key, version and JSON, keys and passwords replaced.
+ */
 export interface XdsResource<Json = unknown> {
   readonly type: TypeUrl;
   /** Of a variant with constraints its name; `key` tells variants apart. */
@@ -88,5 +92,16 @@ class ResourceView implements XdsResource {
 
   get isRestored(): boolean {
     return this.#held.isRestored === true;
+  }
+
+  /** For logs and dumps, in which getters would not be: what is worth reading of it, without keys and passwords. */
+  toJSON(): object {
+    const { type, key, version } = this;
+    const json = this.#api.toJson(this.#held.bodyType ?? type, this.#held.bytes, { redact: true });
+    return { type, key, version, json };
+  }
+
+  [inspect.custom](): object {
+    return this.toJSON();
   }
 }

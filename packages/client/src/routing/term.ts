@@ -1,4 +1,5 @@
-import { canonicalName, formatResourceName, locatedTerm, type Parameters, parseResourceName } from "@xdskit/protocol";
+import { locatedTerm, type Parameters } from "@xdskit/protocol";
+import { requestedName } from "../config/authority.ts";
 
 /** What a name becomes on the way out. */
 export interface TermOptions {
@@ -10,13 +11,6 @@ export interface TermOptions {
 
 /** The term that a name is asked for by. Processing directives of xdstp names are left behind (C-XTP-03). */
 export function termOf(name: string, { contextParams, parameters }: TermOptions): string {
-  const whole = withContext(name, contextParams);
+  const whole = requestedName(name, { nodeContextParams: contextParams });
   return parameters === undefined ? whole : locatedTerm(whole, parameters);
-}
-
-/** What a name says itself goes before what is said of all of them. */
-function withContext(name: string, contextParams: ReadonlyMap<string, string>): string {
-  const parsed = contextParams.size === 0 ? undefined : parseResourceName(name);
-  if (parsed === undefined) return canonicalName(name);
-  return formatResourceName({ ...parsed, contextParams: new Map([...contextParams, ...parsed.contextParams]) });
 }

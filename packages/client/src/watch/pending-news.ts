@@ -3,15 +3,21 @@ import type { News } from "@xdskit/protocol";
 /** What a reader is told; that something was confirmed is of no interest to him. */
 export type ToldNews = Exclude<News, { kind: "confirmed" }>;
 
-/** Of a name: what there is of it, or what is wrong with it. */
-type Aspect = "state" | "error";
+/** In the place of a name: that everything was told, or what is wrong with a name or with all. */
+type Mark = { readonly marks: string };
+
+const SYNCED: Mark = { marks: "synced" };
 
 /**
  * What a slow reader has not read yet: of each name the newest only, so that it costs what there is, not what happened. In the order of
  * happening, but that a newer state of a name takes the place of an unread one of its kind: what came before `synced` is read before it.
  */
 export class PendingNews {
-  readonly #unread = new Map<string, ToldNews>();
+  /** What there is of a name by that name; all else by its mark. */
+  readonly #unread = new Map<string | Mark, ToldNews>();
+  readonly #errors = new Map<string | undefined, Mark>();
+  /** Where the first that is unread stands. Looking for it from the beginning each time would pass by all that were read. */
+  #front: MapIterator<[string | Mark, ToldNews]> | undefined;
 
   get isEmpty(): boolean {
     return this.#unread.size === 0;
@@ -20,19 +26,17 @@ export class PendingNews {
   add(news: ToldNews): void {
     switch (news.kind) {
       case "changed":
-      case "absent": {
-        const key = keyOf("state", news.name);
+      case "absent":
         // What is gone is told in its order before what is new (C-CLI-08), so it does not take the place of what there was.
-        if (this.#unread.get(key)?.kind !== news.kind) this.#unread.delete(key);
-        this.#unread.set(key, news);
-        this.#unread.delete(keyOf("error", news.name));
+        if (this.#unread.get(news.name)?.kind !== news.kind) this.#unread.delete(news.name);
+        this.#unread.set(news.name, news);
+        this.#forgetError(news.name);
         break;
-      }
       case "failed":
-        this.#unread.set(keyOf("error", news.name), news);
+        this.#unread.set(this.#errorMark(news.name), news);
         break;
       case "synced":
-        this.#unread.set("synced", news);
+        this.#unread.set(SYNCED, news);
         break;
       default:
         news satisfies never;
@@ -40,14 +44,36 @@ export class PendingNews {
   }
 
   take(): ToldNews | undefined {
-    for (const [key, news] of this.#unread) {
-      this.#unread.delete(key);
-      return news;
+    if (this.#unread.size === 0) {
+      this.#front = undefined;
+      return undefined;
     }
-    return undefined;
+    const [key, news] = this.#first();
+    this.#unread.delete(key);
+    if (news.kind === "failed") this.#errors.delete(news.name);
+    return news;
   }
-}
 
-function keyOf(aspect: Aspect, name: string | undefined): string {
-  return name === undefined ? aspect : `${aspect} ${name}`;
+  #first(): readonly [string | Mark, ToldNews] {
+    for (;;) {
+      this.#front ??= this.#unread.entries();
+      const next = this.#front.next();
+      if (next.done !== true) return next.value;
+      this.#front = undefined;
+    }
+  }
+
+  #errorMark(name: string | undefined): Mark {
+    const known = this.#errors.get(name) ?? { marks: "error" };
+    this.#errors.set(name, known);
+    return known;
+  }
+
+  #forgetError(name: string): void {
+    if (this.#errors.size === 0) return;
+    const mark = this.#errors.get(name);
+    if (mark === undefined) return;
+    this.#errors.delete(name);
+    this.#unread.delete(mark);
+  }
 }

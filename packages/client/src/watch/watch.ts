@@ -141,8 +141,11 @@ export class OpenWatch implements Watch {
   async #callEach(): Promise<void> {
     const onChange = this.#setting.options.onChange as ((change: Change) => void | Promise<void>) | undefined;
     await undefined;
-    for (let news = this.#pending.take(); news !== undefined; news = this.#pending.take())
-      await onChange?.(this.#teller.tell(news));
+    for (let news = this.#pending.take(); news !== undefined; news = this.#pending.take()) {
+      const done = onChange?.(this.#teller.tell(news));
+      // Waiting for nothing costs as much as the rest, and there may be a hundred thousand.
+      if (done !== undefined) await done;
+    }
     this.#isCalling = false;
   }
 }

@@ -863,6 +863,66 @@ export const clientProofs: readonly Proof[] = [
     name: "C-LRS-05 C-LRS-07 lose no counts of what is asked for again, from the last report on",
   },
   {
+    id: "C-LRS-01",
+    test: "packages/client/test/load.test.ts",
+    name: "C-LRS-01 a cluster says where it wants its load to be reported",
+  },
+  {
+    id: "C-LRS-04",
+    test: "packages/protocol/test/property/load.test.ts",
+    name: "C-LRS-04 C-LRS-05 what is reported is what was counted of clusters that are asked for, whatever streams do",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/protocol/test/property/load.test.ts",
+    name: "C-LRS-04 C-LRS-05 what is reported is what was counted of clusters that are asked for, whatever streams do",
+  },
+  {
+    id: "C-LRS-05",
+    test: "packages/client/test/load.test.ts",
+    name: "C-LRS-05 C-LRS-07 a server that goes and comes back gets what was counted since it left; then nothing twice",
+  },
+  {
+    id: "C-LRS-07",
+    test: "packages/client/test/load.test.ts",
+    name: "C-LRS-05 C-LRS-07 a server that goes and comes back gets what was counted since it left; then nothing twice",
+  },
+  {
+    id: "C-CSD-03",
+    test: "packages/client/test/status.test.ts",
+    name: "C-CSD-03 a name is requested, accepted, refused, and does not exist",
+  },
+  {
+    id: "C-CSD-03",
+    test: "packages/client/test/status.test.ts",
+    name: "C-CSD-03 a stream has an answer for each request; nodes cannot be chosen among",
+  },
+  {
+    id: "B-CSD-04",
+    test: "packages/client/test/status.test.ts",
+    name: "B-CSD-04 contents are left out where that is asked for, refused ones too; secrets are never shown",
+  },
+  {
+    id: "B-CSD-04",
+    test: "packages/client/test/status.test.ts",
+    name: "B-CSD-04 several clients of a process are told apart by their scope",
+  },
+  {
+    id: "B-CSD-05",
+    test: "packages/client/test/status.test.ts",
+    name: "B-CSD-05 in v2 it is by type, without endpoints and without what is only asked for",
+  },
+  {
+    id: "B-HDS-01",
+    test: "packages/client/test/health.test.ts",
+    name: "B-HDS-01 it offers itself, is told what to check, tells what it finds, round by round, and what changes",
+  },
+  {
+    id: "B-HDS-01",
+    test: "packages/client/test/health.test.ts",
+    name: "B-HDS-01 in v2 it is one list",
+  },
+  {
     id: "E15",
     test: "packages/protocol/test/mesh.test.ts",
     name: "C-WRM-04 endpoints that come again as they were end the warming of an update",

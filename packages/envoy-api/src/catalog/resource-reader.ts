@@ -65,6 +65,7 @@ export class ResourceReader {
   readonly #any: DescMessage;
   readonly #wrapper: DescMessage;
   readonly #metadata: DescMessage;
+  #last: { readonly bytes: Uint8Array; readonly decoded: Decoded } | undefined;
 
   constructor(schema: Schema, converter: Converter) {
     this.#schema = schema;
@@ -150,7 +151,16 @@ export class ResourceReader {
     if (message !== undefined && content === undefined) return refused(problems);
     const decoded = message && content && { message, content };
     // A copy: what was read may be a part of a large file, which a resource must not keep alive.
-    return this.#finish({ type, bytes: new Uint8Array(bytes), decoded, ...origin }, problems);
+    const copy = new Uint8Array(bytes);
+    this.#last = decoded && { bytes: copy, decoded };
+    return this.#finish({ type, bytes: copy, decoded, ...origin }, problems);
+  }
+
+  /** What the bytes of the resource that was read last came to, for whoever goes on with it; forgotten then. */
+  takeDecoded(message: DescMessage, bytes: Uint8Array): Content | undefined {
+    const last = this.#last;
+    this.#last = undefined;
+    return last?.bytes === bytes && last.decoded.message === message ? last.decoded.content : undefined;
   }
 
   #finish(arrival: Arrival, problems: ProblemList): ReadResult {
@@ -190,12 +200,12 @@ export class ResourceReader {
     { name, references }: Required<Pick<ResourceInput, "name" | "references">>,
   ): ResourceInput {
     const { decoded, wrapper } = arrival;
-    const derived = (decoded && entry?.aliasesIn?.(decoded.content, name)) ?? [];
-    const aliases = new Set([...(wrapper.aliases ?? []), ...derived]);
-    aliases.delete(name);
+    const derived = (decoded && entry?.aliasesIn?.(decoded.content, name)) ?? nothing;
+    const aliases = aliasesOf(name, wrapper.aliases ?? nothing, derived);
     // The catalog's string, so that a hundred thousand resources do not hold one each.
-    const type = [entry?.type, entry?.v2Twin].find((one) => one === arrival.type) ?? arrival.type;
-    return resourceInput({ ...arrival, type }, { name, aliases, references });
+    const type =
+      entry?.type === arrival.type ? entry.type : entry?.v2Twin === arrival.type ? entry.v2Twin : arrival.type;
+    return resourceInput(type, arrival, { name, aliases, references });
   }
 
   /** What a client that starts fetches from somewhere before it goes on, with how long it waits. */
@@ -247,7 +257,7 @@ function finishRedirect(arrival: Arrival, problems: ProblemList): ReadResult {
   const { bytes, wrapper, type: bodyType } = arrival;
   const type = redirectedType(wrapper.name, problems);
   if (type === undefined || wrapper.name === undefined) return refused(problems);
-  const input = resourceInput({ ...arrival, type }, { name: wrapper.name, aliases: new Set(), references: [] });
+  const input = resourceInput(type, arrival, { name: wrapper.name, aliases: nothing, references: nothing });
   return { input: { ...input, bytes, bodyType }, problems: problems.problems };
 }
 
@@ -306,7 +316,19 @@ function ownNameOf({ decoded }: Arrival, entry: CatalogEntry | undefined): strin
   return typeof name === "string" ? name : undefined;
 }
 
+const nothing: readonly never[] = [];
+
+function aliasesOf(name: string, given: readonly string[], derived: readonly string[]): readonly string[] {
+  if (given.length === 0 && derived.length === 0) return nothing;
+  const aliases = new Set([...given, ...derived]);
+  aliases.delete(name);
+  return [...aliases];
+}
+
 function distinct(references: readonly AskedReference[]): readonly Reference[] {
+  const [only] = references;
+  if (only === undefined) return nothing;
+  if (references.length === 1) return only.name === "" ? nothing : [{ type: only.type, name: only.name }];
   const seen = new Map<string, Reference>();
   for (const { type, name } of references) {
     const key = `${type} ${name}`;
@@ -316,27 +338,25 @@ function distinct(references: readonly AskedReference[]): readonly Reference[] {
 }
 
 function resourceInput(
-  { type, bytes, wrapper }: Arrival,
-  {
-    name,
-    aliases,
-    references,
-  }: Pick<ResourceInput, "name"> & {
-    readonly aliases: ReadonlySet<string>;
-    readonly references: readonly Reference[];
-  },
+  type: TypeUrl,
+  { bytes, wrapper }: Pick<Arrival, "bytes" | "wrapper">,
+  { name, aliases, references }: Required<Pick<ResourceInput, "name" | "aliases" | "references">>,
 ): ResourceInput {
+  const input = { type, name, bytes };
+  const said = references.length > 0 ? { ...input, references } : input;
+  if (aliases.length === 0 && !isSaidMore(wrapper)) return said;
   return {
-    type,
-    name,
-    bytes,
-    ...(references.length > 0 && { references }),
-    ...(aliases.size > 0 && { aliases: [...aliases] }),
+    ...said,
+    ...(aliases.length > 0 && { aliases }),
     ...(wrapper.constraints !== undefined && { constraints: wrapper.constraints }),
     ...(wrapper.ttlMs !== undefined && { ttlMs: wrapper.ttlMs }),
     ...(wrapper.doNotCache !== undefined && { doNotCache: wrapper.doNotCache }),
     ...(wrapper.metadata !== undefined && { metadata: wrapper.metadata }),
   };
+}
+
+function isSaidMore({ constraints, ttlMs, doNotCache, metadata }: ResourceWrapper): boolean {
+  return constraints !== undefined || ttlMs !== undefined || doNotCache !== undefined || metadata !== undefined;
 }
 
 function requireMessage(schema: Schema, name: string): DescMessage {

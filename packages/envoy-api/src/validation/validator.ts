@@ -38,10 +38,10 @@ export class Validator {
     this.#schema = schema;
   }
 
-  /** Paths are in the names of the proto files. */
-  validate(message: DescMessage, bytes: Uint8Array): readonly FieldProblem[] {
+  /** Paths are in the names of the proto files. `known`: what the bytes are known to come to. */
+  validate(message: DescMessage, bytes: Uint8Array, known?: Content): readonly FieldProblem[] {
     const problems = new ProblemList();
-    const content = decodeOrReport(message, bytes, problems);
+    const content = known ?? decodeOrReport(message, bytes, problems);
     if (content !== undefined) this.#message(message, content, problems, DEEPEST_ANY);
     return problems.problems;
   }

@@ -75,7 +75,8 @@ function clientStatusOf({ status, isTold }: ClientResource): number {
   }
 }
 
-function encodeIdentity({ node }: ClientIdentity): Uint8Array {
+/** An encoded node in which secrets are replaced. */
+export function encodeIdentity(node: Node): Uint8Array {
   return encodeNode({ ...node, metadata: redactKeys(node.metadata) });
 }
 
@@ -85,7 +86,7 @@ class GenericWriter implements ClientConfigWriter {
 
   constructor(client: ClientIdentity) {
     this.#client = client;
-    this.#config.bytes(1, encodeIdentity(client));
+    this.#config.bytes(1, encodeIdentity(client.node));
   }
 
   get byteLength(): number {
@@ -138,7 +139,7 @@ class PerTypeWriter implements ClientConfigWriter {
   #byteLength: number;
 
   constructor(client: ClientIdentity) {
-    this.#identity = encodeIdentity(client);
+    this.#identity = encodeIdentity(client.node);
     this.#byteLength = this.#identity.length;
   }
 

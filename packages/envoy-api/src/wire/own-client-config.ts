@@ -1,12 +1,11 @@
 /** `ClientConfig` of v2 and v3 as a client tells of itself: what it holds, and what it refused. */
-import type { ApiVersion, HeldStatus, TypeKind, TypeUrl } from "@xdskit/protocol";
-import { type VersionedContent, writeContent, writeTime, writeVersioned } from "./client-config.ts";
+import type { ApiVersion, HeldStatus, Node, TypeKind, TypeUrl } from "@xdskit/protocol";
+import { encodeIdentity, type VersionedContent, writeContent, writeTime, writeVersioned } from "./client-config.ts";
 import { WireWriter } from "./writer.ts";
 
 /** What a client tells of itself. */
 export interface OwnClientConfig {
-  /** Encoded, secrets replaced. */
-  readonly node: Uint8Array;
+  readonly node: Node;
   /** v3: what tells the clients of one process apart, such as what they were made for (A71); "": there is one. */
   readonly scope: string;
   readonly resources: Iterable<OwnResource>;
@@ -27,10 +26,10 @@ export interface OwnResource {
 /** An encoded message, secrets replaced, with its version and when it came; undefined content: it is not shown, or there is none. */
 export type OwnContent = VersionedContent;
 
-/** A `ClientStatusResponse` of this one client. Several, one behind the other, are the response of several. */
+/** A `ClientStatusResponse` of this one client, secrets in its node replaced. Several, one behind the other, are the response of several. */
 export function encodeOwnClientConfig(version: ApiVersion, config: OwnClientConfig): Uint8Array {
   const writer = new WireWriter();
-  writer.bytes(1, config.node);
+  writer.bytes(1, encodeIdentity(config.node));
   if (version === "v2") writePerType(writer, config.resources);
   else {
     for (const resource of config.resources) writer.message(3, (inner) => writeGeneric(inner, resource));

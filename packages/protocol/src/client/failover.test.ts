@@ -132,11 +132,11 @@ describe("what is known from an earlier life", () => {
       "2: failed all unreachable: gone",
     ]);
     story.pass(250);
-    expect(story.open(2)).toEqual(["2> Cluster [*,a] (me)"]);
+    expect(story.open(2)).toEqual(["2> Cluster [] (me)"]);
     expect(story.receive(2, whole(CLUSTER, "1", "n1", [received("a", "1")]))).toEqual([
       "1: absent b removed",
       "2: confirmed a@1",
-      "2> Cluster [*,a] v1 n1",
+      "2> Cluster [] v1 n1",
     ]);
   });
 

@@ -90,15 +90,20 @@ function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdic
 /** What it means that a response does not hold something. */
 function leaveOut(topic: Topic, response: SotwResponse, { isPureWildcard }: Origin, verdict: Verdict): boolean {
   if (!topic.isFullState) return false;
-  const names = new Set(verdict.names);
-  for (const name of verdict.missing) names.delete(name);
-  // What a server says it cannot give is not left out (S-ERR-04).
-  for (const { name } of response.errors) names.add(name);
-  const isNews = topic.keepOnly(names);
+  const isNews = topic.keepOnly(namesThere(response, verdict));
   if (isPureWildcard && topic.spec.dialect.absenceByWildcard) {
     for (const term of topic.interest.terms()) if (term.kind === "name") topic.concludeAbsent(term);
   }
   return isNews;
+}
+
+function namesThere({ errors }: SotwResponse, { names, missing }: Verdict): ReadonlySet<string> {
+  if (missing.length === 0 && errors.length === 0) return names;
+  const there = new Set(names);
+  for (const name of missing) there.delete(name);
+  // What a server says it cannot give is not left out (S-ERR-04).
+  for (const { name } of errors) there.add(name);
+  return there;
 }
 
 function report(turn: Turn, { spec, type }: Topic, response: DiscoveryResponse, isNews: boolean): void {

@@ -22,6 +22,8 @@ export interface Term {
   isSynced: boolean;
   status: HeldStatus;
   failure: HeldFailure | undefined;
+  /** Of a name: everything there is was told, and it was not in that. */
+  isBesides: boolean;
 }
 
 /** Who watches what of one type at one source. Finding those concerned by a resource takes no time that grows with the number of terms. */
@@ -141,6 +143,7 @@ export class Interest {
       isSynced: false,
       status: "requested",
       failure: undefined,
+      isBesides: false,
     };
     this.#terms.set(text, term);
     if (kind !== "name") this.#unsynced.add(term);

@@ -151,7 +151,7 @@ describe("a stream that ends", () => {
     story.close(1);
     story.watch(2, CLUSTER, "*");
     story.pass(250);
-    expect(story.open(2)[0]).toBe("2> Cluster [*,a] (me)");
+    expect(story.open(2)[0]).toBe("2> Cluster [] (me)");
   });
 
   test("C-REC-02 C-FBK-01 pauses longer with each failure in a row, and from the start after an answer", () => {

@@ -15,16 +15,8 @@ export function heldFrom(
   if (isSame) return before;
   // What is equal is shared, so that what was received can be forgotten.
   const kept = content ? before : { aliases, bytes, references };
-  return {
-    type,
-    name,
-    aliases: kept.aliases,
-    version,
-    bytes: kept.bytes,
-    ...(bodyType === undefined ? {} : { bodyType }),
-    ttlMs,
-    references: kept.references,
-  };
+  const held = { type, name, aliases: kept.aliases, version, bytes: kept.bytes, ttlMs, references: kept.references };
+  return bodyType === undefined ? held : { ...held, bodyType };
 }
 
 /** What was kept from an earlier life as it is held now. */

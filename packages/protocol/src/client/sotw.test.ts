@@ -290,12 +290,59 @@ describe("a wildcard of State of the World", () => {
 
   test("with names besides it needs its star from then on", () => {
     const story = talking([[1, CLUSTER, "*"]]);
-    expect(story.watch(2, CLUSTER, "z")).toEqual(["1> Cluster [*,z]"]);
-    expect(story.stop(2)).toEqual(["1> Cluster [*]"]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    expect(story.watch(2, CLUSTER, "z")).toEqual(["1> Cluster [*,z] v1 n1"]);
+    expect(story.stop(2)).toEqual(["1> Cluster [*] v1 n1"]);
     story.watch(3, CLUSTER, "y");
-    expect(story.stop(1)).toEqual(["1> Cluster [y]"]);
+    expect(story.stop(1)).toEqual(["1> Cluster [y] v1 n1"]);
     expect(story.watch(4, LISTENER, "*")).toEqual(["1> Listener []"]);
-    expect(story.stop(3)).toEqual(["1> Cluster []"]);
+    expect(story.stop(3)).toEqual(["1> Cluster [] v1 n1"]);
+  });
+
+  test("E1 names that are in it are not told, as long as nothing is named", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [2, CLUSTER, "a"],
+    ]);
+    expect(story.requests).toMatchObject([{ names: [] }]);
+    expect(story.watch(3, CLUSTER, "b")).toEqual([]);
+    expect(story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1"), received("b", "1")]))).toEqual([
+      "2: changed a@1",
+      "1: changed a@1",
+      "3: changed b@1",
+      "1: changed b@1",
+      "1: synced",
+      "1> Cluster [] v1 n1",
+    ]);
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "1")]))).toEqual([
+      "3: absent b removed",
+      "1: absent b removed",
+      "1> Cluster [] v2 n2",
+    ]);
+    expect(story.watch(4, CLUSTER, "a")).toEqual(["4: changed a@1"]);
+    expect(story.stop(3)).toEqual([]);
+    expect(story.stop(1)).toEqual(["1> Cluster [a] v2 n2"]);
+  });
+
+  test("E1 a name that is not in it is told once that is known, and on the next stream from its beginning", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [2, CLUSTER, "a"],
+      [3, CLUSTER, "z"],
+    ]);
+    expect(story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")])).at(-1)).toBe("1> Cluster [*,a,z] v1 n1");
+    story.close(1);
+    story.pass(250);
+    expect(story.open(2)[0]).toMatch(/^2> Cluster \[\*,a,z\]/);
+  });
+
+  test("E1 what only newer servers know is named at once, and all else with it", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [2, CLUSTER, "a"],
+    ]);
+    const name = "xdstp://x/envoy.config.cluster.v3.Cluster/b";
+    expect(story.watch(3, CLUSTER, name)).toEqual([`1> Cluster [*,a,${name}]`]);
   });
 
   test("asked for by naming nothing cannot be left for nothing: it stays, and is there for the next one", () => {

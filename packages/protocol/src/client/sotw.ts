@@ -15,10 +15,12 @@ interface Naming {
 export class SotwNames {
   #names: readonly string[] = [];
   #revision = -1;
+  #isLegacy = false;
 
   of({ interest }: Topic, naming: Naming): readonly string[] {
-    if (this.#revision !== interest.revision) {
+    if (this.#revision !== interest.revision || this.#isLegacy !== naming.isLegacy) {
       this.#revision = interest.revision;
+      this.#isLegacy = naming.isLegacy;
       this.#names = namesOf(interest.wantedTexts(), naming);
     }
     return this.#names;

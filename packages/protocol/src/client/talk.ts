@@ -3,6 +3,7 @@ import type { DiscoveryResponse } from "../message/response.ts";
 import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
 import { Absence } from "./absence.ts";
+import { CoveredNames } from "./covered-names.ts";
 import { deltaRequest } from "./delta.ts";
 import type { ClientReport } from "./effect.ts";
 import { expectNoLonger } from "./failing.ts";
@@ -36,6 +37,7 @@ export class TypeTalk {
   readonly #server: number;
   readonly #wants = new Wants();
   readonly #absence: Absence;
+  readonly #covered: CoveredNames;
   readonly #names = new SotwNames();
   readonly #answers: Answer[] = [];
   #hasAsked = false;
@@ -52,6 +54,7 @@ export class TypeTalk {
     this.topic = topic;
     this.#server = server;
     this.#absence = new Absence(turn);
+    this.#covered = new CoveredNames(topic);
   }
 
   /** Something of the type was asked for on this stream (C-TYP-13). */
@@ -78,11 +81,20 @@ export class TypeTalk {
       this.#await([term]);
       return;
     }
+    if (this.#isEverythingUnnamed && term !== EVERYTHING) {
+      if (this.#covered.take(term)) {
+        this.#await([term]);
+        return;
+      }
+      this.#uncover();
+    }
     this.#wants.add(term, this.topic.spec.variant === "delta" ? "again" : "once");
   }
 
   drop(term: string): void {
     this.#absence.end(term);
+    if (this.#covered.drop(term)) return;
+    if (term === EVERYTHING) this.#uncover();
     if (!this.#isStickyWildcard) this.#wants.drop(term);
     else if (term !== EVERYTHING) this.#wants.forget(term);
   }
@@ -96,7 +108,7 @@ export class TypeTalk {
     this.#hasAsked = true;
     this.#isLegacy = said.isLegacy;
     this.#isPollDue = false;
-    this.#await(said.added);
+    this.#await(isFirst ? [...said.added, ...this.#covered.names] : said.added);
     return {
       request: this.#request(said),
       as: this.#nameOf(said),
@@ -130,7 +142,10 @@ export class TypeTalk {
       believes: (term) => this.#wants.isTold(term),
       answered: (term) => this.#absence.end(term.text),
     });
-    if (error === undefined && response.kind === "sotw") this.#version = response.version;
+    if (error === undefined && response.kind === "sotw") {
+      this.#version = response.version;
+      if (this.#isEverythingUnnamed && !this.#covered.answered()) this.#uncover();
+    }
     this.#owe({ nonce: response.nonce, version: this.#version, error });
     if (isNews && this.#withholdsWhileWarming) this.#isWithheld = true;
   }
@@ -152,6 +167,11 @@ export class TypeTalk {
 
   get #isChangeDue(): boolean {
     return this.#wants.isDirty && !this.#cannotSay;
+  }
+
+  /** Everything is asked for by naming nothing. */
+  get #isEverythingUnnamed(): boolean {
+    return this.#isLegacy && this.topic.interest.isWanted(EVERYTHING) && this.#wants.isTold(EVERYTHING);
   }
 
   /** Once everything was asked for, names besides it are not told (E1). */
@@ -179,9 +199,14 @@ export class TypeTalk {
     return { isFirst, answer, isLegacy: this.#isLegacy && this.#namesNothing(isFirst, added), added, dropped };
   }
 
+  /** Everything is not all that is to be told any more. */
+  #uncover(): void {
+    for (const name of this.#covered.end()) this.#wants.add(name, "once");
+  }
+
   #tell(isFirst: boolean): typeof nothing {
     if (!isFirst) return this.#cannotSay ? nothing : this.#wants.tell();
-    const added = this.topic.interest.wantedTexts();
+    const added = this.#covered.begin(this.topic.interest.wantedTexts());
     this.#wants.begin(added);
     return { added, dropped: [] };
   }

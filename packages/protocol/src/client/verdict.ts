@@ -117,9 +117,10 @@ class NamesSeen {
   }
 
   add(name: string): void {
-    // A resource that could not be read has no name.
-    if (name !== "" && this.names.has(name)) this.#twice.add(name);
+    const { size } = this.names;
     this.names.add(name);
+    // A resource that could not be read has no name.
+    if (this.names.size === size && name !== "") this.#twice.add(name);
   }
 
   addRemoved(name: string): void {

@@ -29,6 +29,9 @@ for await (const line of createInterface({ input: process.stdin })) {
     case "report":
       answer.targets = Object.fromEntries([...loads].map(([name, load]) => [name, load.report()]));
       break;
+    case "status":
+      answer.status = (await fetchStatus()).toString("base64");
+      break;
     case "quit":
       break;
     default:
@@ -75,6 +78,29 @@ function startLoad({ target, rate, deadlineMs }) {
       client.close();
     },
   };
+}
+
+/** What its own CSDS says, asked for as anybody would. */
+async function fetchStatus() {
+  const server = new grpc.Server();
+  grpc.addAdminServicesToServer(server);
+  const port = await new Promise((resolve, reject) =>
+    server.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    ),
+  );
+  const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
+  const path = "/envoy.service.status.v3.ClientStatusDiscoveryService/FetchClientStatus";
+  try {
+    return await new Promise((resolve, reject) =>
+      client.makeUnaryRequest(path, same, same, Buffer.alloc(0), (error, value) =>
+        error === null ? resolve(value) : reject(error),
+      ),
+    );
+  } finally {
+    client.close();
+    server.forceShutdown();
+  }
 }
 
 function same(value) {

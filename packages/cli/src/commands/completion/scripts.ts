@@ -4,7 +4,7 @@ type Script = (commands: readonly CompletedCommand[], options: readonly Complete
 
 /** For bash 3.2 and newer, without the bash-completion package. */
 export const bashCompletion: Script = (commands, options) => {
-  const cases = commands.map(({ name, words, takesDirectory, options: own }) => {
+  const cases = commands.map(({ name, words, takes, options: own }) => {
     const flags = [...own, ...options].map(({ long }) => long).join(" ");
     return [
       `    ${name})`,
@@ -12,8 +12,8 @@ export const bashCompletion: Script = (commands, options) => {
         .filter(isValued)
         .map((option) => `      [[ $previous == ${spellings(option)} ]] && { ${bashValue(option)}; return; }`),
       `      if [[ $current == -* ]]; then COMPREPLY=($(compgen -W "${flags}" -- "$current"))`,
-      takesDirectory
-        ? `      else COMPREPLY=($(compgen -d -- "$current")); fi`
+      takes !== undefined
+        ? `      else COMPREPLY=($(compgen -${takes === "file" ? "f" : "d"} -- "$current")); fi`
         : `      else COMPREPLY=($(compgen -W "${words.join(" ")}" -- "$current")); fi`,
       "      ;;",
     ].join("\n");
@@ -51,8 +51,9 @@ function bashValue({ choices, isFile }: CompletedOption): string {
 
 /** For zsh, after compinit. */
 export const zshCompletion: Script = (commands, options) => {
-  const cases = commands.map(({ name, words, takesDirectory, options: own }) => {
-    const argument = takesDirectory ? "'1:directory:_files -/'" : `'1:argument:(${words.join(" ")})'`;
+  const cases = commands.map(({ name, words, takes, options: own }) => {
+    const path = takes === "file" ? "'1:file:_files'" : "'1:directory:_files -/'";
+    const argument = takes === undefined ? `'1:argument:(${words.join(" ")})'` : path;
     const specs = [...own, ...options].map((option) => `        ${zshOption(option)} \\`);
     return [`    ${name})`, "      _arguments -s \\", ...specs, `        ${argument} '*:name:'`, "      ;;"].join("\n");
   });
@@ -91,13 +92,14 @@ function quoteZsh(text: string): string {
 
 /** For fish 3 and newer. */
 export const fishCompletion: Script = (commands, options) => {
-  const lines = commands.flatMap(({ name, says, words, takesDirectory, options: own }) => {
+  const lines = commands.flatMap(({ name, says, words, takes, options: own }) => {
     const when = `-n '__fish_seen_subcommand_from ${name}'`;
-    const argument = takesDirectory
-      ? [`complete -c xds ${when} -a '(__fish_complete_directories)'`]
-      : words.length > 0
-        ? [`complete -c xds ${when} -a '${words.join(" ")}'`]
-        : [];
+    const argument =
+      takes !== undefined
+        ? [`complete -c xds ${when} ${takes === "file" ? "-F" : "-a '(__fish_complete_directories)'"}`]
+        : words.length > 0
+          ? [`complete -c xds ${when} -a '${words.join(" ")}'`]
+          : [];
     return [
       `complete -c xds -n __fish_use_subcommand -a ${name} -d '${quoteFish(says)}'`,
       ...argument,

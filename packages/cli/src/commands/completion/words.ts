@@ -4,7 +4,8 @@ export interface CompletedCommand {
   readonly says: string;
   /** What its first argument may be. */
   readonly words: readonly string[];
-  readonly takesDirectory: boolean;
+  /** Undefined: its words. */
+  readonly takes: "directory" | "file" | undefined;
   readonly options: readonly CompletedOption[];
 }
 

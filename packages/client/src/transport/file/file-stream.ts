@@ -129,7 +129,7 @@ export class FileStream implements ClientStream {
     this.#watch.follow(this.#followed);
     const content = await readContent(source.path, MAX_FILE_BYTES);
     if ("problem" in content) return content;
-    const response = readResponse(content.bytes, formatOf(source.path), api);
+    const response = readResponse(content.bytes, source.format ?? formatOf(source.path), api);
     return "problem" in response || !isSecret(type) ? response : { bytes: await this.#readNamed(response.bytes) };
   }
 

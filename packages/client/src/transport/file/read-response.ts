@@ -1,5 +1,6 @@
 import { extname } from "node:path";
 import { decodeSotwResponse, type EnvoyApi } from "@xdskit/envoy-api";
+import type { FileFormat } from "../../config/client-config.ts";
 import {
   decodeUtf8,
   type ReadResponse,
@@ -8,9 +9,6 @@ import {
   readTextResponse,
 } from "../json-response.ts";
 import { readYaml } from "./yaml-text.ts";
-
-/** How a file is written. */
-export type FileFormat = "binary" | "text" | "yaml" | "json";
 
 /** By the end of its name, whatever its case; what is not known is JSON (C-FS-04). */
 export function formatOf(path: string): FileFormat {

@@ -109,6 +109,7 @@ function bufferOf(content: string | Uint8Array | undefined): Buffer | null {
 function channelOptions(server: ServerConfig, material: TlsMaterial | undefined): ChannelOptions {
   const { keepalive } = server;
   const serverName = material?.serverName;
+  const authority = server.authority ?? serverName;
   return {
     "grpc.max_receive_message_length": server.maxResponseBytes,
     "grpc.max_send_message_length": -1,
@@ -121,10 +122,8 @@ function channelOptions(server: ServerConfig, material: TlsMaterial | undefined)
       "grpc.keepalive_time_ms": keepalive.intervalMs,
       "grpc.keepalive_timeout_ms": keepalive.timeoutMs,
     }),
-    ...(serverName !== undefined && {
-      "grpc.ssl_target_name_override": serverName,
-      "grpc.default_authority": serverName,
-    }),
+    ...(serverName !== undefined && { "grpc.ssl_target_name_override": serverName }),
+    ...(authority !== undefined && { "grpc.default_authority": authority }),
   };
 }
 
@@ -136,8 +135,8 @@ function metadataOf({ headers }: ServerConfig): Metadata {
 
 /** Equal for servers that may share a connection: all that makes one up, and what is in the files of it. */
 function keyOf(server: ServerConfig, material: TlsMaterial | undefined): string {
-  const { target, keepalive, maxResponseBytes, headers } = server;
+  const { target, authority, keepalive, maxResponseBytes, headers } = server;
   const secured =
     material && [material.ca, material.key, material.cert].map((one) => bufferOf(one)?.toString("base64"));
-  return JSON.stringify([target, keepalive, maxResponseBytes, headers, secured, material?.serverName]);
+  return JSON.stringify([target, authority, keepalive, maxResponseBytes, headers, secured, material?.serverName]);
 }

@@ -267,7 +267,12 @@ export const acknowledgementCases: readonly ClientCase[] = [
         asks: [{ type: "eds", names: ["e"], version: "M", nonce: "B" }],
         tells: { e: ["e@1"] },
       },
-      { watches: "b", asks: [{ names: ["*", "b"], nonce: "A" }] },
+      {
+        responds: { version: "Y", nonce: "C", resources: ["c@1"] },
+        asks: [{ version: "Y", nonce: "C" }],
+        tells: { "*": ["c@1", "synced"] },
+      },
+      { watches: "b", asks: [{ names: ["*", "b"], version: "Y", nonce: "C" }] },
     ],
   },
   {

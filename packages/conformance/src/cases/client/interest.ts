@@ -187,8 +187,27 @@ export const interestCases: readonly ClientCase[] = [
     ...ofCds,
     steps: [
       { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
-      { watches: "a", asks: [{ names: ["*", "a"] }] },
-      { stops: "*", asks: [{ names: ["a"] }] },
+      {
+        responds: { version: "X", nonce: "A", resources: ["b@1"] },
+        asks: [{ version: "X", nonce: "A" }],
+        tells: { "*": ["b@1", "synced"] },
+      },
+      { watches: "a", asks: [{ names: ["*", "a"], version: "X", nonce: "A" }] },
+      { stops: "*", asks: [{ names: ["a"], version: "X", nonce: "A" }] },
+    ],
+  },
+  {
+    id: "E1/covered",
+    says: "does not name what is in everything that it asked for, but by itself",
+    ...ofCds,
+    steps: [
+      { watches: ["*", "a"], opens: ["main"], asks: [{ node: "n1" }] },
+      {
+        responds: { version: "X", nonce: "A", resources: ["a@1"] },
+        asks: [{ version: "X", nonce: "A" }],
+        tells: { "*": ["a@1", "synced"], a: ["a@1"] },
+      },
+      { stops: "*", asks: [{ names: ["a"], version: "X", nonce: "A" }] },
     ],
   },
   {

@@ -97,27 +97,23 @@ export const statusRules: readonly Requirement[] = [
     level: "must",
     scope: "everywhere",
     says: "The client tells of itself: what it holds, since when, in what version and state, and what was refused and why.",
-    later: "the client does not serve its own state yet",
   },
   {
     id: "B-CSD-04",
     level: "must",
     scope: "everywhere",
     says: "Each resource is told with its type; contents can be left out.",
-    later: "the client does not serve its own state yet",
   },
   {
     id: "B-CSD-05",
     level: "must",
     scope: "everywhere",
     says: "The form of v2 is older and tells less.",
-    later: "the client does not serve its own state yet",
   },
   {
     id: "B-HDS-01",
     level: "may",
     scope: "gRPC",
     says: "A client can be told what to check, and report how healthy it is.",
-    later: "the client reports no health yet",
   },
 ];

@@ -1,0 +1,49 @@
+import { type ClientCell, type ClientSubject, clientCells } from "./cells.ts";
+import { clientTable } from "./client-table.ts";
+import { type ClientMeasurement, measureClient } from "./measure-client.ts";
+
+/** What is measured, and how often. */
+export interface ClientCostOptions {
+  readonly cells?: readonly ClientCell[];
+  readonly isLong: boolean;
+  readonly runs: number;
+  /** How often something changes in a run. */
+  readonly rounds: number;
+  /** Where the Go programs are. */
+  readonly tools: string;
+  readonly said: (text: string) => unknown;
+}
+
+/** What clients cost, cell by cell, the clients in turn; a table as soon as a cell is done. */
+export async function* measureClients(options: ClientCostOptions): AsyncGenerator<string> {
+  const { cells = clientCells, isLong, runs } = options;
+  for (const cell of cells.filter((one) => isLong || !one.isLong)) {
+    const measurements: ClientMeasurement[] = [];
+    for (let run = 0; run < runs; run++) {
+      // Whoever is first in one run is last in the next.
+      for (const subject of run % 2 === 0 ? cell.subjects : cell.subjects.toReversed()) {
+        const measured = await tryOne(cell, subject, options, run);
+        if (measured !== undefined) measurements.push(measured);
+      }
+    }
+    yield clientTable(
+      cell,
+      cell.subjects.flatMap((subject) => measurements.filter((one) => one.subject === subject)),
+    );
+  }
+}
+
+async function tryOne(
+  cell: ClientCell,
+  subject: ClientSubject,
+  { tools, said, runs, rounds }: ClientCostOptions,
+  run: number,
+): Promise<ClientMeasurement | undefined> {
+  said(`${cell.clusters} ${cell.asks} ${cell.variant}: ${subject}, run ${run + 1} of ${runs}\n`);
+  try {
+    return await measureClient(cell, subject, { rounds, tools });
+  } catch (cause) {
+    said(`  failed: ${cause instanceof Error ? cause.message : String(cause)}\n`);
+    return undefined;
+  }
+}

@@ -1,0 +1,43 @@
+import { format, median } from "../figures.ts";
+import type { ClientCell, ClientSubject } from "./cells.ts";
+import type { ClientMeasurement } from "./measure-client.ts";
+
+const head = [
+  "clusters",
+  "client",
+  "first sync, ms",
+  "CPU for it, ms",
+  "changes, ms",
+  "CPU for them, ms",
+  "held beyond its bytes, bytes",
+  "resident for each, bytes",
+];
+
+/** Medians of the runs of one cell as a Markdown table, a line for each client. */
+export function clientTable(cell: ClientCell, measurements: readonly ClientMeasurement[]): string {
+  const subjects = [...new Set(measurements.map((one) => one.subject))];
+  return [
+    `| ${head.join(" | ")} |`,
+    `|${head.map(() => " --- ").join("|")}|`,
+    ...subjects.map((subject) => row(cell, subject, measurements)),
+  ].join("\n");
+}
+
+function row(cell: ClientCell, subject: ClientSubject, all: readonly ClientMeasurement[]): string {
+  const own = all.filter((one) => one.subject === subject);
+  const columns = [
+    median(own.map((one) => one.firstSyncMs)),
+    median(own.map((one) => one.firstSyncCpuMs)),
+    median(own.map((one) => median(one.changeMs))),
+    median(own.map((one) => median(one.changeCpuMs))),
+    median(own.map((one) => one.heldBytes)),
+    median(own.map((one) => one.residentBytes)),
+  ];
+  return `| ${[nameOf(cell), subject, ...columns.map(format)].join(" | ")} |`;
+}
+
+function nameOf({ clusters, variant, asks, changes }: ClientCell): string {
+  const asked = asks === "all" ? "" : " by name";
+  const changed = changes === 1 ? "1 change" : `${changes.toLocaleString("en")} changes`;
+  return `${clusters.toLocaleString("en")}${asked}, ${variant === "sotw" ? "SotW" : "delta"}, ${changed}`;
+}

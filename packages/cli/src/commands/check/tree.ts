@@ -1,0 +1,110 @@
+import type { MeshResource, MeshSnapshot } from "@xdskit/client";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { shortNameOf } from "../../discovery/mesh-words.ts";
+import type { Colors } from "../../output/color.ts";
+import { plural } from "../../output/problems.ts";
+import { endpointsOf } from "./findings.ts";
+
+type Link = MeshResource["needs"][number];
+
+/** A line of the tree, and those below it. */
+export interface TreeNode {
+  readonly type: string;
+  readonly name: string;
+  readonly state: string;
+  readonly needs: readonly TreeNode[];
+}
+
+interface TreeContext {
+  readonly snapshot: MeshSnapshot;
+  readonly api: EnvoyApi;
+  /** Those whose needs were told. */
+  readonly told: Set<string>;
+}
+
+/** Below one resource, as many are told. */
+const MAX_BRANCHES = 50;
+
+/** Listeners with all that they lead to, then the Clusters that none of them leads to. */
+export function treesOf(snapshot: MeshSnapshot, api: EnvoyApi): readonly TreeNode[] {
+  const context: TreeContext = { snapshot, api, told: new Set() };
+  const ofListeners = [...snapshot.listeners.values()].map((one) => treeOf(one, context));
+  const others = [...snapshot.clusters.values()].filter(({ id }) => !context.told.has(id));
+  return [...ofListeners, ...others.map((one) => treeOf(one, context))];
+}
+
+function treeOf(resource: MeshResource, context: TreeContext): TreeNode {
+  const { type, name, id, needs } = resource;
+  const { api, told } = context;
+  const isRepeated = told.has(id);
+  told.add(id);
+  const state = stateOf(resource, context);
+  return {
+    type: shortNameOf(type, api),
+    name,
+    state: isRepeated && needs.length > 0 ? `${state}, see above` : state,
+    needs: isRepeated ? [] : uniqueNeeds(needs).map((link) => linkTree(link, context)),
+  };
+}
+
+/** One line for each name, however often it is named. */
+function uniqueNeeds(needs: readonly Link[]): readonly Link[] {
+  return [...new Map(needs.map((link) => [`${link.type} ${link.name}`, link])).values()];
+}
+
+function linkTree(link: Link, context: TreeContext): TreeNode {
+  const { snapshot, api } = context;
+  const { type, name, state } = link;
+  const target =
+    state === "by-name"
+      ? snapshot.clusters.get(name)
+      : link.node === undefined
+        ? undefined
+        : snapshot.all.get(link.node);
+  if (target !== undefined) return treeOf(target, context);
+  return { type: shortNameOf(type, api), name, state: linkWords[state], needs: [] };
+}
+
+const linkWords: Readonly<Record<Link["state"], string>> = {
+  there: "ready",
+  fallback: "missing, its default is used",
+  missing: "missing",
+  idle: "on demand",
+  "by-name": "missing",
+  unresolved: "its source cannot be used",
+};
+
+function stateOf({ state, id, name }: MeshResource, { snapshot }: TreeContext): string {
+  const cluster = snapshot.clusters.get(name);
+  const endpoints = cluster?.id === id ? endpointsOf(cluster) : undefined;
+  const words = {
+    requested: "no answer",
+    warming: "not usable yet",
+    ready: "ready",
+    absent: "missing",
+    error: "error",
+  };
+  return endpoints === undefined ? words[state] : `${words[state]}, ${plural(endpoints, "endpoint")}`;
+}
+
+/** Lines for people, indented by how far from a root they are. */
+export function formatTrees(trees: readonly TreeNode[], colors: Colors): string {
+  return trees.map((tree) => formatTree(tree, 0, colors)).join("");
+}
+
+function formatTree({ type, name, state, needs }: TreeNode, depth: number, colors: Colors): string {
+  const tone = state.startsWith("ready")
+    ? colors.green
+    : /demand|default|not usable/.test(state)
+      ? colors.yellow
+      : colors.red;
+  const margin = "  ".repeat(depth);
+  const below = needs.slice(0, MAX_BRANCHES).map((one) => formatTree(one, depth + 1, colors));
+  const more = needs.length > MAX_BRANCHES ? `${margin}  and ${needs.length - MAX_BRANCHES} more\n` : "";
+  return `${margin}${type} ${colors.bold(oneLine(name))}: ${tone(state)}\n${below.join("")}${more}`;
+}
+
+/** A name does not steer the terminal. */
+function oneLine(name: string): string {
+  return name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
+}

@@ -1,0 +1,228 @@
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Dangling, type MeshSnapshot, XdsClientError } from "@xdskit/client";
+import type { EnvoyApi, ResponseFormat } from "@xdskit/envoy-api";
+import { Option } from "commander";
+import type { Refusal } from "../discovery/answers.ts";
+import { addServerConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
+import { failureOf, unreachableFailure } from "../discovery/connection-hint.ts";
+import { describeStatus } from "../discovery/describe-status.ts";
+import { type Followed, followMesh } from "../discovery/follow-mesh.ts";
+import { danglingWords, describeProgress, shortNameOf } from "../discovery/mesh-words.ts";
+import { openClient } from "../discovery/open-client.ts";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import type { Output } from "../io.ts";
+import { formatJson } from "../output/json.ts";
+import { plural } from "../output/problems.ts";
+import { createStatusLine } from "../output/status-line.ts";
+import { formatTable } from "../output/table.ts";
+import { loadApi } from "../settings/load-api.ts";
+import { responseFormats } from "../settings/server-options.ts";
+import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { contentsOf, type DumpContents, type DumpedType } from "./dump/contents.ts";
+import { readDuration } from "./duration-flag.ts";
+import { shownPath } from "./validate.ts";
+
+interface DumpFlags extends ConnectionFlags {
+  readonly output: string;
+  readonly format: ResponseFormat;
+  readonly force?: boolean;
+  readonly timeout: number;
+  readonly wait?: boolean;
+  readonly secrets?: boolean;
+}
+
+/** What is said of a dump in a pipe. */
+export interface DumpAnswer {
+  /** Everything that was asked for came. */
+  readonly ok: boolean;
+  readonly types: readonly {
+    readonly type: string;
+    readonly name: string;
+    readonly resources: number;
+    readonly bytes: number;
+    readonly file: string;
+  }[];
+  readonly missing: readonly Dangling[];
+  readonly refused: readonly { readonly type: string; readonly version: string; readonly reason: string }[];
+  readonly notes: readonly string[];
+}
+
+/** `xds dump`: all that a node gets, as files. */
+export const addDumpCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("dump")
+    .summary("write everything that a node gets as files that xds serve reads")
+    .description(
+      "Get everything that a node gets (all Listeners and Clusters, and what they lead to: routes, endpoints, secrets, extension " +
+        "configs), each from where it says, and write it as files that xds serve serves again: one for each type.",
+    );
+  addServerConnectionFlags(command)
+    .addOption(new Option("-o, --output <dir>", "directory to write to; -: to standard output").default("-"))
+    .addOption(new Option("--format <format>", "the form of the files").choices(responseFormats).default("yaml"))
+    .option("--force", "write into a directory that is not empty, and replace what another dump left there")
+    .addOption(
+      new Option("--timeout <duration>", "how long to wait until everything is there")
+        .argParser((text: string) => readDuration("--timeout", text))
+        .default(20_000, "20s"),
+    )
+    .addOption(new Option("--wait", "wait until everything is there, however long it takes").conflicts("timeout"))
+    .option("--secrets", "write private keys and passwords too, into files that only you can read")
+    .action((flags: DumpFlags) => context.perform(() => dump(flags, context)));
+  addExamples(command, [
+    ["xds dump --bootstrap envoy.yaml -o dump && xds serve dump", "serve again what that Envoy gets"],
+    ["xds dump --node edge-7", "everything that edge-7 gets, as YAML"],
+    ["xds dump --server xds.example:18000 --ca ca.crt -o dump --format pb --secrets", "every byte of it"],
+  ]);
+};
+
+async function dump(flags: DumpFlags, context: CommandContext): Promise<ExitCode> {
+  const { io } = context;
+  const directory = flags.output === "-" ? undefined : resolve(io.cwd, flags.output);
+  if (directory === undefined && flags.format === "pb") {
+    throw new CommandError(exitCode.usage, "--format pb is not for standard output", "say a directory: -o DIR");
+  }
+  if (directory !== undefined && flags.force !== true) await refuseIfFull(directory, flags.output);
+  const api = await loadApi(descriptorFilesOf(flags, io));
+  const timeoutMs = flags.wait === true ? undefined : flags.timeout;
+  const { client, answers, asked } = await openClient(flags, {
+    api,
+    io,
+    ...(timeoutMs !== undefined && { timeoutMs: Math.ceil(timeoutMs * GIVES_UP_AFTER) }),
+  });
+  const line = createStatusLine(io.stderr);
+  try {
+    const progress = (snapshot: MeshSnapshot): void => line.update(describeProgress(snapshot, api));
+    const followed = await followMesh(client, answers, { timeoutMs, interrupted: io.interrupted, progress });
+    line.clear();
+    if (io.interrupted.aborted) return exitCode.interrupted;
+    const { snapshot } = followed;
+    if (snapshot === undefined || !answers.isAnswered) throw unreachableFailure(followed.unreachable, asked);
+    const contents = contentsOf(snapshot, { api, format: flags.format, showsSecrets: flags.secrets === true });
+    if (directory === undefined) for (const { content } of contents.types) printContent(content, io.stdout, flags);
+    else await write(contents.types, directory, flags);
+    return report({ contents, followed, snapshot, refusals: answers.refusals }, { api, flags }, context);
+  } catch (cause) {
+    line.clear();
+    throw cause instanceof XdsClientError ? failureOf(cause, asked) : cause;
+  } finally {
+    await client.close();
+  }
+}
+
+/** A name that nothing is said of counts as missing before the time for everything is over. */
+const GIVES_UP_AFTER = 0.75;
+
+async function refuseIfFull(directory: string, shown: string): Promise<void> {
+  const entries = await readdir(directory).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return [];
+    throw new CommandError(exitCode.usage, `${shown}: ${cause.message}`);
+  });
+  if (entries.length === 0) return;
+  throw new CommandError(exitCode.usage, `${shown} is not empty`, "say another directory, or --force");
+}
+
+function fileOf({ name }: Pick<DumpedType, "name">, format: ResponseFormat): string {
+  return `${name}.${format}`;
+}
+
+async function write(types: readonly DumpedType[], directory: string, flags: DumpFlags): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  const written = new Set<string>();
+  for (const one of types) {
+    const file = fileOf(one, flags.format);
+    const path = join(directory, file);
+    // Who reads the directory never sees half of a file.
+    await writeFile(`${path}~`, one.content, flags.secrets === true ? { mode: 0o600 } : {});
+    await rename(`${path}~`, path);
+    written.add(file);
+  }
+  if (flags.force !== true) return;
+  const old = /^[a-z]+ds\.(yaml|json|pb|pb_text)$/;
+  for (const file of await readdir(directory)) {
+    if (old.test(file) && !written.has(file)) await rm(join(directory, file));
+  }
+}
+
+function printContent(content: Uint8Array, output: Output, { format }: DumpFlags): void {
+  if (format === "yaml") output.write("---\n");
+  output.write(Buffer.from(content).toString("utf8"));
+}
+
+interface Outcome {
+  readonly contents: DumpContents;
+  readonly followed: Followed;
+  readonly snapshot: MeshSnapshot;
+  readonly refusals: readonly Refusal[];
+}
+
+function report(
+  { contents: { types, notes }, followed, snapshot, refusals }: Outcome,
+  { api, flags }: { readonly api: EnvoyApi; readonly flags: DumpFlags },
+  context: CommandContext,
+): ExitCode {
+  const { io } = context;
+  const { dangling } = snapshot;
+  const { isComplete, unanswered } = followed;
+  const isOk = isComplete && [dangling, refusals, unanswered].every((all) => all.length === 0);
+  const shown = (type: Dangling["to"]["type"]): string => shortNameOf(type, api);
+  for (const { from, to, why } of dangling) {
+    const says = `${shown(to.type)} ${to.name}, which ${shown(from.type)} ${from.name} needs: ${danglingWords[why]}`;
+    io.stderr.write(`xds: ${says}\n`);
+  }
+  for (const { type, version, error } of refusals) {
+    io.stderr.write(`xds: refused ${shown(type)}${version === "" ? "" : ` ${version}`}: ${error}\n`);
+  }
+  for (const { type, error } of unanswered) {
+    const why = error === undefined ? "" : `: ${describeStatus(error)}`;
+    io.stderr.write(`xds: ${shown(type)}: asked for, and never answered${why}\n`);
+  }
+  for (const note of notes) io.stderr.write(`xds: ${note}\n`);
+  if (!followed.isComplete)
+    io.stderr.write("xds: the time was over before everything was there; --wait has more of it\n");
+  summarize({ types, dangling, refusals, notes, isOk }, flags, context);
+  return isOk ? exitCode.ok : exitCode.problems;
+}
+
+interface Summary {
+  readonly types: readonly DumpedType[];
+  readonly dangling: readonly Dangling[];
+  readonly refusals: readonly Refusal[];
+  readonly notes: readonly string[];
+  readonly isOk: boolean;
+}
+
+function summarize(
+  { types, dangling, refusals, notes, isOk }: Summary,
+  flags: DumpFlags,
+  context: CommandContext,
+): void {
+  const { io, colorsOf } = context;
+  const isToStdout = flags.output === "-";
+  // Beside the resources themselves, nobody but a person wants to hear of it.
+  const output = isToStdout ? io.stderr : io.stdout;
+  if (output.isTerminal) {
+    const columns = [
+      { title: "TYPE", text: (row: DumpedType) => row.name },
+      { title: "RESOURCES", text: (row: DumpedType) => `${row.resources}` },
+      { title: "BYTES", text: (row: DumpedType) => `${row.bytes}` },
+      ...(isToStdout ? [] : [{ title: "FILE", text: (row: DumpedType) => fileOf(row, flags.format) }]),
+    ];
+    output.write(formatTable(types, columns, { colors: colorsOf(output), width: output.columns }));
+    const total = types.reduce((sum, { resources }) => sum + resources, 0);
+    const where = isToStdout ? "" : ` in ${shownPath(resolve(io.cwd, flags.output), io.cwd)}`;
+    output.write(`${plural(total, "resource")}${where}\n`);
+  } else if (!isToStdout) {
+    const answer: DumpAnswer = {
+      ok: isOk,
+      types: types.map((one) => {
+        const { type, name, resources, bytes } = one;
+        return { type, name, resources, bytes, file: fileOf(one, flags.format) };
+      }),
+      missing: dangling,
+      refused: refusals.map(({ type, version, error }) => ({ type, version, reason: error })),
+      notes,
+    };
+    output.write(formatJson(answer));
+  }
+}

@@ -1,0 +1,91 @@
+import type { MeshSnapshot, XdsResource } from "@xdskit/client";
+import { type EnvoyApi, encodeResource, type ResponseFormat } from "@xdskit/envoy-api";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { shortNameOf } from "../../discovery/mesh-words.ts";
+
+/** All that was got of one type. */
+export interface DumpedType {
+  readonly type: TypeUrl;
+  /** Such as `cds`, which the file is named by. */
+  readonly name: string;
+  readonly resources: number;
+  /** Of the resources, as they are encoded. */
+  readonly bytes: number;
+  readonly content: Uint8Array;
+}
+
+/** What is written, and what is not. */
+export interface DumpContents {
+  readonly types: readonly DumpedType[];
+  readonly notes: readonly string[];
+}
+
+export interface ContentsOptions {
+  readonly api: EnvoyApi;
+  readonly format: ResponseFormat;
+  readonly showsSecrets: boolean;
+}
+
+const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
+
+/** Everything of a mesh as files that a server reads again: one for each type. */
+export function contentsOf(snapshot: MeshSnapshot, options: ContentsOptions): DumpContents {
+  const notes: string[] = [];
+  const byType = new Map<TypeUrl, Map<string, XdsResource>>();
+  for (const { resource, warming, name, type } of snapshot.all.values()) {
+    const newest = warming ?? resource;
+    if (newest === undefined) continue;
+    const ofType = byType.get(newest.type) ?? new Map<string, XdsResource>();
+    byType.set(newest.type, ofType);
+    if (!ofType.has(newest.name)) ofType.set(newest.name, newest);
+    else notes.push(`${shortNameOf(type, options.api)} ${name} comes from several sources: only the first is written`);
+  }
+  const types = [...byType].map(([type, resources]) => dumpedType(type, [...resources.values()], options, notes));
+  return { types: types.sort((a, b) => (a.name < b.name ? -1 : 1)), notes };
+}
+
+function dumpedType(
+  type: TypeUrl,
+  resources: readonly XdsResource[],
+  { api, format, showsSecrets }: ContentsOptions,
+  notes: string[],
+): DumpedType {
+  const writer = api.responseWriter(format);
+  const name = shortNameOf(type, api);
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for (const resource of [...resources].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const shown = showsSecrets ? resource.bytes : api.redacted(type, resource.bytes);
+    if (shown === undefined) {
+      notes.push(
+        `${name} ${resource.name} is left out: nobody knows its message, so it may hold secrets; --secrets writes it`,
+      );
+      continue;
+    }
+    if (format !== "pb") notes.push(...lossOf(resource, name, api));
+    bytes += shown.byteLength;
+    const { type: as, value } = wrappedIfNeeded(shown, resource, api);
+    parts.push(writer.resource(as, value));
+  }
+  const content = Buffer.concat(writer.response({ versionInfo: "", typeUrl: type }, parts));
+  return { type, name, resources: parts.length, bytes, content };
+}
+
+/** What JSON, YAML and the text format cannot hold. */
+function lossOf({ type, bytes, name }: XdsResource, shortName: string, api: EnvoyApi): readonly string[] {
+  const { types, unknownFieldsOf } = api.unprintable(type, bytes);
+  if (types.length === 0 && unknownFieldsOf.length === 0) return [];
+  const lost = [...types, ...unknownFieldsOf.map((message) => `newer fields of ${message}`)];
+  return [`${shortName} ${name} loses ${lost.join(", ")}: --format pb keeps all, --descriptors names more messages`];
+}
+
+/** A resource whose message does not say its name has it said around it. */
+function wrappedIfNeeded(
+  bytes: Uint8Array,
+  { type, name, aliases }: XdsResource,
+  api: EnvoyApi,
+): { readonly type: TypeUrl; readonly value: Uint8Array } {
+  const own = api.readEncodedResource(type, bytes).input?.name;
+  if (own === name && aliases.length === 0) return { type, value: bytes };
+  return { type: WRAPPER, value: encodeResource({ name, aliases, resource: { typeUrl: type, value: bytes } }) };
+}

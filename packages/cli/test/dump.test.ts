@@ -1,0 +1,196 @@
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createXdsClient } from "@xdskit/client";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { afterEach, describe, expect, test } from "vitest";
+import { run } from "../src/run.ts";
+import { CapturedIo } from "./captured-io.ts";
+import { edsCluster, endpoints, wholeSite } from "./mesh-site.ts";
+import { Serving, Site, until } from "./serving.ts";
+
+const api = createEnvoyApi();
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function serve(site: Site): Promise<Serving> {
+  cleanups.push(() => site.remove());
+  const serving = await Serving.start(site);
+  cleanups.push(() => serving.stop());
+  await until("it is ready", () => serving.isReady());
+  return serving;
+}
+
+/** Every resource of a server, by type and name. */
+async function everythingAt(serving: Serving): Promise<Readonly<Record<string, string>>> {
+  const client = await createXdsClient({ api, server: serving.address, mode: "proxy", variant: "delta" });
+  try {
+    const { all } = await client.mesh({ snapshots: "complete" }).ready;
+    const found = [...all.values()].map(({ type, name, resource }) => [
+      `${type} ${name}`,
+      Buffer.from(resource?.bytes ?? []).toString("base64"),
+    ]);
+    return Object.fromEntries(found.sort());
+  } finally {
+    await client.close();
+  }
+}
+
+async function xds(
+  where: { readonly cwd: string; readonly server: string; readonly columns?: number },
+  ...argv: readonly string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const terminal = where.columns === undefined ? {} : { terminalColumns: where.columns };
+  const io = new CapturedIo({ cwd: where.cwd, env: { XDS_SERVER: where.server, NO_COLOR: "1" }, ...terminal });
+  const code = await run(argv, io);
+  return { code, stdout: io.stdout.text, stderr: io.stderr.text };
+}
+
+async function scratch(): Promise<string> {
+  const site = await Site.make();
+  cleanups.push(() => site.remove());
+  return site.directory;
+}
+
+describe("xds dump", () => {
+  test.each(["yaml", "json", "pb", "pb_text"])(
+    "a dump in %s that is served again is the same to the byte",
+    async (format) => {
+      const serving = await serve(await wholeSite());
+      const cwd = await scratch();
+      const flags = ["-o", "dump", "--format", format, "--secrets"];
+      const { code, stdout, stderr } = await xds({ cwd, server: serving.address }, "dump", ...flags);
+      expect([code, stderr]).toEqual([0, ""]);
+      const answer = JSON.parse(stdout);
+      expect(
+        answer.types.map((one: { name: string; resources: number; file: string }) => [
+          one.name,
+          one.resources,
+          one.file,
+        ]),
+      ).toEqual([
+        ["cds", 2, `cds.${format}`],
+        ["eds", 2, `eds.${format}`],
+        ["lds", 1, `lds.${format}`],
+        ["rds", 1, `rds.${format}`],
+        ["sds", 1, `sds.${format}`],
+      ]);
+      expect([answer.ok, answer.missing, answer.refused, answer.notes]).toEqual([true, [], [], []]);
+      expect((await stat(join(cwd, "dump", `sds.${format}`))).mode & 0o777).toBe(0o600);
+
+      const again = await Site.make();
+      for (const file of await readdir(join(cwd, "dump"))) {
+        await writeFile(join(again.directory, file), await readFile(join(cwd, "dump", file)));
+      }
+      const before = await everythingAt(serving);
+      expect(Object.values(before).every((bytes) => bytes !== "")).toBe(true);
+      expect(Object.keys(before)).toHaveLength(7);
+      expect(await everythingAt(await serve(again))).toEqual(before);
+    },
+  );
+
+  test("to standard output, without secrets; in a terminal with a table of what it was", async () => {
+    const serving = await serve(await wholeSite());
+    const where = { cwd: await scratch(), server: serving.address };
+    const piped = await xds(where, "dump");
+    expect([piped.code, piped.stderr]).toEqual([0, ""]);
+    expect(piped.stdout).toContain("[redacted]");
+    expect(piped.stdout).not.toContain("very private");
+    expect(piped.stdout.match(/^typeUrl: /gm)).toHaveLength(5);
+    const shown = await xds({ ...where, columns: 100 }, "dump");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the line that draws over itself
+    const table = shown.stderr.replaceAll(/\r\u001b\[2K[^\r\n]*?(?=\r|TYPE)/g, "").replaceAll(/\r\u001b\[2K/g, "");
+    expect(table.replaceAll(/ \d+\n/g, " N\n").split("\n")).toEqual([
+      "TYPE  RESOURCES  BYTES",
+      "cds   2          N",
+      "eds   2          N",
+      "lds   1          N",
+      "rds   1          N",
+      "sds   1          N",
+      "7 resources",
+      "",
+    ]);
+  });
+
+  test("tells what did not come, and fails", async () => {
+    const site = await wholeSite();
+    await site.write("clusters.yaml", edsCluster("a"));
+    await site.write("endpoints.yaml", endpoints("a", 1));
+    const serving = await serve(site);
+    const { code, stdout, stderr } = await xds({ cwd: await scratch(), server: serving.address }, "dump", "-o", "out");
+    expect([code, stderr]).toEqual([1, "xds: cds b, which rds main needs: there is none\n"]);
+    const { ok, missing } = JSON.parse(stdout);
+    expect([ok, missing]).toEqual([
+      false,
+      [
+        {
+          from: { type: "type.googleapis.com/envoy.config.route.v3.RouteConfiguration", name: "main" },
+          to: { type: "type.googleapis.com/envoy.config.cluster.v3.Cluster", name: "b" },
+          why: "absent",
+        },
+      ],
+    ]);
+  });
+
+  test("leaves a directory alone that is not empty; with --force replaces what another dump left", async () => {
+    const serving = await serve(await wholeSite());
+    const cwd = await scratch();
+    await mkdir(join(cwd, "out"));
+    await writeFile(join(cwd, "out", "rtds.json"), "{}");
+    await writeFile(join(cwd, "out", "notes.txt"), "mine");
+    const where = { cwd, server: serving.address };
+    const refused = await xds(where, "dump", "-o", "out");
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      "xds: out is not empty\nhint: say another directory, or --force\n",
+    ]);
+    expect((await xds(where, "dump", "-o", "out", "--force")).code).toBe(0);
+    expect((await readdir(join(cwd, "out"))).sort()).toEqual([
+      "cds.yaml",
+      "eds.yaml",
+      "lds.yaml",
+      "notes.txt",
+      "rds.yaml",
+      "sds.yaml",
+    ]);
+  });
+
+  test("of a bootstrap, as its node", async () => {
+    const serving = await serve(await wholeSite());
+    const cwd = await scratch();
+    const { stdout } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
+    await writeFile(join(cwd, "envoy.yaml"), stdout);
+    const { code, stderr } = await xds(
+      { cwd, server: "127.0.0.1:1" },
+      "dump",
+      "--bootstrap",
+      "envoy.yaml",
+      "-o",
+      "out",
+    );
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(await readdir(join(cwd, "out"))).toHaveLength(5);
+  });
+
+  test("from nobody fails at once, and says why", async () => {
+    const { code, stdout, stderr } = await xds({ cwd: await scratch(), server: "127.0.0.1:1" }, "dump");
+    expect([code, stdout, stderr]).toEqual([
+      69,
+      "",
+      "xds: 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\nhint: is a server running at 127.0.0.1:1?\n",
+    ]);
+  });
+
+  test("of a server that has nothing is nothing", async () => {
+    const site = await Site.make({ "xdskit.yaml": "allow-empty: true\n" });
+    const serving = await serve(site);
+    const { code, stdout, stderr } = await xds({ cwd: await scratch(), server: serving.address }, "dump", "-o", "out");
+    expect([code, stderr, JSON.parse(stdout).types]).toEqual([0, "", []]);
+  });
+
+  test("in binary form is nothing for standard output", async () => {
+    const { code, stderr } = await xds({ cwd: await scratch(), server: "127.0.0.1:1" }, "dump", "--format", "pb");
+    expect([code, stderr]).toEqual([2, "xds: --format pb is not for standard output\nhint: say a directory: -o DIR\n"]);
+  });
+});

@@ -1,0 +1,20 @@
+import type { ApiVersion, Status } from "@xdskit/protocol";
+import type { ServerConfig } from "../config/client-config.ts";
+import type { HealthCheckers } from "./health-driver.ts";
+
+/** For whom endpoints are checked, and how. */
+export interface HealthCheckingOptions {
+  /** One of `config.servers`; unless given, the best server of the client's own configuration. */
+  readonly server?: ServerConfig;
+  /** Of the method; that of the client's own configuration unless given. */
+  readonly apiVersion?: ApiVersion;
+  /** By protocol, which the server is told; `checkTcp` for TCP unless given. */
+  readonly checkers?: HealthCheckers;
+  /** Called when the stream ended, before the pause until it is opened again. What it throws is thrown as one that nobody catches. */
+  readonly onEnd?: (status: Status) => void;
+}
+
+/** Endpoints are checked for a server until this is closed. */
+export interface HealthChecking {
+  close(): void;
+}

@@ -1,0 +1,44 @@
+import { inspect } from "node:util";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import type { HeldResource, TypeUrl } from "@xdskit/protocol";
+import { expect, test } from "vitest";
+import { Cluster, Secret, typeUrlOf } from "./resource-type.ts";
+import { createResourceViews } from "./xds-resource.ts";
+
+const held: HeldResource = {
+  type: Cluster.typeUrl,
+  name: "a",
+  aliases: [],
+  version: "1",
+  // name: "a"
+  bytes: Uint8Array.of(10, 1, 97),
+  ttlMs: undefined,
+  references: [],
+};
+
+test("a resource that is printed shows what is in it", () => {
+  const resource = createResourceViews(createEnvoyApi()).of(held);
+  const shown = { type: Cluster.typeUrl, key: "a", version: "1", json: { "@type": Cluster.typeUrl, name: "a" } };
+  expect(JSON.parse(JSON.stringify([resource]))).toEqual([shown]);
+  expect(inspect(resource)).toBe(inspect(shown));
+});
+
+test("a secret that is printed by mistake is not shown", () => {
+  const api = createEnvoyApi();
+  const privateKey = { inlineString: "keep it to yourself" };
+  const { input } = api.readResource({ "@type": Secret.typeUrl, name: "s", tlsCertificate: { privateKey } });
+  const resource = createResourceViews(api).of({ ...held, type: Secret.typeUrl, bytes: input?.bytes ?? held.bytes });
+  expect(resource.json).toMatchObject({ tlsCertificate: { privateKey } });
+  expect(`${JSON.stringify(resource)} ${inspect(resource, { depth: 9 })}`).not.toContain("keep it to yourself");
+  expect(inspect(resource, { depth: 9 })).toContain("privateKey");
+});
+
+test("a text that is no type URL is refused at once, for whoever has no compiler to say so", () => {
+  expect(typeUrlOf(Cluster)).toBe("type.googleapis.com/envoy.config.cluster.v3.Cluster");
+  expect(() => typeUrlOf("cds" as TypeUrl)).toThrow(
+    expect.objectContaining({
+      code: "TYPE_UNSUPPORTED",
+      message: 'expected a type such as Cluster, or its URL, got "cds"',
+    }),
+  );
+});

@@ -1,0 +1,27 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { formatResourceName, type HeldResource } from "@xdskit/protocol";
+
+/** A `ResourceLocator` as its JSON. */
+interface Locator {
+  readonly scheme?: string;
+  readonly id?: string;
+  readonly authority?: string;
+  readonly resourceType?: string;
+  readonly exactContext?: { readonly params?: Readonly<Record<string, string>> };
+  readonly directives?: readonly { readonly alt?: Locator }[];
+}
+
+/** The xdstp names that a locator gives, the best first (S-XTP-10, C-XTP-11); none of a locator that is of another scheme. */
+export function namesLocatedBy({ bodyType, bytes }: HeldResource, api: Pick<EnvoyApi, "toJson">): readonly string[] {
+  return bodyType === undefined ? [] : namesIn(api.toJson(bodyType, bytes) as Locator);
+}
+
+function namesIn({ scheme = "XDSTP", ...locator }: Locator): readonly string[] {
+  const { id = "", authority = "", resourceType: type = "", exactContext = {}, directives = [] } = locator;
+  if (scheme !== "XDSTP" || type === "") return [];
+  const path = id.split("/");
+  const isGlob = path.at(-1) === "*";
+  const contextParams = new Map(Object.entries(exactContext.params ?? {}));
+  const name = formatResourceName({ authority, type, id: isGlob ? path.slice(0, -1) : path, isGlob, contextParams });
+  return [name, ...directives.flatMap(({ alt }) => (alt === undefined ? [] : namesIn(alt)))];
+}

@@ -1,0 +1,35 @@
+import type { News } from "@xdskit/protocol";
+import { expect, test } from "vitest";
+import { PendingNews } from "./pending-news.ts";
+
+function absent(name: string): Extract<News, { kind: "absent" }> {
+  return { kind: "absent", name, why: "removed", held: undefined };
+}
+
+function failed(name: string | undefined): Extract<News, { kind: "failed" }> {
+  return { kind: "failed", name, why: "unreachable", error: { code: 14, message: "" }, held: undefined };
+}
+
+test("what is added while it is read is read in its turn", () => {
+  const pending = new PendingNews();
+  for (const name of ["a", "b"]) pending.add(absent(name));
+  expect(pending.take()).toEqual(absent("a"));
+  for (const news of [absent("c"), failed("b"), failed(undefined), absent("a")]) pending.add(news);
+  const read: unknown[] = [];
+  for (let news = pending.take(); news !== undefined; news = pending.take()) read.push(news);
+  expect(read).toEqual([absent("b"), absent("c"), failed("b"), failed(undefined), absent("a")]);
+  pending.add(failed("b"));
+  pending.add({ kind: "synced" });
+  expect([pending.take(), pending.isEmpty, pending.take(), pending.take()]).toEqual([
+    failed("b"),
+    false,
+    { kind: "synced" },
+    undefined,
+  ]);
+});
+
+test("an error of one name is not taken for a resource of another", () => {
+  const pending = new PendingNews();
+  for (const news of [failed("a"), absent("error a"), failed("a")]) pending.add(news);
+  expect([pending.take(), pending.take(), pending.take()]).toEqual([failed("a"), absent("error a"), undefined]);
+});

@@ -1,0 +1,180 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { type HealthChecker as Asking, createManagementServer, type HealthDiscovery } from "@xdskit/server";
+import { afterEach, describe, expect, test } from "vitest";
+import { checkTcp, createXdsClient, type HealthCheckers, type HealthTarget, type XdsClient } from "../src/index.ts";
+import { until } from "./support/fake-listener.ts";
+import { testApi } from "./support/sources.ts";
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** What a management server wants checked, and what it hears. */
+class Program implements HealthDiscovery {
+  readonly heard: unknown[] = [];
+  readonly offers: unknown[] = [];
+  specifier: object = {};
+
+  specifierFor({ node, protocols }: Asking): unknown {
+    this.offers.push([node.id, protocols]);
+    return this.specifier;
+  }
+
+  onHealth(health: unknown): void {
+    this.heard.push(health);
+  }
+}
+
+async function serve(program: Program, port = 0): Promise<{ address: string; port: number; close(): Promise<void> }> {
+  const server = createManagementServer({ api: testApi(), listen: { port }, healthDiscovery: program });
+  const { address } = await server.start();
+  ends.push(() => server.close());
+  return { address: `127.0.0.1:${address.port}`, port: address.port, close: () => server.close() };
+}
+
+async function start(address: string): Promise<XdsClient> {
+  const backOff = { baseMs: 10, maxMs: 20 };
+  const client = await createXdsClient({ api: testApi(), server: address, node: "checker", backOff });
+  ends.push(() => client.close());
+  return client;
+}
+
+/** A TCP server that answers what it gets, upside down. */
+async function echo(): Promise<{ readonly port: number; readonly server: Server }> {
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (bytes) => socket.write(Buffer.from(bytes).reverse()));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  ends.push(() => server.close());
+  return { port: (server.address() as AddressInfo).port, server };
+}
+
+const endpointAt = (portValue: number): object => ({ address: { socketAddress: { address: "127.0.0.1", portValue } } });
+const tcp = { timeout: "1s", interval: "1s", unhealthyThreshold: 1, healthyThreshold: 1, tcpHealthCheck: {} };
+
+function specifier(healthChecks: readonly object[], ...endpoints: readonly object[]): object {
+  const localityEndpoints = [{ locality: { region: "eu" }, endpoints }];
+  return { clusterHealthChecks: [{ clusterName: "a", healthChecks, localityEndpoints }], interval: "0.100s" };
+}
+
+function found(...endpointsHealth: readonly object[]): object {
+  const localityEndpointsHealth = [{ locality: { region: "eu" }, endpointsHealth }];
+  return { clusterEndpointsHealth: [{ clusterName: "a", localityEndpointsHealth }] };
+}
+
+const health = (endpoint: object, healthStatus: string): object => ({ endpoint, healthStatus });
+
+/** What is heard, once, of these checks and endpoints. */
+async function hear(asked: object, checkers?: HealthCheckers): Promise<unknown> {
+  const program = new Program();
+  program.specifier = asked;
+  const { address } = await serve(program);
+  (await start(address)).checkHealth(checkers === undefined ? {} : { checkers });
+  await until("something was found", () => program.heard.length > 0);
+  return program.heard[0];
+}
+
+test("B-HDS-01 it offers itself, is told what to check, tells what it finds, round by round, and what changes", async () => {
+  const { port, server } = await echo();
+  const program = new Program();
+  program.specifier = specifier([tcp], endpointAt(port));
+  const { address } = await serve(program);
+  const checking = (await start(address)).checkHealth();
+  await until("it was found", () => program.heard.length > 1);
+  expect(program.offers[0]).toEqual(["checker", ["TCP"]]);
+  expect(program.heard[1]).toMatchObject(found(health(endpointAt(port), "HEALTHY")));
+  server.close();
+  const before = program.heard.length;
+  await until("it is heard again", () => program.heard.length > before + 1);
+  expect(program.heard.at(-1)).toMatchObject(found(health(endpointAt(port), "UNHEALTHY")));
+  program.specifier = specifier([tcp], endpointAt(1));
+  const isOther = (heard: unknown): boolean => JSON.stringify(heard).includes('"portValue":1}');
+  await until("the other one is heard of", () => isOther(program.heard.at(-1)));
+  const since = program.heard.length;
+  await until("it is heard of again", () => program.heard.length > since + 3);
+  expect(program.heard.slice(since).map(isOther)).not.toContain(false);
+  checking.close();
+});
+
+test("B-HDS-01 in v2 it is one list", async () => {
+  const { port } = await echo();
+  const program = new Program();
+  program.specifier = specifier([tcp], endpointAt(port), endpointAt(1));
+  const { address } = await serve(program);
+  (await start(address)).checkHealth({ apiVersion: "v2" });
+  await until("it was found", () => program.heard.length > 0);
+  expect(program.heard[0]).toMatchObject({
+    endpointsHealth: [health(endpointAt(port), "HEALTHY"), health(endpointAt(1), "UNHEALTHY")],
+  });
+});
+
+describe("checkers", () => {
+  test("are the program's, for each protocol; an endpoint is what the worst of its checks says", async () => {
+    const http = { ...tcp, tcpHealthCheck: undefined, httpHealthCheck: { path: "/" } };
+    const redis = { ...http, httpHealthCheck: undefined, customHealthCheck: { name: "envoy.health_checkers.redis" } };
+    const slow = { ...tcp, timeout: "0.050s" };
+    const endpoints = [1, 2, 3, 4, 5].map(endpointAt);
+    const seen: HealthTarget[] = [];
+    const checkers: HealthCheckers = {
+      TCP: (target, signal) => {
+        seen.push(target);
+        if (target.port === 2) throw new Error("no");
+        if (target.port === 3) return new Promise((resolve) => signal.addEventListener("abort", () => resolve(true)));
+        return true;
+      },
+      HTTP: async ({ port }) => port !== 4,
+    };
+    const statuses = ["HEALTHY", "UNHEALTHY", "TIMEOUT", "UNHEALTHY", "HEALTHY"];
+    expect(await hear(specifier([slow, http], ...endpoints), checkers)).toMatchObject(
+      found(...endpoints.map((endpoint, place) => health(endpoint, statuses[place] ?? ""))),
+    );
+    expect(seen[0]).toMatchObject({ cluster: "a", host: "127.0.0.1", port: 1, protocol: "TCP" });
+    // What nobody can check is unknown, which is what is not said.
+    const unknown = await hear(specifier([slow, redis], endpointAt(1)), { TCP: () => true });
+    expect(unknown).toMatchObject(found({ endpoint: endpointAt(1) }));
+    expect(JSON.stringify(unknown)).not.toContain("healthStatus");
+  });
+
+  test("checkTcp sends what is to be sent, and waits for what is to be answered", async () => {
+    const { port } = await echo();
+    const target = (receive: string, at = port): HealthTarget => ({
+      ...{ cluster: "a", host: "127.0.0.1", port: at, protocol: "TCP", endpoint: {} },
+      check: { tcpHealthCheck: { send: { text: "616263" }, receive: [{ binary: receive }] } },
+    });
+    const signal = AbortSignal.timeout(5_000);
+    expect(await checkTcp(target(Buffer.from("cba").toString("base64")), signal)).toBe(true);
+    expect(await checkTcp(target("", 1), signal)).toBe(false);
+    const waiting = checkTcp(target(Buffer.from("abc").toString("base64")), AbortSignal.timeout(50));
+    expect(await waiting).toBe(false);
+    await expect(checkTcp(target(""), AbortSignal.abort(new Error("over")))).rejects.toThrow("over");
+  });
+});
+
+test("B-HDS-01 C-REC-02 a server that goes and comes back gets the offer again; nothing is checked meanwhile", async () => {
+  const program = new Program();
+  program.specifier = specifier([tcp], endpointAt(1));
+  const first = await serve(program);
+  const client = await start(first.address);
+  const statuses: number[] = [];
+  let checks = 0;
+  const TCP = (): boolean => ++checks > 0;
+  const checking = client.checkHealth({ checkers: { TCP }, onEnd: ({ code }) => void statuses.push(code) });
+  await until("it was found", () => program.heard.length > 0);
+  await first.close();
+  await until("the end is told, twice", () => statuses.length > 1);
+  const before = checks;
+  await until("it was tried again", () => statuses.length > 3);
+  expect(checks).toBe(before);
+  const again = new Program();
+  again.specifier = program.specifier;
+  await serve(again, first.port);
+  await until("it was found again", () => again.heard.length > 0);
+  expect(again.offers[0]).toEqual(["checker", ["TCP"]]);
+  checking.close();
+  await client.close();
+  expect(() => client.checkHealth()).toThrow(expect.objectContaining({ code: "CLOSED" }));
+});

@@ -1,0 +1,214 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import { createResource, type LoadReport, type Resource } from "@xdskit/protocol";
+import { createManagementServer, type ManagementServer } from "@xdskit/server";
+import { afterEach, describe, expect, test } from "vitest";
+import { Cluster, createXdsClient, type LoadReporting, type XdsClient, type XdsClientOptions } from "../src/index.ts";
+import { until } from "./support/fake-listener.ts";
+import { server as serverAt, testApi } from "./support/sources.ts";
+
+const FEATURE = "envoy.lrs.supports_send_all_clusters";
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+interface Served {
+  readonly server: ManagementServer;
+  readonly port: number;
+  /** Reports with their nodes, as they came. */
+  readonly reports: readonly LoadReport[];
+  /** What the admin API says of the load of clusters. */
+  loads(): Promise<unknown>;
+  reporters(): Promise<number>;
+  close(): Promise<void>;
+}
+
+async function serve({
+  port = 0,
+  clusters = "all" as readonly string[] | "all",
+  puts = [] as Resource[],
+} = {}): Promise<Served> {
+  const loadReports = { intervalMs: 1_000, endpoints: true, clusters };
+  const server = createManagementServer({ api: testApi(), listen: { port }, admin: {}, loadReports });
+  if (puts.length > 0) server.commit({ changes: [{ layer: "base", puts }] });
+  const reports: LoadReport[] = [];
+  server.on("load-reported", ({ report }) => reports.push(report));
+  const { address, adminAddress } = await server.start();
+  const get = async <T>(path: string): Promise<T> => {
+    const response = await fetch(`http://127.0.0.1:${adminAddress?.port}${path}`);
+    return (await response.json()) as T;
+  };
+  ends.push(() => server.close());
+  return {
+    server,
+    port: address.port,
+    reports,
+    loads: async () => (await get<{ items: unknown }>("/api/v1/loads")).items,
+    reporters: async () => (await get<{ total: number }>("/api/v1/load-reporters")).total,
+    close: () => server.close(),
+  };
+}
+
+async function start(port: number, options: Partial<XdsClientOptions> = {}): Promise<XdsClient> {
+  const client = await createXdsClient({
+    api: testApi(),
+    node: "test",
+    server: `127.0.0.1:${port}`,
+    backOff: { baseMs: 10, maxMs: 50 },
+    ...options,
+  });
+  ends.push(() => client.close());
+  return client;
+}
+
+/** Sends requests that end at once. */
+function send(load: LoadReporting, cluster: string, good: number, bad: number): void {
+  for (let i = 0; i < good; i++) load.start({ cluster, locality: { region: "eu" } }).succeed();
+  for (let i = 0; i < bad; i++) load.start({ cluster, locality: { region: "eu" } }).fail();
+}
+
+async function asked(load: LoadReporting, served: Served): Promise<LoadReporting> {
+  // What is sent before the server asked is not counted, so that this one is seen only afterwards.
+  await expect
+    .poll(
+      async () => {
+        load.start({ cluster: "probe" }).succeed();
+        return JSON.stringify(await served.loads());
+      },
+      { timeout: 5_000 },
+    )
+    .toContain("probe");
+  return load;
+}
+
+/** Of the moment, and not of what was counted. */
+const passing = { reporters: expect.any(Number), requestsPerSecond: expect.any(Number) };
+const eu = { region: "eu", zone: "", subZone: "", priority: 0, inProgress: 0, ...passing };
+
+describe.each(["v3", "v2"] as const)("load reports of %s", (apiVersion) => {
+  test("C-LRS-01 C-LRS-04 the server's sums are what was counted: drops, metrics, endpoints, what is in progress", async () => {
+    const served = await serve();
+    const client = await start(served.port, { apiVersion });
+    const load = await asked(client.reportLoad(), served);
+    expect(served.reports[0]).toMatchObject({
+      node: { id: "test", clientFeatures: expect.arrayContaining([FEATURE]) },
+    });
+    expect(served.reports[0]?.clusters).toEqual([]);
+    expect(served.reports[1]?.node).toEqual(undefined);
+    const place = { cluster: "a", service: "svc", locality: { region: "eu" }, address: "10.0.0.1:80" };
+    load.start(place).succeed({ cpu_utilization: 0.5, queue: 3 });
+    const failing = load.start(place);
+    failing.fail();
+    failing.succeed();
+    const open = load.start(place);
+    load.drop({ cluster: "a", service: "svc" }, "throttle");
+    load.drop({ cluster: "a", service: "svc" });
+    const sums = (inProgress: number, succeeded: number): unknown =>
+      expect.arrayContaining([
+        {
+          cluster: "a",
+          service: "svc",
+          dropped: 2,
+          droppedBy: { throttle: 1 },
+          lastReportAt: expect.any(String),
+          localities: [
+            {
+              ...{ ...eu, issued: 3, succeeded, failed: 1, inProgress },
+              metrics: {
+                cpu_utilization: { requests: 1, total: 0.5 },
+                queue: { requests: 1, total: 3 },
+              },
+              endpoints: { "10.0.0.1:80": { issued: 3, succeeded, failed: 1 } },
+            },
+          ],
+        },
+      ]);
+    await expect.poll(() => served.loads(), { timeout: 5_000 }).toEqual(sums(1, 1));
+    open.succeed();
+    await expect.poll(() => served.loads(), { timeout: 5_000 }).toEqual(sums(0, 2));
+    const [report] = served.reports.slice(-1);
+    expect(report?.clusters.every(({ intervalMs }) => intervalMs >= 1_000 && intervalMs < 3_000)).toBe(true);
+  });
+});
+
+test("C-LRS-05 C-LRS-07 a server that goes and comes back gets what was counted since it left; then nothing twice", async () => {
+  const first = await serve();
+  const client = await start(first.port);
+  const ended: unknown[] = [];
+  const load = client.reportLoad({ onReport: (report) => void ended.push(report.kind) });
+  await asked(load, first);
+  send(load, "a", 2, 1);
+  await expect.poll(async () => JSON.stringify(await first.loads()), { timeout: 5_000 }).toContain('"cluster":"a"');
+  await first.close();
+  await until("the end is told", () => ended.includes("load-stream-ended"));
+  send(load, "a", 3, 2);
+  const second = await serve({ port: first.port });
+  const counts = { issued: 5, succeeded: 3, failed: 2 };
+  const sums = expect.arrayContaining([
+    { cluster: "a", dropped: 0, lastReportAt: expect.any(String), localities: [{ ...eu, ...counts }] },
+  ]);
+  await expect.poll(() => second.loads(), { timeout: 5_000 }).toEqual(sums);
+  const count = second.reports.length;
+  await until("another report came", () => second.reports.length > count);
+  expect(await second.loads()).toEqual(sums);
+});
+
+test("whoever reports to one server shares a stream, which ends with the last of them", async () => {
+  const served = await serve();
+  const client = await start(served.port);
+  const [one, two] = [client.reportLoad(), client.reportLoad()];
+  await asked(one, served);
+  expect(await served.reporters()).toBe(1);
+  send(two, "shared", 1, 0);
+  one.close();
+  one.close();
+  one.start({ cluster: "closed" }).succeed();
+  one.drop("closed");
+  await expect.poll(async () => JSON.stringify(await served.loads()), { timeout: 5_000 }).toContain("shared");
+  expect(JSON.stringify(await served.loads())).not.toContain("closed");
+  two.close();
+  await expect.poll(() => served.reporters(), { timeout: 5_000 }).toBe(0);
+});
+
+test("C-LRS-01 a cluster says where it wants its load to be reported", async () => {
+  const resource = (json: object): Resource => {
+    const { input, problems } = testApi().readResource({ "@type": Cluster.typeUrl, type: "STATIC", ...json });
+    if (input === undefined) throw new Error(JSON.stringify(problems));
+    return createResource(input, contentDigest);
+  };
+  const puts = [
+    resource({ name: "self", lrsServer: { self: {} } }),
+    resource({ name: "none" }),
+    resource({ name: "file", lrsServer: { pathConfigSource: { path: "/tmp/x" } } }),
+  ];
+  const served = await serve({ puts });
+  const client = await start(served.port);
+  const [self, none, file] = [
+    await client.get(Cluster, "self"),
+    await client.get(Cluster, "none"),
+    await client.get(Cluster, "file"),
+  ];
+  expect(client.loadServerOf(self)).toMatchObject({ server: { target: `127.0.0.1:${served.port}` }, apiVersion: "v3" });
+  expect(client.loadServerOf(none)).toBeUndefined();
+  expect(() => client.loadServerOf(file)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+  client.reportLoad(client.loadServerOf(self));
+  await expect.poll(() => served.reporters(), { timeout: 5_000 }).toBe(1);
+});
+
+test("where nobody listens it is tried again, quietly; a client that is closed reports nothing", async () => {
+  const client = await start(1);
+  const told: string[] = [];
+  const load = client.reportLoad({
+    server: serverAt(1),
+    onReport: (report) => void told.push(report.kind),
+  });
+  send(load, "a", 1, 0);
+  await until("it was tried three times", () => told.length >= 3);
+  expect(new Set(told)).toEqual(new Set(["load-stream-ended"]));
+  await client.close();
+  const count = told.length;
+  load.close();
+  expect(() => client.reportLoad()).toThrow(expect.objectContaining({ code: "CLOSED" }));
+  expect(told.length).toBe(count);
+});
