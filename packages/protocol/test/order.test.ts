@@ -129,6 +129,20 @@ test("S-ORD-05 the endpoints of a Cluster that is gone are removed after it, fro
   expect(says(talk.hear(1, delta(ROUTE, { nonce: "5" })))).toEqual(["-old", "-old"]);
 });
 
+test("S-ORD-05 S-DLT-13 endpoints that are asked for by an alias are removed as well, whatever else is asked for meanwhile", () => {
+  const talk = new Conversation();
+  const endpoints = resource(ENDPOINTS, "e", "1", { aliases: ["e!"] });
+  talk.put(endpoints, resource(LISTENER, "l", "1"));
+  talk.open(1, "delta");
+  talk.hear(1, delta(ENDPOINTS, { node: node("n"), subscribe: ["e!", "other"] }));
+  talk.hear(1, delta(ENDPOINTS, { nonce: "1" }));
+  talk.hear(1, delta(LISTENER, { subscribe: ["l"] }));
+  talk.change({ deletes: [{ type: ENDPOINTS, name: "e" }] });
+  expect(talk.turns()).toEqual([]);
+  talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["other"] }));
+  expect(says(talk.hear(1, delta(LISTENER, { nonce: "2" })))).toEqual(["-e"]);
+});
+
 test("S-DEL-04 endpoints that no Cluster goes with are removed at once", () => {
   const talk = inSync();
   talk.put(resource(ENDPOINTS, "old", "e"));

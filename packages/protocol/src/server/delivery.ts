@@ -3,6 +3,8 @@ import type { Status } from "../message/status.ts";
 import { shownName } from "../resource/variant-name.ts";
 import type { DeliveryState } from "./inspect.ts";
 import { type Refusal, Refusals } from "./refusals.ts";
+import { isAnyAsked, RefusedNames } from "./refused-names.ts";
+import type { Scope, Subscription } from "./subscription.ts";
 
 /** A response on its way, and what became of it. */
 export interface Delivery {
@@ -15,6 +17,8 @@ export interface Delivery {
   readonly at: number;
   /** It brought the client up to a position, so newer content waits for its ACK; answers out of turn do not hold it up. */
   readonly isInTurn: boolean;
+  /** What was asked for when it left; undefined: that is not of interest. */
+  readonly asked?: Scope;
   /** It tells nothing new, but keeps alive what the client holds: whether it is accepted decides nothing else. */
   readonly isHeartbeat?: true;
 }
@@ -52,7 +56,9 @@ export class Deliveries {
   readonly #unconfirmed = new Set<string>();
   #isOverdue = false;
   readonly #memory: RefusalMemory;
-  readonly #refusedNames = new Set<string>();
+  readonly #refusedNames = new RefusedNames();
+  /** What was asked for when the newest response left that was refused as a whole. */
+  #refusedOf: Scope | undefined;
   /** What the client had been told of before the oldest response that it refused and that still counts. */
   #refusedFrom: number | undefined;
 
@@ -132,14 +138,13 @@ export class Deliveries {
     return this.#refusedFrom ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Names that were accepted in another response, or that are not asked for any more, do not count as refused. */
-  forgive(names: Iterable<string>): void {
-    if (this.#refusedFrom === undefined && this.#unconfirmed.size === 0) return;
-    for (const name of names) {
-      this.#refusedNames.delete(name);
-      this.#unconfirmed.delete(name);
-    }
-    if (this.#refusedNames.size === 0) this.#refusedFrom = undefined;
+  /** These are not asked for by name any more. What is not asked for at all any more does not count as refused. */
+  forgive(dropped: Iterable<string>, subscription: Subscription): void {
+    for (const name of dropped) this.#unconfirmed.delete(name);
+    if (this.#refusedFrom === undefined) return;
+    this.#refusedNames.keepAsked(subscription);
+    const isWholeAsked = this.#refusedOf !== undefined && isAnyAsked(this.#refusedOf, subscription);
+    if (this.#refusedNames.size === 0 && !isWholeAsked) this.#refusedFrom = undefined;
   }
 
   /** The response of that nonce, if it is an unsettled part of the newest answer and not its last. */
@@ -179,10 +184,7 @@ export class Deliveries {
     this.#isAckedRefused = false;
     // That one part of an answer was accepted says nothing of the part that was refused.
     if (this.#nacked?.delivery.at !== delivery.at) this.#nacked = undefined;
-    for (const { body } of content) {
-      this.forgive(everyName(body));
-      this.#refusals.accept(body);
-    }
+    for (const { body } of content) this.#accept(body);
     return delivery;
   }
 
@@ -206,7 +208,8 @@ export class Deliveries {
     this.#refusals.add({ nonce: delivery.nonce, body: delivery.body, error });
     if (this.#memory === "none" || delivery.isHeartbeat) return delivery;
     this.#refusedFrom = Math.min(this.refusedFrom, delivery.from ?? -1);
-    if (this.#memory === "by-name") for (const name of everyName(delivery.body)) this.#refusedNames.add(name);
+    if (this.#memory === "by-name") this.#refusedNames.add(everyName(delivery.body), delivery.body, delivery.asked);
+    else this.#refusedOf = delivery.asked;
     return delivery;
   }
 
@@ -232,6 +235,15 @@ export class Deliveries {
               refused: namesIn(this.#nacked.delivery.body),
             },
     };
+  }
+
+  #accept(body: Body): void {
+    this.#refusals.accept(body);
+    if (this.#refusedFrom === undefined && this.#unconfirmed.size === 0) return;
+    for (const name of everyName(body)) this.#unconfirmed.delete(name);
+    this.#refusedNames.accept(everyName(body), body);
+    this.#refusedOf = undefined;
+    if (this.#refusedNames.size === 0) this.#refusedFrom = undefined;
   }
 
   /** A client may accept and then refuse the same response; the refusal is the newer word. */

@@ -156,6 +156,7 @@ export class DeltaTypeStream implements TypeStream {
       return acked === undefined ? undefined : { as: "ack", acked };
     }
     const delivery = this.deliveries.nack(nonce, error);
+    this.deliveries.forgive([], this.subscription);
     return delivery === undefined ? undefined : { as: "nack", nacked: { delivery, error } };
   }
 
@@ -174,7 +175,7 @@ export class DeltaTypeStream implements TypeStream {
       for (const name of change.asked) this.#asked.add(name);
       for (const name of fresh) this.#fresh.add(name);
     }
-    this.deliveries.forgive(change.dropped);
+    if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
       this.#asked.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);

@@ -10,7 +10,7 @@ import type { Deliveries } from "./delivery.ts";
 import { type HeldOverSet, nothingHeldOver, type Removable } from "./held-over.ts";
 import type { Present, Upcoming } from "./present.ts";
 import { SotwTypeStream } from "./sotw.ts";
-import type { Scope, Subscription } from "./subscription.ts";
+import { coversName, type Scope, type Subscription } from "./subscription.ts";
 import type { Told } from "./told.ts";
 import type { Answer, TurnBounds, TypeStream, Understood } from "./type-stream.ts";
 
@@ -89,11 +89,20 @@ export class RemovalsLast implements TypeStream {
 
   /** What the client does not ask for any more it has dropped itself. */
   onRequest(request: DiscoveryRequest): Understood {
+    const before = this.subscription.scope;
     const understood = this.#machine.onRequest(request);
     if (request.kind === "sotw" && understood.as === "initial") this.#reported = request.versionInfo;
-    const { subscription } = this;
-    if (!subscription.isWildcard) this.#heldOver = this.#heldOver.without((name) => !subscription.isNamed(name));
+    this.#forgetDropped(before);
     return understood;
+  }
+
+  /** Of what is gone nobody may know the aliases: asked for by none of its names, it was asked for by one of them. */
+  #forgetDropped(before: Scope): void {
+    const { subscription } = this;
+    if (this.#heldOver.isEmpty || subscription.isWildcard) return;
+    const isDropped = (name: string): boolean =>
+      !subscription.isNamed(name) && (subscription.names.size === 0 || coversName(before, name));
+    this.#heldOver = this.#heldOver.without(isDropped);
   }
 
   owe(names: Iterable<string>): boolean {

@@ -175,8 +175,14 @@ export class SotwTypeStream implements TypeStream {
     this.#doubt(request.names);
     const error = this.#errorIn(request, body.version);
     if (error === undefined) return { as: "ack", acked: this.deliveries.ack(nonce) };
+    return { as: "nack", nacked: this.#nack(nonce, error) };
+  }
+
+  /** What was given up before its refusal came does not count as refused. */
+  #nack(nonce: string, error: Status): Understood["nacked"] {
     const delivery = this.deliveries.nack(nonce, error);
-    return { as: "nack", nacked: delivery && { delivery, error } };
+    this.deliveries.forgive([], this.subscription);
+    return delivery && { delivery, error };
   }
 
   #errorIn({ error, versionInfo }: SotwRequest, sent: string | undefined): Status | undefined {
@@ -192,11 +198,10 @@ export class SotwTypeStream implements TypeStream {
       return { as: acked === undefined ? renamed : "ack", acked };
     }
     const older = this.#olderToBlame(request);
-    const delivery = this.deliveries.nack(older ?? nonce, error);
-    if (older !== undefined)
-      return { as: "nack", acked: this.deliveries.ack(nonce), nacked: delivery && { delivery, error } };
+    const nacked = this.#nack(older ?? nonce, error);
+    if (older !== undefined) return { as: "nack", acked: this.deliveries.ack(nonce), nacked };
     this.deliveries.settleOlder();
-    return { as: delivery === undefined ? renamed : "nack", nacked: delivery && { delivery, error } };
+    return { as: nacked === undefined ? renamed : "nack", nacked };
   }
 
   /**
@@ -229,8 +234,10 @@ export class SotwTypeStream implements TypeStream {
     }
     if (this.traits.isFullState && change.asked.length > 0) this.#mayArriveGone ||= this.#mayBring(change.asked);
     this.#mustAnswer ||= change.joinedWildcard;
-    this.deliveries.forgive(change.dropped);
-    if (change.dropped.length > 0 || change.leftWildcard) this.#forgetUncovered();
+    if (change.dropped.length > 0 || change.leftWildcard) {
+      this.deliveries.forgive(change.dropped, this.subscription);
+      this.#forgetUncovered();
+    }
     return understandChange(change);
   }
 

@@ -378,6 +378,7 @@ export class Stream implements OrderedStream {
       from: isInTurn && toldTo !== undefined ? Math.min(toldTo, present.revision - 1) : undefined,
       at,
       isInTurn,
+      asked: type.subscription.scope,
     };
     type.deliveries.open(delivery);
     const isWhole = toldTo === undefined || (type.traits.isFullState && this.opened.variant === "sotw");

@@ -46,6 +46,11 @@ export function covers({ isWildcard, names, locators }: Scope, resource: Past): 
   return isNamed(names, resource.name) || resource.aliases.some((alias) => names.has(alias));
 }
 
+/** Whether a name is asked for whatever its aliases: by a wildcard, or by that name. */
+export function coversName({ isWildcard, names, locators }: Scope, name: string): boolean {
+  return isWildcard || (locators?.asksFor(name) ?? isNamed(names, name));
+}
+
 /** Whether names ask for a name: by itself, by its glob collection, or by a prefix. */
 export function isNamed(names: ReadonlySet<string>, name: string): boolean {
   if (names.has(name)) return true;

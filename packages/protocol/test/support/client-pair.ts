@@ -175,11 +175,8 @@ export class ClientPair {
     return Object.fromEntries(members.map((one) => [one.name, text(one.bytes)]));
   }
 
-  /** What of it a watch holds that the server has no way to take back, or does not, because something that was refused may use it. */
+  /** What of it a watch holds that the server has no way to take back. */
   cannotBeTakenBack({ type }: Follower): boolean {
-    // Seldom, our server does not take back what it told by an alias and lost before that was acknowledged.
-    if (this.#options.aliases === true) return true;
-    if ((type === CLUSTER || type === ENDPOINTS) && this.#options.refusals === true) return true;
     return this.#options.variant === "sotw" && traits(type)?.isFullState !== true;
   }
 
