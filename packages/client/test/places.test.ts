@@ -124,10 +124,10 @@ describe("an xdstp name", () => {
     expect(() => client.watch(Cluster, "a")).toThrow("does not say where resources of");
   });
 
-  test("S-XTP-10 is followed once to where a locator leads", async () => {
+  test.each(["sotw", "delta"] as const)("S-XTP-10 is followed once to where a locator leads, %s", async (variant) => {
     const here = nameAt("live", "here");
     const { port, put } = await serve(redirect(here, "there/a"), cluster(nameAt("live", "there/a")));
-    const client = await start({ server: `127.0.0.1:${port}`, variant: "delta" });
+    const client = await start({ server: `127.0.0.1:${port}`, variant });
     const found = await client.get(Cluster, here);
     expect([found.name, found.json.connectTimeout]).toEqual([nameAt("live", "there/a"), "1s"]);
 
@@ -145,11 +145,14 @@ describe("an xdstp name", () => {
     expect(await next()).toMatchObject({ kind: "changed", key: here, resource: { name: here } });
   });
 
-  test("S-XTP-10 a locator of another type or to an unknown authority leads nowhere", async () => {
-    const { port } = await serve(redirect(nameAt("live", "a"), "x", { resourceType: LISTENER }));
-    const client = await start({ server: `127.0.0.1:${port}`, variant: "delta" });
-    await expect(client.get(Cluster, nameAt("live", "a"))).rejects.toMatchObject({ code: "RESOURCE_ERROR" });
-  });
+  test.each(["sotw", "delta"] as const)(
+    "S-XTP-10 a locator of another type or to an unknown authority leads nowhere, %s",
+    async (variant) => {
+      const { port } = await serve(redirect(nameAt("live", "a"), "x", { resourceType: LISTENER }));
+      const client = await start({ server: `127.0.0.1:${port}`, variant });
+      await expect(client.get(Cluster, nameAt("live", "a"))).rejects.toMatchObject({ code: "RESOURCE_ERROR" });
+    },
+  );
 
   test("C-XTP-12 a collection stands in the place of everything, in watches and in the mesh of a proxy", async () => {
     const { port } = await serve(cluster(nameAt("live", "in/a")), cluster(nameAt("live", "out/b")), cluster("c"));

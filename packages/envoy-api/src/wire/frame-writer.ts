@@ -165,8 +165,8 @@ export class FrameWriter {
     this.#field(ERROR_DETAIL, status.written);
   }
 
-  #isWrapped({ ttlMs, variant }: Resource): boolean {
-    return (this.#tellsTtls && ttlMs !== undefined) || variant !== undefined;
+  #isWrapped({ ttlMs, variant, bodyType }: Resource): boolean {
+    return (this.#tellsTtls && ttlMs !== undefined) || variant !== undefined || bodyType !== undefined;
   }
 
   /** An encoded `ResourceName`; undefined: the name says it all. */
