@@ -70,6 +70,17 @@ describe("a stale nonce", () => {
     expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "3", names: ["a", "b"] }))).toEqual([]);
   });
 
+  test("S-SUB-06 everything that its request gave up is new when it is asked for again", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    talk.hear(1, sotw(ENDPOINTS, { names: ["*"] }));
+    talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["*"] }));
+    talk.put(e("b", "2"));
+    expect(says(talk.turns())).toEqual([["b@2"]]);
+    expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "1", names: ["b"] }))).toEqual([]);
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["*", "b"] })))).toEqual([["a@1", "b@2"]]);
+    expect(talk.hear(1, sotw(ENDPOINTS, { nonce: "3", names: ["*", "b"] }))).toEqual([]);
+  });
+
   test("with the names of before gives up nothing", () => {
     const talk = talkWith([e("a", "1"), e("b", "1")]);
     const names = ["a", "b"];

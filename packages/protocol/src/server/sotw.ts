@@ -43,6 +43,7 @@ export class SotwTypeStream implements TypeStream {
   readonly #heldBack = new HeldBack();
   /** Given up by a request that was stale. */
   readonly #doubted = new Set<string>();
+  #isWildcardDoubted = false;
   #mustAnswer = false;
   /** A response on its way brings what was given up and is named again; by now it may be gone. */
   #mayArriveGone = false;
@@ -223,7 +224,12 @@ export class SotwTypeStream implements TypeStream {
       for (const name of listed) if (this.#doubted.has(name)) this.#asked.add(name);
       this.#doubted.clear();
     }
-    if (request.names === this.#listed) return "repeat";
+    const wasWildcardDoubted = this.#isWildcardDoubted;
+    this.#isWildcardDoubted = false;
+    if (request.names === this.#listed) {
+      this.#mustAnswer ||= wasWildcardDoubted;
+      return "repeat";
+    }
     if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.#asked.add(term);
     this.#listed = request.names;
     const names = this.#termsIn(request.names);
@@ -233,7 +239,7 @@ export class SotwTypeStream implements TypeStream {
       if (this.#resumedVersion === undefined || this.#position !== undefined) this.#fresh.add(name);
     }
     if (this.traits.isFullState && change.asked.length > 0) this.#mayArriveGone ||= this.#mayBring(change.asked);
-    this.#mustAnswer ||= change.joinedWildcard;
+    this.#mustAnswer ||= change.joinedWildcard || (wasWildcardDoubted && this.subscription.isWildcard);
     if (change.dropped.length > 0 || change.leftWildcard) {
       this.deliveries.forgive(change.dropped, this.subscription);
       this.#forgetUncovered();
@@ -253,6 +259,7 @@ export class SotwTypeStream implements TypeStream {
   /** A stale request changes nothing, but what it gave up the client may have dropped: named again, it is new (S-SUB-06). */
   #doubt(names: readonly string[]): void {
     if (names === this.#listed) return;
+    this.#isWildcardDoubted ||= this.subscription.isWildcard && !this.subscription.keepsWildcard(names);
     const listed = new Set(this.subscription.termsIn(this.#termsIn(names)));
     for (const name of this.subscription.names) if (!listed.has(name)) this.#doubted.add(name);
   }

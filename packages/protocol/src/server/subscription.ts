@@ -185,6 +185,13 @@ export class Subscription {
     return { isWildcard: this.#isWildcard, names: this.#names, locators: this.locators };
   }
 
+  /** State of the World: whether a request that lists these would go on asking for everything. */
+  keepsWildcard(given: readonly string[]): boolean {
+    if (!this.#isWildcard) return false;
+    const isLegacyStill = given.length === 0 && !this.#hasNamed;
+    return isLegacyStill || (this.#isLegacy && this.#rules.wildcardSticky) || given.includes(WILDCARD);
+  }
+
   /** State of the World: the request lists everything that is wanted from now on (S-SUB-23). */
   replace(given: readonly string[]): SubscriptionChange {
     const list = this.termsIn(given);

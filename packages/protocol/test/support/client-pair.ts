@@ -230,11 +230,9 @@ export class ClientPair {
     return { kind: "watch-started", watch, source: this.#spec.id, type, term };
   }
 
-  /** Everything of a named type is not asked for in State of the World: no client does. */
   #termsOf(type: TypeUrl): readonly string[] {
-    const { aliases, variant } = this.#options;
-    if (aliases === true && type !== CLUSTER) return NAMES.map((name) => `${name}!`);
-    return variant === "sotw" && traits(type)?.isFullState !== true ? NAMES : ["*", ...NAMES];
+    const isByAlias = this.#options.aliases === true && type !== CLUSTER;
+    return isByAlias ? NAMES.map((name) => `${name}!`) : ["*", ...NAMES];
   }
 
   #stop(a: number): void {
