@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { type EnvoyApi, encodeOwnClientConfig } from "@xdskit/envoy-api";
-import { type HeldResource, messageNameOf, type News, type Node, typeInName } from "@xdskit/protocol";
+import { messageNameOf, type News, type Node, type TypeUrl } from "@xdskit/protocol";
 import type { ClientConfig } from "./config/client-config.ts";
 import type { ConfigDefaults } from "./config/config-defaults.ts";
 import type { Driver, Interest } from "./driver/driver.ts";
@@ -13,7 +13,6 @@ import { dumpOf, type ResourceState } from "./observe/dump.ts";
 import type { ClientStats, StatsCounter } from "./observe/stats.ts";
 import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
 import { createResourceViews, type XdsResource } from "./resource/xds-resource.ts";
-import { namesLocatedBy } from "./routing/located.ts";
 import { everythingOf, noSource, placesOf, typeAt } from "./routing/route.ts";
 import { termOf } from "./routing/term.ts";
 import type { SideServer } from "./side/self.ts";
@@ -22,9 +21,9 @@ import type { OwnStatus, OwnStatusOptions } from "./status/client-status-service
 import { ownResourcesOf } from "./status/own-resources.ts";
 import type { ResourceStore } from "./store/resource-store.ts";
 import { type FetchOptions, type FetchSetting, fetchAll, fetchOne } from "./watch/fetch.ts";
-import { watchFollowing } from "./watch/follow.ts";
 import { Vigil } from "./watch/vigil.ts";
 import { OpenWatch, type Watch, type WatchOptions } from "./watch/watch.ts";
+import { type Finding, watchAnywhere } from "./watch/watch-anywhere.ts";
 
 /** How one resource, or all of a type, are fetched once. */
 export interface GetOptions extends FetchOptions {
@@ -153,7 +152,7 @@ export class OpenClient implements XdsClient {
   }
 
   watch<Json>(type: TypeOrUrl<Json>, name?: string, options: WatchOptions<Json> = {}): Watch<Json> {
-    const follow = this.#following(type, name, options);
+    const finding = this.#finding(type, name, options);
     let stop = (): void => {};
     const watch: OpenWatch = new OpenWatch({
       views: this.#views,
@@ -167,23 +166,19 @@ export class OpenClient implements XdsClient {
     if (options.signal?.aborted === true) watch.close();
     else {
       this.#watches.add(watch);
-      stop = follow((news) => watch.receive(news));
+      stop = finding.watch((news) => watch.receive(news));
     }
     // What it tells is JSON of the type that was asked for.
     return watch as unknown as Watch<Json>;
   }
 
   async get<Json>(type: TypeOrUrl<Json>, name: string, options: GetOptions = {}): Promise<XdsResource<Json>> {
-    const setting = this.#fetchSetting(this.#interestIn(type, name, options), name, options);
-    const follow = this.#following(type, name, options);
-    const driver = { watch: (_: Interest, listener: (news: News) => void) => follow(listener), isJudging: () => false };
-    const resource = await fetchOne({ ...setting, driver });
+    const resource = await fetchOne(this.#fetchSetting(type, name, options));
     return resource as XdsResource<Json>;
   }
 
   async list<Json>(type: TypeOrUrl<Json>, options: GetOptions = {}): Promise<readonly XdsResource<Json>[]> {
-    const interest = this.#interestIn(type, undefined, options);
-    const resources = await fetchAll(this.#fetchSetting(interest, messageNameOf(interest.type), options));
+    const resources = await fetchAll(this.#fetchSetting(type, undefined, options));
     return resources as readonly XdsResource<Json>[];
   }
 
@@ -242,53 +237,50 @@ export class OpenClient implements XdsClient {
     await this.close();
   }
 
-  #interestIn(wanted: TypeOrUrl, name: string | undefined, options: AskingOptions): Interest {
-    const [interest] = this.#interestsIn(wanted, name, options);
-    if (interest === undefined) throw noSource(this.config, typeUrlOf(wanted), name);
-    return interest;
-  }
-
-  /** All places where it may be, the best first. */
-  #interestsIn(wanted: TypeOrUrl, name: string | undefined, { parameters }: AskingOptions): readonly Interest[] {
-    this.#closing.signal.throwIfAborted();
+  /** All places where a name is asked for, the best first. `listType` is that of the list collection that is of the wanted type, if it is one. */
+  #placesOf(wanted: TypeOrUrl, name: string, { parameters }: AskingOptions, listType?: TypeUrl): readonly Interest[] {
     const type = typeUrlOf(wanted);
     const traits = this.#api.traits(type);
-    const kind = traits?.kind ?? "opaque";
-    return placesOf(this.config, kind, name ?? everythingOf(this.config, kind)).map(({ source, name: asked }) => {
+    return placesOf(this.config, traits?.kind ?? "opaque", name).map(({ source, name: asked }) => {
       const given = parameters === undefined ? source.parameters : new Map(Object.entries(parameters));
       return {
         source,
-        type: typeof wanted === "string" ? type : typeAt(source, type, traits),
+        type: listType ?? (typeof wanted === "string" ? type : typeAt(source, type, traits)),
         term: termOf(asked, { contextParams: this.config.nodeContextParams, parameters: given }),
       };
     });
   }
 
-  /** Watches something wherever it is (C-XTP-11, S-XTP-10). */
-  #following(
+  /** Where something is, and how it is watched wherever that leads. */
+  #finding(
     wanted: TypeOrUrl,
     name: string | undefined,
     options: AskingOptions,
-  ): (listener: (news: News) => void) => () => void {
-    const places = this.#interestsIn(wanted, name, options);
-    if (places.length === 0) throw noSource(this.config, typeUrlOf(wanted), name);
-    const type = messageNameOf(typeUrlOf(wanted));
-    const locate = (locator: HeldResource): readonly Interest[] =>
-      namesLocatedBy(locator, this.#api)
-        .filter((located) => typeInName(located) === type)
-        .flatMap((located) => this.#interestsIn(wanted, located, options));
-    const driver = this.#driver;
-    return (listener) => watchFollowing({ driver, places, locate }, listener);
+  ): { readonly first: Interest; readonly watch: (listener: (news: News) => void) => () => void } {
+    this.#closing.signal.throwIfAborted();
+    const type = typeUrlOf(wanted);
+    const asked = name ?? everythingOf(this.config, this.#api.traits(type)?.kind ?? "opaque");
+    const [first] = this.#placesOf(wanted, asked, options);
+    if (first === undefined) throw noSource(this.config, type, name);
+    const finding: Finding = {
+      api: this.#api,
+      driver: this.#driver,
+      type,
+      placesOf: (of, at) => this.#placesOf(wanted, at, options, of === type ? undefined : of),
+    };
+    return { first, watch: (listener) => watchAnywhere(finding, asked, listener) };
   }
 
-  #fetchSetting(interest: Interest, about: string, options: GetOptions): FetchSetting {
+  #fetchSetting(wanted: TypeOrUrl, name: string | undefined, options: GetOptions): FetchSetting {
     const { timeoutMs, signal } = options;
+    const { first, watch } = this.#finding(wanted, name, options);
     return {
       driver: this.#driver,
+      watch,
       views: this.#views,
       vigil: this.#vigil,
-      interest,
-      about,
+      source: first.source,
+      about: name ?? messageNameOf(first.type),
       closing: this.#closing.signal,
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(signal !== undefined && { signal }),

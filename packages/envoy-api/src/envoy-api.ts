@@ -10,6 +10,7 @@ import {
   type TypeUrl,
 } from "@xdskit/protocol";
 import { catalog, traitsOf, typeCalled } from "./catalog/catalog.ts";
+import { type CollectionEntry, collectionEntries } from "./catalog/collection-entry.ts";
 import { configuredType } from "./catalog/extension-config.ts";
 import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
@@ -122,6 +123,10 @@ export interface EnvoyApi {
    * that a `TypedStruct` in it stands for. Undefined if it holds nothing.
    */
   configuredType(type: TypeUrl, bytes: Uint8Array): TypeUrl | undefined;
+  /**
+   * What is in a list collection, in its order (B-XTP-07). Undefined for any other type, one that is not known, and bytes that are no such message.
+   */
+  collectionEntries(type: TypeUrl, bytes: Uint8Array): readonly CollectionEntry[] | undefined;
   /** Makes the content of files that hold a `DiscoveryResponse` each, as Envoy reads them (S-FS-15). */
   responseWriter(format: ResponseFormat): ResponseWriter;
   /** What a message loses when it is printed as JSON, YAML or text. Throws `MalformedMessageError` on bytes that are no such message. */
@@ -180,6 +185,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     dependencies: (type, bytes) => reader.dependencies(type, bytes),
     loadServer: (type, bytes) => reader.loadServer(type, bytes),
     configuredType: (type, bytes) => configuredType(type, bytes, schema),
+    collectionEntries: (type, bytes) => collectionEntries(type, bytes, schema),
     responseWriter: (format) =>
       createResponseWriter(format, schema, (type, bytes) => printJson(type, bytes, schema, {})),
     unprintable: (type, bytes) => {

@@ -1,3 +1,4 @@
+export type { CollectionEntry } from "./catalog/collection-entry.ts";
 export { resolveJsonPath } from "./catalog/json-path.ts";
 export type { InitialFetch, ReadResult } from "./catalog/resource-reader.ts";
 export type { ResourceWrapper } from "./catalog/resource-wrapper.ts";

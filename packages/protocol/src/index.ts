@@ -121,6 +121,7 @@ export {
   formatResourceName,
   globOf,
   isGlobName,
+  isListName,
   parseResourceName,
   type ResourceName,
   typeInName,

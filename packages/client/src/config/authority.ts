@@ -43,7 +43,7 @@ export function requestedName(name: string, { nodeContextParams }: Pick<ClientCo
 }
 
 /** The names that the `alt=` directives of a name give, in order (C-XTP-11). */
-function alternativesOf(name: string): readonly string[] {
+export function alternativesOf(name: string): readonly string[] {
   const hash = parseResourceName(name) === undefined ? -1 : name.indexOf("#");
   if (hash === -1) return [];
   return name

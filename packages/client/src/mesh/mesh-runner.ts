@@ -9,12 +9,13 @@ import {
   type SourceId,
   type TypeUrl,
 } from "@xdskit/protocol";
-import type { ClientConfig } from "../config/client-config.ts";
+import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
-import type { Driver } from "../driver/driver.ts";
+import type { Driver, Interest } from "../driver/driver.ts";
 import { Timers } from "../driver/timers.ts";
 import { typeAt } from "../routing/route.ts";
 import { termOf } from "../routing/term.ts";
+import { watchAnywhere } from "../watch/watch-anywhere.ts";
 import { MeshSources } from "./mesh-sources.ts";
 
 type Publication = Extract<MeshEffect, { kind: "publish" }>;
@@ -64,8 +65,7 @@ export class MeshRunner {
     this.#machine = new MeshMachine({
       ...mode,
       kindOf: (type) => (api.traits(type) ?? opaqueTraits(type)).kind,
-      // What stands in the place of a resource has none: it says where the resource is.
-      dependenciesOf: ({ type, bytes, bodyType }) => (bodyType === undefined ? api.dependencies(type, bytes) : []),
+      dependenciesOf: ({ type, bytes }) => api.dependencies(type, bytes),
       configuredTypeOf: ({ type, bytes }) => api.configuredType(type, bytes),
       sourceOf: (dependency, from) => sources.resolve(dependency, from),
       edsCacheOf: (source) => {
@@ -138,17 +138,27 @@ export class MeshRunner {
   }
 
   #watch({ watch, source: id, type, term, wantsConfirmations }: Extract<MeshEffect, { kind: "start-watch" }>): void {
-    const source = this.sources.get(id);
-    if (source === undefined) throw new Error(`a mesh asked for a source that nobody named: ${id}`);
-    const { api, config, driver } = this.#ground;
-    const interest = {
+    if (this.sources.get(id) === undefined) throw new Error(`a mesh asked for a source that nobody named: ${id}`);
+    const { api, driver } = this.#ground;
+    const interestAt = (at: SourceConfig, of: TypeUrl, name: string): Interest => ({
+      ...this.#interest(at, of, name),
+      ...(wantsConfirmations && { wantsConfirmations }),
+    });
+    const placesOf = (of: TypeUrl, name: string): readonly Interest[] =>
+      this.sources
+        .placesOf({ type: of, name, isThere: name === term }, id)
+        .map(({ source: at, name: asked }) => interestAt(at, of, asked));
+    const stop = watchAnywhere({ api, driver, type, placesOf }, term, (news) => this.on({ kind: "news", watch, news }));
+    this.#watches.set(watch, { type, term, stop });
+  }
+
+  #interest(source: SourceConfig, type: TypeUrl, name: string): Interest {
+    const { api, config } = this.#ground;
+    return {
       source,
       type: typeAt(source, type, api.traits(type)),
-      term: termOf(term, { contextParams: config.nodeContextParams, parameters: source.parameters }),
-      ...(wantsConfirmations && { wantsConfirmations }),
+      term: termOf(name, { contextParams: config.nodeContextParams, parameters: source.parameters }),
     };
-    const stop = driver.watch(interest, (news) => this.on({ kind: "news", watch, news }));
-    this.#watches.set(watch, { type, term, stop });
   }
 
   /** What comes in one response is told bit by bit, so nobody knows before all of it was taken (C-ACK-15). */

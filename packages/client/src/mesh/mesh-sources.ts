@@ -1,6 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type Dependency, opaqueTraits, type SourceId, type TypeUrl, typeInName } from "@xdskit/protocol";
-import { authorityFor, isOfGrpc } from "../config/authority.ts";
+import { alternativesOf, authorityFor, isOfGrpc, type NameAtSource } from "../config/authority.ts";
 import type { AuthoritySource, ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import { resolveConfigSource } from "../config/resolve-config-source.ts";
@@ -12,6 +12,14 @@ export interface MeshSourcesParts {
   readonly config: ClientConfig;
   /** What holds where a config source in a resource says nothing. */
   readonly defaults: ConfigDefaults;
+}
+
+/** A name that is to be found. */
+export interface Placed {
+  readonly type: TypeUrl;
+  readonly name: string;
+  /** It was said where it is, so its authority says nothing. */
+  readonly isThere: boolean;
 }
 
 /** Where a mesh has its resources from: what config sources in resources come to, by their ids. */
@@ -41,6 +49,24 @@ export class MeshSources {
     const self = this.#known.get(from);
     const found = this.#find(source, type, name, self);
     return found && this.add(found);
+  }
+
+  /**
+   * The places of a name that was asked for at `from`, or that something which came from there leads to, the best first: alternatives follow
+   * (C-XTP-11).
+   */
+  placesOf({ type, name, isThere }: Placed, from: SourceId): readonly NameAtSource[] {
+    const own = isThere ? this.#known.get(from) : this.#nextTo(from, type, name);
+    const places = own === undefined ? [] : [{ source: own, name }];
+    const others = alternativesOf(name).flatMap((other) => {
+      const source = this.#nextTo(from, type, other);
+      return source === undefined ? [] : [{ source, name: other }];
+    });
+    return [...places, ...others];
+  }
+
+  #nextTo(from: SourceId, type: TypeUrl, name: string): SourceConfig | undefined {
+    return this.#find({ kind: "self" }, type, name, this.#known.get(from));
   }
 
   #find(

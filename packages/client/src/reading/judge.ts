@@ -2,14 +2,16 @@ import type { EnvoyApi, FieldProblem, ReadResult, ResourceWrapper } from "@xdski
 import {
   canonicalName,
   constrainedName,
+  type HeldResource,
   isOfV2,
   parseTypeUrl,
   type ReceivedResource,
   type ResourceInput,
   type TypeUrl,
 } from "@xdskit/protocol";
+import { membersOf } from "../routing/members.ts";
 import type { Parcel } from "./parcel.ts";
-import { candidateOf, type ResourceValidator, runValidators } from "./validators.ts";
+import { type Candidate, candidateOf, type ResourceValidator, runValidators } from "./validators.ts";
 
 /** What resources are judged by. */
 export interface JudgeOptions {
@@ -80,12 +82,35 @@ export class Judge {
     const resource = resourceOf(parcel, input);
     if (input.bodyType !== undefined) return withProblems(resource, reasons);
     if (this.#isPgvOn) reasons.push(...this.#api.validate(input.type, input.bytes).map(describe));
+    const listed = this.#isList(input) ? this.#listedIn(input) : undefined;
+    if (listed !== undefined) reasons.push(...listed.problems);
     const validators = this.#validators.get(input.type);
-    if (validators === undefined) return withProblems(resource, reasons);
-    const verdicts = runValidators(validators, candidateOf(this.#api, input));
+    if (validators === undefined && listed === undefined) return withProblems(resource, reasons);
+    const verdicts = this.#validate([input, ...(listed?.resources ?? [])]);
     return verdicts instanceof Promise
       ? verdicts.then((more) => withProblems(resource, [...reasons, ...more]))
       : withProblems(resource, [...reasons, ...verdicts]);
+  }
+
+  #isList({ type, bytes }: ResourceInput): boolean {
+    return type.endsWith("Collection") && this.#api.collectionEntries(type, bytes) !== undefined;
+  }
+
+  /** All that stands in a list collection is judged with it (B-XTP-07). */
+  #listedIn({ type, name, bytes }: ResourceInput): ListedResources {
+    const { members, problems } = membersOf({ type, bytes }, canonicalName(name), this.#api);
+    return { resources: members.flatMap((member) => (member.kind === "inline" ? member.resource : [])), problems };
+  }
+
+  /** A promise only where one takes time. */
+  #validate(judged: readonly Omit<Candidate, "json">[]): readonly string[] | Promise<readonly string[]> {
+    const verdicts = judged.map((one) =>
+      runValidators(this.#validators.get(one.type) ?? nothing, candidateOf(this.#api, one)),
+    );
+    const [first] = verdicts;
+    if (verdicts.length === 1 && first !== undefined) return first;
+    const isTimely = verdicts.every((one): one is readonly string[] => !(one instanceof Promise));
+    return isTimely ? verdicts.flat() : Promise.all(verdicts).then((all) => all.flat());
   }
 
   /** What is to be read, in the version of the API that was asked for. */
@@ -109,6 +134,12 @@ export class Judge {
 const nothing: readonly never[] = [];
 
 const REDIRECT: TypeUrl = "type.googleapis.com/xds.core.v3.ResourceLocator";
+
+/** What stands in a list collection, and what is wrong with that. */
+interface ListedResources {
+  readonly resources: readonly HeldResource[];
+  readonly problems: readonly string[];
+}
 
 /** What a response may not do, though a resource of a file may: warnings there are advice. */
 function isRefusal({ code, severity }: FieldProblem, { isSameNameWanted }: Expectation): boolean {

@@ -12,7 +12,10 @@ interface Locator {
 }
 
 /** The xdstp names that a locator gives, the best first (S-XTP-10, C-XTP-11); none of a locator that is of another scheme. */
-export function namesLocatedBy({ bodyType, bytes }: HeldResource, api: Pick<EnvoyApi, "toJson">): readonly string[] {
+export function namesLocatedBy(
+  { bodyType, bytes }: Pick<HeldResource, "bodyType" | "bytes">,
+  api: Pick<EnvoyApi, "toJson">,
+): readonly string[] {
   return bodyType === undefined ? [] : namesIn(api.toJson(bodyType, bytes) as Locator);
 }
 

@@ -1,5 +1,6 @@
 import type { News } from "@xdskit/protocol";
-import type { Driver, Interest } from "../driver/driver.ts";
+import type { SourceConfig } from "../config/client-config.ts";
+import type { Driver } from "../driver/driver.ts";
 import { XdsClientError } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { errorOf } from "./tell.ts";
@@ -15,11 +16,14 @@ export interface FetchOptions {
 
 /** What a fetch is made with. */
 export interface FetchSetting extends FetchOptions {
-  readonly driver: Pick<Driver, "watch" | "isJudging">;
+  readonly driver: Pick<Driver, "isJudging">;
+  /** Of what is fetched. */
+  readonly watch: (listener: (news: News) => void) => () => void;
   readonly views: ResourceViews;
   readonly vigil: Vigil;
-  readonly interest: Interest;
-  /** Of what is fetched, for people. */
+  /** Where it is asked for first. */
+  readonly source: SourceConfig;
+  /** What it is, for people. */
   readonly about: string;
   /** Aborted with the reason why nothing comes any more. */
   readonly closing: AbortSignal;
@@ -44,9 +48,9 @@ export function fetchOne(setting: FetchSetting): Promise<XdsResource> {
 
 /** All there is, once it is known. */
 export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResource[]> {
-  const { driver, interest, views } = setting;
+  const { driver, source, views } = setting;
   const found = new Map<string, XdsResource>();
-  const isWhole = interest.source.kind !== "grpc" || interest.source.variant === "sotw";
+  const isWhole = source.kind !== "grpc" || source.variant === "sotw";
   let heardAtMs = 0;
   const keepAll = (news: News): void => {
     heardAtMs = performance.now();
@@ -62,7 +66,7 @@ export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResou
     async () => {
       const latestMs = performance.now() + LONGEST_SETTLING_MS;
       const isSettled = (): boolean =>
-        isWhole || (performance.now() - heardAtMs >= QUIET_MS && !driver.isJudging(interest.source.id));
+        isWhole || (performance.now() - heardAtMs >= QUIET_MS && !driver.isJudging(source.id));
       while (!isSettled() && performance.now() < latestMs)
         await new Promise((resolve) => setTimeout(resolve, QUIET_MS / 2));
     },
@@ -71,13 +75,13 @@ export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResou
 }
 
 async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () => Promise<void>): Promise<T> {
-  const { driver, vigil, interest, signal, closing, about, timeoutMs = TIMEOUT_MS } = setting;
+  const { watch, vigil, signal, closing, about, timeoutMs = TIMEOUT_MS } = setting;
   signal?.throwIfAborted();
   const ends: (() => void)[] = [vigil.begin()];
   try {
     return await new Promise<T>((resolve, reject) => {
       let unreachable: XdsClientError | undefined;
-      const stop = driver.watch(interest, (news) => {
+      const stop = watch((news) => {
         try {
           unreachable = failureIn(news) ?? unreachable;
           const taken = take(news);

@@ -78,6 +78,11 @@ class Follower {
       this.#follow(news.name, news.resource);
       return;
     }
+    if (news.kind === "confirmed" && news.resource.bodyType === LOCATOR) {
+      const resource = this.#followed.get(news.name)?.resource;
+      if (resource !== undefined) this.#listener({ ...news, resource });
+      return;
+    }
     if (news.kind === "changed" || (news.kind === "absent" && news.held === undefined)) this.#leave(news.name);
     this.#listener("held" in news ? { ...news, held: this.#shown(news.name, news.held) } : news);
   }
@@ -117,6 +122,8 @@ class Follower {
         this.#listener({ ...news, name });
         break;
       case "confirmed":
+        this.#listener({ ...news, name });
+        break;
       case "synced":
         break;
       default:

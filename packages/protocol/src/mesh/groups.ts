@@ -1,5 +1,5 @@
 import type { SourceId } from "../client/source.ts";
-import { isGlobName } from "../resource/resource-name.ts";
+import { isGlobName, isListName } from "../resource/resource-name.ts";
 import type { TypeKind } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Edge, Entry, Group, Handed } from "./graph.ts";
@@ -60,7 +60,7 @@ export class Groups {
       type,
       term,
       handed,
-      isCollection: term === "*" || isGlobName(term),
+      isCollection: term === "*" || isGlobName(term) || isListName(term, type),
       pins: 0,
       users: new Set(),
       waiters: new Set(),

@@ -1,3 +1,4 @@
+import { messageNameOf, type TypeUrl } from "./type-url.ts";
 import { isReservedName } from "./variant-name.ts";
 
 /** An xdstp name in its parts, decoded (B-XTP-01). Processing directives never go on the wire and are left out (C-XTP-03). */
@@ -74,6 +75,11 @@ export function typeInName(name: string): string | undefined {
 /** Whether a name, in whatever form, is that of a glob collection. */
 export function isGlobName(name: string): boolean {
   return isGlob(canonicalName(name));
+}
+
+/** Whether a name is that of a list collection of resources of a type, which has a type of its own (B-XTP-07). */
+export function isListName(name: string, type: TypeUrl): boolean {
+  return typeInName(name) === `${messageNameOf(type)}Collection`;
 }
 
 /** The glob collection that a resource of this name is a member of: its directory, with its parameters (S-XTP-06). */

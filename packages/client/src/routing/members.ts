@@ -1,0 +1,86 @@
+import type { CollectionEntry, EnvoyApi } from "@xdskit/envoy-api";
+import { formatTypeUrl, type HeldResource, messageNameOf, parseResourceName, type TypeUrl } from "@xdskit/protocol";
+import { namesLocatedBy } from "./located.ts";
+
+/** Something that a list collection has (B-XTP-07). */
+export type Member =
+  /** It stands in the collection, and is known by the name of that with its own: `xdstp://…/foo#entry=bar`. */
+  | { readonly kind: "inline"; readonly name: string; readonly resource: HeldResource }
+  /** It is elsewhere: under these names, the best first; under none where nobody can follow. */
+  | { readonly kind: "located"; readonly names: readonly string[] };
+
+/** What a list collection comes to, and what is wrong with it. */
+export interface Members {
+  readonly members: readonly Member[];
+  readonly problems: readonly string[];
+}
+
+/** What the entries of a list collection are read by. */
+export type EntryReader = Pick<EnvoyApi, "collectionEntries" | "readEncodedResource" | "toJson">;
+
+/** A collection as it came. */
+export type Listed = Pick<HeldResource, "type" | "bytes" | "isRestored">;
+
+const SUFFIX = "Collection";
+
+/** The members of a list collection of a name. Of a type that is none, or is not known, that is the problem. */
+export function membersOf(listed: Listed, name: string, api: EntryReader): Members {
+  const entries = api.collectionEntries(listed.type, listed.bytes);
+  if (entries === undefined)
+    return { members: [], problems: [`expected a list collection, got ${messageNameOf(listed.type)}`] };
+  const members = new Map<string, Member>();
+  const problems: string[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const read = memberOf(entry, listed, name, api);
+    if (typeof read === "string") {
+      problems.push(`entries[${index}]: ${read}`);
+      continue;
+    }
+    const key = read.kind === "inline" ? read.name : read.names.join("\n");
+    if (read.kind === "inline" && members.has(key)) problems.push(`entries[${index}]: expected a name of its own`);
+    else members.set(key, read);
+  }
+  return { members: [...members.values()], problems };
+}
+
+/** The one entry that a name of a list collection asks for by a directive; undefined: it asks for all. */
+export function entryIn(name: string): string | undefined {
+  const hash = parseResourceName(name) === undefined ? -1 : name.indexOf("#");
+  if (hash === -1) return undefined;
+  const directives = name.slice(hash + 1).split(",");
+  return directives.find((directive) => directive.startsWith(ENTRY))?.slice(ENTRY.length);
+}
+
+/** The name of an entry of a collection. One that is not called anything goes by the name of the collection. */
+export function entryName(collection: string, entry: string): string {
+  return entry === "" ? collection : `${collection}#${ENTRY}${entry.replaceAll(RESERVED, encodeURIComponent)}`;
+}
+
+const ENTRY = "entry=";
+/** What a directive may not hold as it is. */
+const RESERVED = /[,#[\]%\s]/g;
+
+/** A member, or why it is none. */
+function memberOf(entry: CollectionEntry, listed: Listed, collection: string, api: EntryReader): Member | string {
+  if (entry.kind === "locator")
+    return { kind: "located", names: namesLocatedBy({ bodyType: entry.type, bytes: entry.bytes }, api) };
+  const type = memberType(listed.type);
+  if (entry.type !== type)
+    return `expected a resource of ${messageNameOf(type)}, got ${entry.type === undefined ? "none" : messageNameOf(entry.type)}`;
+  const own = entry.name === "" ? api.readEncodedResource(type, entry.bytes).input?.name : entry.name;
+  const name = entryName(collection, own ?? "");
+  const { input, problems } = api.readEncodedResource(type, entry.bytes, { name });
+  if (input === undefined) return problems.map(({ message }) => message).join("; ");
+  const { bytes, references = [] } = input;
+  const { version } = entry;
+  const restored = listed.isRestored === true ? { isRestored: true as const } : {};
+  return {
+    kind: "inline",
+    name,
+    resource: { type, name, aliases: [], version, bytes, ttlMs: undefined, references, ...restored },
+  };
+}
+
+function memberType(collection: TypeUrl): TypeUrl {
+  return formatTypeUrl(messageNameOf(collection).slice(0, -SUFFIX.length));
+}

@@ -1,0 +1,56 @@
+import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { CollectionEntry as Message } from "../../gen/types/xds/core/v3/collection_entry_pb.d.ts";
+import type { Schema } from "../descriptor/schema.ts";
+import { decodeOrReport, encodeContent } from "../format/content.ts";
+import { ProblemList } from "../format/problem-list.ts";
+import { redirectType } from "./redirect.ts";
+
+/** Something in a list collection (B-XTP-07). */
+export type CollectionEntry =
+  /** It is elsewhere: where, an encoded `ResourceLocator` says. */
+  | { readonly kind: "locator"; readonly type: TypeUrl; readonly bytes: Uint8Array }
+  /** It stands in the collection. `type` is undefined where there is no resource in it; the name may be "". */
+  | {
+      readonly kind: "inline";
+      readonly name: string;
+      readonly version: string;
+      readonly type: TypeUrl | undefined;
+      readonly bytes: Uint8Array;
+    };
+
+const ENTRY = "xds.core.v3.CollectionEntry";
+/** As Envoy calls the field of its collections, and as the message that describes them does. */
+const FIELDS = ["entries", "resources"];
+
+/** What is in a list collection; undefined if the type is none, or the bytes are no such message. An entry with nothing in it counts for nothing. */
+export function collectionEntries(
+  type: TypeUrl,
+  bytes: Uint8Array,
+  schema: Schema,
+): readonly CollectionEntry[] | undefined {
+  const message = schema.message(type);
+  const field = message?.fields.find(({ name, message: of }) => FIELDS.includes(name) && of?.typeName === ENTRY);
+  if (message === undefined || field === undefined) return undefined;
+  const content = decodeOrReport(message, bytes, new ProblemList());
+  if (content === undefined) return undefined;
+  const value = content[field.localName];
+  // Of clusters and endpoints, the descriptors have but one entry.
+  const entries = (Array.isArray(value) ? value : value === undefined ? [] : [value]) as readonly Message[];
+  return entries.flatMap((entry) => entryOf(entry, schema) ?? []);
+}
+
+function entryOf({ resourceSpecifier: is }: Message, schema: Schema): CollectionEntry | undefined {
+  switch (is.case) {
+    case "locator": {
+      const message = schema.message(redirectType);
+      return message && { kind: "locator", type: redirectType, bytes: encodeContent(message, is.value) };
+    }
+    case "inlineEntry": {
+      const { name, version, resource } = is.value;
+      const type = resource && parseTypeUrl(resource.typeUrl);
+      return { kind: "inline", name, version, type, bytes: resource?.value ?? new Uint8Array() };
+    }
+    case undefined:
+      return undefined;
+  }
+}
