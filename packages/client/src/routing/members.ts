@@ -37,7 +37,8 @@ export function membersOf(listed: Listed, name: string, api: EntryReader): Membe
       continue;
     }
     const key = read.kind === "inline" ? read.name : read.names.join("\n");
-    if (read.kind === "inline" && members.has(key)) problems.push(`entries[${index}]: expected a name of its own`);
+    if (read.kind === "inline" && members.has(key))
+      problems.push(`entries[${index}]: expected a name of its own, got that of another entry`);
     else members.set(key, read);
   }
   return { members: [...members.values()], problems };
@@ -48,7 +49,8 @@ export function entryIn(name: string): string | undefined {
   const hash = parseResourceName(name) === undefined ? -1 : name.indexOf("#");
   if (hash === -1) return undefined;
   const directives = name.slice(hash + 1).split(",");
-  return directives.find((directive) => directive.startsWith(ENTRY))?.slice(ENTRY.length);
+  const entry = directives.find((directive) => directive.startsWith(ENTRY))?.slice(ENTRY.length);
+  return entry && decoded(entry);
 }
 
 /** The name of an entry of a collection. One that is not called anything goes by the name of the collection. */
@@ -83,4 +85,13 @@ function memberOf(entry: CollectionEntry, listed: Listed, collection: string, ap
 
 function memberType(collection: TypeUrl): TypeUrl {
   return formatTypeUrl(messageNameOf(collection).slice(0, -SUFFIX.length));
+}
+
+/** What is encoded wrongly stands as it is: no entry has such a name. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -31,6 +31,14 @@ test("B-XTP-07 a collection may have one entry only", () => {
   expect(api.collectionEntries(clusters, new Uint8Array())).toEqual([]);
 });
 
+test("B-XTP-07 a collection that has one entry by its descriptor, or has none, may have many", () => {
+  const entries = [{ locator }, { locator: { ...locator, id: "two" } }];
+  const bytes = bytesOf({ "@type": listeners, entries });
+  const endpoints = formatTypeUrl("envoy.config.endpoint.v3.LbEndpointCollection");
+  expect(api.collectionEntries(clusters, bytes)).toHaveLength(2);
+  expect(api.collectionEntries(endpoints, bytes)).toHaveLength(2);
+});
+
 test("B-XTP-07 what is no list collection, or cannot be read, has no entries", () => {
   expect(api.collectionEntries(cluster, new Uint8Array())).toBeUndefined();
   expect(api.collectionEntries(formatTypeUrl("acme.Unknown"), new Uint8Array())).toBeUndefined();

@@ -3,6 +3,7 @@ import type { CollectionEntry as Message } from "../../gen/types/xds/core/v3/col
 import type { Schema } from "../descriptor/schema.ts";
 import { decodeOrReport, encodeContent } from "../format/content.ts";
 import { ProblemList } from "../format/problem-list.ts";
+import { listCollectionTypes, listenerCollection } from "./list-collection.ts";
 import { redirectType } from "./redirect.ts";
 
 /** Something in a list collection (B-XTP-07). */
@@ -28,13 +29,13 @@ export function collectionEntries(
   bytes: Uint8Array,
   schema: Schema,
 ): readonly CollectionEntry[] | undefined {
-  const message = schema.message(type);
+  // They are alike but for that of listeners alone may have many entries by its descriptor, and that of endpoints may have no descriptor.
+  const message = schema.message(listCollectionTypes.has(type) ? listenerCollection.type : type);
   const field = message?.fields.find(({ name, message: of }) => FIELDS.includes(name) && of?.typeName === ENTRY);
   if (message === undefined || field === undefined) return undefined;
   const content = decodeOrReport(message, bytes, new ProblemList());
   if (content === undefined) return undefined;
   const value = content[field.localName];
-  // Of clusters and endpoints, the descriptors have but one entry.
   const entries = (Array.isArray(value) ? value : value === undefined ? [] : [value]) as readonly Message[];
   return entries.flatMap((entry) => entryOf(entry, schema) ?? []);
 }

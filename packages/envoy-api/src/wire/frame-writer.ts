@@ -12,6 +12,7 @@ import {
   type TypeUrl,
   type Variant,
 } from "@xdskit/protocol";
+import { listCollectionTypes } from "../catalog/list-collection.ts";
 import { lengthTag } from "./reader.ts";
 import { durationOf } from "./resource-message.ts";
 import { resourceNameOf, writeResourceName } from "./resource-name.ts";
@@ -165,8 +166,9 @@ export class FrameWriter {
     this.#field(ERROR_DETAIL, status.written);
   }
 
-  #isWrapped({ ttlMs, variant, bodyType }: Resource): boolean {
-    return (this.#tellsTtls && ttlMs !== undefined) || variant !== undefined || bodyType !== undefined;
+  #isWrapped({ type, ttlMs, variant, bodyType }: Resource): boolean {
+    const isNameless = bodyType !== undefined || listCollectionTypes.has(type);
+    return isNameless || (this.#tellsTtls && ttlMs !== undefined) || variant !== undefined;
   }
 
   /** An encoded `ResourceName`; undefined: the name says it all. */

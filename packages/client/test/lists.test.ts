@@ -1,0 +1,267 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import { createResource, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { createManagementServer } from "@xdskit/server";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  Cluster,
+  createXdsClient,
+  Listener,
+  type Mesh,
+  type MeshSnapshot,
+  validator,
+  type XdsClient,
+  type XdsClientOptions,
+} from "../src/index.ts";
+import { testApi } from "./support/sources.ts";
+
+const ends: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+const CLUSTER = "envoy.config.cluster.v3.Cluster";
+const LISTENER = "envoy.config.listener.v3.Listener";
+const CLUSTERS: TypeUrl = `type.googleapis.com/${CLUSTER}Collection`;
+const LISTENERS: TypeUrl = `type.googleapis.com/${LISTENER}Collection`;
+const LB_ENDPOINT = "envoy.config.endpoint.v3.LbEndpoint";
+const edge = `xdstp://live/${LISTENER}Collection/edge`;
+const one = `xdstp://live/${CLUSTER}Collection/one`;
+
+function read(json: object): Resource {
+  const { input, problems } = testApi().readResource(json);
+  if (input === undefined) throw new Error(JSON.stringify(problems));
+  return createResource(input, contentDigest);
+}
+
+const named = (name: string, resource: object): Resource =>
+  read({ "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource", name, resource });
+
+const nameAt = (authority: string, id: string, type = CLUSTER): string => `xdstp://${authority}/${type}/${id}`;
+const cluster = (name: string, connectTimeout: string, more: object = {}): object => ({
+  ...{ "@type": Cluster.typeUrl, name, type: "STATIC", connectTimeout },
+  ...more,
+});
+const clusterAt = (id: string, connectTimeout: string): Resource => read(cluster(nameAt("live", id), connectTimeout));
+const listener = (statPrefix: string, name = "l"): object => ({
+  ...{ "@type": Listener.typeUrl, name, statPrefix, apiListener: {} },
+});
+const inline = (name: string, resource: object, version = "1"): object => ({
+  inlineEntry: { name, version, resource },
+});
+const located = (id: string, resourceType: string, authority = "live"): object => ({
+  locator: { authority, resourceType, id },
+});
+const redirect = (name: string, resourceType: string, id: string): Resource =>
+  named(name, { "@type": "type.googleapis.com/xds.core.v3.ResourceLocator", authority: "live", resourceType, id });
+const listeners = (...entries: readonly object[]): Resource => named(edge, { "@type": LISTENERS, entries });
+const clusters = (entries: object): Resource => named(one, { "@type": CLUSTERS, entries });
+
+interface Served {
+  readonly port: number;
+  put(...puts: readonly Resource[]): void;
+  remove(type: TypeUrl, name: string): void;
+}
+
+async function serve(...puts: readonly Resource[]): Promise<Served> {
+  const server = createManagementServer({ api: testApi() });
+  const put = (...more: readonly Resource[]): void => {
+    server.commit({ changes: [{ layer: "base", puts: more }] });
+  };
+  put(...puts);
+  const { address } = await server.start();
+  ends.push(() => server.close());
+  const remove = (type: TypeUrl, name: string): void => {
+    server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] });
+  };
+  return { port: address.port, put, remove };
+}
+
+async function start(options: XdsClientOptions): Promise<XdsClient> {
+  const client = await createXdsClient({ api: testApi(), node: "test", backOff: { baseMs: 5, maxMs: 20 }, ...options });
+  ends.push(() => client.close());
+  return client;
+}
+
+/** Of an Envoy with two authorities; nobody listens at port 1. */
+function bootstrap(port: number, dynamic: object = {}): Readonly<Record<string, unknown>> {
+  const serverAt = (name: string, port_value: number): object => {
+    const endpoint = { address: { socket_address: { address: "127.0.0.1", port_value } } };
+    const load_assignment = { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint }] }] };
+    return { name, connect_timeout: "1s", type: "STATIC", load_assignment };
+  };
+  const sourceAt = (name: string): object => ({
+    authorities: [{ name }],
+    resource_api_version: "V3",
+    api_config_source: {
+      api_type: "AGGREGATED_GRPC",
+      transport_api_version: "V3",
+      grpc_services: [{ envoy_grpc: { cluster_name: name } }],
+    },
+  });
+  return {
+    node: { id: "test", cluster: "test" },
+    static_resources: { clusters: [serverAt("live", port), serverAt("dead", 1)] },
+    config_sources: [sourceAt("live"), sourceAt("dead")],
+    dynamic_resources: dynamic,
+  };
+}
+
+const variants = ["sotw", "delta"] as const;
+
+describe("a list collection", () => {
+  test.each(variants)("B-XTP-07 is told by its members, in it and elsewhere, as they change, %s", async (variant) => {
+    const far = nameAt("live", "far", LISTENER);
+    const { port, put, remove } = await serve(
+      listeners(inline("a", listener("1")), inline("b", listener("1")), located("far", LISTENER)),
+      read(listener("1", far)),
+    );
+    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const watch = client.watch(Listener, edge);
+    const next = async (): Promise<unknown> => {
+      const { value } = await watch.next();
+      if (value === undefined || value.kind === "synced") return value?.kind;
+      return [value.kind, value.key, "resource" in value ? value.resource.json.statPrefix : undefined];
+    };
+    expect([await next(), await next(), await next(), await next()]).toEqual([
+      ["added", `${edge}#entry=a`, "1"],
+      ["added", `${edge}#entry=b`, "1"],
+      ["added", far, "1"],
+      "synced",
+    ]);
+    put(read(listener("2", far)));
+    expect(await next()).toEqual(["changed", far, "2"]);
+    // Another version of the same content is nothing new.
+    put(listeners(inline("a", listener("1"), "2"), inline("c", listener("3")), located("far", LISTENER)));
+    expect([await next(), await next()]).toEqual([
+      ["does-not-exist", `${edge}#entry=b`, undefined],
+      ["added", `${edge}#entry=c`, "3"],
+    ]);
+    put(listeners(inline("a", listener("1")), inline("c", listener("4"))));
+    expect([await next(), await next()]).toEqual([
+      ["does-not-exist", far, undefined],
+      ["changed", `${edge}#entry=c`, "4"],
+    ]);
+    expect([...watch.current.keys()]).toEqual([`${edge}#entry=a`, `${edge}#entry=c`]);
+    // In State of the World nobody is told that a name is gone, but of Listeners and Clusters.
+    if (variant === "sotw") return;
+    remove(LISTENERS, edge);
+    expect([await next(), await next(), await next()]).toEqual([
+      ["does-not-exist", `${edge}#entry=a`, undefined],
+      ["does-not-exist", `${edge}#entry=c`, undefined],
+      ["does-not-exist", edge, undefined],
+    ]);
+    expect(watch.current.size).toBe(0);
+  });
+
+  test.each(variants)("B-XTP-07 is refused as a whole where something in it is wrong, %s", async (variant) => {
+    const { port, put } = await serve(listeners(inline("a", listener("1"))));
+    const check = ({ json }: { readonly json: { readonly statPrefix?: string } }): string | undefined =>
+      json.statPrefix === "bad" ? "a bad prefix" : undefined;
+    const client = await start({ server: `127.0.0.1:${port}`, variant, validators: [validator(Listener, check)] });
+    const watch = client.watch(Listener, edge);
+    while (!watch.isSynced) await watch.next();
+    await watch.next();
+    put(listeners(inline("a", listener("2")), inline("a", listener("3")), inline("b", cluster("c", "1s"))));
+    expect((await watch.next()).value).toMatchObject({ kind: "error", error: { code: "REJECTED" } });
+    put(listeners(inline("a", listener("bad"))));
+    const { value } = await watch.next();
+    expect(value).toMatchObject({ kind: "error", error: { code: "REJECTED", message: `${edge}: a bad prefix` } });
+    expect([...watch.current].map(([key, { json }]) => [key, json.statPrefix])).toEqual([[`${edge}#entry=a`, "1"]]);
+  });
+
+  test.each(variants)("B-XTP-07 of it one entry may be asked for, %s", async (variant) => {
+    const { port } = await serve(listeners(inline("a", listener("1")), inline("b", listener("2"))));
+    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const found = await client.get(Listener, `${edge}#entry=b`);
+    expect([found.name, found.version, found.json.statPrefix]).toEqual([`${edge}#entry=b`, "1", "2"]);
+    await expect(client.get(Listener, `${edge}#entry=c`)).rejects.toMatchObject({ code: "DOES_NOT_EXIST" });
+    if (variant === "delta")
+      await expect(client.get(Listener, `${edge}-2`)).rejects.toMatchObject({ code: "DOES_NOT_EXIST" });
+  });
+
+  test("B-XTP-07 a member of another type is an error, and the others are told", async () => {
+    const { port } = await serve(listeners(located("x", CLUSTER), inline("a", listener("1"))));
+    const client = await start({ server: `127.0.0.1:${port}` });
+    const watch = client.watch(Listener, edge);
+    expect((await watch.next()).value).toMatchObject({ kind: "error", error: { code: "RESOURCE_ERROR" } });
+    expect((await watch.next()).value).toMatchObject({ kind: "added", key: `${edge}#entry=a` });
+    expect((await watch.next()).value).toEqual({ kind: "synced" });
+  });
+
+  test.each(variants)("S-XTP-10 may be elsewhere itself, and list a glob collection, %s", async (variant) => {
+    const { port } = await serve(
+      redirect(one, `${CLUSTER}Collection`, "two"),
+      named(`xdstp://live/${CLUSTER}Collection/two`, { "@type": CLUSTERS, entries: located("in/*", CLUSTER) }),
+      clusterAt("in/a", "1s"),
+      clusterAt("in/b", "1s"),
+      clusterAt("out", "1s"),
+    );
+    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const watch = client.watch(Cluster, one);
+    while (!watch.isSynced) await watch.next();
+    expect([...watch.current.keys()].sort()).toEqual([nameAt("live", "in/a"), nameAt("live", "in/b")]);
+  });
+
+  test("B-XTP-07 C-XTP-12 stands in the place of everything, in watches and in the mesh of a proxy", async () => {
+    const { port, put } = await serve(clusters(inline("a", cluster("c", "1s"))), clusterAt("other", "1s"));
+    const client = await start({ bootstrap: bootstrap(port, { cds_resources_locator: one }) });
+    expect((await client.list(Cluster)).map(({ name }) => name)).toEqual([`${one}#entry=a`]);
+    const mesh = client.mesh();
+    expect([...(await mesh.ready).clusters.keys()]).toEqual([`${one}#entry=a`]);
+    put(clusters(located("other", CLUSTER)));
+    await until(mesh, ({ clusters: there }) => there.get(nameAt("live", "other"))?.state === "ready");
+    expect([...(mesh.current?.clusters.keys() ?? [])]).toEqual([nameAt("live", "other")]);
+  });
+
+  test("B-XTP-07 B-LED-01 gives endpoints to a cluster of a mesh", async () => {
+    const collection = `xdstp://live/${LB_ENDPOINT}Collection/e`;
+    const endpoint = { address: { socketAddress: { address: "127.0.0.1", portValue: 80 } } };
+    const body = { "@type": `type.googleapis.com/${LB_ENDPOINT}`, endpoint };
+    const leds = { ledsConfig: { ads: {}, resourceApiVersion: "V3" }, ledsCollectionName: collection };
+    const { port } = await serve(
+      read(cluster(nameAt("live", "c"), "1s", { type: "EDS", edsClusterConfig: { edsConfig: { ads: {} } } })),
+      read({
+        "@type": "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
+        clusterName: nameAt("live", "c"),
+        endpoints: [{ ledsClusterLocalityConfig: leds }],
+      }),
+      // The descriptors lack it, but it is like that of listeners.
+      {
+        ...named(collection, { "@type": LISTENERS, entries: [inline("one", body)] }),
+        type: `type.googleapis.com/${LB_ENDPOINT}Collection`,
+      },
+    );
+    const client = await start({ server: `127.0.0.1:${port}` });
+    const { clusters: there } = await client.resolve(Cluster, nameAt("live", "c")).ready;
+    expect(there.get(nameAt("live", "c"))?.lbEndpoints.map(({ name }) => name)).toEqual([`${collection}#entry=one`]);
+  });
+});
+
+describe("in a mesh", () => {
+  test.each(variants)("S-XTP-10 a locator is followed once, %s", async (variant) => {
+    const here = nameAt("live", "here");
+    const { port, put } = await serve(redirect(here, CLUSTER, "there"), clusterAt("there", "1s"));
+    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const mesh = client.resolve(Cluster, here);
+    const timeout = ({ clusters: found }: MeshSnapshot): string | undefined =>
+      found.get(here)?.resource?.json.connectTimeout;
+    expect(timeout(await mesh.ready)).toBe("1s");
+    put(clusterAt("there", "2s"));
+    await until(mesh, (snapshot) => timeout(snapshot) === "2s");
+    put(clusterAt("other", "3s"), redirect(here, CLUSTER, "other"));
+    await until(mesh, (snapshot) => timeout(snapshot) === "3s");
+    expect([...(mesh.current?.clusters.keys() ?? [])]).toEqual([here]);
+  });
+
+  test("C-XTP-11 an alternative is asked for while the authority of a name cannot be reached", async () => {
+    const { port } = await serve(clusterAt("a", "1s"));
+    const client = await start({ bootstrap: bootstrap(port) });
+    const name = `${nameAt("dead", "a")}#alt=${encodeURIComponent(nameAt("live", "a"))}`;
+    const { clusters: there } = await client.resolve(Cluster, name).ready;
+    expect([...there.keys()]).toEqual([nameAt("live", "a")]);
+  });
+});
+
+async function until(mesh: Mesh, isSo: (snapshot: MeshSnapshot) => boolean): Promise<void> {
+  for (let { current } = mesh; current === undefined || !isSo(current); ) current = (await mesh.next()).value;
+}
