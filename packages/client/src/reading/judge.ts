@@ -9,7 +9,7 @@ import {
   type ResourceInput,
   type TypeUrl,
 } from "@xdskit/protocol";
-import { membersOf } from "../routing/members.ts";
+import { membersOf } from "../resource/members.ts";
 import type { Parcel } from "./parcel.ts";
 import { type Candidate, candidateOf, type ResourceValidator, runValidators } from "./validators.ts";
 

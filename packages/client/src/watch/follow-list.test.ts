@@ -1,6 +1,6 @@
 import type { HeldResource, News } from "@xdskit/protocol";
 import { expect, test } from "vitest";
-import type { Member } from "../routing/members.ts";
+import type { Member } from "../resource/members.ts";
 import { watchList } from "./follow-list.ts";
 
 const resource = (name: string, byte = 0, version = "1"): HeldResource => ({

@@ -1,5 +1,5 @@
 import { type HeldResource, isGlobName, type News, statusCode } from "@xdskit/protocol";
-import { entryName, type Member, type Members } from "../routing/members.ts";
+import { entryName, type Member, type Members } from "../resource/members.ts";
 
 type Listener = (news: News) => void;
 type Watching = (listener: Listener) => () => void;

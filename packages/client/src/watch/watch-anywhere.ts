@@ -1,7 +1,7 @@
 import { formatTypeUrl, isListName, messageNameOf, type News, type TypeUrl, typeInName } from "@xdskit/protocol";
 import type { Driver, Interest } from "../driver/driver.ts";
-import { namesLocatedBy } from "../routing/located.ts";
-import { type EntryReader, entryIn, membersOf } from "../routing/members.ts";
+import { namesLocatedBy } from "../resource/located.ts";
+import { type EntryReader, entryIn, membersOf } from "../resource/members.ts";
 import { watchFollowing } from "./follow.ts";
 import { watchList } from "./follow-list.ts";
 

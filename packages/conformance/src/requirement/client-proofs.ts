@@ -343,6 +343,16 @@ export const clientProofs: readonly Proof[] = [
     name: "B-XTP-07 entries of a list collection, locators and inline ones, are passed on as they are",
   },
   {
+    id: "B-XTP-07",
+    test: "packages/client/test/lists.test.ts",
+    name: "B-XTP-07 is told by its members, in it and elsewhere, as they change, %s",
+  },
+  {
+    id: "B-XTP-07",
+    test: "packages/client/test/lists.test.ts",
+    name: "B-XTP-07 C-XTP-12 stands in the place of everything, in watches and in the mesh of a proxy",
+  },
+  {
     id: "C-XTP-08",
     test: "packages/client/src/config/grpc-bootstrap.test.ts",
     name: "C-XTP-08 a gRPC client has no default for authorities that it does not know, only for names without one",
@@ -361,6 +371,11 @@ export const clientProofs: readonly Proof[] = [
     id: "C-XTP-11",
     test: "packages/client/src/config/resolve-config-source.test.ts",
     name: "C-XTP-11 alternatives follow the name, each at its own source",
+  },
+  {
+    id: "C-XTP-11",
+    test: "packages/client/test/lists.test.ts",
+    name: "C-XTP-11 an alternative is asked for while the authority of a name cannot be reached",
   },
   {
     id: "C-XTP-12",

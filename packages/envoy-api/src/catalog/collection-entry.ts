@@ -1,9 +1,10 @@
 import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import type { CollectionEntry as Message } from "../../gen/types/xds/core/v3/collection_entry_pb.d.ts";
+import { listCollectionTypes } from "../descriptor/list-collection-types.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import { decodeOrReport, encodeContent } from "../format/content.ts";
 import { ProblemList } from "../format/problem-list.ts";
-import { listCollectionTypes, listenerCollection } from "./list-collection.ts";
+import { listenerCollection } from "./list-collection.ts";
 import { redirectType } from "./redirect.ts";
 
 /** Something in a list collection (B-XTP-07). */

@@ -1,4 +1,3 @@
-import type { TypeUrl } from "@xdskit/protocol";
 import { type CatalogEntry, defineEntry } from "./entry.ts";
 
 const NAMING_HINT = "put an envoy.service.discovery.v3.Resource around it with an xdstp name";
@@ -23,8 +22,3 @@ export const lbEndpointCollection: CatalogEntry = defineEntry({
   kind: "opaque",
   namingHint: NAMING_HINT,
 });
-
-/** All of them. Nothing in them says their name. */
-export const listCollectionTypes: ReadonlySet<TypeUrl> = new Set(
-  [listenerCollection, clusterCollection, lbEndpointCollection].map(({ type }) => type),
-);

@@ -12,7 +12,7 @@ import {
   type TypeUrl,
   type Variant,
 } from "@xdskit/protocol";
-import { listCollectionTypes } from "../catalog/list-collection.ts";
+import { listCollectionTypes } from "../descriptor/list-collection-types.ts";
 import { lengthTag } from "./reader.ts";
 import { durationOf } from "./resource-message.ts";
 import { resourceNameOf, writeResourceName } from "./resource-name.ts";

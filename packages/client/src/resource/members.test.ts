@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { testApi } from "../../test/support/sources.ts";
-import { Listener } from "../resource/resource-type.ts";
 import { entryIn, entryName, type Listed, membersOf } from "./members.ts";
+import { Listener } from "./resource-type.ts";
 
 const api = testApi();
 const LISTENERS = "type.googleapis.com/envoy.config.listener.v3.ListenerCollection";
