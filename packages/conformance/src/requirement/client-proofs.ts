@@ -345,7 +345,7 @@ export const clientProofs: readonly Proof[] = [
   {
     id: "B-XTP-07",
     test: "packages/client/test/lists.test.ts",
-    name: "B-XTP-07 is told by its members, in it and elsewhere, as they change, %s",
+    name: "B-XTP-07 is told by its members, in it and elsewhere, as they change",
   },
   {
     id: "B-XTP-07",
