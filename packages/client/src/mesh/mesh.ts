@@ -3,6 +3,7 @@ import { formatTypeUrl, opaqueTraits } from "@xdskit/protocol";
 import type { SourceConfig } from "../config/client-config.ts";
 import { XdsClientError } from "../error.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
+import { Readers } from "../watch/readers.ts";
 import type { Vigil } from "../watch/vigil.ts";
 import { type MeshGround, type MeshListener, MeshRunner } from "./mesh-runner.ts";
 import { NodeStore } from "./node-store.ts";
@@ -80,13 +81,12 @@ export class OpenMesh implements Mesh, MeshListener {
   readonly runner: MeshRunner;
   readonly #setting: MeshSetting;
   readonly #store: NodeStore;
-  readonly #waiting: ((result: IteratorResult<MeshSnapshot, undefined>) => void)[] = [];
+  readonly #readers: Readers<MeshSnapshot>;
   readonly #demands = new Map<DemandId, Waiting>();
   readonly #aborted = (): void => this.close();
   #current: MeshSnapshot | undefined;
   #resolveReady: (snapshot: MeshSnapshot) => void = () => {};
   #rejectReady: (error: XdsClientError) => void = () => {};
-  #endWaiting: (() => void) | undefined;
   #isStarted = false;
   #isComplete = false;
   #isNews = false;
@@ -98,6 +98,7 @@ export class OpenMesh implements Mesh, MeshListener {
 
   constructor(setting: MeshSetting) {
     this.#setting = setting;
+    this.#readers = new Readers(setting.vigil);
     const { api } = setting.ground;
     this.#store = new NodeStore((type) => (api.traits(type) ?? opaqueTraits(type)).kind);
     this.ready = new Promise((resolve, reject) => {
@@ -136,8 +137,7 @@ export class OpenMesh implements Mesh, MeshListener {
       return Promise.resolve({ done: false, value: snapshot });
     }
     if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
-    this.#endWaiting ??= this.#setting.vigil.begin();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return this.#readers.wait();
   }
 
   return(): Promise<IteratorResult<MeshSnapshot, undefined>> {
@@ -182,8 +182,7 @@ export class OpenMesh implements Mesh, MeshListener {
     this.#rejectReady(closed);
     for (const { reject } of this.#demands.values()) reject(closed);
     this.#demands.clear();
-    for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
-    this.#endWaiting?.();
+    this.#readers.end();
     this.#setting.closed();
   }
 
@@ -257,14 +256,9 @@ export class OpenMesh implements Mesh, MeshListener {
   }
 
   #serve(): void {
-    const resolve = this.#waiting.shift();
-    if (resolve === undefined || this.#current === undefined) return;
+    if (this.#readers.isEmpty || this.#current === undefined) return;
     this.#isUnread = false;
-    if (this.#waiting.length === 0) {
-      this.#endWaiting?.();
-      this.#endWaiting = undefined;
-    }
-    resolve({ done: false, value: this.#current });
+    this.#readers.give(this.#current);
   }
 }
 

@@ -2,6 +2,7 @@ import { type News, shownName } from "@xdskit/protocol";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";
 import { PendingNews, type ToldNews } from "./pending-news.ts";
+import { Readers } from "./readers.ts";
 import { Teller } from "./tell.ts";
 import type { Vigil } from "./vigil.ts";
 
@@ -46,9 +47,9 @@ export class OpenWatch implements Watch {
   readonly #pending = new PendingNews();
   readonly #teller: Teller;
   readonly #current = new Map<string, XdsResource>();
-  readonly #waiting: ((result: IteratorResult<Change, undefined>) => void)[] = [];
+  readonly #readers: Readers<Change>;
   readonly #aborted = (): void => this.close();
-  #endWaiting: (() => void) | undefined;
+  #endCalling: (() => void) | undefined;
   #isCalling = false;
   #isSynced = false;
   #isClosed = false;
@@ -56,8 +57,9 @@ export class OpenWatch implements Watch {
   constructor(setting: WatchSetting) {
     this.#setting = setting;
     this.#teller = new Teller(setting.views);
+    this.#readers = new Readers(setting.vigil);
     const { onChange, signal } = setting.options;
-    if (onChange !== undefined) this.#endWaiting = setting.vigil.begin();
+    if (onChange !== undefined) this.#endCalling = setting.vigil.begin();
     signal?.addEventListener("abort", this.#aborted, { once: true });
   }
 
@@ -74,15 +76,14 @@ export class OpenWatch implements Watch {
     this.#note(news);
     this.#pending.add(news);
     if (this.#setting.options.onChange !== undefined) this.#call();
-    else if (this.#waiting.length > 0) this.#serve();
+    else if (!this.#readers.isEmpty) this.#serve();
   }
 
   next(): Promise<IteratorResult<Change, undefined>> {
     const news = this.#pending.take();
     if (news !== undefined) return Promise.resolve({ done: false, value: this.#teller.tell(news) });
     if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
-    this.#endWaiting ??= this.#setting.vigil.begin();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return this.#readers.wait();
   }
 
   return(): Promise<IteratorResult<Change, undefined>> {
@@ -104,8 +105,8 @@ export class OpenWatch implements Watch {
     this.#isClosed = true;
     while (this.#pending.take() !== undefined);
     this.#setting.options.signal?.removeEventListener("abort", this.#aborted);
-    for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
-    this.#endWaiting?.();
+    this.#readers.end();
+    this.#endCalling?.();
     this.#setting.closed();
   }
 
@@ -117,13 +118,7 @@ export class OpenWatch implements Watch {
 
   #serve(): void {
     const news = this.#pending.take();
-    const resolve = news && this.#waiting.shift();
-    if (news === undefined || resolve === undefined) return;
-    if (this.#waiting.length === 0) {
-      this.#endWaiting?.();
-      this.#endWaiting = undefined;
-    }
-    resolve({ done: false, value: this.#teller.tell(news) });
+    if (news !== undefined) this.#readers.give(this.#teller.tell(news));
   }
 
   /** One call after the other, and none within the turn in which the news came. */
