@@ -1,23 +1,7 @@
-import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { createManagementServer } from "@xdskit/server";
-import { afterEach, describe, expect, test } from "vitest";
-import {
-  Cluster,
-  createXdsClient,
-  Listener,
-  type Mesh,
-  type MeshSnapshot,
-  validator,
-  type XdsClient,
-  type XdsClientOptions,
-} from "../src/index.ts";
-import { testApi } from "./support/sources.ts";
-
-const ends: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { Cluster, Listener, type Mesh, type MeshSnapshot, validator } from "../src/index.ts";
+import { bootstrap, read, serve, start } from "./support/own-server.ts";
 
 const CLUSTER = "envoy.config.cluster.v3.Cluster";
 const LISTENER = "envoy.config.listener.v3.Listener";
@@ -26,12 +10,6 @@ const LISTENERS: TypeUrl = `type.googleapis.com/${LISTENER}Collection`;
 const LB_ENDPOINT = "envoy.config.endpoint.v3.LbEndpoint";
 const edge = `xdstp://live/${LISTENER}Collection/edge`;
 const one = `xdstp://live/${CLUSTER}Collection/one`;
-
-function read(json: object): Resource {
-  const { input, problems } = testApi().readResource(json);
-  if (input === undefined) throw new Error(JSON.stringify(problems));
-  return createResource(input, contentDigest);
-}
 
 const named = (name: string, resource: object): Resource =>
   read({ "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource", name, resource });
@@ -55,56 +33,6 @@ const redirect = (name: string, resourceType: string, id: string): Resource =>
   named(name, { "@type": "type.googleapis.com/xds.core.v3.ResourceLocator", authority: "live", resourceType, id });
 const listeners = (...entries: readonly object[]): Resource => named(edge, { "@type": LISTENERS, entries });
 const clusters = (entries: object): Resource => named(one, { "@type": CLUSTERS, entries });
-
-interface Served {
-  readonly port: number;
-  put(...puts: readonly Resource[]): void;
-  remove(type: TypeUrl, name: string): void;
-}
-
-async function serve(...puts: readonly Resource[]): Promise<Served> {
-  const server = createManagementServer({ api: testApi() });
-  const put = (...more: readonly Resource[]): void => {
-    server.commit({ changes: [{ layer: "base", puts: more }] });
-  };
-  put(...puts);
-  const { address } = await server.start();
-  ends.push(() => server.close());
-  const remove = (type: TypeUrl, name: string): void => {
-    server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] });
-  };
-  return { port: address.port, put, remove };
-}
-
-async function start(options: XdsClientOptions): Promise<XdsClient> {
-  const client = await createXdsClient({ api: testApi(), node: "test", backOff: { baseMs: 5, maxMs: 20 }, ...options });
-  ends.push(() => client.close());
-  return client;
-}
-
-/** Of an Envoy with two authorities; nobody listens at port 1. */
-function bootstrap(port: number, dynamic: object = {}): Readonly<Record<string, unknown>> {
-  const serverAt = (name: string, port_value: number): object => {
-    const endpoint = { address: { socket_address: { address: "127.0.0.1", port_value } } };
-    const load_assignment = { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint }] }] };
-    return { name, connect_timeout: "1s", type: "STATIC", load_assignment };
-  };
-  const sourceAt = (name: string): object => ({
-    authorities: [{ name }],
-    resource_api_version: "V3",
-    api_config_source: {
-      api_type: "AGGREGATED_GRPC",
-      transport_api_version: "V3",
-      grpc_services: [{ envoy_grpc: { cluster_name: name } }],
-    },
-  });
-  return {
-    node: { id: "test", cluster: "test" },
-    static_resources: { clusters: [serverAt("live", port), serverAt("dead", 1)] },
-    config_sources: [sourceAt("live"), sourceAt("dead")],
-    dynamic_resources: dynamic,
-  };
-}
 
 const variants = ["sotw", "delta"] as const;
 

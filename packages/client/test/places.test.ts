@@ -3,33 +3,13 @@ import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type Resource } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
-import { afterEach, describe, expect, test } from "vitest";
-import {
-  Cluster,
-  type ConfigProblem,
-  createXdsClient,
-  Listener,
-  type XdsClient,
-  type XdsClientOptions,
-} from "../src/index.ts";
-import { testApi } from "./support/sources.ts";
-
-const ends: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+import type { Resource } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { Cluster, type ConfigProblem, Listener } from "../src/index.ts";
+import { bootstrap, ends, read, serve, start } from "./support/own-server.ts";
 
 const CLUSTER = "envoy.config.cluster.v3.Cluster";
 const LISTENER = "envoy.config.listener.v3.Listener";
-
-function read(json: object): Resource {
-  const { input, problems } = testApi().readResource(json);
-  if (input === undefined) throw new Error(JSON.stringify(problems));
-  return createResource(input, contentDigest);
-}
 
 const cluster = (name: string, connectTimeout = "1s"): Resource =>
   read({ "@type": Cluster.typeUrl, name, type: "STATIC", connectTimeout });
@@ -43,63 +23,6 @@ const redirect = (name: string, id: string, more: object = {}): Resource =>
       ...{ authority: "live", resourceType: CLUSTER, id, ...more },
     },
   });
-
-interface Served {
-  readonly server: ManagementServer;
-  readonly port: number;
-  put(...puts: readonly Resource[]): void;
-}
-
-async function serve(...puts: readonly Resource[]): Promise<Served> {
-  const server = createManagementServer({ api: testApi() });
-  const put = (...more: readonly Resource[]): void => {
-    server.commit({ changes: [{ layer: "base", puts: more }] });
-  };
-  put(...puts);
-  const { address } = await server.start();
-  ends.push(() => server.close());
-  return { server, port: address.port, put };
-}
-
-async function start(options: XdsClientOptions): Promise<XdsClient> {
-  const client = await createXdsClient({ api: testApi(), node: "test", backOff: { baseMs: 5, maxMs: 20 }, ...options });
-  ends.push(() => client.close());
-  return client;
-}
-
-/** Of an Envoy with two authorities; nobody listens at port 1. */
-function bootstrap(port: number, dynamic: object = {}, envoyGrpc: object = {}): Readonly<Record<string, unknown>> {
-  const clusterAt = (name: string, portValue: number): object => ({
-    name,
-    connect_timeout: "1s",
-    type: "STATIC",
-    load_assignment: {
-      cluster_name: name,
-      endpoints: [
-        {
-          lb_endpoints: [
-            { endpoint: { address: { socket_address: { address: "127.0.0.1", port_value: portValue } } } },
-          ],
-        },
-      ],
-    },
-  });
-  const sourceAt = (name: string): object => ({
-    authorities: [{ name }],
-    resource_api_version: "V3",
-    api_config_source: {
-      api_type: "AGGREGATED_GRPC",
-      transport_api_version: "V3",
-      grpc_services: [{ envoy_grpc: { cluster_name: name, ...(name === "live" ? envoyGrpc : {}) } }],
-    },
-  });
-  return {
-    node: { id: "test", cluster: "test" },
-    static_resources: { clusters: [clusterAt("live", port), clusterAt("dead", 1)] },
-    config_sources: [sourceAt("live"), sourceAt("dead")],
-    dynamic_resources: dynamic,
-  };
-}
 
 const nameAt = (authority: string, id: string, type = CLUSTER): string => `xdstp://${authority}/${type}/${id}`;
 

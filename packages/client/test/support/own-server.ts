@@ -1,0 +1,77 @@
+import { contentDigest } from "@xdskit/envoy-api";
+import { createResource, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { createManagementServer, type ManagementServer } from "@xdskit/server";
+import { afterEach } from "vitest";
+import { createXdsClient, type XdsClient, type XdsClientOptions } from "../../src/index.ts";
+import { testApi } from "./sources.ts";
+
+/** Closed after each test, the last first. */
+export const ends: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** A resource by its JSON. */
+export function read(json: object): Resource {
+  const { input, problems } = testApi().readResource(json);
+  if (input === undefined) throw new Error(JSON.stringify(problems));
+  return createResource(input, contentDigest);
+}
+
+/** Our own server, until the test is over. */
+export interface Served {
+  readonly server: ManagementServer;
+  readonly port: number;
+  put(...puts: readonly Resource[]): void;
+  remove(type: TypeUrl, name: string): void;
+}
+
+/** Starts a server that has these. */
+export async function serve(...puts: readonly Resource[]): Promise<Served> {
+  const server = createManagementServer({ api: testApi() });
+  const put = (...more: readonly Resource[]): void => {
+    server.commit({ changes: [{ layer: "base", puts: more }] });
+  };
+  put(...puts);
+  const { address } = await server.start();
+  ends.push(() => server.close());
+  const remove = (type: TypeUrl, name: string): void => {
+    server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] });
+  };
+  return { server, port: address.port, put, remove };
+}
+
+/** Starts a client that comes back soon. */
+export async function start(options: XdsClientOptions): Promise<XdsClient> {
+  const client = await createXdsClient({ api: testApi(), node: "test", backOff: { baseMs: 5, maxMs: 20 }, ...options });
+  ends.push(() => client.close());
+  return client;
+}
+
+/** Of an Envoy with two authorities, `live` and `dead`; nobody listens at port 1. `envoyGrpc` is said of the first. */
+export function bootstrap(
+  port: number,
+  dynamic: object = {},
+  envoyGrpc: object = {},
+): Readonly<Record<string, unknown>> {
+  const serverAt = (name: string, port_value: number): object => {
+    const endpoint = { address: { socket_address: { address: "127.0.0.1", port_value } } };
+    const load_assignment = { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint }] }] };
+    return { name, connect_timeout: "1s", type: "STATIC", load_assignment };
+  };
+  const sourceAt = (name: string): object => ({
+    authorities: [{ name }],
+    resource_api_version: "V3",
+    api_config_source: {
+      api_type: "AGGREGATED_GRPC",
+      transport_api_version: "V3",
+      grpc_services: [{ envoy_grpc: { cluster_name: name, ...(name === "live" ? envoyGrpc : {}) } }],
+    },
+  });
+  return {
+    node: { id: "test", cluster: "test" },
+    static_resources: { clusters: [serverAt("live", port), serverAt("dead", 1)] },
+    config_sources: [sourceAt("live"), sourceAt("dead")],
+    dynamic_resources: dynamic,
+  };
+}
