@@ -88,6 +88,7 @@ const eu = { region: "eu", zone: "", subZone: "", priority: 0, inProgress: 0, ..
 
 describe.each(["v3", "v2"] as const)("load reports of %s", (apiVersion) => {
   test("C-LRS-01 C-LRS-04 the server's sums are what was counted: drops, metrics, endpoints, what is in progress", async () => {
+    const startedAt = performance.now();
     const served = await serve();
     const client = await start(served.port, { apiVersion });
     const load = await asked(client.reportLoad(), served);
@@ -128,7 +129,9 @@ describe.each(["v3", "v2"] as const)("load reports of %s", (apiVersion) => {
     open.succeed();
     await expect.poll(() => served.loads(), { timeout: 5_000 }).toEqual(sums(0, 2));
     const [report] = served.reports.slice(-1);
-    expect(report?.clusters.every(({ intervalMs }) => intervalMs >= 1_000 && intervalMs < 3_000)).toBe(true);
+    const passedMs = performance.now() - startedAt;
+    // A timer of Node may be a millisecond early.
+    expect(report?.clusters.map(({ intervalMs }) => intervalMs).filter((ms) => ms < 999 || ms > passedMs)).toEqual([]);
   });
 });
 

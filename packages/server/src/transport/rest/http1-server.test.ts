@@ -37,13 +37,15 @@ async function untilClosed(port: number, texts: readonly string[], everyMs = 5):
   socket.on("data", (chunk) => {
     answer += String(chunk);
   });
+  // What it still sends may meet a socket that is gone already.
   socket.on("error", () => undefined);
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   let next = 0;
   const writing = setInterval(() => {
     const text = texts[next++];
     if (text !== undefined && socket.writable) socket.write(text);
   }, everyMs);
-  await once(socket, "close");
+  await closed;
   clearInterval(writing);
   return answer;
 }
