@@ -4,7 +4,7 @@ import { contentDigest as inBrowser } from "./digest.browser.ts";
 import { contentDigest } from "./digest.ts";
 
 test("a browser makes the same digests", () => {
-  const part = fc.oneof(fc.string({ unit: "binary" }), fc.uint8Array({ maxLength: 300 }));
+  const part = fc.oneof(fc.string({ unit: "binary", maxLength: 20 }), fc.uint8Array({ maxLength: 300 }));
   fc.assert(fc.property(fc.array(part, { maxLength: 5 }), (parts) => inBrowser(parts) === contentDigest(parts)));
 });
 

@@ -29,3 +29,14 @@ export const asciiText: typeof platform.asciiText = (bytes) => latin1.decode(byt
 const utf8 = new TextEncoder();
 
 export const utf8Length: typeof platform.utf8Length = (text) => utf8.encode(text).length;
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+export const isUtf8: typeof platform.isUtf8 = (bytes) => {
+  try {
+    strictUtf8.decode(bytes);
+    return true;
+  } catch {
+    return false; // it says so in no other way
+  }
+};

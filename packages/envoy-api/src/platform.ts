@@ -1,7 +1,8 @@
 /**
- * What decoding needs and the language does not have. Bundlers for browsers put `platform.browser.ts` in its place (`browser` in
- * package.json), so nothing else that decodes resources may touch Node.
+ * What this package needs and the language does not have. Bundlers for browsers put `platform.browser.ts` in its place (`browser` in
+ * package.json), so nothing but this and the digest imports anything of Node, and what decodes resources knows no `Buffer` either.
  */
+import { isUtf8 as isUtf8OnNode } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { brotliDecompressSync } from "node:zlib";
 
@@ -33,4 +34,9 @@ export function asciiText(bytes: Uint8Array): string {
 /** How many bytes a text takes in UTF-8. */
 export function utf8Length(text: string): number {
   return Buffer.byteLength(text);
+}
+
+/** Whether bytes are UTF-8. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  return isUtf8OnNode(bytes);
 }
