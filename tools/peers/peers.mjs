@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { findChromium } from "./chromium.mjs";
 
 /** The root of the repository. */
 export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
@@ -91,6 +92,16 @@ export const peers = [
       { run: ["rm", "-r", join(cache, "junction/target")] },
     ],
     proof: (at) => present(join(at, "client")),
+    command: (proof) => [proof],
+  },
+  {
+    name: "chromium",
+    says: "a browser, from the machine's package manager: no registry of packages has one, so its version is not ours to choose",
+    version: "of the machine",
+    at: join(cache, "chromium"),
+    inputs: [],
+    install: [{ run: [process.execPath, join(root, "tools/peers/install-chromium.mjs")] }],
+    proof: () => findChromium(),
     command: (proof) => [proof],
   },
   pythonPackage({

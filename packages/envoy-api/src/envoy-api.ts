@@ -25,6 +25,7 @@ import { ProblemList } from "./format/problem-list.ts";
 import { redact } from "./format/redact.ts";
 import { formatText, parseText } from "./format/text-format.ts";
 import { findUnprintable, type Unprintable } from "./format/unprintable.ts";
+import { asciiText, encodeBase64 } from "./platform.ts";
 import type { FieldProblem, TextProblem } from "./problem.ts";
 import { Validator } from "./validation/validator.ts";
 import { createResponseWriter, type ResponseFormat, type ResponseWriter } from "./wire/response-writer.ts";
@@ -53,7 +54,10 @@ export interface MessageResult {
 
 /** What the operator may add. */
 export interface EnvoyApiOptions {
-  /** Encoded `FileDescriptorSet`s: newer or private messages. A file replaces the built-in one of the same name. */
+  /**
+   * Encoded `FileDescriptorSet`s: newer or private messages. A file replaces the built-in one of the same name. In a browser nothing is built
+   * in: there these are all messages, for example those of `@xdskit/envoy-api/descriptors.binpb.br`, unpacked.
+   */
   readonly descriptors?: readonly Uint8Array[];
 }
 
@@ -243,15 +247,14 @@ function readText(messageName: string, text: string, schema: Schema): TextResult
 
 function printJson(type: TypeUrl, bytes: Uint8Array, schema: Schema, printing: PrintOptions): unknown {
   const message = schema.message(type);
-  if (message === undefined) return { "@type": type, value: Buffer.from(bytes).toString("base64") };
+  if (message === undefined) return { "@type": type, value: encodeBase64(bytes) };
   const content = decodeForPrinting(message, bytes, schema, printing);
   return new JsonWriter(schema, printing.names ?? "json").writeTyped(message, content, type);
 }
 
 /** In v3, secrets stand in extensions and in headers; most messages have neither, and need not be decoded to see that. */
 function mayHoldSecret(bytes: Uint8Array): boolean {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
-  return MAY_HOLD_SECRET.test(text);
+  return MAY_HOLD_SECRET.test(asciiText(bytes));
 }
 
 const MAY_HOLD_SECRET = /type\.googleapis\.com\/|authorization|cookie|api-?key|token|secret|password|PRIVATE KEY/i;

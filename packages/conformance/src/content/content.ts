@@ -9,7 +9,7 @@ import {
   type TypeUrl,
 } from "@xdskit/protocol";
 import { inV3, type TypeName, type TypeOfV3, urlOf } from "./catalog.ts";
-import { encodeFields, type Field } from "./encode.ts";
+import { encodeFields, type Field, textOfBytes } from "./encode.ts";
 
 /**
  * A resource as a case writes it: `a@1` is the resource named `a` with the content labelled `1`; the object form says more.
@@ -151,7 +151,7 @@ const encoders: Readonly<Record<TypeOfV3, Encoder>> = {
   sds: (name, label) => encodeFields([1, name], [5, encodeFields([1, encodeFields([3, label])])]),
   rtds: (name, label) => encodeFields([1, name], [2, structOf("label", label)]),
   ecds: (name, label) => encodeFields([1, name], [2, anyOf("google.protobuf.StringValue", encodeFields([1, label]))]),
-  opaque: (name, label) => Buffer.from(`${name}@${label}`),
+  opaque: (name, label) => new TextEncoder().encode(`${name}@${label}`),
 };
 
 /** The label of a ClusterLoadAssignment without endpoints. */
@@ -201,9 +201,9 @@ function metadataOf(text: string): Uint8Array {
 
 /** The text in metadata of a case; undefined: something else came. */
 export function textInMetadata(bytes: Uint8Array): string | undefined {
-  const given = Buffer.from(bytes).toString("latin1");
+  const given = textOfBytes(bytes);
   const text = given.slice(given.lastIndexOf(METADATA_BEFORE) + METADATA_BEFORE.length).split(/[^ -~]/)[0];
-  return text !== undefined && Buffer.compare(bytes, metadataOf(text)) === 0 ? text : undefined;
+  return text !== undefined && given === textOfBytes(metadataOf(text)) ? text : undefined;
 }
 
 function structOf(key: string, text: string): Uint8Array {

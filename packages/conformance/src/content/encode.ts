@@ -1,17 +1,25 @@
 /** Just enough of the protobuf wire format to write the messages of the cases; fields in the order of their numbers. */
 export type Field = readonly [number: number, value: string | number | Uint8Array];
 
+const utf8 = new TextEncoder();
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 
 /** A message of these fields. Strings are UTF-8, numbers are varints, bytes are bytes or messages inside. */
 export function encodeFields(...fields: readonly Field[]): Uint8Array {
-  return Buffer.concat(fields.flatMap(([number, value]) => encodeField(number, value)));
+  const parts = fields.flatMap(([number, value]) => encodeField(number, value));
+  const message = new Uint8Array(parts.reduce((total, { length }) => total + length, 0));
+  let end = 0;
+  for (const part of parts) {
+    message.set(part, end);
+    end += part.length;
+  }
+  return message;
 }
 
 function encodeField(number: number, value: string | number | Uint8Array): Uint8Array[] {
   if (typeof value === "number") return [varint((number << 3) | VARINT), varint(value)];
-  const bytes = typeof value === "string" ? Buffer.from(value) : value;
+  const bytes = typeof value === "string" ? utf8.encode(value) : value;
   return [varint((number << 3) | LENGTH_DELIMITED), varint(bytes.byteLength), bytes];
 }
 
@@ -23,4 +31,15 @@ function varint(value: number): Uint8Array {
     rest = Math.floor(rest / 128);
   }
   return Uint8Array.from([...bytes, rest]);
+}
+
+const CHUNK_BYTES = 4096; // as many arguments as every engine takes
+
+/** A text of as many characters as there are bytes: those of ASCII are themselves, and equal bytes have equal texts. */
+export function textOfBytes(bytes: Uint8Array): string {
+  let text = "";
+  for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+    text += String.fromCharCode(...bytes.subarray(start, start + CHUNK_BYTES));
+  }
+  return text;
 }

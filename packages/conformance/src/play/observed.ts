@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { contentDigest } from "@xdskit/envoy-api";
 import type { Booking, Response } from "../case.ts";
 import { nameOfUrl, type TypeName, urlOf } from "../content/catalog.ts";
 import { type Content, contentOf, EMPTY, textInMetadata } from "../content/content.ts";
@@ -172,5 +172,5 @@ export function renderExpected(expected: Response, defaultType: TypeName): Rende
 }
 
 function keyOf(typeUrl: string, bytes: Uint8Array): string {
-  return `${typeUrl} ${createHash("sha256").update(bytes).digest("base64")}`;
+  return `${typeUrl} ${contentDigest([bytes])}`;
 }

@@ -1,8 +1,8 @@
-import { isIP } from "node:net";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { Locality } from "../../gen/types/envoy/config/core/v3/base_pb.d.ts";
 import type { LocalityLbEndpoints } from "../../gen/types/envoy/config/endpoint/v3/endpoint_components_pb.d.ts";
 import type { ClusterLoadAssignment } from "../../gen/types/envoy/config/endpoint/v3/endpoint_pb.d.ts";
+import { isIp } from "../validation/ip-address.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 import { resourceType } from "./resource-type.ts";
 
@@ -97,7 +97,7 @@ function checkAddresses(
     }
     if (address.case !== "socketAddress") return;
     const socket = address.value;
-    if (isIP(socket.address) === 0 && socket.resolverName === "") {
+    if (!isIp(socket.address) && socket.resolverName === "") {
       report(
         "ENDPOINT_ADDRESS_NOT_IP",
         [...where, "address", "socket_address", "address"],

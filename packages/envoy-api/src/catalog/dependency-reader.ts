@@ -3,6 +3,7 @@ import type { Cluster } from "../../gen/types/envoy/config/cluster/v3/cluster_pb
 import type { ConfigSource } from "../../gen/types/envoy/config/core/v3/config_source_pb.d.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import { type Content, type Decoded, encodeContent } from "../format/content.ts";
+import { encodeBase64 } from "../platform.ts";
 import { cluster } from "./cluster.ts";
 import { fetchTimeoutMs } from "./config-source.ts";
 import { dependencyRules, type Want } from "./dependency-rule.ts";
@@ -114,5 +115,5 @@ function distinct(found: readonly Dependency[]): readonly Dependency[] {
 
 function sourceKey(source: DependencySource | undefined): string {
   if (source === undefined) return "";
-  return "bytes" in source ? `${source.kind} ${Buffer.from(source.bytes).toString("base64")}` : source.kind;
+  return "bytes" in source ? `${source.kind} ${encodeBase64(source.bytes)}` : source.kind;
 }

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { brotliDecompressSync } from "node:zlib";
 import { fromBinary } from "@bufbuild/protobuf";
 import {
   type FileDescriptorSet,
@@ -13,11 +11,11 @@ import {
   file_google_protobuf_timestamp,
   file_google_protobuf_wrappers,
 } from "@bufbuild/protobuf/wkt";
+import { readGenerated } from "../platform.ts";
 import { DescriptorError } from "./descriptor-error.ts";
 
-// The same places from src/descriptor and from dist/descriptor.
-const OF_V3 = new URL("../../gen/descriptors.binpb.br", import.meta.url);
-const OF_V2 = new URL("../../gen/descriptors-v2.binpb.br", import.meta.url);
+const OF_V3 = "descriptors.binpb.br";
+const OF_V2 = "descriptors-v2.binpb.br";
 
 /** What every proto file may import, and every Any may hold, whether or not Envoy's files do. */
 const WELL_KNOWN_FILES = [
@@ -31,7 +29,10 @@ const WELL_KNOWN_FILES = [
   file_google_protobuf_wrappers,
 ];
 
-/** Every v3 message of Envoy, as the build made them from npm packages (`npm run generate`). Takes about 15 ms. */
+/**
+ * Every v3 message of Envoy, as the build made them from npm packages (`npm run generate`). Takes about 15 ms. In a browser there is
+ * nothing built in but the files that everybody may import.
+ */
 export function readBuiltInDescriptors(): FileDescriptorSet {
   const set = readSet(OF_V3);
   const names = new Set(set.file.map((file) => file.name));
@@ -44,9 +45,9 @@ export function readBuiltInDescriptorsOfV2(): FileDescriptorSet {
   return readSet(OF_V2);
 }
 
-function readSet(location: URL): FileDescriptorSet {
+function readSet(name: string): FileDescriptorSet {
   try {
-    return fromBinary(FileDescriptorSetSchema, brotliDecompressSync(readFileSync(location)));
+    return fromBinary(FileDescriptorSetSchema, readGenerated(name));
   } catch (cause) {
     throw new DescriptorError("expected the built-in descriptors: run npm run generate", undefined, { cause });
   }

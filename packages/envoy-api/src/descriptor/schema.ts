@@ -1,5 +1,6 @@
 import { create, createFileRegistry, type DescMessage, type FileRegistry } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { hasFiles } from "../platform.ts";
 import { readBuiltInDescriptors, readBuiltInDescriptorsOfV2 } from "./built-in.ts";
 import { DescriptorError } from "./descriptor-error.ts";
 import { createLazyRegistry } from "./lazy-registry.ts";
@@ -61,6 +62,9 @@ export class Schema {
  * there are added ones, which may stand in their place. Throws `DescriptorError`.
  */
 export function createSchema(added: readonly Uint8Array[] = []): Schema {
+  if (added.length === 0 && !hasFiles) {
+    throw new DescriptorError("expected descriptors, got none: in a browser they are not built in, but given");
+  }
   const ofV3 = readBuiltInDescriptors();
   if (added.length === 0) {
     return new Schema(createLazyRegistry(createFileRegistry(ofV3), mayBeOfV2, readBuiltInDescriptorsOfV2));

@@ -8,6 +8,7 @@ import {
 } from "@bufbuild/protobuf";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
+import { encodeBase64 } from "../platform.ts";
 import { type AnyContent, type Content, DEEPEST_ANY, decodeAny } from "./content.ts";
 import { forEachField, isKeptPlain } from "./present-field.ts";
 import { REDACTED, redactedBytes } from "./redact.ts";
@@ -132,7 +133,7 @@ function shortestFloat(value: number): number {
 
 function bytesJson(bytes: Uint8Array): string {
   if (bytes === redactedBytes) return REDACTED;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+  return encodeBase64(bytes);
 }
 
 interface Seconds {

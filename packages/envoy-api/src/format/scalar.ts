@@ -1,4 +1,5 @@
 import { ScalarType } from "@bufbuild/protobuf";
+import { decodeBase64Digits } from "../platform.ts";
 import type { FieldProblemCode } from "../problem.ts";
 import type { ProblemList } from "./problem-list.ts";
 
@@ -60,8 +61,7 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   const digits = text.replace(/=+$/, "").length;
   const isPaddedWrongly = text.length !== digits && text.length % 4 !== 0;
   if (digits % 4 === 1 || isPaddedWrongly) return undefined;
-  // A copy: small Buffers share one pool, which a kept resource would hold on to.
-  return new Uint8Array(Buffer.from(text, "base64"));
+  return decodeBase64Digits(text);
 }
 
 function readBytes(value: unknown, problems: ProblemList): Uint8Array | undefined {

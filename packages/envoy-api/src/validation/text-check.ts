@@ -1,5 +1,6 @@
-import { isIP, isIPv4, isIPv6 } from "node:net";
+import { utf8Length } from "../platform.ts";
 import type { FieldProblemCode } from "../problem.ts";
+import { isIp, isIpv4, isIpv6 } from "./ip-address.ts";
 import { type RuleValues, ruleCount, ruleList, ruleValue, type ValueCheck } from "./value-check.ts";
 
 const HTTP_HEADER_NAME = 1;
@@ -15,7 +16,7 @@ const LOOSE_HEADER = /^[^\u0000\u000A\u000D]*$/;
 export function stringChecks(rules: RuleValues): readonly ValueCheck[] {
   const checks = [
     ...lengthChecks(rules, ["len", "minLen", "maxLen"], "character", (value) => [...String(value)].length),
-    ...lengthChecks(rules, ["lenBytes", "minBytes", "maxBytes"], "byte", (value) => Buffer.byteLength(String(value))),
+    ...lengthChecks(rules, ["lenBytes", "minBytes", "maxBytes"], "byte", (value) => utf8Length(String(value))),
     ...contentChecks(rules),
     ...wellKnownChecks(rules),
   ];
@@ -145,12 +146,12 @@ const WELL_KNOWN: Readonly<Partial<Record<Rule, readonly [words: string, holds: 
     (text) => /^[^@\s]+@[^@\s]+$/.test(text) && isHostname(text.slice(text.lastIndexOf("@") + 1)),
   ],
   hostname: ["a host name", isHostname],
-  ip: ["an IP address", (text) => isIP(text) !== 0],
-  ipv4: ["an IPv4 address", isIPv4],
-  ipv6: ["an IPv6 address", isIPv6],
+  ip: ["an IP address", isIp],
+  ipv4: ["an IPv4 address", isIpv4],
+  ipv6: ["an IPv6 address", isIpv6],
   uri: ["a URI", (text) => URL.canParse(text)],
   uriRef: ["a URI or a path", (text) => URL.canParse(text, "http://any")],
-  address: ["a host name or an IP address", (text) => isIP(text) !== 0 || isHostname(text)],
+  address: ["a host name or an IP address", (text) => isIp(text) || isHostname(text)],
   uuid: ["a UUID", (text) => UUID.test(text)],
 };
 

@@ -10,6 +10,7 @@ import {
 import type { SentRequest } from "../../client-case.ts";
 import { nameOfUrl, type TypeName } from "../../content/catalog.ts";
 import { contentOf } from "../../content/content.ts";
+import { textOfBytes } from "../../content/encode.ts";
 
 /** Finds in bytes the content that a case wrote. */
 export class Labels {
@@ -18,24 +19,20 @@ export class Labels {
   /** The bytes of `a@1`. */
   encode(type: TypeName, is: string): Uint8Array {
     const { bytes } = contentOf(type, is);
-    this.#labels.set(keyOf(bytes), is);
+    this.#labels.set(textOfBytes(bytes), is);
     return bytes;
   }
 
   /** `a@1`; of a variant with its constraints, `a@1 [env = "prod"]`. */
   labelOf({ name: key, bytes }: HeldResource): string {
     const name = shownName(key);
-    const is = this.#labels.get(keyOf(bytes));
+    const is = this.#labels.get(textOfBytes(bytes));
     if (is === undefined) return `${name} with other content`;
     const { length } = is.slice(0, is.lastIndexOf("@"));
     const constraints = name.slice(length);
     const isItself = is.startsWith(name.slice(0, length)) && (constraints === "" || constraints.startsWith(" ["));
     return isItself ? `${is}${constraints}` : `${name} with ${is}`;
   }
-}
-
-function keyOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("latin1");
 }
 
 /** News in the words of a case. */

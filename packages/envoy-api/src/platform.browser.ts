@@ -1,0 +1,42 @@
+/** What stands in place of `platform.ts` in a browser. */
+import type * as platform from "./platform.ts";
+
+/** Whoever makes an `EnvoyApi` brings the descriptors along. */
+export const hasFiles: typeof platform.hasFiles = false;
+
+/** A set of no files. */
+export const readGenerated: typeof platform.readGenerated = () => new Uint8Array();
+
+const CHUNK_BYTES = 32 * 1024; // as many arguments as every engine takes
+
+export const encodeBase64: typeof platform.encodeBase64 = (bytes) => {
+  let text = "";
+  for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
+    text += String.fromCharCode(...bytes.subarray(start, start + CHUNK_BYTES));
+  }
+  return btoa(text);
+};
+
+export const decodeBase64Digits: typeof platform.decodeBase64Digits = (text) => {
+  const standard = text.replaceAll("-", "+").replaceAll("_", "/");
+  return Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
+};
+
+const latin1 = new TextDecoder("latin1");
+
+export const asciiText: typeof platform.asciiText = (bytes) => latin1.decode(bytes);
+
+const utf8 = new TextEncoder();
+
+export const utf8Length: typeof platform.utf8Length = (text) => utf8.encode(text).length;
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+export const isUtf8: typeof platform.isUtf8 = (bytes) => {
+  try {
+    strictUtf8.decode(bytes);
+    return true;
+  } catch {
+    return false; // it says so in no other way
+  }
+};

@@ -1,0 +1,193 @@
+import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
+import {
+  anonymousNode,
+  type ClientEffect,
+  type ClientEvent,
+  ClientMachine,
+  type ClientStreamId,
+  clientDialect,
+  createResource,
+  type DiscoveryResponse,
+  type MeshEffect,
+  type MeshEvent,
+  MeshMachine,
+  type MeshNode,
+  opaqueTraits,
+  Plane,
+  type PlaneEffect,
+  type ReceivedResource,
+  type Resource,
+  type Transaction,
+  type TypeUrl,
+  type Variant,
+} from "@xdskit/protocol";
+
+const SOURCE = "memory";
+const PEER = { address: "", isLoopback: true, isTls: false, names: [] };
+
+type Send = Extract<PlaneEffect, { kind: "send" }>;
+
+/** A server's half, a client's half and a mesh in one page, with nothing between them; `said` is all that an observer would note. */
+export class Conversation {
+  readonly said: string[] = [];
+  readonly #api: EnvoyApi;
+  readonly #variant: Variant;
+  readonly #plane: Plane;
+  readonly #client: ClientMachine;
+  readonly #mesh: MeshMachine;
+  readonly #events: ClientEvent[] = [];
+  readonly #nodes = new Map<string, MeshNode>();
+  #nowMs = 0;
+
+  constructor(api: EnvoyApi, variant: Variant) {
+    const traits = (type: TypeUrl) => api.traits(type) ?? opaqueTraits(type);
+    this.#api = api;
+    this.#variant = variant;
+    this.#plane = new Plane({ digest: contentDigest, traits: api.traits, placement: () => ["base"] });
+    this.#client = new ClientMachine({ traits, node: { ...anonymousNode, id: "page" } });
+    this.#mesh = new MeshMachine({
+      kindOf: (type) => traits(type).kind,
+      dependenciesOf: ({ type, bytes }) => api.dependencies(type, bytes),
+      configuredTypeOf: ({ type, bytes }) => api.configuredType(type, bytes),
+      sourceOf: () => SOURCE,
+      followsClusters: true,
+      edsCacheOf: () => "on",
+      childRemovalOf: () => "retain",
+    });
+    const source = {
+      id: SOURCE,
+      access: "stream",
+      variant,
+      isAggregated: true,
+      servers: 1,
+      failover: "cycle",
+      nodeIn: "first-request",
+      absenceMs: 15_000,
+      backOff: { baseMs: 500, maxMs: 30_000 },
+      rateLimit: undefined,
+      dialect: clientDialect(),
+    } as const;
+    this.#tell({ kind: "source-added", source });
+  }
+
+  /** Follows what a resource leads to. */
+  follow(type: string, term: string): void {
+    const root = { root: 1, source: SOURCE, type: this.#typeNamed(type), term, timeoutMs: 0 };
+    this.#tellMesh({ kind: "root-added", root });
+    this.#settle();
+  }
+
+  /** Publishes resources, written as an operator writes them, and removes others. */
+  publish(values: readonly unknown[], deletes: readonly { readonly type: string; readonly name: string }[] = []): void {
+    const change = {
+      layer: "base",
+      puts: values.map((value) => this.#read(value)),
+      deletes: deletes.map(({ type, name }) => ({ type: this.#typeNamed(type), name })),
+    };
+    const transaction: Transaction = { changes: [change] };
+    this.#performPlane(this.#plane.on({ kind: "transaction-committed", transaction }));
+    this.#settle();
+  }
+
+  #read(value: unknown): Resource {
+    const { input, problems } = this.#api.readResource(value);
+    if (input === undefined) throw new Error(JSON.stringify(problems));
+    return createResource(input, contentDigest);
+  }
+
+  #typeNamed(name: string): TypeUrl {
+    const type = this.#api.typeNamed(name);
+    if (type === undefined) throw new Error(`there is no type ${name}`);
+    return type;
+  }
+
+  /** Until nobody has anything to say. */
+  #settle(): void {
+    for (;;) {
+      const event = this.#events.shift();
+      if (event !== undefined) this.#tell(event);
+      else if (this.#plane.isDue) this.#performPlane(this.#plane.next(1));
+      else return;
+    }
+  }
+
+  #tell(event: ClientEvent): void {
+    for (const effect of this.#client.on(event, { nowMs: ++this.#nowMs, chance: 0.5 })) this.#performClient(effect);
+  }
+
+  #tellMesh(event: MeshEvent): void {
+    for (const effect of this.#mesh.on(event, { nowMs: this.#nowMs })) this.#performMesh(effect);
+  }
+
+  #performClient(effect: ClientEffect): void {
+    if (effect.kind === "open-stream") this.#open(effect.stream);
+    else if (effect.kind === "send-request") {
+      const { stream, request } = effect;
+      this.#performPlane(this.#plane.on({ kind: "request-received", stream, request }));
+    } else if (effect.kind === "notify") {
+      this.#tellMesh({ kind: "news", watch: effect.watch, news: effect.news });
+    }
+  }
+
+  #open(stream: ClientStreamId): void {
+    const opened = { stream, variant: this.#variant, onlyType: undefined, apiVersion: "v3", peer: PEER } as const;
+    this.#performPlane(this.#plane.on({ kind: "stream-opened", ...opened, connection: 1 }));
+    this.#events.push({ kind: "stream-opened", stream });
+  }
+
+  #performPlane(effects: readonly PlaneEffect[]): void {
+    for (const effect of effects) {
+      if (effect.kind === "send") {
+        const { stream } = effect;
+        this.#events.push({ kind: "response-received", stream, response: this.#responseOf(effect) });
+      } else if (effect.kind === "report") this.#note(effect.report);
+    }
+  }
+
+  #note(report: Extract<PlaneEffect, { kind: "report" }>["report"]): void {
+    if (report.kind === "response-acked") this.said.push(`ACK ${this.#shortName(report.type)}`);
+    if (report.kind === "response-nacked")
+      this.said.push(`NACK ${this.#shortName(report.type)}: ${report.error.message}`);
+  }
+
+  #responseOf({ body, nonce }: Send): DiscoveryResponse {
+    const { type, segments, version } = body;
+    const resources = segments.flatMap(({ puts }) => puts.map((put) => this.#judge(put)));
+    const common = { type, nonce, resources, errors: [], controlPlane: undefined, problems: [] };
+    if (body.variant === "sotw") return { kind: "sotw", version, ...common };
+    const removed = segments.flatMap((segment) => [...segment.removed, ...segment.missing]);
+    return { kind: "delta", systemVersion: version, removed, ...common };
+  }
+
+  /** As a client does: what breaks a rule of its descriptors is refused. */
+  #judge({ type, name, bytes, version, aliases, references }: Resource): ReceivedResource {
+    const [problem] = this.#api.validate(type, bytes);
+    const judged = { name, bytes, aliases, references, ttlMs: undefined };
+    return {
+      ...judged,
+      version: this.#variant === "delta" ? version : "",
+      ...(problem !== undefined && { problem: `${problem.path.join(".")}: ${problem.message}` }),
+    };
+  }
+
+  #performMesh(effect: MeshEffect): void {
+    if (effect.kind === "start-watch") this.#events.push({ ...effect, kind: "watch-started" } as ClientEvent);
+    else if (effect.kind === "stop-watch") this.#events.push({ kind: "watch-stopped", watch: effect.watch });
+    else if (effect.kind === "publish") this.#published(effect);
+  }
+
+  #published({ changed, gone, isComplete }: Extract<MeshEffect, { kind: "publish" }>): void {
+    for (const node of changed) this.#nodes.set(node.id, node);
+    for (const id of gone) this.#nodes.delete(id);
+    if (!isComplete) return;
+    const nodes = [...this.#nodes.values()].map(
+      ({ type, name, state, failure }) =>
+        `${this.#shortName(type)} ${name} ${state}${failure === undefined ? "" : ` (${failure.why})`}`,
+    );
+    this.said.push(`mesh: ${nodes.sort().join(", ")}`);
+  }
+
+  #shortName(wanted: TypeUrl): string {
+    return this.#api.types.find(({ type }) => type === wanted)?.shortName ?? wanted;
+  }
+}

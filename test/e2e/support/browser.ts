@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { peerCommand } from "./peers.ts";
+import { startProcess } from "./process.ts";
+
+/** A browser that shows one page. */
+export interface Browser extends AsyncDisposable {
+  /** What it printed, the page's console included. */
+  log(): string;
+}
+
+/** It looks for nothing outside, keeps nothing, and shows nothing. */
+const FLAGS = [
+  "--headless",
+  "--disable-gpu",
+  "--disable-dev-shm-usage",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--enable-logging=stderr",
+];
+
+/** Opens a page in Chromium. */
+export async function openInBrowser(url: string): Promise<Browser> {
+  const command = peerCommand("chromium");
+  if (command === undefined) throw new Error("chromium is not installed");
+  const profile = mkdtempSync(join(tmpdir(), "xds-e2e-chromium-"));
+  // Its sandbox does not start for root, and the page is ours.
+  const sandbox = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const started = await startProcess([...command, ...FLAGS, ...sandbox, `--user-data-dir=${profile}`, url]);
+  return {
+    // It misses the message bus of a desktop, at length.
+    log: () =>
+      started
+        .log()
+        .split("\n")
+        .filter((line) => !line.includes(":dbus/"))
+        .join("\n"),
+    async [Symbol.asyncDispose]() {
+      await started.stop();
+      rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    },
+  };
+}
