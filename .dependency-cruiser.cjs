@@ -44,7 +44,7 @@ const orders = {
     "management-server",
   ],
   client: [
-    "error",
+    "error argument",
     "config",
     "resource",
     "reading transport",

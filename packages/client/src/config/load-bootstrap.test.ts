@@ -56,6 +56,9 @@ function configWith(source: Omit<GrpcSource, "id">): unknown {
     authorities: [],
     defaultSource: undefined,
     nodeContextParams: new Map(),
+    runtimeLayers: [],
+    loadReports: undefined,
+    healthChecks: undefined,
     servers: new Map(source.servers.map((each) => [each.name, each])),
   };
 }

@@ -1,10 +1,14 @@
 import type { ApiVersion, Status } from "@xdskit/protocol";
+import { aFunction, aServer, fields, oneOf, type RulesOf } from "../argument.ts";
 import type { ServerConfig } from "../config/client-config.ts";
 import type { HealthCheckers } from "./health-driver.ts";
 
 /** For whom endpoints are checked, and how. */
 export interface HealthCheckingOptions {
-  /** One of `config.servers`; unless given, the best server of the client's own configuration. */
+  /**
+   * One of `config.servers`, or any other; unless given, that of the `hds_config` of the bootstrap, or without one the best server of the client's own
+   * configuration.
+   */
   readonly server?: ServerConfig;
   /** Of the method; that of the client's own configuration unless given. */
   readonly apiVersion?: ApiVersion;
@@ -13,6 +17,13 @@ export interface HealthCheckingOptions {
   /** Called when the stream ended, before the pause until it is opened again. What it throws is thrown as one that nobody catches. */
   readonly onEnd?: (status: Status) => void;
 }
+
+export const healthCheckingRules: RulesOf<HealthCheckingOptions> = {
+  server: aServer,
+  apiVersion: oneOf("v2", "v3"),
+  checkers: fields({ HTTP: aFunction, TCP: aFunction, REDIS: aFunction } satisfies RulesOf<HealthCheckers>),
+  onEnd: aFunction,
+};
 
 /** Endpoints are checked for a server until this is closed. */
 export interface HealthChecking {

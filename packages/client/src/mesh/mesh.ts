@@ -1,5 +1,15 @@
 import type { Demanded, DemandId, DemandOutcome, MeshEffect, MeshReport, MeshRoot } from "@xdskit/protocol";
 import { formatTypeUrl, opaqueTraits } from "@xdskit/protocol";
+import {
+  aFunction,
+  aName,
+  aSignal,
+  checkArguments,
+  fields,
+  millisecondsOr0,
+  oneOf,
+  type RulesOf,
+} from "../argument.ts";
 import type { SourceConfig } from "../config/client-config.ts";
 import { XdsClientError } from "../error.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
@@ -22,6 +32,12 @@ export interface MeshOptions {
   readonly onReport?: (report: MeshReport) => void;
 }
 
+export const meshRules: RulesOf<MeshOptions> = {
+  signal: aSignal,
+  snapshots: oneOf("complete", "every"),
+  onReport: aFunction,
+};
+
 /** How long a request waits for something that it needs. */
 export interface DemandOptions {
   /** In milliseconds; 5,000 unless set, 0: as long as it takes. */
@@ -29,6 +45,8 @@ export interface DemandOptions {
   /** Gives up, with its reason. */
   readonly signal?: AbortSignal;
 }
+
+const demandRules: RulesOf<DemandOptions> = { timeoutMs: millisecondsOr0, signal: aSignal };
 
 /**
  * Listeners with all that they lead to: routes, clusters, endpoints, secrets, each from where it says; followed, warmed and kept in step.
@@ -154,22 +172,24 @@ export class OpenMesh implements Mesh, MeshListener {
     return Promise.resolve();
   }
 
-  demandCluster(name: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+  async demandCluster(name: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+    checkArguments("demandCluster", { name: [name, aName], options: [options, fields(demandRules)] });
     const source = this.#setting.clusterSource(name);
-    if (source === undefined) return Promise.resolve("absent");
+    if (source === undefined) return "absent";
     return this.#demand({ kind: "cluster", source: this.runner.sources.add(source), type: CLUSTER, name }, options);
   }
 
-  demandHost(route: string, host: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+  async demandHost(route: string, host: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+    const given = { route: [route, aName], host: [host, aName], options: [options, fields(demandRules)] } as const;
+    checkArguments("demandHost", given);
     const id = this.#current?.routes.get(route)?.id;
-    return id === undefined
-      ? Promise.resolve("absent")
-      : this.#demand({ kind: "virtual-host", route: id, host }, options);
+    return id === undefined ? "absent" : this.#demand({ kind: "virtual-host", route: id, host }, options);
   }
 
-  demandScope(scope: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+  async demandScope(scope: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+    checkArguments("demandScope", { scope: [scope, aName], options: [options, fields(demandRules)] });
     const id = this.#current?.scopedRoutes.get(scope)?.id;
-    return id === undefined ? Promise.resolve("absent") : this.#demand({ kind: "scope", scope: id }, options);
+    return id === undefined ? "absent" : this.#demand({ kind: "scope", scope: id }, options);
   }
 
   close(): void {
