@@ -30,9 +30,8 @@ export {
 export { createXdsClient } from "./create-xds-client.ts";
 export { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
 export { checkTcp } from "./health/check-tcp.ts";
-export type { HealthChecker, HealthTarget } from "./health/health-check.ts";
+export type { HealthChecker, HealthCheckers, HealthTarget } from "./health/health-check.ts";
 export type { HealthChecking, HealthCheckingOptions } from "./health/health-checking.ts";
-export type { HealthCheckers } from "./health/health-driver.ts";
 export type { LoadCall, LoadConnection, LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
 export type { DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
 export { onlyAds } from "./mesh/mesh-validators.ts";

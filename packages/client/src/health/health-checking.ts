@@ -1,9 +1,12 @@
 import type { ApiVersion, Status } from "@xdskit/protocol";
 import { aFunction, aServer, fields, oneOf, type RulesOf } from "../argument.ts";
 import type { ServerConfig } from "../config/client-config.ts";
-import type { HealthCheckers } from "./health-driver.ts";
+import type { HealthCheckers } from "./health-check.ts";
 
-/** For whom endpoints are checked, and how. */
+/**
+ * For whom endpoints are checked, and how. Each is checked as its `HealthCheck` says, in its interval, within its timeout, by its thresholds; what is found is
+ * told in the interval of the specifier. Traffic is none of the client's, so `no_traffic_interval` is not looked at.
+ */
 export interface HealthCheckingOptions {
   /**
    * One of `config.servers`, or any other; unless given, that of the `hds_config` of the bootstrap, or without one the best server of the client's own
