@@ -33,7 +33,7 @@ export { checkTcp } from "./health/check-tcp.ts";
 export type { HealthChecker, HealthCheckers, HealthTarget } from "./health/health-check.ts";
 export type { HealthChecking, HealthCheckingOptions } from "./health/health-checking.ts";
 export type { LoadCall, LoadConnection, LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
-export type { DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
+export type { DemandClusterOptions, DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
 export { onlyAds } from "./mesh/mesh-validators.ts";
 export type { ByName, Dangling, MeshCluster, MeshResource, MeshSnapshot, MeshState } from "./mesh/snapshot.ts";
 export type { ResourceState } from "./observe/dump.ts";

@@ -65,7 +65,8 @@ export interface XdsClient extends OwnStatus, AsyncDisposable {
    */
   resolve(type: TypeOrUrl, name?: string, options?: MeshOptions): Mesh;
   /**
-   * All that a proxy with this configuration gets: every Cluster and Listener, warmed as Envoy does, and what these lead to (C-SUB-21).
+   * All that a proxy with this configuration gets: every Cluster and Listener, warmed as Envoy does, what these lead to, and the layers of its runtime
+   * that are fetched (C-SUB-21).
    *
    * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration has neither, `CLOSED`
    */

@@ -55,6 +55,10 @@ export interface AuthoritySource {
 export type SourceConfig = GrpcSource | RestSource | FileSource;
 
 interface SourceCommon {
+  /**
+   * Its name in logs, stats and dumps: how it is spoken to and the names of its servers, such as `ads-delta:xds_server`, with a digest behind `#` of what is not
+   * as it is unless said otherwise. The same in every process.
+   */
   readonly id: string;
   /** The version of the types that are asked for (C-TYP-11). */
   readonly resourceApiVersion: ApiVersion;
