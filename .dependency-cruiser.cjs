@@ -53,7 +53,7 @@ const orders = {
     "management-server",
   ],
   client: [
-    "error",
+    "error argument",
     "config",
     "resource",
     "reading transport",

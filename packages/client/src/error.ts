@@ -2,6 +2,8 @@
 export type XdsClientErrorCode =
   /** The configuration cannot be used; `problems` says why, all of it. */
   | "CONFIG_INVALID"
+  /** A method was called with what it does not take; `problems` says why, all of it. */
+  | "ARGUMENT_INVALID"
   /** No server can be reached. */
   | "UNREACHABLE"
   /** Nothing came in time. */
@@ -17,7 +19,7 @@ export type XdsClientErrorCode =
   /** The client was closed. */
   | "CLOSED";
 
-/** A mistake in a configuration, with its place where it has one. */
+/** A mistake in a configuration or an argument, with its place where it has one. */
 export interface ConfigProblem {
   readonly severity: "error" | "warning";
   readonly message: string;
@@ -28,7 +30,7 @@ export interface ConfigProblem {
   /** From 1. */
   readonly line?: number;
   readonly column?: number;
-  /** Such as `dynamic_resources.ads_config.grpc_services[0]`. */
+  /** Such as `dynamic_resources.ads_config.grpc_services[0]`; of an argument its name. */
   readonly path: string;
 }
 
@@ -36,7 +38,7 @@ export interface ConfigProblem {
 export class XdsClientError extends Error {
   override readonly name = "XdsClientError";
   readonly code: XdsClientErrorCode;
-  /** Only with `CONFIG_INVALID`. */
+  /** Only with `CONFIG_INVALID` and `ARGUMENT_INVALID`. */
   readonly problems: readonly ConfigProblem[];
 
   constructor(

@@ -15,6 +15,7 @@ export type {
   GrpcSource,
   RestSource,
   RootSource,
+  RuntimeLayerSource,
   ServerConfig,
   SourceConfig,
   TlsConfig,
@@ -29,11 +30,10 @@ export {
 export { createXdsClient } from "./create-xds-client.ts";
 export { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
 export { checkTcp } from "./health/check-tcp.ts";
-export type { HealthChecker, HealthTarget } from "./health/health-check.ts";
+export type { HealthChecker, HealthCheckers, HealthTarget } from "./health/health-check.ts";
 export type { HealthChecking, HealthCheckingOptions } from "./health/health-checking.ts";
-export type { HealthCheckers } from "./health/health-driver.ts";
-export type { LoadCall, LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
-export type { DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
+export type { LoadCall, LoadConnection, LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
+export type { DemandClusterOptions, DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
 export { onlyAds } from "./mesh/mesh-validators.ts";
 export type { ByName, Dangling, MeshCluster, MeshResource, MeshSnapshot, MeshState } from "./mesh/snapshot.ts";
 export type { ResourceState } from "./observe/dump.ts";
@@ -57,7 +57,6 @@ export {
   VirtualHost,
 } from "./resource/resource-type.ts";
 export type { XdsResource } from "./resource/xds-resource.ts";
-export type { SideServer } from "./side/self.ts";
 export {
   addClientStatusService,
   type OwnStatus,

@@ -1,28 +1,29 @@
 import { setMaxListeners } from "node:events";
 import { type EnvoyApi, encodeOwnClientConfig } from "@xdskit/envoy-api";
 import { messageNameOf, type News, type Node, type TypeUrl } from "@xdskit/protocol";
+import { aFlag, aName, aText, checkArguments, fields, oneOf, optional, type RulesOf, texts } from "./argument.ts";
 import type { ClientConfig } from "./config/client-config.ts";
 import type { ConfigDefaults } from "./config/config-defaults.ts";
 import type { Driver, Interest } from "./driver/driver.ts";
 import { XdsClientError } from "./error.ts";
-import type { HealthChecking, HealthCheckingOptions } from "./health/health-checking.ts";
-import type { LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
-import type { Mesh, MeshOptions } from "./mesh/mesh.ts";
+import { type HealthChecking, type HealthCheckingOptions, healthCheckingRules } from "./health/health-checking.ts";
+import { type LoadReporting, type LoadReportingOptions, loadReportingRules } from "./load/load-reporting.ts";
+import { type Mesh, type MeshOptions, meshRules } from "./mesh/mesh.ts";
 import { Meshes } from "./mesh/meshes.ts";
 import { dumpOf, type ResourceState } from "./observe/dump.ts";
 import type { ClientStats, StatsCounter } from "./observe/stats.ts";
+import { nodeRules } from "./options/node-identity.ts";
 import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
 import { createResourceViews, type XdsResource } from "./resource/xds-resource.ts";
 import { everythingOf, noSource, placesOf, typeAt } from "./routing/route.ts";
 import { termOf } from "./routing/term.ts";
-import type { SideServer } from "./side/self.ts";
 import { SideCalls, type SideCallsParts } from "./side/side-calls.ts";
 import type { OwnStatus, OwnStatusOptions } from "./status/client-status-service.ts";
 import { ownResourcesOf } from "./status/own-resources.ts";
 import type { ResourceStore } from "./store/resource-store.ts";
-import { type FetchOptions, type FetchSetting, fetchAll, fetchOne } from "./watch/fetch.ts";
+import { type FetchOptions, type FetchSetting, fetchAll, fetchOne, fetchRules } from "./watch/fetch.ts";
 import { Vigil } from "./watch/vigil.ts";
-import { OpenWatch, type Watch, type WatchOptions } from "./watch/watch.ts";
+import { OpenWatch, type Watch, type WatchOptions, watchRules } from "./watch/watch.ts";
 import { type Finding, watchAnywhere } from "./watch/watch-anywhere.ts";
 
 /** How one resource, or all of a type, are fetched once. */
@@ -31,7 +32,7 @@ export interface GetOptions extends FetchOptions {
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** A client of management servers. It asks for nothing before it is asked. */
+/** A client of management servers. It asks for nothing before it is asked. What a method does not take is `ARGUMENT_INVALID`. */
 export interface XdsClient extends OwnStatus, AsyncDisposable {
   /** What it was started from, resolved. */
   readonly config: ClientConfig;
@@ -64,7 +65,8 @@ export interface XdsClient extends OwnStatus, AsyncDisposable {
    */
   resolve(type: TypeOrUrl, name?: string, options?: MeshOptions): Mesh;
   /**
-   * All that a proxy with this configuration gets: every Cluster and Listener, warmed as Envoy does, and what these lead to (C-SUB-21).
+   * All that a proxy with this configuration gets: every Cluster and Listener, warmed as Envoy does, what these lead to, and the layers of its runtime
+   * that are fetched (C-SUB-21).
    *
    * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration has neither, `CLOSED`
    */
@@ -77,15 +79,10 @@ export interface XdsClient extends OwnStatus, AsyncDisposable {
    * Counts what becomes of requests, and reports it to a server, which says what it wants to hear and how often (C-LRS-01). Whoever reports to one
    * server shares a stream.
    *
-   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no server of gRPC to report to, `CLOSED`
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no server of gRPC to report to, `CONFIG_INVALID` if the `lrs_server` of the Cluster cannot be
+   * resolved or is no server of gRPC, `CLOSED`
    */
   reportLoad(options?: LoadReportingOptions): LoadReporting;
-  /**
-   * Where a Cluster wants its load to be reported, by its `lrs_server`; undefined: nowhere. It can be handed to `reportLoad`.
-   *
-   * @throws {XdsClientError} `CONFIG_INVALID` if that cannot be resolved, or is no server of gRPC
-   */
-  loadServerOf(cluster: XdsResource): SideServer | undefined;
   /**
    * Offers to check endpoints for a server, and tells it what is found, as often as it wants to hear it (B-HDS-01).
    *
@@ -117,6 +114,13 @@ export interface ClientParts {
   readonly encodeNode: SideCallsParts["encodeNode"];
 }
 
+const getRules: RulesOf<GetOptions> = { ...fetchRules, parameters: texts };
+const statusRules: RulesOf<OwnStatusOptions> = {
+  apiVersion: oneOf("v2", "v3"),
+  scope: aText,
+  excludeResourceContents: aFlag,
+};
+
 /** The client itself, whatever it was made from. */
 export class OpenClient implements XdsClient {
   readonly config: ClientConfig;
@@ -142,7 +146,7 @@ export class OpenClient implements XdsClient {
     this.#store = store;
     this.#views = createResourceViews(api);
     this.meshes = new Meshes({ api, config, defaults, driver, views: this.#views, vigil: this.#vigil });
-    this.#side = new SideCalls({ api, config, connections, encodeNode, node: () => this.#node });
+    this.#side = new SideCalls({ api, config, defaults, connections, encodeNode, node: () => this.#node });
     // Everybody who waits for something listens, and there may be thousands.
     setMaxListeners(0, this.#closing.signal);
   }
@@ -152,6 +156,7 @@ export class OpenClient implements XdsClient {
   }
 
   watch<Json>(type: TypeOrUrl<Json>, name?: string, options: WatchOptions<Json> = {}): Watch<Json> {
+    checkArguments("watch", { name: [name, optional(aName)], options: [options, fields(watchRules)] });
     const finding = this.#finding(type, name, options);
     let stop = (): void => {};
     const watch: OpenWatch = new OpenWatch({
@@ -173,21 +178,25 @@ export class OpenClient implements XdsClient {
   }
 
   async get<Json>(type: TypeOrUrl<Json>, name: string, options: GetOptions = {}): Promise<XdsResource<Json>> {
+    checkArguments("get", { name: [name, aName], options: [options, fields(getRules)] });
     const resource = await fetchOne(this.#fetchSetting(type, name, options));
     return resource as XdsResource<Json>;
   }
 
   async list<Json>(type: TypeOrUrl<Json>, options: GetOptions = {}): Promise<readonly XdsResource<Json>[]> {
+    checkArguments("list", { options: [options, fields(getRules)] });
     const resources = await fetchAll(this.#fetchSetting(type, undefined, options));
     return resources as readonly XdsResource<Json>[];
   }
 
   resolve(type: TypeOrUrl, name?: string, options: MeshOptions = {}): Mesh {
+    checkArguments("resolve", { name: [name, optional(aName)], options: [options, fields(meshRules)] });
     this.#closing.signal.throwIfAborted();
     return this.meshes.resolve(type, name, options);
   }
 
   mesh(options: MeshOptions = {}): Mesh {
+    checkArguments("mesh", { options: [options, fields(meshRules)] });
     this.#closing.signal.throwIfAborted();
     return this.meshes.all(options);
   }
@@ -200,26 +209,27 @@ export class OpenClient implements XdsClient {
     return dumpOf(this.#driver.states(), this.#views);
   }
 
-  encodeStatus({ apiVersion = "v3", scope = "", excludeResourceContents = false }: OwnStatusOptions = {}): Uint8Array {
+  encodeStatus(options: OwnStatusOptions = {}): Uint8Array {
+    checkArguments("encodeStatus", { options: [options, fields(statusRules)] });
+    const { apiVersion = "v3", scope = "", excludeResourceContents = false } = options;
     const resources = ownResourcesOf(this.#driver.states(), { api: this.#api, excludeResourceContents });
     return encodeOwnClientConfig(apiVersion, { node: this.#node, scope, resources });
   }
 
   reportLoad(options: LoadReportingOptions = {}): LoadReporting {
+    checkArguments("reportLoad", { options: [options, loadReportingRules] });
     this.#closing.signal.throwIfAborted();
     return this.#side.reportLoad(options);
   }
 
-  loadServerOf(cluster: XdsResource): SideServer | undefined {
-    return this.#side.loadServerOf(cluster);
-  }
-
   checkHealth(options: HealthCheckingOptions = {}): HealthChecking {
+    checkArguments("checkHealth", { options: [options, fields(healthCheckingRules)] });
     this.#closing.signal.throwIfAborted();
     return this.#side.checkHealth(options);
   }
 
   changeNode(node: Partial<Node>): void {
+    checkArguments("changeNode", { node: [node, fields(nodeRules)] });
     this.#node = { ...this.#node, ...node };
     this.#driver.changeNode(this.#node);
   }

@@ -59,7 +59,7 @@ test("TLS both ways against our own server; without a certificate, and without T
   expect((await client.get(Cluster, "a")).name).toBe("a");
   const refused = [{ tls: trust }, { tls: own }, {}].map(async (options) => {
     const other = await start({ server: address, ...options });
-    return other.get(Cluster, "a", { timeoutMs: 300 }).catch(({ code }: { code: string }) => code);
+    return other.get(Cluster, "a", { timeoutMs: 2_000 }).catch(({ code }: { code: string }) => code);
   });
   expect(await Promise.all(refused)).toEqual(["UNREACHABLE", "UNREACHABLE", "UNREACHABLE"]);
 });

@@ -4,6 +4,7 @@ import { type HealthChecker as Asking, createManagementServer, type HealthDiscov
 import { afterEach, describe, expect, test } from "vitest";
 import { checkTcp, createXdsClient, type HealthCheckers, type HealthTarget, type XdsClient } from "../src/index.ts";
 import { until } from "./support/fake-listener.ts";
+import { bootstrap } from "./support/own-server.ts";
 import { testApi } from "./support/sources.ts";
 
 const ends: (() => unknown)[] = [];
@@ -54,7 +55,7 @@ async function echo(): Promise<{ readonly port: number; readonly server: Server 
 }
 
 const endpointAt = (portValue: number): object => ({ address: { socketAddress: { address: "127.0.0.1", portValue } } });
-const tcp = { timeout: "1s", interval: "1s", unhealthyThreshold: 1, healthyThreshold: 1, tcpHealthCheck: {} };
+const tcp = { timeout: "1s", interval: "0.100s", unhealthyThreshold: 1, healthyThreshold: 1, tcpHealthCheck: {} };
 
 function specifier(healthChecks: readonly object[], ...endpoints: readonly object[]): object {
   const localityEndpoints = [{ locality: { region: "eu" }, endpoints }];
@@ -68,14 +69,15 @@ function found(...endpointsHealth: readonly object[]): object {
 
 const health = (endpoint: object, healthStatus: string): object => ({ endpoint, healthStatus });
 
-/** What is heard, once, of these checks and endpoints. */
-async function hear(asked: object, checkers?: HealthCheckers): Promise<unknown> {
+/** What is heard of these checks and endpoints, when the last of so many is there. */
+async function hear(asked: object, statuses: number, checkers?: HealthCheckers): Promise<unknown> {
   const program = new Program();
   program.specifier = asked;
   const { address } = await serve(program);
   (await start(address)).checkHealth(checkers === undefined ? {} : { checkers });
-  await until("something was found", () => program.heard.length > 0);
-  return program.heard[0];
+  const found = (): number => JSON.stringify(program.heard.at(-1) ?? {}).split("healthStatus").length - 1;
+  await until("something was found", () => program.heard.length > 0 && found() === statuses);
+  return program.heard.at(-1);
 }
 
 test("B-HDS-01 it offers itself, is told what to check, tells what it finds, round by round, and what changes", async () => {
@@ -84,12 +86,12 @@ test("B-HDS-01 it offers itself, is told what to check, tells what it finds, rou
   program.specifier = specifier([tcp], endpointAt(port));
   const { address } = await serve(program);
   const checking = (await start(address)).checkHealth();
-  await until("it was found", () => program.heard.length > 1);
+  const isFound = (status: string): boolean => JSON.stringify(program.heard.at(-1) ?? "").includes(`"${status}"`);
+  await until("it was found", () => isFound("HEALTHY"));
   expect(program.offers[0]).toEqual(["checker", ["TCP"]]);
-  expect(program.heard[1]).toMatchObject(found(health(endpointAt(port), "HEALTHY")));
+  expect(program.heard.at(-1)).toMatchObject(found(health(endpointAt(port), "HEALTHY")));
   server.close();
-  const before = program.heard.length;
-  await until("it is heard again", () => program.heard.length > before + 1);
+  await until("it is found to be gone", () => isFound("UNHEALTHY"));
   expect(program.heard.at(-1)).toMatchObject(found(health(endpointAt(port), "UNHEALTHY")));
   program.specifier = specifier([tcp], endpointAt(1));
   const isOther = (heard: unknown): boolean => JSON.stringify(heard).includes('"portValue":1}');
@@ -106,10 +108,10 @@ test("B-HDS-01 in v2 it is one list", async () => {
   program.specifier = specifier([tcp], endpointAt(port), endpointAt(1));
   const { address } = await serve(program);
   (await start(address)).checkHealth({ apiVersion: "v2" });
-  await until("it was found", () => program.heard.length > 0);
-  expect(program.heard[0]).toMatchObject({
-    endpointsHealth: [health(endpointAt(port), "HEALTHY"), health(endpointAt(1), "UNHEALTHY")],
-  });
+  const healths = { endpointsHealth: [health(endpointAt(port), "HEALTHY"), health(endpointAt(1), "UNHEALTHY")] };
+  await until("both were found", () => JSON.stringify(program.heard.at(-1) ?? "").includes("UNHEALTHY"));
+  await until("both were found", () => JSON.stringify(program.heard.at(-1) ?? "").includes('"HEALTHY"'));
+  expect(program.heard.at(-1)).toMatchObject(healths);
 });
 
 describe("checkers", () => {
@@ -129,12 +131,12 @@ describe("checkers", () => {
       HTTP: async ({ port }) => port !== 4,
     };
     const statuses = ["HEALTHY", "UNHEALTHY", "TIMEOUT", "UNHEALTHY", "HEALTHY"];
-    expect(await hear(specifier([slow, http], ...endpoints), checkers)).toMatchObject(
+    expect(await hear(specifier([slow, http], ...endpoints), 5, checkers)).toMatchObject(
       found(...endpoints.map((endpoint, place) => health(endpoint, statuses[place] ?? ""))),
     );
     expect(seen[0]).toMatchObject({ cluster: "a", host: "127.0.0.1", port: 1, protocol: "TCP" });
     // What nobody can check is unknown, which is what is not said.
-    const unknown = await hear(specifier([slow, redis], endpointAt(1)), { TCP: () => true });
+    const unknown = await hear(specifier([slow, redis], endpointAt(1)), 0, { TCP: () => true });
     expect(unknown).toMatchObject(found({ endpoint: endpointAt(1) }));
     expect(JSON.stringify(unknown)).not.toContain("healthStatus");
   });
@@ -177,4 +179,43 @@ test("B-HDS-01 C-REC-02 a server that goes and comes back gets the offer again; 
   checking.close();
   await client.close();
   expect(() => client.checkHealth()).toThrow(expect.objectContaining({ code: "CLOSED" }));
+});
+
+test("who closes it when it is told of an end is asked for nothing any more", async () => {
+  const client = await start("127.0.0.1:1");
+  let ends = 0;
+  const ended = new Promise<void>((resolve) => {
+    const checking = client.checkHealth({
+      onEnd: () => {
+        ends++;
+        checking.close();
+        resolve();
+      },
+    });
+  });
+  await ended;
+  const other = new Promise<void>((resolve) => {
+    const told: number[] = [];
+    client.checkHealth({ onEnd: ({ code }) => void (told.push(code) > 3 && resolve()) });
+  });
+  await other;
+  expect(ends).toBe(1);
+});
+
+test("an Envoy checks for the server of its hds_config", async () => {
+  const program = new Program();
+  const { port } = await serve(program);
+  const source = (cluster_name: string): object => ({
+    ...{ api_type: "GRPC", transport_api_version: "V3" },
+    grpc_services: [{ envoy_grpc: { cluster_name } }],
+  });
+  const boot = {
+    ...bootstrap(port, { cds_config: { ads: {} }, ads_config: source("dead") }),
+    hds_config: source("live"),
+  };
+  const client = await createXdsClient({ api: testApi(), bootstrap: boot });
+  ends.push(() => client.close());
+  client.checkHealth();
+  await until("it offered itself", () => program.offers.length > 0);
+  expect(program.offers).toEqual([["test", ["TCP"]]]);
 });

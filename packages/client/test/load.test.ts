@@ -4,6 +4,7 @@ import { createManagementServer, type ManagementServer } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";
 import { Cluster, createXdsClient, type LoadReporting, type XdsClient, type XdsClientOptions } from "../src/index.ts";
 import { until } from "./support/fake-listener.ts";
+import { bootstrap } from "./support/own-server.ts";
 import { server as serverAt, testApi } from "./support/sources.ts";
 
 const FEATURE = "envoy.lrs.supports_send_all_clusters";
@@ -60,6 +61,11 @@ async function start(port: number, options: Partial<XdsClientOptions> = {}): Pro
   });
   ends.push(() => client.close());
   return client;
+}
+
+/** An `ApiConfigSource` of a cluster of the bootstrap. */
+function adsOf(cluster_name: string): object {
+  return { api_type: "GRPC", transport_api_version: "V3", grpc_services: [{ envoy_grpc: { cluster_name } }] };
 }
 
 /** Sends requests that end at once. */
@@ -187,16 +193,79 @@ test("C-LRS-01 a cluster says where it wants its load to be reported", async () 
   ];
   const served = await serve({ puts });
   const client = await start(served.port);
-  const [self, none, file] = [
-    await client.get(Cluster, "self"),
-    await client.get(Cluster, "none"),
-    await client.get(Cluster, "file"),
-  ];
-  expect(client.loadServerOf(self)).toMatchObject({ server: { target: `127.0.0.1:${served.port}` }, apiVersion: "v3" });
-  expect(client.loadServerOf(none)).toBeUndefined();
-  expect(() => client.loadServerOf(file)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
-  client.reportLoad(client.loadServerOf(self));
-  await expect.poll(() => served.reporters(), { timeout: 5_000 }).toBe(1);
+  const reportLoadOf = async (name: string): Promise<LoadReporting> =>
+    client.reportLoad({ cluster: await client.get(Cluster, name) });
+  const none = await reportLoadOf("none");
+  expect(none.server).toBeUndefined();
+  send(none, "none", 1, 1);
+  none.drop("none");
+  none.connect({ cluster: "none" }).succeed();
+  none.close();
+  await expect(reportLoadOf("file")).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  const self = await reportLoadOf("self");
+  expect(self.server?.target).toBe(`127.0.0.1:${served.port}`);
+  await asked(self, served);
+  expect(await served.reporters()).toBe(1);
+  expect(JSON.stringify(await served.loads())).not.toContain("none");
+});
+
+test("C-LRS-01 what a Cluster leaves to the client's options is theirs: AUTO is the version that they say", async () => {
+  const api_config_source = { api_type: "GRPC", grpc_services: [{ envoy_grpc: { cluster_name: "live" } }] };
+  const json = { "@type": Cluster.typeUrl, name: "c", type: "STATIC", lrs_server: { api_config_source } };
+  const { input } = testApi().readResource(json);
+  const puts = input === undefined ? [] : [createResource(input, contentDigest)];
+  const served = await serve({ puts });
+  const client = await createXdsClient({
+    api: testApi(),
+    bootstrap: bootstrap(served.port, { cds_config: { ads: {} }, ads_config: adsOf("live") }),
+    autoVersion: "v2",
+  });
+  ends.push(() => client.close());
+  const cluster = await client.get("type.googleapis.com/envoy.config.cluster.v3.Cluster", "c");
+  const ended: unknown[] = [];
+  const load = client.reportLoad({ cluster, onReport: (report) => void ended.push(report.kind) });
+  await asked(load, served);
+  load.connect({ cluster: "c" }).succeed();
+  send(load, "c", 1, 0);
+  await expect.poll(async () => JSON.stringify(await served.loads()), { timeout: 5_000 }).toContain('"cluster":"c"');
+  // Connections have no place in v2.
+  expect(JSON.stringify(await served.loads())).not.toContain("connections");
+});
+
+test("an Envoy's load goes to its load_stats_config; without one, to the server of the client", async () => {
+  const served = await serve();
+  const boot = { ...bootstrap(served.port, { ads_config: adsOf("dead"), cds_config: { ads: {} } }) };
+  const cluster_manager = { load_stats_config: adsOf("live") };
+  const client = await createXdsClient({ api: testApi(), bootstrap: { ...boot, cluster_manager } });
+  ends.push(() => client.close());
+  const load = await asked(client.reportLoad(), served);
+  expect(load.server?.name).toBe("live");
+  const without = await createXdsClient({ api: testApi(), bootstrap: boot });
+  ends.push(() => without.close());
+  expect(without.reportLoad().server?.name).toBe("dead");
+});
+
+test("C-LRS-04 connections are reported as a program tells of them: up, failed, and those that are up", async () => {
+  const served = await serve();
+  const client = await start(served.port);
+  const load = await asked(client.reportLoad(), served);
+  const place = { cluster: "a", locality: { region: "eu" } };
+  const [up, closed, failed] = [load.connect(place), load.connect(place), load.connect(place)];
+  up.succeed();
+  up.succeed();
+  closed.succeed();
+  closed.close();
+  closed.close();
+  failed.fail();
+  failed.succeed();
+  failed.close();
+  const sums = expect.arrayContaining([
+    expect.objectContaining({
+      cluster: "a",
+      localities: [expect.objectContaining({ connections: { active: 1, new: 2, failed: 1 } })],
+    }),
+  ]);
+  await expect.poll(() => served.loads(), { timeout: 5_000 }).toEqual(sums);
 });
 
 test("where nobody listens it is tried again, quietly; a client that is closed reports nothing", async () => {

@@ -8,13 +8,16 @@ import {
   createXdsClient,
   Listener,
   type Mesh,
+  type MeshResource,
   type MeshSnapshot,
   RouteConfiguration,
+  Runtime,
   TypedExtensionConfig,
   type XdsClient,
   type XdsClientOptions,
 } from "../src/index.ts";
 import { until } from "./support/fake-listener.ts";
+import { bootstrap } from "./support/own-server.ts";
 import { testApi } from "./support/sources.ts";
 
 const ends: (() => Promise<void>)[] = [];
@@ -80,7 +83,13 @@ function camel(value: object): object {
   return JSON.parse(text) as object;
 }
 
+/** A source of a cluster of the bootstrap. */
+function ownSource(clusterName: string, apiType = "AGGREGATED_DELTA_GRPC"): object {
+  return { apiType, transportApiVersion: "V3", grpcServices: [{ envoyGrpc: { clusterName } }] };
+}
+
 interface Served {
+  readonly port: number;
   readonly server: ManagementServer;
   readonly address: string;
   put(...puts: readonly Resource[]): void;
@@ -94,6 +103,7 @@ async function serve(...puts: readonly Resource[]): Promise<Served> {
   ends.push(() => server.close());
   return {
     server,
+    port: address.port,
     address: `${address.host}:${address.port}`,
     put: (...more) => void server.commit({ changes: [{ layer: "base", puts: more }] }),
     delete: (type, name) => void server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] }),
@@ -242,6 +252,71 @@ test("C-ODC-01 a cluster that nothing refers to is there once it was asked for, 
   const pending = waiting.demandCluster("a", { signal: stopping.signal });
   stopping.abort(new Error("enough"));
   await expect(pending).rejects.toThrow("enough");
+});
+
+test("C-ODC-01 a filter says where a Cluster comes from that a request needs, and how long that waits", async () => {
+  const onDemand = (name: string, source: object, more: object = {}): Resource => {
+    const odcds = { source, timeout: "0.050s" };
+    const config = { "@type": "type.googleapis.com/envoy.extensions.filters.http.on_demand.v3.OnDemand", odcds };
+    return listener(name, "r", { httpFilters: [{ name: "on_demand", typedConfig: config }], ...more });
+  };
+  const dead = { apiConfigSource: ownSource("dead"), resourceApiVersion: "V3" };
+  const roots = [onDemand("own", ADS), onDemand("quiet", dead), listener("plain", "r"), routes("r")];
+  const served = await serve(...roots, cluster("a"), endpoints("a", 5));
+  const boot = bootstrap(served.port, {
+    ads_config: ownSource("live", "DELTA_GRPC"),
+    lds_config: { ads: {}, resource_api_version: "V3" },
+  });
+  const client = await createXdsClient({ api: testApi(), bootstrap: boot });
+  ends.push(() => client.close());
+  const mesh = client.mesh();
+  const { listeners } = await mesh.ready;
+  const by = (name: string): { readonly by: MeshResource } => {
+    const found = listeners.get(name);
+    if (found === undefined) throw new Error(`expected a listener ${name}`);
+    return { by: found };
+  };
+  expect(await mesh.demandCluster("a", by("own"))).toBe("found");
+  expect(mesh.current?.clusters.get("a")?.state).toBe("ready");
+  expect(await mesh.demandCluster("ghost", by("own"))).toBe("absent");
+  expect(await mesh.demandCluster("a", by("plain"))).toBe("absent");
+  expect(await mesh.demandCluster("late", by("quiet"))).toBe("timeout");
+  // It stays, as long as a version of the filter does that says where it is.
+  served.put(onDemand("own", ADS, { serverName: "changed" }));
+  await nextWith(mesh, (one) => JSON.stringify(one.listeners.get("own")?.resource?.json).includes("changed"));
+  expect(mesh.current?.clusters.get("a")?.state).toBe("ready");
+  served.delete(Listener.typeUrl, "own");
+  await nextWith(mesh, ({ clusters }) => !clusters.has("a"));
+  await until("nobody wants it any more", () => !held(client).includes("a"));
+});
+
+test("C-CFG-02 a proxy fetches the layers of its runtime from where the bootstrap says", async () => {
+  const layer = read({ "@type": Runtime.typeUrl, name: "limits", layer: { most: 7 } });
+  const served = await serve(layer, cluster("a"), endpoints("a"));
+  const rtds = (cluster_name: string): object => ({
+    resource_api_version: "V3",
+    api_config_source: {
+      api_type: "GRPC",
+      transport_api_version: "V3",
+      grpc_services: [{ envoy_grpc: { cluster_name } }],
+    },
+  });
+  const layers = [
+    { name: "own", static_layer: { a: 1 } },
+    { name: "fetched", rtds_layer: { name: "limits", rtds_config: rtds("live") } },
+  ];
+  const dynamic = { ads_config: ownSource("live", "GRPC"), cds_config: { ads: {}, resource_api_version: "V3" } };
+  const boot = { ...bootstrap(served.port, dynamic), layered_runtime: { layers } };
+  const client = await createXdsClient({ api: testApi(), bootstrap: boot });
+  ends.push(() => client.close());
+  expect(client.config.runtimeLayers.map(({ name, source }) => [name, source.kind])).toEqual([["limits", "grpc"]]);
+  const { runtimes, clusters } = await client.mesh().ready;
+  expect([...runtimes.values()].map(({ name, source }) => [name, source])).toEqual([
+    ["limits", expect.stringMatching(/^grpc:live#/)],
+  ]);
+  expect(runtimes.get("limits")?.resource?.json.layer).toEqual({ most: 7 });
+  expect([...clusters.keys()]).toEqual(["a"]);
+  expect((await client.get(Runtime, "limits")).json.layer).toEqual({ most: 7 });
 });
 
 test("C-VHD-02 a virtual host is fetched for the first request that needs it", async () => {

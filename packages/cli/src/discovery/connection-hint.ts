@@ -55,12 +55,10 @@ function statusOf({ cause }: XdsClientError): Status | undefined {
   return typeof code === "number" && typeof message === "string" ? { code, message } : undefined;
 }
 
-/** Without what gRPC's library says around the words of the system. */
+/** Without what is said around the words of the system. */
 function tidy(message: string): string {
   return message
-    .replace("No connection established. Last error: ", "")
-    .replace(/\.? ?Resolution note: .*$/s, "")
-    .replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/, "")
+    .replace(/\bno connection: /, "")
     .replace(/Error(?: \[(\w+)\])?: /, "")
     .replace(/[0-9A-F]+:error:[0-9A-F]+:SSL routines:\w*:([^:]+):.*$/s, "$1")
     .trim();
@@ -107,7 +105,7 @@ function tlsHint(message: string, { hasCa, hasCertificate }: NonNullable<Asked["
 
 /** There is no connection, or there is none any more. */
 function isOfConnection(message: string): boolean {
-  return /No connection established|not connected within|socket hang up|ECONNRESET|EPROTO|SSL routines|Connection dropped|alert/.test(
+  return /no connection|not connected within|socket hang up|ECONNRESET|EPROTO|SSL routines|Connection dropped|alert/.test(
     message,
   );
 }

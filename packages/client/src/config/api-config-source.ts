@@ -1,6 +1,6 @@
 import type { ApiVersion, RateLimit } from "@xdskit/protocol";
 import type { GrpcSource, RestSource, ServerConfig } from "./client-config.ts";
-import { type ConfigDefaults, dialectOf, envoyBackOff } from "./config-defaults.ts";
+import { type ConfigDefaults, dialectOf, envoyBackOff, INITIAL_FETCH_TIMEOUT_MS } from "./config-defaults.ts";
 import { backOffOf, readGrpcService, type ServerFinder } from "./grpc-service.ts";
 import { at, durationMsOf, isPresent, isTrue, itemsOf, numberOf, type Place, textOf } from "./place.ts";
 import type { Problems } from "./problems.ts";
@@ -40,6 +40,17 @@ export function readApiSource(
   return readGrpcSource(api, { ...around, type, isAggregated: type.startsWith("AGGREGATED") }, context, problems);
 }
 
+/** `load_stats_config` or `hds_config`: a call of its own beside discovery, which only gRPC has. */
+export function readSideSource(api: Place, context: ApiSourceContext, problems: Problems): GrpcSource | undefined {
+  const type = apiTypeOf(api, problems);
+  if (type === undefined) return undefined;
+  if (type !== "GRPC") {
+    problems.error([...api.path, "api_type"], `expected GRPC, got ${type}: there is no other way for it`);
+    return undefined;
+  }
+  return readGrpcSource(api, { ...aroundNothing(api, context), type, isAggregated: false }, context, problems);
+}
+
 /** `dynamic_resources.ads_config`: one stream for all types (C-ADS-02, C-ADS-03). */
 export function readAdsSource(api: Place, context: ApiSourceContext, problems: Problems): GrpcSource | undefined {
   const type = apiTypeOf(api, problems);
@@ -48,12 +59,15 @@ export function readAdsSource(api: Place, context: ApiSourceContext, problems: P
     problems.error([...api.path, "api_type"], "expected GRPC or DELTA_GRPC, got REST: there is no ADS over REST");
     return undefined;
   }
-  // Whoever says `ads` says these for itself.
-  const around = {
-    initialFetchTimeoutMs: 15_000,
+  // Whoever says `ads` says for itself what is around it.
+  return readGrpcSource(api, { ...aroundNothing(api, context), type, isAggregated: true }, context, problems);
+}
+
+function aroundNothing(api: Place, context: ApiSourceContext): AroundSource {
+  return {
+    initialFetchTimeoutMs: INITIAL_FETCH_TIMEOUT_MS,
     resourceApiVersion: versionAt(api, "transport_api_version", context),
   };
-  return readGrpcSource(api, { ...around, type, isAggregated: true }, context, problems);
 }
 
 /** The version that a field names; `AUTO` stands for what the context says (C-TYP-11). */

@@ -17,6 +17,12 @@ export interface ClientConfig {
   readonly defaultSource: SourceConfig | undefined;
   /** Parameters that every xdstp name is asked for with (C-XTP-12). */
   readonly nodeContextParams: ReadonlyMap<string, string>;
+  /** Layers of an Envoy's runtime that are fetched (`rtds_layer`), in order. */
+  readonly runtimeLayers: readonly RuntimeLayerSource[];
+  /** Where an Envoy reports its load (`load_stats_config`); undefined: the bootstrap does not say. */
+  readonly loadReports: GrpcSource | undefined;
+  /** For whom an Envoy checks health (`hds_config`); undefined: the bootstrap does not say. */
+  readonly healthChecks: GrpcSource | undefined;
   /** Clusters of the bootstrap that resources may name as servers (C-CFG-04). */
   readonly servers: ReadonlyMap<string, ServerConfig>;
 }
@@ -26,6 +32,12 @@ export interface RootSource {
   readonly source: SourceConfig;
   /** An xdstp collection instead of everything (C-XTP-12). */
   readonly locator: string | undefined;
+}
+
+/** A Runtime, and where it comes from. */
+export interface RuntimeLayerSource {
+  readonly name: string;
+  readonly source: SourceConfig;
 }
 
 export interface AuthoritySource {
@@ -43,6 +55,10 @@ export interface AuthoritySource {
 export type SourceConfig = GrpcSource | RestSource | FileSource;
 
 interface SourceCommon {
+  /**
+   * Its name in logs, stats and dumps: how it is spoken to and the names of its servers, such as `ads-delta:xds_server`, with a digest behind `#` of what is not
+   * as it is unless said otherwise. The same in every process.
+   */
   readonly id: string;
   /** The version of the types that are asked for (C-TYP-11). */
   readonly resourceApiVersion: ApiVersion;

@@ -1,5 +1,5 @@
 import { type ApiVersion, type Node, parseResourceName } from "@xdskit/protocol";
-import { readAdsSource } from "./api-config-source.ts";
+import { readAdsSource, readSideSource } from "./api-config-source.ts";
 import { authorityFor } from "./authority.ts";
 import { readBootstrapClusters, type StaticServers } from "./bootstrap-clusters.ts";
 import { snakeCase, versionOfBootstrap } from "./bootstrap-version.ts";
@@ -21,7 +21,19 @@ const messageNames = {
 const SOURCES_MESSAGE = messageNames.v3.bootstrap;
 
 /** What a client takes from a bootstrap besides clusters and the node. */
-const sourceFields = ["node_context_params", "dynamic_resources", "config_sources", "default_config_source"] as const;
+const sourceFields: readonly string[] = [
+  "node_context_params",
+  "dynamic_resources",
+  "config_sources",
+  "default_config_source",
+  "hds_config",
+  "layered_runtime",
+];
+/** What it takes of a field, of which the rest is an Envoy's. */
+const partlyTaken: ReadonlyMap<string, readonly string[]> = new Map([
+  ["cluster_manager", ["load_stats_config"]],
+  ["static_resources", ["clusters", "secrets"]],
+]);
 
 /** Reads an Envoy bootstrap, v2 or v3 (C-CFG-01 to C-CFG-06). What is no matter of a client is checked, and never keeps it from being used. */
 export function readEnvoyBootstrap(bootstrap: Place, options: ConfigOptions, problems: Problems): ClientConfig {
@@ -36,7 +48,7 @@ export function readEnvoyBootstrap(bootstrap: Place, options: ConfigOptions, pro
     defaults,
     problems,
   });
-  const message = readMessage(SOURCES_MESSAGE, partOf(bootstrap, sourceFields), reading, problems);
+  const message = readMessage(SOURCES_MESSAGE, withSources(bootstrap), reading, problems);
   checkTheRest(names.bootstrap, bootstrap, reading, problems);
   const read = message?.place ?? { value: {}, path: bootstrap.path };
   return { ...readSources(read, { node: node.node, servers, version, options, problems }), ...node };
@@ -58,6 +70,7 @@ function readSources(bootstrap: Place, { node, servers, version, options, proble
   const ads = isPresent(adsConfig) ? readAdsSource(adsConfig, api, problems) : undefined;
   const context: SourceContext = { ...api, ads, hasAds: isPresent(adsConfig), self: undefined, fileExists };
   const readAt = (place: Place) => (isPresent(place) ? readConfigSource(place, context, problems) : undefined);
+  const sideAt = (place: Place) => (isPresent(place) ? readSideSource(place, api, problems) : undefined);
   const config: ClientConfig = {
     node,
     nodeBytes: undefined,
@@ -67,6 +80,13 @@ function readSources(bootstrap: Place, { node, servers, version, options, proble
     clusters: undefined,
     authorities: itemsOf(at(bootstrap, "config_sources")).flatMap((place) => readAt(place) ?? []),
     defaultSource: readAt(at(bootstrap, "default_config_source"))?.source,
+    loadReports: sideAt(at(bootstrap, "cluster_manager", "load_stats_config")),
+    healthChecks: sideAt(at(bootstrap, "hds_config")),
+    runtimeLayers: itemsOf(at(bootstrap, "layered_runtime", "layers")).flatMap((layer) => {
+      const rtds = at(layer, "rtds_layer");
+      const source = readAt(at(rtds, "rtds_config"))?.source;
+      return source === undefined ? [] : [{ name: textOf(at(rtds, "name")) || textOf(at(layer, "name")), source }];
+    }),
     nodeContextParams: nodeContextParams(itemsOf(at(bootstrap, "node_context_params")), node, problems),
     servers: servers.all,
   };
@@ -107,30 +127,38 @@ function locatedRoot(
   return { source, locator: textOf(locator) };
 }
 
-/** Of the bootstrap only some fields, however they are spelled. */
-function partOf({ value, path }: Place, fields: readonly string[]): Place {
-  if (!isObject(value)) return { value: {}, path };
-  return { value: Object.fromEntries(Object.entries(value).filter(([key]) => fields.includes(snakeCase(key)))), path };
+/** Of the bootstrap only what says where something comes from, or goes to. */
+function withSources({ value, path }: Place): Place {
+  const part = mapFields(value, (name, field) => {
+    if (name !== "cluster_manager") return sourceFields.includes(name) ? field : undefined;
+    return mapFields(field, (inner, own) => (isPartlyTaken(name, inner) ? own : undefined));
+  });
+  return { value: part, path };
 }
 
 /** Listeners, tracing, statistics and the like: mistakes in them are an Envoy's. */
 function checkTheRest(messageName: string, bootstrap: Place, reading: MessageReading, problems: Problems): void {
-  if (!isObject(bootstrap.value)) return;
-  const taken: readonly string[] = ["node", ...sourceFields];
-  const rest = Object.entries(bootstrap.value).flatMap(([key, value]): [string, unknown][] => {
-    const field = snakeCase(key);
-    if (taken.includes(field)) return [];
-    return [[key, field === "static_resources" ? without(value, ["clusters", "secrets"]) : value]];
+  const rest = mapFields(bootstrap.value, (name, field) => {
+    if (name === "node" || sourceFields.includes(name)) return undefined;
+    if (!isObject(field) || !partlyTaken.has(name)) return field;
+    return mapFields(field, (inner, own) => (isPartlyTaken(name, inner) ? undefined : own));
   });
   const found = new Problems();
-  readMessage(messageName, { value: Object.fromEntries(rest), path: bootstrap.path }, reading, found);
+  readMessage(messageName, { value: rest, path: bootstrap.path }, reading, found);
   // A field that nobody knows may be the misspelled name of one that a client needs.
   for (const problem of found.all) if (problem.path.length === 1) problems.unread(problem);
   problems.takeOver(found, "warning");
 }
 
-function without(value: unknown, fields: readonly string[]): unknown {
-  return isObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !fields.includes(key))) : value;
+function isPartlyTaken(field: string, inner: string): boolean {
+  return partlyTaken.get(field)?.includes(inner) === true;
+}
+
+/** The fields of an object, named as in the proto file, as something else; without those that come to nothing. */
+function mapFields(value: unknown, map: (name: string, field: unknown) => unknown): Readonly<Record<string, unknown>> {
+  if (!isObject(value)) return {};
+  const mapped = Object.entries(value).map(([key, field]) => [key, map(snakeCase(key), field)] as const);
+  return Object.fromEntries(mapped.filter(([, field]) => field !== undefined));
 }
 
 /** The path of a field in a value that may be spelled in either way. */

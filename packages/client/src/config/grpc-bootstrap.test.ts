@@ -90,6 +90,9 @@ test("C-CFG-09 servers, credentials, features, the node and authorities; what is
       ],
       defaultSource: main,
       nodeContextParams: new Map(),
+      runtimeLayers: [],
+      loadReports: undefined,
+      healthChecks: undefined,
       servers: new Map(),
     },
   });

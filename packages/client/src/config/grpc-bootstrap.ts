@@ -37,6 +37,9 @@ export function readGrpcBootstrap(bootstrap: Place, options: ConfigOptions, prob
     authorities: readAuthorities(bootstrap, source, defaults, problems),
     defaultSource: source,
     nodeContextParams: new Map(),
+    runtimeLayers: [],
+    loadReports: undefined,
+    healthChecks: undefined,
     servers: new Map(),
   };
 }

@@ -45,7 +45,7 @@ const ads: Omit<GrpcSource, "id"> = {
 };
 
 function configWith(source: Omit<GrpcSource, "id">): unknown {
-  const named = { id: expect.stringMatching(/^ads:control_plane#\w{12}$/), ...source };
+  const named = { id: expect.stringMatching(/^ads(?:-delta)?(?:-v2)?:control_plane#\w{7}$/), ...source };
   return {
     node: { ...anonymousNode, id: "first-envoy", cluster: "first-cluster" },
     nodeBytes: undefined,
@@ -56,6 +56,9 @@ function configWith(source: Omit<GrpcSource, "id">): unknown {
     authorities: [],
     defaultSource: undefined,
     nodeContextParams: new Map(),
+    runtimeLayers: [],
+    loadReports: undefined,
+    healthChecks: undefined,
     servers: new Map(source.servers.map((each) => [each.name, each])),
   };
 }

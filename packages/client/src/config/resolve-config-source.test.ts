@@ -262,7 +262,7 @@ function grpcServices(): object {
 describe("files", () => {
   test("C-FS-01 path and path_config_source; C-FS-10 a watched directory; C-FS-09 moves only", () => {
     const file = {
-      id: expect.stringMatching(/^file:\/lds.yaml#/),
+      id: "file:/lds.yaml",
       kind: "file",
       path: "/lds.yaml",
       watchedDirectory: undefined,
@@ -276,7 +276,12 @@ describe("files", () => {
     expect(resolved(fileOf("/lds.yaml"))).toEqual(file);
     const watched = { path_config_source: { path: "/lds.yaml", watched_directory: { path: "/" } } };
     const defaults = { isMoveOnly: true };
-    expect(resolved(watched, { defaults })).toEqual({ ...file, watchedDirectory: "/", isMoveOnly: true });
+    expect(resolved(watched, { defaults })).toEqual({
+      ...file,
+      id: expect.stringMatching(/^file:\/lds.yaml#\w{7}$/),
+      watchedDirectory: "/",
+      isMoveOnly: true,
+    });
   });
 
   test("C-FS-11 a missing file, or a missing directory, is a mistake", () => {

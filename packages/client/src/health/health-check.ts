@@ -13,13 +13,20 @@ export interface HealthTarget {
 }
 
 /**
- * Whether an endpoint is healthy. One that throws, or rejects, says that it is not. The signal aborts when the time that the server gives it is over, or
- * when nobody wants to know any more.
+ * Whether an endpoint is healthy. `false`: it answered, and not as it should. One that throws or rejects says that there was no answer. Over HTTP an endpoint
+ * that answers wrongly is unhealthy at once, as for an Envoy; everything else counts towards `unhealthy_threshold`. The signal aborts when the time
+ * that the server gives it is over, or when nobody wants to know any more.
  */
 export type HealthChecker = (target: HealthTarget, signal: AbortSignal) => Promise<boolean> | boolean;
 
-/** `core.v3.HealthStatus`, as far as checks come to it. `UNKNOWN`: no checker is there for it. */
+/** How an endpoint is checked, by protocol. */
+export type HealthCheckers = { readonly [Protocol in HealthCheckProtocol]?: HealthChecker };
+
+/** `core.v3.HealthStatus`, as far as checks come to it. `UNKNOWN`: it was not checked yet, or no checker is there for it. */
 export type HealthStatus = "HEALTHY" | "UNHEALTHY" | "TIMEOUT" | "UNKNOWN";
+
+/** What one check came to. */
+export type CheckOutcome = "passed" | "wrong-answer" | "no-answer" | "timeout";
 
 /** Milliseconds of a `Duration` in JSON, such as `1.500s`; undefined: there is none. */
 export function durationMs(duration: unknown): number | undefined {
@@ -29,22 +36,38 @@ export function durationMs(duration: unknown): number | undefined {
 
 const DEFAULT_TIMEOUT_MS = 1_000;
 
-/** Runs a checker within its time. Does not reject. */
+/** Runs a checker within its time. Does not reject; what is stopped did not come to anything. */
 export async function checkWithin(
   checker: HealthChecker,
   target: HealthTarget,
   stopping: AbortSignal,
-): Promise<HealthStatus> {
-  const timeout = AbortSignal.timeout(Math.max(1, durationMs(target.check["timeout"]) ?? DEFAULT_TIMEOUT_MS));
-  const signal = AbortSignal.any([timeout, stopping]);
-  const late = new Promise<"TIMEOUT">((resolve) => {
-    signal.addEventListener("abort", () => resolve("TIMEOUT"), { once: true });
+): Promise<CheckOutcome> {
+  // Not a signal made of others: those live as long as what stops all checks, which may be for ever.
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  let isLate = false;
+  const timer = setTimeout(
+    () => {
+      isLate = true;
+      end();
+    },
+    Math.max(1, durationMs(target.check["timeout"]) ?? DEFAULT_TIMEOUT_MS),
+  );
+  timer.unref();
+  stopping.addEventListener("abort", end, { once: true });
+  const late = new Promise<"timeout">((resolve) => {
+    ending.signal.addEventListener("abort", () => resolve("timeout"), { once: true });
   });
   try {
-    const found = Promise.resolve(checker(target, signal)).then((isHealthy) => (isHealthy ? "HEALTHY" : "UNHEALTHY"));
+    const found = Promise.resolve(checker(target, ending.signal)).then((isRight) =>
+      isRight ? "passed" : "wrong-answer",
+    );
     return await Promise.race([found, late]);
   } catch {
     // What a checker throws says that the endpoint cannot be used; why, is nothing that the server could be told.
-    return timeout.aborted ? "TIMEOUT" : "UNHEALTHY";
+    return isLate ? "timeout" : "no-answer";
+  } finally {
+    clearTimeout(timer);
+    stopping.removeEventListener("abort", end);
   }
 }

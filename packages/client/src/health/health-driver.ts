@@ -1,4 +1,4 @@
-import { type EnvoyApi, encodeHealthFindings, encodeHealthOffer, type HealthCheckProtocol } from "@xdskit/envoy-api";
+import { type EnvoyApi, encodeHealthFindings, encodeHealthOffer } from "@xdskit/envoy-api";
 import {
   type ApiVersion,
   type BackOff,
@@ -12,15 +12,9 @@ import type { ServerConfig } from "../config/client-config.ts";
 import type { NodeEncoder } from "../transport/encode-request.ts";
 import type { Connections } from "../transport/grpc/connection.ts";
 import { GrpcCall } from "../transport/grpc/grpc-call.ts";
-import { checkWithin, type HealthChecker, type HealthStatus, type HealthTarget } from "./health-check.ts";
-import {
-  type Finding,
-  findingsJson,
-  type SpecifiedEndpoint,
-  type Specifier,
-  specifierOf,
-  worstOf,
-} from "./specifier.ts";
+import type { HealthCheckers } from "./health-check.ts";
+import { HealthRounds } from "./health-rounds.ts";
+import { findingsJson, type Specifier, specifierOf } from "./specifier.ts";
 
 const SPECIFIER = formatTypeUrl("envoy.service.health.v3.HealthCheckSpecifier");
 const RESPONSE = "envoy.service.health.v3.EndpointHealthResponse";
@@ -28,11 +22,6 @@ const services: Readonly<Record<ApiVersion, string>> = {
   v2: "envoy.service.discovery.v2.HealthDiscoveryService",
   v3: "envoy.service.health.v3.HealthDiscoveryService",
 };
-/** So many endpoints are checked at a time. */
-const MOST_CHECKS = 100;
-
-/** How an endpoint is checked, by protocol. */
-export type HealthCheckers = { readonly [Protocol in HealthCheckProtocol]?: HealthChecker };
 
 /** What health is checked with. */
 export interface HealthDriverOptions {
@@ -48,23 +37,29 @@ export interface HealthDriverOptions {
   readonly ended: (status: Status) => void;
 }
 
-/** Offers to check endpoints for a server, checks what it asks for, and tells what is found, until it is closed (B-HDS-01). */
+/**
+ * Offers to check endpoints for a server, checks what it asks for, and tells what is found as often as it wants to hear it, until it is closed (B-HDS-01).
+ */
 export class HealthDriver {
   readonly #options: HealthDriverOptions;
+  readonly #rounds: HealthRounds;
   #call: GrpcCall | undefined;
   #failures = 0;
   #retryTimer: NodeJS.Timeout | undefined;
-  /** Ends the checks that the last specifier asked for. */
-  #checking = new AbortController();
+  #reportTimer: NodeJS.Timeout | undefined;
+  #intervalMs = 0;
+  #isClosed = false;
 
   constructor(options: HealthDriverOptions) {
     this.#options = options;
+    this.#rounds = new HealthRounds(options.checkers);
     this.#open();
   }
 
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#retryTimer);
-    this.#checking.abort();
+    this.#stopChecking();
     this.#call?.close();
   }
 
@@ -92,9 +87,9 @@ export class HealthDriver {
       return;
     }
     this.#failures = 0;
-    this.#checking.abort();
-    this.#checking = new AbortController();
-    void this.#check(call, specifier, this.#checking.signal);
+    this.#intervalMs = specifier.intervalMs;
+    this.#rounds.check(specifier);
+    this.#tellLater(call);
   }
 
   #read(bytes: Uint8Array): Specifier | undefined {
@@ -107,72 +102,35 @@ export class HealthDriver {
   }
 
   #ended(status: Status): void {
-    this.#checking.abort();
+    this.#stopChecking();
     this.#failures++;
     this.#options.ended(status);
+    // Whoever was told may have had enough.
+    if (this.#isClosed) return;
     const retryMs = pauseMs(this.#options.backOff, this.#failures, Math.random());
     this.#retryTimer = setTimeout(() => this.#open(), retryMs);
     this.#retryTimer.unref();
   }
 
-  /** Round by round, until it is stopped. Does not reject. */
-  async #check(call: GrpcCall, { endpoints, intervalMs }: Specifier, stopping: AbortSignal): Promise<void> {
-    while (!stopping.aborted) {
-      const startedAt = performance.now();
-      const findings = await this.#findAll(endpoints, stopping);
-      if (stopping.aborted) return;
-      await this.#tell(call, findings, stopping);
-      await pause(startedAt + intervalMs - performance.now(), stopping);
-    }
+  #stopChecking(): void {
+    clearTimeout(this.#reportTimer);
+    this.#rounds.stop();
   }
 
-  async #findAll(endpoints: readonly SpecifiedEndpoint[], stopping: AbortSignal): Promise<readonly Finding[]> {
-    const findings: Finding[] = [];
-    const waiting = endpoints.entries();
-    const work = async (): Promise<void> => {
-      for (const [place, endpoint] of waiting) {
-        if (stopping.aborted) return;
-        findings[place] = await this.#find(endpoint, stopping);
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(MOST_CHECKS, endpoints.length) }, work));
-    return findings;
+  #tellLater(call: GrpcCall): void {
+    clearTimeout(this.#reportTimer);
+    this.#reportTimer = setTimeout(() => this.#tell(call), this.#intervalMs);
+    this.#reportTimer.unref();
   }
 
-  async #find(endpoint: SpecifiedEndpoint, stopping: AbortSignal): Promise<Finding> {
-    const find = async (target: HealthTarget): Promise<HealthStatus> => {
-      const checker = this.#options.checkers[target.protocol];
-      return checker === undefined ? "UNKNOWN" : await checkWithin(checker, target, stopping);
-    };
-    const found = await Promise.all(endpoint.targets.map(find));
-    return { ...endpoint, status: worstOf(endpoint.hasUnknownCheck ? [...found, "UNKNOWN"] : found) };
+  /** The next one follows when this one left: what was found does not pile up before a server that does not read. */
+  #tell(call: GrpcCall): void {
+    const json = findingsJson(this.#options.apiVersion, this.#rounds.findings());
+    const { bytes } = this.#options.api.readMessage(RESPONSE, json);
+    if (bytes === undefined) this.#tellLater(call);
+    else
+      call.send(encodeHealthFindings(bytes), () => {
+        if (call === this.#call && !this.#isClosed) this.#tellLater(call);
+      });
   }
-
-  /** Resolves when it left: what was found does not pile up before a server that does not read. */
-  #tell(call: GrpcCall, findings: readonly Finding[], stopping: AbortSignal): Promise<void> {
-    const { bytes } = this.#options.api.readMessage(RESPONSE, findingsJson(this.#options.apiVersion, findings));
-    return new Promise((resolve) => {
-      const done = (): void => {
-        stopping.removeEventListener("abort", done);
-        resolve();
-      };
-      stopping.addEventListener("abort", done, { once: true });
-      if (bytes === undefined) done();
-      else call.send(encodeHealthFindings(bytes), done);
-    });
-  }
-}
-
-/** Resolves after a time, at once where there is none, or when it is stopped. Does not keep a process alive. */
-function pause(ms: number, stopping: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timeout = setTimeout(done, Math.max(0, ms));
-    timeout.unref();
-    stopping.addEventListener("abort", done, { once: true });
-    function done(): void {
-      clearTimeout(timeout);
-      stopping.removeEventListener("abort", done);
-      resolve();
-    }
-  });
 }

@@ -6,6 +6,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** What a server wants checked: the JSON of a `HealthCheckSpecifier`. */
 export interface Specifier {
+  /** How often it wants to hear what was found. */
   readonly intervalMs: number;
   readonly endpoints: readonly SpecifiedEndpoint[];
 }
@@ -57,12 +58,6 @@ function protocolOf(check: Json): HealthCheckProtocol | undefined {
   if (check["httpHealthCheck"] !== undefined) return "HTTP";
   const isRedis = textOf(objectOf(check["customHealthCheck"])["name"]).endsWith("redis");
   return isRedis ? "REDIS" : undefined;
-}
-
-/** The worst of several checks of one endpoint. */
-export function worstOf(found: readonly HealthStatus[]): HealthStatus {
-  const worst = (["UNHEALTHY", "TIMEOUT", "UNKNOWN"] as const).find((status) => found.includes(status));
-  return worst ?? (found.length === 0 ? "UNKNOWN" : "HEALTHY");
 }
 
 /** What was found of one endpoint. */

@@ -37,6 +37,7 @@ export class LoadDriver {
   readonly #options: LoadDriverOptions;
   readonly #machine: LoadReporter;
   readonly #timers = new Timers((timer) => this.#happened({ kind: "timer-fired", timer }));
+  #isClosed = false;
   #call: { readonly id: number; readonly call: GrpcCall } | undefined;
 
   constructor(options: LoadDriverOptions) {
@@ -50,6 +51,8 @@ export class LoadDriver {
   }
 
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     this.#happened({ kind: "reporting-stopped" });
     this.#timers.cancelAll();
   }
@@ -60,6 +63,8 @@ export class LoadDriver {
   }
 
   #perform(effect: LoadReporterEffect): void {
+    // Whoever is told of something may close it, and the rest of what was asked for is not to be done then.
+    if (this.#isClosed && effect.kind !== "close-stream") return;
     switch (effect.kind) {
       case "open-stream":
         this.#open(effect.stream);

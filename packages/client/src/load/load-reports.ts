@@ -1,5 +1,4 @@
-import type { ApiVersion, LoadReporterReport } from "@xdskit/protocol";
-import type { ServerConfig } from "../config/client-config.ts";
+import type { LoadReporterReport } from "@xdskit/protocol";
 import { tell } from "../observe/tell.ts";
 import { LoadDriver, type LoadDriverOptions } from "./load-driver.ts";
 import { type LoadReporting, openLoadReporting } from "./load-reporting.ts";
@@ -10,26 +9,26 @@ interface SharedDriver {
   users: number;
 }
 
+/** Whom load is reported to, and how. */
+type LoadServer = Pick<LoadDriverOptions, "server" | "apiVersion" | "backOff">;
+
 /** One stream of load reports for each server, however many count for it. */
 export class LoadReports {
-  readonly #options: Pick<LoadDriverOptions, "backOff" | "connections" | "node" | "encodeNode">;
+  readonly #options: Omit<LoadDriverOptions, keyof LoadServer | "report">;
   readonly #drivers = new Map<string, SharedDriver>();
 
-  constructor(options: Pick<LoadDriverOptions, "backOff" | "connections" | "node" | "encodeNode">) {
-    this.#options = options;
+  constructor({ connections, node, encodeNode }: Omit<LoadDriverOptions, keyof LoadServer | "report">) {
+    this.#options = { connections, node, encodeNode };
   }
 
-  open(
-    server: ServerConfig,
-    apiVersion: ApiVersion,
-    listener: ((report: LoadReporterReport) => void) | undefined,
-  ): LoadReporting {
-    const key = JSON.stringify([apiVersion, server]);
-    const shared = this.#drivers.get(key) ?? this.#start(key, server, apiVersion);
+  /** The back-off is that of whoever was the first with a server. */
+  open(side: LoadServer, listener: ((report: LoadReporterReport) => void) | undefined): LoadReporting {
+    const key = JSON.stringify([side.apiVersion, side.server]);
+    const shared = this.#drivers.get(key) ?? this.#start(key, side);
     shared.users++;
     const listening = listener && ((report: LoadReporterReport) => listener(report));
     if (listening !== undefined) shared.listeners.add(listening);
-    return openLoadReporting(shared.driver.tally, () => {
+    return openLoadReporting(shared.driver.tally, side.server, () => {
       if (listening !== undefined) shared.listeners.delete(listening);
       if (--shared.users === 0) this.#stop(key, shared);
     });
@@ -39,12 +38,12 @@ export class LoadReports {
     for (const [key, shared] of this.#drivers) this.#stop(key, shared);
   }
 
-  #start(key: string, server: ServerConfig, apiVersion: ApiVersion): SharedDriver {
+  #start(key: string, side: LoadServer): SharedDriver {
     const listeners: SharedDriver["listeners"] = new Set();
     const report = (what: LoadReporterReport): void => {
       for (const listener of listeners) tell(listener, what);
     };
-    const shared = { driver: new LoadDriver({ ...this.#options, server, apiVersion, report }), listeners, users: 0 };
+    const shared = { driver: new LoadDriver({ ...this.#options, ...side, report }), listeners, users: 0 };
     this.#drivers.set(key, shared);
     return shared;
   }

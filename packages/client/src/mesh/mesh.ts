@@ -1,5 +1,17 @@
 import type { Demanded, DemandId, DemandOutcome, MeshEffect, MeshReport, MeshRoot } from "@xdskit/protocol";
 import { formatTypeUrl, opaqueTraits } from "@xdskit/protocol";
+import {
+  aFunction,
+  aName,
+  aSignal,
+  checkArguments,
+  fields,
+  isObject,
+  millisecondsOr0,
+  oneOf,
+  type RulesOf,
+  rule,
+} from "../argument.ts";
 import type { SourceConfig } from "../config/client-config.ts";
 import { XdsClientError } from "../error.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
@@ -7,7 +19,7 @@ import { Readers } from "../watch/readers.ts";
 import type { Vigil } from "../watch/vigil.ts";
 import { type MeshGround, type MeshListener, MeshRunner } from "./mesh-runner.ts";
 import { NodeStore } from "./node-store.ts";
-import { type MeshSnapshot, Snapshot } from "./snapshot.ts";
+import { type MeshResource, type MeshSnapshot, Snapshot } from "./snapshot.ts";
 
 /** How a mesh is told of. */
 export interface MeshOptions {
@@ -22,13 +34,31 @@ export interface MeshOptions {
   readonly onReport?: (report: MeshReport) => void;
 }
 
+export const meshRules: RulesOf<MeshOptions> = {
+  signal: aSignal,
+  snapshots: oneOf("complete", "every"),
+  onReport: aFunction,
+};
+
 /** How long a request waits for something that it needs. */
 export interface DemandOptions {
-  /** In milliseconds; 5,000 unless set, 0: as long as it takes. */
+  /** In milliseconds; 5,000 unless set or a filter says otherwise, 0: as long as it takes. */
   readonly timeoutMs?: number;
   /** Gives up, with its reason. */
   readonly signal?: AbortSignal;
 }
+
+/** How a request waits for a Cluster, and who says where that comes from. */
+export interface DemandClusterOptions extends DemandOptions {
+  /**
+   * What says where Clusters on demand come from, in a filter that the request is at (`OnDemandCds.source`, `odcds_config` of a TcpProxy): the Listener, or the
+   * RouteConfiguration, VirtualHost or TypedExtensionConfig that says otherwise; of several filters in one the first counts. One that says nothing
+   * has no such Clusters. Unless given, they come from where all Clusters do.
+   */
+  readonly by?: Pick<MeshResource, "id">;
+}
+
+const demandRules: RulesOf<DemandOptions> = { timeoutMs: millisecondsOr0, signal: aSignal };
 
 /**
  * Listeners with all that they lead to: routes, clusters, endpoints, secrets, each from where it says; followed, warmed and kept in step.
@@ -40,7 +70,7 @@ export interface Mesh extends AsyncIterableIterator<MeshSnapshot>, AsyncDisposab
   /** The first snapshot that is complete, or of a proxy the one at the end of its start. Rejects if the mesh is closed before. */
   readonly ready: Promise<MeshSnapshot>;
   /** Asks for a Cluster that nothing refers to, for a request that needs it (C-ODC-01). It stays, until the server says that there is none. */
-  demandCluster(name: string, options?: DemandOptions): Promise<DemandOutcome>;
+  demandCluster(name: string, options?: DemandClusterOptions): Promise<DemandOutcome>;
   /** Asks for the virtual host for a host, of a RouteConfiguration in the snapshot that is filled on demand (C-VHD-02). */
   demandHost(route: string, host: string, options?: DemandOptions): Promise<DemandOutcome>;
   /** Asks for the routes of a scope in the snapshot that are fetched on demand (C-ODC-03). */
@@ -48,6 +78,11 @@ export interface Mesh extends AsyncIterableIterator<MeshSnapshot>, AsyncDisposab
   /** Ends it: nobody is asked for what only this mesh wanted. */
   close(): void;
 }
+
+const demandClusterRules: RulesOf<DemandClusterOptions> = {
+  ...demandRules,
+  by: rule("a resource of a snapshot", (value) => isObject(value) && typeof value["id"] === "string"),
+};
 
 /** What a mesh is made with. */
 export interface MeshSetting {
@@ -72,7 +107,6 @@ interface Waiting {
   readonly reject: (reason: Error) => void;
 }
 
-const DEMAND_TIMEOUT_MS = 5_000;
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 
 /** The one way a mesh is made. */
@@ -154,22 +188,25 @@ export class OpenMesh implements Mesh, MeshListener {
     return Promise.resolve();
   }
 
-  demandCluster(name: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+  async demandCluster(name: string, options: DemandClusterOptions = {}): Promise<DemandOutcome> {
+    checkArguments("demandCluster", { name: [name, aName], options: [options, fields(demandClusterRules)] });
+    if (options.by !== undefined) return this.#demand({ kind: "cluster-by", by: options.by.id, name }, options);
     const source = this.#setting.clusterSource(name);
-    if (source === undefined) return Promise.resolve("absent");
+    if (source === undefined) return "absent";
     return this.#demand({ kind: "cluster", source: this.runner.sources.add(source), type: CLUSTER, name }, options);
   }
 
-  demandHost(route: string, host: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+  async demandHost(route: string, host: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+    const given = { route: [route, aName], host: [host, aName], options: [options, fields(demandRules)] } as const;
+    checkArguments("demandHost", given);
     const id = this.#current?.routes.get(route)?.id;
-    return id === undefined
-      ? Promise.resolve("absent")
-      : this.#demand({ kind: "virtual-host", route: id, host }, options);
+    return id === undefined ? "absent" : this.#demand({ kind: "virtual-host", route: id, host }, options);
   }
 
-  demandScope(scope: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+  async demandScope(scope: string, options: DemandOptions = {}): Promise<DemandOutcome> {
+    checkArguments("demandScope", { scope: [scope, aName], options: [options, fields(demandRules)] });
     const id = this.#current?.scopedRoutes.get(scope)?.id;
-    return id === undefined ? Promise.resolve("absent") : this.#demand({ kind: "scope", scope: id }, options);
+    return id === undefined ? "absent" : this.#demand({ kind: "scope", scope: id }, options);
   }
 
   close(): void {
@@ -207,7 +244,7 @@ export class OpenMesh implements Mesh, MeshListener {
     queueMicrotask(() => waiting?.resolve(outcome));
   }
 
-  async #demand(what: Demanded, { timeoutMs = DEMAND_TIMEOUT_MS, signal }: DemandOptions): Promise<DemandOutcome> {
+  async #demand(what: Demanded, { timeoutMs, signal }: DemandOptions): Promise<DemandOutcome> {
     signal?.throwIfAborted();
     if (this.#isClosed) throw new XdsClientError("CLOSED", "the mesh was closed");
     const demand = ++this.#lastDemand;

@@ -1,11 +1,11 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { opaqueTraits, type SourceId, type TypeUrl } from "@xdskit/protocol";
 import { listenerOfTarget } from "../config/authority.ts";
-import type { ClientConfig } from "../config/client-config.ts";
+import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver } from "../driver/driver.ts";
 import { tell } from "../observe/tell.ts";
-import { Cluster, Listener, type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
+import { Cluster, Listener, Runtime, type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
 import { everythingOf, noSource, sourceOf, typeAt } from "../routing/route.ts";
 import type { Vigil } from "../watch/vigil.ts";
@@ -42,15 +42,17 @@ export class Meshes {
     return this.#start("non-proxy", [root], options);
   }
 
-  /** All Clusters and Listeners, and what these lead to; those only that a configuration has a place for. */
+  /** All Clusters and Listeners, what these lead to, and layers of the runtime; those only that a configuration has a place for. */
   all(options: MeshOptions): Mesh {
-    const { clusters, listeners } = this.#parts.config;
+    const { clusters, listeners, runtimeLayers } = this.#parts.config;
     const isAnywhere = clusters === undefined && listeners === undefined;
     const hasClusters = isAnywhere || clusters !== undefined;
     const hasListeners = isAnywhere || listeners !== undefined;
+    const layers = runtimeLayers.map(({ name, source }) => this.#rootAt(source, Runtime.typeUrl, name));
     const first = hasClusters ? this.#root(Cluster.typeUrl, undefined) : undefined;
     const last = hasListeners ? this.#root(Listener.typeUrl, undefined) : undefined;
     const roots = [
+      ...layers,
       ...(first === undefined ? [] : [first]),
       ...(last === undefined ? [] : [{ ...last, isLast: true } as const]),
     ];
@@ -116,6 +118,10 @@ export class Meshes {
     const traits = api.traits(type) ?? opaqueTraits(type);
     const term = name ?? everythingOf(config, traits.kind);
     const source = sourceOf(config, traits.kind, term);
-    return source && { source, type: typeAt(source, type, traits), term };
+    return source && this.#rootAt(source, type, term);
+  }
+
+  #rootAt(source: SourceConfig, type: TypeUrl, term: string): Root {
+    return { source, type: typeAt(source, type, this.#parts.api.traits(type)), term };
   }
 }

@@ -7,6 +7,7 @@ import type { RouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/confi
 import type { VirtualHostJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/route_components";
 import type { ScopedRouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/scoped_route";
 import type { SecretJson } from "@xdskit/envoy-api/types/envoy/extensions/transport_sockets/tls/v3/secret";
+import type { RuntimeJson } from "@xdskit/envoy-api/types/envoy/service/runtime/v3/rtds";
 import type { MeshLink, MeshNode, NodeId, SourceId, TypeKind, TypeUrl } from "@xdskit/protocol";
 import type { XdsClientError } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
@@ -78,6 +79,8 @@ export interface MeshSnapshot {
   readonly lbEndpoints: ByName<MeshResource<LbEndpointJson>>;
   readonly secrets: ByName<MeshResource<SecretJson>>;
   readonly extensions: ByName<MeshResource<TypedExtensionConfigJson>>;
+  /** Layers of the runtime that the bootstrap names. */
+  readonly runtimes: ByName<MeshResource<RuntimeJson>>;
   /** Everything, of whatever type, by `id`. */
   readonly all: ReadonlyMap<NodeId, MeshResource>;
   /** Names that lead nowhere. Looked for whenever it is read. */
@@ -140,6 +143,10 @@ export class Snapshot implements MeshSnapshot {
 
   get extensions(): ByName<MeshResource<TypedExtensionConfigJson>> {
     return this.#ofKind("ecds");
+  }
+
+  get runtimes(): ByName<MeshResource<RuntimeJson>> {
+    return this.#ofKind("rtds");
   }
 
   get all(): ReadonlyMap<NodeId, MeshResource> {

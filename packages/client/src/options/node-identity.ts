@@ -1,8 +1,21 @@
 import { encodeNode } from "@xdskit/envoy-api";
 import { anonymousNode, type Node } from "@xdskit/protocol";
+import { aList, anObject, aText, type RulesOf } from "../argument.ts";
 import type { ClientConfig } from "../config/client-config.ts";
 import type { NodeEncoder } from "../transport/encode-request.ts";
 import { VERSION } from "./version.ts";
+
+/** What a node may say of itself. */
+export const nodeRules: RulesOf<Node> = {
+  id: aText,
+  cluster: aText,
+  locality: anObject,
+  metadata: anObject,
+  userAgentName: aText,
+  userAgentVersion: aText,
+  clientFeatures: aList,
+  dynamicParameters: anObject,
+};
 
 /** What every client here can do: take wrapped resources in State of the World, and keep ttls (C-TTL-03). */
 const RESOURCE_IN_SOTW = "xds.config.resource-in-sotw";

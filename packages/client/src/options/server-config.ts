@@ -58,6 +58,9 @@ function configOfSource(options: XdsClientOptions, source: SourceConfig): Client
     authorities: [],
     defaultSource: source,
     nodeContextParams: new Map(),
+    runtimeLayers: [],
+    loadReports: undefined,
+    healthChecks: undefined,
     servers: new Map(),
   };
 }

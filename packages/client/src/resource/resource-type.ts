@@ -10,7 +10,7 @@ import type { RouteConfigurationJson as ThriftRouteConfigurationJson } from "@xd
 import type { SecretJson } from "@xdskit/envoy-api/types/envoy/extensions/transport_sockets/tls/v3/secret";
 import type { RuntimeJson } from "@xdskit/envoy-api/types/envoy/service/runtime/v3/rtds";
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import { XdsClientError } from "../error.ts";
+import { aName, checkArguments, isObject, problemsError, rule } from "../argument.ts";
 
 /**
  * A type of resource, with the type of its canonical JSON. Of a source that speaks of resources in v2, its twin there is asked for; a
@@ -25,19 +25,29 @@ export interface ResourceType<Json = unknown> {
 /** Of what JSON is known to the compiler, or any other type by its URL. */
 export type TypeOrUrl<Json = unknown> = ResourceType<Json> | TypeUrl;
 
+const aType = rule("a type such as Cluster, or its URL", (value) => {
+  const url = isObject(value) ? value["typeUrl"] : value;
+  return typeof url === "string" && url.includes("/");
+});
+
 /**
  * The URL of a type that is given either way.
  *
- * @throws {XdsClientError} `TYPE_UNSUPPORTED` if it is a text and no URL, which no server would ever answer for
+ * @throws {XdsClientError} `ARGUMENT_INVALID` if it is no type, or a text that is no URL, which no server would ever answer for
  */
 export function typeUrlOf(type: TypeOrUrl): TypeUrl {
-  const url = typeof type === "string" ? type : type.typeUrl;
-  if (url.includes("/")) return url;
-  throw new XdsClientError("TYPE_UNSUPPORTED", `expected a type such as Cluster, or its URL, got "${url}"`);
+  const problems = aType(type, "");
+  if (problems.length > 0) throw problemsError("ARGUMENT_INVALID", "type", problems);
+  return typeof type === "string" ? type : type.typeUrl;
 }
 
-/** A type of resource that this library has no name for, such as one of your own. */
+/**
+ * A type of resource that this library has no name for, such as one of your own.
+ *
+ * @throws {XdsClientError} `ARGUMENT_INVALID` if it is no name
+ */
 export function resourceType<Json = unknown>(messageName: string): ResourceType<Json> {
+  checkArguments("resourceType", { messageName: [messageName, aName] });
   return { typeUrl: formatTypeUrl(messageName) };
 }
 

@@ -35,10 +35,14 @@ test("a secret that is printed by mistake is not shown", () => {
 
 test("a text that is no type URL is refused at once, for whoever has no compiler to say so", () => {
   expect(typeUrlOf(Cluster)).toBe("type.googleapis.com/envoy.config.cluster.v3.Cluster");
-  expect(() => typeUrlOf("cds" as TypeUrl)).toThrow(
-    expect.objectContaining({
-      code: "TYPE_UNSUPPORTED",
-      message: 'expected a type such as Cluster, or its URL, got "cds"',
-    }),
-  );
+  const mistakes: readonly (readonly [unknown, string])[] = [
+    ["cds", '"cds"'],
+    [undefined, "undefined"],
+    [{}, "something else"],
+  ];
+  for (const [type, got] of mistakes) {
+    const message = `type: expected a type such as Cluster, or its URL, got ${got}`;
+    const error = expect.objectContaining({ code: "ARGUMENT_INVALID", message });
+    expect(() => typeUrlOf(type as TypeUrl)).toThrow(error);
+  }
 });

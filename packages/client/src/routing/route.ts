@@ -22,6 +22,8 @@ export function sourceOf(config: ClientConfig, kind: TypeKind, name: string): So
   if (root !== undefined && name === root.locator) return root.source;
   if (typeInName(name) !== undefined) return authorityFor(name, config);
   if (root !== undefined) return root.source;
+  const layer = kind === "rtds" ? config.runtimeLayers.find((one) => one.name === name) : undefined;
+  if (layer !== undefined) return layer.source;
   return config.ads ?? unnamed(config) ?? config.defaultSource ?? (config.clusters ?? config.listeners)?.source;
 }
 

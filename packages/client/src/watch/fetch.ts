@@ -1,4 +1,5 @@
 import type { News } from "@xdskit/protocol";
+import { aSignal, millisecondsOr0, type RulesOf } from "../argument.ts";
 import type { SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";
 import { XdsClientError } from "../error.ts";
@@ -13,6 +14,8 @@ export interface FetchOptions {
   /** Gives up, with its reason. */
   readonly signal?: AbortSignal;
 }
+
+export const fetchRules: RulesOf<FetchOptions> = { timeoutMs: millisecondsOr0, signal: aSignal };
 
 /** What a fetch is made with. */
 export interface FetchSetting extends FetchOptions {

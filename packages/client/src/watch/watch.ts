@@ -1,4 +1,5 @@
 import { type News, shownName } from "@xdskit/protocol";
+import { aFunction, aSignal, type RulesOf, texts } from "../argument.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";
 import { PendingNews, type ToldNews } from "./pending-news.ts";
@@ -18,6 +19,8 @@ export interface WatchOptions<Json = unknown> {
   /** Sent with the name, so that a server may choose among variants (C-LOC-01). Those of the source unless given. */
   readonly parameters?: Readonly<Record<string, string>>;
 }
+
+export const watchRules: RulesOf<WatchOptions> = { signal: aSignal, onChange: aFunction, parameters: texts };
 
 /**
  * What was asked for, as it changes. Iterate it, once: leaving the loop ends the watch. A slow reader misses what was overtaken by something

@@ -23,5 +23,10 @@ const DEFAULT_FETCH_TIMEOUT_MS = 15_000;
 /** How long a client that starts waits for a resource from this source, in milliseconds; 0: for ever. */
 export function fetchTimeoutMs({ initialFetchTimeout }: ConfigSource): number {
   if (initialFetchTimeout === undefined) return DEFAULT_FETCH_TIMEOUT_MS;
-  return Number(initialFetchTimeout.seconds) * 1000 + initialFetchTimeout.nanos / 1e6;
+  return durationMs(initialFetchTimeout);
+}
+
+/** A `Duration` in milliseconds. */
+export function durationMs({ seconds, nanos }: { readonly seconds: bigint; readonly nanos: number }): number {
+  return Number(seconds) * 1000 + nanos / 1e6;
 }

@@ -42,11 +42,11 @@ export class DependencyReader {
   }
 
   #dependencyOf({ from, handsDown, ...want }: Want): readonly Dependency[] {
-    if (from === "parent" || from === "roots") return [{ ...want, source: { kind: from }, timeoutMs: 0 }];
+    if (from === "parent" || from === "roots") return [{ timeoutMs: 0, ...want, source: { kind: from } }];
     const source = this.#sourceOf(from);
     if (source === undefined || from === undefined) return [];
     const down = handsDown && this.#handedDown(handsDown);
-    return [{ ...want, source, timeoutMs: fetchTimeoutMs(from), ...(down !== undefined && { handsDown: down }) }];
+    return [{ timeoutMs: fetchTimeoutMs(from), ...want, source, ...(down !== undefined && { handsDown: down }) }];
   }
 
   #handedDown(source: ConfigSource): HandedDown | undefined {

@@ -4,15 +4,20 @@ import type { ConfigSource, ExtensionConfigSource } from "../../gen/types/envoy/
 import type { LedsClusterLocalityConfig } from "../../gen/types/envoy/config/endpoint/v3/endpoint_components_pb.d.ts";
 import type { RouteConfiguration } from "../../gen/types/envoy/config/route/v3/route_pb.d.ts";
 import type { ScopedRouteConfiguration } from "../../gen/types/envoy/config/route/v3/scoped_route_pb.d.ts";
+import type { OnDemandCds } from "../../gen/types/envoy/extensions/filters/http/on_demand/v3/on_demand_pb.d.ts";
 import type { ScopedRoutes } from "../../gen/types/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.d.ts";
+import type { TcpProxy_OnDemand } from "../../gen/types/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.d.ts";
 import type { SdsSecretConfig } from "../../gen/types/envoy/extensions/transport_sockets/tls/v3/secret_pb.d.ts";
 import type { Content } from "../format/content.ts";
+import { durationMs } from "./config-source.ts";
 import { resourceType } from "./resource-type.ts";
 import { scopedRouteConfiguration } from "./scoped-route-configuration.ts";
 
 /** What one message wants, with the source as it stands there; undefined: the message does not say from whom. */
 export type Want = Omit<Dependency, "source" | "timeoutMs" | "handsDown"> & {
   readonly from: ConfigSource | "parent" | "roots" | undefined;
+  /** That of the source unless given. */
+  readonly timeoutMs?: number;
   /** What whoever is fetched wants without saying from whom. */
   readonly handsDown?: ConfigSource | undefined;
 };
@@ -48,6 +53,13 @@ export const dependencyRules: readonly DependencyRule[] = [
   rule<SdsSecretConfig>("envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig", ({ name, sdsConfig }) => [
     { ...AT_ONCE, type: resourceType.secret, name, from: sdsConfig, outlivesRemoval: true },
   ]),
+  rule<OnDemandCds>("envoy.extensions.filters.http.on_demand.v3.OnDemandCds", ({ source, ...on }) => [
+    clustersOnDemand(source, on),
+  ]),
+  rule<TcpProxy_OnDemand>(
+    "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.OnDemand",
+    ({ odcdsConfig, ...on }) => [clustersOnDemand(odcdsConfig, on)],
+  ),
   routeTable(`${HTTP}.Rds`, resourceType.routeConfiguration),
   routeTable("envoy.extensions.filters.network.thrift_proxy.v3.Trds", resourceType.thriftRouteConfiguration),
   routeTable("envoy.extensions.filters.network.dubbo_proxy.v3.Drds", resourceType.dubboRouteConfiguration),
@@ -105,6 +117,24 @@ function scopedRoute({ routeConfigurationName, onDemand }: ScopedRouteConfigurat
     warms: !onDemand,
     fetched: onDemand ? "demand" : "at-once",
     outlivesRemoval: true,
+  };
+}
+
+/** Envoy's, of a filter that says nothing. */
+const DEMAND_TIMEOUT_MS = 5_000;
+
+/** Clusters that a filter asks for when a request needs them (C-ODC-01); without a source where the authority of a collection is. */
+function clustersOnDemand(
+  source: ConfigSource | undefined,
+  { resourcesLocator, timeout }: Pick<OnDemandCds, "resourcesLocator" | "timeout">,
+): Want {
+  return {
+    type: resourceType.cluster,
+    name: resourcesLocator || EVERYTHING,
+    from: source ?? (resourcesLocator === "" ? undefined : "roots"),
+    warms: false,
+    fetched: "demand",
+    timeoutMs: timeout === undefined ? DEMAND_TIMEOUT_MS : durationMs(timeout),
   };
 }
 

@@ -157,6 +157,28 @@ describe("C-LRS-04 reports", () => {
     ]);
   });
 
+  test("C-LRS-04 tell of connections: those that came up and that failed since the last one, and those that are up", () => {
+    const talk = new Talk().start(named("a"));
+    const { tally } = talk.reporter;
+    const [one, two, three] = [tally.connect(at("a")), tally.connect(at("a")), tally.connect(at("a"))];
+    expect(talk.report()).toEqual([]);
+    one.succeed();
+    one.fail();
+    two.succeed();
+    three.fail();
+    three.close();
+    const counts = { activeConnections: 2, newConnections: 2, failedConnections: 1 };
+    expect(talk.report()).toEqual([cluster("a", 10_000, locality(counts))]);
+    expect(talk.report()).toEqual([cluster("a", 10_000, locality({ activeConnections: 2 }))]);
+    talk.ask(named());
+    one.close();
+    one.close();
+    two.close();
+    tally.connect(at("a")).succeed();
+    talk.ask(named("a"));
+    expect(talk.report()).toEqual([cluster("a", 10_000, locality({ activeConnections: 1 }))]);
+  });
+
   test("C-LRS-04 have endpoints only where the server asks for them, and then of the same time", () => {
     const talk = new Talk().start();
     const send = (): void => talk.reporter.tally.start({ ...at("a"), address: "10.0.0.1:80" }).finish("succeeded");

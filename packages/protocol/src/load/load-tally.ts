@@ -1,5 +1,5 @@
 import type { ClusterLoad, Locality } from "./load-report.ts";
-import { type LoadOutcome, LocalityTally } from "./locality-tally.ts";
+import { type ConnectionChange, type LoadOutcome, LocalityTally } from "./locality-tally.ts";
 
 /** Where a request goes. */
 export interface LoadPlace {
@@ -20,6 +20,13 @@ export interface StartedLoad {
    * It ended; a second time does nothing. Metrics are what the endpoint said of itself, such as `cpu_utilization`; one that is no finite number is left out.
    */
   finish(outcome: LoadOutcome, metrics?: Readonly<Record<string, number>>): void;
+}
+
+/** A connection that is begun: it comes up or fails, and one that came up is closed. What comes a second time does nothing. */
+export interface StartedConnection {
+  succeed(): void;
+  fail(): void;
+  close(): void;
 }
 
 /** What load is counted with. */
@@ -60,6 +67,34 @@ export class LoadTally {
         locality.finish(address, outcome, isCounted);
         cluster.release(locality);
         if (cluster.isQuiet) this.#clusters.delete(cluster.key);
+      },
+    };
+  }
+
+  /** A connection is begun. */
+  connect(place: Omit<LoadPlace, "address">): StartedConnection {
+    let state: "begun" | "up" | "over" = "begun";
+    const count = (change: ConnectionChange): void => {
+      const cluster = this.#clusterOf(place);
+      const locality = cluster.localityOf(place);
+      locality.connect(change, this.#options.isCounted(place.cluster));
+      cluster.release(locality);
+      if (cluster.isQuiet) this.#clusters.delete(cluster.key);
+    };
+    return {
+      succeed: () => {
+        if (state !== "begun") return;
+        state = "up";
+        count("up");
+      },
+      fail: () => {
+        if (state !== "begun") return;
+        state = "over";
+        count("failed");
+      },
+      close: () => {
+        if (state === "up") count("closed");
+        state = "over";
       },
     };
   }

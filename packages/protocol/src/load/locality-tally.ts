@@ -3,6 +3,43 @@ import type { EndpointLoad, LoadCounts, LoadMetric, Locality, LocalityLoad } fro
 /** How a request ended. */
 export type LoadOutcome = "succeeded" | "failed";
 
+/** What becomes of a connection. */
+export type ConnectionChange = "up" | "failed" | "closed";
+
+/** Connections to a locality. */
+class ConnectionTally {
+  #active = 0;
+  #new = 0;
+  #failed = 0;
+  /** What was told to be active: it has to be told when nothing is any more. */
+  #toldActive = 0;
+
+  /** There is nothing to tell, and nothing up. */
+  get isQuiet(): boolean {
+    return this.#active + this.#new + this.#failed + this.#toldActive === 0;
+  }
+
+  count(change: ConnectionChange, isCounted: boolean): void {
+    if (change === "up") this.#active++;
+    if (change === "closed") this.#active--;
+    if (!isCounted) return;
+    if (change === "up") this.#new++;
+    if (change === "failed") this.#failed++;
+  }
+
+  forget(): void {
+    this.#new = 0;
+    this.#failed = 0;
+  }
+
+  take(): Pick<LocalityLoad, "activeConnections" | "newConnections" | "failedConnections"> {
+    const taken = { activeConnections: this.#active, newConnections: this.#new, failedConnections: this.#failed };
+    this.forget();
+    this.#toldActive = taken.activeConnections;
+    return taken;
+  }
+}
+
 /** Requests to a locality, or to one endpoint of it. */
 class RequestTally {
   #succeeded = 0;
@@ -55,6 +92,7 @@ export class LocalityTally {
   readonly #locality: Locality;
   readonly #priority: number;
   readonly #requests = new RequestTally();
+  readonly #connections = new ConnectionTally();
   readonly #endpoints = new Map<string, RequestTally>();
   readonly #metrics = new Map<string, { requests: number; total: number }>();
 
@@ -66,7 +104,7 @@ export class LocalityTally {
 
   /** There is nothing to tell, and nothing under way. */
   get isQuiet(): boolean {
-    return this.#requests.isQuiet;
+    return this.#requests.isQuiet && this.#connections.isQuiet;
   }
 
   /** The endpoint is the one at an address, if that is known. */
@@ -86,6 +124,10 @@ export class LocalityTally {
     if (endpoint?.isQuiet === true) this.#endpoints.delete(address);
   }
 
+  connect(change: ConnectionChange, isCounted: boolean): void {
+    this.#connections.count(change, isCounted);
+  }
+
   /** A request ended whose endpoint said so much of itself. */
   measure(name: string, value: number): void {
     const metric = this.#metrics.get(name) ?? { requests: 0, total: 0 };
@@ -96,6 +138,7 @@ export class LocalityTally {
 
   forget(): void {
     this.#requests.forget();
+    this.#connections.forget();
     this.#metrics.clear();
     for (const [address, endpoint] of this.#endpoints) {
       endpoint.forget();
@@ -111,9 +154,7 @@ export class LocalityTally {
       ...this.#requests.take(),
       locality: this.#locality,
       priority: this.#priority,
-      activeConnections: 0,
-      newConnections: 0,
-      failedConnections: 0,
+      ...this.#connections.take(),
       metrics,
       endpoints: endpoints === "with-endpoints" ? taken : [],
     };

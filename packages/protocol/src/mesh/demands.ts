@@ -7,6 +7,9 @@ import type { MeshOptions } from "./mesh-options.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
 import { onDemand, type Versions } from "./versions.ts";
 
+/** How long a request waits that says nothing of it. */
+const TIMEOUT_MS = 5_000;
+
 interface Demand {
   readonly id: DemandId;
   readonly groups: readonly Group[];
@@ -48,7 +51,7 @@ export class Demands {
     }
     this.#judge(demand);
     if (!this.#demands.has(id)) return;
-    demand.timer = this.#turn.startTimer(timeoutMs, () => {
+    demand.timer = this.#turn.startTimer(timeoutMs ?? this.#timeoutMsOf(what), () => {
       demand.timer = undefined;
       this.#end(demand, "timeout");
     });
@@ -74,6 +77,8 @@ export class Demands {
     switch (what.kind) {
       case "cluster":
         return [this.#pin(what)];
+      case "cluster-by":
+        return this.#clusterGroups(what.by, what.name);
       case "virtual-host":
         return this.#hostGroups(what.route, what.host);
       case "scope":
@@ -90,6 +95,27 @@ export class Demands {
       group.pins++;
     }
     return group;
+  }
+
+  #clusterGroups(by: string, name: string): readonly Group[] {
+    const filter = this.#clusterFilterOf(by);
+    return filter === undefined
+      ? []
+      : groupsOf([this.#versions.demand(filter.owner, onDemand(filter.dependency, name))]);
+  }
+
+  /** What a resource says of Clusters on demand; of several filters the first. */
+  #clusterFilterOf(by: string): Edge | undefined {
+    const edges = this.#groups.entries.get(by)?.inUse?.edges;
+    return edges?.find(
+      ({ dependency, isExtra }) =>
+        !isExtra && dependency.fetched === "demand" && this.#options.kindOf(dependency.type) === "cds",
+    );
+  }
+
+  #timeoutMsOf(what: Demanded): number {
+    const filter = what.kind === "cluster-by" ? this.#clusterFilterOf(what.by) : undefined;
+    return filter?.dependency.timeoutMs ?? TIMEOUT_MS;
   }
 
   #hostGroups(route: string, host: string): readonly Group[] {

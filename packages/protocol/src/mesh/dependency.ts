@@ -18,11 +18,11 @@ export interface Dependency {
   /** A name, a glob, or `*`. */
   readonly name: string;
   readonly source: DependencySource;
-  /** How long whoever waits for it waits, in milliseconds; 0: for ever (C-WRM-03). */
+  /** How long whoever waits for it waits, in milliseconds; 0: for ever (C-WRM-03). Of Clusters on demand the request that needs one. */
   readonly timeoutMs: number;
   /** Whether the resource is in use only when this is there (C-WRM-01). */
   readonly warms: boolean;
-  /** `demand`: only once somebody asks for it (C-ODC-03). */
+  /** `demand`: only once somebody asks for it (C-ODC-03), and of Clusters only what it asks for (C-ODC-01). */
   readonly fetched: "at-once" | "demand";
   /** After a change of the resource an answer that came before does not count any more (C-WRM-04). */
   readonly isAskedAnew?: true;

@@ -20,8 +20,8 @@ export type MeshEvent =
       readonly kind: "demanded";
       readonly demand: DemandId;
       readonly what: Demanded;
-      /** How long the request waits, in milliseconds; 0: for ever. */
-      readonly timeoutMs: number;
+      /** How long the request waits, in milliseconds; 0: for ever. Undefined: as long as what it asks by says, or 5 s. */
+      readonly timeoutMs: number | undefined;
     }
   /** The request waits no longer. What it asked for stays wanted until it is told that there is none. */
   | { readonly kind: "demand-withdrawn"; readonly demand: DemandId };
@@ -43,6 +43,8 @@ export interface MeshRoot {
 export type Demanded =
   /** A Cluster that nothing told of (C-ODC-01). */
   | { readonly kind: "cluster"; readonly source: SourceId; readonly type: TypeUrl; readonly name: string }
+  /** The same, where a resource says that such Clusters come from: a Listener, routes, an extension config. */
+  | { readonly kind: "cluster-by"; readonly by: NodeId; readonly name: string }
   /** The virtual host for a host, of a RouteConfiguration that is filled on demand (C-VHD-02). */
   | { readonly kind: "virtual-host"; readonly route: NodeId; readonly host: string }
   /** The RouteConfiguration of a scope that is fetched on demand (C-ODC-03). */

@@ -81,7 +81,11 @@ export class Versions {
   #need(version: Version, dependency: Dependency): void {
     const edge = newEdge(version, dependency, "own");
     version.edges.push(edge);
-    if (dependency.fetched === "demand") return;
+    if (dependency.fetched === "demand") {
+      // That nobody could be asked is told before somebody needs it.
+      if (this.#wantedBy(edge) === undefined) this.#leaveUnresolved(edge);
+      return;
+    }
     if (dependency.source.kind === "roots" && !this.#options.followsClusters) {
       edge.state = "by-name";
       return;
@@ -93,9 +97,7 @@ export class Versions {
     const { owner, dependency } = edge;
     const wanted = this.#wantedBy(edge);
     if (wanted === undefined) {
-      edge.state = "unresolved";
-      const { source, type, name } = owner.entry;
-      this.#turn.report({ kind: "source-unresolved", source, type, name, wanted: dependency });
+      this.#leaveUnresolved(edge);
       return;
     }
     const group = this.#groups().open(wanted);
@@ -111,6 +113,12 @@ export class Versions {
       edge.answersBefore = group.answers;
     if (isSatisfied(edge)) return;
     this.#wait(edge, group);
+  }
+
+  #leaveUnresolved(edge: Edge): void {
+    edge.state = "unresolved";
+    const { source, type, name } = edge.owner.entry;
+    this.#turn.report({ kind: "source-unresolved", source, type, name, wanted: edge.dependency });
   }
 
   #wait(edge: Edge, group: Group): void {
@@ -157,7 +165,7 @@ export class Versions {
     for (const { dependency, group } of before?.edges ?? []) {
       if (dependency.fetched !== "demand" || group === undefined) continue;
       const own = version.edges.find((edge) => isSameWant(edge.dependency, dependency));
-      const near = version.edges.find((edge) => edge.dependency.type === dependency.type);
+      const near = version.edges.find((edge) => isFilledLike(edge.dependency, dependency));
       // A host of a table that is not filled on demand any more is nobody's.
       if (own !== undefined) this.demand(version, own.dependency);
       else if (near !== undefined && near.dependency.name !== dependency.name)
@@ -260,6 +268,11 @@ function newEdge(owner: Version, dependency: Dependency, as: "own" | "extra"): E
 
 function isSameWant(a: Dependency, b: Dependency): boolean {
   return a.type === b.type && a.name === b.name && a.fetched === b.fetched;
+}
+
+/** Whether one name of a type is asked for where another one was: not where Clusters are named that are not on demand. */
+function isFilledLike(table: Dependency, dependency: Dependency): boolean {
+  return table.type === dependency.type && (table.fetched === "demand" || table.source.kind !== "roots");
 }
 
 /** Whether the version that serves now uses what a group was answered with. */

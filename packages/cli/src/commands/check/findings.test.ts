@@ -11,7 +11,7 @@ const nothing: MeshSnapshot = {
   revision: 1,
   isComplete: true,
   ...{ listeners: none, routes: none, scopedRoutes: none, virtualHosts: none, clusters: none, endpoints: none },
-  ...{ lbEndpoints: none, secrets: none, extensions: none, all: none, dangling: [] },
+  ...{ lbEndpoints: none, secrets: none, extensions: none, runtimes: none, all: none, dangling: [] },
 };
 
 test("an answer that takes more than a second is told, and one that never came is told first", () => {

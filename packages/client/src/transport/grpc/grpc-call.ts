@@ -141,7 +141,18 @@ function asBuffer(bytes: Uint8Array): Buffer {
 }
 
 function statusOf({ code, details }: StatusObject, server: ServerConfig): Status {
-  return code === statusCode.UNAVAILABLE ? unavailable(server, details) : { code, message: details };
+  return code === statusCode.UNAVAILABLE ? unavailable(server, systemWords(details)) : { code, message: details };
+}
+
+/** What the system says of a connection, without what the library says around it: when it was, and what it resolved. */
+export function systemWords(details: string): string {
+  return details
+    .replace(/^No connection established\. Last error: (?:null|(?:Error(?: \[\w+\])?: )?)/, "no connection: ")
+    .replace(/\.? ?Resolution note: .*$/s, "")
+    .replace(/ \(\d{4}-\d\d-\d\dT[\d:.]+Z\)/, "")
+    .replace(/[0-9A-F]+:error:[0-9A-F]+:SSL routines:\w*:([^:]+):.*$/s, "$1")
+    .replace(/^no connection: $/, "no connection")
+    .trim();
 }
 
 function unavailable({ name }: ServerConfig, why: string): Status {
