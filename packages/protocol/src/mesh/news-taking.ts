@@ -1,4 +1,5 @@
 import type { News } from "../client/news.ts";
+import { areSameBytes } from "../resource/same-bytes.ts";
 import { type Group, newestOf } from "./graph.ts";
 import type { Groups } from "./groups.ts";
 import type { MeshOptions } from "./mesh-options.ts";
@@ -46,7 +47,8 @@ export class NewsTaking {
     entry.isAbsent = false;
     entry.failure = undefined;
     const newest = newestOf(entry);
-    if (newest === undefined || !isEqual(newest.resource.bytes, resource.bytes)) this.#versions.take(entry, resource);
+    if (newest === undefined || !areSameBytes(newest.resource.bytes, resource.bytes))
+      this.#versions.take(entry, resource);
     else if (newest.resource !== resource) newest.resource = resource;
     this.#turn.changed.add(entry);
     if (!group.isCollection) this.#answered(group);
@@ -87,8 +89,4 @@ export class NewsTaking {
     group.answers++;
     this.#turn.heard.add(group);
   }
-}
-
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a === b || (a.length === b.length && a.every((byte, index) => byte === b[index]));
 }
