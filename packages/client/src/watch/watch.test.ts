@@ -28,7 +28,7 @@ function failed(name: string | undefined, message: string): News {
 function open(options: WatchOptions<never> = {}): { readonly watch: OpenWatch; readonly closed: () => number } {
   let times = 0;
   const closed = (): void => void times++;
-  return { watch: new OpenWatch({ views, vigil: new Vigil(), options, closed }), closed: () => times };
+  return { watch: new OpenWatch({ views, vigil: new Vigil(), closed }, options), closed: () => times };
 }
 
 /** A change in a few words. */
