@@ -35,7 +35,15 @@ export type { HealthCheckers } from "./health/health-driver.ts";
 export type { LoadCall, LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
 export type { DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
 export { onlyAds } from "./mesh/mesh-validators.ts";
-export type { ByName, Dangling, MeshCluster, MeshResource, MeshSnapshot, MeshState } from "./mesh/snapshot.ts";
+export type {
+  ByName,
+  Dangling,
+  DanglingReason,
+  MeshCluster,
+  MeshResource,
+  MeshSnapshot,
+  MeshState,
+} from "./mesh/snapshot.ts";
 export type { ResourceState } from "./observe/dump.ts";
 export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";
 export type { CacheOptions, XdsClientOptions } from "./options/options.ts";

@@ -128,7 +128,7 @@ export class OpenClient implements XdsClient {
   readonly #views: ReturnType<typeof createResourceViews>;
   readonly #vigil = new Vigil();
   readonly #watches = new Set<OpenWatch>();
-  readonly #finders = new Map<TypeOrUrl, Finder>();
+  readonly #finders = new Map<string, Finder>();
   readonly #watchGround: WatchGround;
   /** For what is put together with it. */
   readonly meshes: Meshes;
@@ -254,17 +254,19 @@ export class OpenClient implements XdsClient {
 
   /** One for each type; those who send parameters of their own have one of their own. */
   #finderOf(wanted: TypeOrUrl, { parameters }: AskingOptions): Finder {
-    const known = parameters === undefined ? this.#finders.get(wanted) : undefined;
+    const type = typeUrlOf(wanted);
+    // One that is given as a URL is asked for as it stands.
+    const key = typeof wanted === "string" ? `as ${type}` : type;
+    const known = parameters === undefined ? this.#finders.get(key) : undefined;
     if (known !== undefined) return known;
     const asking = parameters === undefined ? {} : { parameters };
-    const type = typeUrlOf(wanted);
     const finder = new Finder({
       api: this.#api,
       driver: this.#driver,
       type,
       placesOf: (of, at) => this.#placesOf(wanted, at, asking, of === type ? undefined : of),
     });
-    if (parameters === undefined) this.#finders.set(wanted, finder);
+    if (parameters === undefined) this.#finders.set(key, finder);
     return finder;
   }
 

@@ -390,6 +390,35 @@ describe("on demand", () => {
   });
 });
 
+describe("nodes", () => {
+  test("have ids that can be printed, the same whoever asks first", () => {
+    const scope = held(SCOPE, "s", "1", [need.routesOfScope("r")]);
+    const mesh = listening().gets(held(LISTENER, "l", "1", [need.scopes()]), scope);
+    expect([...mesh.nodes.keys()]).toEqual([
+      "ads type.googleapis.com/envoy.config.listener.v3.Listener l",
+      "ads>ads>7000 type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration s",
+      "ads type.googleapis.com/envoy.config.route.v3.RouteConfiguration r",
+    ]);
+  });
+
+  test("are roots while they are asked for by their names, whoever refers to them", () => {
+    const roots = (mesh: MeshPlay): readonly string[] =>
+      [...mesh.nodes.values()].flatMap(({ name, isRoot }) => (isRoot ? [name] : []));
+    const mesh = named().gets(l1, r1);
+    expect(roots(mesh)).toEqual(["l"]);
+    mesh.start({ root: 2, source: "ads", type: CLUSTER, term: "c", timeoutMs: 0 });
+    expect(roots(mesh)).toEqual(["l", "c"]);
+    mesh.on({ kind: "root-removed", root: 2 });
+    expect([roots(mesh), mesh.terms]).toEqual([["l"], ["cds c", "lds l", "rds r"]]);
+    const everything = clustering().gets(c1);
+    expect(roots(everything)).toEqual([]);
+    const demand = { kind: "cluster", source: "ads", type: CLUSTER, name: "d" } as const;
+    everything.on({ kind: "demanded", demand: 1, what: demand, timeoutMs: 0 });
+    expect(roots(everything)).toEqual(["d"]);
+    expect(roots(everything.gets(held(CLUSTER, "d", "1")))).toEqual(["d"]);
+  });
+});
+
 describe("named roots", () => {
   test("a circle of clusters is let go as a whole", () => {
     const ring = (from: string, to: string): ReturnType<typeof held> => held(CLUSTER, from, "1", [need.cluster(to)]);

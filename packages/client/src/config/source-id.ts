@@ -14,19 +14,24 @@ export function namedGrpcSource(source: Unnamed<GrpcSource>): GrpcSource {
   const { initialFetchTimeoutMs, resourceApiVersion, ...stream } = source;
   const words = `${source.isAggregated ? "ads" : "grpc"}:${namesOf(source.servers)}`;
   const whole = source.isAggregated ? stream : { ...stream, initialFetchTimeoutMs, resourceApiVersion };
-  return { id: `${words}#${digestOf(whole)}`, ...source };
+  return { id: idOf(words, whole), ...source };
 }
 
 export function namedRestSource(source: Unnamed<RestSource>): RestSource {
-  return { id: `rest:${namesOf(source.servers)}#${digestOf(source)}`, ...source };
+  return { id: idOf(`rest:${namesOf(source.servers)}`, source), ...source };
 }
 
 export function namedFileSource(source: Unnamed<FileSource>): FileSource {
-  return { id: `file:${source.path}#${digestOf(source)}`, ...source };
+  return { id: idOf(`file:${source.path}`, source), ...source };
 }
 
 function namesOf(servers: readonly ServerConfig[]): string {
   return servers.map(({ name }) => name).join(",");
+}
+
+/** One word, whatever is in it: it stands in front of names. */
+function idOf(words: string, whole: unknown): string {
+  return `${words.replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent)}#${digestOf(whole)}`;
 }
 
 function digestOf(whole: unknown): string {
