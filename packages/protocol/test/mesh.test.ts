@@ -337,6 +337,10 @@ describe("on demand", () => {
       "demand 2 absent",
       "stop vhds r/b.example",
     ]);
+    expect(mesh.node(ROUTE, "r").links.map(({ name, state }) => `${name} ${state}`)).toEqual([
+      "* there",
+      "r/a.example there",
+    ]);
     mesh.gets(held(ROUTE, "r", "2", [need.hosts()]));
     expect(mesh.terms).toEqual(["lds *", "rds r", "vhds *", "vhds r/a.example"]);
     mesh.gets(held(ROUTE, "r", "3"));
@@ -419,6 +423,41 @@ describe("nodes", () => {
   });
 });
 
+describe("a server that cannot be reached", () => {
+  const unreachable = (mesh: MeshPlay, message: string): MeshPlay => {
+    const error = { code: 14, message };
+    for (const watch of mesh.watches.keys())
+      mesh.on({
+        kind: "news",
+        watch,
+        news: { kind: "failed", name: undefined, why: "unreachable", error, held: undefined },
+      });
+    return mesh;
+  };
+  const failures = (mesh: MeshPlay): unknown =>
+    [...mesh.nodes.values()].map(({ name, failure }) => [name, failure?.error.message]);
+
+  test("is told of what was never had, and not of what is in use: it comes back without a word", () => {
+    const mesh = unreachable(named().gets(l1), "away");
+    expect(failures(mesh)).toEqual([
+      ["l", undefined],
+      ["r", "away"],
+    ]);
+    expect(failures(mesh.gets(r1))).toEqual([
+      ["l", undefined],
+      ["r", undefined],
+      ["c", undefined],
+    ]);
+  });
+
+  test("is told once, however often it is tried", () => {
+    const mesh = unreachable(named(), "away");
+    const before = mesh.node(LISTENER, "l");
+    expect(unreachable(mesh, "away").node(LISTENER, "l")).toBe(before);
+    expect(failures(unreachable(mesh, "still away"))).toEqual([["l", "still away"]]);
+  });
+});
+
 describe("named roots", () => {
   test("a circle of clusters is let go as a whole", () => {
     const ring = (from: string, to: string): ReturnType<typeof held> => held(CLUSTER, from, "1", [need.cluster(to)]);
@@ -444,6 +483,12 @@ describe("named roots", () => {
       "c there",
       "ghost missing",
     ]);
+  });
+
+  test("C-WRM-03 it is complete when the time is over for what nobody answered", () => {
+    const mesh = named().gets(l1);
+    expect([mesh.passes(14_999).isComplete, mesh.passes(1).isComplete]).toEqual([false, true]);
+    expect(mesh.view).toEqual({ "lds l": "ready 1", "rds r": "requested" });
   });
 
   test("a resource that answers under another name is the one that is meant", () => {

@@ -124,6 +124,26 @@ describe("a watch that is iterated", () => {
     expect(closed()).toBe(1);
   });
 
+  test("many may share a signal, and those that were closed are not called any more", async () => {
+    const warnings: string[] = [];
+    const warned = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", warned);
+    const stopping = new AbortController();
+    const watches = Array.from({ length: 20 }, () => open({ signal: stopping.signal }));
+    watches[0]?.watch.close();
+    stopping.abort();
+    expect(watches.map(({ closed }) => closed())).toEqual(watches.map(() => 1));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", warned);
+    expect(warnings).toEqual([]);
+  });
+
+  test("`synced` is told once, whoever says it", async () => {
+    const { watch } = open();
+    for (const news of [{ kind: "synced" }, { kind: "synced" }, changed("a", "1")] as const) watch.receive(news);
+    expect(await read(watch, 2)).toEqual(["synced", "added a 1"]);
+  });
+
   test("`current` is what is in force, read or not", () => {
     const { watch } = open();
     for (const news of [changed("a", "1"), changed("b", "1"), absent("b"), { kind: "synced" } as const])

@@ -14,8 +14,8 @@ export interface WatchOptions<Json = unknown> {
   /** Ends the watch, as `close` does. */
   readonly signal?: AbortSignal;
   /**
-   * Called with each change instead of iterating; the next one waits for the promise it may return. An exception from it is thrown as one
-   * that nobody catches, as that of an event listener is.
+   * Called with each change instead of iterating; the next one waits for the promise it may return. An exception from it ends the watch, and is
+   * thrown as one that nobody catches, as that of an event listener is.
    */
   readonly onChange?: (change: Change<Json>) => void | Promise<void>;
   /** Sent with the name, so that a server may choose among variants (C-LOC-01). Those of the source unless given. */

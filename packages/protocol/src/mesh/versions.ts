@@ -29,7 +29,7 @@ export class Versions {
   take(entry: Entry, resource: HeldResource): void {
     const version: Version = { entry, resource, edges: [], sinceMs: this.#turn.nowMs, waiting: 0 };
     for (const dependency of this.#options.dependenciesOf(resource)) this.#need(version, dependency);
-    this.#keepDemanded(entry.next ?? entry.inUse, version);
+    this.#keepDemanded(entry.inUse, version);
     if (entry.isHeldBack) this.#setNext(entry, version);
     else this.#setInUse(entry, version);
     if (entry.next === version && version.waiting === 0) this.#promote(entry, version);
