@@ -44,8 +44,7 @@ export class PendingNews {
     }
     const [key, news] = this.#first(this.#unread);
     this.#unread.delete(key);
-    if (news.kind === "failed") this.#errors?.delete(news.name);
-    if (this.#unread.size === 0) this.#unread = this.#front = undefined;
+    if (this.#unread.size === 0) this.#unread = this.#front = this.#errors = undefined;
     return news;
   }
 

@@ -160,8 +160,7 @@ export class Versions {
       const near = version.edges.find((edge) => edge.dependency.type === dependency.type);
       // A host of a table that is not filled on demand any more is nobody's.
       if (own !== undefined) this.demand(version, own.dependency);
-      else if (near !== undefined && near.dependency.name !== dependency.name)
-        this.demand(version, onDemand(near.dependency, dependency.name));
+      else if (near !== undefined) this.demand(version, onDemand(near.dependency, dependency.name));
     }
   }
 
@@ -259,7 +258,7 @@ function newEdge(owner: Version, dependency: Dependency, as: "own" | "extra"): E
 }
 
 function isSameWant(a: Dependency, b: Dependency): boolean {
-  return a.type === b.type && a.name === b.name && a.fetched === b.fetched;
+  return a.type === b.type && a.name === b.name;
 }
 
 /** Whether the version that serves now uses what a group was answered with. */
