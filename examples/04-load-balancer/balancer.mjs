@@ -78,5 +78,6 @@ process.once("SIGTERM", () => {
 
 for await (const { revision, clusters, dangling } of mesh) {
   console.log(`revision ${revision}: ${[...clusters.keys()].join(", ")}`);
-  for (const { from, to, why } of dangling) console.log(`${from.name} names ${to.name}, and that is ${why}`);
+  for (const { from, to, why } of dangling)
+    console.log(`${from?.name ?? "the command line"} names ${to.name}, and that is ${why}`);
 }

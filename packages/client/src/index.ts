@@ -35,7 +35,15 @@ export type { HealthChecking, HealthCheckingOptions } from "./health/health-chec
 export type { LoadCall, LoadConnection, LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
 export type { DemandClusterOptions, DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
 export { onlyAds } from "./mesh/mesh-validators.ts";
-export type { ByName, Dangling, MeshCluster, MeshResource, MeshSnapshot, MeshState } from "./mesh/snapshot.ts";
+export type {
+  ByName,
+  Dangling,
+  DanglingReason,
+  MeshCluster,
+  MeshResource,
+  MeshSnapshot,
+  MeshState,
+} from "./mesh/snapshot.ts";
 export type { ResourceState } from "./observe/dump.ts";
 export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";
 export type { CacheOptions, XdsClientOptions } from "./options/options.ts";

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { type EnvoyApi, encodeOwnClientConfig } from "@xdskit/envoy-api";
-import { messageNameOf, type News, type Node, type TypeUrl } from "@xdskit/protocol";
+import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
 import { aFlag, aName, aText, checkArguments, fields, oneOf, optional, type RulesOf, texts } from "./argument.ts";
 import type { ClientConfig } from "./config/client-config.ts";
 import type { ConfigDefaults } from "./config/config-defaults.ts";
@@ -22,9 +22,10 @@ import type { OwnStatus, OwnStatusOptions } from "./status/client-status-service
 import { ownResourcesOf } from "./status/own-resources.ts";
 import type { ResourceStore } from "./store/resource-store.ts";
 import { type FetchOptions, type FetchSetting, fetchAll, fetchOne, fetchRules } from "./watch/fetch.ts";
+import { Finder } from "./watch/finder.ts";
+import type { Watching } from "./watch/follow.ts";
 import { Vigil } from "./watch/vigil.ts";
-import { OpenWatch, type Watch, type WatchOptions, watchRules } from "./watch/watch.ts";
-import { type Finding, watchAnywhere } from "./watch/watch-anywhere.ts";
+import { OpenWatch, type Watch, type WatchGround, type WatchOptions, watchRules } from "./watch/watch.ts";
 
 /** How one resource, or all of a type, are fetched once. */
 export interface GetOptions extends FetchOptions {
@@ -131,6 +132,8 @@ export class OpenClient implements XdsClient {
   readonly #views: ReturnType<typeof createResourceViews>;
   readonly #vigil = new Vigil();
   readonly #watches = new Set<OpenWatch>();
+  readonly #finders = new Map<string, Finder>();
+  readonly #watchGround: WatchGround;
   /** For what is put together with it. */
   readonly meshes: Meshes;
   readonly #side: SideCalls;
@@ -145,6 +148,7 @@ export class OpenClient implements XdsClient {
     this.#stats = stats;
     this.#store = store;
     this.#views = createResourceViews(api);
+    this.#watchGround = { views: this.#views, vigil: this.#vigil, closed: (watch) => void this.#watches.delete(watch) };
     this.meshes = new Meshes({ api, config, defaults, driver, views: this.#views, vigil: this.#vigil });
     this.#side = new SideCalls({ api, config, defaults, connections, encodeNode, node: () => this.#node });
     // Everybody who waits for something listens, and there may be thousands.
@@ -157,22 +161,10 @@ export class OpenClient implements XdsClient {
 
   watch<Json>(type: TypeOrUrl<Json>, name?: string, options: WatchOptions<Json> = {}): Watch<Json> {
     checkArguments("watch", { name: [name, optional(aName)], options: [options, fields(watchRules)] });
-    const finding = this.#finding(type, name, options);
-    let stop = (): void => {};
-    const watch: OpenWatch = new OpenWatch({
-      views: this.#views,
-      vigil: this.#vigil,
-      options: options as WatchOptions<never>,
-      closed: () => {
-        this.#watches.delete(watch);
-        stop();
-      },
-    });
-    if (options.signal?.aborted === true) watch.close();
-    else {
-      this.#watches.add(watch);
-      stop = finding.watch((news) => watch.receive(news));
-    }
+    const watching = this.#watching(type, name, options);
+    const watch = new OpenWatch(this.#watchGround, options as WatchOptions<never>);
+    this.#watches.add(watch);
+    watch.start(watching);
     // What it tells is JSON of the type that was asked for.
     return watch as unknown as Watch<Json>;
   }
@@ -261,29 +253,43 @@ export class OpenClient implements XdsClient {
     });
   }
 
-  /** Where something is, and how it is watched wherever that leads. */
-  #finding(
-    wanted: TypeOrUrl,
-    name: string | undefined,
-    options: AskingOptions,
-  ): { readonly first: Interest; readonly watch: (listener: (news: News) => void) => () => void } {
+  /** How something is watched, wherever that leads. */
+  #watching(wanted: TypeOrUrl, name: string | undefined, options: AskingOptions): Watching {
     this.#closing.signal.throwIfAborted();
     const type = typeUrlOf(wanted);
-    const asked = name ?? everythingOf(this.config, this.#api.traits(type)?.kind ?? "opaque");
-    const [first] = this.#placesOf(wanted, asked, options);
-    if (first === undefined) throw noSource(this.config, type, name);
-    const finding: Finding = {
+    const found = this.#finderOf(wanted, options).find(this.#asked(type, name));
+    if (found === undefined) throw noSource(this.config, type, name);
+    return found;
+  }
+
+  /** One for each type; those who send parameters of their own have one of their own. */
+  #finderOf(wanted: TypeOrUrl, { parameters }: AskingOptions): Finder {
+    const type = typeUrlOf(wanted);
+    // One that is given as a URL is asked for as it stands.
+    const key = typeof wanted === "string" ? `as ${type}` : type;
+    const known = parameters === undefined ? this.#finders.get(key) : undefined;
+    if (known !== undefined) return known;
+    const asking = parameters === undefined ? {} : { parameters };
+    const finder = new Finder({
       api: this.#api,
       driver: this.#driver,
       type,
-      placesOf: (of, at) => this.#placesOf(wanted, at, options, of === type ? undefined : of),
-    };
-    return { first, watch: (listener) => watchAnywhere(finding, asked, listener) };
+      placesOf: (of, at) => this.#placesOf(wanted, at, asking, of === type ? undefined : of),
+    });
+    if (parameters === undefined) this.#finders.set(key, finder);
+    return finder;
+  }
+
+  #asked(type: TypeUrl, name: string | undefined): string {
+    return name ?? everythingOf(this.config, this.#api.traits(type)?.kind ?? "opaque");
   }
 
   #fetchSetting(wanted: TypeOrUrl, name: string | undefined, options: GetOptions): FetchSetting {
     const { timeoutMs, signal } = options;
-    const { first, watch } = this.#finding(wanted, name, options);
+    const watch = this.#watching(wanted, name, options);
+    const type = typeUrlOf(wanted);
+    const [first] = this.#placesOf(wanted, this.#asked(type, name), options);
+    if (first === undefined) throw noSource(this.config, type, name);
     return {
       driver: this.#driver,
       watch,

@@ -132,6 +132,38 @@ describe("a list collection", () => {
     expect([...watch.current.keys()].sort()).toEqual([nameAt("live", "in/a"), nameAt("live", "in/b")]);
   });
 
+  test.each(variants)("B-XTP-07 may list others, and entries of others, %s", async (variant) => {
+    const nameOf = (id: string): string => `xdstp://live/${CLUSTER}Collection/${id}`;
+    const list = (id: string, entries: object): Resource => named(nameOf(id), { "@type": CLUSTERS, entries });
+    const entry = { authority: "live", resourceType: `${CLUSTER}Collection`, id: "two", directives: [{ entry: "a" }] };
+    const { port, put } = await serve(
+      list("one", located("two", `${CLUSTER}Collection`)),
+      list("two", inline("a", cluster("c", "1s"))),
+      redirect(nameAt("live", "all"), CLUSTER, "in/*"),
+      clusterAt("in/x", "1s"),
+      named(nameAt("live", "aside"), { "@type": "type.googleapis.com/xds.core.v3.ResourceLocator", ...entry }),
+    );
+    const client = await start({ server: `127.0.0.1:${port}`, variant });
+    const watch = client.watch(Cluster, one);
+    const next = async (): Promise<unknown> => {
+      const { value } = await watch.next();
+      if (value === undefined || value.kind === "synced") return value?.kind;
+      return [value.kind, value.key, value.kind === "error" ? value.error.message : value.kind];
+    };
+    expect([await next(), await next()]).toEqual([["added", `${nameOf("two")}#entry=a`, "added"], "synced"]);
+    // The same entry by its own locator is nothing new.
+    put(list("one", { locator: entry }), list("two", inline("a", cluster("c", "2s"))));
+    while (watch.current.get(`${nameOf("two")}#entry=a`)?.json.connectTimeout !== "2s") await next();
+    expect([...watch.current.keys()]).toEqual([`${nameOf("two")}#entry=a`]);
+    // What stands in the place of one resource is one resource.
+    expect((await client.get(Cluster, nameAt("live", "aside"))).json.connectTimeout).toBe("2s");
+    await expect(client.get(Cluster, nameAt("live", "all"))).rejects.toMatchObject({ code: "RESOURCE_ERROR" });
+    put(list("one", located("two", `${CLUSTER}Collection`)), list("two", located("one", `${CLUSTER}Collection`)));
+    const circle = `${nameOf("two")}: expected a locator of a source and a type that are known, and to no list that leads here, got ${one}`;
+    for (let told: unknown; !JSON.stringify(told)?.includes(circle); ) told = await next();
+    expect(watch.current.size).toBe(0);
+  });
+
   test("B-XTP-07 C-XTP-12 stands in the place of everything, in watches and in the mesh of a proxy", async () => {
     const { port, put } = await serve(clusters(inline("a", cluster("c", "1s"))), clusterAt("other", "1s"));
     const client = await start({ bootstrap: bootstrap(port, { cds_resources_locator: one }) });

@@ -13,6 +13,7 @@ import {
   RouteConfiguration,
   Runtime,
   TypedExtensionConfig,
+  validator,
   type XdsClient,
   type XdsClientOptions,
 } from "../src/index.ts";
@@ -234,6 +235,26 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
     expect(dangling).toEqual([{ ...ghost, why: "absent" }]);
     const proxy = client.mesh();
     expect((await proxy.ready).dangling).toEqual([{ ...ghost, why: "absent" }]);
+    const nothing = await nextWith(client.resolve(Listener, "out"), ({ listeners }) => {
+      return listeners.get("out")?.state === "absent";
+    });
+    const to = { type: Listener.typeUrl, name: "out" };
+    expect(nothing.dangling).toEqual([{ from: undefined, to, why: "absent" }]);
+  });
+
+  test("what was refused leads nowhere, and is told as that", async () => {
+    const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a", 90));
+    const patience = ({ json }: { readonly json: { readonly connectTimeout?: string } }): string | undefined =>
+      json.connectTimeout === "90s" ? "too long" : undefined;
+    const client = await start({ server: served.address, variant, validators: [validator(Cluster, patience)] });
+    const mesh = client.resolve(Listener, "in", { snapshots: "every" });
+    const refused = await nextWith(mesh, ({ clusters }) => clusters.get("a")?.state === "error");
+    const to = { type: Cluster.typeUrl, name: "a" };
+    expect(refused.dangling).toEqual([{ from: { type: RouteConfiguration.typeUrl, name: "r" }, to, why: "error" }]);
+    const own = await nextWith(client.resolve(Cluster, "a", { snapshots: "every" }), ({ dangling }) =>
+      dangling.some(({ why }) => why === "error"),
+    );
+    expect(own.dangling).toEqual([{ from: undefined, to, why: "error" }]);
   });
 });
 

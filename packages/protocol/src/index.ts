@@ -126,6 +126,7 @@ export {
   type ResourceName,
   typeInName,
 } from "./resource/resource-name.ts";
+export { areSameBytes } from "./resource/same-bytes.ts";
 export type { TermRules } from "./resource/term-rules.ts";
 export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits, typeKinds } from "./resource/type-traits.ts";
 export {

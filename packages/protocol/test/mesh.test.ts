@@ -65,6 +65,11 @@ describe("what is asked for, and when", () => {
   });
 });
 
+test("C-WRM-02 C-WRM-13 the start does not wait for the update of a Cluster that serves", () => {
+  const mesh = proxy().gets(c1, e1, c2).syncs(CLUSTER);
+  expect([mesh.view["cds c"], mesh.said.includes("watch lds *")]).toEqual(["ready 1, 2 warms", true]);
+});
+
 describe("Clusters", () => {
   test("C-WRM-01 one with EDS is warming until its endpoints are there, another is ready at once", () => {
     const mesh = clustering().gets(c1, held(CLUSTER, "dns", "1"));
@@ -188,6 +193,7 @@ describe("Listeners", () => {
   test("C-WRM-02 an update to other routes leaves the old ones in use until the new ones are there", () => {
     const mesh = listening().gets(l1, r1, held(LISTENER, "l", "2", [need.routes("q")]));
     expect(mesh.view).toEqual({ "lds l": "ready 1, 2 warms", "rds q": "requested", "rds r": "ready 1" });
+    expect(mesh.node(LISTENER, "l").links.map(({ name }) => name)).toEqual(["r"]);
     expect(mesh.gets(held(ROUTE, "q", "1")).view).toEqual({ "lds l": "ready 2", "rds q": "ready 1" });
   });
 
@@ -244,12 +250,18 @@ describe("Listeners", () => {
     expect(mesh.loses(LISTENER, "l").terms).toEqual(["lds *"]);
   });
 
+  test("a scope that is gone is not waited for any more", () => {
+    const mesh = listening().gets(held(LISTENER, "l", "1", [need.scopes()]));
+    mesh.gets(held(SCOPE, "s", "1", [need.routesOfScope("r")])).syncs(SCOPE);
+    expect(mesh.view["lds l"]).toBe("warming, 1 warms");
+    expect(mesh.loses(SCOPE, "s").view).toEqual({ "lds l": "ready 1" });
+  });
+
   test("an empty answer of scopes ends the warming", () => {
-    expect(
-      listening()
-        .gets(held(LISTENER, "l", "1", [need.scopes()]))
-        .syncs(SCOPE).view["lds l"],
-    ).toBe("ready 1");
+    const mesh = listening()
+      .gets(held(LISTENER, "l", "1", [need.scopes()]))
+      .syncs(SCOPE);
+    expect([mesh.view, mesh.node(LISTENER, "l").links[0]?.state]).toEqual([{ "lds l": "ready 1" }, "there"]);
   });
 });
 
@@ -317,6 +329,13 @@ describe("on demand", () => {
     expect([mesh.view, mesh.timers.size]).toEqual([{}, 0]);
   });
 
+  test("C-ODC-01 what is known not to be there is not held on to by whoever asks for it", () => {
+    const mesh = quiet(named().gets(l1, r1).loses(CLUSTER, "c", { why: "does-not-exist" }));
+    demanding(mesh, 1, cluster("c"));
+    expect(mesh.said).toEqual(["demand 1 absent"]);
+    expect(mesh.gets(held(ROUTE, "r", "2")).terms).toEqual(["lds l", "rds r"]);
+  });
+
   test("C-ODC-01 it goes on after 5 s, and what comes later is taken", () => {
     const mesh = demanding(quiet(clustering().syncs(CLUSTER)), 1, cluster("c"));
     expect(mesh.passes(5_000).said).toEqual(["watch cds c", "demand 1 timeout"]);
@@ -336,6 +355,10 @@ describe("on demand", () => {
       "watch vhds r/b.example",
       "demand 2 absent",
       "stop vhds r/b.example",
+    ]);
+    expect(mesh.node(ROUTE, "r").links.map(({ name, state }) => `${name} ${state}`)).toEqual([
+      "* there",
+      "r/a.example there",
     ]);
     mesh.gets(held(ROUTE, "r", "2", [need.hosts()]));
     expect(mesh.terms).toEqual(["lds *", "rds r", "vhds *", "vhds r/a.example"]);
@@ -390,6 +413,123 @@ describe("on demand", () => {
   });
 });
 
+describe("nodes", () => {
+  test("have ids that can be printed, the same whoever asks first", () => {
+    const scope = held(SCOPE, "s", "1", [need.routesOfScope("r")]);
+    const mesh = listening().gets(held(LISTENER, "l", "1", [need.scopes()]), scope);
+    expect([...mesh.nodes.keys()]).toEqual([
+      "ads type.googleapis.com/envoy.config.listener.v3.Listener l",
+      "ads>ads>7000 type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration s",
+      "ads type.googleapis.com/envoy.config.route.v3.RouteConfiguration r",
+    ]);
+  });
+
+  test("are roots while they are asked for by their names, whoever refers to them", () => {
+    const roots = (mesh: MeshPlay): readonly string[] =>
+      [...mesh.nodes.values()].flatMap(({ name, isRoot }) => (isRoot ? [name] : []));
+    const mesh = named().gets(l1, r1);
+    expect(roots(mesh)).toEqual(["l"]);
+    mesh.start({ root: 2, source: "ads", type: CLUSTER, term: "c", timeoutMs: 0 });
+    expect(roots(mesh)).toEqual(["l", "c"]);
+    mesh.on({ kind: "root-removed", root: 2 });
+    expect([roots(mesh), mesh.terms]).toEqual([["l"], ["cds c", "lds l", "rds r"]]);
+    const everything = clustering().gets(c1);
+    expect(roots(everything)).toEqual([]);
+    const demand = { kind: "cluster", source: "ads", type: CLUSTER, name: "d" } as const;
+    everything.on({ kind: "demanded", demand: 1, what: demand, timeoutMs: 0 });
+    expect(roots(everything)).toEqual(["d"]);
+    expect(roots(everything.gets(held(CLUSTER, "d", "1")))).toEqual(["d"]);
+  });
+});
+
+describe("what is told of a node", () => {
+  test("another version of the same content is what is in use, and warms nothing", () => {
+    const mesh = clustering().gets(c1, e1);
+    mesh.gets({ ...c1, version: "other" });
+    expect(mesh.view["cds c"]).toBe("ready other");
+  });
+
+  test("what was refused, or gone, and comes again as it was is well again", () => {
+    const mesh = listening().gets(l1, r1).fails(ROUTE, "r");
+    expect(mesh.node(ROUTE, "r").failure?.why).toBe("rejected");
+    expect(mesh.gets(r1).node(ROUTE, "r").failure).toBeUndefined();
+    expect(mesh.fails(ROUTE, "r").loses(ROUTE, "r").node(ROUTE, "r").failure).toBeUndefined();
+    expect(mesh.view["rds r"]).toBe("absent 1");
+    expect(mesh.gets(r1).view["rds r"]).toBe("ready 1");
+  });
+
+  test("what one watch is told to be gone is there as long as another one has it", () => {
+    const mesh = clustering().gets(c1, e1).start({ root: 7, source: "ads", type: CLUSTER, term: "c", timeoutMs: 0 });
+    const [own] = [...mesh.watches.values()].filter(({ term, type }) => type === CLUSTER && term === "c");
+    const tell = (news: object): void => {
+      mesh.on({ kind: "news", watch: own?.watch ?? 0, news: { name: "c", ...news } } as Parameters<MeshPlay["on"]>[0]);
+    };
+    tell({ kind: "changed", resource: c1 });
+    tell({ kind: "absent", why: "removed", held: undefined });
+    expect(mesh.view).toEqual({ "cds c": "ready 1", "eds c": "ready 1" });
+  });
+
+  test("those who refer to it are told when it can be used", () => {
+    const mesh = named().gets(l1, r1, c1);
+    const state = (): unknown => mesh.node(ROUTE, "r").links[0]?.state;
+    expect(state()).toBe("missing");
+    mesh.gets(e1);
+    expect(state()).toBe("there");
+    mesh.loses(CLUSTER, "c");
+    expect(state()).toBe("missing");
+  });
+
+  test("those who refer to it are told of what was there before anybody referred to it", () => {
+    const mesh = named().start({ root: 2, source: "ads", type: CLUSTER, term: "*", timeoutMs: 0 });
+    const dns = held(CLUSTER, "c", "1");
+    mesh.gets(l1, dns, r1);
+    expect(mesh.node(ROUTE, "r").links[0]?.state).toBe("missing");
+    expect(mesh.gets(dns).node(ROUTE, "r").links[0]?.state).toBe("there");
+  });
+
+  test("who does not wait for it any more is not told of it", () => {
+    const other = held(LISTENER, "m", "1", [need.routes("r")]);
+    const mesh = listening().gets(l1, other, held(LISTENER, "l", "2", [need.routes("q")]));
+    const before = mesh.node(LISTENER, "l");
+    expect(mesh.gets(r1).node(LISTENER, "l")).toBe(before);
+  });
+});
+
+describe("a server that cannot be reached", () => {
+  const unreachable = (mesh: MeshPlay, message: string): MeshPlay => {
+    const error = { code: 14, message };
+    for (const watch of mesh.watches.keys())
+      mesh.on({
+        kind: "news",
+        watch,
+        news: { kind: "failed", name: undefined, why: "unreachable", error, held: undefined },
+      });
+    return mesh;
+  };
+  const failures = (mesh: MeshPlay): unknown =>
+    [...mesh.nodes.values()].map(({ name, failure }) => [name, failure?.error.message]);
+
+  test("is told of what was never had, and not of what is in use: it comes back without a word", () => {
+    const mesh = unreachable(named().gets(l1), "away");
+    expect(failures(mesh)).toEqual([
+      ["l", undefined],
+      ["r", "away"],
+    ]);
+    expect(failures(mesh.gets(r1))).toEqual([
+      ["l", undefined],
+      ["r", undefined],
+      ["c", undefined],
+    ]);
+  });
+
+  test("is told once, however often it is tried", () => {
+    const mesh = unreachable(named(), "away");
+    const before = mesh.node(LISTENER, "l");
+    expect(unreachable(mesh, "away").node(LISTENER, "l")).toBe(before);
+    expect(failures(unreachable(mesh, "still away"))).toEqual([["l", "still away"]]);
+  });
+});
+
 describe("named roots", () => {
   test("a circle of clusters is let go as a whole", () => {
     const ring = (from: string, to: string): ReturnType<typeof held> => held(CLUSTER, from, "1", [need.cluster(to)]);
@@ -417,14 +557,34 @@ describe("named roots", () => {
     ]);
   });
 
+  test("C-WRM-03 it is complete when the time is over for what nobody answered", () => {
+    const mesh = named().gets(l1);
+    expect([mesh.passes(14_999).isComplete, mesh.passes(1).isComplete]).toEqual([false, true]);
+    expect(mesh.view).toEqual({ "lds l": "ready 1", "rds r": "requested" });
+    expect(named().passes(15_000).isComplete).toBe(true);
+  });
+
   test("a resource that answers under another name is the one that is meant", () => {
     const mesh = named().gets(l1);
     const other = held(ROUTE, "canonical", "1");
     mesh.on({ kind: "news", watch: 2, news: { kind: "changed", name: "canonical", resource: other } });
     expect(mesh.view).toEqual({ "lds l": "ready 1", "rds canonical": "ready 1" });
     expect(mesh.node(ROUTE, "canonical").watches).toEqual([2]);
+    expect(mesh.node(LISTENER, "l").links[0]?.node).toBe(mesh.node(ROUTE, "canonical").id);
+    const gone = { kind: "absent", name: "canonical", why: "expired", held: undefined } as const;
+    mesh.on({ kind: "news", watch: 2, news: gone });
+    expect(mesh.view).toEqual({ "lds l": "ready 1", "rds r": "absent" });
     mesh.on({ kind: "root-removed", root: 1 });
     expect([mesh.view, mesh.terms]).toEqual([{}, []]);
+  });
+
+  test("what answers under another name is no answer of whom was meant before", () => {
+    const mesh = clustering().gets(held(CLUSTER, "c", "1"));
+    mesh.start({ root: 7, source: "ads", type: CLUSTER, term: "c", timeoutMs: 0 });
+    expect(mesh.node(CLUSTER, "c").watches).toEqual([1, 2]);
+    const other = held(CLUSTER, "other", "1");
+    mesh.on({ kind: "news", watch: 2, news: { kind: "changed", name: "other", resource: other } });
+    expect([mesh.node(CLUSTER, "c").watches, mesh.node(CLUSTER, "other").watches]).toEqual([[1], [2]]);
   });
 
   test("a Listener that is gone takes everything with it, and brings it back", () => {

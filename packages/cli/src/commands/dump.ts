@@ -167,8 +167,8 @@ function report(
   const isOk = isComplete && [dangling, refusals, unanswered].every((all) => all.length === 0);
   const shown = (type: Dangling["to"]["type"]): string => shortNameOf(type, api);
   for (const { from, to, why } of dangling) {
-    const says = `${shown(to.type)} ${to.name}, which ${shown(from.type)} ${from.name} needs: ${danglingWords[why]}`;
-    io.stderr.write(`xds: ${says}\n`);
+    const needed = from === undefined ? "" : `, which ${shown(from.type)} ${from.name} needs`;
+    io.stderr.write(`xds: ${shown(to.type)} ${to.name}${needed}: ${danglingWords[why]}\n`);
   }
   for (const { type, version, error } of refusals) {
     io.stderr.write(`xds: refused ${shown(type)}${version === "" ? "" : ` ${version}`}: ${error}\n`);

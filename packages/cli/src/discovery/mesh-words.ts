@@ -1,4 +1,4 @@
-import type { Dangling, MeshResource, MeshSnapshot } from "@xdskit/client";
+import type { DanglingReason, MeshResource, MeshSnapshot } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { messageNameOf, type TypeUrl } from "@xdskit/protocol";
 import { plural } from "../output/problems.ts";
@@ -24,9 +24,10 @@ export function describeProgress(snapshot: MeshSnapshot, api: EnvoyApi): string 
 }
 
 /** Why a name leads nowhere, as the end of a sentence. */
-export const danglingWords: Readonly<Record<Dangling["why"], string>> = {
+export const danglingWords: Readonly<Record<DanglingReason, string>> = {
   absent: "there is none",
   "no-answer": "nobody answered",
+  error: "what came of it cannot be used",
   warming: "it is not usable, because something that it needs is missing",
   source: "the source that it should come from cannot be used",
 };

@@ -13,7 +13,7 @@ const DIGEST_CHARACTERS = 7;
  * Gives a source its id: how it is spoken to, and the names of its servers, such as `ads-delta:xds_server`. What is not as it is unless said otherwise stands
  * behind in a digest, `ads-delta:xds_server#k3f9aq1`, so that two sources are never taken for one, and secrets are not told. The id of a source is the same in
  * every process and release, for what is kept on disk goes by it. What an aggregated source is asked for does not count: everything that says `ads` is one stream
- * (C-ADS-02).
+ * (C-ADS-02). It is one word, whatever its servers are called: it stands in front of names.
  */
 export function namedGrpcSource(source: Unnamed<GrpcSource>): GrpcSource {
   const { variant, isAggregated, servers, dialect, backOff, nodeIn, failover, rateLimit, parameters } = source;
@@ -51,7 +51,7 @@ const usualServer = {
 };
 
 function idOf(words: readonly string[], where: string, unusual: object): string {
-  const id = `${words.join("-")}:${where}`;
+  const id = `${words.join("-")}:${where.replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent)}`;
   return Object.keys(unusual).length === 0 ? id : `${id}#${digestOf(unusual)}`;
 }
 

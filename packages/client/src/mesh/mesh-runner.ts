@@ -15,7 +15,7 @@ import type { Driver, Interest } from "../driver/driver.ts";
 import { Timers } from "../driver/timers.ts";
 import { typeAt } from "../routing/route.ts";
 import { termOf } from "../routing/term.ts";
-import { watchAnywhere } from "../watch/watch-anywhere.ts";
+import { Finder } from "../watch/finder.ts";
 import { MeshSources } from "./mesh-sources.ts";
 
 type Publication = Extract<MeshEffect, { kind: "publish" }>;
@@ -148,8 +148,9 @@ export class MeshRunner {
       this.sources
         .placesOf({ type: of, name, isThere: name === term }, id)
         .map(({ source: at, name: asked }) => interestAt(at, of, asked));
-    const stop = watchAnywhere({ api, driver, type, placesOf }, term, (news) => this.on({ kind: "news", watch, news }));
-    this.#watches.set(watch, { type, term, stop });
+    const start = new Finder({ api, driver, type, placesOf }).find(term);
+    const stop = start?.((news) => this.on({ kind: "news", watch, news }));
+    this.#watches.set(watch, { type, term, stop: stop ?? (() => {}) });
   }
 
   #interest(source: SourceConfig, type: TypeUrl, name: string): Interest {

@@ -15,6 +15,7 @@ import {
 import type { SourceConfig } from "../config/client-config.ts";
 import { XdsClientError } from "../error.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
+import { onceAborted } from "../watch/abort.ts";
 import { Readers } from "../watch/readers.ts";
 import type { Vigil } from "../watch/vigil.ts";
 import { type MeshGround, type MeshListener, MeshRunner } from "./mesh-runner.ts";
@@ -117,7 +118,7 @@ export class OpenMesh implements Mesh, MeshListener {
   readonly #store: NodeStore;
   readonly #readers: Readers<MeshSnapshot>;
   readonly #demands = new Map<DemandId, Waiting>();
-  readonly #aborted = (): void => this.close();
+  #forgetSignal: (() => void) | undefined;
   #current: MeshSnapshot | undefined;
   #resolveReady: (snapshot: MeshSnapshot) => void = () => {};
   #rejectReady: (error: XdsClientError) => void = () => {};
@@ -142,7 +143,8 @@ export class OpenMesh implements Mesh, MeshListener {
     // Who does not wait for it need not handle that it never comes.
     this.ready.catch(() => {});
     this.runner = new MeshRunner(setting.ground, { followsClusters: setting.mode === "non-proxy" }, this);
-    setting.options.signal?.addEventListener("abort", this.#aborted, { once: true });
+    const { signal } = setting.options;
+    if (signal !== undefined) this.#forgetSignal = onceAborted(signal, () => this.close());
   }
 
   /** Asks for its roots. */
@@ -213,7 +215,7 @@ export class OpenMesh implements Mesh, MeshListener {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#isUnread = false;
-    this.#setting.options.signal?.removeEventListener("abort", this.#aborted);
+    this.#forgetSignal?.();
     this.runner.close();
     const closed = new XdsClientError("CLOSED", "the mesh was closed");
     this.#rejectReady(closed);
@@ -248,18 +250,18 @@ export class OpenMesh implements Mesh, MeshListener {
     signal?.throwIfAborted();
     if (this.#isClosed) throw new XdsClientError("CLOSED", "the mesh was closed");
     const demand = ++this.#lastDemand;
-    const endWaiting = this.#setting.vigil.begin();
-    let aborted = (): void => {};
+    const { vigil } = this.#setting;
+    vigil.begin();
+    let forgetSignal = (): void => {};
     try {
       return await new Promise<DemandOutcome>((resolve, reject) => {
-        aborted = () => reject(reasonOf(signal));
-        signal?.addEventListener("abort", aborted, { once: true });
+        if (signal !== undefined) forgetSignal = onceAborted(signal, reject);
         this.#demands.set(demand, { resolve, reject });
         this.runner.on({ kind: "demanded", demand, what, timeoutMs });
       });
     } finally {
-      endWaiting();
-      signal?.removeEventListener("abort", aborted);
+      vigil.end();
+      forgetSignal();
       if (this.#demands.delete(demand)) this.runner.on({ kind: "demand-withdrawn", demand });
     }
   }
@@ -297,9 +299,4 @@ export class OpenMesh implements Mesh, MeshListener {
     this.#isUnread = false;
     this.#readers.give(this.#current);
   }
-}
-
-function reasonOf(signal: AbortSignal | undefined): Error {
-  const reason: unknown = signal?.reason;
-  return reason instanceof Error ? reason : new XdsClientError("CLOSED", "given up", { cause: reason });
 }

@@ -6,7 +6,14 @@ import { NodeStore } from "./node-store.ts";
 const TYPE = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 
 function node(name: string, source: string, state: MeshNode["state"] = "ready"): MeshNode {
-  const nothing = { resource: undefined, warming: undefined, links: [], watches: [], failure: undefined };
+  const nothing = {
+    resource: undefined,
+    warming: undefined,
+    links: [],
+    watches: [],
+    isRoot: false,
+    failure: undefined,
+  };
   return { id: `${source}/${name}`, source, type: TYPE, name, state, ...nothing };
 }
 

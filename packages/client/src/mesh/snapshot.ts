@@ -55,11 +55,23 @@ export interface MeshCluster extends MeshResource<ClusterJson> {
 
 /** A name that leads nowhere. */
 export interface Dangling {
-  readonly from: { readonly type: TypeUrl; readonly name: string };
+  /** Undefined: what was resolved, or asked for on demand. */
+  readonly from: { readonly type: TypeUrl; readonly name: string } | undefined;
   readonly to: { readonly type: TypeUrl; readonly name: string };
-  /** There is none; nobody answered; it is not warm; or the source that it should come from cannot be used. */
-  readonly why: "absent" | "no-answer" | "warming" | "source";
+  readonly why: DanglingReason;
 }
+
+export type DanglingReason =
+  /** There is none. */
+  | "absent"
+  /** Nobody answered. */
+  | "no-answer"
+  /** It cannot be used before what it needs is there. */
+  | "warming"
+  /** There is none that could be used, and the last thing that was heard of it is an error, such as our own refusal. */
+  | "error"
+  /** The source that it should come from cannot be used. */
+  | "source";
 
 /** By name; of several from different sources that share one, all but the first by `id`. */
 export type ByName<T> = ReadonlyMap<string, T>;
@@ -154,23 +166,25 @@ export class Snapshot implements MeshSnapshot {
   }
 
   get dangling(): readonly Dangling[] {
-    return [...this.#nodes.byId.values()].flatMap((node) =>
-      node.links.flatMap((link) => {
+    return [...this.#nodes.byId.values()].flatMap((node) => {
+      const { type, name, isRoot, resource, links } = node;
+      const root: readonly Dangling[] =
+        isRoot && resource === undefined ? [{ from: undefined, to: { type, name }, why: whyNotThere(node) }] : [];
+      const linked = links.flatMap((link): readonly Dangling[] => {
         const why = this.#whyDangling(link);
-        const { type, name } = node;
         return why === undefined ? [] : [{ from: { type, name }, to: { type: link.type, name: link.name }, why }];
-      }),
-    );
+      });
+      return [...root, ...linked];
+    });
   }
 
-  #whyDangling({ state, node: id, name }: MeshLink): Dangling["why"] | undefined {
+  #whyDangling({ state, node: id, name }: MeshLink): DanglingReason | undefined {
     if (state === "unresolved") return "source";
     if (state !== "missing" && state !== "by-name") return undefined;
     const node = state === "by-name" ? this.#namesOf("cds").get(name) : id && this.#nodes.byId.get(id);
     if (node === undefined || node === "") return "absent";
     if (state === "by-name" && node.resource !== undefined) return undefined;
-    if (node.state === "warming") return "warming";
-    return node.state === "absent" ? "absent" : "no-answer";
+    return whyNotThere(node);
   }
 
   #cluster(node: MeshNode): MeshCluster {
@@ -205,15 +219,24 @@ export class Snapshot implements MeshSnapshot {
   }
 }
 
+function whyNotThere({ state, failure }: MeshNode): DanglingReason {
+  if (state === "absent") return "absent";
+  if (failure?.why === "rejected" || failure?.why === "resource-error") return "error";
+  return state === "warming" ? "warming" : "no-answer";
+}
+
+function stateOf({ state, resource, failure }: MeshNode): MeshState {
+  return state !== "absent" && resource === undefined && failure !== undefined ? "error" : state;
+}
+
 function resourceOf<Json>(node: MeshNode, views: ResourceViews): MeshResource<Json> {
-  const { id, type, name, source, state, links, failure } = node;
-  const isBroken = state !== "absent" && node.resource === undefined && failure !== undefined;
+  const { id, type, name, source, links, failure } = node;
   return {
     id,
     type,
     name,
     source,
-    state: isBroken ? "error" : state,
+    state: stateOf(node),
     resource: viewOf<Json>(node.resource, views),
     warming: viewOf<Json>(node.warming, views),
     needs: links,

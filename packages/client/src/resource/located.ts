@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { formatResourceName, type HeldResource } from "@xdskit/protocol";
+import { entryName } from "./entry-name.ts";
 
 /** A `ResourceLocator` as its JSON. */
 interface Locator {
@@ -8,10 +9,13 @@ interface Locator {
   readonly authority?: string;
   readonly resourceType?: string;
   readonly exactContext?: { readonly params?: Readonly<Record<string, string>> };
-  readonly directives?: readonly { readonly alt?: Locator }[];
+  readonly directives?: readonly { readonly alt?: Locator; readonly entry?: string }[];
 }
 
-/** The xdstp names that a locator gives, the best first (S-XTP-10, C-XTP-11); none of a locator that is of another scheme. */
+/**
+ * The xdstp names that a locator gives, the best first (S-XTP-10, C-XTP-11), each with the entry of a list collection that is meant (B-XTP-07); none of
+ * a locator that is of another scheme.
+ */
 export function namesLocatedBy(
   { bodyType, bytes }: Pick<HeldResource, "bodyType" | "bytes">,
   api: Pick<EnvoyApi, "toJson">,
@@ -25,6 +29,8 @@ function namesIn({ scheme = "XDSTP", ...locator }: Locator): readonly string[] {
   const path = id.split("/");
   const isGlob = path.at(-1) === "*";
   const contextParams = new Map(Object.entries(exactContext.params ?? {}));
-  const name = formatResourceName({ authority, type, id: isGlob ? path.slice(0, -1) : path, isGlob, contextParams });
+  const whole = formatResourceName({ authority, type, id: isGlob ? path.slice(0, -1) : path, isGlob, contextParams });
+  const entry = directives.find((directive) => directive.entry !== undefined)?.entry;
+  const name = entry === undefined ? whole : entryName(whole, entry);
   return [name, ...directives.flatMap(({ alt }) => (alt === undefined ? [] : namesIn(alt)))];
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { testApi } from "../../test/support/sources.ts";
-import { entryIn, entryName, type Listed, membersOf } from "./members.ts";
+import { entryIn, entryName } from "./entry-name.ts";
+import { type Listed, membersOf } from "./members.ts";
 import { Listener } from "./resource-type.ts";
 
 const api = testApi();

@@ -1,5 +1,6 @@
 import type { CollectionEntry, EnvoyApi } from "@xdskit/envoy-api";
-import { formatTypeUrl, type HeldResource, messageNameOf, parseResourceName, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, type HeldResource, messageNameOf, type TypeUrl } from "@xdskit/protocol";
+import { entryName } from "./entry-name.ts";
 import { namesLocatedBy } from "./located.ts";
 
 /** Something that a list collection has (B-XTP-07). */
@@ -44,24 +45,6 @@ export function membersOf(listed: Listed, name: string, api: EntryReader): Membe
   return { members: [...members.values()], problems };
 }
 
-/** The one entry that a name of a list collection asks for by a directive; undefined: it asks for all. */
-export function entryIn(name: string): string | undefined {
-  const hash = parseResourceName(name) === undefined ? -1 : name.indexOf("#");
-  if (hash === -1) return undefined;
-  const directives = name.slice(hash + 1).split(",");
-  const entry = directives.find((directive) => directive.startsWith(ENTRY))?.slice(ENTRY.length);
-  return entry && decoded(entry);
-}
-
-/** The name of an entry of a collection. One that is not called anything goes by the name of the collection. */
-export function entryName(collection: string, entry: string): string {
-  return entry === "" ? collection : `${collection}#${ENTRY}${entry.replaceAll(RESERVED, encodeURIComponent)}`;
-}
-
-const ENTRY = "entry=";
-/** What a directive may not hold as it is. */
-const RESERVED = /[,#[\]%\s]/g;
-
 /** A member, or why it is none. */
 function memberOf(entry: CollectionEntry, listed: Listed, collection: string, api: EntryReader): Member | string {
   if (entry.kind === "locator")
@@ -85,13 +68,4 @@ function memberOf(entry: CollectionEntry, listed: Listed, collection: string, ap
 
 function memberType(collection: TypeUrl): TypeUrl {
   return formatTypeUrl(messageNameOf(collection).slice(0, -SUFFIX.length));
-}
-
-/** What is encoded wrongly stands as it is: no entry has such a name. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -4,6 +4,8 @@ import type { SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";
 import { XdsClientError } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
+import { onceAborted } from "./abort.ts";
+import type { Watching } from "./follow.ts";
 import { errorOf } from "./tell.ts";
 import type { Vigil } from "./vigil.ts";
 
@@ -21,7 +23,7 @@ export const fetchRules: RulesOf<FetchOptions> = { timeoutMs: millisecondsOr0, s
 export interface FetchSetting extends FetchOptions {
   readonly driver: Pick<Driver, "isJudging">;
   /** Of what is fetched. */
-  readonly watch: (listener: (news: News) => void) => () => void;
+  readonly watch: Watching;
   readonly views: ResourceViews;
   readonly vigil: Vigil;
   /** Where it is asked for first. */
@@ -80,7 +82,8 @@ export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResou
 async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () => Promise<void>): Promise<T> {
   const { watch, vigil, signal, closing, about, timeoutMs = TIMEOUT_MS } = setting;
   signal?.throwIfAborted();
-  const ends: (() => void)[] = [vigil.begin()];
+  vigil.begin();
+  const ends: (() => void)[] = [() => vigil.end()];
   try {
     return await new Promise<T>((resolve, reject) => {
       let unreachable: XdsClientError | undefined;
@@ -94,7 +97,8 @@ async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () =
         }
       });
       ends.push(stop);
-      ends.push(onAbort(signal, reject), onAbort(closing, reject));
+      ends.push(onceAborted(closing, reject));
+      if (signal !== undefined) ends.push(onceAborted(signal, reject));
       if (timeoutMs === 0) return;
       const text = `${about}: nothing came within ${timeoutMs} ms`;
       const timer = setTimeout(() => reject(unreachable ?? new XdsClientError("TIMEOUT", text)), timeoutMs);
@@ -111,15 +115,4 @@ function failureIn(news: News): XdsClientError | undefined {
   const error = errorOf(news);
   if (error.code === "UNREACHABLE") return error;
   throw error;
-}
-
-function onAbort(signal: AbortSignal | undefined, reject: (reason: Error) => void): () => void {
-  if (signal === undefined) return () => {};
-  const aborted = (): void => {
-    const reason: unknown = signal.reason;
-    reject(reason instanceof Error ? reason : new XdsClientError("CLOSED", "given up", { cause: reason }));
-  };
-  if (signal.aborted) aborted();
-  signal.addEventListener("abort", aborted, { once: true });
-  return () => signal.removeEventListener("abort", aborted);
 }

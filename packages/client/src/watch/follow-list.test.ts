@@ -83,6 +83,44 @@ test("B-XTP-07 a glob collection that is listed was answered when all of it was 
   expect(hear(glob, { kind: "synced" })).toEqual(["synced"]);
 });
 
+test("B-XTP-07 a list collection that is listed was answered when all of it was told, or it was refused", () => {
+  const { list, hear } = start();
+  const [one, other] = ["xdstp://a/tCollection/one", "xdstp://a/tCollection/other"];
+  list(located(one), located(other));
+  expect(hear(one, told("b"))).toEqual([["changed", "b", 0]]);
+  expect(hear(one, { kind: "synced" })).toEqual([]);
+  const failed = { kind: "failed", why: "rejected", error: { code: 3, message: "" }, held: undefined } as const;
+  expect(hear(other, { ...failed, name: "c" })).toEqual([["failed", "c", undefined]]);
+  expect(hear(other, { ...failed, name: other, why: "resource-error" })).toEqual([["failed", other, undefined]]);
+  expect(hear(other, { ...failed, name: undefined, why: "timeout" })).toEqual([["failed", undefined, undefined]]);
+  expect(hear(other, { ...failed, name: other })).toEqual([["failed", other, undefined], "synced"]);
+});
+
+test("B-XTP-07 one entry of another list collection was answered when it was told", () => {
+  const { list, hear } = start();
+  const entry = "xdstp://a/tCollection/one#entry=b";
+  list(located(entry));
+  expect(hear(entry, told("b"))).toEqual([["changed", "b", 0], "synced"]);
+});
+
+test("C-CLI-03 what two members of a list tell of one name is told once", () => {
+  const { list, hear } = start();
+  list(located("b"), located("c"));
+  expect(hear("b", told("same"))).toEqual([["changed", "same", 0]]);
+  expect(hear("c", told("same"))).toEqual(["synced"]);
+  expect(hear("c", told("same", 1))).toEqual([["changed", "same", 1]]);
+  expect(hear("b", told("same", 1))).toEqual([]);
+});
+
+test("C-DEL-10 what is elsewhere and held though it is gone is told as that, and again when it is back", () => {
+  const { list, hear } = start();
+  list(located("b"));
+  hear("b", told("b"));
+  const gone: News = { kind: "absent", name: "b", why: "removed", held: resource("b") };
+  expect(hear("b", gone)).toEqual([["absent", "b", "b"]]);
+  expect(hear("b", told("b"))).toEqual([["changed", "b", 0]]);
+});
+
 test("B-XTP-07 nothing is gone that is listed twice, and nothing new in equal content", () => {
   const { list, hear } = start();
   list(inline("a"), located("b"), located("c"));
@@ -137,6 +175,14 @@ test("B-XTP-07 only the entry that is asked for is told", () => {
   expect([...watched.keys()]).toEqual(["list"]);
   expect(list(inline("list#entry=b"))).toEqual([["changed", "list#entry=b", 0]]);
   expect(list()).toEqual([["absent", "list#entry=b", undefined]]);
+});
+
+test("B-XTP-07 that an entry is missing is told once, whatever becomes of its list", () => {
+  const { list, hear } = start("b");
+  const missing = ["absent", "list#entry=b", undefined];
+  expect([list(), list(inline("list#entry=a")), hear("list", absent("list"))]).toEqual([[missing, "synced"], [], []]);
+  list(inline("list#entry=b"));
+  expect([hear("list", absent("list")), list()]).toEqual([[missing], []]);
 });
 
 test("B-XTP-07 what is not listed any more, or by nobody, is not watched", () => {

@@ -1,8 +1,9 @@
-import { type HeldResource, isGlobName, type News, statusCode } from "@xdskit/protocol";
-import { entryName, type Member, type Members } from "../resource/members.ts";
+import { areSameBytes, type HeldResource, isGlobName, type News, statusCode, typeInName } from "@xdskit/protocol";
+import { entryIn, entryName } from "../resource/entry-name.ts";
+import type { Member, Members } from "../resource/members.ts";
+import type { Watching } from "./follow.ts";
 
 type Listener = (news: News) => void;
-type Watching = (listener: Listener) => () => void;
 type NewsOf<K extends News["kind"]> = Extract<News, { kind: K }>;
 
 /** A list collection, and how what it lists is found. */
@@ -40,6 +41,8 @@ class List {
   readonly #setting: ListSetting;
   readonly #listener: Listener;
   readonly #listed = new Map<string, Listed>();
+  /** It was told that there is no such entry as the one that is wanted. */
+  #isEntryMissing = false;
   #isSynced = false;
 
   constructor(setting: ListSetting, listener: Listener) {
@@ -77,27 +80,30 @@ class List {
 
   #take(name: string, collection: HeldResource): void {
     const { members, problems } = this.#setting.membersOf(collection, name);
-    const only = this.#setting.entry === undefined ? undefined : entryName(name, this.#setting.entry);
-    const wanted = new Map(members.map((member) => [keyOf(member), member]));
-    if (only !== undefined) for (const key of wanted.keys()) if (key !== only) wanted.delete(key);
-    const hadSome = this.#listed.size > 0;
+    const wanted = new Map(members.filter((one) => this.#isWanted(one, name)).map((one) => [keyOf(one), one]));
     this.#keepOnly(new Set(wanted.keys()), "removed");
     for (const problem of problems) this.#fail(name, problem);
     for (const [key, member] of wanted) {
       if (member.kind === "inline") this.#takeInline(key, member.resource);
       else this.#follow(key, name, member.names);
     }
-    if (only !== undefined && wanted.size === 0 && !hadSome)
-      this.#listener({ kind: "absent", name: only, why: "does-not-exist", held: undefined });
+    if (this.#setting.entry !== undefined && wanted.size === 0) this.#tellAbsent(name, "does-not-exist");
     this.#answered();
+  }
+
+  /** Only what stands in the collection is an entry with a name. */
+  #isWanted(member: Member, collection: string): boolean {
+    const { entry } = this.#setting;
+    return entry === undefined || (member.kind === "inline" && member.name === entryName(collection, entry));
   }
 
   #takeInline(key: string, resource: HeldResource): void {
     const listed = this.#listed.get(key) ?? { there: new Map(), isInline: true, stop: () => {}, isAnswered: true };
     this.#listed.set(key, listed);
     const before = listed.there.get(key);
-    if (before !== undefined && isEqual(before, resource)) return;
+    if (before !== undefined && areSameBytes(before.bytes, resource.bytes)) return;
     listed.there.set(key, resource);
+    this.#isEntryMissing = false;
     this.#listener({ kind: "changed", name: key, resource });
   }
 
@@ -108,18 +114,21 @@ class List {
     const watch = this.#setting.watchAt(names);
     if (watch === undefined) {
       listed.isAnswered = true;
-      this.#fail(collection, "expected a locator of a source and a type that are known");
+      this.#fail(
+        collection,
+        `expected a locator of a source and a type that are known, and to no list that leads here, got ${names[0] ?? "none"}`,
+      );
       return;
     }
-    const isMany = names.some(isGlobName);
+    const isMany = names.some(isCollectionName);
     listed.stop = watch((news) => this.#hearOf(listed, news, isMany));
   }
 
   #hearOf(listed: Listed, news: News, isMany: boolean): void {
     if (news.kind === "changed") listed.there.set(news.name, news.resource);
     else if ("held" in news && news.name !== undefined && news.held === undefined) listed.there.delete(news.name);
-    if (news.kind !== "synced" && !(news.kind === "absent" && this.#isListed(news.name))) this.#listener(news);
-    if (listed.isAnswered || !(isMany ? news.kind === "synced" : isAnswer(news))) return;
+    if (news.kind !== "synced" && !this.#isOfOthers(listed, news)) this.#listener(news);
+    if (listed.isAnswered || !(isMany ? isAnswerOfAll(news) : isAnswer(news))) return;
     listed.isAnswered = true;
     this.#answered();
   }
@@ -129,8 +138,17 @@ class List {
     else
       for (const { there } of this.#listed.values())
         for (const [member, resource] of there) this.#listener({ kind: "absent", name: member, why, held: resource });
-    this.#listener({ kind: "absent", name, why, held: undefined });
+    this.#tellAbsent(name, why);
     this.#answered();
+  }
+
+  /** Of the collection, or of the only entry that is wanted of it. */
+  #tellAbsent(collection: string, why: NewsOf<"absent">["why"]): void {
+    const { entry } = this.#setting;
+    if (entry !== undefined && this.#isEntryMissing) return;
+    this.#isEntryMissing = true;
+    const name = entry === undefined ? collection : entryName(collection, entry);
+    this.#listener({ kind: "absent", name, why, held: undefined });
   }
 
   #confirm(): void {
@@ -145,11 +163,22 @@ class List {
       this.#listed.delete(key);
     }
     const names = new Set(gone.flatMap(([, { there }]) => [...there.keys()]));
+    if (names.size > 0) this.#isEntryMissing = true;
     for (const name of names) if (!this.#isListed(name)) this.#listener({ kind: "absent", name, why, held: undefined });
   }
 
   #isListed(name: string): boolean {
     return [...this.#listed.values()].some(({ there }) => there.has(name));
+  }
+
+  /** What is listed twice is told once, and is gone when it is gone from both. */
+  #isOfOthers(listed: Listed, news: News): boolean {
+    if (news.kind !== "changed" && news.kind !== "absent") return false;
+    return [...this.#listed.values()].some((other) => {
+      const known = other === listed ? undefined : other.there.get(news.name);
+      if (known === undefined) return false;
+      return news.kind === "absent" || areSameBytes(known.bytes, news.resource.bytes);
+    });
   }
 
   #fail(name: string, message: string): void {
@@ -174,6 +203,15 @@ function isAnswer(news: News): boolean {
   return news.kind === "changed" || news.kind === "absent";
 }
 
-function isEqual({ bytes: a }: HeldResource, { bytes: b }: HeldResource): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+/** Of a collection everything is known when it says so, or was refused. */
+function isAnswerOfAll(news: News): boolean {
+  if (news.kind !== "failed") return news.kind === "synced";
+  const isRefused = news.why === "rejected" || news.why === "timeout";
+  return isRefused && news.name !== undefined && isCollectionName(news.name);
+}
+
+/** Whether a name is that of a glob or list collection, and not of one entry of it. */
+function isCollectionName(name: string): boolean {
+  if (isGlobName(name)) return true;
+  return typeInName(name)?.endsWith("Collection") === true && entryIn(name) === undefined;
 }

@@ -1,51 +1,49 @@
 import { type HeldResource, type News, statusCode, type TypeUrl } from "@xdskit/protocol";
-import type { Driver, Interest } from "../driver/driver.ts";
-
-/** What is watched, and where it may be. */
-export interface FollowSetting {
-  readonly driver: Pick<Driver, "watch">;
-  /** The best first: one is asked as long as none before it ever answered, and cannot be reached (C-XTP-11). At least one. */
-  readonly places: readonly Interest[];
-  /** Where a locator leads that stands in the place of a resource; nothing: nowhere. */
-  readonly locate: (locator: HeldResource) => readonly Interest[];
-}
 
 type Listener = (news: News) => void;
+
+/** Watches one thing, until what it returns is called. */
+export type Watching = (listener: Listener) => () => void;
+
+/** What a locator leads to that stands in the place of a resource; undefined: nowhere. */
+export type Locate = (locator: HeldResource) => Watching | undefined;
 
 /** What stands in the place of a resource that is elsewhere. */
 const LOCATOR: TypeUrl = "type.googleapis.com/xds.core.v3.ResourceLocator";
 
 /**
- * Watches something wherever it is. What a locator leads to is told under the name that the locator stands for; a locator that leads to another
- * one leads nowhere (S-XTP-10).
+ * Watches something wherever it is: at the first of its places, the best first, that can be had. What a locator leads to is told under the name that the
+ * locator stands for; a locator that leads to another one leads nowhere (S-XTP-10).
  */
-export function watchFollowing({ driver, places, locate }: FollowSetting, listener: Listener): () => void {
-  const follower = new Follower(driver, locate, listener);
-  const stop = watchPlaces(driver, places, (news) => follower.hear(news));
-  return () => {
-    stop();
-    follower.stop();
-  };
+export function watchFollowing(places: readonly Watching[], locate: Locate, listener: Listener): () => void {
+  const follower = new Follower(locate, listener);
+  follower.start(places);
+  return () => follower.stop();
 }
 
-function watchPlaces(driver: FollowSetting["driver"], places: readonly Interest[], listener: Listener): () => void {
+/** One place is asked as long as none before it ever answered, and cannot be reached (C-XTP-11). */
+export function watchPlaces(places: readonly Watching[], listener: Listener): () => void {
   const [first, ...others] = places;
   if (first === undefined) return () => {};
+  return others.length === 0 ? first(listener) : watchFirst(first, others, listener);
+}
+
+function watchFirst(first: Watching, others: readonly Watching[], listener: Listener): () => void {
   const toldByOthers = new Set<string>();
   let stopOthers: (() => void) | undefined;
   let hasAnswered = false;
-  const stopFirst = driver.watch(first, (news) => {
-    if (news.kind !== "failed" || news.why !== "unreachable") {
+  const stopFirst = first((news) => {
+    if (!hasAnswered && (news.kind !== "failed" || news.why !== "unreachable")) {
       hasAnswered = true;
       stopOthers?.();
-      if (news.kind === "changed") toldByOthers.delete(news.name);
+      if ("name" in news && news.name !== undefined) toldByOthers.delete(news.name);
       for (const name of toldByOthers) listener({ kind: "absent", name, why: "removed", held: undefined });
-      toldByOthers.clear();
     }
     listener(news);
     if (hasAnswered || stopOthers !== undefined) return;
-    stopOthers = watchPlaces(driver, others, (other) => {
+    stopOthers = watchPlaces(others, (other) => {
       if (other.kind === "changed") toldByOthers.add(other.name);
+      else if (other.kind === "absent" && other.held === undefined) toldByOthers.delete(other.name);
       listener(other);
     });
   });
@@ -57,29 +55,40 @@ function watchPlaces(driver: FollowSetting["driver"], places: readonly Interest[
 
 /** What a locator led to. */
 interface Followed {
-  readonly stop: () => void;
+  stop: () => void;
   resource: HeldResource | undefined;
 }
 
 class Follower {
-  readonly #driver: FollowSetting["driver"];
-  readonly #locate: FollowSetting["locate"];
+  readonly #locate: Locate;
   readonly #listener: Listener;
-  readonly #followed = new Map<string, Followed>();
+  /** By the name that a locator stands for; undefined as long as there was none. */
+  #followed: Map<string, Followed> | undefined;
 
-  constructor(driver: FollowSetting["driver"], locate: FollowSetting["locate"], listener: Listener) {
-    this.#driver = driver;
+  #stop: (() => void) | undefined;
+
+  constructor(locate: Locate, listener: Listener) {
     this.#locate = locate;
     this.#listener = listener;
   }
 
-  hear(news: News): void {
+  start(places: readonly Watching[]): void {
+    this.#stop = watchPlaces(places, (news) => this.#hear(news));
+  }
+
+  stop(): void {
+    this.#stop?.();
+    for (const { stop } of this.#followed?.values() ?? []) stop();
+    this.#followed = undefined;
+  }
+
+  #hear(news: News): void {
     if (news.kind === "changed" && news.resource.bodyType === LOCATOR) {
       this.#follow(news.name, news.resource);
       return;
     }
     if (news.kind === "confirmed" && news.resource.bodyType === LOCATOR) {
-      const resource = this.#followed.get(news.name)?.resource;
+      const resource = this.#followed?.get(news.name)?.resource;
       if (resource !== undefined) this.#listener({ ...news, resource });
       return;
     }
@@ -87,21 +96,15 @@ class Follower {
     this.#listener("held" in news ? { ...news, held: this.#shown(news.name, news.held) } : news);
   }
 
-  stop(): void {
-    for (const { stop } of this.#followed.values()) stop();
-    this.#followed.clear();
-  }
-
   #follow(name: string, locator: HeldResource): void {
+    this.#followed ??= new Map();
     const before = this.#followed.get(name);
     before?.stop();
-    const places = this.#locate(locator);
-    const followed: Followed = {
-      stop: watchPlaces(this.#driver, places, (news) => this.#hearOf(name, followed, news)),
-      resource: before?.resource,
-    };
+    const followed: Followed = { stop: () => {}, resource: before?.resource };
     this.#followed.set(name, followed);
-    if (places.length === 0) this.#lost(name, followed, "expected a locator of a source and a type that are known");
+    const watch = this.#locate(locator);
+    if (watch === undefined) this.#lost(name, followed, "expected a locator of a source and a type that are known");
+    else followed.stop = watch((news) => this.#hearOf(name, followed, news));
   }
 
   #hearOf(name: string, followed: Followed, news: News): void {
@@ -111,6 +114,8 @@ class Follower {
           this.#lost(name, followed, "expected a resource where a locator leads to, got another locator");
           return;
         }
+        // Another locator may lead to the same.
+        if (followed.resource === news.resource) return;
         followed.resource = news.resource;
         this.#listener({ kind: "changed", name, resource: news.resource });
         break;
@@ -137,12 +142,12 @@ class Follower {
   }
 
   #leave(name: string): void {
-    this.#followed.get(name)?.stop();
-    this.#followed.delete(name);
+    this.#followed?.get(name)?.stop();
+    this.#followed?.delete(name);
   }
 
   /** What is held is what was told: not a locator. */
   #shown(name: string | undefined, held: HeldResource | undefined): HeldResource | undefined {
-    return held?.bodyType !== LOCATOR || name === undefined ? held : this.#followed.get(name)?.resource;
+    return held?.bodyType !== LOCATOR || name === undefined ? held : this.#followed?.get(name)?.resource;
   }
 }

@@ -13,50 +13,64 @@ const SYNCED: Mark = { marks: "synced" };
  * happening, but that a newer state of a name takes the place of an unread one of its kind: what came before `synced` is read before it.
  */
 export class PendingNews {
+  /** All that is unread, if it is one: most readers are never behind by more, and need no table. */
+  #only: ToldNews | undefined;
   /** What there is of a name by that name; all else by its mark. */
-  readonly #unread = new Map<string | Mark, ToldNews>();
-  readonly #errors = new Map<string | undefined, Mark>();
+  #unread: Map<string | Mark, ToldNews> | undefined;
+  #errors: Map<string | undefined, Mark> | undefined;
   /** Where the first that is unread stands. Looking for it from the beginning each time would pass by all that were read. */
   #front: MapIterator<[string | Mark, ToldNews]> | undefined;
 
   get isEmpty(): boolean {
-    return this.#unread.size === 0;
+    return this.#only === undefined && this.#unread === undefined;
   }
 
   add(news: ToldNews): void {
+    if (this.isEmpty) {
+      this.#only = news;
+      return;
+    }
+    this.#unread ??= new Map();
+    if (this.#only !== undefined) this.#enter(this.#unread, this.#only);
+    this.#only = undefined;
+    this.#enter(this.#unread, news);
+  }
+
+  take(): ToldNews | undefined {
+    if (this.#unread === undefined) {
+      const news = this.#only;
+      this.#only = undefined;
+      return news;
+    }
+    const [key, news] = this.#first(this.#unread);
+    this.#unread.delete(key);
+    if (this.#unread.size === 0) this.#unread = this.#front = this.#errors = undefined;
+    return news;
+  }
+
+  #enter(unread: Map<string | Mark, ToldNews>, news: ToldNews): void {
     switch (news.kind) {
       case "changed":
       case "absent":
         // What is gone is told in its order before what is new (C-CLI-08), so it does not take the place of what there was.
-        if (this.#unread.get(news.name)?.kind !== news.kind) this.#unread.delete(news.name);
-        this.#unread.set(news.name, news);
-        this.#forgetError(news.name);
+        if (unread.get(news.name)?.kind !== news.kind) unread.delete(news.name);
+        unread.set(news.name, news);
+        this.#forgetError(unread, news.name);
         break;
       case "failed":
-        this.#unread.set(this.#errorMark(news.name), news);
+        unread.set(this.#errorMark(news.name), news);
         break;
       case "synced":
-        this.#unread.set(SYNCED, news);
+        unread.set(SYNCED, news);
         break;
       default:
         news satisfies never;
     }
   }
 
-  take(): ToldNews | undefined {
-    if (this.#unread.size === 0) {
-      this.#front = undefined;
-      return undefined;
-    }
-    const [key, news] = this.#first();
-    this.#unread.delete(key);
-    if (news.kind === "failed") this.#errors.delete(news.name);
-    return news;
-  }
-
-  #first(): readonly [string | Mark, ToldNews] {
+  #first(unread: Map<string | Mark, ToldNews>): readonly [string | Mark, ToldNews] {
     for (;;) {
-      this.#front ??= this.#unread.entries();
+      this.#front ??= unread.entries();
       const next = this.#front.next();
       if (next.done !== true) return next.value;
       this.#front = undefined;
@@ -64,16 +78,16 @@ export class PendingNews {
   }
 
   #errorMark(name: string | undefined): Mark {
+    this.#errors ??= new Map();
     const known = this.#errors.get(name) ?? { marks: "error" };
     this.#errors.set(name, known);
     return known;
   }
 
-  #forgetError(name: string): void {
-    if (this.#errors.size === 0) return;
-    const mark = this.#errors.get(name);
+  #forgetError(unread: Map<string | Mark, ToldNews>, name: string): void {
+    const mark = this.#errors?.get(name);
     if (mark === undefined) return;
-    this.#errors.delete(name);
-    this.#unread.delete(mark);
+    this.#errors?.delete(name);
+    unread.delete(mark);
   }
 }

@@ -4,7 +4,6 @@ import type { Vigil } from "./vigil.ts";
 export class Readers<T> {
   readonly #waiting: ((result: IteratorResult<T, undefined>) => void)[] = [];
   readonly #vigil: Vigil;
-  #endVigil: (() => void) | undefined;
 
   constructor(vigil: Vigil) {
     this.#vigil = vigil;
@@ -16,25 +15,22 @@ export class Readers<T> {
 
   /** Waits for what comes next. */
   wait(): Promise<IteratorResult<T, undefined>> {
-    this.#endVigil ??= this.#vigil.begin();
+    if (this.isEmpty) this.#vigil.begin();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Hands it to whoever waits the longest. */
+  /** Hands it to whoever waits the longest; to nobody if nobody does. */
   give(value: T): void {
     const resolve = this.#waiting.shift();
-    if (this.isEmpty) this.#stop();
-    resolve?.({ done: false, value });
+    if (resolve === undefined) return;
+    if (this.isEmpty) this.#vigil.end();
+    resolve({ done: false, value });
   }
 
   /** Nothing comes any more. */
   end(): void {
+    if (this.isEmpty) return;
+    this.#vigil.end();
     for (const resolve of this.#waiting.splice(0)) resolve({ done: true, value: undefined });
-    this.#stop();
-  }
-
-  #stop(): void {
-    this.#endVigil?.();
-    this.#endVigil = undefined;
   }
 }

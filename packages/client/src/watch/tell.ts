@@ -2,6 +2,7 @@ import { type News, type Status, shownName, statusCode } from "@xdskit/protocol"
 import { XdsClientError, type XdsClientErrorCode } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";
+import { OneOrMany } from "./one-or-many.ts";
 import type { ToldNews } from "./pending-news.ts";
 
 type Failed = Extract<News, { kind: "failed" }>;
@@ -29,7 +30,7 @@ function textOf({ code, message }: Status): string {
 /** Makes changes of news. Whether a resource is one more depends on what was told before. */
 export class Teller {
   readonly #views: ResourceViews;
-  readonly #told = new Set<string>();
+  readonly #told = new OneOrMany<true>();
 
   constructor(views: ResourceViews) {
     this.#views = views;
@@ -39,7 +40,7 @@ export class Teller {
     switch (news.kind) {
       case "changed": {
         const kind = this.#told.has(news.name) ? "changed" : "added";
-        this.#told.add(news.name);
+        this.#told.set(news.name, true);
         return { kind, key: shownName(news.name), resource: this.#views.of(news.resource) };
       }
       case "absent":

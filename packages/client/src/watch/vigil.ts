@@ -9,18 +9,17 @@ export class Vigil {
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** What is returned ends it, and may be called more than once. */
-  begin(): () => void {
+  /** Somebody waits, until `end`. */
+  begin(): void {
     this.#waiting++;
     this.#timer ??= setInterval(() => {}, NEVER_MS);
-    let isOver = false;
-    return () => {
-      if (isOver) return;
-      isOver = true;
-      this.#waiting--;
-      if (this.#waiting > 0) return;
-      clearInterval(this.#timer);
-      this.#timer = undefined;
-    };
+  }
+
+  /** One of those who wait waits no longer. */
+  end(): void {
+    this.#waiting--;
+    if (this.#waiting > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { formatTypeUrl, type HeldResource, type News, statusCode } from "@xdskit/protocol";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createResourceViews } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";
 import { Vigil } from "./vigil.ts";
@@ -28,7 +28,7 @@ function failed(name: string | undefined, message: string): News {
 function open(options: WatchOptions<never> = {}): { readonly watch: OpenWatch; readonly closed: () => number } {
   let times = 0;
   const closed = (): void => void times++;
-  return { watch: new OpenWatch({ views, vigil: new Vigil(), options, closed }), closed: () => times };
+  return { watch: new OpenWatch({ views, vigil: new Vigil(), closed }, options), closed: () => times };
 }
 
 /** A change in a few words. */
@@ -122,6 +122,62 @@ describe("a watch that is iterated", () => {
     ]);
     await watch[Symbol.asyncDispose]();
     expect(closed()).toBe(1);
+  });
+
+  test("many may share a signal, and those that were closed are not called any more", async () => {
+    const warnings: string[] = [];
+    const warned = ({ name }: Error): void => void warnings.push(name);
+    process.on("warning", warned);
+    const stopping = new AbortController();
+    const watches = Array.from({ length: 20 }, () => open({ signal: stopping.signal }));
+    watches[0]?.watch.close();
+    stopping.abort();
+    expect(watches.map(({ closed }) => closed())).toEqual(watches.map(() => 1));
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", warned);
+    expect(warnings).toEqual([]);
+  });
+
+  test("`synced` is told once, whoever says it", async () => {
+    const { watch } = open();
+    watch.receive({ kind: "synced" });
+    expect(await read(watch, 1)).toEqual(["synced"]);
+    for (const news of [{ kind: "synced" }, changed("a", "1")] as const) watch.receive(news);
+    expect(await read(watch, 1)).toEqual(["added a 1"]);
+  });
+
+  test("what was gone is added again, and nothing is told after the end", async () => {
+    const { watch } = open();
+    for (const news of [changed("a", "1"), absent("a"), changed("a", "2")]) {
+      watch.receive(news);
+      await read(watch, 1).then((told) => expect(told[0]).toMatch(/^(added|does-not-exist) a/));
+    }
+    watch.receive(changed("a", "3"));
+    watch.close();
+    expect(await watch.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("keeps a process alive while somebody waits, and not longer", async () => {
+    let alive = 0;
+    const vigil = new Vigil();
+    vi.spyOn(vigil, "begin").mockImplementation(() => void alive++);
+    vi.spyOn(vigil, "end").mockImplementation(() => void alive--);
+    const watch = new OpenWatch({ views, vigil, closed: () => {} }, {});
+    const waiting = [watch.next(), watch.next()];
+    const seen = [alive];
+    for (const version of ["1", "2"]) {
+      watch.receive(changed("a", version));
+      seen.push(alive);
+    }
+    await Promise.all(waiting);
+    const last = watch.next();
+    seen.push(alive);
+    watch.close();
+    await last;
+    const called = new OpenWatch({ views, vigil, closed: () => {} }, { onChange: () => {} });
+    seen.push(alive);
+    called.close();
+    expect([...seen, alive]).toEqual([1, 1, 0, 1, 1, 0]);
   });
 
   test("`current` is what is in force, read or not", () => {

@@ -1,7 +1,10 @@
 import { type News, shownName } from "@xdskit/protocol";
 import { aFunction, aSignal, type RulesOf, texts } from "../argument.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
+import { onceAborted } from "./abort.ts";
 import type { Change } from "./change.ts";
+import type { Watching } from "./follow.ts";
+import { OneOrMany } from "./one-or-many.ts";
 import { PendingNews, type ToldNews } from "./pending-news.ts";
 import { Readers } from "./readers.ts";
 import { Teller } from "./tell.ts";
@@ -12,8 +15,8 @@ export interface WatchOptions<Json = unknown> {
   /** Ends the watch, as `close` does. */
   readonly signal?: AbortSignal;
   /**
-   * Called with each change instead of iterating; the next one waits for the promise it may return. An exception from it is thrown as one
-   * that nobody catches, as that of an event listener is.
+   * Called with each change instead of iterating; the next one waits for the promise it may return. An exception from it ends the watch, and is
+   * thrown as one that nobody catches, as that of an event listener is.
    */
   readonly onChange?: (change: Change<Json>) => void | Promise<void>;
   /** Sent with the name, so that a server may choose among variants (C-LOC-01). Those of the source unless given. */
@@ -35,35 +38,41 @@ export interface Watch<Json = unknown> extends AsyncIterableIterator<Change<Json
   close(): void;
 }
 
-/** What a watch is made with. */
-export interface WatchSetting {
+/** What the watches of one client share. */
+export interface WatchGround {
   readonly views: ResourceViews;
   readonly vigil: Vigil;
-  readonly options: WatchOptions<never>;
-  /** Called once, when it was closed by whomever. */
-  readonly closed: () => void;
+  /** Called once for each, when it was closed by whomever. */
+  readonly closed: (watch: OpenWatch) => void;
 }
 
-/** The one way a watch is made; its news come by `receive`. */
+/** The one way a watch is made. What only some watches need is made when they need it: there may be a hundred thousand. */
 export class OpenWatch implements Watch {
-  readonly #setting: WatchSetting;
+  readonly #ground: WatchGround;
+  readonly #options: WatchOptions<never>;
   readonly #pending = new PendingNews();
   readonly #teller: Teller;
-  readonly #current = new Map<string, XdsResource>();
-  readonly #readers: Readers<Change>;
-  readonly #aborted = (): void => this.close();
-  #endCalling: (() => void) | undefined;
+  readonly #current = new OneOrMany<XdsResource>();
+  #readers: Readers<Change> | undefined;
+  #forgetSignal: (() => void) | undefined;
+  #stop: (() => void) | undefined;
   #isCalling = false;
   #isSynced = false;
   #isClosed = false;
 
-  constructor(setting: WatchSetting) {
-    this.#setting = setting;
-    this.#teller = new Teller(setting.views);
-    this.#readers = new Readers(setting.vigil);
-    const { onChange, signal } = setting.options;
-    if (onChange !== undefined) this.#endCalling = setting.vigil.begin();
-    signal?.addEventListener("abort", this.#aborted, { once: true });
+  constructor(ground: WatchGround, options: WatchOptions<never>) {
+    this.#ground = ground;
+    this.#options = options;
+    this.#teller = new Teller(ground.views);
+    const { onChange, signal } = options;
+    if (onChange !== undefined) ground.vigil.begin();
+    if (signal !== undefined) this.#forgetSignal = onceAborted(signal, () => this.close());
+  }
+
+  /** Asks for it; once. */
+  start(watching: Watching): void {
+    if (this.#options.signal?.aborted === true) this.close();
+    else this.#stop = watching((news) => this.receive(news));
   }
 
   get current(): ReadonlyMap<string, XdsResource> {
@@ -75,17 +84,18 @@ export class OpenWatch implements Watch {
   }
 
   receive(news: News): void {
-    if (this.#isClosed || news.kind === "confirmed") return;
+    if (this.#isClosed || news.kind === "confirmed" || (news.kind === "synced" && this.#isSynced)) return;
     this.#note(news);
     this.#pending.add(news);
-    if (this.#setting.options.onChange !== undefined) this.#call();
-    else if (!this.#readers.isEmpty) this.#serve();
+    if (this.#options.onChange !== undefined) this.#call();
+    else if (this.#readers?.isEmpty === false) this.#serve(this.#readers);
   }
 
   next(): Promise<IteratorResult<Change, undefined>> {
     const news = this.#pending.take();
     if (news !== undefined) return Promise.resolve({ done: false, value: this.#teller.tell(news) });
     if (this.#isClosed) return Promise.resolve({ done: true, value: undefined });
+    this.#readers ??= new Readers(this.#ground.vigil);
     return this.#readers.wait();
   }
 
@@ -107,21 +117,22 @@ export class OpenWatch implements Watch {
     if (this.#isClosed) return;
     this.#isClosed = true;
     while (this.#pending.take() !== undefined);
-    this.#setting.options.signal?.removeEventListener("abort", this.#aborted);
-    this.#readers.end();
-    this.#endCalling?.();
-    this.#setting.closed();
+    this.#forgetSignal?.();
+    this.#readers?.end();
+    if (this.#options.onChange !== undefined) this.#ground.vigil.end();
+    this.#stop?.();
+    this.#ground.closed(this);
   }
 
   #note(news: ToldNews): void {
     if (news.kind === "synced") this.#isSynced = true;
-    else if (news.kind === "changed") this.#current.set(shownName(news.name), this.#setting.views.of(news.resource));
+    else if (news.kind === "changed") this.#current.set(shownName(news.name), this.#ground.views.of(news.resource));
     else if (news.name !== undefined && news.held === undefined) this.#current.delete(shownName(news.name));
   }
 
-  #serve(): void {
+  #serve(readers: Readers<Change>): void {
     const news = this.#pending.take();
-    if (news !== undefined) this.#readers.give(this.#teller.tell(news));
+    if (news !== undefined) readers.give(this.#teller.tell(news));
   }
 
   /** One call after the other, and none within the turn in which the news came. */
@@ -137,7 +148,7 @@ export class OpenWatch implements Watch {
   }
 
   async #callEach(): Promise<void> {
-    const onChange = this.#setting.options.onChange as ((change: Change) => void | Promise<void>) | undefined;
+    const onChange = this.#options.onChange as ((change: Change) => void | Promise<void>) | undefined;
     await undefined;
     for (let news = this.#pending.take(); news !== undefined; news = this.#pending.take()) {
       const done = onChange?.(this.#teller.tell(news));

@@ -1,4 +1,5 @@
 import type { ReceivedResource } from "../message/response.ts";
+import { areSameBytes } from "../resource/same-bytes.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { HeldResource, KeptResource } from "./held.ts";
 
@@ -34,14 +35,7 @@ type Content = Pick<HeldResource, "bytes" | "aliases"> & { readonly bodyType?: T
 
 /** Whether there is nothing to tell of one after the other. */
 export function isSameContent(a: Content, b: Content): boolean {
-  return areEqual(a.bytes, b.bytes) && a.bodyType === b.bodyType && areSameNames(a.aliases, b.aliases);
-}
-
-function areEqual(a: Uint8Array, b: Uint8Array): boolean {
-  if (a === b) return true;
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
+  return areSameBytes(a.bytes, b.bytes) && a.bodyType === b.bodyType && areSameNames(a.aliases, b.aliases);
 }
 
 function areSameNames(a: readonly string[], b: readonly string[]): boolean {

@@ -66,10 +66,7 @@ export class Demands {
   check(group: Group): void {
     for (const demand of this.#waiting.get(group) ?? []) this.#judge(demand);
     if (!isMissing(group)) return;
-    if (this.#pinned.delete(group)) {
-      group.pins--;
-      this.#turn.loose.add(group);
-    }
+    if (this.#pinned.delete(group)) this.#groups.unpin(group);
     for (const edge of group.users) if (edge.dependency.fetched === "demand") this.#versions.undemand(edge);
   }
 
@@ -90,10 +87,9 @@ export class Demands {
 
   #pin({ source, type, name }: Extract<Demanded, { kind: "cluster" }>): Group {
     const group = this.#groups.open({ source, type, term: name, handed: undefined, wantsConfirmations: false });
-    if (!this.#pinned.has(group)) {
-      this.#pinned.add(group);
-      group.pins++;
-    }
+    if (this.#pinned.has(group)) return group;
+    this.#pinned.add(group);
+    this.#groups.pin(group);
     return group;
   }
 

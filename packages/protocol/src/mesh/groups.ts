@@ -48,7 +48,7 @@ export class Groups {
     return this.#byKey.get(keyOf({ ...wanted, name: wanted.term }));
   }
 
-  /** Whoever opens one pins it or becomes its user. */
+  /** Whoever opens one pins it, or becomes its user. */
   open(wanted: Wanted): Group {
     const found = this.find(wanted);
     if (found !== undefined) return found;
@@ -79,6 +79,18 @@ export class Groups {
     this.#turn.ask({ kind: "start-watch", watch: group.watch, source, type, term, wantsConfirmations });
     if (!group.isCollection) this.#ask(group);
     return group;
+  }
+
+  /** A root or a demand wants it. */
+  pin(group: Group): void {
+    group.pins++;
+    this.#touch(group);
+  }
+
+  unpin(group: Group): void {
+    group.pins--;
+    this.#touch(group);
+    this.#turn.loose.add(group);
   }
 
   /** The entry of a name that a group was answered with. */
@@ -131,6 +143,13 @@ export class Groups {
       loose.delete(group);
       if (!group.isClosed && !isReachable(group)) this.#close(group);
     }
+  }
+
+  /** Whoever answers to a name that is pinned, or is not any more, is told of as that. */
+  #touch({ isCollection, members, asked }: Group): void {
+    if (isCollection) return;
+    for (const member of members.values()) this.#turn.changed.add(member);
+    if (asked !== undefined) this.#turn.changed.add(asked);
   }
 
   #close(group: Group): void {
@@ -199,9 +218,10 @@ export class Groups {
   }
 }
 
-/** Unique, since neither sources nor types have line breaks. */
+/** Unique as long as neither sources nor types have spaces: only what stands last may. */
 function keyOf({ source, handed, type, name }: Pick<Entry, "source" | "handed" | "type" | "name">): string {
-  return `${source}\n${handed === undefined ? "" : `${handed.timeoutMs} ${handed.source}`}\n${type}\n${name}`;
+  const down = handed === undefined ? "" : `>${handed.source}>${handed.timeoutMs}`;
+  return `${source}${down} ${type} ${name}`;
 }
 
 /** Whether a root or a demand leads to it. Looks upwards, where there is little as a rule. */

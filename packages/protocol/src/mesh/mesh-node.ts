@@ -7,7 +7,7 @@ import type { ExtensionTerms } from "./dependency.ts";
 
 /** Names something that is watched for the mesh; given by the mesh machine, never used again. */
 export type MeshWatchId = number;
-/** Names one resource of one source in a mesh. Says nothing by itself. */
+/** Names one resource of one source in a mesh, the same in every mesh: where it comes from, its type and its name. For people; not to be taken apart. */
 export type NodeId = string;
 
 /** One resource of a mesh, or the want of one. Immutable: a change makes another one. */
@@ -18,6 +18,8 @@ export interface MeshNode {
   readonly name: string;
   /** The watches that it is an answer to. */
   readonly watches: readonly MeshWatchId[];
+  /** It is asked for by its name, by a root or on demand, whoever else refers to it. */
+  readonly isRoot: boolean;
   readonly state: MeshNodeState;
   /** What is in use: accepted, and of a Listener or Cluster warm. Whatever the state: the last one goes on serving. */
   readonly resource: HeldResource | undefined;

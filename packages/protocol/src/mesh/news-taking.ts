@@ -1,6 +1,8 @@
 import type { News } from "../client/news.ts";
+import { areSameBytes } from "../resource/same-bytes.ts";
 import { type Group, newestOf } from "./graph.ts";
 import type { Groups } from "./groups.ts";
+import type { MeshFailure } from "./mesh-node.ts";
 import type { MeshOptions } from "./mesh-options.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
 import type { Versions } from "./versions.ts";
@@ -46,7 +48,8 @@ export class NewsTaking {
     entry.isAbsent = false;
     entry.failure = undefined;
     const newest = newestOf(entry);
-    if (newest === undefined || !isEqual(newest.resource.bytes, resource.bytes)) this.#versions.take(entry, resource);
+    if (newest === undefined || !areSameBytes(newest.resource.bytes, resource.bytes))
+      this.#versions.take(entry, resource);
     else if (newest.resource !== resource) newest.resource = resource;
     this.#turn.changed.add(entry);
     if (!group.isCollection) this.#answered(group);
@@ -73,7 +76,9 @@ export class NewsTaking {
 
   #failed(group: Group, { name, why, error }: NewsOf<"failed">): void {
     const entry = name === undefined ? group.asked : this.#groups.entryNamed(group, name);
-    if (entry !== undefined) {
+    // That nobody can be reached says nothing of what is held, and nothing would take it back. It may be told again and again.
+    const isTold = name !== undefined || (entry !== undefined && newestOf(entry) === undefined);
+    if (isTold && entry !== undefined && !isSame(entry.failure, { why, error })) {
       entry.failure = { why, error };
       this.#turn.changed.add(entry);
     }
@@ -89,6 +94,6 @@ export class NewsTaking {
   }
 }
 
-function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a === b || (a.length === b.length && a.every((byte, index) => byte === b[index]));
+function isSame(a: MeshFailure | undefined, b: MeshFailure): boolean {
+  return a?.why === b.why && a.error.code === b.error.code && a.error.message === b.error.message;
 }

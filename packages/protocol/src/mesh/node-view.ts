@@ -11,6 +11,7 @@ export function nodeOf(entry: Entry, options: MeshOptions): MeshNode {
     type,
     name,
     watches: [...groups].map(({ watch }) => watch),
+    isRoot: [...groups].some(({ pins, isCollection }) => pins > 0 && !isCollection),
     state: stateOf(entry),
     resource: inUse?.resource,
     warming: next?.resource,

@@ -42,9 +42,7 @@ export class Roots {
     this.#roots.delete(id);
     if (!root.isDone) this.#undone--;
     this.#turn.cancelTimer(root.timer);
-    if (root.group === undefined) return;
-    root.group.pins--;
-    this.#turn.loose.add(root.group);
+    if (root.group !== undefined) this.#groups.unpin(root.group);
   }
 
   /** After each event: opens what may be opened, and sees what is done. */
@@ -70,7 +68,7 @@ export class Roots {
     if (root.group !== undefined) return;
     const { source, type, term, timeoutMs } = root.spec;
     const group = this.#groups.open({ source, type, term, handed: undefined, wantsConfirmations: false });
-    group.pins++;
+    this.#groups.pin(group);
     root.group = group;
     root.timer = this.#turn.startTimer(timeoutMs, () => {
       root.timer = undefined;

@@ -29,7 +29,7 @@ export class Versions {
   take(entry: Entry, resource: HeldResource): void {
     const version: Version = { entry, resource, edges: [], sinceMs: this.#turn.nowMs, waiting: 0 };
     for (const dependency of this.#options.dependenciesOf(resource)) this.#need(version, dependency);
-    this.#keepDemanded(entry.next ?? entry.inUse, version);
+    this.#keepDemanded(entry.inUse, version);
     if (entry.isHeldBack) this.#setNext(entry, version);
     else this.#setInUse(entry, version);
     if (entry.next === version && version.waiting === 0) this.#promote(entry, version);
@@ -168,8 +168,7 @@ export class Versions {
       const near = version.edges.find((edge) => isFilledLike(edge.dependency, dependency));
       // A host of a table that is not filled on demand any more is nobody's.
       if (own !== undefined) this.demand(version, own.dependency);
-      else if (near !== undefined && near.dependency.name !== dependency.name)
-        this.demand(version, onDemand(near.dependency, dependency.name));
+      else if (near !== undefined) this.demand(version, onDemand(near.dependency, dependency.name));
     }
   }
 
@@ -267,7 +266,7 @@ function newEdge(owner: Version, dependency: Dependency, as: "own" | "extra"): E
 }
 
 function isSameWant(a: Dependency, b: Dependency): boolean {
-  return a.type === b.type && a.name === b.name && a.fetched === b.fetched;
+  return a.type === b.type && a.name === b.name;
 }
 
 /** Whether one name of a type is asked for where another one was: not where Clusters are named that are not on demand. */

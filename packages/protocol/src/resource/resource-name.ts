@@ -18,6 +18,7 @@ const FORM = /^xdstp:\/\/([^/?#]*)\/([^/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?(?:#.*
 
 /** Reads `xdstp://[authority]/type/id?params#directives`; undefined for any other text. */
 export function parseResourceName(text: string): ResourceName | undefined {
+  if (!text.startsWith(SCHEME)) return undefined;
   const [, authority, type, path, query] = FORM.exec(text) ?? [];
   if (authority === undefined || type === undefined) return undefined;
   const segments = path === undefined ? [] : path.split("/");

@@ -84,9 +84,10 @@ function errorFinding({ type, name, state, error }: MeshResource, { api }: Recei
 }
 
 function danglingFinding({ from, to, why }: Dangling, { api }: Received): Finding {
-  const needs = `${shortNameOf(from.type, api)} ${from.name} needs ${shortNameOf(to.type, api)} ${to.name}`;
+  const { type, name } = from ?? to;
+  const needs = `${from === undefined ? "" : `${shortNameOf(type, api)} ${name} needs `}${shortNameOf(to.type, api)} ${to.name}`;
   const code = why === "warming" ? "NOT_USABLE" : "NAME_DANGLING";
-  return { severity: "error", code, type: from.type, name: from.name, message: `${needs}: ${danglingWords[why]}` };
+  return { severity: "error", code, type, name, message: `${needs}: ${danglingWords[why]}` };
 }
 
 /** Endpoints that came, and are none: every request to the cluster fails. */

@@ -1,0 +1,101 @@
+import {
+  formatTypeUrl,
+  type HeldResource,
+  isGlobName,
+  isListName,
+  messageNameOf,
+  type TypeUrl,
+  typeInName,
+} from "@xdskit/protocol";
+import type { Driver, Interest } from "../driver/driver.ts";
+import { entryIn } from "../resource/entry-name.ts";
+import { namesLocatedBy } from "../resource/located.ts";
+import { type EntryReader, membersOf } from "../resource/members.ts";
+import { type Locate, type Watching, watchFollowing, watchPlaces } from "./follow.ts";
+import { watchList } from "./follow-list.ts";
+
+/** Where resources are asked for. */
+export interface FinderParts {
+  readonly api: EntryReader;
+  readonly driver: Pick<Driver, "watch">;
+  /** In v3, whatever version of the API the places speak. */
+  readonly type: TypeUrl;
+  /** Where resources of a type, which may be the list collection of `type`, are asked for by a name: the best first; none: nowhere. */
+  readonly placesOf: (type: TypeUrl, name: string) => readonly Interest[];
+}
+
+/** List collections may list others, but a server must not lead a client on for ever. */
+const DEEPEST = 8;
+
+/**
+ * Finds resources of one type wherever a name leads: to an alternative place (C-XTP-11), to where a locator says (S-XTP-10), or to all that a list
+ * collection of the type lists (B-XTP-07).
+ */
+export class Finder {
+  readonly #parts: FinderParts;
+  readonly #listType: TypeUrl;
+  readonly #locate: Locate;
+  readonly #locateList: Locate;
+
+  constructor(parts: FinderParts) {
+    const { type } = parts;
+    this.#parts = parts;
+    this.#listType = formatTypeUrl(`${messageNameOf(type)}Collection`);
+    this.#locate = (locator) => this.#locatedInPlace(type, locator);
+    this.#locateList = (locator) => this.#locatedInPlace(this.#listType, locator);
+  }
+
+  /** How a name is watched; undefined: it is nowhere. */
+  find(name: string): Watching | undefined {
+    return this.#isList(name) ? this.#list(name, []) : following(this.#placesOf(this.#parts.type, name), this.#locate);
+  }
+
+  #isList(name: string): boolean {
+    return isListName(name, this.#parts.type);
+  }
+
+  #placesOf(type: TypeUrl, name: string): readonly Watching[] {
+    const { driver, placesOf } = this.#parts;
+    return placesOf(type, name).map((interest) => (listener) => driver.watch(interest, listener));
+  }
+
+  /** What a locator leads to that stands in the place of one resource: one of the type, or an entry of a list collection. */
+  #locatedInPlace(type: TypeUrl, locator: HeldResource): Watching | undefined {
+    const names = namesLocatedBy(locator, this.#parts.api).filter((name) =>
+      this.#isList(name) && type !== this.#listType ? entryIn(name) !== undefined : !isGlobName(name),
+    );
+    const places = this.#placesLocatedBy(type, names, []);
+    return places.length === 0 ? undefined : (listener) => watchPlaces(places, listener);
+  }
+
+  /** Where located names lead to: to resources of the type, and to list collections of it. One of another type leads nowhere. */
+  #placesLocatedBy(type: TypeUrl, names: readonly string[], above: readonly string[]): readonly Watching[] {
+    return names.flatMap((name) => {
+      if (typeInName(name) === messageNameOf(type)) return this.#placesOf(type, name);
+      return (this.#isList(name) && this.#list(name, above)) || [];
+    });
+  }
+
+  /**
+   * What a list collection lists, which may be other list collections, or one entry of it. Undefined where nobody knows it, and for one that lists
+   * itself, or is too deep: `above` are those that lead to it.
+   */
+  #list(name: string, above: readonly string[]): Watching | undefined {
+    const { api, type } = this.#parts;
+    if (above.includes(name) || above.length === DEEPEST) return undefined;
+    const watch = following(this.#placesOf(this.#listType, name), this.#locateList);
+    if (watch === undefined) return undefined;
+    const lists = [...above, name];
+    const setting = {
+      watch,
+      membersOf: (collection: HeldResource, listName: string) => membersOf(collection, listName, api),
+      watchAt: (names: readonly string[]) => following(this.#placesLocatedBy(type, names, lists), this.#locate),
+      entry: entryIn(name),
+    };
+    return (listener) => watchList(setting, listener);
+  }
+}
+
+function following(places: readonly Watching[], locate: Locate): Watching | undefined {
+  return places.length === 0 ? undefined : (listener) => watchFollowing(places, locate, listener);
+}
