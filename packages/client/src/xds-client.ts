@@ -230,6 +230,7 @@ export class OpenClient implements XdsClient {
     this.meshes.close();
     this.#side.close();
     await this.#driver.close();
+    this.#stats.disconnect();
     await this.#store?.close();
   }
 

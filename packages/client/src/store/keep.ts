@@ -7,11 +7,18 @@ type States = () => Iterable<HeldState & { readonly source: SourceId }>;
 /** Has what is held at a source kept whenever something of it is another than before. What nobody watches any more is not. */
 export function keepWhatIsHeld(store: ResourceStore, states: States): (report: ClientReport) => void {
   return (report) => {
-    const hasChanged = (report.kind === "response-accepted" && report.isNews) || report.kind === "resource-expired";
-    if (!hasChanged) return;
+    if (!changesWhatIsHeld(report)) return;
     const { source } = report;
     store.save(source, function* () {
       for (const state of states()) if (state.source === source && state.resource !== undefined) yield state.resource;
     });
   };
+}
+
+/** A response that is refused may have had something good in it. */
+function changesWhatIsHeld(
+  report: ClientReport,
+): report is Extract<ClientReport, { kind: "response-accepted" | "response-rejected" | "resource-expired" }> {
+  if (report.kind === "response-accepted" || report.kind === "response-rejected") return report.isNews;
+  return report.kind === "resource-expired";
 }
