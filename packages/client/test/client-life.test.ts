@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import { createManagementServer, type ManagementServer, type ManagementServerOpt
 import { afterEach, describe, expect, test } from "vitest";
 import { Cluster, createXdsClient, type XdsClient, type XdsClientOptions } from "../src/index.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
+import { run } from "./support/program.ts";
 import { testApi } from "./support/sources.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
@@ -102,18 +102,6 @@ describe("C-CLI-06 what is kept", () => {
     },
   );
 });
-
-/** Runs a program with the built package; resolves with what it printed, once it has ended by itself. */
-async function run(program: string): Promise<string> {
-  const text = `import { createXdsClient, Cluster } from "@xdskit/client";\n${program}`;
-  return await new Promise((resolve, reject) => {
-    const args = ["--input-type=module", "--eval", text];
-    execFile(process.execPath, args, { timeout: 15_000, cwd: import.meta.dirname }, (error, stdout) => {
-      if (error === null) resolve(stdout);
-      else reject(error);
-    });
-  });
-}
 
 describe("a process", () => {
   test("ends by itself once its client was closed, while connected and while not", async () => {

@@ -54,7 +54,7 @@ const rules: Readonly<Record<OptionName, Rule>> = {
   validators: list,
   api: object,
   descriptors: list,
-  cache: { expected: "an object with a path", holds: (value) => isObject(value) && isPath(value["path"]) },
+  cache: { expected: "an object with a path, and maxBytes and unusedMs above 0", holds: isCache },
   signal: { expected: "an AbortSignal", holds: (value) => value instanceof AbortSignal },
   onReport: callback,
 };
@@ -168,6 +168,14 @@ function isAbove0(value: unknown): value is number {
 
 function isPath(value: unknown): boolean {
   return typeof value === "string" && value !== "";
+}
+
+function isCache(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { path, maxBytes, unusedMs, secrets, onProblem } = value;
+  const areCounts = [maxBytes, unusedMs].every((one) => one === undefined || isWhole(one, 1, Number.MAX_SAFE_INTEGER));
+  const areSecretsKnown = secrets === undefined || secrets === "leave-out" || secrets === "keep";
+  return isPath(path) && areCounts && areSecretsKnown && (onProblem === undefined || typeof onProblem === "function");
 }
 
 function areTexts(value: unknown): boolean {

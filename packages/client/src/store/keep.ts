@@ -1,8 +1,8 @@
-import type { ClientReport, HeldState, SourceId } from "@xdskit/protocol";
+import type { ClientReport, SourcedState, SourceId } from "@xdskit/protocol";
 import type { ResourceStore } from "./resource-store.ts";
 
-/** Where things stand now. */
-type States = () => Iterable<HeldState & { readonly source: SourceId }>;
+/** Where things stand at a source now. */
+type States = (source: SourceId) => Iterable<SourcedState>;
 
 /** Has what is held at a source kept whenever something of it is another than before. What nobody watches any more is not. */
 export function keepWhatIsHeld(store: ResourceStore, states: States): (report: ClientReport) => void {
@@ -10,7 +10,7 @@ export function keepWhatIsHeld(store: ResourceStore, states: States): (report: C
     if (!changesWhatIsHeld(report)) return;
     const { source } = report;
     store.save(source, function* () {
-      for (const state of states()) if (state.source === source && state.resource !== undefined) yield state.resource;
+      for (const { resource } of states(source)) if (resource !== undefined) yield resource;
     });
   };
 }
