@@ -39,6 +39,7 @@ export async function createXdsClient(options: XdsClientOptions = {}): Promise<X
   const stats = new StatsCounter();
   const store = options.cache && openStore(options.cache, api);
   await store?.load();
+  options.signal?.throwIfAborted();
   const keep = store && keepWhatIsHeld(store, (source) => driver.states(source));
   const driver: Driver = new Driver({
     machine: new ClientMachine({ traits: (type) => api.traits(type) ?? opaqueTraits(type), node }),
@@ -72,8 +73,8 @@ export async function createXdsClient(options: XdsClientOptions = {}): Promise<X
     store,
     connections,
     encodeNode,
+    signal: options.signal,
   });
-  closeOnAbort(client, options.signal);
   return client;
 }
 
@@ -92,9 +93,4 @@ function openStore({ path, maxBytes, unusedMs, secrets, onProblem }: CacheOption
 function meshValidators(api: EnvoyApi, config: ClientConfig, meshes: () => Meshes): readonly ResourceValidator[] {
   const isLikeGrpc = config.authorities.some(({ listenerTemplate }) => listenerTemplate !== undefined);
   return [fittingExtensions(meshes), ...(isLikeGrpc ? onlyAds(api) : [])];
-}
-
-function closeOnAbort(client: XdsClient, signal: AbortSignal | undefined): void {
-  // Closing does not fail: nobody would hear of it here.
-  signal?.addEventListener("abort", () => void client.close(), { once: true });
 }

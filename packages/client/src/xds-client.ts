@@ -115,6 +115,8 @@ export interface ClientParts {
   readonly store: ResourceStore | undefined;
   readonly connections: SideCallsParts["connections"];
   readonly encodeNode: SideCallsParts["encodeNode"];
+  /** Closes the client. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** The client itself, whatever it was made from. */
@@ -131,9 +133,13 @@ export class OpenClient implements XdsClient {
   readonly meshes: Meshes;
   readonly #side: SideCalls;
   readonly #closing = new AbortController();
+  readonly #signal: AbortSignal | undefined;
+  /** Closing does not fail: nobody would hear of it here. */
+  readonly #aborted = (): void => void this.close();
   #node: Node;
 
-  constructor({ api, config, defaults, node, driver, stats, store, connections, encodeNode }: ClientParts) {
+  constructor(parts: ClientParts) {
+    const { api, config, defaults, node, driver, stats, store, connections, encodeNode, signal } = parts;
     this.#api = api;
     this.config = config;
     this.#node = node;
@@ -145,6 +151,8 @@ export class OpenClient implements XdsClient {
     this.#side = new SideCalls({ api, config, connections, encodeNode, node: () => this.#node });
     // Everybody who waits for something listens, and there may be thousands.
     setMaxListeners(0, this.#closing.signal);
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#aborted, { once: true });
   }
 
   get node(): Node {
@@ -225,6 +233,8 @@ export class OpenClient implements XdsClient {
   }
 
   async close(): Promise<void> {
+    // It may outlive many clients.
+    this.#signal?.removeEventListener("abort", this.#aborted);
     this.#closing.abort(new XdsClientError("CLOSED", "the client was closed"));
     for (const watch of [...this.#watches]) watch.close();
     this.meshes.close();

@@ -1,6 +1,7 @@
 import { clientSwitchTable, editions } from "@xdskit/protocol";
 import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
 import { type ConfigProblem, XdsClientError } from "../error.ts";
+import { LONGEST_TIMER_MS } from "../longest-timer.ts";
 import type { XdsClientOptions } from "./options.ts";
 
 type OptionName = keyof XdsClientOptions;
@@ -16,8 +17,8 @@ const flag: Rule = { expected: "true or false", holds: (value) => typeof value =
 const callback: Rule = { expected: "a function", holds: (value) => typeof value === "function" };
 const list: Rule = { expected: "a list", holds: Array.isArray };
 const version: Rule = oneOf("v2", "v3");
-/** The longest that a timer can be set to. */
-const LONGEST_MS = 2 ** 31 - 1;
+/** The length of a message of gRPC is a signed number of 32 bits in grpc-js. */
+const LARGEST_MESSAGE_BYTES = 2 ** 31 - 1;
 
 const rules: Readonly<Record<OptionName, Rule>> = {
   bootstrap: {
@@ -41,9 +42,9 @@ const rules: Readonly<Record<OptionName, Rule>> = {
   tls: { expected: "true, false or an object", holds: (value) => typeof value === "boolean" || isObject(value) },
   headers: { expected: "an object of texts", holds: areTexts },
   keepalive: { expected: "false, or intervalMs and timeoutMs", holds: isKeepalive },
-  maxResponseBytes: wholeNumber(1, LONGEST_MS),
-  connectTimeoutMs: wholeNumber(1, LONGEST_MS),
-  initialFetchTimeoutMs: wholeNumber(0, LONGEST_MS),
+  maxResponseBytes: wholeNumber(1, LARGEST_MESSAGE_BYTES),
+  connectTimeoutMs: wholeNumber(1, LONGEST_TIMER_MS),
+  initialFetchTimeoutMs: wholeNumber(0, LONGEST_TIMER_MS),
   backOff: { expected: "baseMs above 0, and maxMs no smaller", holds: isBackOff },
   rateLimit: { expected: "maxTokens and tokensPerSecond above 0", holds: isRateLimit },
   parameters: { expected: "an object of texts", holds: areTexts },
@@ -189,14 +190,18 @@ function areAddresses(value: unknown): boolean {
 
 function isKeepalive(value: unknown): boolean {
   if (value === false) return true;
-  return isObject(value) && isWhole(value["intervalMs"], 1, LONGEST_MS) && isWhole(value["timeoutMs"], 1, LONGEST_MS);
+  return (
+    isObject(value) &&
+    isWhole(value["intervalMs"], 1, LONGEST_TIMER_MS) &&
+    isWhole(value["timeoutMs"], 1, LONGEST_TIMER_MS)
+  );
 }
 
 function isPolling(value: unknown): boolean {
   if (typeof value === "boolean") return true;
   const names = ["refreshDelayMs", "requestTimeoutMs"];
   const isGood = (name: string): boolean =>
-    !isObject(value) || value[name] === undefined || isWhole(value[name], 1, LONGEST_MS);
+    !isObject(value) || value[name] === undefined || isWhole(value[name], 1, LONGEST_TIMER_MS);
   return isObject(value) && Object.keys(value).every((name) => names.includes(name)) && names.every(isGood);
 }
 

@@ -2,6 +2,7 @@ import type { News } from "@xdskit/protocol";
 import type { SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";
 import { XdsClientError } from "../error.ts";
+import { LONGEST_TIMER_MS } from "../longest-timer.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { errorOf } from "./tell.ts";
 import type { Vigil } from "./vigil.ts";
@@ -94,7 +95,10 @@ async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () =
       ends.push(onAbort(signal, reject), onAbort(closing, reject));
       if (timeoutMs === 0) return;
       const text = `${about}: nothing came within ${timeoutMs} ms`;
-      const timer = setTimeout(() => reject(unreachable ?? new XdsClientError("TIMEOUT", text)), timeoutMs);
+      const timer = setTimeout(
+        () => reject(unreachable ?? new XdsClientError("TIMEOUT", text)),
+        Math.min(timeoutMs, LONGEST_TIMER_MS),
+      );
       ends.push(() => clearTimeout(timer));
     });
   } finally {
