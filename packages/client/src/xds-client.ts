@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { type EnvoyApi, encodeOwnClientConfig } from "@xdskit/envoy-api";
+import type { EnvoyApi } from "@xdskit/envoy-api";
 import { messageNameOf, type News, type Node, type TypeUrl } from "@xdskit/protocol";
 import type { ClientConfig } from "./config/client-config.ts";
 import type { ConfigDefaults } from "./config/config-defaults.ts";
@@ -17,8 +17,7 @@ import { everythingOf, noSource, placesOf, typeAt } from "./routing/route.ts";
 import { termOf } from "./routing/term.ts";
 import type { SideServer } from "./side/self.ts";
 import { SideCalls, type SideCallsParts } from "./side/side-calls.ts";
-import type { OwnStatus, OwnStatusOptions } from "./status/client-status-service.ts";
-import { ownResourcesOf } from "./status/own-resources.ts";
+import { encodeOwnStatus, type OwnStatus, type OwnStatusOptions } from "./status/own-status.ts";
 import type { ResourceStore } from "./store/resource-store.ts";
 import { type FetchOptions, type FetchSetting, fetchAll, fetchOne } from "./watch/fetch.ts";
 import { Vigil } from "./watch/vigil.ts";
@@ -208,9 +207,8 @@ export class OpenClient implements XdsClient {
     return dumpOf(this.#driver.states(), this.#views);
   }
 
-  encodeStatus({ apiVersion = "v3", scope = "", excludeResourceContents = false }: OwnStatusOptions = {}): Uint8Array {
-    const resources = ownResourcesOf(this.#driver.states(), { api: this.#api, excludeResourceContents });
-    return encodeOwnClientConfig(apiVersion, { node: this.#node, scope, resources });
+  async encodeStatus(options: OwnStatusOptions = {}): Promise<Uint8Array> {
+    return await encodeOwnStatus({ api: this.#api, node: this.#node, states: [...this.#driver.states()] }, options);
   }
 
   reportLoad(options: LoadReportingOptions = {}): LoadReporting {
