@@ -1,10 +1,12 @@
 /** What goes wrong on the way: peers that do not read, mistakes of our own, an end while something begins. */
 import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { discoveryMethods, encodeSotwResponse } from "@xdskit/envoy-api";
 import { statusCode } from "@xdskit/protocol";
+import { createManagementServer } from "@xdskit/server";
 import { describe, expect, test } from "vitest";
 import { Cluster, createXdsClient, type XdsClient } from "../src/index.ts";
 import { Connections } from "../src/transport/grpc/connection.ts";
@@ -13,7 +15,7 @@ import type { Transport } from "../src/transport/transport.ts";
 import { fakeListener, until } from "./support/fake-listener.ts";
 import { ends, read, serve, start } from "./support/own-server.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
-import { CLUSTER, grpcSource, nodeBytes, request, server, testApi } from "./support/sources.ts";
+import { CLUSTER, grpcSource, nodeBytes, noFiles, request, server, testApi } from "./support/sources.ts";
 
 function transport(encodeNode = (): Uint8Array => nodeBytes): Transport<ReturnType<typeof grpcSource>> {
   const made = createGrpcTransport({ api: testApi(), encodeNode, connections: new Connections() });
@@ -133,6 +135,71 @@ test("a connection may take longer to come up than a timer can wait", async () =
   await listener.next("opened");
   await peer.call(0);
   expect(listener.kinds).toEqual(["opened"]);
+});
+
+describe("a server that takes connections and says nothing", () => {
+  test.each([
+    ["in the clear", undefined],
+    ["over TLS", noFiles],
+  ])("is left by those who gave up, %s", async (_, tls) => {
+    const sockets = new Set<Socket>();
+    let taken = 0;
+    const silent = createServer((socket) => {
+      taken++;
+      sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+      socket.resume();
+    });
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    ends.push(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const one = server(port, { connectTimeoutMs: 100, tls });
+    const grpc = transport();
+    for (let i = 1; i <= 3; i++) {
+      const listener = fakeListener();
+      grpc.open({ source: grpcSource([one]), server: one, onlyType: undefined }, listener);
+      expect((await listener.next("ended")).status.code).toBe(statusCode.UNAVAILABLE);
+      await until("it was left", () => taken >= i && sockets.size === 0);
+    }
+    const before = taken;
+    const closed = grpc.open({ source: grpcSource([one]), server: one, onlyType: undefined }, fakeListener());
+    await until("it is tried", () => taken > before);
+    closed.close();
+    await until("it was left", () => sockets.size === 0);
+  });
+});
+
+describe("where a server is", () => {
+  const found = async (target: string, rest: boolean): Promise<string> => {
+    const client = await start({ server: target, rest, connectTimeoutMs: 20_000 });
+    return (await client.get(Cluster, "a")).name;
+  };
+  const a = read({ "@type": CLUSTER, name: "a", type: "STATIC", connectTimeout: "1s" });
+
+  test.each([false, true])("an address of IPv6, REST: %s", async (rest) => {
+    const server = createManagementServer({ api: testApi(), listen: { host: "::1", port: 0 } });
+    server.commit({ changes: [{ layer: "base", puts: [a] }] });
+    const { address } = await server.start();
+    ends.push(() => server.close());
+    expect(await found(`[::1]:${address.port}`, rest)).toBe("a");
+    expect(await found(`ipv6:[::1]:${address.port}`, rest)).toBe("a");
+  });
+
+  test.each([false, true])("a socket of the file system, REST: %s", async (rest) => {
+    const directory = mkdtempSync(join(tmpdir(), "xdskit-client-"));
+    ends.push(() => rmSync(directory, { recursive: true }));
+    const { port } = await serve(a);
+    const path = join(directory, "xds.sock");
+    const bridge = createServer((socket) => {
+      const onward = connect(port, "127.0.0.1");
+      socket.pipe(onward).pipe(socket);
+      for (const end of [socket, onward]) end.on("error", () => {});
+    });
+    await new Promise<void>((resolve) => bridge.listen(path, resolve));
+    ends.push(() => void bridge.close());
+    expect(await found(`unix:${path}`, rest)).toBe("a");
+    expect(await found(`unix://${path}`, rest)).toBe("a");
+  });
 });
 
 describe("a signal", () => {

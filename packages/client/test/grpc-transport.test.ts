@@ -185,16 +185,6 @@ test("C-REC-02 a server that comes back is reached by the next stream, however o
   expect(after.kinds).toEqual(["opened"]);
 });
 
-const noFiles = {
-  ca: undefined,
-  caPath: undefined,
-  certificate: undefined,
-  certificatePath: undefined,
-  key: undefined,
-  keyPath: undefined,
-  serverName: undefined,
-};
-
 test("TLS both ways; certificates that were exchanged meanwhile count for the next connection", async () => {
   const directory = mkdtempSync(join(tmpdir(), "xdskit-grpc-"));
   ends.push(() => rmSync(directory, { recursive: true }));

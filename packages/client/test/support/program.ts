@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { ModuleKind, ScriptTarget, transpileModule } from "typescript";
 import { until } from "./fake-listener.ts";
 
 const running = new Set<ChildProcess>();
@@ -10,13 +11,19 @@ export function builtModule(path: string): string {
   return JSON.stringify(fileURLToPath(new URL(`../../dist/${path}.js`, import.meta.url)));
 }
 
-/** Runs a program with the built package; resolves with what it printed, once it has ended by itself. */
+/** Runs a program in TypeScript with the built package; resolves with what it printed, warnings too, once it has ended by itself and well. */
 export async function run(program: string): Promise<string> {
-  const text = `import { createXdsClient, Cluster } from "@xdskit/client";\n${program}`;
+  const text = `
+    import { createXdsClient, Cluster } from "@xdskit/client";
+    import { createEnvoyApi } from "@xdskit/envoy-api";
+    ${program}`;
+  const { outputText } = transpileModule(text, {
+    compilerOptions: { target: ScriptTarget.ES2022, module: ModuleKind.ESNext },
+  });
   return await new Promise((resolve, reject) => {
-    const args = ["--input-type=module", "--eval", text];
-    execFile(process.execPath, args, { timeout: 15_000, cwd: import.meta.dirname }, (error, stdout) => {
-      if (error === null) resolve(stdout);
+    const args = ["--input-type=module", "--eval", outputText];
+    execFile(process.execPath, args, { timeout: 60_000, cwd: import.meta.dirname }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout + stderr);
       else reject(error);
     });
   });

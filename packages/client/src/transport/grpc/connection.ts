@@ -1,14 +1,8 @@
-import {
-  type ChannelCredentials,
-  type ChannelOptions,
-  Client,
-  connectivityState,
-  credentials,
-  Metadata,
-} from "@grpc/grpc-js";
+import { type ChannelOptions, Client, connectivityState, credentials, Metadata } from "@grpc/grpc-js";
 import type { ServerConfig } from "../../config/client-config.ts";
 import { LONGEST_TIMER_MS } from "../../longest-timer.ts";
 import { bufferOf, createTlsReader, type TlsMaterial } from "../tls/tls-material.ts";
+import { AbandonableCredentials } from "./abandonable-credentials.ts";
 
 /** Between tries of grpc-js itself. Ours are far between, and each begins with a connection of its own. */
 const SHORTEST_PAUSE_MS = 100;
@@ -27,6 +21,7 @@ export interface Connection {
 
 interface SharedConnection extends Connection {
   readonly key: string;
+  readonly credentials: AbandonableCredentials;
   users: number;
   linger: NodeJS.Timeout | undefined;
 }
@@ -49,8 +44,10 @@ export class Connections {
       known.users++;
       return known;
     }
-    const client = new Client(server.target, channelCredentials(material), channelOptions(server, material));
-    const made = { key, client, metadata: metadataOf(server), isProven: false, users: 1, linger: undefined };
+    const metadata = metadataOf(server);
+    const secured = channelCredentials(material);
+    const client = new Client(server.target, secured, channelOptions(server, material));
+    const made = { key, client, metadata, credentials: secured, isProven: false, users: 1, linger: undefined };
     this.#byKey.set(key, made);
     this.#held.set(made, made);
     return made;
@@ -78,6 +75,7 @@ export class Connections {
     this.#held.delete(shared);
     if (this.#byKey.get(shared.key) === shared) this.#byKey.delete(shared.key);
     shared.client.close();
+    if (!shared.isProven) shared.credentials.abandon();
   }
 }
 
@@ -97,10 +95,10 @@ export function whenConnected({ client }: Connection, connected: () => void): vo
 }
 
 /** Throws if what was read is no certificate, or no key of it. */
-function channelCredentials(material: TlsMaterial | undefined): ChannelCredentials {
-  if (material === undefined) return credentials.createInsecure();
+function channelCredentials(material: TlsMaterial | undefined): AbandonableCredentials {
+  if (material === undefined) return new AbandonableCredentials(credentials.createInsecure());
   const { ca, key, cert } = material;
-  return credentials.createSsl(orNull(ca), orNull(key), orNull(cert));
+  return new AbandonableCredentials(credentials.createSsl(orNull(ca), orNull(key), orNull(cert)));
 }
 
 function orNull(content: string | Uint8Array | undefined): Buffer | null {
