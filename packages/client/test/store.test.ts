@@ -84,7 +84,8 @@ describe("C-CLI-06 the last configuration that was good", () => {
     expect(problems).toEqual([]);
   });
 
-  test("any of it", async () => {
+  // Each run waits for the disk four times.
+  test("any of it", { timeout: 60_000 }, async () => {
     const resource = fc.record({
       type: fc.constantFrom(CLUSTER, formatTypeUrl("my.Own")),
       name: fc.string({ unit: "binary" }),
