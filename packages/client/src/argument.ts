@@ -1,13 +1,11 @@
 import { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
+import { LONGEST_TIMER_MS } from "./longest-timer.ts";
 
 /** Says all that is wrong with a value that stands at a path; nothing, if it is what it has to be. */
 export type Rule = (value: unknown, path: string) => readonly ConfigProblem[];
 
 /** A rule for each field of something, so that none is forgotten. */
 export type RulesOf<T> = Readonly<Record<keyof T, Rule>>;
-
-/** The longest that a timer can be set to. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 /** A rule that is said in a few words. */
 export function rule(expected: string, holds: (value: unknown) => boolean): Rule {
@@ -49,14 +47,14 @@ export const aServer: Rule = rule("a server of a configuration", (value) => isOb
 export const texts: Rule = rule("an object of texts", areTexts);
 export const aSignal: Rule = rule("an AbortSignal", (value) => value instanceof AbortSignal);
 /** Of a timer; 0 where that says something of its own. */
-export const milliseconds: Rule = wholeNumber(1, LONGEST_MS);
-export const millisecondsOr0: Rule = wholeNumber(0, LONGEST_MS);
+export const milliseconds: Rule = wholeNumber(1, LONGEST_TIMER_MS);
+export const millisecondsOr0: Rule = wholeNumber(0, LONGEST_TIMER_MS);
 
 export function oneOf(...words: readonly string[]): Rule {
   return rule(`one of ${words.join(", ")}`, (value) => words.some((word) => word === value));
 }
 
-export function wholeNumber(least: number, most: number = LONGEST_MS): Rule {
+export function wholeNumber(least: number, most: number): Rule {
   const isWhole = (value: unknown): boolean =>
     typeof value === "number" && Number.isInteger(value) && value >= least && value <= most;
   return rule(`a whole number from ${least} to ${most}`, isWhole);

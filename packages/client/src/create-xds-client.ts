@@ -1,5 +1,5 @@
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
-import { ClientMachine, type KeptResource, opaqueTraits, type SourceId } from "@xdskit/protocol";
+import { ClientMachine, opaqueTraits } from "@xdskit/protocol";
 import type { ClientConfig } from "./config/client-config.ts";
 import { Driver } from "./driver/driver.ts";
 import { fittingExtensions, onlyAds } from "./mesh/mesh-validators.ts";
@@ -38,8 +38,9 @@ export async function createXdsClient(options: XdsClientOptions = {}): Promise<X
   const connections = new Connections();
   const stats = new StatsCounter();
   const store = options.cache && openStore(options.cache, api);
-  const restored = (await store?.load()) ?? new Map<SourceId, readonly KeptResource[]>();
-  const keep = store && keepWhatIsHeld(store, () => driver.states());
+  await store?.load();
+  options.signal?.throwIfAborted();
+  const keep = store && keepWhatIsHeld(store, (source) => driver.states(source));
   const driver: Driver = new Driver({
     machine: new ClientMachine({ traits: (type) => api.traits(type) ?? opaqueTraits(type), node }),
     transports: {
@@ -60,7 +61,7 @@ export async function createXdsClient(options: XdsClientOptions = {}): Promise<X
         client.meshes.lookAtWarming(report.source);
       tell(onReport, report);
     },
-    restored,
+    restore: (source) => store?.restore(source),
   });
   const client: OpenClient = new OpenClient({
     api,
@@ -72,17 +73,18 @@ export async function createXdsClient(options: XdsClientOptions = {}): Promise<X
     store,
     connections,
     encodeNode,
+    signal: options.signal,
   });
-  closeOnAbort(client, options.signal);
   return client;
 }
 
-function openStore({ path, maxBytes, secrets, onProblem }: CacheOptions, api: EnvoyApi): ResourceStore {
+function openStore({ path, maxBytes, unusedMs, secrets, onProblem }: CacheOptions, api: EnvoyApi): ResourceStore {
   return createResourceStore({
     path,
     api,
-    onProblem: (message) => onProblem?.(message),
+    onProblem: (message) => tell(onProblem, message),
     ...(maxBytes !== undefined && { maxBytes }),
+    ...(unusedMs !== undefined && { unusedMs }),
     ...(secrets !== undefined && { secrets }),
   });
 }
@@ -91,9 +93,4 @@ function openStore({ path, maxBytes, secrets, onProblem }: CacheOptions, api: En
 function meshValidators(api: EnvoyApi, config: ClientConfig, meshes: () => Meshes): readonly ResourceValidator[] {
   const isLikeGrpc = config.authorities.some(({ listenerTemplate }) => listenerTemplate !== undefined);
   return [fittingExtensions(meshes), ...(isLikeGrpc ? onlyAds(api) : [])];
-}
-
-function closeOnAbort(client: XdsClient, signal: AbortSignal | undefined): void {
-  // Closing does not fail: nobody would hear of it here.
-  signal?.addEventListener("abort", () => void client.close(), { once: true });
 }

@@ -65,12 +65,8 @@ export {
   VirtualHost,
 } from "./resource/resource-type.ts";
 export type { XdsResource } from "./resource/xds-resource.ts";
-export {
-  addClientStatusService,
-  type OwnStatus,
-  type OwnStatusOptions,
-  type ScopedClients,
-} from "./status/client-status-service.ts";
+export { addClientStatusService, type ScopedClients } from "./status/client-status-service.ts";
+export type { OwnStatus, OwnStatusOptions } from "./status/own-status.ts";
 export type { Change } from "./watch/change.ts";
 export type { FetchOptions } from "./watch/fetch.ts";
 export type { Watch, WatchOptions } from "./watch/watch.ts";

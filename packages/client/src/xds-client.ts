@@ -1,7 +1,18 @@
 import { setMaxListeners } from "node:events";
-import { type EnvoyApi, encodeOwnClientConfig } from "@xdskit/envoy-api";
+import type { EnvoyApi } from "@xdskit/envoy-api";
 import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
-import { aFlag, aName, aText, checkArguments, fields, oneOf, optional, type RulesOf, texts } from "./argument.ts";
+import {
+  aFlag,
+  aName,
+  aSignal,
+  aText,
+  checkArguments,
+  fields,
+  oneOf,
+  optional,
+  type RulesOf,
+  texts,
+} from "./argument.ts";
 import type { ClientConfig } from "./config/client-config.ts";
 import type { ConfigDefaults } from "./config/config-defaults.ts";
 import type { Driver, Interest } from "./driver/driver.ts";
@@ -18,8 +29,7 @@ import { createResourceViews, type XdsResource } from "./resource/xds-resource.t
 import { everythingOf, noSource, placesOf, typeAt } from "./routing/route.ts";
 import { termOf } from "./routing/term.ts";
 import { SideCalls, type SideCallsParts } from "./side/side-calls.ts";
-import type { OwnStatus, OwnStatusOptions } from "./status/client-status-service.ts";
-import { ownResourcesOf } from "./status/own-resources.ts";
+import { encodeOwnStatus, type OwnStatus, type OwnStatusOptions } from "./status/own-status.ts";
 import type { ResourceStore } from "./store/resource-store.ts";
 import { type FetchOptions, type FetchSetting, fetchAll, fetchOne, fetchRules } from "./watch/fetch.ts";
 import { Finder } from "./watch/finder.ts";
@@ -113,6 +123,8 @@ export interface ClientParts {
   readonly store: ResourceStore | undefined;
   readonly connections: SideCallsParts["connections"];
   readonly encodeNode: SideCallsParts["encodeNode"];
+  /** Closes the client. */
+  readonly signal: AbortSignal | undefined;
 }
 
 const getRules: RulesOf<GetOptions> = { ...fetchRules, parameters: texts };
@@ -120,6 +132,7 @@ const statusRules: RulesOf<OwnStatusOptions> = {
   apiVersion: oneOf("v2", "v3"),
   scope: aText,
   excludeResourceContents: aFlag,
+  signal: aSignal,
 };
 
 /** The client itself, whatever it was made from. */
@@ -138,9 +151,13 @@ export class OpenClient implements XdsClient {
   readonly meshes: Meshes;
   readonly #side: SideCalls;
   readonly #closing = new AbortController();
+  readonly #signal: AbortSignal | undefined;
+  /** Closing does not fail: nobody would hear of it here. */
+  readonly #aborted = (): void => void this.close();
   #node: Node;
 
-  constructor({ api, config, defaults, node, driver, stats, store, connections, encodeNode }: ClientParts) {
+  constructor(parts: ClientParts) {
+    const { api, config, defaults, node, driver, stats, store, connections, encodeNode, signal } = parts;
     this.#api = api;
     this.config = config;
     this.#node = node;
@@ -153,6 +170,8 @@ export class OpenClient implements XdsClient {
     this.#side = new SideCalls({ api, config, defaults, connections, encodeNode, node: () => this.#node });
     // Everybody who waits for something listens, and there may be thousands.
     setMaxListeners(0, this.#closing.signal);
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#aborted, { once: true });
   }
 
   get node(): Node {
@@ -201,11 +220,9 @@ export class OpenClient implements XdsClient {
     return dumpOf(this.#driver.states(), this.#views);
   }
 
-  encodeStatus(options: OwnStatusOptions = {}): Uint8Array {
+  async encodeStatus(options: OwnStatusOptions = {}): Promise<Uint8Array> {
     checkArguments("encodeStatus", { options: [options, fields(statusRules)] });
-    const { apiVersion = "v3", scope = "", excludeResourceContents = false } = options;
-    const resources = ownResourcesOf(this.#driver.states(), { api: this.#api, excludeResourceContents });
-    return encodeOwnClientConfig(apiVersion, { node: this.#node, scope, resources });
+    return await encodeOwnStatus({ api: this.#api, node: this.#node, states: [...this.#driver.states()] }, options);
   }
 
   reportLoad(options: LoadReportingOptions = {}): LoadReporting {
@@ -227,11 +244,14 @@ export class OpenClient implements XdsClient {
   }
 
   async close(): Promise<void> {
+    // It may outlive many clients.
+    this.#signal?.removeEventListener("abort", this.#aborted);
     this.#closing.abort(new XdsClientError("CLOSED", "the client was closed"));
     for (const watch of [...this.#watches]) watch.close();
     this.meshes.close();
     this.#side.close();
     await this.#driver.close();
+    this.#stats.disconnect();
     await this.#store?.close();
   }
 

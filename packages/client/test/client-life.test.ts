@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,7 +58,7 @@ test("TLS both ways against our own server; without a certificate, and without T
   expect((await client.get(Cluster, "a")).name).toBe("a");
   const refused = [{ tls: trust }, { tls: own }, {}].map(async (options) => {
     const other = await start({ server: address, ...options });
-    return other.get(Cluster, "a", { timeoutMs: 2_000 }).catch(({ code }: { code: string }) => code);
+    return other.get(Cluster, "a", { timeoutMs: 3_000 }).catch(({ code }: { code: string }) => code);
   });
   expect(await Promise.all(refused)).toEqual(["UNREACHABLE", "UNREACHABLE", "UNREACHABLE"]);
 });
@@ -72,7 +71,7 @@ test.each(["sotw", "delta"] as const)(
     const client = await start({ server: address, variant });
     expect((await client.get(Cluster, "a")).bytes.byteLength).toBeGreaterThan(20 * 1024 * 1024);
     const small = await start({ server: address, variant, maxResponseBytes: 1024 * 1024 });
-    await expect(small.get(Cluster, "a", { timeoutMs: 500 })).rejects.toMatchObject({
+    await expect(small.get(Cluster, "a", { timeoutMs: 3_000 })).rejects.toMatchObject({
       code: "UNREACHABLE",
       message: expect.stringMatching(/larger|max/i),
     });
@@ -101,56 +100,4 @@ describe("C-CLI-06 what is kept", () => {
       expect([...watch.current.values()].map(({ name, json }) => [name, json.connectTimeout])).toEqual([["a", "2s"]]);
     },
   );
-});
-
-/** Runs a program with the built package; resolves with what it printed, once it has ended by itself. */
-async function run(program: string): Promise<string> {
-  const text = `import { createXdsClient, Cluster } from "@xdskit/client";\n${program}`;
-  return await new Promise((resolve, reject) => {
-    const args = ["--input-type=module", "--eval", text];
-    execFile(process.execPath, args, { timeout: 15_000, cwd: import.meta.dirname }, (error, stdout) => {
-      if (error === null) resolve(stdout);
-      else reject(error);
-    });
-  });
-}
-
-describe("a process", () => {
-  test("ends by itself once its client was closed, while connected and while not", async () => {
-    const { address } = await serve({}, cluster("a"));
-    const printed = await run(`
-      const client = await createXdsClient({ server: ${JSON.stringify(address)} });
-      const vain = await createXdsClient({ server: "127.0.0.1:1" });
-      vain.watch(Cluster, "x");
-      console.log((await client.get(Cluster, "a")).name);
-      client.watch(Cluster);
-      await client.close();
-      await vain.close();
-    `);
-    expect(printed).toBe("a\n");
-  });
-
-  test("is kept alive by nothing but what somebody waits for", async () => {
-    const { address } = await serve({}, cluster("a"));
-    const printed = await run(`
-      const client = await createXdsClient({ server: ${JSON.stringify(address)} });
-      console.log((await client.list(Cluster)).length);
-      const vain = await createXdsClient({ server: "127.0.0.1:1", connectTimeoutMs: 200 });
-      const error = await vain.get(Cluster, "x", { timeoutMs: 1500 }).catch((error) => error);
-      console.log(error.code);
-      vain.watch(Cluster, "x");
-    `);
-    expect(printed).toBe("1\nUNREACHABLE\n");
-  });
-
-  test("does not end while somebody iterates, though no server can be reached", async () => {
-    const printed = await run(`
-      const client = await createXdsClient({ server: "127.0.0.1:1" });
-      setTimeout(() => client.close(), 1000).unref();
-      const kinds = new Set();
-      for await (const { kind } of client.watch(Cluster)) kinds.add(kind);
-      console.log([...kinds].join());
-    `);
-    expect(printed).toBe("error\n");
-  });
 });

@@ -1,45 +1,24 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ServerCredentials } from "@grpc/grpc-js";
 import { createRequestReader, decodeNode, encodeNode, encodeSotwResponse } from "@xdskit/envoy-api";
-import { clientDialect, formatTypeUrl, locatedTerm, noInitialVersions, statusCode } from "@xdskit/protocol";
+import { formatTypeUrl, locatedTerm, noInitialVersions, statusCode } from "@xdskit/protocol";
 import { afterEach, expect, test } from "vitest";
-import type { GrpcSource, ServerConfig } from "../src/config/client-config.ts";
+import type { GrpcSource } from "../src/config/client-config.ts";
 import { Connections } from "../src/transport/grpc/connection.ts";
 import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
 import type { Transport } from "../src/transport/transport.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
 import { fakeListener, until } from "./support/fake-listener.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
-import { CLUSTER, nodeBytes, request, SECRET, server, testApi } from "./support/sources.ts";
+import { CLUSTER, nodeBytes, noFiles, request, SECRET, server, grpcSource as source, testApi } from "./support/sources.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
-
-function source(servers: readonly ServerConfig[], changes: Partial<GrpcSource> = {}): GrpcSource {
-  return {
-    kind: "grpc",
-    id: "grpc",
-    apiVersion: "v3",
-    resourceApiVersion: "v3",
-    variant: "sotw",
-    isAggregated: true,
-    servers,
-    failover: "cycle",
-    nodeIn: "first-request",
-    rateLimit: undefined,
-    backOff: { baseMs: 10, maxMs: 100 },
-    initialFetchTimeoutMs: 15_000,
-    dialect: clientDialect(),
-    parameters: undefined,
-    ...changes,
-  };
-}
 
 function transport(): Transport<GrpcSource> {
   const made = createGrpcTransport({ api: testApi(), encodeNode, connections: new Connections() });
@@ -208,16 +187,6 @@ test("C-REC-02 a server that comes back is reached by the next stream, however o
   await after.next("opened");
   expect(after.kinds).toEqual(["opened"]);
 });
-
-const noFiles = {
-  ca: undefined,
-  caPath: undefined,
-  certificate: undefined,
-  certificatePath: undefined,
-  key: undefined,
-  keyPath: undefined,
-  serverName: undefined,
-};
 
 test("TLS both ways; certificates that were exchanged meanwhile count for the next connection", async () => {
   const directory = mkdtempSync(join(tmpdir(), "xdskit-grpc-"));

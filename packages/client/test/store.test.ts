@@ -6,8 +6,8 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +16,7 @@ import { formatTypeUrl, type KeptResource } from "@xdskit/protocol";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createResourceStore, type ResourceStore, type ResourceStoreOptions } from "../src/store/resource-store.ts";
+import { readStore } from "../src/store/store-file.ts";
 import { until } from "./support/fake-listener.ts";
 import { CLUSTER, SECRET, testApi } from "./support/sources.ts";
 
@@ -50,8 +51,11 @@ function cluster(name: string, json: object = {}): KeptResource {
 
 /** What another life finds. */
 async function found(): Promise<Record<string, readonly KeptResource[]>> {
-  const kept = await store().load();
-  return Object.fromEntries([...kept].map(([id, resources]) => [id, resources.map(plain)]));
+  const one = store();
+  await one.load();
+  const content = await readStore(path, Number.POSITIVE_INFINITY);
+  const sources = content === undefined || "problem" in content ? [] : content.sources;
+  return Object.fromEntries(sources.map(({ id }) => [id, (one.restore(id) ?? []).map(plain)]));
 }
 
 const plain = (resource: KeptResource): KeptResource => ({ ...resource, bytes: Uint8Array.from(resource.bytes) });
@@ -80,7 +84,8 @@ describe("C-CLI-06 the last configuration that was good", () => {
     expect(problems).toEqual([]);
   });
 
-  test("any of it", async () => {
+  // Each run waits for the disk four times.
+  test("any of it", { timeout: 60_000 }, async () => {
     const resource = fc.record({
       type: fc.constantFrom(CLUSTER, formatTypeUrl("my.Own")),
       name: fc.string({ unit: "binary" }),
@@ -175,8 +180,13 @@ describe("a file that cannot be used", () => {
     ["is empty", () => truncateSync(path), "it is none of ours"],
     ["is somebody else's", () => writeFileSync(path, "127.0.0.1 localhost\n"), "it is none of ours"],
     [
+      "is of an earlier version",
+      () => writeFileSync(path, "xdskit resources 1\n"),
+      "it is of another version of the format",
+    ],
+    [
       "is of a later version",
-      () => writeFileSync(path, "xdskit resources 2\n"),
+      () => writeFileSync(path, "xdskit resources 3\n"),
       "it is of another version of the format",
     ],
     [
@@ -238,27 +248,78 @@ describe("a file that cannot be used", () => {
   });
 });
 
-test("what does not fit is left out, source by source, the oldest first", async () => {
+describe("a store that is full", () => {
   const large = (name: string): readonly KeptResource[] =>
     Array.from({ length: 100 }, (_, i) => cluster(`${name}-${i}`.padEnd(100, "x")));
-  const maxBytes = 50_000;
-  await keep({ old: large("a") }, { maxBytes });
-  await new Promise((resolve) => setTimeout(resolve, 2));
-  await keep({ small: [cluster("s")] }, { maxBytes });
-  await new Promise((resolve) => setTimeout(resolve, 2));
-  await keep({ fresh: large("b") }, { maxBytes });
-  expect(problems).toEqual([`${path}: the source "old" does not fit into ${maxBytes} bytes, and is not kept`]);
-  expect(Object.keys(await found())).toEqual(["fresh", "small"]);
-  expect(statSync(path).size).toBeLessThanOrEqual(maxBytes);
+
+  test("what does not fit is left out, source by source, the oldest first, and told once", async () => {
+    const maxBytes = 50_000;
+    await keep({ old: large("a") }, { maxBytes, now: () => 1 });
+    await keep({ small: [cluster("s")] }, { maxBytes, now: () => 2 });
+    const one = store({ maxBytes, now: () => 3 });
+    for (let i = 0; i < 3; i++) {
+      one.save("fresh", () => large("b"));
+      await one.flush();
+    }
+    await one.close();
+    expect(problems).toEqual([`${path}: the source "old" does not fit into ${maxBytes} bytes, and is not kept`]);
+    expect(Object.keys(await found())).toEqual(["fresh", "small"]);
+    expect(statSync(path).size).toBeLessThanOrEqual(maxBytes);
+  });
+
+  test("what is in use goes before what was saved later", async () => {
+    const maxBytes = 50_000;
+    await keep({ used: large("a") }, { maxBytes, now: () => 1 });
+    await keep({ small: [cluster("s")] }, { maxBytes, now: () => 2 });
+    const one = store({ maxBytes, now: () => 3 });
+    await one.load();
+    one.restore("used");
+    one.save("more", () => large("b").slice(0, 10));
+    await one.close();
+    expect(Object.keys(await found())).toEqual(["more", "used", "small"]);
+  });
+
+  test("what is left out after a part of it was written leaves nothing behind", async () => {
+    const maxBytes = 600_000;
+    await keep({ small: [cluster("s")] }, { maxBytes, now: () => 1 });
+    const huge = Array.from({ length: 10_000 }, (_, i) => cluster(`huge-${i}`));
+    await keep({ huge }, { maxBytes, now: () => 2 });
+    expect(problems).toEqual([`${path}: the source "huge" does not fit into ${maxBytes} bytes, and is not kept`]);
+    expect(await found()).toEqual({ small: [plain(cluster("s"))] });
+  });
 });
 
-test("what is left out after a part of it was written leaves nothing behind", async () => {
-  const maxBytes = 600_000;
-  await keep({ small: [cluster("s")] }, { maxBytes });
-  await new Promise((resolve) => setTimeout(resolve, 2));
-  await keep({ huge: Array.from({ length: 10_000 }, (_, i) => cluster(`huge-${i}`)) }, { maxBytes });
-  expect(problems).toEqual([`${path}: the source "huge" does not fit into ${maxBytes} bytes, and is not kept`]);
-  expect(await found()).toEqual({ small: [plain(cluster("s"))] });
+describe("a source that nobody asked for any more", () => {
+  const DAY_MS = 24 * 60 * 60 * 1_000;
+
+  test("is dropped after 30 days, counted from when it was in use", async () => {
+    await keep({ gone: [cluster("a")], used: [cluster("b")] }, { now: () => 0 });
+    const atDay20 = store({ now: () => 20 * DAY_MS });
+    await atDay20.load();
+    expect(atDay20.restore("used")?.map(plain)).toEqual([plain(cluster("b"))]);
+    expect(atDay20.restore("never there")).toBe(undefined);
+    await atDay20.close();
+    expect(Object.keys(await found()).sort()).toEqual(["gone", "used"]);
+    await keep({ fresh: [cluster("c")] }, { now: () => 40 * DAY_MS });
+    expect(Object.keys(await found()).sort()).toEqual(["fresh", "used"]);
+  });
+
+  test("is there, however old, for a life that comes back to it before anything is written", async () => {
+    await keep({ one: [cluster("a")] }, { now: () => 0 });
+    const late = store({ now: () => 1_000 * DAY_MS });
+    await late.load();
+    late.restore("one");
+    late.save("two", () => []);
+    await late.close();
+    expect(await found()).toEqual({ one: [plain(cluster("a"))], two: [] });
+  });
+
+  test("is dropped after the time that was set, and a clock that went wrong does not keep it for ever", async () => {
+    await keep({ one: [cluster("a")] }, { now: () => 1_000 * DAY_MS });
+    await keep({ two: [] }, { now: () => 1_000 });
+    await keep({ three: [] }, { now: () => 1_101, unusedMs: 100 });
+    expect(Object.keys(await found())).toEqual(["three"]);
+  });
 });
 
 describe("one writes at a time", () => {
@@ -286,13 +347,34 @@ describe("one writes at a time", () => {
     await keep({ one: [cluster("a")] });
     expect(await found()).toEqual({ one: [plain(cluster("a"))] });
   });
-});
 
-test("what was left behind by a writer that was killed is in nobody's way, and is not followed", async () => {
-  mkdirSync(join(directory, "kept"));
-  writeFileSync(join(directory, "other"), "precious");
-  symlinkSync(join(directory, "other"), `${path}.new`);
-  await keep({ one: [cluster("a")] });
-  expect(await found()).toEqual({ one: [plain(cluster("a"))] });
-  expect(readFileSync(join(directory, "other"), "utf8")).toBe("precious");
+  test("among processes: after a restart of the machine, another one has the id of the holder", async () => {
+    mkdirSync(join(directory, "kept"));
+    writeFileSync(`${path}.lock`, `${process.ppid} 1`);
+    await keep({ one: [cluster("a")] });
+    expect(problems).toEqual([]);
+    expect(await found()).toEqual({ one: [plain(cluster("a"))] });
+  });
+
+  test("a lock whose holder is just writing who it is, is somebody's; one that stayed so is nobody's", async () => {
+    mkdirSync(join(directory, "kept"));
+    writeFileSync(`${path}.lock`, "");
+    await keep({ one: [cluster("a")] });
+    expect(problems).toEqual([`${path} is written by somebody else; nothing is kept`]);
+    utimesSync(`${path}.lock`, 0, 0);
+    await keep({ one: [cluster("a")] });
+    expect(await found()).toEqual({ one: [plain(cluster("a"))] });
+    expect(readdirSync(join(directory, "kept"))).toEqual(["resources"]);
+  });
+
+  test("what was refused is written when the other is gone, though nothing changes any more", async () => {
+    const first = store();
+    first.save("one", () => [cluster("a")]);
+    await first.flush();
+    const second = store({ retryMs: 5 });
+    second.save("two", () => [cluster("b")]);
+    await second.flush();
+    await first.close();
+    await until("it is written", () => readFileSync(path, "utf8").includes('"two"'));
+  });
 });

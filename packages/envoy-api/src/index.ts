@@ -57,8 +57,8 @@ export { decodeJsonRequest } from "./wire/json-request.ts";
 export { createLoadReportReader, encodeLoadRequest, type LoadReportReader } from "./wire/load-stats.ts";
 export { decodeNode, encodeNode } from "./wire/node.ts";
 export {
-  encodeOwnClientConfig,
-  type OwnClientConfig,
+  createOwnConfigWriter,
+  type OwnConfigWriter,
   type OwnContent,
   type OwnResource,
 } from "./wire/own-client-config.ts";

@@ -4,6 +4,7 @@ import {
   type ClientResource,
   createClientConfigWriter,
   createLoadReportReader,
+  createOwnConfigWriter,
   decodeClientStatusRequest,
   decodeHealthMessage,
   decodeLoadRequest,
@@ -12,7 +13,6 @@ import {
   encodeLoadReport,
   encodeLoadRequest,
   encodeNode,
-  encodeOwnClientConfig,
   type OwnResource,
 } from "../src/index.ts";
 import { api } from "./support/api.ts";
@@ -253,7 +253,9 @@ const own: OwnResource = {
 test("C-CSD-03 B-CSD-04 what a client tells of itself has what is in force, and what it refused", () => {
   const node = { ...anonymousNode, id: "n", metadata: { "api-key": "x", a: 1 } };
   const waiting = { ...own, name: "b", status: "requested", held: undefined, failure: undefined } as const;
-  const bytes = encodeOwnClientConfig("v3", { node, scope: "here", resources: [own, waiting] });
+  const writer = createOwnConfigWriter("v3", { node, scope: "here" });
+  for (const resource of [own, waiting]) writer.add(resource);
+  const bytes = writer.finish();
   const body = { "@type": CLUSTER, name: "a" };
   expect(api.toJson(formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"), bytes)).toEqual({
     "@type": formatTypeUrl("envoy.service.status.v3.ClientStatusResponse"),
@@ -284,18 +286,17 @@ test("C-CSD-03 B-CSD-04 what a client tells of itself has what is in force, and 
 });
 
 test("B-CSD-05 in v2 it is by type, and of four types only", () => {
-  const bytes = encodeOwnClientConfig("v2", {
-    node: { ...anonymousNode, id: "n" },
-    scope: "here",
-    resources: [
-      { ...own, kind: "lds" },
-      { ...own, kind: "lds", name: "b", status: "requested", held: undefined, failure: undefined },
-      { ...own, kind: "cds", status: "acked" },
-      { ...own, kind: "rds", status: "requested", held: undefined, failure: undefined },
-      { ...own, kind: "srds", status: "acked" },
-      { ...own, kind: "eds" },
-    ],
-  });
+  const writer = createOwnConfigWriter("v2", { node: { ...anonymousNode, id: "n" }, scope: "here" });
+  for (const resource of [
+    { ...own, kind: "lds" },
+    { ...own, kind: "lds", name: "b", status: "requested", held: undefined, failure: undefined },
+    { ...own, kind: "cds", status: "acked" },
+    { ...own, kind: "rds", status: "requested", held: undefined, failure: undefined },
+    { ...own, kind: "srds", status: "acked" },
+    { ...own, kind: "eds" },
+  ] as const)
+    writer.add(resource);
+  const bytes = writer.finish();
   const body = { "@type": CLUSTER, name: "a" };
   const held = { versionInfo: "7", lastUpdated: "1970-01-01T00:00:01.500Z" };
   const errorState = { failedConfiguration: body, lastUpdateAttempt: "1970-01-01T00:00:02Z", details: "no" };

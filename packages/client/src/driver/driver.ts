@@ -3,11 +3,11 @@ import {
   type ClientEvent,
   type ClientReport,
   type ClientStreamId,
-  type HeldState,
   type KeptResource,
   type Moment,
   type News,
   type Node,
+  type SourcedState,
   type SourceId,
   type Status,
   statusCode,
@@ -23,8 +23,8 @@ import { Timers } from "./timers.ts";
 /** The machine that is driven. */
 export interface Machine {
   onAll(events: readonly ClientEvent[], moment: Moment): readonly ClientEffect[];
-  /** Of every name at every source. */
-  states(): Iterable<HeldState & { readonly source: SourceId }>;
+  /** Of every name, at every source or only one. Walked at once. */
+  states(only?: SourceId): Iterable<SourcedState>;
 }
 
 /** What a driver drives, and with what. */
@@ -33,8 +33,8 @@ export interface DriverOptions {
   readonly transports: { readonly [K in SourceConfig["kind"]]: Transport<Extract<SourceConfig, { kind: K }>> };
   readonly reader: ResponseReader;
   readonly report: (report: ClientReport) => void;
-  /** What was accepted in an earlier life, by source (C-CLI-06). */
-  readonly restored: ReadonlyMap<SourceId, readonly KeptResource[]>;
+  /** What was accepted of a source in an earlier life (C-CLI-06). Asked once of each. */
+  readonly restore: (source: SourceId) => readonly KeptResource[] | undefined;
 }
 
 /** What somebody wants to know of. */
@@ -74,7 +74,7 @@ export class Driver {
     if (this.#sources.has(source.id)) return;
     this.#sources.set(source.id, source);
     this.#happened({ kind: "source-added", source: sourceSpecOf(source) });
-    const resources = this.#options.restored.get(source.id);
+    const resources = this.#options.restore(source.id);
     if (resources !== undefined) this.#happened({ kind: "resources-restored", source: source.id, resources });
   }
 
@@ -103,9 +103,9 @@ export class Driver {
   }
 
   /** As things are now: what happened just before is taken in. */
-  states(): Iterable<HeldState & { readonly source: SourceId }> {
+  states(only?: SourceId): Iterable<SourcedState> {
     this.#turn();
-    return this.#options.machine.states();
+    return this.#options.machine.states(only);
   }
 
   /** Nobody is told anything any more. Resolves when no connection is left. */

@@ -1,5 +1,4 @@
-/** The longest that the platform can wait at once. */
-const LONGEST_MS = 2 ** 31 - 1;
+import { LONGEST_TIMER_MS } from "../longest-timer.ts";
 
 /** The timers of one client, by their numbers. None of them keeps a process alive. */
 export class Timers {
@@ -15,10 +14,10 @@ export class Timers {
     const timeout = setTimeout(
       () => {
         this.#running.delete(timer);
-        if (ms > LONGEST_MS) this.start(timer, ms - LONGEST_MS);
+        if (ms > LONGEST_TIMER_MS) this.start(timer, ms - LONGEST_TIMER_MS);
         else this.#fired(timer);
       },
-      Math.min(ms, LONGEST_MS),
+      Math.min(ms, LONGEST_TIMER_MS),
     );
     timeout.unref();
     this.#running.set(timer, timeout);

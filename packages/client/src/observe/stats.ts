@@ -5,16 +5,17 @@ import type { ClientReport, SourceId, TypeUrl } from "@xdskit/protocol";
 export interface SubscriptionStats {
   readonly source: SourceId;
   readonly type: TypeUrl;
-  /** Requests that were sent. */
+  /** Requests that were sent, and reads of a file. */
   readonly updateAttempt: number;
+  /** Updates that were taken, and polls that nothing had changed for. */
   readonly updateSuccess: number;
-  /** No server could be reached. */
+  /** Streams that ended before they were answered, polls that failed, files that are not there. */
   readonly updateFailure: number;
-  /** Refused: what came cannot be read, or breaks a rule. */
+  /** Updates that were refused: they cannot be read, or break a rule. */
   readonly updateRejected: number;
   /** Names that nothing came for in time. */
   readonly initFetchTimeout: number;
-  /** Updates that changed something. */
+  /** Updates that changed something, refused ones too if something good in them was taken. */
   readonly configReload: number;
   /** Of the last update that was taken, in milliseconds since 1970; 0: none yet. */
   readonly updateTimeMs: number;
@@ -27,11 +28,11 @@ export interface SubscriptionStats {
 /** Of one source. */
 export interface SourceStats {
   readonly source: SourceId;
-  /** A server of it is connected to. */
+  /** A server of it is connected to; of polls, the last one was answered; of files, one is there. */
   readonly connectedState: boolean;
   /** What the server calls itself; "" if it does not. */
   readonly identifier: string;
-  /** How often requests had to wait. */
+  /** How often the limit held requests back. */
   readonly rateLimitEnforced: number;
   /** Requests that wait now. */
   readonly pendingRequests: number;
@@ -64,10 +65,14 @@ export class StatsCounter {
       case "stream-opened":
         this.#streams(report.source, 1);
         break;
+      case "stream-closed":
+        this.#streams(report.source, -1);
+        break;
       case "stream-ended":
         this.#ended(report);
         break;
       case "request-sent":
+      case "file-read":
         this.#of(report).updateAttempt++;
         break;
       case "response-accepted":
@@ -75,6 +80,8 @@ export class StatsCounter {
         break;
       case "response-rejected":
         this.#of(report).updateRejected++;
+        if (report.isNews) this.#of(report).configReload++;
+        this.#heardFrom(report);
         break;
       case "poll-unchanged":
         this.#of(report).updateSuccess++;
@@ -84,7 +91,7 @@ export class StatsCounter {
         break;
       case "rate-limited": {
         const stats = this.#source(report.source);
-        if (report.pending > stats.pendingRequests) stats.rateLimitEnforced++;
+        if (report.pending > 0) stats.rateLimitEnforced++;
         stats.pendingRequests = report.pending;
         break;
       }
@@ -105,20 +112,20 @@ export class StatsCounter {
     };
   }
 
-  #ended({ source, wasAnswered }: Extract<ClientReport, { kind: "stream-ended" }>): void {
-    this.#streams(source, -1);
-    if (wasAnswered) return;
-    for (const stats of this.#subscriptions.values()) if (stats.source === source) stats.updateFailure++;
+  /** Nothing is connected any more. */
+  disconnect(): void {
+    this.#open.clear();
+    for (const source of this.#sources.values()) source.connectedState = false;
   }
 
-  #accepted({
-    source,
-    type,
-    version,
-    controlPlane,
-    isNews,
-  }: Extract<ClientReport, { kind: "response-accepted" }>): void {
-    const stats = this.#of({ source, type });
+  #ended({ source, types, wasOpened, isFailure }: Extract<ClientReport, { kind: "stream-ended" }>): void {
+    this.#streams(source, wasOpened ? -1 : 0);
+    if (isFailure) for (const type of types) this.#of({ source, type }).updateFailure++;
+  }
+
+  #accepted(report: Extract<ClientReport, { kind: "response-accepted" }>): void {
+    const { version, isNews } = report;
+    const stats = this.#of(report);
     stats.updateSuccess++;
     if (isNews) stats.configReload++;
     stats.updateTimeMs = this.#now();
@@ -130,12 +137,15 @@ export class StatsCounter {
             .toString(16)
             .padStart(2 * VERSION_DIGITS, "0")
             .slice(0, VERSION_DIGITS);
+    this.#heardFrom(report);
+  }
+
+  #heardFrom({ source, controlPlane }: { readonly source: SourceId; readonly controlPlane: string | undefined }): void {
     if (controlPlane !== undefined) this.#source(source).identifier = controlPlane;
   }
 
-  /** A stream that could not be opened ends without having been there. */
-  #streams(source: SourceId, more: 1 | -1): void {
-    const open = Math.max(0, (this.#open.get(source) ?? 0) + more);
+  #streams(source: SourceId, more: -1 | 0 | 1): void {
+    const open = (this.#open.get(source) ?? 0) + more;
     this.#open.set(source, open);
     this.#source(source).connectedState = open > 0;
   }

@@ -27,6 +27,8 @@ type OptionName = keyof XdsClientOptions;
 
 const version = oneOf("v2", "v3");
 const path = rule("the path of a file", isPath);
+/** The length of a message of gRPC is a signed number of 32 bits in grpc-js. */
+const LARGEST_MESSAGE_BYTES = 2 ** 31 - 1;
 
 const rules: Readonly<Record<OptionName, Rule>> = {
   bootstrap: rule("the path of a file, or its content as an object", (value) => isPath(value) || isObject(value)),
@@ -56,7 +58,7 @@ const rules: Readonly<Record<OptionName, Rule>> = {
     rule("false or an object", (value) => value === false),
     fields({ intervalMs: milliseconds, timeoutMs: milliseconds }, ["intervalMs", "timeoutMs"]),
   ),
-  maxResponseBytes: wholeNumber(1),
+  maxResponseBytes: wholeNumber(1, LARGEST_MESSAGE_BYTES),
   connectTimeoutMs: milliseconds,
   initialFetchTimeoutMs: millisecondsOr0,
   backOff: rule("baseMs above 0, and maxMs no smaller", isBackOff),
@@ -72,7 +74,8 @@ const rules: Readonly<Record<OptionName, Rule>> = {
   cache: fields(
     {
       path,
-      maxBytes: wholeNumber(0, Number.MAX_SAFE_INTEGER),
+      maxBytes: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      unusedMs: wholeNumber(1, Number.MAX_SAFE_INTEGER),
       secrets: oneOf("leave-out", "keep"),
       onProblem: aFunction,
     },

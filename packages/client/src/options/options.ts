@@ -102,13 +102,17 @@ export interface XdsClientOptions {
   readonly onReport?: (report: ClientReport) => void;
 }
 
-/** A file that outlives the process. Only its owner may read it. */
+/** A file that outlives the process. Only its owner may read it, and one process at a time writes it. */
 export interface CacheOptions {
   readonly path: string;
   /** What does not fit into as many bytes is left out; 64 MiB unless set. */
   readonly maxBytes?: number;
+  /** A source that no client asked for so long is dropped, in milliseconds; 30 days unless set. */
+  readonly unusedMs?: number;
   /** What becomes of Secrets, and of what else holds a key or a password; `leave-out` unless set. */
   readonly secrets?: "leave-out" | "keep";
-  /** The file cannot be used, and the client goes on without. */
+  /**
+   * The file cannot be used, and the client goes on without; the same is told once. What it throws is thrown as one that nobody catches.
+   */
   readonly onProblem?: (message: string) => void;
 }

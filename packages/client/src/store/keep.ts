@@ -1,17 +1,24 @@
-import type { ClientReport, HeldState, SourceId } from "@xdskit/protocol";
+import type { ClientReport, SourcedState, SourceId } from "@xdskit/protocol";
 import type { ResourceStore } from "./resource-store.ts";
 
-/** Where things stand now. */
-type States = () => Iterable<HeldState & { readonly source: SourceId }>;
+/** Where things stand at a source now. */
+type States = (source: SourceId) => Iterable<SourcedState>;
 
 /** Has what is held at a source kept whenever something of it is another than before. What nobody watches any more is not. */
 export function keepWhatIsHeld(store: ResourceStore, states: States): (report: ClientReport) => void {
   return (report) => {
-    const hasChanged = (report.kind === "response-accepted" && report.isNews) || report.kind === "resource-expired";
-    if (!hasChanged) return;
+    if (!changesWhatIsHeld(report)) return;
     const { source } = report;
     store.save(source, function* () {
-      for (const state of states()) if (state.source === source && state.resource !== undefined) yield state.resource;
+      for (const { resource } of states(source)) if (resource !== undefined) yield resource;
     });
   };
+}
+
+/** A response that is refused may have had something good in it. */
+function changesWhatIsHeld(
+  report: ClientReport,
+): report is Extract<ClientReport, { kind: "response-accepted" | "response-rejected" | "resource-expired" }> {
+  if (report.kind === "response-accepted" || report.kind === "response-rejected") return report.isNews;
+  return report.kind === "resource-expired";
 }

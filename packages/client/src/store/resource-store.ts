@@ -3,22 +3,29 @@ import { dirname } from "node:path";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { KeptResource, SourceId } from "@xdskit/protocol";
 import { createSecretFilter } from "./secret-filter.ts";
-import { readStore, writeStore } from "./store-file.ts";
+import { readStore, removeLeftovers, writeStore } from "./store-file.ts";
+import type { KeptSource } from "./store-format.ts";
 import { acquireStoreLock, type StoreLock } from "./store-lock.ts";
 
 /** What a store needs. */
 export interface ResourceStoreOptions {
   /** The file; its directory is made if need be. Only its owner may read it. */
   readonly path: string;
-  /** What does not fit into as many bytes is left out, source by source, those that were saved longest ago first. Default: 64 MiB. */
+  /** What does not fit into as many bytes is left out, source by source, those that were used longest ago first. Default: 64 MiB. */
   readonly maxBytes?: number;
+  /** A source that was not in use for so many milliseconds is dropped. Default: 30 days. */
+  readonly unusedMs?: number;
   readonly api: EnvoyApi;
   /** What becomes of Secrets, and of whatever else holds a key or a password. Default: `leave-out`, they never get to a disk. */
   readonly secrets?: "leave-out" | "keep";
-  /** The file, or what is in it, cannot be used; the client goes on without. */
+  /** The file, or what is in it, cannot be used; the client goes on without. Not called again for the same while it lasts. Does not throw. */
   readonly onProblem: (message: string) => void;
   /** Changes are written together after so many milliseconds. Default: 1,000. */
   readonly delayMs?: number;
+  /** What could not be written is tried again after so many milliseconds. Default: 60,000. */
+  readonly retryMs?: number;
+  /** Milliseconds since 1970. Default: `Date.now`. */
+  readonly now?: () => number;
 }
 
 /** The resources of a source, as they are when they are written. */
@@ -29,8 +36,10 @@ export type ResourceSnapshot = () => Iterable<KeptResource>;
  * reported, and there is none. Its timer keeps no process alive; `close` writes what is left.
  */
 export interface ResourceStore {
-  /** What was kept by an earlier life, by source. Read once. */
-  load(): Promise<ReadonlyMap<SourceId, readonly KeptResource[]>>;
+  /** Reads what was kept by earlier lives. */
+  load(): Promise<void>;
+  /** What was kept of a source, once that was read; undefined: nothing. The source is in use from now on. */
+  restore(source: SourceId): readonly KeptResource[] | undefined;
   /** Something changed at a source: soon all that `snapshot` gives then is written. What is kept of other sources stays. */
   save(source: SourceId, snapshot: ResourceSnapshot): void;
   /** Resolves when all that was saved is on the disk, or cannot be. */
@@ -40,7 +49,10 @@ export interface ResourceStore {
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const DEFAULT_UNUSED_MS = 30 * DAY_MS;
 const DEFAULT_DELAY_MS = 1_000;
+const DEFAULT_RETRY_MS = 60_000;
 
 /** Makes a store. Nothing is read or written before it is asked to. */
 export function createResourceStore(options: ResourceStoreOptions): ResourceStore {
@@ -49,39 +61,54 @@ export function createResourceStore(options: ResourceStoreOptions): ResourceStor
 
 interface SavedSource {
   readonly savedAtMs: number;
+  /** `now`: this life has it in use. */
+  readonly usedAtMs: number | "now";
   readonly snapshot: ResourceSnapshot;
 }
 
 class FileStore implements ResourceStore {
   readonly #options: ResourceStoreOptions;
+  readonly #now: () => number;
   readonly #isLeftOut: (resource: KeptResource) => boolean;
   readonly #sources = new Map<SourceId, SavedSource>();
-  #loaded: Promise<ReadonlyMap<SourceId, readonly KeptResource[]>> | undefined;
+  #loading: Promise<void> | undefined;
   #lock: StoreLock | undefined;
-  #wasRefused = false;
+  #problems: ReadonlySet<string> = new Set();
   #isDirty = false;
+  /** The last write was in vain. */
+  #isUnwritten = false;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
 
   constructor(options: ResourceStoreOptions) {
     this.#options = options;
+    this.#now = options.now ?? Date.now;
     this.#isLeftOut = options.secrets === "keep" ? () => false : createSecretFilter(options.api);
   }
 
-  load(): Promise<ReadonlyMap<SourceId, readonly KeptResource[]>> {
-    this.#loaded ??= this.#read();
-    return this.#loaded;
+  load(): Promise<void> {
+    this.#loading ??= this.#read();
+    return this.#loading;
+  }
+
+  restore(source: SourceId): readonly KeptResource[] | undefined {
+    const kept = this.#sources.get(source);
+    if (kept === undefined) return undefined;
+    this.#sources.set(source, { ...kept, usedAtMs: "now" });
+    // That it is in use is worth a write now and then, though nothing of it changes.
+    if (kept.usedAtMs !== "now" && this.#now() - kept.usedAtMs > DAY_MS) this.#touch();
+    return [...kept.snapshot()];
   }
 
   save(source: SourceId, snapshot: ResourceSnapshot): void {
     if (this.#isClosed) return;
-    this.#sources.set(source, { savedAtMs: Date.now(), snapshot });
-    this.#isDirty = true;
-    this.#schedule();
+    this.#sources.set(source, { savedAtMs: this.#now(), usedAtMs: "now", snapshot });
+    this.#touch();
   }
 
   async flush(): Promise<void> {
+    this.#isDirty ||= this.#isUnwritten;
     while (this.#isDirty || this.#writing !== undefined) {
       this.#startWriting();
       await this.#writing;
@@ -91,13 +118,19 @@ class FileStore implements ResourceStore {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.flush();
+    clearTimeout(this.#timer);
     this.#lock?.release();
     this.#lock = undefined;
   }
 
-  #schedule(): void {
+  #touch(): void {
+    this.#isDirty = true;
+    this.#schedule(this.#options.delayMs ?? DEFAULT_DELAY_MS);
+  }
+
+  #schedule(ms: number): void {
     if (this.#timer !== undefined || this.#writing !== undefined) return;
-    this.#timer = setTimeout(() => this.#startWriting(), this.#options.delayMs ?? DEFAULT_DELAY_MS);
+    this.#timer = setTimeout(() => this.#startWriting(), ms);
     this.#timer.unref();
   }
 
@@ -107,54 +140,77 @@ class FileStore implements ResourceStore {
     this.#timer = undefined;
     if (this.#writing !== undefined) return;
     this.#isDirty = false;
-    this.#writing = this.#write().finally(() => {
+    this.#writing = this.#write().then((isWritten) => {
       this.#writing = undefined;
-      if (this.#isDirty) this.#schedule();
+      this.#isUnwritten = !isWritten;
+      if (!isWritten) this.#schedule(this.#options.retryMs ?? DEFAULT_RETRY_MS);
+      else if (this.#isDirty) this.#schedule(this.#options.delayMs ?? DEFAULT_DELAY_MS);
     });
   }
 
-  async #read(): Promise<ReadonlyMap<SourceId, readonly KeptResource[]>> {
+  async #read(): Promise<void> {
     const { path, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     const content = await readStore(path, maxBytes);
-    if (content === undefined) return new Map();
+    if (content === undefined) return;
     if ("problem" in content) {
       this.#options.onProblem(`${path} is not used: ${content.problem}`);
-      return new Map();
+      return;
     }
-    for (const { id, savedAtMs, resources } of content.sources) {
-      if (!this.#sources.has(id)) this.#sources.set(id, { savedAtMs, snapshot: () => resources });
+    for (const { id, savedAtMs, usedAtMs, resources } of content.sources) {
+      if (!this.#sources.has(id)) this.#sources.set(id, { savedAtMs, usedAtMs, snapshot: () => resources });
     }
-    return new Map(content.sources.map(({ id, resources }) => [id, resources]));
   }
 
-  async #write(): Promise<void> {
-    const { path, maxBytes = DEFAULT_MAX_BYTES, onProblem } = this.#options;
+  /** Whether what there is was written. */
+  async #write(): Promise<boolean> {
+    const { path, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
+    const problems = new Set<string>();
+    let isWritten = false;
     try {
       // What it says of other sources stays.
       await this.load();
-      if (!(await this.#mayWrite())) return;
-      const sources = [...this.#sources].map(([id, { savedAtMs, snapshot }]) => ({
-        id,
-        savedAtMs,
-        resources: [...snapshot()].filter((resource) => !this.#isLeftOut(resource)),
-      }));
-      for (const id of await writeStore(path, sources, maxBytes)) {
-        onProblem(`${path}: the source "${id}" does not fit into ${maxBytes} bytes, and is not kept`);
-      }
+      if (await this.#mayWrite()) {
+        const store = { sources: this.#sourcesToWrite(), isLeftOut: this.#isLeftOut, maxBytes };
+        for (const id of await writeStore(path, store)) {
+          problems.add(`${path}: the source "${id}" does not fit into ${maxBytes} bytes, and is not kept`);
+        }
+        isWritten = true;
+      } else problems.add(`${path} is written by somebody else; nothing is kept`);
     } catch (error) {
-      onProblem(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+      problems.add(`${path} cannot be written: ${reasonOf(error)}`);
     }
+    for (const problem of problems) if (!this.#problems.has(problem)) this.#options.onProblem(problem);
+    this.#problems = problems;
+    return isWritten;
+  }
+
+  /** All but those that were not in use for too long. */
+  #sourcesToWrite(): readonly KeptSource[] {
+    const { unusedMs = DEFAULT_UNUSED_MS } = this.#options;
+    const nowMs = this.#now();
+    const sources: KeptSource[] = [];
+    for (const [id, { savedAtMs, usedAtMs, snapshot }] of this.#sources) {
+      const used = usedAtMs === "now" ? nowMs : Math.min(usedAtMs, nowMs);
+      if (nowMs - used > unusedMs) this.#sources.delete(id);
+      else sources.push({ id, savedAtMs, usedAtMs: used, resources: [...snapshot()] });
+    }
+    return sources;
   }
 
   /** Whoever came first writes. The others look again the next time. */
   async #mayWrite(): Promise<boolean> {
-    const { path, onProblem } = this.#options;
+    const { path } = this.#options;
     if (this.#lock !== undefined) return true;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     this.#lock = acquireStoreLock(path);
-    if (this.#lock !== undefined) return true;
-    if (!this.#wasRefused) onProblem(`${path} is written by somebody else; nothing is kept`);
-    this.#wasRefused = true;
-    return false;
+    if (this.#lock === undefined) return false;
+    await removeLeftovers(path);
+    return true;
   }
+}
+
+/** Without the path of the file, which is another one each time. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.split(", ")[0] ?? message;
 }

@@ -1,8 +1,8 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash, type Hash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
-import type { SourceId } from "@xdskit/protocol";
+import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { KeptResource, SourceId } from "@xdskit/protocol";
 import {
   formatResource,
   formatSource,
@@ -16,6 +16,19 @@ import {
 
 /** What is written at a stretch. */
 const CHUNK_CHARACTERS = 256 * 1024;
+/** Then what there is of a chunk is written, so that other things may happen meanwhile. */
+const SLICE_MS = 10;
+
+/** What tells the files of two writers apart. */
+const SUFFIX_BYTES = 6;
+const LEFTOVER = /^\.[0-9a-f]{12}\.new$/;
+
+/** What is to be written, and what of it is not for a disk. */
+export interface StoreToWrite {
+  readonly sources: readonly KeptSource[];
+  readonly isLeftOut: (resource: KeptResource) => boolean;
+  readonly maxBytes: number;
+}
 
 /** Reads a store; undefined if there is none. Never rejects. */
 export async function readStore(path: string, maxBytes: number): Promise<StoreContent | undefined> {
@@ -37,26 +50,30 @@ export async function readStore(path: string, maxBytes: number): Promise<StoreCo
 }
 
 /**
- * Writes a store in place of the one that is there: whole or not at all, whenever the power goes off. Sources that do not fit are
- * left out, those that were saved longest ago first; their ids are the result. Rejects with a system error.
+ * Writes a store in place of the one that is there: whole or not at all, whenever the power goes off and whoever else writes. Sources that do not fit are
+ * left out, those that were used longest ago first, then those that were saved longest ago; their ids are the result. Rejects with a system error.
  */
-export async function writeStore(
-  path: string,
-  sources: readonly KeptSource[],
-  maxBytes: number,
-): Promise<readonly SourceId[]> {
-  const newPath = `${path}.new`;
-  // One that was left behind may have another owner, or another mode.
-  await rm(newPath, { force: true });
+export async function writeStore(path: string, store: StoreToWrite): Promise<readonly SourceId[]> {
+  const newPath = `${path}.${randomBytes(SUFFIX_BYTES).toString("hex")}.new`;
   const file = await open(newPath, "wx", 0o600);
   try {
-    const leftOut = await writeSources(file, sources, maxBytes).finally(() => file.close());
+    const leftOut = await writeSources(file, store).finally(() => file.close());
     await rename(newPath, path);
     await syncDirectory(dirname(path));
     return leftOut;
   } catch (error) {
     await rm(newPath, { force: true });
     throw error;
+  }
+}
+
+/** Removes what writers left behind that were killed. Rejects with a system error. */
+export async function removeLeftovers(path: string): Promise<void> {
+  const directory = dirname(path);
+  const name = basename(path);
+  for (const entry of await readdir(directory)) {
+    const isLeftover = entry.startsWith(name) && LEFTOVER.test(entry.slice(name.length));
+    if (isLeftover) await rm(join(directory, entry), { force: true });
   }
 }
 
@@ -68,14 +85,14 @@ interface Written {
 
 async function writeSources(
   file: FileHandle,
-  sources: readonly KeptSource[],
-  maxBytes: number,
+  { sources, isLeftOut, maxBytes }: StoreToWrite,
 ): Promise<readonly SourceId[]> {
   const leftOut: SourceId[] = [];
   const limit = maxBytes - TRAILER_BYTES;
   let written = await append(file, { bytes: 0, hash: createHash("sha256") }, HEADER);
-  for (const source of [...sources].sort((a, b) => b.savedAtMs - a.savedAtMs)) {
-    const withSource = await appendSource(file, written, source, limit);
+  const latestFirst = [...sources].sort((a, b) => b.usedAtMs - a.usedAtMs || b.savedAtMs - a.savedAtMs);
+  for (const source of latestFirst) {
+    const withSource = await appendSource(file, written, chunksOf(source, isLeftOut), limit);
     if (withSource === undefined) leftOut.push(source.id);
     else written = withSource;
   }
@@ -90,24 +107,26 @@ async function writeSources(
 async function appendSource(
   file: FileHandle,
   before: Written,
-  source: KeptSource,
+  chunks: Iterable<string>,
   limit: number,
 ): Promise<Written | undefined> {
   let written: Written = before;
-  for (const chunk of chunksOf(source)) {
+  for (const chunk of chunks) {
     if (written.bytes + Buffer.byteLength(chunk) > limit) return undefined;
     written = await append(file, written, chunk);
   }
   return written;
 }
 
-function* chunksOf(source: KeptSource): Iterable<string> {
+function* chunksOf(source: KeptSource, isLeftOut: StoreToWrite["isLeftOut"]): Iterable<string> {
   let chunk = formatSource(source);
+  let untilMs = performance.now() + SLICE_MS;
   for (const resource of source.resources) {
-    chunk += formatResource(resource);
-    if (chunk.length < CHUNK_CHARACTERS) continue;
+    if (!isLeftOut(resource)) chunk += formatResource(resource);
+    if (chunk.length < CHUNK_CHARACTERS && performance.now() < untilMs) continue;
     yield chunk;
     chunk = "";
+    untilMs = performance.now() + SLICE_MS;
   }
   yield chunk;
 }

@@ -4,8 +4,10 @@ import { type KeptResource, parseTypeUrl, type Reference, type SourceId } from "
 /** What was kept of one source. */
 export interface KeptSource {
   readonly id: SourceId;
-  /** In milliseconds since 1970. */
+  /** When something of it changed last, in milliseconds since 1970. */
   readonly savedAtMs: number;
+  /** When a client asked for something of it last, in milliseconds since 1970. */
+  readonly usedAtMs: number;
   readonly resources: readonly KeptResource[];
 }
 
@@ -14,7 +16,7 @@ export type StoreContent = { readonly sources: readonly KeptSource[] } | { reado
 
 /** The first line of every file; another number is another version of the format. */
 const MAGIC = "xdskit resources";
-export const HEADER: string = `${MAGIC} 1\n`;
+export const HEADER: string = `${MAGIC} 2\n`;
 
 const END = "end ";
 const NEWLINE = 0x0a;
@@ -25,6 +27,7 @@ export const TRAILER_BYTES: number = END.length + 64 + 1;
 interface SourceLine {
   readonly source: SourceId;
   readonly savedAtMs: number;
+  readonly usedAtMs: number;
 }
 
 interface ResourceLine extends Pick<KeptResource, "name" | "version"> {
@@ -35,8 +38,8 @@ interface ResourceLine extends Pick<KeptResource, "name" | "version"> {
   readonly references?: readonly Reference[];
 }
 
-export function formatSource({ id, savedAtMs }: Pick<KeptSource, "id" | "savedAtMs">): string {
-  const line: SourceLine = { source: id, savedAtMs };
+export function formatSource({ id, savedAtMs, usedAtMs }: Omit<KeptSource, "resources">): string {
+  const line: SourceLine = { source: id, savedAtMs, usedAtMs };
   return `${JSON.stringify(line)}\n`;
 }
 
@@ -84,8 +87,10 @@ function parseBody(body: Buffer): readonly KeptSource[] {
   for (let from = 0; from < body.length; ) {
     const to = body.indexOf(NEWLINE, from);
     const line = JSON.parse(body.toString("utf8", from, to)) as SourceLine | ResourceLine;
-    if ("source" in line) sources.push({ id: line.source, savedAtMs: line.savedAtMs, resources: [] });
-    else sources.at(-1)?.resources.push(resourceOf(line));
+    if ("source" in line) {
+      const { source: id, savedAtMs, usedAtMs } = line;
+      sources.push({ id, savedAtMs, usedAtMs, resources: [] });
+    } else sources.at(-1)?.resources.push(resourceOf(line));
     from = to + 1;
   }
   return sources;

@@ -3,6 +3,7 @@ import { aSignal, millisecondsOr0, type RulesOf } from "../argument.ts";
 import type { SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";
 import { XdsClientError } from "../error.ts";
+import { LONGEST_TIMER_MS } from "../longest-timer.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { onceAborted } from "./abort.ts";
 import type { Watching } from "./follow.ts";
@@ -101,7 +102,10 @@ async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () =
       if (signal !== undefined) ends.push(onceAborted(signal, reject));
       if (timeoutMs === 0) return;
       const text = `${about}: nothing came within ${timeoutMs} ms`;
-      const timer = setTimeout(() => reject(unreachable ?? new XdsClientError("TIMEOUT", text)), timeoutMs);
+      const timer = setTimeout(
+        () => reject(unreachable ?? new XdsClientError("TIMEOUT", text)),
+        Math.min(timeoutMs, LONGEST_TIMER_MS),
+      );
       ends.push(() => clearTimeout(timer));
     });
   } finally {

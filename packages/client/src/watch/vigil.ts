@@ -1,5 +1,4 @@
-/** Far enough away: it is there to keep a process alive, not to do anything. */
-const NEVER_MS = 2 ** 31 - 1;
+import { LONGEST_TIMER_MS } from "../longest-timer.ts";
 
 /**
  * Keeps a process alive while somebody waits for something of a client, even while no server can be reached. Nothing else of a client
@@ -12,7 +11,8 @@ export class Vigil {
   /** Somebody waits, until `end`. */
   begin(): void {
     this.#waiting++;
-    this.#timer ??= setInterval(() => {}, NEVER_MS);
+    // It is there to keep the process alive, not to do anything.
+    this.#timer ??= setInterval(() => {}, LONGEST_TIMER_MS);
   }
 
   /** One of those who wait waits no longer. */

@@ -1,6 +1,6 @@
 import { createEnvoyApi, type EnvoyApi, encodeNode } from "@xdskit/envoy-api";
 import { anonymousNode, clientDialect, formatTypeUrl, type SotwRequest, type TypeUrl } from "@xdskit/protocol";
-import type { FileSource, RestSource, ServerConfig } from "../../src/config/client-config.ts";
+import type { FileSource, GrpcSource, RestSource, ServerConfig } from "../../src/config/client-config.ts";
 
 export const CLUSTER: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 export const ENDPOINTS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
@@ -35,6 +35,34 @@ const common = {
   dialect: clientDialect(),
   parameters: undefined,
 } as const;
+
+/** TLS that trusts the authorities of the system, and shows no certificate. */
+export const noFiles: NonNullable<ServerConfig["tls"]> = {
+  ca: undefined,
+  caPath: undefined,
+  certificate: undefined,
+  certificatePath: undefined,
+  key: undefined,
+  keyPath: undefined,
+  serverName: undefined,
+};
+
+export function grpcSource(servers: readonly ServerConfig[], changes: Partial<GrpcSource> = {}): GrpcSource {
+  return {
+    ...common,
+    kind: "grpc",
+    id: "grpc",
+    apiVersion: "v3",
+    variant: "sotw",
+    isAggregated: true,
+    servers,
+    failover: "cycle",
+    nodeIn: "first-request",
+    rateLimit: undefined,
+    backOff: { baseMs: 10, maxMs: 100 },
+    ...changes,
+  };
+}
 
 export function restSource(servers: readonly ServerConfig[], changes: Partial<RestSource> = {}): RestSource {
   const times = { refreshDelayMs: 10, requestTimeoutMs: 5_000 };

@@ -1,15 +1,14 @@
 /** `ClientConfig` of v2 and v3 as a client tells of itself: what it holds, and what it refused. */
-import type { ApiVersion, HeldStatus, Node, TypeKind, TypeUrl } from "@xdskit/protocol";
-import { encodeIdentity, type VersionedContent, writeContent, writeTime, writeVersioned } from "./client-config.ts";
+import type { ApiVersion, HeldStatus, TypeKind, TypeUrl } from "@xdskit/protocol";
+import {
+  type ClientIdentity,
+  encodeIdentity,
+  type VersionedContent,
+  writeContent,
+  writeTime,
+  writeVersioned,
+} from "./client-config.ts";
 import { WireWriter } from "./writer.ts";
-
-/** What a client tells of itself. */
-export interface OwnClientConfig {
-  readonly node: Node;
-  /** v3: what tells the clients of one process apart, such as what they were made for (A71); "": there is one. */
-  readonly scope: string;
-  readonly resources: Iterable<OwnResource>;
-}
 
 /** One name as it stands with a client. Times are whole milliseconds since 1970. */
 export interface OwnResource {
@@ -26,16 +25,29 @@ export interface OwnResource {
 /** An encoded message, secrets replaced, with its version and when it came; undefined content: it is not shown, or there is none. */
 export type OwnContent = VersionedContent;
 
-/** A `ClientStatusResponse` of this one client, secrets in its node replaced. Several, one behind the other, are the response of several. */
-export function encodeOwnClientConfig(version: ApiVersion, config: OwnClientConfig): Uint8Array {
-  const writer = new WireWriter();
-  writer.bytes(1, encodeIdentity(config.node));
-  if (version === "v2") writePerType(writer, config.resources);
-  else {
-    for (const resource of config.resources) writer.message(3, (inner) => writeGeneric(inner, resource));
-    writer.optionalString(4, config.scope);
-  }
-  return new WireWriter(writer.written.length + 8).bytes(1, writer.written).finish();
+/** Builds what a client tells of itself, a name at a time. */
+export interface OwnConfigWriter {
+  add(resource: OwnResource): void;
+  /** A `ClientStatusResponse` of this one client, secrets in its node replaced. Several, one behind the other, are the response of several. */
+  finish(): Uint8Array;
+}
+
+/** The scope is for v3: what tells the clients of one process apart, such as what they were made for (A71); "": there is one. */
+export function createOwnConfigWriter(version: ApiVersion, { node, scope }: ClientIdentity): OwnConfigWriter {
+  const config = new WireWriter();
+  config.bytes(1, encodeIdentity(node));
+  const types = new Map<TypeKind, PerType>();
+  return {
+    add(resource) {
+      if (version === "v2") addPerType(types, resource);
+      else config.message(3, (inner) => writeGeneric(inner, resource));
+    },
+    finish() {
+      if (version === "v2") writePerType(config, types);
+      else config.optionalString(4, scope);
+      return new WireWriter(config.written.length + 8).bytes(1, config.written).finish();
+    },
+  };
 }
 
 /** `ClientResourceStatus`. */
@@ -86,14 +98,20 @@ const dumps: readonly {
 /** `ConfigStatus`: v2 has no other. */
 const configStatus = { UNKNOWN: 0, SYNCED: 1, ERROR: 4 };
 
-function writePerType(writer: WireWriter, resources: Iterable<OwnResource>): void {
-  const types = new Map<TypeKind, { readonly dump: WireWriter; status: number }>();
-  for (const resource of resources) {
-    const type = types.get(resource.kind) ?? { dump: new WireWriter(), status: configStatus.UNKNOWN };
-    types.set(resource.kind, type);
-    type.status = Math.max(type.status, configStatusOf(resource));
-    dumps.find(({ kind }) => kind === resource.kind)?.write(type.dump, resource);
-  }
+/** What is told of one kind in v2. */
+interface PerType {
+  readonly dump: WireWriter;
+  status: number;
+}
+
+function addPerType(types: Map<TypeKind, PerType>, resource: OwnResource): void {
+  const type = types.get(resource.kind) ?? { dump: new WireWriter(), status: configStatus.UNKNOWN };
+  types.set(resource.kind, type);
+  type.status = Math.max(type.status, configStatusOf(resource));
+  dumps.find(({ kind }) => kind === resource.kind)?.write(type.dump, resource);
+}
+
+function writePerType(writer: WireWriter, types: ReadonlyMap<TypeKind, PerType>): void {
   for (const { kind, field } of dumps) {
     const type = types.get(kind);
     if (type !== undefined) writer.message(2, (inner) => inner.integer(1, type.status).bytes(field, type.dump.written));

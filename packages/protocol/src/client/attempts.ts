@@ -71,12 +71,13 @@ export class Attempts {
   ended(stream: ClientStream, status: Status): "none-is-left" | "others-are-left" {
     const attempt = this.#attempts.find((one) => one.stream === stream);
     if (attempt === undefined) return "others-are-left";
-    const { wasAnswered, server } = stream;
+    const { server, isConnected: wasOpened } = stream;
     attempt.stream = undefined;
-    const isFailure = !wasAnswered || this.#isPolled;
+    const isFailure = !stream.wasAnswered || this.#isPolled;
     attempt.failures = isFailure ? attempt.failures + 1 : 0;
     const retryMs = pauseMs(this.#spec.backOff, attempt.failures, this.#turn.chance);
-    this.#turn.report({ kind: "stream-ended", source: this.#spec.id, server, status, wasAnswered, retryMs });
+    const about = { source: this.#spec.id, server, status, types: stream.wantedTypes(), wasOpened };
+    this.#turn.report({ kind: "stream-ended", ...about, isFailure, retryMs });
     if (isFailure && this.#isCycle) attempt.server = (server + 1) % this.#spec.servers;
     attempt.timer = this.#turn.startTimer(retryMs, () => this.#open(attempt));
     if (!isFailure) return "others-are-left";
@@ -121,6 +122,8 @@ export class Attempts {
       this.#turn.cancelTimer(timer);
       if (stream === undefined) continue;
       this.#turn.ask({ kind: "close-stream", stream: stream.id });
+      if (stream.isConnected)
+        this.#turn.report({ kind: "stream-closed", source: this.#spec.id, server: stream.server });
       this.#options.disconnect(stream);
     }
   }

@@ -67,9 +67,10 @@ export class ClientMachine {
     return this.#turn.end();
   }
 
-  /** Where every name stands at every source, for state dumps and CSDS (B-OBS-04). Not to be walked while events are handed over. */
-  *states(): Iterable<SourcedState> {
+  /** Where every name stands, at every source or only one, for state dumps and CSDS (B-OBS-04). Not to be walked while events are handed over. */
+  *states(only?: SourceId): Iterable<SourcedState> {
     for (const [source, { lines }] of this.#sources) {
+      if (only !== undefined && source !== only) continue;
       for (const line of lines.values()) {
         for (const topic of line.topics()) for (const state of statesOf(topic)) yield { source, ...state };
       }

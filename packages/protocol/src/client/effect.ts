@@ -38,14 +38,21 @@ export type ClientEffect =
 
 /** What happened at a source, for counters and logs (C-OBS-01). */
 export type ClientReport =
+  /** A server is connected to, a file is there; of polls, the first one was answered. */
   | { readonly kind: "stream-opened"; readonly source: SourceId; readonly server: number }
-  /** `wasAnswered`: a response came on it, so its end is no failure (C-FBK-01). */
+  /** One that was opened, and that nobody needs any more. */
+  | { readonly kind: "stream-closed"; readonly source: SourceId; readonly server: number }
   | {
       readonly kind: "stream-ended";
       readonly source: SourceId;
       readonly server: number;
       readonly status: Status;
-      readonly wasAnswered: boolean;
+      /** Those that somebody wants, and that were to come on it. */
+      readonly types: readonly TypeUrl[];
+      /** It was told as opened before. */
+      readonly wasOpened: boolean;
+      /** No response came on it (C-FBK-01). A poll that failed is one whatever those before were answered (C-RST-17). */
+      readonly isFailure: boolean;
       /** Until the next attempt. */
       readonly retryMs: number;
     }
@@ -57,6 +64,8 @@ export type ClientReport =
       readonly as: "initial" | "ack" | "nack" | "subscription" | "poll";
       readonly node: Node | undefined;
     }
+  /** A file was read, whatever was in it: the next report says. */
+  | { readonly kind: "file-read"; readonly source: SourceId; readonly type: TypeUrl }
   | {
       readonly kind: "response-accepted";
       readonly source: SourceId;
@@ -73,8 +82,11 @@ export type ClientReport =
       readonly source: SourceId;
       readonly type: TypeUrl;
       readonly version: string;
+      readonly controlPlane: string | undefined;
       /** The text that is sent in the NACK. */
       readonly error: string;
+      /** Something in it was taken all the same, and differs from what was held (B-ACK-08). */
+      readonly isNews: boolean;
     }
   /** A response for what was never asked for on this stream (C-TYP-13). */
   | { readonly kind: "response-ignored"; readonly source: SourceId; readonly type: TypeUrl }
@@ -87,5 +99,5 @@ export type ClientReport =
       readonly names: readonly string[];
     }
   | { readonly kind: "resource-expired"; readonly source: SourceId; readonly type: TypeUrl; readonly name: string }
-  /** Requests wait for a token (C-CFG-07). */
+  /** Requests wait for a token (C-CFG-07); `pending` of 0: none does any more. */
   | { readonly kind: "rate-limited"; readonly source: SourceId; readonly pending: number };

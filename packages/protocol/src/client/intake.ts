@@ -34,10 +34,11 @@ export function takeResponse(turn: Turn, topic: Topic, response: DiscoveryRespon
     heldVersion: (name) => accepted.get(name)?.resource?.version,
   });
   const error = errorOf(verdict);
-  if (error !== undefined) return { error, isNews: refuse(turn, topic, response, origin, verdict, error) };
-  const isNews = apply(topic, response, origin, verdict);
-  report(turn, topic, response, isNews);
-  return { error, isNews };
+  const isNews =
+    error === undefined ? apply(topic, response, origin, verdict) : refuse(topic, response, origin, verdict, error);
+  const taken = { error, isNews };
+  report(turn, topic, response, taken);
+  return taken;
 }
 
 /** Of a glob nothing is known as long as delta names none of it: others may have been answered (B-XTP-05). */
@@ -46,21 +47,12 @@ function isTold(term: Term, { kind }: DiscoveryResponse, { believes }: Origin): 
 }
 
 /** @spec B-ACK-08, C-CLI-04 */
-function refuse(
-  turn: Turn,
-  topic: Topic,
-  response: DiscoveryResponse,
-  origin: Origin,
-  verdict: Verdict,
-  error: Status,
-): boolean {
-  const { spec, type } = topic;
+function refuse(topic: Topic, response: DiscoveryResponse, origin: Origin, verdict: Verdict, error: Status): boolean {
   const version = versionOf(response);
-  turn.report({ kind: "response-rejected", source: spec.id, type, version, error: error.message });
   if (verdict.problems.length > 0) topic.tellFailed("rejected", error);
   for (const { resource, problem } of verdict.refused)
     refuseResource(topic, resource, { problem, version }, origin.answered);
-  if (isRefusedWhole(verdict, spec.dialect)) {
+  if (isRefusedWhole(verdict, topic.spec.dialect)) {
     if (verdict.problems.length === 0)
       for (const put of verdict.puts) withholdResource(topic, put, error, origin.answered);
     return false;
@@ -106,16 +98,18 @@ function namesThere({ errors }: SotwResponse, { names, missing }: Verdict): Read
   return there;
 }
 
-function report(turn: Turn, { spec, type }: Topic, response: DiscoveryResponse, isNews: boolean): void {
+function report(turn: Turn, { spec, type }: Topic, response: DiscoveryResponse, { error, isNews }: Taken): void {
+  const { controlPlane } = response;
+  const about = { source: spec.id, type, version: versionOf(response), controlPlane, isNews };
+  if (error !== undefined) {
+    turn.report({ kind: "response-rejected", ...about, error: error.message });
+    return;
+  }
   turn.report({
     kind: "response-accepted",
-    source: spec.id,
-    type,
-    version: versionOf(response),
-    controlPlane: response.controlPlane,
+    ...about,
     resources: response.resources.length,
     removed: response.kind === "delta" ? response.removed.length : 0,
-    isNews,
   });
 }
 

@@ -174,7 +174,9 @@ describe("a stream that ends", () => {
       source: "ads",
       server: 0,
       status: { code: 14, message: "gone" },
-      wasAnswered: true,
+      types: [CLUSTER],
+      wasOpened: true,
+      isFailure: false,
       retryMs: 500,
     });
   });

@@ -37,6 +37,8 @@ export class Line implements Settling {
   readonly #attempts: Attempts;
   readonly #bucket: TokenBucket | undefined;
   #bucketTimer: number | undefined;
+  /** It was reported that requests wait. */
+  #isLimited = false;
   /** Why no server can be reached. */
   #unreachable: Status | undefined;
   /** A server answered in this life, so what is known from an earlier one is no use. */
@@ -81,7 +83,7 @@ export class Line implements Settling {
 
   opened(stream: ClientStream): void {
     stream.isOpen = true;
-    this.#turn.report({ kind: "stream-opened", source: this.spec.id, server: stream.server });
+    if (stream.isConnected) this.#reportConnected(stream);
     this.#turn.touch(this);
   }
 
@@ -92,6 +94,7 @@ export class Line implements Settling {
   received(stream: ClientStream, response: DiscoveryResponse): void {
     const { type } = response;
     this.#answered(stream);
+    this.#reportRead();
     const spokenOf = this.onlyType ?? type;
     const talk = spokenOf && stream.talkOf(spokenOf);
     if (spokenOf === undefined || talk?.hasAsked !== true) {
@@ -117,10 +120,12 @@ export class Line implements Settling {
 
   unreadable(stream: ClientStream, type: TypeUrl, problem: string): void {
     this.#answered(stream);
+    this.#reportRead();
     const talk = stream.talkOf(type);
     if (talk === undefined) return;
     const error = { code: statusCode.INVALID_ARGUMENT, message: problem };
-    this.#turn.report({ kind: "response-rejected", source: this.spec.id, type, version: "", error: problem });
+    const about = { source: this.spec.id, type, version: "", controlPlane: undefined, isNews: false };
+    this.#turn.report({ kind: "response-rejected", ...about, error: problem });
     talk.topic.tellFailed("rejected", error);
     talk.refuse(error);
     this.#turn.touch(this);
@@ -162,17 +167,25 @@ export class Line implements Settling {
     this.#attempts.stop();
     this.#turn.cancelTimer(this.#bucketTimer);
     this.#bucketTimer = undefined;
+    this.#reportPending(0);
     this.#unreachable = undefined;
   }
 
   #flush(stream: ClientStream): void {
     const isDone = stream.flush(() => this.#bucket?.take(this.#turn.nowMs) ?? true);
+    if (isDone) this.#reportPending(0);
     if (isDone || this.#bucket === undefined || this.#bucketTimer !== undefined) return;
-    this.#turn.report({ kind: "rate-limited", source: this.spec.id, pending: stream.pending });
+    this.#reportPending(stream.pending);
     this.#bucketTimer = this.#turn.startTimer(this.#bucket.waitMs(this.#turn.nowMs), () => {
       this.#bucketTimer = undefined;
       this.#turn.touch(this);
     });
+  }
+
+  #reportPending(pending: number): void {
+    if (pending === 0 && !this.#isLimited) return;
+    this.#isLimited = pending > 0;
+    this.#turn.report({ kind: "rate-limited", source: this.spec.id, pending });
   }
 
   /** What nobody wants, and no server believes to be wanted, is dropped. */
@@ -214,7 +227,18 @@ export class Line implements Settling {
   #answered(stream: ClientStream): void {
     this.#unreachable = undefined;
     this.#wasAnswered = true;
+    const wasConnected = stream.isConnected;
     this.#attempts.answered(stream);
+    if (!wasConnected) this.#reportConnected(stream);
+  }
+
+  #reportConnected({ server }: ClientStream): void {
+    this.#turn.report({ kind: "stream-opened", source: this.spec.id, server });
+  }
+
+  #reportRead(): void {
+    if (this.spec.access !== "file" || this.onlyType === undefined) return;
+    this.#turn.report({ kind: "file-read", source: this.spec.id, type: this.onlyType });
   }
 
   #fail(status: Status): void {

@@ -27,8 +27,18 @@ export class ClientStream {
     this.server = server;
   }
 
+  /** A server is there: of polls it is known when one was answered. */
+  get isConnected(): boolean {
+    return this.isOpen && (this.#spec.access !== "poll" || this.wasAnswered);
+  }
+
   talks(): Iterable<TypeTalk> {
     return this.#talks.values();
+  }
+
+  /** Those that somebody waits for. */
+  wantedTypes(): readonly TypeUrl[] {
+    return [...this.#talks.values()].flatMap(({ topic }) => (topic.interest.wanted > 0 ? [topic.type] : []));
   }
 
   /** The talk about a type, or about its twin where they are taken for one another (C-TYP-14). */

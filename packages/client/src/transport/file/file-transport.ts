@@ -1,6 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { statusCode } from "@xdskit/protocol";
 import type { FileSource } from "../../config/client-config.ts";
+import { endedStream } from "../ended-stream.ts";
 import type { ClientStream, NewStream, StreamListener, Transport } from "../transport.ts";
 import { FileStream } from "./file-stream.ts";
 import { type WatchDirectory, watchDirectory } from "./path-watch.ts";
@@ -17,7 +18,9 @@ export function createFileTransport(options: FileTransportOptions): Transport<Fi
   const streams = new Set<ClientStream>();
   return {
     open: ({ source, onlyType }: NewStream<FileSource>, listener: StreamListener) => {
-      if (onlyType === undefined) return refuseAggregated(listener);
+      // A file is of one type (B-ADS-07).
+      if (onlyType === undefined)
+        return endedStream({ code: statusCode.UNIMPLEMENTED, message: "there is no ADS over files" }, listener);
       const stream = new FileStream({
         api: options.api,
         source,
@@ -35,20 +38,6 @@ export function createFileTransport(options: FileTransportOptions): Transport<Fi
     },
     async close() {
       for (const stream of [...streams]) stream.close();
-    },
-  };
-}
-
-/** A file is of one type (B-ADS-07). */
-function refuseAggregated(listener: StreamListener): ClientStream {
-  let isClosed = false;
-  queueMicrotask(() => {
-    if (!isClosed) listener.ended({ code: statusCode.UNIMPLEMENTED, message: "there is no ADS over files" });
-  });
-  return {
-    send: () => undefined,
-    close: () => {
-      isClosed = true;
     },
   };
 }

@@ -1,13 +1,8 @@
-import {
-  type ChannelCredentials,
-  type ChannelOptions,
-  Client,
-  connectivityState,
-  credentials,
-  Metadata,
-} from "@grpc/grpc-js";
+import { type ChannelOptions, Client, connectivityState, credentials, Metadata } from "@grpc/grpc-js";
 import type { ServerConfig } from "../../config/client-config.ts";
-import { createTlsReader, type TlsMaterial } from "../tls/tls-material.ts";
+import { LONGEST_TIMER_MS } from "../../longest-timer.ts";
+import { bufferOf, createTlsReader, type TlsMaterial } from "../tls/tls-material.ts";
+import { AbandonableCredentials } from "./abandonable-credentials.ts";
 
 /** Between tries of grpc-js itself. Ours are far between, and each begins with a connection of its own. */
 const SHORTEST_PAUSE_MS = 100;
@@ -26,6 +21,7 @@ export interface Connection {
 
 interface SharedConnection extends Connection {
   readonly key: string;
+  readonly credentials: AbandonableCredentials;
   users: number;
   linger: NodeJS.Timeout | undefined;
 }
@@ -48,8 +44,10 @@ export class Connections {
       known.users++;
       return known;
     }
-    const client = new Client(server.target, channelCredentials(material), channelOptions(server, material));
-    const made = { key, client, metadata: metadataOf(server), isProven: false, users: 1, linger: undefined };
+    const metadata = metadataOf(server);
+    const secured = channelCredentials(material);
+    const client = new Client(server.target, secured, channelOptions(server, material));
+    const made = { key, client, metadata, credentials: secured, isProven: false, users: 1, linger: undefined };
     this.#byKey.set(key, made);
     this.#held.set(made, made);
     return made;
@@ -77,6 +75,7 @@ export class Connections {
     this.#held.delete(shared);
     if (this.#byKey.get(shared.key) === shared) this.#byKey.delete(shared.key);
     shared.client.close();
+    if (!shared.isProven) shared.credentials.abandon();
   }
 }
 
@@ -96,14 +95,14 @@ export function whenConnected({ client }: Connection, connected: () => void): vo
 }
 
 /** Throws if what was read is no certificate, or no key of it. */
-function channelCredentials(material: TlsMaterial | undefined): ChannelCredentials {
-  if (material === undefined) return credentials.createInsecure();
+function channelCredentials(material: TlsMaterial | undefined): AbandonableCredentials {
+  if (material === undefined) return new AbandonableCredentials(credentials.createInsecure());
   const { ca, key, cert } = material;
-  return credentials.createSsl(bufferOf(ca), bufferOf(key), bufferOf(cert));
+  return new AbandonableCredentials(credentials.createSsl(orNull(ca), orNull(key), orNull(cert)));
 }
 
-function bufferOf(content: string | Uint8Array | undefined): Buffer | null {
-  return content === undefined ? null : Buffer.from(content);
+function orNull(content: string | Uint8Array | undefined): Buffer | null {
+  return content === undefined ? null : bufferOf(content);
 }
 
 function channelOptions(server: ServerConfig, material: TlsMaterial | undefined): ChannelOptions {
@@ -119,8 +118,8 @@ function channelOptions(server: ServerConfig, material: TlsMaterial | undefined)
     "grpc.initial_reconnect_backoff_ms": SHORTEST_PAUSE_MS,
     "grpc-node.flow_control_window": FLOW_CONTROL_BYTES,
     ...(keepalive !== undefined && {
-      "grpc.keepalive_time_ms": keepalive.intervalMs,
-      "grpc.keepalive_timeout_ms": keepalive.timeoutMs,
+      "grpc.keepalive_time_ms": Math.min(keepalive.intervalMs, LONGEST_TIMER_MS),
+      "grpc.keepalive_timeout_ms": Math.min(keepalive.timeoutMs, LONGEST_TIMER_MS),
     }),
     ...(serverName !== undefined && { "grpc.ssl_target_name_override": serverName }),
     ...(authority !== undefined && { "grpc.default_authority": authority }),
@@ -136,7 +135,6 @@ function metadataOf({ headers }: ServerConfig): Metadata {
 /** Equal for servers that may share a connection: all that makes one up, and what is in the files of it. */
 function keyOf(server: ServerConfig, material: TlsMaterial | undefined): string {
   const { target, authority, keepalive, maxResponseBytes, headers } = server;
-  const secured =
-    material && [material.ca, material.key, material.cert].map((one) => bufferOf(one)?.toString("base64"));
+  const secured = material && [material.ca, material.key, material.cert].map((one) => orNull(one)?.toString("base64"));
   return JSON.stringify([target, authority, keepalive, maxResponseBytes, headers, secured, material?.serverName]);
 }

@@ -8,6 +8,7 @@ import {
 } from "@grpc/grpc-js";
 import { type Status, statusCode } from "@xdskit/protocol";
 import type { ServerConfig } from "../../config/client-config.ts";
+import { LONGEST_TIMER_MS } from "../../longest-timer.ts";
 import { type Connection, type Connections, whenConnected } from "./connection.ts";
 
 type BytesCall = ClientDuplexStream<Uint8Array, Uint8Array>;
@@ -16,7 +17,7 @@ type BytesCall = ClientDuplexStream<Uint8Array, Uint8Array>;
 export interface CallListener {
   /** What is sent from now on goes out. */
   opened(): void;
-  /** The next message is not read before the promise settles (C-CLI-07). */
+  /** The next message is not read before the promise resolves (C-CLI-07). That it rejects is our own mistake, and ends the call. */
   message(bytes: Uint8Array): Promise<void>;
   ended(status: Status): void;
 }
@@ -42,7 +43,8 @@ export class GrpcCall {
   constructor(options: GrpcCallOptions) {
     this.#options = options;
     const { server, connections } = options;
-    this.#connectTimer = setTimeout(() => this.#connectTimedOut(), server.connectTimeoutMs);
+    const connectMs = Math.min(server.connectTimeoutMs, LONGEST_TIMER_MS);
+    this.#connectTimer = setTimeout(() => this.#connectTimedOut(), connectMs);
     this.#connectTimer.unref();
     connections.acquire(server).then(
       (connection) => this.#start(connection),
@@ -102,8 +104,8 @@ export class GrpcCall {
       .withOnReceiveMessage((message: Uint8Array, next) => {
         if (this.#isOver) return;
         listener.message(message).then(
-          () => next(noBytes),
-          () => next(noBytes),
+          () => this.#whenThereIsRoom(() => next(noBytes)),
+          (cause: unknown) => this.#end({ code: statusCode.INTERNAL, message: String(cause) }),
         );
       })
       .build();
@@ -112,6 +114,12 @@ export class GrpcCall {
         nextCall(options),
         new RequesterBuilder().withStart((metadata, _listener, next) => next(metadata, received)).build(),
       );
+  }
+
+  /** Who sends and does not read what it is answered is not read any more, or the answers would pile up here. */
+  #whenThereIsRoom(then: () => void): void {
+    if (this.#call?.writableNeedDrain === true) this.#call.once("drain", then);
+    else then();
   }
 
   #connectTimedOut(): void {

@@ -1,7 +1,8 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type Status, statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol";
 import type { GrpcSource } from "../../config/client-config.ts";
 import { encodeRequest, type NodeEncoder } from "../encode-request.ts";
+import { endedStream } from "../ended-stream.ts";
 import type { ClientStream, NewStream, StreamListener, Transport } from "../transport.ts";
 import type { Connections } from "./connection.ts";
 import { GrpcCall } from "./grpc-call.ts";
@@ -42,31 +43,29 @@ export function createGrpcTransport({ api, encodeNode, connections }: GrpcTransp
         },
       });
       calls.add(call);
+      const close = (): void => {
+        calls.delete(call);
+        call.close();
+      };
       return {
-        send: (request) => call.send(encodeRequest(request, encodeNode)),
-        close: () => {
-          calls.delete(call);
-          call.close();
+        send(request) {
+          try {
+            call.send(encodeRequest(request, encodeNode));
+          } catch (error) {
+            close();
+            const reason = error instanceof Error ? error.message : String(error);
+            listener.ended({
+              code: statusCode.INVALID_ARGUMENT,
+              message: `the request cannot be encoded: ${reason}`,
+            });
+          }
         },
+        close,
       };
     },
     async close(): Promise<void> {
       for (const call of calls) call.close();
       connections.close();
-    },
-  };
-}
-
-/** One that cannot even be tried. */
-function endedStream(status: Status, listener: StreamListener): ClientStream {
-  let isClosed = false;
-  queueMicrotask(() => {
-    if (!isClosed) listener.ended(status);
-  });
-  return {
-    send() {},
-    close() {
-      isClosed = true;
     },
   };
 }

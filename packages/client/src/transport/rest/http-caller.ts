@@ -9,7 +9,8 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { statusCode } from "@xdskit/protocol";
 import type { ServerConfig } from "../../config/client-config.ts";
-import { createTlsReader, type TlsMaterial, type TlsReader } from "../tls/tls-material.ts";
+import { LONGEST_TIMER_MS } from "../../longest-timer.ts";
+import { bufferOf, createTlsReader, type TlsMaterial, type TlsReader } from "../tls/tls-material.ts";
 import { failed, type PollAnswer, readAnswer } from "./http-answer.ts";
 import { type Endpoint, formatEndpoint, parseTarget } from "./target.ts";
 
@@ -154,15 +155,11 @@ function secureOptions({ ca, cert, key, serverName }: TlsMaterial): RequestOptio
   };
 }
 
-function bufferOf(content: string | Uint8Array): string | Buffer {
-  return typeof content === "string" ? content : Buffer.from(content);
-}
-
 function prepare(socket: Socket, { tcpKeepalive, connectTimeoutMs, tls }: ServerConfig, request: ClientRequest): void {
   if (tcpKeepalive !== undefined) socket.setKeepAlive(true, tcpKeepalive.idleMs ?? 0);
   if (!socket.connecting || connectTimeoutMs <= 0) return;
   const late = new Error(`no connection within ${connectTimeoutMs} ms`);
-  const timer = setTimeout(() => request.destroy(late), connectTimeoutMs);
+  const timer = setTimeout(() => request.destroy(late), Math.min(connectTimeoutMs, LONGEST_TIMER_MS));
   timer.unref();
   const stop = (): void => clearTimeout(timer);
   socket.once(tls === undefined ? "connect" : "secureConnect", stop);

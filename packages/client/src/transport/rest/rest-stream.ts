@@ -1,12 +1,13 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type DiscoveryRequest, type SotwRequest, type Status, statusCode, type TypeUrl } from "@xdskit/protocol";
 import type { RestSource } from "../../config/client-config.ts";
+import { LONGEST_TIMER_MS } from "../../longest-timer.ts";
 import { readJsonResponse } from "../json-response.ts";
 import type { ClientStream, StreamListener } from "../transport.ts";
 import type { PollAnswer } from "./http-answer.ts";
 import type { HttpCaller } from "./http-caller.ts";
 import { formatPollBody } from "./poll-body.ts";
-import { LONGEST_MS, pollDelayMs } from "./poll-delay.ts";
+import { pollDelayMs } from "./poll-delay.ts";
 
 /** What a stream of polls is made of. */
 export interface RestStreamParts {
@@ -81,7 +82,7 @@ export class RestStream implements ClientStream {
     const answered = caller.call({
       path,
       body,
-      timeoutMs: Math.min(source.requestTimeoutMs, LONGEST_MS),
+      timeoutMs: Math.min(source.requestTimeoutMs, LONGEST_TIMER_MS),
       signal: poll.signal,
     });
     answered

@@ -1,6 +1,7 @@
 import { type EnvoyApi, pathsWithoutRest, restPaths } from "@xdskit/envoy-api";
 import { type ApiVersion, statusCode, type TypeUrl } from "@xdskit/protocol";
 import type { RestSource, ServerConfig } from "../../config/client-config.ts";
+import { endedStream } from "../ended-stream.ts";
 import type { ClientStream, NewStream, StreamListener, Transport } from "../transport.ts";
 import { createHttpCaller, type HttpCaller } from "./http-caller.ts";
 import { RestStream } from "./rest-stream.ts";
@@ -34,10 +35,12 @@ class RestTransport implements Transport<RestSource> {
 
   open({ source, server, onlyType }: NewStream<RestSource>, listener: StreamListener): ClientStream {
     const found = findPath(source.apiVersion, onlyType);
-    if ("problem" in found) return endedStream(statusCode.UNIMPLEMENTED, found.problem, listener);
-    if (server === undefined) return endedStream(statusCode.INVALID_ARGUMENT, "expected a server, got none", listener);
+    if ("problem" in found) return endedStream({ code: statusCode.UNIMPLEMENTED, message: found.problem }, listener);
+    const refuse = (message: string): ClientStream =>
+      endedStream({ code: statusCode.INVALID_ARGUMENT, message }, listener);
+    if (server === undefined) return refuse("expected a server, got none");
     const caller = this.#acquire(server);
-    if ("problem" in caller) return endedStream(statusCode.INVALID_ARGUMENT, caller.problem, listener);
+    if ("problem" in caller) return refuse(caller.problem);
     let isEnded = false;
     const stream = new RestStream({
       api: this.#options.api,
@@ -95,18 +98,4 @@ function findPath(
   return found === undefined
     ? { problem: `there is no path for ${type} in ${apiVersion} over REST; use gRPC` }
     : { path: found.path, type };
-}
-
-/** A stream that never was one. */
-function endedStream(code: number, message: string, listener: StreamListener): ClientStream {
-  let isClosed = false;
-  queueMicrotask(() => {
-    if (!isClosed) listener.ended({ code, message });
-  });
-  return {
-    send: () => undefined,
-    close: () => {
-      isClosed = true;
-    },
-  };
 }

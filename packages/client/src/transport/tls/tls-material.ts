@@ -30,6 +30,11 @@ export function createTlsReader(tls: TlsConfig): TlsReader {
   };
 }
 
+/** Text as UTF-8. */
+export function bufferOf(content: string | Uint8Array): Buffer {
+  return Buffer.from(content);
+}
+
 async function readMaterial(tls: TlsConfig): Promise<TlsMaterial> {
   const [ca, cert, key] = await Promise.all([
     contentOf(tls.ca, tls.caPath),

@@ -141,7 +141,7 @@ export function renderReport(report: ClientReport): string {
     case "response-accepted":
       return `response-accepted ${report.resources} ${report.isNews ? "new" : "same"}`;
     case "stream-ended":
-      return `stream-ended ${report.status.code} ${report.wasAnswered ? "answered" : "unanswered"}`;
+      return `stream-ended ${report.status.code} ${report.isFailure ? "failed" : "answered"}`;
     case "server-chosen":
       return `server-chosen ${report.server}`;
     case "absence-timeout":

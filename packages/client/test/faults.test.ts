@@ -1,0 +1,244 @@
+/** What goes wrong on the way: peers that do not read, mistakes of our own, an end while something begins. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
+import { discoveryMethods, encodeSotwResponse } from "@xdskit/envoy-api";
+import { statusCode } from "@xdskit/protocol";
+import { createManagementServer } from "@xdskit/server";
+import { describe, expect, test } from "vitest";
+import { Cluster, createXdsClient, type XdsClient } from "../src/index.ts";
+import { Connections } from "../src/transport/grpc/connection.ts";
+import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
+import type { Transport } from "../src/transport/transport.ts";
+import { fakeListener, until } from "./support/fake-listener.ts";
+import { ends, read, serve, start } from "./support/own-server.ts";
+import { startScriptedGrpc } from "./support/scripted-grpc.ts";
+import { CLUSTER, grpcSource, nodeBytes, noFiles, request, server, testApi } from "./support/sources.ts";
+
+function transport(encodeNode = (): Uint8Array => nodeBytes): Transport<ReturnType<typeof grpcSource>> {
+  const made = createGrpcTransport({ api: testApi(), encodeNode, connections: new Connections() });
+  ends.push(() => made.close());
+  return made;
+}
+
+/** A server that sends so many responses and reads nothing, until it is told to. */
+async function floodFrom(
+  responses: number,
+  nonce: string,
+): Promise<{ readonly port: number; read(): void; readonly hasRead: () => number }> {
+  const peer = new Server();
+  let hasRead = 0;
+  let readAll = (): void => {};
+  const flood = (call: ServerDuplexStream<Buffer, Uint8Array>): void => {
+    call.on("error", () => {});
+    readAll = () => void call.on("data", () => hasRead++);
+    for (let i = 0; i < responses; i++) call.write(encodeSotwResponse({ typeUrl: CLUSTER, nonce }));
+  };
+  for (const { path } of discoveryMethods) {
+    const same = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
+    peer.register(path, flood, same, same, "bidi");
+  }
+  const port = await new Promise<number>((resolve, reject) => {
+    const bound = (error: Error | null, given: number): void => (error ? reject(error) : resolve(given));
+    peer.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), bound);
+  });
+  ends.push(() => peer.forceShutdown());
+  return { port, read: () => readAll(), hasRead: () => hasRead };
+}
+
+test("C-CLI-07 a server that floods and does not read is not read any more, until it does", async () => {
+  const nonce = "n".repeat(10_000);
+  const flood = await floodFrom(1_000, nonce);
+  const one = server(flood.port);
+  const listener = fakeListener();
+  let answered = 0;
+  listener.judge = () => {
+    answered++;
+    stream.send(request(CLUSTER, { nonce }), false);
+    return Promise.resolve();
+  };
+  const stream = transport().open({ source: grpcSource([one]), server: one, onlyType: undefined }, listener);
+  await listener.next("opened");
+  stream.send(request(CLUSTER), false);
+  let before = -1;
+  while (answered === 0 || answered > before) {
+    before = answered;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  expect(answered).toBeLessThan(300);
+  flood.read();
+  await until("all is answered", () => flood.hasRead() === 1_001);
+  expect(answered).toBe(1_000);
+});
+
+test("a mistake of ours while a response is read ends its stream, and is not swallowed", async () => {
+  const peer = await startScriptedGrpc();
+  ends.push(() => peer.close());
+  const one = server(peer.port);
+  const listener = fakeListener();
+  listener.judge = () => Promise.reject(new Error("a mistake"));
+  transport().open({ source: grpcSource([one]), server: one, onlyType: undefined }, listener);
+  (await peer.call(0)).send(encodeSotwResponse({ typeUrl: CLUSTER }));
+  expect((await listener.next("ended")).status).toEqual({ code: statusCode.INTERNAL, message: "Error: a mistake" });
+});
+
+test("a request that cannot be encoded ends its stream, and nothing else", async () => {
+  const peer = await startScriptedGrpc();
+  ends.push(() => peer.close());
+  const one = server(peer.port);
+  const listener = fakeListener();
+  const broken = transport(() => {
+    throw new Error("not a node");
+  });
+  const stream = broken.open({ source: grpcSource([one]), server: one, onlyType: undefined }, listener);
+  await listener.next("opened");
+  stream.send({ ...request(CLUSTER), node: testNode }, false);
+  expect((await listener.next("ended")).status).toEqual({
+    code: statusCode.INVALID_ARGUMENT,
+    message: "the request cannot be encoded: not a node",
+  });
+  const call = await peer.call(0);
+  await until("the server sees it end", () => call.isOver);
+});
+
+const testNode = { id: "n" } as NonNullable<ReturnType<typeof request>["node"]>;
+
+test("C-MSC-07 a node that cannot be written is told as such, and another one mends it", async () => {
+  const { port } = await serve(read({ "@type": CLUSTER, name: "a", type: "STATIC", connectTimeout: "1s" }));
+  const client = await start({ server: `127.0.0.1:${port}` });
+  const circle: Record<string, unknown> = {};
+  circle["circle"] = circle;
+  client.changeNode({ metadata: circle } as never);
+  const watch = client.watch(Cluster, "a");
+  const { value } = await watch.next();
+  expect(value).toMatchObject({ kind: "error", error: { code: "UNREACHABLE" } });
+  client.changeNode({ metadata: {} });
+  while (!watch.current.has("a")) await watch.next();
+});
+
+test.each([Number.POSITIVE_INFINITY, 2 ** 31])("a time of %d ms is as long as a timer can wait", async (timeoutMs) => {
+  const { port } = await serve();
+  const client = await start({ server: `127.0.0.1:${port}`, initialFetchTimeoutMs: 0 });
+  const closing = new Promise((resolve) => setTimeout(resolve, 100)).then(() => client.close());
+  await expect(client.get(Cluster, "later", { timeoutMs })).rejects.toMatchObject({ code: "CLOSED" });
+  await closing;
+});
+
+test("a connection may take longer to come up than a timer can wait", async () => {
+  const peer = await startScriptedGrpc();
+  ends.push(() => peer.close());
+  const one = server(peer.port, { connectTimeoutMs: 2 ** 31, keepalive: { intervalMs: 2 ** 40, timeoutMs: 2 ** 40 } });
+  const listener = fakeListener();
+  transport().open({ source: grpcSource([one]), server: one, onlyType: undefined }, listener);
+  await listener.next("opened");
+  await peer.call(0);
+  expect(listener.kinds).toEqual(["opened"]);
+});
+
+describe("a server that takes connections and says nothing", () => {
+  test.each([
+    ["in the clear", undefined],
+    ["over TLS", noFiles],
+  ])("is left by those who gave up, %s", async (_, tls) => {
+    const sockets = new Set<Socket>();
+    let taken = 0;
+    const silent = createServer((socket) => {
+      taken++;
+      sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+      socket.resume();
+    });
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    ends.push(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const one = server(port, { connectTimeoutMs: 100, tls });
+    const grpc = transport();
+    for (let i = 1; i <= 3; i++) {
+      const listener = fakeListener();
+      grpc.open({ source: grpcSource([one]), server: one, onlyType: undefined }, listener);
+      expect((await listener.next("ended")).status.code).toBe(statusCode.UNAVAILABLE);
+      await until("it was left", () => taken >= i && sockets.size === 0);
+    }
+    const before = taken;
+    const closed = grpc.open({ source: grpcSource([one]), server: one, onlyType: undefined }, fakeListener());
+    await until("it is tried", () => taken > before);
+    closed.close();
+    await until("it was left", () => sockets.size === 0);
+  });
+});
+
+describe("where a server is", () => {
+  const found = async (target: string, rest: boolean): Promise<string> => {
+    const client = await start({ server: target, rest, connectTimeoutMs: 20_000 });
+    return (await client.get(Cluster, "a")).name;
+  };
+  const a = read({ "@type": CLUSTER, name: "a", type: "STATIC", connectTimeout: "1s" });
+
+  test.each([false, true])("an address of IPv6, REST: %s", async (rest) => {
+    const server = createManagementServer({ api: testApi(), listen: { host: "::1", port: 0 } });
+    server.commit({ changes: [{ layer: "base", puts: [a] }] });
+    const { address } = await server.start();
+    ends.push(() => server.close());
+    expect(await found(`[::1]:${address.port}`, rest)).toBe("a");
+    expect(await found(`ipv6:[::1]:${address.port}`, rest)).toBe("a");
+  });
+
+  test.each([false, true])("a socket of the file system, REST: %s", async (rest) => {
+    const directory = mkdtempSync(join(tmpdir(), "xdskit-client-"));
+    ends.push(() => rmSync(directory, { recursive: true }));
+    const { port } = await serve(a);
+    const path = join(directory, "xds.sock");
+    const bridge = createServer((socket) => {
+      const onward = connect(port, "127.0.0.1");
+      socket.pipe(onward).pipe(socket);
+      for (const end of [socket, onward]) end.on("error", () => {});
+    });
+    await new Promise<void>((resolve) => bridge.listen(path, resolve));
+    ends.push(() => void bridge.close());
+    expect(await found(`unix:${path}`, rest)).toBe("a");
+    expect(await found(`unix://${path}`, rest)).toBe("a");
+  });
+});
+
+describe("a signal", () => {
+  test("that is aborted while a client is made: there is none", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "xdskit-client-"));
+    ends.push(() => rmSync(directory, { recursive: true }));
+    const ending = new AbortController();
+    const making = createXdsClient({
+      api: testApi(),
+      server: "127.0.0.1:1",
+      cache: { path: join(directory, "cache") },
+      signal: ending.signal,
+    });
+    ending.abort(new Error("enough"));
+    await expect(making).rejects.toThrow("enough");
+  });
+
+  test("that outlives its clients does not hold them", async () => {
+    const { signal, counts } = countedSignal();
+    const clients: XdsClient[] = [];
+    for (let i = 0; i < 5; i++) clients.push(await start({ server: "127.0.0.1:1", signal }));
+    expect(counts()).toBe(5);
+    await Promise.all(clients.map((client) => client.close()));
+    expect(counts()).toBe(0);
+  });
+});
+
+/** Who listens to a signal. */
+function countedSignal(): { readonly signal: AbortSignal; readonly counts: () => number } {
+  const { signal } = new AbortController();
+  const listeners = new Set<unknown>();
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: Parameters<typeof addEventListener>): void => {
+    listeners.add(args[1]);
+    addEventListener.apply(signal, args);
+  };
+  signal.removeEventListener = (...args: Parameters<typeof removeEventListener>): void => {
+    listeners.delete(args[1]);
+    removeEventListener.apply(signal, args);
+  };
+  return { signal, counts: () => listeners.size };
+}

@@ -1,0 +1,124 @@
+/** One file of several processes, which are killed, or whose disk is full. */
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { readStore } from "../src/store/store-file.ts";
+import { until } from "./support/fake-listener.ts";
+import { builtModule, killPrograms, startProgram } from "./support/program.ts";
+
+let directory: string;
+let path: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "xdskit-client-store-"));
+  path = join(directory, "resources");
+});
+afterEach(() => {
+  killPrograms();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** A store, and a source of so many kilobytes to put into it. */
+const begin = (path: string): string => `
+  import { existsSync } from "node:fs";
+  import { createResourceStore } from ${builtModule("store/resource-store")};
+  const api = { holdsSecret: () => false };
+  const onProblem = (problem) => console.log(problem);
+  const store = createResourceStore({ path: ${JSON.stringify(path)}, api, onProblem, retryMs: 10 });
+  const resources = (version, kilobytes) => () => Array.from({ length: kilobytes }, (_, i) => ({
+    type: "type.googleapis.com/acme.Widget", name: "w" + i, version, aliases: [], references: [], bytes: new Uint8Array(700),
+  }));
+`;
+
+const newFiles = (): readonly string[] => readdirSync(directory).filter((name) => name.endsWith(".new"));
+
+/** The versions of what is in the file, and how many of each; undefined if it is not whole. */
+async function versions(): Promise<Readonly<Record<string, number>> | undefined> {
+  const content = await readStore(path, Number.POSITIVE_INFINITY);
+  if (content === undefined || "problem" in content) return undefined;
+  const counts: Record<string, number> = {};
+  for (const { version } of content.sources.flatMap(({ resources }) => resources))
+    counts[version] = (counts[version] ?? 0) + 1;
+  return counts;
+}
+
+test("C-CLI-06 a writer that is killed while it writes leaves the file as it was, and its leftovers to the next one", async () => {
+  for (let round = 0; round < 5; round++) {
+    const writer = startProgram(`${begin(path)}
+      store.save("one", resources("before", 10));
+      await store.flush();
+      console.log("ready");
+      store.save("one", resources("after", 40_000));
+      await store.flush();
+      console.log("too late");
+    `);
+    await writer.prints("ready");
+    await until("it writes", () => newFiles().length > 0);
+    await writer.kill();
+    expect([await versions(), newFiles().length, writer.printed()]).toEqual([{ before: 10 }, 1, "ready\n"]);
+  }
+});
+
+test("C-CLI-06 of those who come together upon the lock of one that was killed, one gets it", async () => {
+  const rounds = 200;
+  for (let i = 0; i < rounds; i++) writeFileSync(`${path}${i}.lock`, "999999999 1");
+  const startsAtMs = Date.now() + 1_500;
+  const writers = Array.from({ length: 4 }, () =>
+    startProgram(`
+      import { acquireStoreLock } from ${builtModule("store/store-lock")};
+      const got = [];
+      for (let i = 0; i < ${rounds}; i++) {
+        while (Date.now() < ${startsAtMs} + i * 5);
+        if (acquireStoreLock(${JSON.stringify(path)} + i) !== undefined) got.push(i);
+      }
+      console.log(JSON.stringify(got) + " done");
+      setInterval(() => {}, 1000);
+    `),
+  );
+  await Promise.all(writers.map((writer) => writer.prints("done")));
+  const got = writers.flatMap((writer) => JSON.parse(writer.printed().replace("done", "")) as number[]);
+  expect(got.sort((a, b) => a - b)).toEqual(Array.from({ length: rounds }, (_, i) => i));
+}, 30_000);
+
+test("C-CLI-06 a disk that is full leaves the file as it was, is told once, and is written when there is room", async () => {
+  const writer = startProgram(
+    `${begin(path)}
+      store.save("one", resources("before", 10));
+      await store.flush();
+      const hasRoom = () => existsSync(${JSON.stringify(join(directory, "room"))});
+      store.save("one", () => resources("after", hasRoom() ? 20 : 40_000)());
+      await store.flush();
+      await store.flush();
+      console.log("full");
+      setInterval(() => {}, 1000);
+    `,
+    // A file may have so many blocks; who writes more is told so.
+    "trap '' XFSZ; ulimit -f 2000",
+  );
+  await writer.prints("full");
+  expect(await versions()).toEqual({ before: 10 });
+  writeFileSync(join(directory, "room"), "");
+  const written = async (): Promise<boolean> => (await versions())?.["after"] === 20;
+  let isWritten = false;
+  while (!isWritten) isWritten = await written();
+  expect(writer.printed()).toBe(`${path} cannot be written: EFBIG: file too large\nfull\n`);
+  expect(newFiles()).toEqual([]);
+});
+
+test("what stands beside it and only looks like a leftover stays", async () => {
+  mkdirSync(join(directory, "resources.0123456789ab.new.d"));
+  for (const name of ["resources.new", "other.0123456789ab.new", "resources.0123456789ab.new"])
+    writeFileSync(join(directory, name), "");
+  const writer = startProgram(`${begin(path)}
+    store.save("one", resources("1", 1));
+    await store.close();
+    console.log("done");
+  `);
+  await writer.prints("done");
+  expect(readdirSync(directory).sort()).toEqual([
+    "other.0123456789ab.new",
+    "resources",
+    "resources.0123456789ab.new.d",
+    "resources.new",
+  ]);
+});
