@@ -149,6 +149,36 @@ describe("a delta conversation", () => {
     expect(other.states).toEqual(["VirtualHost r/x does-not-exist"]);
   });
 
+  test("C-DLT-15 an alias that is the name itself is no second resource", () => {
+    const story = talking([[1, HOST, "r/www"]]);
+    const host = received("r/www", "1", { aliases: ["r/www", "r/x"] });
+    expect(story.receive(1, change(HOST, "n1", { resources: [host] }))[0]).toBe("1: changed r/www@1");
+    expect(story.watch(2, HOST, "r/www")).toEqual(["2: changed r/www@1"]);
+  });
+
+  test("C-DLT-15 a resource that nobody knows any more by its aliases is dropped, which is news", () => {
+    const story = talking([[1, HOST, "r/x"]]);
+    story.receive(1, change(HOST, "n1", { resources: [received("r/www", "1", { aliases: ["r/x"] })] }));
+    expect(story.receive(1, change(HOST, "n2", { resources: [received("r/www", "1", { aliases: ["r/y"] })] }))).toEqual(
+      ["1: absent r/www removed", "1> VirtualHost n2"],
+    );
+    expect(story.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([true, true]);
+    expect(story.states).toEqual(["VirtualHost r/x does-not-exist"]);
+  });
+
+  test("C-DLT-15 C-CLI-02 what is refused is known by its aliases, and forgotten with the last who asked by one", () => {
+    const story = talking([
+      [1, HOST, "r/x"],
+      [9, CLUSTER, "*"],
+    ]);
+    const bad = received("r/www", "1", { aliases: ["r/x"], problem: "bad" });
+    story.receive(1, change(HOST, "n1", { resources: [bad] }));
+    expect(story.watch(2, HOST, "r/x")).toEqual(["2: failed r/www rejected: bad"]);
+    expect(story.states).toEqual(["VirtualHost r/www nacked: bad"]);
+    story.on({ kind: "watch-stopped", watch: 1 }, { kind: "watch-stopped", watch: 2 });
+    expect(story.states).toEqual([]);
+  });
+
   test("B-TTL-17 C-VHD-06 an empty virtual host says that there is none; an equal one is no news", () => {
     const story = talking([[1, HOST, "r/a"]]);
     const host = received("r/a", "1");

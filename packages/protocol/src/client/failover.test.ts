@@ -114,6 +114,23 @@ describe("servers that are used only if better ones fail", () => {
     expect(story.watch(2, CLUSTER, "b")).toEqual(["2: failed all unreachable: gone", "open 3 at 1"]);
     expect(story.open(3)).toEqual(["3> Cluster [a,b] (me)"]);
   });
+
+  test("C-FBK-02 what is known not to exist, or was refused, is nothing to ask a worse server for", () => {
+    const spec = sourceOf({ servers: 2, failover: "fallback-when-missing" });
+    const bad = received("a", "1", { problem: "bad" });
+    const stories = [[], [bad]].map((resources) => {
+      const story = new ClientStory(spec);
+      story.watch(1, ENDPOINTS, "a");
+      story.open(1);
+      story.receive(1, whole(ENDPOINTS, "1", "n1", resources));
+      story.pass(15_000);
+      story.close(1);
+      story.pass(250);
+      return story.close(2);
+    });
+    const told = ["1: failed all unreachable: gone"];
+    expect(stories).toEqual([told, told]);
+  });
 });
 
 describe("what is known from an earlier life", () => {

@@ -255,6 +255,18 @@ describe("who the client is", () => {
     expect(story.watch(4, ENDPOINTS, "c")).toEqual(["1> ClusterLoadAssignment [a,b,c]"]);
     expect(story.receive(1, whole(CLUSTER, "1", "n1", []))).toContain("1> Cluster [] v1 n1 (you)");
   });
+
+  test("C-MSC-07 is told again to those who heard otherwise, also if it is what it was at first", () => {
+    const story = new ClientStory();
+    const me = node("me");
+    story.on({ kind: "node-changed", node: me }, started(1, ENDPOINTS, "a"), started(2, CLUSTER, "b"));
+    story.open(1);
+    story.on({ kind: "node-changed", node: node("you") });
+    expect(story.watch(3, ENDPOINTS, "c")).toEqual(["1> ClusterLoadAssignment [a,c] (you)"]);
+    story.on({ kind: "node-changed", node: me });
+    expect(story.watch(4, ENDPOINTS, "d")).toEqual(["1> ClusterLoadAssignment [a,c,d] (me)"]);
+    expect(story.watch(5, CLUSTER, "e")).toEqual(["1> Cluster [b,e]"]);
+  });
 });
 
 describe("requests beyond a limit", () => {

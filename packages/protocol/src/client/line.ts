@@ -94,9 +94,11 @@ export class Line implements Settling {
     this.#answered(stream);
     const spokenOf = this.onlyType ?? type;
     const talk = spokenOf && stream.talkOf(spokenOf);
-    if (spokenOf === undefined || talk?.hasAsked !== true) {
+    if (talk?.hasAsked !== true) {
+      talk?.ignore();
       const source = this.spec.id;
       if (spokenOf !== undefined) this.#turn.report({ kind: "response-ignored", source, type: spokenOf });
+      this.#turn.touch(this);
       return;
     }
     const isForeign = type !== undefined && stream.talkOf(type) !== talk;

@@ -142,6 +142,19 @@ describe("a conversation of State of the World", () => {
     ]);
   });
 
+  test("C-DEL-01 what was refused and is then left out is not there any more", () => {
+    const story = talking([
+      [1, CLUSTER, "a"],
+      [2, CLUSTER, "b"],
+    ]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1", { problem: "bad" })]));
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", []))).toEqual([
+      "1: absent a does-not-exist",
+      "1> Cluster [a,b] v2 n2",
+    ]);
+    expect(story.states).toEqual(["Cluster a does-not-exist", "Cluster b requested"]);
+  });
+
   test("C-DEL-02 C-RES-17 of a named type what is left out stays", () => {
     const story = talking([
       [1, ENDPOINTS, "a"],
@@ -168,6 +181,18 @@ describe("a conversation of State of the World", () => {
     const story = talking([[1, ENDPOINTS, "a"]]);
     expect(story.receive(1, whole(LISTENER, "1", "n1", [received("x", "1")]))).toEqual([]);
     expect(story.reported("response-ignored")).toEqual([{ kind: "response-ignored", source: "ads", type: LISTENER }]);
+  });
+
+  test("C-TYP-13 what was judged in vain holds up nothing that is asked for later", () => {
+    const story = new ClientStory();
+    story.on(started(1, CLUSTER, "*"), started(2, ENDPOINTS, "a"), { kind: "watch-stopped", watch: 2 });
+    story.open(1);
+    story.on({ kind: "response-arrived", stream: 1, type: ENDPOINTS, nonce: "n1" });
+    expect(story.watch(3, ENDPOINTS, "b")).toEqual([]);
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", [received("b", "1")]))).toEqual([
+      "1> ClusterLoadAssignment [b]",
+    ]);
+    expect(story.reported("response-ignored")).toHaveLength(1);
   });
 
   test("B-RES-10 C-RES-12 a name twice is refused, unless the edition knows no such rule", () => {
@@ -217,6 +242,20 @@ describe("a conversation of State of the World", () => {
       "1: failed c rejected: bad c",
       "1> Cluster [] v1 n2 !b: bad b; c: bad c",
     ]);
+  });
+
+  test("B-ACK-08 what stands in a response that is refused for another reason is not said to be absent", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [2, ENDPOINTS, "c"],
+    ]);
+    const twice = whole(ENDPOINTS, "1", "n1", [received("a", "1"), received("b", "1"), received("b", "1")]);
+    expect(story.receive(1, twice)).toEqual([
+      '1: failed all rejected: "b" is named twice',
+      '2: failed all rejected: "b" is named twice',
+      '1> ClusterLoadAssignment [a,c] n1 !"b" is named twice',
+    ]);
+    expect(story.pass(15_000)).toEqual(["2: absent c does-not-exist"]);
   });
 
   test("C-ACK-07 C-NON-09 a version that was partly refused is refused by its own name, and nothing more is expected", () => {

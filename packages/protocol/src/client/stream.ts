@@ -83,8 +83,8 @@ export class ClientStream {
   #nodeFor(talk: TypeTalk): Node | undefined {
     const { node } = this.#turn;
     const isAlways = this.#spec.nodeIn === "every-request" || this.#spec.access !== "stream";
-    const isChanged = this.#firstNode !== node && talk.node !== node;
-    if (!isAlways && !isChanged) return undefined;
+    const told = talk.node ?? this.#firstNode;
+    if (!isAlways && told === node) return undefined;
     this.#firstNode ??= node;
     talk.node = node;
     return node;

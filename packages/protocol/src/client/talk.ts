@@ -150,6 +150,11 @@ export class TypeTalk {
     if (isNews && this.#withholdsWhileWarming) this.#isWithheld = true;
   }
 
+  /** What was judged answers nothing that was asked (C-TYP-13). */
+  ignore(): void {
+    this.#isJudging = false;
+  }
+
   /** What came could not be read (C-RST-18). */
   refuse(error: Status): void {
     this.#isJudging = false;
