@@ -22,6 +22,7 @@ export default defineConfig({
     include: ["packages/protocol/**/*.test.ts", "packages/conformance/test/{in-memory,client-in-memory}.test.ts"],
     // Of what was built, which no mutant changes.
     exclude: ["packages/protocol/test/bare-context.test.ts"],
+    setupFiles: unit.test?.setupFiles ?? [],
     isolate: false,
     testTimeout: 20_000,
     sequence: { sequencer: QuickestFirst },

@@ -17,7 +17,7 @@ interface Attempt {
 interface AttemptsOptions {
   connect(server: number): ClientStream;
   disconnect(stream: ClientStream): void;
-  /** Something that is wanted is not held (C-FBK-02). */
+  /** Of something that is wanted nothing is known (C-FBK-02). */
   isMissingSomething(): boolean;
 }
 
