@@ -43,6 +43,12 @@ export class Attempts {
     for (const { stream } of this.#attempts) if (stream !== undefined) yield stream;
   }
 
+  /** Another server is talked to, and answered: what it gave is in force until this one answers (C-FBK-04). */
+  isOutdone(stream: ClientStream): boolean {
+    for (const other of this.streams()) if (other !== stream && other.wasAnswered) return true;
+    return false;
+  }
+
   /** Tries the best server, and the next one if that is to be used and the best cannot be reached. */
   start(): void {
     if (this.#attempts.length === 0) this.#add();
@@ -79,7 +85,6 @@ export class Attempts {
     this.#turn.report({ kind: "stream-ended", source: this.#spec.id, server, status, wasAnswered, retryMs });
     if (isFailure && this.#isCycle) attempt.server = (server + 1) % this.#spec.servers;
     attempt.timer = this.#turn.startTimer(retryMs, () => this.#open(attempt));
-    if (!isFailure) return "others-are-left";
     this.start();
     return this.#areAllFailing() ? "none-is-left" : "others-are-left";
   }

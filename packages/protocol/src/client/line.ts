@@ -79,6 +79,11 @@ export class Line implements Settling {
     this.#turn.touch(this);
   }
 
+  /** What another server gave is in force, and this one's silence says nothing. */
+  isOutdone(stream: ClientStream): boolean {
+    return this.#attempts.isOutdone(stream);
+  }
+
   opened(stream: ClientStream): void {
     stream.isOpen = true;
     this.#turn.report({ kind: "stream-opened", source: this.spec.id, server: stream.server });

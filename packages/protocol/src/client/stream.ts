@@ -7,6 +7,14 @@ import { TypeTalk } from "./talk.ts";
 import type { Topic } from "./topic.ts";
 import type { Turn } from "./turn.ts";
 
+interface ClientStreamOptions {
+  readonly id: ClientStreamId;
+  /** Its place in the list of the source. */
+  readonly server: number;
+  /** Another server answers meanwhile (C-FBK-04). */
+  readonly isOutdone: () => boolean;
+}
+
 /** One attempt to talk to a server: the types on it, and who was told who we are. */
 export class ClientStream {
   readonly id: ClientStreamId;
@@ -16,15 +24,17 @@ export class ClientStream {
   wasAnswered = false;
   readonly #turn: Turn;
   readonly #spec: SourceSpec;
+  readonly #isOutdone: () => boolean;
   readonly #talks = new Map<TypeUrl, TypeTalk>();
   #sorted: readonly TypeTalk[] | undefined;
   #firstNode: Node | undefined;
 
-  constructor(turn: Turn, spec: SourceSpec, { id, server }: { id: ClientStreamId; server: number }) {
+  constructor(turn: Turn, spec: SourceSpec, { id, server, isOutdone }: ClientStreamOptions) {
     this.#turn = turn;
     this.#spec = spec;
     this.id = id;
     this.server = server;
+    this.#isOutdone = isOutdone;
   }
 
   talks(): Iterable<TypeTalk> {
@@ -42,7 +52,7 @@ export class ClientStream {
   /** A type that is talked about from now on. */
   join(topic: Topic): void {
     if (this.#talks.has(topic.type)) return;
-    this.#talks.set(topic.type, new TypeTalk(this.#turn, topic, this.server));
+    this.#talks.set(topic.type, new TypeTalk(this.#turn, topic, { server: this.server, isOutdone: this.#isOutdone }));
     this.#sorted = undefined;
   }
 
