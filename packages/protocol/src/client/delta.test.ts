@@ -246,6 +246,15 @@ describe("a wildcard of delta", () => {
     expect(story.states).toEqual(["Cluster a@1 acked"]);
   });
 
+  test("C-UNS-09 it is given up by its star, though it was never named", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [9, ENDPOINTS, "e"],
+    ]);
+    expect(story.stop(1)).toEqual(["1> Cluster -*"]);
+    expect(story.watch(2, CLUSTER, "*")).toEqual(["1> Cluster +*"]);
+  });
+
   test("C-UNS-07 C-REC-06 a name given up beside it stays held until the server says whether it is covered", () => {
     const story = talking([
       [1, CLUSTER, "*"],

@@ -71,6 +71,16 @@ describe("a name that nobody answers for", () => {
     expect(story.timers).toEqual([]);
   });
 
+  test("C-OBS-01 is not reported where the time of what was answered is over", () => {
+    const glob = "xdstp://x/envoy.config.endpoint.v3.ClusterLoadAssignment/d/*";
+    const story = new ClientStory();
+    story.watch(1, ENDPOINTS, glob);
+    story.open(1);
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", []))[0]).toBe("1: synced");
+    expect(story.pass(15_000)).toEqual([]);
+    expect(story.reported("absence-timeout")).toEqual([]);
+  });
+
   test("C-ERR-10 cannot be reached, after twice the time, where that is wanted", () => {
     const story = new ClientStory(sourceOf({ dialect: { timerIsTransient: true } }));
     story.watch(1, ENDPOINTS, "a");

@@ -9,6 +9,7 @@ import {
   whole,
 } from "../../test/support/client-story.ts";
 import { CLUSTER, ENDPOINTS, LISTENER } from "../../test/support/resources.ts";
+import { locatedTerm } from "../resource/variant-name.ts";
 import type { SourceSpec } from "./source.ts";
 
 /** A story whose stream 1 is open, with these watched on it. */
@@ -384,6 +385,60 @@ describe("a wildcard of State of the World", () => {
     expect(story.watch(3, CLUSTER, name)).toEqual([`1> Cluster [*,a,${name}]`]);
   });
 
+  test("E1 a name that was in it and is not wanted any more is forgotten, and asked for like any other later", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [2, CLUSTER, "a"],
+      [3, CLUSTER, "b"],
+    ]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1"), received("b", "1")]));
+    expect(story.stop(2)).toEqual([]);
+    const name = "xdstp://x/envoy.config.cluster.v3.Cluster/c";
+    expect(story.watch(4, CLUSTER, name)).toEqual([`1> Cluster [*,b,${name}] v1 n1`]);
+    expect(story.watch(5, CLUSTER, "a")).toEqual(["5: changed a@1", `1> Cluster [*,b,${name},a] v1 n1`]);
+  });
+
+  test("E1 a name that was in it is given up like any other once everything is", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [2, CLUSTER, "a"],
+      [9, ENDPOINTS, "e"],
+    ]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    expect(story.stop(1)).toEqual(["1> Cluster [a] v1 n1"]);
+    expect(story.stop(2)).toEqual(["1> Cluster [] v1 n1"]);
+    expect(story.states).toEqual(["ClusterLoadAssignment e requested"]);
+  });
+
+  test("E1 C-NEX-02 a name that is not told is waited for all the same", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    expect(story.watch(2, CLUSTER, "a")).toEqual([]);
+    expect(story.pass(15_000)).toEqual(["2: absent a does-not-exist"]);
+  });
+
+  test("E1 a name with parameters is none that is in it", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    const term = locatedTerm("a", new Map([["env", "prod"]]));
+    expect(story.watch(2, CLUSTER, term)).toEqual(["1> Cluster [*,a {env=prod}]"]);
+  });
+
+  test("E1 with its star, or given up but for the server, it covers no name", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [9, ENDPOINTS, "e"],
+    ]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    expect(story.watch(2, CLUSTER, "z")).toEqual(["1> Cluster [*,z] v1 n1"]);
+    expect(story.watch(3, CLUSTER, "a")).toEqual(["3: changed a@1", "1> Cluster [*,z,a] v1 n1"]);
+    const left = talking([
+      [1, CLUSTER, "*"],
+      [9, ENDPOINTS, "e"],
+    ]);
+    left.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    left.stop(1);
+    expect(left.watch(2, CLUSTER, "a")).toEqual(["2: changed a@1", "1> Cluster [a] v1 n1"]);
+  });
+
   test("asked for by naming nothing cannot be left for nothing: it stays, and is there for the next one", () => {
     const story = talking([
       [1, CLUSTER, "*"],
@@ -417,6 +472,24 @@ describe("a wildcard of State of the World", () => {
       "2: changed z@2",
       "1> Cluster [] v3 n3",
     ]);
+  });
+
+  test("E1 where it is for good a name is forgotten without a word", () => {
+    const story = talking(
+      [
+        [1, CLUSTER, "*"],
+        [2, CLUSTER, "z"],
+      ],
+      sourceOf({ dialect: { wildcardSticky: true } }),
+    );
+    expect(story.stop(2)).toEqual([]);
+    expect(story.states).toEqual([]);
+  });
+
+  test("C-ACK-02 asked for after names it is told with the version of those, on the same stream", () => {
+    const story = talking([[1, CLUSTER, "a"]]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    expect(story.watch(2, CLUSTER, "*")).toEqual(["2: changed a@1", "1> Cluster [*,a] v1 n1"]);
   });
 
   test("synced is told once, and to whoever comes later at once", () => {
