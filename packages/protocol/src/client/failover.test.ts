@@ -131,6 +131,16 @@ describe("servers that are used only if better ones fail", () => {
     expect(story.timers).toEqual([]);
   });
 
+  test("C-NEX-02 what several servers are silent about does not exist", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
+    story.watch(1, ENDPOINTS, "a");
+    story.close(1);
+    story.open(2);
+    story.pass(250);
+    story.open(3);
+    expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
+  });
+
   test("nothing is tried any more once nobody wants anything", () => {
     const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
     story.watch(1, CLUSTER, "*");

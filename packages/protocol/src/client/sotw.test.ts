@@ -437,6 +437,7 @@ describe("a wildcard of State of the World", () => {
     left.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
     left.stop(1);
     expect(left.watch(2, CLUSTER, "a")).toEqual(["2: changed a@1", "1> Cluster [a] v1 n1"]);
+    expect(left.stop(2)).toEqual(["1> Cluster [] v1 n1"]);
   });
 
   test("asked for by naming nothing cannot be left for nothing: it stays, and is there for the next one", () => {
