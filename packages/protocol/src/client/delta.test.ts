@@ -196,6 +196,12 @@ describe("a delta conversation", () => {
     const story = talking([[1, ENDPOINTS, "a"]]);
     const answer = change(ENDPOINTS, "n1", { systemVersion: "whatever", resources: [received("a", "1")] });
     expect(story.receive(1, answer)).toEqual(["1: changed a@1", "1> ClusterLoadAssignment n1"]);
+    story.receive(1, change(ENDPOINTS, "n2", { removed: ["x", "y"] }));
+    const reported = story.reported("response-accepted");
+    expect(reported.map(({ version, resources, removed, isNews }) => [version, resources, removed, isNews])).toEqual([
+      ["whatever", 1, 0, true],
+      ["", 0, 2, false],
+    ]);
   });
 
   test("C-DEL-10 Listeners and Clusters that were deleted go on being used where that is wanted", () => {

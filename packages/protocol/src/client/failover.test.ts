@@ -63,6 +63,7 @@ describe("several servers, one after the other", () => {
     story.pass(1_000);
     story.open(3);
     expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a does-not-exist"]);
   });
 });
 

@@ -87,6 +87,7 @@ describe("a name that nobody answers for", () => {
     story.open(1);
     expect(story.pass(29_999)).toEqual([]);
     expect(story.pass(1)).toEqual(["1: failed a timeout: nothing came in time"]);
+    expect(story.reported("absence-timeout").map(({ names }) => names)).toEqual([["a"]]);
     expect(story.states).toEqual(["ClusterLoadAssignment a timeout: nothing came in time"]);
     expect(story.watch(2, ENDPOINTS, "a")).toEqual(["2: failed a timeout: nothing came in time"]);
   });

@@ -243,6 +243,27 @@ describe("a conversation of State of the World", () => {
       "1: failed c rejected: bad c",
       "1> Cluster [] v1 n2 !b: bad b; c: bad c",
     ]);
+    // What is in force now is no version of the server.
+    lenient.close(1);
+    lenient.pass(250);
+    expect(lenient.open(2)).toEqual(["2> Cluster [] (me)"]);
+  });
+
+  test("C-OBS-01 what was accepted is reported", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    story.receive(1, whole(CLUSTER, "1", "n1", { resources: [received("a", "1")], controlPlane: "cp" }));
+    expect(story.reported("response-accepted")).toEqual([
+      {
+        kind: "response-accepted",
+        source: "ads",
+        type: CLUSTER,
+        version: "1",
+        controlPlane: "cp",
+        resources: 1,
+        removed: 0,
+        isNews: true,
+      },
+    ]);
   });
 
   test("B-ACK-08 what stands in a response that is refused for another reason is not said to be absent", () => {
