@@ -19,7 +19,10 @@ class QuickestFirst extends BaseSequencer {
 export default defineConfig({
   resolve: unit.resolve ?? {},
   test: {
-    include: ["packages/protocol/**/*.test.ts", "packages/conformance/test/in-memory.test.ts"],
+    include: ["packages/protocol/**/*.test.ts", "packages/conformance/test/{in-memory,client-in-memory}.test.ts"],
+    // Of what was built, which no mutant changes.
+    exclude: ["packages/protocol/test/bare-context.test.ts"],
+    setupFiles: unit.test?.setupFiles ?? [],
     isolate: false,
     testTimeout: 20_000,
     sequence: { sequencer: QuickestFirst },

@@ -5,6 +5,8 @@ import { fits, type Term } from "./interest.ts";
 /** One name of which something is held, or is known why not. */
 export interface Entry {
   readonly name: string;
+  /** Other names that it answers to: those of what is held, else those of what was refused. */
+  readonly aliases: readonly string[];
   readonly resource: HeldResource | undefined;
   readonly status: HeldStatus;
   readonly failure: HeldFailure | undefined;
@@ -29,7 +31,7 @@ export class Accepted {
 
   set(entry: Entry): void {
     const before = this.#entries.get(entry.name);
-    if (before?.resource?.aliases !== entry.resource?.aliases) this.#unindex(before);
+    if (before?.aliases !== entry.aliases) this.#unindex(before);
     this.#entries.set(entry.name, entry);
     for (const other of othersOf(entry)) {
       const names = this.#byOther.get(other) ?? new Set();
@@ -53,7 +55,7 @@ export class Accepted {
   /** The entries that answer to a term. */
   *answering(term: Term): Iterable<Entry> {
     for (const entry of this.#candidates(term)) {
-      if (fits(term, entry.name, entry.resource?.aliases ?? [])) yield entry;
+      if (fits(term, entry.name, entry.aliases)) yield entry;
     }
   }
 
@@ -83,10 +85,9 @@ export class Accepted {
   }
 }
 
-const none: readonly string[] = [];
-
-function othersOf({ name, resource }: Entry): readonly string[] {
-  const aliases = resource?.aliases ?? none;
+/** An alias may be the name itself: servers of virtual hosts say it so. */
+function othersOf({ name, aliases }: Entry): readonly string[] {
+  const others = aliases.includes(name) ? aliases.filter((alias) => alias !== name) : aliases;
   const plain = plainName(name);
-  return plain === name ? aliases : [plain, ...aliases];
+  return plain === name ? others : [plain, ...others];
 }

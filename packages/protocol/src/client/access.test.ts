@@ -79,6 +79,27 @@ describe("polls", () => {
       "1!> Cluster [*] (me)",
     ]);
   });
+
+  test("C-RST-08 B-VER-04 after a failure the version is told in every edition", () => {
+    const story = new ClientStory(sourceOf({ ...poll, dialect: { resumeVersion: false } }));
+    story.watch(1, ENDPOINTS, "a");
+    story.open(1);
+    story.receive(1, whole(ENDPOINTS, "1", "", [received("a", "1")]));
+    story.close(1);
+    story.pass(250);
+    expect(story.open(2)).toEqual(["2> ClusterLoadAssignment [a] v1 (me)"]);
+  });
+
+  test("C-OBS-01 are reported as what they say", () => {
+    const story = new ClientStory(poll);
+    story.watch(1, ENDPOINTS, "a");
+    story.open(1);
+    story.receive(1, whole(ENDPOINTS, "1", "", [received("a", "1")]));
+    story.on(due(ENDPOINTS));
+    story.receive(1, whole(ENDPOINTS, "2", "", [received("a", "2", { problem: "bad" })]));
+    story.on(due(ENDPOINTS));
+    expect(story.reported("request-sent").map(({ as }) => as)).toEqual(["initial", "poll", "nack"]);
+  });
 });
 
 describe("files", () => {
@@ -92,6 +113,13 @@ describe("files", () => {
       "1: absent a removed",
       "1: changed b@2",
     ]);
+  });
+
+  test("E1 a name besides everything is read of a file at once, and the file not again for it", () => {
+    const story = new ClientStory(file);
+    story.on(started(1, CLUSTER, "*"), started(2, CLUSTER, "z"));
+    expect(story.open(1)).toEqual(["1> Cluster [*,z] (me)"]);
+    expect(story.receive(1, whole(CLUSTER, "1", "", [received("a", "1")]))).toEqual(["1: changed a@1", "1: synced"]);
   });
 
   test("C-FS-07 of a named type only what is wanted is taken, and what is left out stays", () => {

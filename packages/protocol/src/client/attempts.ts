@@ -17,7 +17,7 @@ interface Attempt {
 interface AttemptsOptions {
   connect(server: number): ClientStream;
   disconnect(stream: ClientStream): void;
-  /** Something that is wanted is not held (C-FBK-02). */
+  /** Of something that is wanted nothing is known (C-FBK-02). */
   isMissingSomething(): boolean;
 }
 
@@ -41,6 +41,12 @@ export class Attempts {
 
   *streams(): Iterable<ClientStream> {
     for (const { stream } of this.#attempts) if (stream !== undefined) yield stream;
+  }
+
+  /** Another server is talked to, and answered: what it gave is in force until this one answers (C-FBK-04). */
+  isOutdone(stream: ClientStream): boolean {
+    for (const other of this.streams()) if (other !== stream && other.wasAnswered) return true;
+    return false;
   }
 
   /** Tries the best server, and the next one if that is to be used and the best cannot be reached. */
@@ -80,7 +86,6 @@ export class Attempts {
     this.#turn.report({ kind: "stream-ended", ...about, isFailure, retryMs });
     if (isFailure && this.#isCycle) attempt.server = (server + 1) % this.#spec.servers;
     attempt.timer = this.#turn.startTimer(retryMs, () => this.#open(attempt));
-    if (!isFailure) return "others-are-left";
     this.start();
     return this.#areAllFailing() ? "none-is-left" : "others-are-left";
   }

@@ -162,7 +162,11 @@ export class ClientMachine {
   }
 
   #connect(line: Line, server: number): ClientStream {
-    const stream = new ClientStream(this.#turn, line.spec, { id: ++this.#lastStream, server });
+    const stream: ClientStream = new ClientStream(this.#turn, line.spec, {
+      id: ++this.#lastStream,
+      server,
+      isOutdone: () => line.isOutdone(stream),
+    });
     this.#streams.set(stream.id, { stream, line });
     return stream;
   }

@@ -30,7 +30,7 @@ export class CoveredNames {
 
   /** Takes a name, where everything is asked for; false: the server has to be told. */
   take(text: string): boolean {
-    if (!this.#mayCover(text) || this.#isMissing(text)) return false;
+    if (!this.#mayCover(text) || this.#noteIfBesides(text)) return false;
     this.#names.add(text);
     return true;
   }
@@ -45,7 +45,7 @@ export class CoveredNames {
     if (this.#isAnswered) return true;
     this.#isAnswered = true;
     let isWhole = true;
-    for (const text of this.#names) if (this.#isMissing(text)) isWhole = false;
+    for (const text of this.#names) if (this.#noteIfBesides(text)) isWhole = false;
     return isWhole;
   }
 
@@ -67,8 +67,8 @@ export class CoveredNames {
     return typeInName(term.name) === undefined;
   }
 
-  /** Known to be none of everything. It is then told on every stream, from its beginning. */
-  #isMissing(text: string): boolean {
+  /** Whether everything was told, and the name was not in it. It is noted, to be told on every later stream from its beginning. */
+  #noteIfBesides(text: string): boolean {
     const term = this.#topic.interest.get(text);
     if (!this.#isAnswered || term === undefined || this.#topic.accepted.holds(term)) return false;
     term.isBesides = true;

@@ -149,6 +149,36 @@ describe("a delta conversation", () => {
     expect(other.states).toEqual(["VirtualHost r/x does-not-exist"]);
   });
 
+  test("C-DLT-15 an alias that is the name itself is no second resource", () => {
+    const story = talking([[1, HOST, "r/www"]]);
+    const host = received("r/www", "1", { aliases: ["r/www", "r/x"] });
+    expect(story.receive(1, change(HOST, "n1", { resources: [host] }))[0]).toBe("1: changed r/www@1");
+    expect(story.watch(2, HOST, "r/www")).toEqual(["2: changed r/www@1"]);
+  });
+
+  test("C-DLT-15 a resource that nobody knows any more by its aliases is dropped, which is news", () => {
+    const story = talking([[1, HOST, "r/x"]]);
+    story.receive(1, change(HOST, "n1", { resources: [received("r/www", "1", { aliases: ["r/x"] })] }));
+    expect(story.receive(1, change(HOST, "n2", { resources: [received("r/www", "1", { aliases: ["r/y"] })] }))).toEqual(
+      ["1: absent r/www removed", "1> VirtualHost n2"],
+    );
+    expect(story.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([true, true]);
+    expect(story.states).toEqual(["VirtualHost r/x does-not-exist"]);
+  });
+
+  test("C-DLT-15 C-CLI-02 what is refused is known by its aliases, and forgotten with the last who asked by one", () => {
+    const story = talking([
+      [1, HOST, "r/x"],
+      [9, CLUSTER, "*"],
+    ]);
+    const bad = received("r/www", "1", { aliases: ["r/x"], problem: "bad" });
+    story.receive(1, change(HOST, "n1", { resources: [bad] }));
+    expect(story.watch(2, HOST, "r/x")).toEqual(["2: failed r/www rejected: bad"]);
+    expect(story.states).toEqual(["VirtualHost r/www nacked: bad"]);
+    story.on({ kind: "watch-stopped", watch: 1 }, { kind: "watch-stopped", watch: 2 });
+    expect(story.states).toEqual([]);
+  });
+
   test("B-TTL-17 C-VHD-06 an empty virtual host says that there is none; an equal one is no news", () => {
     const story = talking([[1, HOST, "r/a"]]);
     const host = received("r/a", "1");
@@ -166,6 +196,12 @@ describe("a delta conversation", () => {
     const story = talking([[1, ENDPOINTS, "a"]]);
     const answer = change(ENDPOINTS, "n1", { systemVersion: "whatever", resources: [received("a", "1")] });
     expect(story.receive(1, answer)).toEqual(["1: changed a@1", "1> ClusterLoadAssignment n1"]);
+    story.receive(1, change(ENDPOINTS, "n2", { removed: ["x", "y"] }));
+    const reported = story.reported("response-accepted");
+    expect(reported.map(({ version, resources, removed, isNews }) => [version, resources, removed, isNews])).toEqual([
+      ["whatever", 1, 0, true],
+      ["", 0, 2, false],
+    ]);
   });
 
   test("C-DEL-10 Listeners and Clusters that were deleted go on being used where that is wanted", () => {
@@ -214,6 +250,15 @@ describe("a wildcard of delta", () => {
     story.receive(1, change(CLUSTER, "n1", { resources: [received("a", "1"), received("b", "1")] }));
     expect(story.stop(1)).toEqual(["1> Cluster -*"]);
     expect(story.states).toEqual(["Cluster a@1 acked"]);
+  });
+
+  test("C-UNS-09 it is given up by its star, though it was never named", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [9, ENDPOINTS, "e"],
+    ]);
+    expect(story.stop(1)).toEqual(["1> Cluster -*"]);
+    expect(story.watch(2, CLUSTER, "*")).toEqual(["1> Cluster +*"]);
   });
 
   test("C-UNS-07 C-REC-06 a name given up beside it stays held until the server says whether it is covered", () => {

@@ -103,5 +103,39 @@ describe("an error that a server tells of a resource", () => {
     story.open(1);
     const stray = whole(ENDPOINTS, "1", "n1", { errors: [errorOf("x", UNAVAILABLE)] });
     expect(story.receive(1, stray)).toEqual(["1> ClusterLoadAssignment [a] v1 n1"]);
+    const bad = whole(ENDPOINTS, "2", "n2", [received("x", "2", { problem: "bad" })]);
+    expect(story.receive(1, bad)).toEqual(["1> ClusterLoadAssignment [a] v1 n2 !x: bad"]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a requested"]);
+  });
+
+  test("C-ERR-06 C-CLI-02 is told to whoever wants everything, now and later", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, change(CLUSTER, "n1", { errors: [errorOf("x", UNAVAILABLE)] }));
+    expect(story.watch(2, CLUSTER, "*")).toEqual(["2: failed x resource-error: why", "2: synced"]);
+  });
+
+  test("C-ERR-09 C-OBS-01 is news where it ends what is held", () => {
+    const newsOf = (code: number, name = "a"): readonly boolean[] => {
+      const story = holding({ failOnDataErrors: true });
+      story.watch(2, ENDPOINTS, "b");
+      story.receive(1, whole(ENDPOINTS, "2", "n2", { errors: [errorOf(name, code)] }));
+      return story.reported("response-accepted").map(({ isNews }) => isNews);
+    };
+    expect(newsOf(PERMISSION_DENIED)).toEqual([true, true]);
+    expect(newsOf(UNAVAILABLE)).toEqual([true, false]);
+    expect(newsOf(PERMISSION_DENIED, "b")).toEqual([true, false]);
+  });
+
+  test("B-OBS-04 C-CSD-03 of ours names the version that was refused: that of the resource, or of its response", () => {
+    const bad = [received("a", "own", { problem: "bad" })];
+    const bare = [received("a", "", { problem: "bad" })];
+    const versions = [bad, bare].map((resources) => {
+      const story = holding();
+      story.receive(1, whole(ENDPOINTS, "2", "n2", resources));
+      return [...story.machine.states()].map(({ failure }) => failure?.version);
+    });
+    expect(versions).toEqual([["own"], ["2"]]);
   });
 });

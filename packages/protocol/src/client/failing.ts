@@ -15,7 +15,8 @@ interface Refusal {
 /** A server said that it cannot give it, and why (C-ERR-06). Whether something held is not used any more. */
 export function failByServer(topic: Topic, { name, error }: ReceivedError, answered: Answered): boolean {
   const entry = topic.accepted.get(name);
-  const terms = topic.interest.termsFor(name, entry?.resource?.aliases ?? []);
+  const aliases = entry?.aliases ?? [];
+  const terms = topic.interest.termsFor(name, aliases);
   if (terms.length === 0) return false;
   const failure = failureOf(topic, error);
   for (const term of terms) {
@@ -29,7 +30,7 @@ export function failByServer(topic: Topic, { name, error }: ReceivedError, answe
   const isDropped = topic.spec.dialect.failOnDataErrors && isDataError(error);
   // A glob has no resource of its own (B-ERR-12).
   const isGlob = topic.interest.get(name)?.kind === "glob";
-  if (!isGlob) setFailed(topic, entry, { name, status: "received-error", failure, isDropped });
+  if (!isGlob) setFailed(topic, entry, { name, aliases, status: "received-error", failure, isDropped });
   const held = isDropped ? undefined : entry?.resource;
   const news: News =
     error.code === statusCode.NOT_FOUND
@@ -46,14 +47,15 @@ export function refuseResource(
   { problem, version }: Refusal,
   answered: Answered,
 ): void {
-  const { name, aliases, bytes } = received;
+  const { name, bytes } = received;
   const error = { code: statusCode.INVALID_ARGUMENT, message: problem };
   const entry = topic.accepted.get(name);
-  const terms = topic.interest.termsFor(name, entry?.resource?.aliases ?? aliases);
+  const aliases = entry?.resource?.aliases ?? received.aliases;
+  const terms = topic.interest.termsFor(name, aliases);
   if (terms.length === 0) return;
   const failure = failureOf(topic, error, { version: received.version === "" ? version : received.version, bytes });
   const isDropped = topic.spec.dialect.failOnDataErrors;
-  setFailed(topic, entry, { name, status: "nacked", failure, isDropped });
+  setFailed(topic, entry, { name, aliases, status: "nacked", failure, isDropped });
   const held = isDropped ? undefined : entry?.resource;
   for (const term of terms) {
     answered(term);
@@ -65,13 +67,13 @@ export function refuseResource(
 export function withholdResource(
   topic: Topic,
   { name, aliases }: ReceivedResource,
-  error: Status,
+  { error, isTold }: { readonly error: Status; readonly isTold: boolean },
   answered: Answered,
 ): void {
   const held = topic.accepted.get(name)?.resource;
   for (const term of topic.interest.termsFor(name, aliases)) {
     answered(term);
-    if (term.kind === "name") topic.tell(term, { kind: "failed", name, why: "rejected", error, held });
+    if (term.kind === "name" && !isTold) topic.tell(term, { kind: "failed", name, why: "rejected", error, held });
   }
 }
 
@@ -98,12 +100,13 @@ export function expectNoLonger(topic: Topic, text: string, server: number): bool
 function setFailed(
   topic: Topic,
   entry: Entry | undefined,
-  { name, status, failure, isDropped }: Pick<Entry, "name" | "status" | "failure"> & { readonly isDropped: boolean },
+  failed: Pick<Entry, "name" | "aliases" | "status" | "failure"> & { readonly isDropped: boolean },
 ): void {
-  if (isDropped) topic.forget(name);
+  const { isDropped, ...standing } = failed;
+  if (isDropped) topic.forget(standing.name);
   const resource = isDropped ? undefined : entry?.resource;
   const acceptedAtMs = isDropped ? undefined : entry?.acceptedAtMs;
-  topic.accepted.set({ name, resource, status, failure, acceptedAtMs, server: entry?.server });
+  topic.accepted.set({ ...standing, resource, acceptedAtMs, server: entry?.server });
 }
 
 function failureOf(

@@ -63,6 +63,7 @@ describe("several servers, one after the other", () => {
     story.pass(1_000);
     story.open(3);
     expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a does-not-exist"]);
   });
 });
 
@@ -103,6 +104,53 @@ describe("servers that are used only if better ones fail", () => {
     expect(story.pass(250)).toEqual(["open 5"]);
   });
 
+  test("C-FBK-03 the next one is used at once, also if everything is held", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    story.close(1);
+    story.pass(250);
+    expect(story.close(2)).toEqual(["open 3 at 1"]);
+  });
+
+  test("C-FBK-04 a better one that is silent takes nothing away as long as another one answers", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
+    story.on(started(1, ENDPOINTS, "a"), started(2, CLUSTER, "b"));
+    story.close(1);
+    story.open(2);
+    story.receive(2, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    story.receive(2, whole(CLUSTER, "1", "n2", [received("b", "1")]));
+    story.pass(250);
+    expect(story.open(3)).toHaveLength(2);
+    expect(story.pass(60_000)).toEqual([]);
+    expect(story.receive(3, whole(CLUSTER, "7", "m1", [received("b", "1")]))).toEqual([
+      "close 2",
+      "3> Cluster [b] v7 m1",
+    ]);
+    expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
+    expect(story.timers).toEqual([]);
+  });
+
+  test("C-NEX-02 what several servers are silent about does not exist", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
+    story.watch(1, ENDPOINTS, "a");
+    story.close(1);
+    story.open(2);
+    story.pass(250);
+    story.open(3);
+    expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
+  });
+
+  test("nothing is tried any more once nobody wants anything", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
+    story.watch(1, CLUSTER, "*");
+    story.close(1);
+    expect(story.stop(1)).toEqual(["close 2"]);
+    expect(story.timers).toEqual([]);
+    expect(story.watch(2, CLUSTER, "*")).toEqual(["open 3"]);
+  });
+
   test("C-FBK-02 the next one is used only if something that is wanted is not held", () => {
     const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback-when-missing" }));
     story.watch(1, CLUSTER, "a");
@@ -113,6 +161,23 @@ describe("servers that are used only if better ones fail", () => {
     expect(story.close(2)).toEqual(["1: failed all unreachable: gone"]);
     expect(story.watch(2, CLUSTER, "b")).toEqual(["2: failed all unreachable: gone", "open 3 at 1"]);
     expect(story.open(3)).toEqual(["3> Cluster [a,b] (me)"]);
+  });
+
+  test("C-FBK-02 what is known not to exist, or was refused, is nothing to ask a worse server for", () => {
+    const spec = sourceOf({ servers: 2, failover: "fallback-when-missing" });
+    const bad = received("a", "1", { problem: "bad" });
+    const stories = [[], [bad]].map((resources) => {
+      const story = new ClientStory(spec);
+      story.watch(1, ENDPOINTS, "a");
+      story.open(1);
+      story.receive(1, whole(ENDPOINTS, "1", "n1", resources));
+      story.pass(15_000);
+      story.close(1);
+      story.pass(250);
+      return story.close(2);
+    });
+    const told = ["1: failed all unreachable: gone"];
+    expect(stories).toEqual([told, told]);
   });
 });
 

@@ -30,7 +30,8 @@ export function takeResponse(turn: Turn, topic: Topic, response: DiscoveryRespon
   const verdict = judge(response, {
     dialect: spec.dialect,
     traits,
-    isCovered: ({ name, aliases }) => interest.termsFor(name, aliases).length > 0,
+    // A heartbeat may leave out by which other names it is known.
+    isCovered: ({ name, aliases }) => interest.termsFor(name, accepted.get(name)?.aliases ?? aliases).length > 0,
     heldVersion: (name) => accepted.get(name)?.resource?.version,
   });
   const error = errorOf(verdict);
@@ -53,8 +54,9 @@ function refuse(topic: Topic, response: DiscoveryResponse, origin: Origin, verdi
   for (const { resource, problem } of verdict.refused)
     refuseResource(topic, resource, { problem, version }, origin.answered);
   if (isRefusedWhole(verdict, topic.spec.dialect)) {
-    if (verdict.problems.length === 0)
-      for (const put of verdict.puts) withholdResource(topic, put, error, origin.answered);
+    // What is wrong with the whole of it was told already to everybody.
+    const isTold = verdict.problems.length > 0;
+    for (const put of verdict.puts) withholdResource(topic, put, { error, isTold }, origin.answered);
     return false;
   }
   const isNews = apply(topic, response, origin, verdict);
@@ -65,8 +67,8 @@ function refuse(topic: Topic, response: DiscoveryResponse, origin: Origin, verdi
 function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdict: Verdict): boolean {
   const { server, answered } = origin;
   let isNews = false;
-  const note = (changed: boolean | undefined): void => {
-    isNews = isNews || changed === true;
+  const note = (isChanged: boolean): void => {
+    isNews = isNews || isChanged;
   };
   const gone = response.kind === "delta" ? [...response.removed, ...verdict.missing] : verdict.missing;
   for (const name of gone) note(topic.remove(name, answered));

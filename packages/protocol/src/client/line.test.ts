@@ -71,12 +71,23 @@ describe("a name that nobody answers for", () => {
     expect(story.timers).toEqual([]);
   });
 
+  test("C-OBS-01 is not reported where the time of what was answered is over", () => {
+    const glob = "xdstp://x/envoy.config.endpoint.v3.ClusterLoadAssignment/d/*";
+    const story = new ClientStory();
+    story.watch(1, ENDPOINTS, glob);
+    story.open(1);
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", []))[0]).toBe("1: synced");
+    expect(story.pass(15_000)).toEqual([]);
+    expect(story.reported("absence-timeout")).toEqual([]);
+  });
+
   test("C-ERR-10 cannot be reached, after twice the time, where that is wanted", () => {
     const story = new ClientStory(sourceOf({ dialect: { timerIsTransient: true } }));
     story.watch(1, ENDPOINTS, "a");
     story.open(1);
     expect(story.pass(29_999)).toEqual([]);
     expect(story.pass(1)).toEqual(["1: failed a timeout: nothing came in time"]);
+    expect(story.reported("absence-timeout").map(({ names }) => names)).toEqual([["a"]]);
     expect(story.states).toEqual(["ClusterLoadAssignment a timeout: nothing came in time"]);
     expect(story.watch(2, ENDPOINTS, "a")).toEqual(["2: failed a timeout: nothing came in time"]);
   });
@@ -256,6 +267,18 @@ describe("who the client is", () => {
     expect(story.watch(3, ENDPOINTS, "b")).toEqual(["1> ClusterLoadAssignment [a,b] (you)"]);
     expect(story.watch(4, ENDPOINTS, "c")).toEqual(["1> ClusterLoadAssignment [a,b,c]"]);
     expect(story.receive(1, whole(CLUSTER, "1", "n1", []))).toContain("1> Cluster [] v1 n1 (you)");
+  });
+
+  test("C-MSC-07 is told again to those who heard otherwise, also if it is what it was at first", () => {
+    const story = new ClientStory();
+    const me = node("me");
+    story.on({ kind: "node-changed", node: me }, started(1, ENDPOINTS, "a"), started(2, CLUSTER, "b"));
+    story.open(1);
+    story.on({ kind: "node-changed", node: node("you") });
+    expect(story.watch(3, ENDPOINTS, "c")).toEqual(["1> ClusterLoadAssignment [a,c] (you)"]);
+    story.on({ kind: "node-changed", node: me });
+    expect(story.watch(4, ENDPOINTS, "d")).toEqual(["1> ClusterLoadAssignment [a,c,d] (me)"]);
+    expect(story.watch(5, CLUSTER, "e")).toEqual(["1> Cluster [b,e]"]);
   });
 });
 

@@ -81,6 +81,11 @@ export class Line implements Settling {
     this.#turn.touch(this);
   }
 
+  /** What another server gave is in force, and this one's silence says nothing. */
+  isOutdone(stream: ClientStream): boolean {
+    return this.#attempts.isOutdone(stream);
+  }
+
   opened(stream: ClientStream): void {
     stream.isOpen = true;
     if (stream.isConnected) this.#reportConnected(stream);
@@ -97,9 +102,11 @@ export class Line implements Settling {
     this.#reportRead();
     const spokenOf = this.onlyType ?? type;
     const talk = spokenOf && stream.talkOf(spokenOf);
-    if (spokenOf === undefined || talk?.hasAsked !== true) {
+    if (talk?.hasAsked !== true) {
+      talk?.ignore();
       const source = this.spec.id;
       if (spokenOf !== undefined) this.#turn.report({ kind: "response-ignored", source, type: spokenOf });
+      this.#turn.touch(this);
       return;
     }
     const isForeign = type !== undefined && stream.talkOf(type) !== talk;

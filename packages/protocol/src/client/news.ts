@@ -29,7 +29,10 @@ export type News =
     }
   /** A fresh answer has what is held already; told to those who want to know (C-WRM-04, C-CLI-03). */
   | { readonly kind: "confirmed"; readonly name: string; readonly resource: HeldResource }
-  /** The first whole answer was taken: of everything that was asked for with `*` or a glob, what there is is known. Told once. */
+  /**
+   * The first answer was taken: of everything that was asked for with `*` or a glob, what there is is known. Told once. In delta an answer may come in
+   * parts, and nothing tells which is the last: then it is told after the first, where Envoy too ends its waiting.
+   */
   | { readonly kind: "synced" };
 
 export type AbsenceReason =

@@ -11,6 +11,7 @@ export function restoreKept(topic: Topic, kept: Iterable<KeptResource>): void {
     const resource = keptAsHeld(one);
     topic.accepted.set({
       name,
+      aliases,
       resource,
       status: "acked",
       failure: undefined,
@@ -30,7 +31,7 @@ export function confirmRestored(topic: Topic, server: number): void {
     if (entry.resource?.isRestored === undefined) continue;
     const resource = confirmed(entry.resource);
     topic.accepted.set({ ...entry, resource, server });
-    for (const term of topic.interest.termsFor(entry.name, resource.aliases)) {
+    for (const term of topic.interest.termsFor(entry.name, entry.aliases)) {
       topic.confirm(term, { kind: "confirmed", name: entry.name, resource });
     }
   }

@@ -2,6 +2,7 @@ import type { Status } from "../message/status.ts";
 
 /** What a response came to. Owed to the server as an ACK or a NACK. */
 export interface Answer {
+  /** "" where there is none: the newest is told again, if there was one. */
   readonly nonce: string;
   /** State of the World: the version in force after it. */
   readonly version: string | undefined;

@@ -9,6 +9,7 @@ import {
   whole,
 } from "../../test/support/client-story.ts";
 import { CLUSTER, ENDPOINTS, LISTENER } from "../../test/support/resources.ts";
+import { locatedTerm } from "../resource/variant-name.ts";
 import type { SourceSpec } from "./source.ts";
 
 /** A story whose stream 1 is open, with these watched on it. */
@@ -142,6 +143,19 @@ describe("a conversation of State of the World", () => {
     ]);
   });
 
+  test("C-DEL-01 what was refused and is then left out is not there any more", () => {
+    const story = talking([
+      [1, CLUSTER, "a"],
+      [2, CLUSTER, "b"],
+    ]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1", { problem: "bad" })]));
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", []))).toEqual([
+      "1: absent a does-not-exist",
+      "1> Cluster [a,b] v2 n2",
+    ]);
+    expect(story.states).toEqual(["Cluster a does-not-exist", "Cluster b requested"]);
+  });
+
   test("C-DEL-02 C-RES-17 of a named type what is left out stays", () => {
     const story = talking([
       [1, ENDPOINTS, "a"],
@@ -168,6 +182,18 @@ describe("a conversation of State of the World", () => {
     const story = talking([[1, ENDPOINTS, "a"]]);
     expect(story.receive(1, whole(LISTENER, "1", "n1", [received("x", "1")]))).toEqual([]);
     expect(story.reported("response-ignored")).toEqual([{ kind: "response-ignored", source: "ads", type: LISTENER }]);
+  });
+
+  test("C-TYP-13 what was judged in vain holds up nothing that is asked for later", () => {
+    const story = new ClientStory();
+    story.on(started(1, CLUSTER, "*"), started(2, ENDPOINTS, "a"), { kind: "watch-stopped", watch: 2 });
+    story.open(1);
+    story.on({ kind: "response-arrived", stream: 1, type: ENDPOINTS, nonce: "n1" });
+    expect(story.watch(3, ENDPOINTS, "b")).toEqual([]);
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", [received("b", "1")]))).toEqual([
+      "1> ClusterLoadAssignment [b]",
+    ]);
+    expect(story.reported("response-ignored")).toHaveLength(1);
   });
 
   test("B-RES-10 C-RES-12 a name twice is refused, unless the edition knows no such rule", () => {
@@ -217,6 +243,41 @@ describe("a conversation of State of the World", () => {
       "1: failed c rejected: bad c",
       "1> Cluster [] v1 n2 !b: bad b; c: bad c",
     ]);
+    // What is in force now is no version of the server.
+    lenient.close(1);
+    lenient.pass(250);
+    expect(lenient.open(2)).toEqual(["2> Cluster [] (me)"]);
+  });
+
+  test("C-OBS-01 what was accepted is reported", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    story.receive(1, whole(CLUSTER, "1", "n1", { resources: [received("a", "1")], controlPlane: "cp" }));
+    expect(story.reported("response-accepted")).toEqual([
+      {
+        kind: "response-accepted",
+        source: "ads",
+        type: CLUSTER,
+        version: "1",
+        controlPlane: "cp",
+        resources: 1,
+        removed: 0,
+        isNews: true,
+      },
+    ]);
+  });
+
+  test("B-ACK-08 what stands in a response that is refused for another reason is not said to be absent", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [2, ENDPOINTS, "c"],
+    ]);
+    const twice = whole(ENDPOINTS, "1", "n1", [received("a", "1"), received("b", "1"), received("b", "1")]);
+    expect(story.receive(1, twice)).toEqual([
+      '1: failed all rejected: "b" is named twice',
+      '2: failed all rejected: "b" is named twice',
+      '1> ClusterLoadAssignment [a,c] n1 !"b" is named twice',
+    ]);
+    expect(story.pass(15_000)).toEqual(["2: absent c does-not-exist"]);
   });
 
   test("C-ACK-07 C-NON-09 a version that was partly refused is refused by its own name, and nothing more is expected", () => {
@@ -345,6 +406,61 @@ describe("a wildcard of State of the World", () => {
     expect(story.watch(3, CLUSTER, name)).toEqual([`1> Cluster [*,a,${name}]`]);
   });
 
+  test("E1 a name that was in it and is not wanted any more is forgotten, and asked for like any other later", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [2, CLUSTER, "a"],
+      [3, CLUSTER, "b"],
+    ]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1"), received("b", "1")]));
+    expect(story.stop(2)).toEqual([]);
+    const name = "xdstp://x/envoy.config.cluster.v3.Cluster/c";
+    expect(story.watch(4, CLUSTER, name)).toEqual([`1> Cluster [*,b,${name}] v1 n1`]);
+    expect(story.watch(5, CLUSTER, "a")).toEqual(["5: changed a@1", `1> Cluster [*,b,${name},a] v1 n1`]);
+  });
+
+  test("E1 a name that was in it is given up like any other once everything is", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [2, CLUSTER, "a"],
+      [9, ENDPOINTS, "e"],
+    ]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    expect(story.stop(1)).toEqual(["1> Cluster [a] v1 n1"]);
+    expect(story.stop(2)).toEqual(["1> Cluster [] v1 n1"]);
+    expect(story.states).toEqual(["ClusterLoadAssignment e requested"]);
+  });
+
+  test("E1 C-NEX-02 a name that is not told is waited for all the same", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    expect(story.watch(2, CLUSTER, "a")).toEqual([]);
+    expect(story.pass(15_000)).toEqual(["2: absent a does-not-exist"]);
+  });
+
+  test("E1 a name with parameters is none that is in it", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    const term = locatedTerm("a", new Map([["env", "prod"]]));
+    expect(story.watch(2, CLUSTER, term)).toEqual(["1> Cluster [*,a {env=prod}]"]);
+  });
+
+  test("E1 with its star, or given up but for the server, it covers no name", () => {
+    const story = talking([
+      [1, CLUSTER, "*"],
+      [9, ENDPOINTS, "e"],
+    ]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    expect(story.watch(2, CLUSTER, "z")).toEqual(["1> Cluster [*,z] v1 n1"]);
+    expect(story.watch(3, CLUSTER, "a")).toEqual(["3: changed a@1", "1> Cluster [*,z,a] v1 n1"]);
+    const left = talking([
+      [1, CLUSTER, "*"],
+      [9, ENDPOINTS, "e"],
+    ]);
+    left.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    left.stop(1);
+    expect(left.watch(2, CLUSTER, "a")).toEqual(["2: changed a@1", "1> Cluster [a] v1 n1"]);
+    expect(left.stop(2)).toEqual(["1> Cluster [] v1 n1"]);
+  });
+
   test("asked for by naming nothing cannot be left for nothing: it stays, and is there for the next one", () => {
     const story = talking([
       [1, CLUSTER, "*"],
@@ -378,6 +494,24 @@ describe("a wildcard of State of the World", () => {
       "2: changed z@2",
       "1> Cluster [] v3 n3",
     ]);
+  });
+
+  test("E1 where it is for good a name is forgotten without a word", () => {
+    const story = talking(
+      [
+        [1, CLUSTER, "*"],
+        [2, CLUSTER, "z"],
+      ],
+      sourceOf({ dialect: { wildcardSticky: true } }),
+    );
+    expect(story.stop(2)).toEqual([]);
+    expect(story.states).toEqual([]);
+  });
+
+  test("C-ACK-02 asked for after names it is told with the version of those, on the same stream", () => {
+    const story = talking([[1, CLUSTER, "a"]]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    expect(story.watch(2, CLUSTER, "*")).toEqual(["2: changed a@1", "1> Cluster [*,a] v1 n1"]);
   });
 
   test("synced is told once, and to whoever comes later at once", () => {

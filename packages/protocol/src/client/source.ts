@@ -20,8 +20,8 @@ export interface SourceSpec {
   readonly servers: number;
   /**
    * Which server is used next. `cycle`: the next one after every failure (C-CFG-08, C-RST-17). `fallback`: one that is less
-   * good only while all better ones cannot be reached, until they can (C-FBK-03); `fallback-when-missing`: and only if something that is wanted is not
-   * held (C-FBK-02).
+   * good only while all better ones cannot be reached, until they can (C-FBK-03); `fallback-when-missing`: and only if nothing is known of
+   * something that is wanted (C-FBK-02).
    */
   readonly failover: "cycle" | "fallback" | "fallback-when-missing";
   /** `every-request` is what Envoy does unless told otherwise (C-NOD-02). */

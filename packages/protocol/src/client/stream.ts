@@ -7,6 +7,14 @@ import { TypeTalk } from "./talk.ts";
 import type { Topic } from "./topic.ts";
 import type { Turn } from "./turn.ts";
 
+interface ClientStreamOptions {
+  readonly id: ClientStreamId;
+  /** Its place in the list of the source. */
+  readonly server: number;
+  /** Another server answers meanwhile (C-FBK-04). */
+  readonly isOutdone: () => boolean;
+}
+
 /** One attempt to talk to a server: the types on it, and who was told who we are. */
 export class ClientStream {
   readonly id: ClientStreamId;
@@ -16,15 +24,17 @@ export class ClientStream {
   wasAnswered = false;
   readonly #turn: Turn;
   readonly #spec: SourceSpec;
+  readonly #isOutdone: () => boolean;
   readonly #talks = new Map<TypeUrl, TypeTalk>();
   #sorted: readonly TypeTalk[] | undefined;
   #firstNode: Node | undefined;
 
-  constructor(turn: Turn, spec: SourceSpec, { id, server }: { id: ClientStreamId; server: number }) {
+  constructor(turn: Turn, spec: SourceSpec, { id, server, isOutdone }: ClientStreamOptions) {
     this.#turn = turn;
     this.#spec = spec;
     this.id = id;
     this.server = server;
+    this.#isOutdone = isOutdone;
   }
 
   /** A server is there: of polls it is known when one was answered. */
@@ -52,7 +62,7 @@ export class ClientStream {
   /** A type that is talked about from now on. */
   join(topic: Topic): void {
     if (this.#talks.has(topic.type)) return;
-    this.#talks.set(topic.type, new TypeTalk(this.#turn, topic, this.server));
+    this.#talks.set(topic.type, new TypeTalk(this.#turn, topic, { server: this.server, isOutdone: this.#isOutdone }));
     this.#sorted = undefined;
   }
 
@@ -93,8 +103,8 @@ export class ClientStream {
   #nodeFor(talk: TypeTalk): Node | undefined {
     const { node } = this.#turn;
     const isAlways = this.#spec.nodeIn === "every-request" || this.#spec.access !== "stream";
-    const isChanged = this.#firstNode !== node && talk.node !== node;
-    if (!isAlways && !isChanged) return undefined;
+    const told = talk.node ?? this.#firstNode;
+    if (!isAlways && told === node) return undefined;
     this.#firstNode ??= node;
     talk.node = node;
     return node;

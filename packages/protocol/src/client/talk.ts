@@ -35,6 +35,7 @@ export class TypeTalk {
   node: Node | undefined;
   readonly #turn: Turn;
   readonly #server: number;
+  readonly #isOutdone: () => boolean;
   readonly #wants = new Wants();
   readonly #absence: Absence;
   readonly #covered: CoveredNames;
@@ -49,10 +50,11 @@ export class TypeTalk {
   #isPollDue = false;
   #isRestoredConfirmed = false;
 
-  constructor(turn: Turn, topic: Topic, server: number) {
+  constructor(turn: Turn, topic: Topic, { server, isOutdone }: { server: number; isOutdone: () => boolean }) {
     this.#turn = turn;
     this.topic = topic;
     this.#server = server;
+    this.#isOutdone = isOutdone;
     this.#absence = new Absence(turn);
     this.#covered = new CoveredNames(topic);
   }
@@ -75,19 +77,12 @@ export class TypeTalk {
   }
 
   add(term: string): void {
-    if (!this.#hasAsked) return;
-    if (this.#isStickyWildcard) {
-      this.#wants.settle(term);
+    const isUnnamed = this.#isEverythingUnnamed;
+    if (this.#isStickyWildcard || (isUnnamed && this.#covered.take(term))) {
       this.#await([term]);
       return;
     }
-    if (this.#isEverythingUnnamed && term !== EVERYTHING) {
-      if (this.#covered.take(term)) {
-        this.#await([term]);
-        return;
-      }
-      this.#uncover();
-    }
+    if (isUnnamed) this.#uncover();
     this.#wants.add(term, this.topic.spec.variant === "delta" ? "again" : "once");
   }
 
@@ -150,10 +145,15 @@ export class TypeTalk {
     if (isNews && this.#withholdsWhileWarming) this.#isWithheld = true;
   }
 
+  /** What was judged answers nothing that was asked (C-TYP-13). */
+  ignore(): void {
+    this.#isJudging = false;
+  }
+
   /** What came could not be read (C-RST-18). */
   refuse(error: Status): void {
     this.#isJudging = false;
-    this.#owe({ nonce: this.#nonce ?? "", version: this.#version, error });
+    this.#owe({ nonce: "", version: this.#version, error });
   }
 
   /** The stream is gone. */
@@ -194,7 +194,7 @@ export class TypeTalk {
   }
 
   #said(isFirst: boolean): Said {
-    const answer = this.topic.spec.access === "poll" ? this.#lastAnswer() : this.#answers.shift();
+    const answer = this.#answers.shift();
     const { added, dropped } = this.#tell(isFirst);
     return { isFirst, answer, isLegacy: this.#isLegacy && this.#namesNothing(isFirst, added), added, dropped };
   }
@@ -209,13 +209,6 @@ export class TypeTalk {
     const added = this.#covered.begin(this.topic.interest.wantedTexts());
     this.#wants.begin(added);
     return { added, dropped: [] };
-  }
-
-  /** A poll answers for the last response alone. Its error is told once (C-RST-09). */
-  #lastAnswer(): Answer | undefined {
-    const last = this.#answers.at(-1);
-    this.#answers.length = 0;
-    return last;
   }
 
   /** Whether a request leaves open that nothing named means everything. */
@@ -278,6 +271,10 @@ export class TypeTalk {
   }
 
   #tellAbsent(terms: readonly string[]): void {
+    if (this.#isOutdone()) {
+      this.#await(terms);
+      return;
+    }
     const { spec, type } = this.topic;
     const names = terms.filter((term) => expectNoLonger(this.topic, term, this.#server));
     if (names.length > 0) this.#turn.report({ kind: "absence-timeout", source: spec.id, type, names });

@@ -76,8 +76,8 @@ export class Topic {
     this.leaving.delete(term);
     const answering = [...this.accepted.answering(term)];
     this.interest.release(term);
-    for (const { name, resource } of answering) {
-      if (this.interest.termsFor(name, resource?.aliases ?? []).length === 0) this.forget(name);
+    for (const { name, aliases } of answering) {
+      if (this.interest.termsFor(name, aliases).length === 0) this.forget(name);
     }
     if (term.kind === "everything" || this.interest.wanted === 0) this.version.forget();
   }
@@ -102,29 +102,36 @@ export class Topic {
     return false;
   }
 
-  /** Something that is wanted is not held (C-FBK-02). */
+  /** Of something that is wanted nothing is known: neither what it is, nor that there is none (C-FBK-02). */
   get isMissingSomething(): boolean {
     for (const term of this.interest.terms()) {
       if (term.watches.size === 0) continue;
-      if (term.kind === "name" ? !this.accepted.holds(term) : !term.isSynced) return true;
+      if (term.kind === "name" ? !this.#isDecided(term) : !term.isSynced) return true;
     }
     return false;
   }
 
-  /** Takes a resource. Whether it is another one than before; undefined: nobody asked for it (C-SUB-04). */
-  put(received: ReceivedResource, version: string, server: number, answered: Answered): boolean | undefined {
+  /** Takes a resource, if somebody asked for it (C-SUB-04). Whether anything is not as before. */
+  put(received: ReceivedResource, version: string, server: number, answered: Answered): boolean {
     const { name } = received;
     const before = this.accepted.get(name);
     const terms = this.interest.termsFor(name, received.aliases);
     if (before?.resource !== undefined && before.resource.aliases.length > 0) {
       this.#endAliases(before.resource, received.aliases);
     }
-    if (terms.length === 0) return undefined;
+    if (terms.length === 0) return before?.resource !== undefined;
     const held = heldFrom(this.type, { ...received, version, ttlMs: this.#ttlOf(received) }, before?.resource);
     const isSame = before?.resource !== undefined && isSameContent(before.resource, held);
     const isNews = !isSame || before?.status === "does-not-exist";
-    const acceptedAtMs = this.nowMs;
-    this.accepted.set({ name, resource: held, status: "acked", failure: undefined, acceptedAtMs, server });
+    this.accepted.set({
+      name,
+      aliases: held.aliases,
+      resource: held,
+      status: "acked",
+      failure: undefined,
+      acceptedAtMs: this.nowMs,
+      server,
+    });
     this.#ttls.renew(name, held.ttlMs);
     for (const term of terms) {
       answered(term);
@@ -142,13 +149,13 @@ export class Topic {
     if (entry?.resource === undefined) return;
     this.accepted.set({ ...entry, resource: { ...confirmed(entry.resource), ttlMs }, server });
     this.#ttls.renew(name, ttlMs);
-    for (const term of this.interest.termsFor(name, entry.resource.aliases)) answered(term);
+    for (const term of this.interest.termsFor(name, entry.aliases)) answered(term);
   }
 
   /** A server said that there is none. Whether one was held. */
   remove(name: string, answered: Answered): boolean {
     const entry = this.accepted.get(name);
-    const terms = this.interest.termsFor(name, entry?.resource?.aliases ?? []);
+    const terms = this.interest.termsFor(name, entry?.aliases ?? []);
     for (const term of terms) answered(term);
     if (entry?.resource !== undefined) return this.endEntry(entry, "removed");
     if (entry !== undefined) this.forget(name);
@@ -166,7 +173,7 @@ export class Topic {
     let isNews = false;
     for (const entry of gone) {
       if (entry.resource !== undefined) isNews = this.endEntry(entry, "removed") || isNews;
-      else if (entry.status === "nacked") this.forget(entry.name);
+      else if (entry.status === "nacked") this.#endRefused(entry);
     }
     return isNews;
   }
@@ -191,13 +198,13 @@ export class Topic {
 
   /** What is held is not any more, or is only said not to be. Whether that is new. */
   endEntry(entry: Entry, why: AbsenceReason, failure?: HeldFailure): boolean {
-    const { name, resource } = entry;
+    const { name, aliases, resource } = entry;
     const isKept = why === "removed" && this.#keepsDeleted();
     if (isKept && entry.status === "does-not-exist") return false;
     if (isKept) this.accepted.set({ ...entry, status: "does-not-exist", failure });
     else this.forget(name);
     const held = isKept ? resource : undefined;
-    for (const term of this.interest.termsFor(name, resource?.aliases ?? [])) {
+    for (const term of this.interest.termsFor(name, aliases)) {
       if (term.kind === "name" && !isKept) setStanding(term, failure ? "received-error" : "does-not-exist", failure);
       this.tell(term, { kind: "absent", name, why, held });
     }
@@ -225,6 +232,12 @@ export class Topic {
   /** Whoever watches a term and wants to know of confirmations is told. */
   confirm({ watches }: Term, news: News & { readonly kind: "confirmed"; readonly resource: HeldResource }): void {
     for (const [watch, wantsConfirmations] of watches) if (wantsConfirmations) this.#turn.notify(watch, news);
+  }
+
+  /** What was refused, and never held, is not offered any more. */
+  #endRefused({ name, aliases }: Entry): void {
+    this.forget(name);
+    for (const term of this.interest.termsFor(name, aliases)) if (term.kind === "name") this.concludeAbsent(term);
   }
 
   #ttlOf({ ttlMs }: ReceivedResource): number | undefined {
@@ -262,10 +275,16 @@ export class Topic {
       if (resource === undefined || !resource.aliases.includes(alias)) continue;
       isLost = true;
       const aliases = resource.aliases.filter((one) => one !== alias);
-      this.accepted.set({ ...entry, resource: { ...resource, aliases } });
+      this.accepted.set({ ...entry, aliases, resource: { ...resource, aliases } });
       this.#endAliases(resource, aliases);
     }
     return isLost;
+  }
+
+  #isDecided(term: Term): boolean {
+    if (term.status !== "requested") return true;
+    for (const _ of this.accepted.answering(term)) return true;
+    return false;
   }
 
   /** Those who know a resource by a name that it has no more are told that it is gone. */

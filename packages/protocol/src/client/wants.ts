@@ -9,14 +9,6 @@ export class Wants {
     return this.#added.size > 0 || this.#dropped.size > 0;
   }
 
-  get added(): ReadonlySet<string> {
-    return this.#added;
-  }
-
-  get dropped(): ReadonlySet<string> {
-    return this.#dropped;
-  }
-
   isTold(term: string): boolean {
     return this.#told.has(term);
   }
@@ -51,11 +43,7 @@ export class Wants {
     return { added, dropped };
   }
 
-  /** Counts as told, although it is not. */
-  settle(term: string): void {
-    this.#told.add(term);
-  }
-
+  /** It counts as not told, without a word. */
   forget(term: string): void {
     this.#told.delete(term);
   }

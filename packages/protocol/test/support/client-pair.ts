@@ -6,6 +6,7 @@ import {
   type ClientStreamId,
   type DiscoveryRequest,
   type DiscoveryResponse,
+  type HeldResource,
   opaqueTraits,
   Plane,
   type PlaneEffect,
@@ -290,7 +291,7 @@ export class ClientPair {
     const problems = isRefused ? ["no"] : [];
     const before = this.#held();
     this.#tell({ kind: "response-received", stream, response: { ...response, problems } });
-    if (isRefused) this.#complainUnless(this.#held() === before, "a refused response was used");
+    if (isRefused) this.#checkUnused(before);
     else this.#checkApplied(response);
     return true;
   }
@@ -368,12 +369,10 @@ export class ClientPair {
 
   /** What a watch was told makes up what is held for it, at any time. */
   #checkFollowers(): void {
-    const states = [...this.client.states()].flatMap(({ type, resource: held }) =>
-      held === undefined ? [] : [{ type, name: held.name, aliases: held.aliases, label: text(held.bytes) }],
-    );
+    const all = this.#held();
     for (const follower of this.followers.values()) {
-      const held = states.filter((one) => one.type === follower.type && fits(follower, one));
-      const expected = shown(held.map(({ name, label }) => [name, label]));
+      const held = all.filter((one) => one.type === follower.type && fits(follower, one));
+      const expected = shown(held.map(({ name, bytes }) => [name, text(bytes)]));
       this.#complainUnless(shown([...follower.holds]) === expected, `${follower.term} was told otherwise than is held`);
     }
   }
@@ -396,8 +395,20 @@ export class ClientPair {
     if (!isFine) this.complaints.push(complaint);
   }
 
-  #held(): string {
-    return [...this.client.states()].map(({ type, name, resource: held }) => [type, name, held?.version]).join();
+  /** Of a response that was refused nothing is in force. What nobody wants any more may go with the answer to it. */
+  #checkUnused(before: readonly HeldResource[]): void {
+    const after = this.#held();
+    const followers = [...this.followers.values()];
+    const isWanted = (one: HeldResource): boolean =>
+      followers.some((each) => each.type === one.type && fits(each, one));
+    this.#complainUnless(
+      after.every((one) => before.includes(one)) && before.every((one) => after.includes(one) || !isWanted(one)),
+      "a refused response was used",
+    );
+  }
+
+  #held(): readonly HeldResource[] {
+    return [...this.client.states()].flatMap(({ resource }) => (resource === undefined ? [] : [resource]));
   }
 
   #perform(effects: readonly PlaneEffect[]): void {

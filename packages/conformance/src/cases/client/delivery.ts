@@ -154,6 +154,24 @@ export const deliveryCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "C-DEL-01/refused",
+    says: "takes a cluster that it refused, and that is then left out, for one that does not exist",
+    ...ofCds,
+    steps: [
+      firstRequest("a"),
+      {
+        responds: { version: "X", nonce: "A", resources: [{ is: "a@1", isBad: true }] },
+        asks: [{ names: ["a"], nonce: "A", error: ["a"] }],
+        tells: { a: ["a rejected 3"] },
+      },
+      {
+        responds: { version: "Y", nonce: "B" },
+        asks: [{ names: ["a"], version: "Y", nonce: "B" }],
+        tells: { a: ["a does-not-exist"] },
+      },
+    ],
+  },
+  {
     id: "C-DEL-01",
     also: ["C-CLI-08"],
     says: "takes what a response of clusters leaves out for gone, and tells that before what is new",

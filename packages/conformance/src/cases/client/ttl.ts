@@ -126,6 +126,25 @@ export const ttlCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "C-TTL-10/alias",
+    also: ["C-DLT-15"],
+    says: "keeps a resource that it knows by an alias alive by a heartbeat that names none",
+    ...deltaEds,
+    memoryOnly: EXACT,
+    steps: [
+      firstSubscription("alias"),
+      {
+        responds: { nonce: "A", resources: [{ is: "a@1", aliases: ["alias"], ttl: 3_000 }] },
+        asks: [{ nonce: "A" }],
+        tells: { alias: ["a@1"] },
+      },
+      { passes: 2_000 },
+      { responds: { nonce: "B", resources: [{ is: "a", version: "1", ttl: 3_000 }] }, asks: [{ nonce: "B" }] },
+      { passes: 2_999 },
+      { passes: 1, tells: { alias: ["a expired"] } },
+    ],
+  },
+  {
     id: "C-TTL-11",
     says: "keeps a resource alive by a wrapper without one, in the version that it came with",
     ...ofEds,

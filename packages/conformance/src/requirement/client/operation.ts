@@ -163,7 +163,7 @@ export const operationRules: readonly Requirement[] = [
     id: "C-FBK-02",
     level: "must",
     scope: "gRPC",
-    says: "A worse server is used only while the better ones cannot be reached and something that is wanted is not held; the better one is returned to when it answers.",
+    says: "A worse server is used only while the better ones cannot be reached and nothing is known of something that is wanted; the better one is returned to when it answers.",
   },
   {
     id: "C-FBK-03",
