@@ -20,6 +20,7 @@ export type {
   TlsConfig,
 } from "./config/client-config.ts";
 export type { ConfigDefaults, ConfigOptions } from "./config/config-defaults.ts";
+export { bootstrapFromEnvironment } from "./config/bootstrap-environment.ts";
 export {
   type BootstrapForm,
   type BootstrapInput,

@@ -7,7 +7,15 @@ import type { RouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/confi
 import type { VirtualHostJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/route_components";
 import type { ScopedRouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/scoped_route";
 import type { SecretJson } from "@xdskit/envoy-api/types/envoy/extensions/transport_sockets/tls/v3/secret";
-import type { MeshLink, MeshNode, NodeId, SourceId, TypeKind, TypeUrl } from "@xdskit/protocol";
+import {
+  type MeshLink,
+  type MeshNode,
+  type NodeId,
+  type SourceId,
+  shownName,
+  type TypeKind,
+  type TypeUrl,
+} from "@xdskit/protocol";
 import type { XdsClientError } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { errorOf } from "../watch/tell.ts";
@@ -32,6 +40,7 @@ export interface MeshResource<Json = unknown> {
   /** Tells it from one of the same type and name from another source. */
   readonly id: NodeId;
   readonly type: TypeUrl;
+  /** As changes call it (`key`): of a variant with its constraints. */
   readonly name: string;
   readonly source: SourceId;
   readonly state: MeshState;
@@ -151,7 +160,7 @@ export class Snapshot implements MeshSnapshot {
       node.links.flatMap((link) => {
         const why = this.#whyDangling(link);
         const { type, name } = node;
-        return why === undefined ? [] : [{ from: { type, name }, to: { type: link.type, name: link.name }, why }];
+        return why === undefined ? [] : [{ from: { type, name: shownName(name) }, to: { type: link.type, name: link.name }, why }];
       }),
     );
   }
@@ -204,7 +213,7 @@ function resourceOf<Json>(node: MeshNode, views: ResourceViews): MeshResource<Js
   return {
     id,
     type,
-    name,
+    name: shownName(name),
     source,
     state: isBroken ? "error" : state,
     resource: viewOf<Json>(node.resource, views),

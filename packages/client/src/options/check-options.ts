@@ -24,6 +24,7 @@ const rules: Readonly<Record<OptionName, Rule>> = {
     expected: "the path of a file, or its content as an object",
     holds: (value) => isPath(value) || isObject(value),
   },
+  environment: object,
   server: { expected: "host:port, or a list of at least one", holds: areAddresses },
   rest: { expected: "true, false, or refreshDelayMs and requestTimeoutMs above 0", holds: isPolling },
   file: { expected: "the path of a file", holds: (value) => typeof value === "string" && value !== "" },
