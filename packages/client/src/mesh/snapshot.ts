@@ -160,7 +160,9 @@ export class Snapshot implements MeshSnapshot {
       node.links.flatMap((link) => {
         const why = this.#whyDangling(link);
         const { type, name } = node;
-        return why === undefined ? [] : [{ from: { type, name: shownName(name) }, to: { type: link.type, name: link.name }, why }];
+        return why === undefined
+          ? []
+          : [{ from: { type, name: shownName(name) }, to: { type: link.type, name: link.name }, why }];
       }),
     );
   }

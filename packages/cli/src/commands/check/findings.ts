@@ -6,28 +6,8 @@ import { describeStatus } from "../../discovery/describe-status.ts";
 import type { Unanswered, Wait } from "../../discovery/follow-mesh.ts";
 import { danglingWords, shortNameOf } from "../../discovery/mesh-words.ts";
 import { type Missing, missingIn } from "../../discovery/roots.ts";
+import type { Finding } from "./finding.ts";
 import { grpcFindings } from "./grpc-findings.ts";
-
-/** What is wrong, to branch on. */
-export type FindingCode =
-  | "NAME_DANGLING"
-  | "NOT_USABLE"
-  | "NO_ANSWER"
-  | "UPDATE_REFUSED"
-  | "RESOURCE_ERROR"
-  | "GRPC_REFUSES"
-  | "NO_ENDPOINTS"
-  | "ANSWER_SLOW";
-
-/** Something that is wrong with what a client receives. */
-export interface Finding {
-  readonly severity: "error" | "warning";
-  readonly code: FindingCode;
-  readonly type: TypeUrl;
-  /** Of the resource; missing where it concerns the type. */
-  readonly name?: string;
-  readonly message: string;
-}
 
 /** What findings are made of. */
 export interface Received {

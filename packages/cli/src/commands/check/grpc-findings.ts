@@ -1,7 +1,7 @@
 import type { MeshResource, MeshSnapshot } from "@xdskit/client";
 import type { EnvoyApi, FieldProblemCode } from "@xdskit/envoy-api";
 import { shortNameOf } from "../../discovery/mesh-words.ts";
-import type { Finding } from "./findings.ts";
+import type { Finding } from "./finding.ts";
 
 /** What Envoy takes, and clients of gRPC refuse. */
 const REFUSED_BY_GRPC: ReadonlySet<FieldProblemCode> = new Set([
