@@ -7,6 +7,7 @@ export type {
   Node,
   TypeUrl,
 } from "@xdskit/protocol";
+export { bootstrapFromEnvironment } from "./config/bootstrap-environment.ts";
 export type {
   AuthoritySource,
   ClientConfig,
@@ -20,7 +21,6 @@ export type {
   TlsConfig,
 } from "./config/client-config.ts";
 export type { ConfigDefaults, ConfigOptions } from "./config/config-defaults.ts";
-export { bootstrapFromEnvironment } from "./config/bootstrap-environment.ts";
 export {
   type BootstrapForm,
   type BootstrapInput,
