@@ -264,7 +264,7 @@ export function checkProblemCodes(root) {
       unionOf(root, "packages/envoy-api/src/problem.ts", name),
     ),
     ...unionOf(root, "packages/server/src/error.ts", "XdsErrorCode"),
-    ...unionOf(root, "packages/cli/src/commands/check/findings.ts", "FindingCode"),
+    ...unionOf(root, "packages/cli/src/commands/check/finding.ts", "FindingCode"),
     ...literals(root, "packages/cli/src", /code: "([A-Z]+_[A-Z_]+)"/g),
   ]);
   const onPage = new Set(listedOn(root, page));

@@ -78,3 +78,30 @@ describe("xds get --bootstrap", () => {
     expect([code, stderr]).toEqual([2, expect.stringContaining("cannot be used with option '--rest'")]);
   });
 });
+
+describe("the bootstrap in the environment", () => {
+  async function get(env: Readonly<Record<string, string>>, ...flags: readonly string[]): Promise<readonly unknown[]> {
+    const io = new CapturedIo({ cwd: site.directory, env });
+    const code = await run(["get", "cds", "-o", "table", ...flags], io);
+    return [code, io.stdout.text.split("\n")[1]?.split(" ")[0], io.stderr.text];
+  }
+
+  test("is asked as where nothing else is said, and that is told", async () => {
+    const text = await bootstrapOf("grpc");
+    const says = "xds: asks as the bootstrap in GRPC_XDS_BOOTSTRAP_CONFIG says\n";
+    expect(await get({ GRPC_XDS_BOOTSTRAP_CONFIG: text })).toEqual([0, "one", says]);
+    const bad = await get({ GRPC_XDS_BOOTSTRAP_CONFIG: "{" });
+    expect(bad).toEqual([1, undefined, expect.stringContaining("GRPC_XDS_BOOTSTRAP_CONFIG:1:")]);
+  });
+
+  test("gives way to a server, a file, a bootstrap, and flags that it leaves no room for", async () => {
+    const env = { GRPC_XDS_BOOTSTRAP: "/nothing.json" };
+    await site.write("client.yaml", await bootstrapOf("envoy"));
+    expect(await get(env, "--server", serving.address)).toEqual([0, "one", ""]);
+    expect(await get({ ...env, XDS_SERVER: serving.address })).toEqual([0, "one", ""]);
+    expect(await get({ ...env, XDS_SERVER: serving.address }, "--sotw")).toEqual([0, "one", ""]);
+    expect(await get(env, "--bootstrap", "client.yaml")).toEqual([0, "one", ""]);
+    expect((await get(env, "--sotw"))[2]).not.toContain("/nothing.json");
+    expect((await get(env))[2]).toContain("/nothing.json");
+  });
+});

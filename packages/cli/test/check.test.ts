@@ -1,4 +1,6 @@
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http2";
+import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { run } from "../src/run.ts";
 import { CapturedIo } from "./captured-io.ts";
@@ -63,12 +65,12 @@ describe("xds check", () => {
       "      eds b: ready",
       "  sds cert: ready",
       "",
-      "TYPE  RESOURCES  FIRST ANSWER  SOURCE",
-      "cds  2  N ms  ads:SERVER",
-      "eds  2  N ms  ads:SERVER",
-      "lds  1  N ms  ads:SERVER",
-      "rds  1  N ms  ads:SERVER",
-      "sds  1  N ms  ads:SERVER",
+      "TYPE  RESOURCES  FIRST ANSWER  SLOWEST  SOURCE",
+      "cds  2  N ms  *  N ms  ads:SERVER",
+      expect.stringMatching(/^eds {2}2 {2}N ms {2}[ab] {2}N ms {2}ads:SERVER$/),
+      "lds  1  N ms  *  N ms  ads:SERVER",
+      "rds  1  N ms  main  N ms  ads:SERVER",
+      "sds  1  N ms  cert  N ms  ads:SERVER",
       "",
       "envoy.yaml: no problems",
       "",
@@ -136,6 +138,60 @@ describe("xds check", () => {
     expect([json.ok, json.bootstrap[0].line]).toEqual([false, 2]);
   });
 
+  test("tells which answers are slow, with figures; a limit that is set fails it", async () => {
+    const { cwd } = await served(await wholeSite());
+    const strict = await check(cwd, "--slow", "0s");
+    const slow = strict.stdout.split("\n").filter((line) => line.includes("ANSWER_SLOW"));
+    const steadied = slow.map((line) => line.replace(/ [\d.]+ s /, " N s "));
+    expect([strict.code, steadied.sort()]).toEqual([
+      1,
+      [
+        "error: cds: the first answer took N s [ANSWER_SLOW]",
+        "error: eds a: the answer took N s [ANSWER_SLOW]",
+        "error: eds b: the answer took N s [ANSWER_SLOW]",
+        "error: lds: the first answer took N s [ANSWER_SLOW]",
+        "error: rds main: the answer took N s [ANSWER_SLOW]",
+        "error: sds cert: the answer took N s [ANSWER_SLOW]",
+      ],
+    ]);
+    expect((await check(cwd, "--slow", "1h")).code).toBe(0);
+  });
+
+  test("of two servers of which one is away, tells what the other has, and what is missing; fails", async () => {
+    const site = await wholeSite();
+    // Who has no clusters is given no routes, and this client can have none.
+    await site.write("xdskit.yaml", "make-before-break: false\n");
+    const { serving } = await served(site);
+    const text = twoServers("127.0.0.1:1", serving.address);
+    const elsewhere = await Site.make({ "envoy.yaml": text });
+    cleanups.push(() => elsewhere.remove());
+    const { code, stdout, stderr } = await check(elsewhere.directory, "--slow", "1h");
+    const lines = stdout.split("\n");
+    expect([code, stderr]).toEqual([1, ""]);
+    expect(lines.filter((line) => /^(lds|error)/.test(line))).toEqual([
+      "lds ingress: ready",
+      expect.stringMatching(/^lds +1 .* grpc:second$/),
+      expect.stringMatching(
+        /^error: cds: .*never answered: UNAVAILABLE: first: connect ECONNREFUSED 127\.0\.0\.1:1 \[NO_ANSWER\]$/,
+      ),
+      "error: rds main needs cds a: there is none [NAME_DANGLING]",
+      "error: rds main needs cds b: there is none [NAME_DANGLING]",
+    ]);
+    expect(lines.at(-2)).toMatch(/^envoy\.yaml: 3 errors, \d warnings$/);
+  });
+
+  test("of two servers that are both away, tells why of each", async () => {
+    const site = await Site.make({ "envoy.yaml": twoServers("127.0.0.1:1", "127.0.0.1:2") });
+    cleanups.push(() => site.remove());
+    const { code, stderr } = await check(site.directory);
+    const lines = stderr.split("\n");
+    expect([code, lines[0], lines.slice(1, 3).sort()]).toEqual([
+      69,
+      "xds: no server can be asked:",
+      [expect.stringMatching(/first.*127\.0\.0\.1:1$/), expect.stringMatching(/second.*127\.0\.0\.1:2$/)],
+    ]);
+  });
+
   test("a server that is not there is told at once", async () => {
     const { serving, cwd } = await served(await wholeSite());
     await serving.stop();
@@ -160,5 +216,144 @@ describe("xds check", () => {
     cleanups.push(() => site.remove());
     const { code, stderr } = await check(site.directory, "--timeout", "300ms");
     expect([code, stderr]).toEqual([69, "xds: the server takes the question, and does not answer in time\n"]);
+  });
+});
+
+const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+
+/** A Listener as clients of gRPC want it. */
+function apiListener(name: string, table: string): string {
+  return `- "@type": type.googleapis.com/envoy.config.listener.v3.Listener
+  name: ${name}
+  api_listener:
+    api_listener:
+      "@type": ${HTTP}
+      stat_prefix: ${name}
+      rds: { route_config_name: ${table}, config_source: { ads: {}, resource_api_version: V3 } }
+      http_filters:
+      - name: router
+        typed_config: { "@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router }
+`;
+}
+
+/** A bootstrap with Clusters from one server, and Listeners from another. */
+function twoServers(first: string, second: string): string {
+  const cluster = (name: string, server: string): string => {
+    const [address, port] = server.split(":");
+    const endpoint = `{ endpoint: { address: { socket_address: { address: ${address}, port_value: ${port} } } } }`;
+    const assignment = `{ cluster_name: ${name}, endpoints: [{ lb_endpoints: [${endpoint}] }] }`;
+    return `  - { name: ${name}, type: STATIC, connect_timeout: 1s, load_assignment: ${assignment} }\n`;
+  };
+  const api = (server: string): string =>
+    `{ api_type: DELTA_GRPC, transport_api_version: V3, grpc_services: [{ envoy_grpc: { cluster_name: ${server} } }] }`;
+  const source = (server: string): string => `{ resource_api_version: V3, api_config_source: ${api(server)} }`;
+  return `node: { id: edge, cluster: c }
+static_resources:
+  clusters:
+${cluster("first", first)}${cluster("second", second)}dynamic_resources:
+  ads_config: ${api("second")}
+  cds_config: ${source("first")}
+  lds_config: ${source("second")}
+`;
+}
+
+describe("xds check of a gRPC bootstrap", () => {
+  async function grpcSite(): Promise<{ cwd: string }> {
+    const site = await Site.make({
+      "listeners.yaml": apiListener("shop", "main") + listener("envoys-only", "main") + apiListener("other", "none"),
+      "routes.yaml": routes("main", "a"),
+      "clusters.yaml": edsCluster("a") + edsCluster("unused"),
+      "endpoints.yaml": endpoints("a", 1),
+      "secrets.yaml": secret("cert"),
+    });
+    const { serving, cwd } = await served(site);
+    const { stdout } = await serving.xds("bootstrap", "grpc", "--server", serving.address);
+    await writeFile(join(cwd, "grpc.json"), stdout);
+    return { cwd };
+  }
+
+  async function xds(
+    cwd: string,
+    argv: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<readonly [code: number, stdout: string, stderr: string]> {
+    const io = new CapturedIo({ cwd, env });
+    const code = await run(["check", ...argv], io);
+    return [code, io.stdout.text, io.stderr.text];
+  }
+
+  test("follows what its targets lead to, and nothing else", async () => {
+    const { cwd } = await grpcSite();
+    const [code, stdout, stderr] = await xds(cwd, ["grpc.json", "xds:///shop"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout.split("\n").slice(0, 5)).toEqual([
+      "lds shop: ready",
+      "  rds main: ready",
+      "    cds a: ready, 1 endpoint",
+      "      eds a: ready",
+      "",
+    ]);
+    expect(stdout).not.toMatch(/unused|envoys-only|other/);
+  });
+
+  test("fails where there is nothing for a target", async () => {
+    const { cwd } = await grpcSite();
+    const [code, stdout] = await xds(cwd, ["grpc.json", "xds:///nobody", "--slow", "1h"]);
+    expect([code, stdout.split("\n").filter((line) => line.includes("nobody"))]).toEqual([
+      1,
+      [
+        "lds nobody: missing",
+        expect.stringMatching(/^lds .* never .* nobody \d+ ms /),
+        "error: lds nobody: there is none [NAME_DANGLING]",
+      ],
+    ]);
+  }, 30_000);
+
+  test("tells what gRPC refuses and Envoy takes", async () => {
+    const { cwd } = await grpcSite();
+    const [code, stdout] = await xds(cwd, ["grpc.json", "xds:///shop", "xds:///envoys-only", "--timeout", "5s"]);
+    expect([code, stdout.split("\n").filter((line) => line.includes("GRPC_REFUSES"))]).toEqual([
+      1,
+      ["error: lds envoys-only: expected an api_listener, as Listeners for clients have [GRPC_REFUSES]"],
+    ]);
+  });
+
+  test("without a target, or of an Envoy with one, says what is wrong", async () => {
+    const { cwd } = await grpcSite();
+    expect(await xds(cwd, ["grpc.json"])).toEqual([
+      2,
+      "",
+      "xds: grpc.json is of a gRPC client, which asks only for what it dials\nhint: name what it dials, such as xds:///my-service\n",
+    ]);
+    expect(await xds(cwd, ["envoy.yaml", "xds:///shop"])).toEqual([
+      2,
+      "",
+      "xds: envoy.yaml is of an Envoy, which dials no targets\nhint: an Envoy asks for everything: leave them out\n",
+    ]);
+    expect(await xds(cwd, ["xds:///shop"])).toEqual([
+      2,
+      "",
+      "xds: which bootstrap?\nhint: xds check FILE, or set GRPC_XDS_BOOTSTRAP\n",
+    ]);
+  });
+
+  test("is that of the environment where none is named, whatever server is set; a path goes before a text", async () => {
+    const { cwd } = await grpcSite();
+    const path = join(cwd, "grpc.json");
+    const text = await readFile(path, "utf8");
+    for (const [env, says] of [
+      [
+        { GRPC_XDS_BOOTSTRAP: path, GRPC_XDS_BOOTSTRAP_CONFIG: "{", XDS_SERVER: "127.0.0.1:1" },
+        `GRPC_XDS_BOOTSTRAP (${path})`,
+      ],
+      [{ GRPC_XDS_BOOTSTRAP_CONFIG: text }, "GRPC_XDS_BOOTSTRAP_CONFIG"],
+    ] as const) {
+      const [code, stdout, stderr] = await xds(cwd, ["xds:///shop"], env);
+      expect([code, stderr, stdout.split("\n")[0]]).toEqual([
+        0,
+        `xds: asks as the bootstrap in ${says} says\n`,
+        "lds shop: ready",
+      ]);
+    }
   });
 });

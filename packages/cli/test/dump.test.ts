@@ -76,7 +76,7 @@ describe("xds dump", () => {
         ["rds", 1, `rds.${format}`],
         ["sds", 1, `sds.${format}`],
       ]);
-      expect([answer.ok, answer.missing, answer.refused, answer.notes]).toEqual([true, [], [], []]);
+      expect([answer.ok, answer.dangling, answer.refused, answer.notes]).toEqual([true, [], [], []]);
       expect((await stat(join(cwd, "dump", `sds.${format}`))).mode & 0o777).toBe(0o600);
 
       const again = await Site.make();
@@ -120,8 +120,8 @@ describe("xds dump", () => {
     const serving = await serve(site);
     const { code, stdout, stderr } = await xds({ cwd: await scratch(), server: serving.address }, "dump", "-o", "out");
     expect([code, stderr]).toEqual([1, "xds: cds b, which rds main needs: there is none\n"]);
-    const { ok, missing } = JSON.parse(stdout);
-    expect([ok, missing]).toEqual([
+    const { ok, dangling } = JSON.parse(stdout);
+    expect([ok, dangling]).toEqual([
       false,
       [
         {
@@ -192,5 +192,63 @@ describe("xds dump", () => {
   test("in binary form is nothing for standard output", async () => {
     const { code, stderr } = await xds({ cwd: await scratch(), server: "127.0.0.1:1" }, "dump", "--format", "pb");
     expect([code, stderr]).toEqual([2, "xds: --format pb is not for standard output\nhint: say a directory: -o DIR\n"]);
+  });
+
+  test("has every variant of a name, as it came", async () => {
+    const cwd = await scratch();
+    const variant = (
+      key: string,
+      timeout: string,
+    ): string => `- "@type": type.googleapis.com/envoy.service.discovery.v3.Resource
+  resource_name:
+    name: web
+    dynamic_parameter_constraints: { not_constraints: { constraint: { key: ${key}, value: a } } }
+  resource:
+    "@type": type.googleapis.com/envoy.config.cluster.v3.Cluster
+    name: web
+    connect_timeout: ${timeout}
+`;
+    const given = join(cwd, "given.yaml");
+    await writeFile(given, `version_info: "1"\nresources:\n${variant("env", "1s")}${variant("zone", "2s")}`);
+    const source = `{ resource_api_version: V3, path_config_source: { path: ${given} } }`;
+    await writeFile(
+      join(cwd, "envoy.yaml"),
+      `node: { id: a, cluster: b }\ndynamic_resources: { cds_config: ${source} }\n`,
+    );
+    const { code, stderr } = await xds(
+      { cwd, server: "127.0.0.1:1" },
+      ...["dump", "--bootstrap", "envoy.yaml", "-o", "out", "--format", "json"],
+    );
+    expect([code, stderr]).toEqual([0, ""]);
+    const { resources } = JSON.parse(await readFile(join(cwd, "out", "cds.json"), "utf8"));
+    const wrapped = (key: string, connectTimeout: string): object => ({
+      "@type": "type.googleapis.com/envoy.service.discovery.v3.Resource",
+      resource: { "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name: "web", connectTimeout },
+      resourceName: {
+        name: "web",
+        dynamicParameterConstraints: { notConstraints: { constraint: { key, value: "a" } } },
+      },
+    });
+    expect(resources).toEqual([wrapped("env", "1s"), wrapped("zone", "2s")]);
+  });
+
+  test("of what a gRPC client dials is what that leads to", async () => {
+    const serving = await serve(await wholeSite());
+    const where = { cwd: await scratch(), server: serving.address };
+    const all = await xds(where, "dump", "nobody", "--timeout", "3s");
+    expect([all.code, all.stdout, all.stderr]).toEqual([1, "", "xds: lds nobody: there is none\n"]);
+    const { code, stdout } = await xds(where, "dump", "ingress");
+    expect([code, stdout.match(/^typeUrl: /gm)?.length]).toEqual([0, 5]);
+  });
+
+  test("into what is no directory, or cannot be written to, is a mistake and no bug", async () => {
+    const serving = await serve(await wholeSite());
+    const cwd = await scratch();
+    await writeFile(join(cwd, "file"), "");
+    const where = { cwd, server: serving.address };
+    const direct = await xds(where, "dump", "-o", "file");
+    expect([direct.code, direct.stderr]).toEqual([2, "xds: file is not a directory\n"]);
+    const forced = await xds(where, "dump", "-o", "file", "--force");
+    expect([forced.code, forced.stderr]).toEqual([1, "xds: file cannot be written to: it is not a directory\n"]);
   });
 });

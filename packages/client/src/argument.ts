@@ -31,6 +31,15 @@ export function objectOr(simple: Rule, object: Rule): Rule {
   return (value, path) => (isObject(value) ? object : simple)(value, path);
 }
 
+/** A list of at least one, or one alone. */
+export function oneOrMore(inner: Rule): Rule {
+  return (value, path) => {
+    if (!Array.isArray(value)) return inner(value, path);
+    if (value.length === 0) return [mistake(path, "expected at least one, got none")];
+    return value.flatMap((one, index) => inner(one, `${path}[${index}]`));
+  };
+}
+
 /** What may be left out. */
 export function optional(inner: Rule): Rule {
   return (value, path) => (value === undefined ? [] : inner(value, path));

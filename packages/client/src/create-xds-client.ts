@@ -27,11 +27,12 @@ import { OpenClient, type XdsClient } from "./xds-client.ts";
  * @throws {XdsClientError} `CONFIG_INVALID`, with everything that is wrong with the options or the bootstrap
  */
 export async function createXdsClient(options: XdsClientOptions = {}): Promise<XdsClient> {
-  checkOptions(options, process.env);
+  const { environment = process.env } = options;
+  checkOptions(options, environment);
   options.signal?.throwIfAborted();
   const { descriptors, clientPgv = true, validators = [], onReport, onWarning } = options;
   const api = options.api ?? createEnvoyApi(descriptors === undefined ? {} : { descriptors });
-  const { config, warnings } = loadConfig(options, api, process.env);
+  const { config, warnings } = loadConfig(options, api, environment);
   if (onWarning !== undefined) for (const warning of warnings) tell(onWarning, warning);
   const node = identify(config.node, { hasTtl: dialectIn(options).ttl });
   const encodeNode = nodeEncoder(config, node);

@@ -7,6 +7,7 @@ export type {
   Node,
   TypeUrl,
 } from "@xdskit/protocol";
+export { bootstrapFromEnvironment } from "./config/bootstrap-environment.ts";
 export type {
   AuthoritySource,
   ClientConfig,

@@ -9,6 +9,7 @@ import {
   checkArguments,
   fields,
   oneOf,
+  oneOrMore,
   optional,
   type RulesOf,
   texts,
@@ -69,12 +70,13 @@ export interface XdsClient extends OwnStatus, AsyncDisposable {
    */
   list<Json>(type: TypeOrUrl<Json>, options?: GetOptions): Promise<readonly XdsResource<Json>[]>;
   /**
-   * A Listener with all that it leads to: its routes, their clusters, their endpoints, its secrets, each asked for by name (C-SUB-21). Another type
-   * with what that leads to; without a name everything of the type.
+   * A Listener with all that it leads to: its routes, their clusters, their endpoints, its secrets, each asked for by name (C-SUB-21); or several.
+   * Another type with what that leads to; without a name everything of the type. Of a gRPC bootstrap the name may be what a program dials:
+   * `xds:///NAME`.
    *
    * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration says nothing of where it comes from, `CLOSED`
    */
-  resolve(type: TypeOrUrl, name?: string, options?: MeshOptions): Mesh;
+  resolve(type: TypeOrUrl, names?: string | readonly string[], options?: MeshOptions): Mesh;
   /**
    * All that a proxy with this configuration gets: every Cluster and Listener, warmed as Envoy does, what these lead to, and the layers of its runtime
    * that are fetched (C-SUB-21).
@@ -200,10 +202,10 @@ export class OpenClient implements XdsClient {
     return resources as readonly XdsResource<Json>[];
   }
 
-  resolve(type: TypeOrUrl, name?: string, options: MeshOptions = {}): Mesh {
-    checkArguments("resolve", { name: [name, optional(aName)], options: [options, fields(meshRules)] });
+  resolve(type: TypeOrUrl, names?: string | readonly string[], options: MeshOptions = {}): Mesh {
+    checkArguments("resolve", { names: [names, optional(oneOrMore(aName))], options: [options, fields(meshRules)] });
     this.#closing.signal.throwIfAborted();
-    return this.meshes.resolve(type, name, options);
+    return this.meshes.resolve(type, names, options);
   }
 
   mesh(options: MeshOptions = {}): Mesh {

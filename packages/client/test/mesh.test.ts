@@ -61,6 +61,21 @@ const routes = (name: string, ...clusters: readonly string[]): Resource =>
     })),
   });
 
+/** A server in a bootstrap of Envoy. */
+const clusterOfServer = (name: string, port_value: number): object => {
+  const endpoint = { address: { socket_address: { address: "127.0.0.1", port_value } } };
+  const load_assignment = { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint }] }] };
+  return { name, connect_timeout: "1s", type: "STATIC", load_assignment };
+};
+const sourceAt = (cluster_name: string): object => ({
+  resource_api_version: "V3",
+  api_config_source: {
+    api_type: "GRPC",
+    transport_api_version: "V3",
+    grpc_services: [{ envoy_grpc: { cluster_name } }],
+  },
+});
+
 const cluster = (name: string, seconds = 1): Resource =>
   read({
     ...{ "@type": Cluster.typeUrl, name, type: "EDS", connectTimeout: `${seconds}s` },
@@ -468,7 +483,47 @@ describe("where things come from", () => {
     const told: string[] = [];
     const mesh = client.resolve(Listener, "in", { onReport: ({ kind }) => void told.push(kind) });
     await mesh.ready;
-    expect(told).toEqual(["warmed", "warmed"]);
+    expect(told.filter((kind) => kind === "warmed")).toHaveLength(2);
+    expect(told.filter((kind) => kind !== "warmed")).toEqual(["answered", "answered", "answered", "answered"]);
+  });
+
+  test("several Listeners are one mesh, and what a program of gRPC dials is one of them", async () => {
+    const served = await serve(listener("in/a", "r"), listener("b", "r"), listener("c", "r"), routes("r", "a"));
+    const client = await start({
+      bootstrap: {
+        xds_servers: [
+          { server_uri: served.address, channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] },
+        ],
+        client_default_listener_resource_name_template: "in/%s",
+        authorities: {
+          other: { client_listener_resource_name_template: "xdstp://other/envoy.config.listener.v3.Listener/%s" },
+        },
+        node: { id: "n" },
+      },
+    });
+    const mesh = client.resolve(Listener, ["xds:///a", "xdstp://other/envoy.config.listener.v3.Listener/b"], {
+      snapshots: "every",
+    });
+    const { listeners } = await nextWith(mesh, ({ routes: tables }) => tables.get("r")?.state === "ready");
+    expect([...listeners.keys()].sort()).toEqual(["in/a", "xdstp://other/envoy.config.listener.v3.Listener/b"]);
+    expect(() => client.resolve(Listener, "xds://nobody/a")).toThrow(
+      expect.objectContaining({ code: "TYPE_UNSUPPORTED" }),
+    );
+  });
+
+  test("Listeners that are asked for at once do not wait for Clusters", async () => {
+    const served = await serve(listener("in", "r"), routes("r", "a"));
+    const bootstrap = {
+      static_resources: {
+        clusters: [clusterOfServer("live", Number(served.address.split(":")[1])), clusterOfServer("dead", 1)],
+      },
+      dynamic_resources: { cds_config: sourceAt("dead"), lds_config: sourceAt("live") },
+      node: { id: "n", cluster: "c" },
+    };
+    const client = await start({ bootstrap, mode: "proxy" });
+    const mesh = client.mesh({ listeners: "at-once" });
+    const { listeners } = await nextWith(mesh, (snapshot) => snapshot.listeners.size > 0);
+    expect([...listeners.keys()]).toEqual(["in"]);
   });
 });
 

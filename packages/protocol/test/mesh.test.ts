@@ -70,6 +70,33 @@ test("C-WRM-02 C-WRM-13 the start does not wait for the update of a Cluster that
   expect([mesh.view["cds c"], mesh.said.includes("watch lds *")]).toEqual(["ready 1, 2 warms", true]);
 });
 
+describe("what is reported", () => {
+  test("how long each thing took from being asked for to its first answer, once, be it there or not", () => {
+    const mesh = clustering()
+      .passes(5)
+      .gets(c1)
+      .passes(2)
+      .syncs(CLUSTER)
+      .passes(40)
+      .gets(e1)
+      .gets(c2)
+      .passes(9)
+      .gets(e1);
+    mesh
+      .gets(held(CLUSTER, "d", "1", [need.endpoints("d")]))
+      .passes(3)
+      .loses(ENDPOINTS, "d");
+    const told = mesh.reports.flatMap((report) =>
+      report.kind === "answered" ? [[report.type, report.term, report.afterMs, report.source]] : [],
+    );
+    expect(told).toEqual([
+      [CLUSTER, "*", 7, "ads"],
+      [ENDPOINTS, "c", 42, "ads"],
+      [ENDPOINTS, "d", 3, "ads"],
+    ]);
+  });
+});
+
 describe("Clusters", () => {
   test("C-WRM-01 one with EDS is warming until its endpoints are there, another is ready at once", () => {
     const mesh = clustering().gets(c1, held(CLUSTER, "dns", "1"));

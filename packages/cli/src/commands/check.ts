@@ -1,21 +1,24 @@
-import { resolve } from "node:path";
 import { type ConfigProblem, loadBootstrap, type MeshSnapshot, XdsClientError } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { Option } from "commander";
 import type { AnsweredType } from "../discovery/answers.ts";
 import { addNodeFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
 import { failureOf, unreachableFailure } from "../discovery/connection-hint.ts";
-import { followMesh } from "../discovery/follow-mesh.ts";
+import { followMesh, type Wait } from "../discovery/follow-mesh.ts";
 import { describeProgress, shortNameOf } from "../discovery/mesh-words.ts";
 import { openClient } from "../discovery/open-client.ts";
+import { type Roots, rootsOf } from "../discovery/roots.ts";
+import { bootstrapOf, type ChosenBootstrap, startFromBootstrap } from "../discovery/start.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatConfigProblems } from "../output/config-problems.ts";
 import { formatJson } from "../output/json.ts";
+import { oneLine } from "../output/one-line.ts";
 import { plural } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
-import { type Finding, findingsIn } from "./check/findings.ts";
+import type { Finding } from "./check/finding.ts";
+import { findingsIn } from "./check/findings.ts";
 import { formatTrees, type TreeNode, treesOf } from "./check/tree.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { readDuration } from "./duration-flag.ts";
@@ -23,6 +26,8 @@ import { readDuration } from "./duration-flag.ts";
 interface CheckFlags extends ConnectionFlags {
   readonly output: "text" | "json";
   readonly timeout: number;
+  /** Milliseconds. */
+  readonly slow?: number;
   readonly strict?: boolean;
 }
 
@@ -41,21 +46,30 @@ export interface CheckAnswer {
     readonly resources: number;
     /** From the first request to the first answer; missing where there was none. */
     readonly firstAnswerMs?: number;
+    /** What came last after it was asked for, and after how long. */
+    readonly slowest?: { readonly name: string; readonly ms: number };
   }[];
   readonly findings: readonly Finding[];
   readonly tree: readonly TreeNode[];
 }
 
-/** `xds check BOOTSTRAP`: what an Envoy with a bootstrap would receive, and what is wrong with it. */
+const SLOW_MS = 1_000;
+
+/** `xds check [BOOTSTRAP] [TARGET…]`: what a client with a bootstrap would receive, and what is wrong with it. */
 export const addCheckCommand: AddCommand = (program, context) => {
   const command = program
     .command("check")
-    .summary("say what an Envoy with a bootstrap would receive, and what is wrong with it")
+    .summary("say what a client with a bootstrap would receive, and what is wrong with it")
     .description(
-      "Get everything that an Envoy with this bootstrap would get, as it would, and say whether all of it resolves: names that lead " +
-        "nowhere, what a client refuses, clusters without endpoints, answers that take more than a second, and mistakes in the bootstrap itself.",
+      "Get everything that an Envoy with this bootstrap would get, as it would, or what a gRPC client with it would get that dials the targets, and " +
+        "say whether all of it resolves: names that lead nowhere, what a client refuses, clusters without endpoints, what is slow, and mistakes in " +
+        "the bootstrap itself.",
     )
-    .argument("<bootstrap>", "bootstrap of an Envoy or of a gRPC client: YAML, JSON, .pb or .pb_text");
+    .argument(
+      "[bootstrap]",
+      "of an Envoy or of a gRPC client: YAML, JSON, .pb or .pb_text; without one, that of GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG",
+    )
+    .argument("[target...]", "what a gRPC client dials: xds:///NAME");
   addNodeFlags(command)
     .addOption(new Option("-o, --output <format>", "how it is printed").choices(["text", "json"]).default("text"))
     .addOption(
@@ -63,32 +77,62 @@ export const addCheckCommand: AddCommand = (program, context) => {
         .argParser((text: string) => readDuration("--timeout", text))
         .default(20_000, "20s"),
     )
+    .addOption(
+      new Option(
+        "--slow <duration>",
+        "fail if anything takes longer to come; unless set, what takes over 1s is a warning",
+      ).argParser((text: string) => readDuration("--slow", text)),
+    )
     .option("--strict", "fail on warnings too")
-    .action((bootstrap: string, flags: CheckFlags) =>
-      context.perform(() => check(bootstrap, { ...flags, bootstrap }, context)),
+    .action((first: string | undefined, more: readonly string[], flags: CheckFlags) =>
+      context.perform(() => check(argumentsOf(first, more), flags, context)),
     );
   addExamples(command, [
     ["xds check envoy.yaml", "listeners, routes, clusters and endpoints, and whether each is there"],
+    ["xds check grpc.json xds:///my-service", "what a gRPC client gets that dials xds:///my-service"],
     ["xds check envoy.yaml --node edge-7 --strict", "as another node; clusters without endpoints fail it, too"],
+    ["xds check envoy.yaml --slow 200ms", "fail if anything takes longer than 200 ms to come"],
     ["xds check envoy.yaml -o json | jq '.findings[].message'", "what is wrong, a line each"],
   ]);
 };
 
-async function check(path: string, flags: CheckFlags, context: CommandContext): Promise<ExitCode> {
+interface CheckArguments {
+  readonly path: string | undefined;
+  readonly targets: readonly string[];
+}
+
+/** A bootstrap may be left out where the environment names one; no file is called as what is dialed. */
+function argumentsOf(first: string | undefined, more: readonly string[]): CheckArguments {
+  return first?.startsWith("xds:") === true
+    ? { path: undefined, targets: [first, ...more] }
+    : { path: first, targets: more };
+}
+
+async function check({ path, targets }: CheckArguments, flags: CheckFlags, context: CommandContext): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const { config, problems } = loadBootstrap({ path: resolve(io.cwd, path) }, { api });
+  const bootstrap = bootstrapOf(path, io);
+  if (bootstrap === undefined) {
+    throw new CommandError(exitCode.usage, "which bootstrap?", "xds check FILE, or set GRPC_XDS_BOOTSTRAP");
+  }
+  const { config, problems } = loadBootstrap(bootstrap.input, { api });
   const isText = flags.output === "text";
   if (isText) io.stdout.write(formatConfigProblems(problems, io.cwd, context.colorsOf(io.stdout)));
+  const { shown } = bootstrap;
   if (config === undefined) {
-    if (isText) io.stdout.write(`${path}: the bootstrap cannot be used\n`);
+    if (isText) io.stdout.write(`${shown}: the bootstrap cannot be used\n`);
     else io.stdout.write(formatJson(answerOf(nothing, problems, { api, isOk: false })));
     return exitCode.problems;
   }
+  const roots = rootsOf(config, targets, shown);
   try {
-    const received = await receive(flags, api, context);
+    const received = await receive(
+      { bootstrap, roots, isOfGrpc: config.mode === "non-proxy" },
+      { flags, api },
+      context,
+    );
     if (io.interrupted.aborted) return exitCode.interrupted;
-    return report(received, { api, flags, path, problems }, context);
+    return report(received, { api, flags, path: shown, problems }, context);
   } catch (cause) {
     if (isText || !(cause instanceof CommandError)) throw cause;
     const answer = answerOf(nothing, problems, { api, isOk: false });
@@ -101,25 +145,39 @@ async function check(path: string, flags: CheckFlags, context: CommandContext): 
 interface Receipt {
   readonly snapshot: MeshSnapshot | undefined;
   readonly isComplete: boolean;
+  readonly isLate: boolean;
   readonly types: readonly AnsweredType[];
+  readonly waits: readonly Wait[];
   readonly findings: readonly Finding[];
 }
 
-const nothing: Receipt = { snapshot: undefined, isComplete: false, types: [], findings: [] };
+const nothing: Receipt = { snapshot: undefined, isComplete: false, isLate: false, types: [], waits: [], findings: [] };
 
-async function receive(flags: CheckFlags, api: EnvoyApi, { io }: CommandContext): Promise<Receipt> {
-  const { client, answers, asked } = await openClient(flags, { api, io });
+interface Subject {
+  readonly bootstrap: ChosenBootstrap;
+  readonly roots: Roots;
+  readonly isOfGrpc: boolean;
+}
+
+async function receive(
+  { bootstrap, roots, isOfGrpc }: Subject,
+  { flags, api }: { readonly flags: CheckFlags; readonly api: EnvoyApi },
+  { io }: CommandContext,
+): Promise<Receipt> {
+  const { client, answers, asked } = await openClient(startFromBootstrap(bootstrap, flags, io), flags, { api, io });
   const line = createStatusLine(io.stderr);
   try {
-    const progress = (snapshot: MeshSnapshot): void => line.update(describeProgress(snapshot, api));
-    const how = { timeoutMs: flags.timeout, interrupted: io.interrupted, progress };
-    const { snapshot, isComplete, unreachable, unanswered } = await followMesh(client, answers, how);
+    const progress = (snapshot: MeshSnapshot): void => line.update(() => describeProgress(snapshot, api));
+    const how = { roots, timeoutMs: flags.timeout, interrupted: io.interrupted, progress };
+    const { snapshot, isComplete, isLate, unanswered, waits } = await followMesh(client, answers, how);
     if (io.interrupted.aborted) return nothing;
-    if (snapshot === undefined || !answers.isAnswered) throw unreachableFailure(unreachable, asked);
+    if (snapshot === undefined) throw unreachableFailure(unanswered, asked);
     const names = (one: AnsweredType): string => `${shortNameOf(one.type, api)} ${one.source}`;
     const types = [...answers.types()].sort((a, b) => (names(a) < names(b) ? -1 : 1));
-    const findings = findingsIn({ api, snapshot, types, refusals: answers.refusals, unanswered });
-    return { snapshot, isComplete, types, findings };
+    const slow = { ms: flags.slow ?? SLOW_MS, isSet: flags.slow !== undefined };
+    const { refusals } = answers;
+    const findings = findingsIn({ api, snapshot, waits, slow, refusals, unanswered, isOfGrpc });
+    return { snapshot, isComplete, isLate, types, waits, findings };
   } catch (cause) {
     throw cause instanceof XdsClientError ? failureOf(cause, asked) : cause;
   } finally {
@@ -137,22 +195,23 @@ interface ReportOptions {
 
 function report(receipt: Receipt, { api, flags, path, problems }: ReportOptions, context: CommandContext): ExitCode {
   const { io } = context;
-  const { findings, isComplete } = receipt;
+  const { findings, isComplete, isLate } = receipt;
   const all = [...findings, ...problems];
   const errors = all.filter(({ severity }) => severity === "error").length;
   const isOk = isComplete && errors === 0 && (flags.strict !== true || all.length === 0);
   if (flags.output === "json") io.stdout.write(formatJson(answerOf(receipt, problems, { api, isOk })));
   else {
     io.stdout.write(formatReceipt(receipt, api, context));
-    const late = isComplete ? "" : ", and the time was over before everything was there";
+    const late = !isLate ? "" : ", and the time was over before everything was there";
     const count = [plural(errors, "error"), plural(all.length - errors, "warning")].join(", ");
     io.stdout.write(`${path}: ${all.length === 0 ? "no problems" : count}${late}\n`);
   }
   return isOk ? exitCode.ok : exitCode.problems;
 }
 
-function formatReceipt({ snapshot, types, findings }: Receipt, api: EnvoyApi, context: CommandContext): string {
+function formatReceipt(receipt: Receipt, api: EnvoyApi, context: CommandContext): string {
   const { io, colorsOf } = context;
+  const { snapshot, types, findings } = receipt;
   const colors = colorsOf(io.stdout);
   const trees = snapshot === undefined ? "" : formatTrees(treesOf(snapshot, api), colors);
   const columns = [
@@ -162,15 +221,33 @@ function formatReceipt({ snapshot, types, findings }: Receipt, api: EnvoyApi, co
       title: "FIRST ANSWER",
       text: ({ firstAnswerMs }: AnsweredType) => (firstAnswerMs === undefined ? "never" : `${firstAnswerMs} ms`),
     },
+    { title: "SLOWEST", text: (row: AnsweredType) => shownSlowest(slowestOf(row, receipt)) },
     { title: "SOURCE", text: ({ source }: AnsweredType) => source.replace(/#.*$/, "") },
   ];
   const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
   const table = formatTable(types, columns, { colors, width });
   const lines = findings.map(({ severity, code, message }) => {
     const tone = severity === "error" ? colors.red : colors.yellow;
-    return `${tone(severity)}: ${message} ${colors.dim(`[${code}]`)}\n`;
+    return `${tone(severity)}: ${oneLine(message)} ${colors.dim(`[${code}]`)}\n`;
   });
   return `${trees}\n${table}\n${lines.join("")}`;
+}
+
+interface Slowest {
+  readonly name: string;
+  readonly ms: number;
+}
+
+function slowestOf({ source, type }: AnsweredType, { waits }: Receipt): Slowest | undefined {
+  let slowest: Wait | undefined;
+  for (const wait of waits) {
+    if (wait.type === type && wait.source === source && wait.afterMs > (slowest?.afterMs ?? -1)) slowest = wait;
+  }
+  return slowest && { name: slowest.term, ms: Math.round(slowest.afterMs) };
+}
+
+function shownSlowest(slowest: Slowest | undefined): string {
+  return slowest === undefined ? "" : `${slowest.name} ${slowest.ms} ms`;
 }
 
 function countOf({ source, type }: AnsweredType, snapshot: MeshSnapshot | undefined): number {
@@ -182,10 +259,11 @@ function countOf({ source, type }: AnsweredType, snapshot: MeshSnapshot | undefi
 }
 
 function answerOf(
-  { snapshot, isComplete, types, findings }: Receipt,
+  receipt: Receipt,
   bootstrap: readonly ConfigProblem[],
   { api, isOk }: { readonly api: EnvoyApi; readonly isOk: boolean },
 ): CheckAnswer {
+  const { snapshot, isComplete, types, findings } = receipt;
   return {
     ok: isOk,
     bootstrap,
@@ -193,7 +271,12 @@ function answerOf(
     types: types.map((one) => {
       const { type, source, firstAnswerMs } = one;
       const resources = countOf(one, snapshot);
-      return { type, source, resources, ...(firstAnswerMs !== undefined && { firstAnswerMs }) };
+      const slowest = slowestOf(one, receipt);
+      return {
+        ...{ type, source, resources },
+        ...(firstAnswerMs !== undefined && { firstAnswerMs }),
+        ...(slowest !== undefined && { slowest }),
+      };
     }),
     findings,
     tree: snapshot === undefined ? [] : treesOf(snapshot, api),

@@ -1,13 +1,11 @@
 import { Argument, type Command } from "commander";
+import { typeWords } from "../discovery/type-named.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { bashCompletion, fishCompletion, zshCompletion } from "./completion/scripts.ts";
 import type { CompletedCommand, CompletedOption } from "./completion/words.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
-
-/** Words for arguments that commander knows no choices of. */
-const TYPES = ["lds", "rds", "cds", "eds", "sds", "rtds", "srds", "ecds", "vhds"];
 
 /** `xds completion bash|zsh|fish`. */
 export const addCompletionCommand: AddCommand = (program, context) => {
@@ -40,7 +38,7 @@ const paths: ReadonlyMap<string, "directory" | "file"> = new Map([
 
 function describeCommand(command: Command): CompletedCommand {
   const [first] = command.registeredArguments;
-  const words = first?.name() === "type" ? TYPES : (first?.argChoices ?? []);
+  const words = first?.name() === "type" ? typeWords : (first?.argChoices ?? []);
   return {
     name: command.name(),
     says: command.summary(),

@@ -2,6 +2,7 @@ import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Dangling, type MeshSnapshot, XdsClientError } from "@xdskit/client";
 import type { EnvoyApi, ResponseFormat } from "@xdskit/envoy-api";
+import type { TypeUrl } from "@xdskit/protocol";
 import { Option } from "commander";
 import type { Refusal } from "../discovery/answers.ts";
 import { addServerConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
@@ -10,9 +11,12 @@ import { describeStatus } from "../discovery/describe-status.ts";
 import { type Followed, followMesh } from "../discovery/follow-mesh.ts";
 import { danglingWords, describeProgress, shortNameOf } from "../discovery/mesh-words.ts";
 import { openClient } from "../discovery/open-client.ts";
+import { rootsOf } from "../discovery/roots.ts";
+import { startOf } from "../discovery/start.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import type { Output } from "../io.ts";
 import { formatJson } from "../output/json.ts";
+import { oneLine } from "../output/one-line.ts";
 import { plural } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { formatTable } from "../output/table.ts";
@@ -43,7 +47,7 @@ export interface DumpAnswer {
     readonly bytes: number;
     readonly file: string;
   }[];
-  readonly missing: readonly Dangling[];
+  readonly dangling: readonly Dangling[];
   readonly refused: readonly { readonly type: string; readonly version: string; readonly reason: string }[];
   readonly notes: readonly string[];
 }
@@ -54,9 +58,10 @@ export const addDumpCommand: AddCommand = (program, context) => {
     .command("dump")
     .summary("write everything that a node gets as files that xds serve reads")
     .description(
-      "Get everything that a node gets (all Listeners and Clusters, and what they lead to: routes, endpoints, secrets, extension " +
-        "configs), each from where it says, and write it as files that xds serve serves again: one for each type.",
-    );
+      "Get everything that a node gets (all Listeners and Clusters, or the Listeners of what a gRPC client dials, and what they lead to: routes, " +
+        "endpoints, secrets, extension configs), each from where it says, and write it as files that xds serve serves again: one for each type.",
+    )
+    .argument("[target...]", "only what is needed by who dials this: xds:///NAME, or the name of a Listener");
   addServerConnectionFlags(command)
     .addOption(new Option("-o, --output <dir>", "directory to write to; -: to standard output").default("-"))
     .addOption(new Option("--format <format>", "the form of the files").choices(responseFormats).default("yaml"))
@@ -68,15 +73,16 @@ export const addDumpCommand: AddCommand = (program, context) => {
     )
     .addOption(new Option("--wait", "wait until everything is there, however long it takes").conflicts("timeout"))
     .option("--secrets", "write private keys and passwords too, into files that only you can read")
-    .action((flags: DumpFlags) => context.perform(() => dump(flags, context)));
+    .action((targets: readonly string[], flags: DumpFlags) => context.perform(() => dump(targets, flags, context)));
   addExamples(command, [
     ["xds dump --bootstrap envoy.yaml -o dump && xds serve dump", "serve again what that Envoy gets"],
     ["xds dump --node edge-7", "everything that edge-7 gets, as YAML"],
+    ["xds dump xds:///my-service --bootstrap grpc.json", "what a gRPC client gets that dials xds:///my-service"],
     ["xds dump --server xds.example:18000 --ca ca.crt -o dump --format pb --secrets", "every byte of it"],
   ]);
 };
 
-async function dump(flags: DumpFlags, context: CommandContext): Promise<ExitCode> {
+async function dump(targets: readonly string[], flags: DumpFlags, context: CommandContext): Promise<ExitCode> {
   const { io } = context;
   const directory = flags.output === "-" ? undefined : resolve(io.cwd, flags.output);
   if (directory === undefined && flags.format === "pb") {
@@ -85,22 +91,24 @@ async function dump(flags: DumpFlags, context: CommandContext): Promise<ExitCode
   if (directory !== undefined && flags.force !== true) await refuseIfFull(directory, flags.output);
   const api = await loadApi(descriptorFilesOf(flags, io));
   const timeoutMs = flags.wait === true ? undefined : flags.timeout;
-  const { client, answers, asked } = await openClient(flags, {
+  const start = await startOf(flags, io);
+  const { client, answers, asked } = await openClient(start, flags, {
     api,
     io,
     ...(timeoutMs !== undefined && { timeoutMs: Math.ceil(timeoutMs * GIVES_UP_AFTER) }),
   });
   const line = createStatusLine(io.stderr);
   try {
-    const progress = (snapshot: MeshSnapshot): void => line.update(describeProgress(snapshot, api));
-    const followed = await followMesh(client, answers, { timeoutMs, interrupted: io.interrupted, progress });
+    const progress = (snapshot: MeshSnapshot): void => line.update(() => describeProgress(snapshot, api));
+    const roots = rootsOf(client.config, targets, start.asked.by === "bootstrap" ? "the bootstrap" : undefined);
+    const followed = await followMesh(client, answers, { roots, timeoutMs, interrupted: io.interrupted, progress });
     line.clear();
     if (io.interrupted.aborted) return exitCode.interrupted;
     const { snapshot } = followed;
-    if (snapshot === undefined || !answers.isAnswered) throw unreachableFailure(followed.unreachable, asked);
+    if (snapshot === undefined) throw unreachableFailure(followed.unanswered, asked);
     const contents = contentsOf(snapshot, { api, format: flags.format, showsSecrets: flags.secrets === true });
     if (directory === undefined) for (const { content } of contents.types) printContent(content, io.stdout, flags);
-    else await write(contents.types, directory, flags);
+    else await write(contents.types, directory, flags).catch((cause: unknown) => failToWrite(cause, flags.output));
     return report({ contents, followed, snapshot, refusals: answers.refusals }, { api, flags }, context);
   } catch (cause) {
     line.clear();
@@ -116,10 +124,19 @@ const GIVES_UP_AFTER = 0.75;
 async function refuseIfFull(directory: string, shown: string): Promise<void> {
   const entries = await readdir(directory).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return [];
-    throw new CommandError(exitCode.usage, `${shown}: ${cause.message}`);
+    if (cause.code === "ENOTDIR") throw new CommandError(exitCode.usage, `${shown} is not a directory`);
+    throw new CommandError(exitCode.usage, `${shown} cannot be read: ${cause.code}`);
   });
   if (entries.length === 0) return;
   throw new CommandError(exitCode.usage, `${shown} is not empty`, "say another directory, or --force");
+}
+
+function failToWrite(cause: unknown, shown: string): never {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  // What is no error of the system is a bug.
+  if (typeof code !== "string") throw cause;
+  const why = code === "EEXIST" || code === "ENOTDIR" ? "it is not a directory" : code;
+  throw new CommandError(exitCode.problems, `${shown} cannot be written to: ${why}`);
 }
 
 function fileOf({ name }: Pick<DumpedType, "name">, format: ResponseFormat): string {
@@ -163,23 +180,23 @@ function report(
 ): ExitCode {
   const { io } = context;
   const { dangling } = snapshot;
-  const { isComplete, unanswered } = followed;
+  const { isComplete, isLate, unanswered } = followed;
+  const say = (text: string): void => io.stderr.write(`xds: ${oneLine(text)}\n`);
   const isOk = isComplete && [dangling, refusals, unanswered].every((all) => all.length === 0);
-  const shown = (type: Dangling["to"]["type"]): string => shortNameOf(type, api);
+  const shown = (type: TypeUrl): string => shortNameOf(type, api);
   for (const { from, to, why } of dangling) {
     const needed = from === undefined ? "" : `, which ${shown(from.type)} ${from.name} needs`;
-    io.stderr.write(`xds: ${shown(to.type)} ${to.name}${needed}: ${danglingWords[why]}\n`);
+    say(`${shown(to.type)} ${to.name}${needed}: ${danglingWords[why]}`);
   }
   for (const { type, version, error } of refusals) {
-    io.stderr.write(`xds: refused ${shown(type)}${version === "" ? "" : ` ${version}`}: ${error}\n`);
+    say(`refused ${shown(type)}${version === "" ? "" : ` ${version}`}: ${error}`);
   }
   for (const { type, error } of unanswered) {
     const why = error === undefined ? "" : `: ${describeStatus(error)}`;
-    io.stderr.write(`xds: ${shown(type)}: asked for, and never answered${why}\n`);
+    say(`${shown(type)}: asked for, and never answered${why}`);
   }
-  for (const note of notes) io.stderr.write(`xds: ${note}\n`);
-  if (!followed.isComplete)
-    io.stderr.write("xds: the time was over before everything was there; --wait has more of it\n");
+  for (const note of notes) say(note);
+  if (isLate) say("the time was over before everything was there; --wait has more of it");
   summarize({ types, dangling, refusals, notes, isOk }, flags, context);
   return isOk ? exitCode.ok : exitCode.problems;
 }
@@ -219,7 +236,7 @@ function summarize(
         const { type, name, resources, bytes } = one;
         return { type, name, resources, bytes, file: fileOf(one, flags.format) };
       }),
-      missing: dangling,
+      dangling,
       refused: refusals.map(({ type, version, error }) => ({ type, version, reason: error })),
       notes,
     };

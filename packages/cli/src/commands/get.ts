@@ -5,9 +5,12 @@ import { type Collected, collect } from "../discovery/collect.ts";
 import { addConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
 import { type Asked, describeError, failureOf } from "../discovery/connection-hint.ts";
 import { openClient, wantedType } from "../discovery/open-client.ts";
-import { formatYaml, resourceValue } from "../discovery/resource-value.ts";
+import { formatYaml, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
+import { startOf } from "../discovery/start.ts";
+import { typeWords } from "../discovery/type-named.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
+import { oneLine } from "../output/one-line.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
@@ -54,7 +57,7 @@ export const addGetCommand: AddCommand = (program, context) => {
 /** What `get` and `watch` are asked for. */
 export function addTypeArguments(command: Command): void {
   command
-    .argument("<type>", "lds, rds, cds, eds, sds, rtds, srds, ecds, vhds, or a type URL")
+    .argument("<type>", `${typeWords.join(", ")}, or a type URL`)
     .argument("[name...]", "names of resources; all of them without any");
 }
 
@@ -66,8 +69,9 @@ async function get(
 ): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const wanted = wantedType(type, flags, api);
-  const opened = await openClient(flags, { api, io, timeoutMs: flags.timeout });
+  const start = await startOf(flags, io);
+  const wanted = wantedType(type, start, flags, api);
+  const opened = await openClient(start, flags, { api, io, timeoutMs: flags.timeout });
   const { client, answers, asked } = opened;
   try {
     const isWhole = answersWhole(wanted, flags, api);
@@ -106,6 +110,10 @@ function print(
     const width = io.stdout.isTerminal ? io.stdout.columns : undefined;
     io.stdout.write(formatTable(sorted, columns, { colors: colorsOf(io.stdout), width }));
     return;
+  }
+  for (const resource of sorted) {
+    const note = unreadableNote(resource, format);
+    if (note !== undefined) io.stderr.write(`xds: ${oneLine(note)}\n`);
   }
   if (flags.output === "json") {
     io.stdout.write(formatJson(sorted.map((resource) => resourceValue(resource, format))));

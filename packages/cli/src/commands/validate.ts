@@ -11,9 +11,10 @@ import {
 } from "@xdskit/source";
 import { Option } from "commander";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { describeLoad } from "../output/describe-load.ts";
 import { formatJson } from "../output/json.ts";
 import { countProblems, formatGithubProblems, formatProblems, plural } from "../output/problems.ts";
-import { createProgressLine } from "../output/progress.ts";
+import { createStatusLine } from "../output/status-line.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { addSettingFlags } from "../settings/setting-flag.ts";
@@ -81,8 +82,8 @@ async function loadOnce(
   { io }: CommandContext,
 ): Promise<Load> {
   const source = sourceOf(directory, values, await loadApi(values.list("descriptors")), { findsVersionLoss });
-  const line = createProgressLine(io.stderr);
-  const load = await source.load(line.update);
+  const line = createStatusLine(io.stderr);
+  const load = await source.load((progress) => line.update(() => describeLoad(progress)));
   line.clear();
   return load;
 }

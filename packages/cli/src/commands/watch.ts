@@ -4,10 +4,12 @@ import { Option } from "commander";
 import { addConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
 import { describeError, describeFailure, failureOf } from "../discovery/connection-hint.ts";
 import { type OpenedClient, openClient, wantedType } from "../discovery/open-client.ts";
-import { formatYaml, resourceValue } from "../discovery/resource-value.ts";
+import { formatYaml, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
+import { startOf } from "../discovery/start.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted } from "../interruption.ts";
 import { formatJsonLine } from "../output/json.ts";
+import { oneLine } from "../output/one-line.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { readDuration } from "./duration-flag.ts";
@@ -83,8 +85,9 @@ async function watch(
 ): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const wanted = wantedType(type, flags, api);
-  const opened = await openClient(flags, { api, io });
+  const start = await startOf(flags, io);
+  const wanted = wantedType(type, start, flags, api);
+  const opened = await openClient(start, flags, { api, io });
   const { client, answers, asked } = opened;
   const meant = names.filter((name) => api.typeNamed(name) !== undefined);
   if (meant.length > 0) {
@@ -142,7 +145,10 @@ function print(change: Change, following: Following, context: CommandContext): v
 
 function printPut(resource: XdsResource, { api, flags }: Following, { io, colorsOf }: CommandContext): void {
   const { type, key: name, version } = resource;
-  const value = resourceValue(resource, { api, showsSecrets: flags.showSecrets === true });
+  const format = { api, showsSecrets: flags.showSecrets === true };
+  const note = unreadableNote(resource, format);
+  if (note !== undefined) io.stderr.write(`xds: ${oneLine(note)}\n`);
+  const value = resourceValue(resource, format);
   if (flags.output === "json") {
     const line: WatchLine = { event: "put", type, name, version, resource: value };
     io.stdout.write(formatJsonLine(line));
@@ -178,9 +184,4 @@ function printError(
   const name = key === undefined ? {} : { name: key };
   const line: WatchLine = { event: "error", type, ...name, code: error.code, message };
   io.stdout.write(formatJsonLine(line));
-}
-
-/** A name in a comment stays in it. */
-function oneLine(name: string): string {
-  return JSON.stringify(name).slice(1, -1);
 }

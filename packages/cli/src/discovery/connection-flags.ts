@@ -9,7 +9,7 @@ import { reachedAddress } from "../settings/address.ts";
 import { splitPaths } from "../settings/resolve-settings.ts";
 import { VERSION } from "../version.ts";
 
-/** How resources are asked for, and as whom: flags that `get` and `watch` share. */
+/** How resources are asked for, and as whom: flags that `get`, `watch` and `dump` share, some of them also `check`. */
 export interface ConnectionFlags {
   readonly server?: string;
   readonly node?: string;
@@ -36,7 +36,14 @@ export interface ConnectionFlags {
 const HOW_A_SERVER_IS_ASKED = ["server", "delta", "sotw", "perType", "rest", "tls", "ca", "cert", "key", "serverName"];
 /** Said by a bootstrap. */
 const NOT_WITH_A_BOOTSTRAP = [...HOW_A_SERVER_IS_ASKED, "v2", "file"];
+const DEFAULT_SERVER = "127.0.0.1:18000";
 const DEFAULT_NODE = "xds-cli";
+
+/** Whether a flag is given that no bootstrap leaves open. */
+export function saysHowAServerIsAsked(flags: ConnectionFlags): boolean {
+  const given = new Map<string, unknown>(Object.entries(flags));
+  return NOT_WITH_A_BOOTSTRAP.some((name) => given.get(name) !== undefined);
+}
 
 /** Adds those flags to a command. */
 export function addConnectionFlags(command: Command): Command {
@@ -67,7 +74,7 @@ export function addNodeFlags(command: Command): Command {
 
 function addServerFlags(command: Command): Command {
   command.addOption(
-    new Option("-s, --server <host:port>", "xDS server [XDS_SERVER]").default(undefined, "127.0.0.1:18000"),
+    new Option("-s, --server <host:port>", "xDS server; 127.0.0.1:18000 unless something else is said [XDS_SERVER]"),
   );
   return addNodeFlags(command)
     .addOption(new Option("--delta", "speak delta, the default").conflicts("sotw"))
@@ -76,9 +83,10 @@ function addServerFlags(command: Command): Command {
     .addOption(new Option("--rest", "poll over HTTP/1.1, in JSON").conflicts(["delta", "sotw", "perType"]))
     .addOption(new Option("--v2", "speak version 2 of the API, which ended in 2021"))
     .addOption(
-      new Option("--bootstrap <file>", "ask as the Envoy or gRPC client with this bootstrap does").conflicts(
-        NOT_WITH_A_BOOTSTRAP,
-      ),
+      new Option(
+        "--bootstrap <file>",
+        "ask as the Envoy or gRPC client with this bootstrap does [GRPC_XDS_BOOTSTRAP, GRPC_XDS_BOOTSTRAP_CONFIG]",
+      ).conflicts(NOT_WITH_A_BOOTSTRAP),
     );
 }
 
@@ -97,7 +105,7 @@ function addTrustFlags(command: Command): Command {
 
 /** The server that is asked. */
 export function serverOf({ server }: { readonly server?: string | undefined }, { env }: Io): string {
-  return reachedAddress(server ?? env["XDS_SERVER"] ?? "127.0.0.1:18000");
+  return reachedAddress(server ?? (env["XDS_SERVER"] || DEFAULT_SERVER));
 }
 
 /** The descriptor files that are to be read. */

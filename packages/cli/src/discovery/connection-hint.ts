@@ -1,7 +1,9 @@
 import type { XdsClientError } from "@xdskit/client";
 import { type Status, statusCode } from "@xdskit/protocol";
-import { CommandError, exitCode } from "../exit-code.ts";
-import { describeStatus } from "./describe-status.ts";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
+import { oneLine } from "../output/one-line.ts";
+import { describeStatus, tidy } from "./describe-status.ts";
+import type { Unanswered } from "./follow-mesh.ts";
 
 /** What is known of how a server was asked, to say what may be wrong. */
 export interface Asked {
@@ -19,9 +21,7 @@ export interface Asked {
 export function failureOf(error: XdsClientError, asked: Asked): CommandError {
   const status = statusOf(error);
   if (status === undefined) return new CommandError(exitCode.problems, error.message);
-  const isUnreachable = status.code === statusCode.UNAVAILABLE || status.code === statusCode.DEADLINE_EXCEEDED;
-  const code = isUnreachable ? exitCode.unreachable : exitCode.problems;
-  return new CommandError(code, describeFailure(status, asked), connectionHint(status, asked));
+  return new CommandError(codeOf(status), describeFailure(status, asked), connectionHint(status, asked));
 }
 
 /** What was refused, or what the server cannot give, with the resource or the server. */
@@ -33,7 +33,7 @@ export function describeError({ code, message }: XdsClientError, asked: Asked): 
 export function describeFailure({ code, message }: Status, asked: Asked): string {
   const text = tidy(message);
   const saysItAll = text !== "" && (SELF_EVIDENT.has(code) || /^https?:/.test(text));
-  return placed(saysItAll ? text : describeStatus({ code, message: text }), asked);
+  return placed(saysItAll ? text : describeStatus({ code, message }), asked);
 }
 
 /** Statuses whose messages need no name of theirs. */
@@ -45,7 +45,7 @@ const SELF_EVIDENT: ReadonlySet<number> = new Set([
 
 function placed(text: string, { where, path }: Asked): string {
   const says = path === undefined || where === undefined ? text : text.replaceAll(path, where);
-  return where === undefined || says.includes(where) ? says : `${where}: ${says}`;
+  return oneLine(where === undefined || says.includes(where) ? says : `${where}: ${says}`);
 }
 
 /** The status that an error came as. */
@@ -53,15 +53,6 @@ function statusOf({ cause }: XdsClientError): Status | undefined {
   if (typeof cause !== "object" || cause === null || !("code" in cause) || !("message" in cause)) return undefined;
   const { code, message } = cause;
   return typeof code === "number" && typeof message === "string" ? { code, message } : undefined;
-}
-
-/** Without what is said around the words of the system. */
-function tidy(message: string): string {
-  return message
-    .replace(/\bno connection: /, "")
-    .replace(/Error(?: \[(\w+)\])?: /, "")
-    .replace(/[0-9A-F]+:error:[0-9A-F]+:SSL routines:\w*:([^:]+):.*$/s, "$1")
-    .trim();
 }
 
 /** What may be wrong when nothing came, as a question or as what to do. */
@@ -110,11 +101,24 @@ function isOfConnection(message: string): boolean {
   );
 }
 
-/** Nothing came: no server was reached, or none said anything. */
-export function unreachableFailure(status: Status | undefined, asked: Asked): CommandError {
-  if (status !== undefined) {
-    return new CommandError(exitCode.unreachable, describeFailure(status, asked), connectionHint(status, asked));
+/** Nothing came: no server was reached, or none said anything. Each reason is told once. */
+export function unreachableFailure(unanswered: readonly Pick<Unanswered, "error">[], asked: Asked): CommandError {
+  const statuses = unanswered.flatMap(({ error }) => error ?? []);
+  const reasons = [...new Map(statuses.map((status) => [describeFailure(status, asked), status]))];
+  const [first, ...more] = reasons;
+  if (first === undefined) {
+    const who = asked.where ?? "the server";
+    return new CommandError(exitCode.unreachable, `${who} takes the question, and does not answer in time`);
   }
-  const who = asked.where ?? "the server";
-  return new CommandError(exitCode.unreachable, `${who} takes the question, and does not answer in time`);
+  const [reason, status] = first;
+  const hint = connectionHint(status, asked);
+  if (more.length === 0) return new CommandError(codeOf(status), reason, hint);
+  const lines = reasons.map(([each]) => `\n    ${each}`).join("");
+  return new CommandError(exitCode.unreachable, `no server can be asked:${lines}`, hint);
+}
+
+/** A server that is there, and that nobody understands or that says no, is a problem of its own. */
+function codeOf({ code }: Status): ExitCode {
+  const isAway = code === statusCode.UNAVAILABLE || code === statusCode.DEADLINE_EXCEEDED;
+  return isAway ? exitCode.unreachable : exitCode.problems;
 }

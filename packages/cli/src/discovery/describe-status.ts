@@ -5,5 +5,15 @@ const names = new Map<number, string>(Object.entries(statusCode).map(([name, cod
 /** `UNAVAILABLE: no configuration yet`. */
 export function describeStatus({ code, message }: Status): string {
   const name = names.get(code) ?? `status ${code}`;
-  return message === "" ? name : `${name}: ${message}`;
+  const text = tidy(message);
+  return text === "" ? name : `${name}: ${text}`;
+}
+
+/** Without what is said around the words of the system. */
+export function tidy(message: string): string {
+  return message
+    .replace(/\bno connection: /, "")
+    .replace(/Error(?: \[(\w+)\])?: /, "")
+    .replace(/[0-9A-F]+:error:[0-9A-F]+:SSL routines:\w*:([^:]+):.*$/s, "$1")
+    .trim();
 }

@@ -1,10 +1,12 @@
-import type { MeshSnapshot, XdsClient } from "@xdskit/client";
-import type { Status, TypeUrl } from "@xdskit/protocol";
+import type { Mesh, MeshReport, MeshSnapshot, XdsClient } from "@xdskit/client";
+import type { SourceId, Status, TypeUrl } from "@xdskit/protocol";
 import { aborted } from "../interruption.ts";
 import type { Answers } from "./answers.ts";
+import { followed, type Roots } from "./roots.ts";
 
 /** How a mesh is followed. */
 export interface FollowOptions {
+  readonly roots: Roots;
   /** Undefined: as long as it takes. */
   readonly timeoutMs: number | undefined;
   readonly interrupted: AbortSignal;
@@ -14,74 +16,109 @@ export interface FollowOptions {
 
 /** What a client got until there was no more to get. */
 export interface Followed {
-  /** Undefined if nothing came at all. */
+  /** Undefined if nobody answered at all. */
   readonly snapshot: MeshSnapshot | undefined;
   /** Everything that was asked for was answered or given up in time. */
   readonly isComplete: boolean;
-  /** Why no server could be reached, if none was. */
-  readonly unreachable: Status | undefined;
-  /** Types that were asked for and never answered, with the reason where one is known. */
-  readonly unanswered: readonly { readonly type: TypeUrl; readonly error: Status | undefined }[];
+  /** The time was over before that. */
+  readonly isLate: boolean;
+  /** Types that were asked for at a source and never answered, with the reason where one is known. */
+  readonly unanswered: readonly Unanswered[];
+  /** How long each thing that was asked for took, in the order in which they came. */
+  readonly waits: readonly Wait[];
 }
+
+/** What was asked for at a source, and never answered. */
+export interface Unanswered {
+  readonly type: TypeUrl;
+  readonly source: SourceId;
+  readonly error: Status | undefined;
+}
+
+/** From when something was first asked for to the first answer. */
+export type Wait = Pick<Extract<MeshReport, { kind: "answered" }>, "type" | "source" | "term" | "afterMs">;
 
 /** A server may split its first answer: what is complete stays so when nothing comes for so long. */
 const QUIET_MS = 300;
 
-/** Gets everything that a proxy gets, as a proxy does: Listeners and Clusters, and what these lead to. */
+/** Gets everything that the roots lead to, as a client does, until all of it is there, or nobody can be reached. */
 export async function followMesh(
   client: XdsClient,
   answers: Answers,
-  { timeoutMs, interrupted, progress }: FollowOptions,
+  { roots, timeoutMs, interrupted, progress }: FollowOptions,
 ): Promise<Followed> {
-  const failing = new Map<string, { readonly type: TypeUrl; readonly error: Status }>();
-  const timers: NodeJS.Timeout[] = [];
+  const failing = new Map<string, Unanswered>();
+  const failedRoots = new Set<string>();
+  const waits: Wait[] = [];
+  let isLate = false;
   const over = new AbortController();
   const end = (): void => over.abort();
-  let unreachable: Status | undefined;
   let quiet: NodeJS.Timeout | undefined;
-  const mesh = client.mesh({
-    snapshots: "every",
-    onReport: (report) => {
-      if (report.kind !== "watch-failed" || report.name !== undefined) return;
-      const { source, type, error } = report;
-      failing.set(`${type} ${source}`, { type, error });
-      if (answers.isAnswered) return;
-      // Whoever is asked first cannot be reached: nobody is told what else there would be.
-      unreachable = error;
-      end();
-    },
+  const mesh = followed(client, roots, (report) => {
+    if (report.kind === "answered") waits.push(report);
+    if (report.kind !== "watch-failed" || report.name !== undefined) return;
+    const { source, type, term, error } = report;
+    failing.set(keyOf(report), { source, type, error });
+    failedRoots.add(`${type} ${source} ${term}`);
+    // Whoever is asked first cannot be reached: nobody is told what else there would be.
+    if (!answers.isAnswered && failedRoots.size >= roots.count) end();
+    else look();
   });
-  if (timeoutMs !== undefined) timers.push(setTimeout(end, timeoutMs));
-  const follow = async (): Promise<void> => {
-    for await (const snapshot of mesh) {
-      clearTimeout(quiet);
-      progress(snapshot);
-      if (snapshot.isComplete) quiet = setTimeout(end, QUIET_MS);
-    }
+  const look = (): void => {
+    clearTimeout(quiet);
+    if (mesh.current !== undefined && isDone(mesh.current, answers, failing)) quiet = setTimeout(end, QUIET_MS);
   };
+  const giveUp = (): void => {
+    isLate = true;
+    end();
+  };
+  const limit = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
   try {
-    await Promise.race([aborted(over.signal), aborted(interrupted, over.signal), follow()]);
-    const snapshot = mesh.current;
-    const isComplete = snapshot?.isComplete === true && answers.isAnswered;
+    await Promise.race([aborted(over.signal), aborted(interrupted, over.signal), follow(mesh, progress, look)]);
     const unanswered = unansweredOf(answers, failing);
-    return { snapshot, isComplete, unreachable: answers.isAnswered ? undefined : unreachable, unanswered };
+    const { current } = mesh;
+    // In State of the World a server is silent about a name that it does not have.
+    const isSilence = roots.targets.length > 0 && current?.isComplete === true && failing.size === 0;
+    const snapshot = answers.isAnswered || isSilence ? current : undefined;
+    const isComplete = snapshot?.isComplete === true;
+    return { snapshot, isComplete, isLate, unanswered: isSilence ? [] : unanswered, waits };
   } finally {
     over.abort();
     clearTimeout(quiet);
-    for (const timer of timers) clearTimeout(timer);
+    clearTimeout(limit);
     mesh.close();
   }
 }
 
-function unansweredOf(
-  answers: Answers,
-  failing: ReadonlyMap<string, { readonly type: TypeUrl; readonly error: Status }>,
-): Followed["unanswered"] {
-  const left = new Map<string, Followed["unanswered"][number]>(failing);
+async function follow(mesh: Mesh, progress: FollowOptions["progress"], look: () => void): Promise<void> {
+  for await (const snapshot of mesh) {
+    progress(snapshot);
+    look();
+  }
+}
+
+/** Nothing more can come: all was answered, but for what is asked for at sources that cannot be reached. */
+function isDone(snapshot: MeshSnapshot, answers: Answers, failing: ReadonlyMap<string, Unanswered>): boolean {
+  if (snapshot.isComplete) return true;
+  if (!answers.isAnswered) return false;
+  const open = answers.types().filter(({ firstAnswerMs }) => firstAnswerMs === undefined);
+  if (failing.size === 0 || !open.every((one) => failing.has(keyOf(one)))) return false;
+  for (const { state, type, source } of snapshot.all.values()) {
+    if (state === "requested" && !failing.has(keyOf({ type, source }))) return false;
+  }
+  return true;
+}
+
+function unansweredOf(answers: Answers, failing: ReadonlyMap<string, Unanswered>): readonly Unanswered[] {
+  const left = new Map(failing);
   for (const { type, source, firstAnswerMs } of answers.types()) {
-    const key = `${type} ${source}`;
+    const key = keyOf({ type, source });
     if (firstAnswerMs !== undefined) left.delete(key);
-    else if (!left.has(key)) left.set(key, { type, error: undefined });
+    else if (!left.has(key)) left.set(key, { type, source, error: undefined });
   }
   return [...left.values()];
+}
+
+function keyOf({ type, source }: Pick<Unanswered, "type" | "source">): string {
+  return `${type} ${source}`;
 }

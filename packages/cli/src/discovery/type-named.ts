@@ -2,6 +2,9 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { ApiVersion, TypeUrl } from "@xdskit/protocol";
 import { CommandError, exitCode } from "../exit-code.ts";
 
+/** The words for types, as help and shells show them. A test keeps them equal to those that are known. */
+export const typeWords = ["lds", "rds", "cds", "eds", "sds", "rtds", "srds", "ecds", "vhds", "leds", "trds"] as const;
+
 /** The type that the caller means, in one version of the API. Throws a `CommandError` for a word that names none. */
 export function typeNamed(text: string, version: ApiVersion, api: EnvoyApi): TypeUrl {
   const type = api.typeNamed(text);

@@ -1,24 +1,28 @@
 import type { Output } from "../io.ts";
+import { oneLine } from "./one-line.ts";
 
 const EVERY_MS = 100;
+/** What takes less needs no line. */
+const AFTER_MS = 300;
 
 /** A line that says how far something is. */
 export interface StatusLine {
-  readonly update: (text: string) => void;
+  /** The text is made only where somebody sees it. */
+  readonly update: (text: () => string) => void;
   /** Removes the line. */
   clear(): void;
 }
 
 /** Draws over itself in a terminal; says nothing anywhere else. */
 export function createStatusLine(output: Output, now: () => number = () => performance.now()): StatusLine {
-  let drawnAt = Number.NEGATIVE_INFINITY;
+  let drawnAt = now() + AFTER_MS - EVERY_MS;
   let isDrawn = false;
   return {
     update(text) {
       if (!output.isTerminal || now() - drawnAt < EVERY_MS) return;
       drawnAt = now();
       isDrawn = true;
-      output.write(`\r\u001b[2K${text.slice(0, output.columns - 1)}`);
+      output.write(`\r\u001b[2K${oneLine(text()).slice(0, output.columns - 1)}`);
     },
     clear() {
       if (isDrawn) output.write("\r\u001b[2K");

@@ -1,4 +1,5 @@
 import type { Colors } from "./color.ts";
+import { oneLine } from "./one-line.ts";
 
 /** A column of a table. */
 export interface Column<T> {
@@ -51,9 +52,4 @@ function pad(text: string, width: number, isLast: boolean): string {
 function cut(text: string, width: number): string {
   const characters = [...text];
   return characters.length <= width ? text : `${characters.slice(0, width - 1).join("")}…`;
-}
-
-/** What came from elsewhere must not break the table or steer the terminal. */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, " ");
 }

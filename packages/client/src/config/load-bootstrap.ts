@@ -81,8 +81,16 @@ function documentFrom(input: BootstrapInput, api: EnvoyApi): BootstrapDocument {
         return parseBootstrap(readFileSync(input.path, "utf8"), input.path);
     }
   } catch (error) {
-    return failed(textProblem(`expected a file that can be read: ${messageOf(error)}`, input.path));
+    return failed(textProblem(whyUnreadable(error), input.path));
   }
+}
+
+/** In our words where they are shorter than those of the system, which repeat the path. */
+function whyUnreadable(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  if (code === "ENOENT") return "there is no such file";
+  if (code === "EISDIR") return "expected a file, got a directory";
+  return `expected a file that can be read: ${messageOf(error)}`;
 }
 
 const names = { v3: "envoy.config.bootstrap.v3.Bootstrap", v2: "envoy.config.bootstrap.v2.Bootstrap" } as const;

@@ -31,6 +31,11 @@ export interface MeshOptions {
    * a proxy has it. `complete` of what was resolved by name, `every` of all there is, unless set.
    */
   readonly snapshots?: "complete" | "every";
+  /**
+   * Of all there is: whether Listeners wait until the first Clusters can be used, as those of an Envoy do (C-WRM-13), which is the default, or are asked
+   * for at once.
+   */
+  readonly listeners?: "after-clusters" | "at-once";
   /** Called with what happens in it, for logs. What it throws is thrown as one that nobody catches. */
   readonly onReport?: (report: MeshReport) => void;
 }
@@ -38,6 +43,7 @@ export interface MeshOptions {
 export const meshRules: RulesOf<MeshOptions> = {
   signal: aSignal,
   snapshots: oneOf("complete", "every"),
+  listeners: oneOf("after-clusters", "at-once"),
   onReport: aFunction,
 };
 

@@ -31,15 +31,24 @@ export class Meshes {
     this.#parts = parts;
   }
 
-  /** What a resource, or without a name everything of a type, leads to. */
-  resolve(type: TypeOrUrl, name: string | undefined, options: MeshOptions): Mesh {
-    const { api, config } = this.#parts;
+  /** What some resources, or without a name everything of a type, lead to. */
+  resolve(type: TypeOrUrl, names: string | readonly string[] | undefined, options: MeshOptions): Mesh {
     const typeUrl = typeUrlOf(type);
-    const isTarget = name !== undefined && api.traits(typeUrl)?.kind === "lds";
+    const all = typeof names === "object" ? names : [names];
+    return this.#start(
+      "non-proxy",
+      all.map((name) => this.#rootNamed(typeUrl, name)),
+      options,
+    );
+  }
+
+  #rootNamed(type: TypeUrl, name: string | undefined): Root {
+    const { api, config } = this.#parts;
+    const isTarget = name !== undefined && api.traits(type)?.kind === "lds";
     const listener = isTarget ? listenerOfTarget(name, config) : name;
-    const root = isTarget && listener === undefined ? undefined : this.#root(typeUrl, listener);
-    if (root === undefined) throw noSource(config, typeUrl, name);
-    return this.#start("non-proxy", [root], options);
+    const root = isTarget && listener === undefined ? undefined : this.#root(type, listener);
+    if (root === undefined) throw noSource(config, type, name);
+    return root;
   }
 
   /** All Clusters and Listeners, what these lead to, and layers of the runtime; those only that a configuration has a place for. */
@@ -54,7 +63,7 @@ export class Meshes {
     const roots = [
       ...layers,
       ...(first === undefined ? [] : [first]),
-      ...(last === undefined ? [] : [{ ...last, isLast: true } as const]),
+      ...(last === undefined ? [] : [{ ...last, isLast: options.listeners !== "at-once" }]),
     ];
     if (roots.length === 0) throw noSource(this.#parts.config, Listener.typeUrl, undefined);
     return this.#start("proxy", roots, options);

@@ -8,7 +8,15 @@ import type { VirtualHostJson } from "@xdskit/envoy-api/types/envoy/config/route
 import type { ScopedRouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/scoped_route";
 import type { SecretJson } from "@xdskit/envoy-api/types/envoy/extensions/transport_sockets/tls/v3/secret";
 import type { RuntimeJson } from "@xdskit/envoy-api/types/envoy/service/runtime/v3/rtds";
-import type { MeshLink, MeshNode, NodeId, SourceId, TypeKind, TypeUrl } from "@xdskit/protocol";
+import {
+  type MeshLink,
+  type MeshNode,
+  type NodeId,
+  type SourceId,
+  shownName,
+  type TypeKind,
+  type TypeUrl,
+} from "@xdskit/protocol";
 import type { XdsClientError } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { errorOf } from "../watch/tell.ts";
@@ -33,6 +41,7 @@ export interface MeshResource<Json = unknown> {
   /** Tells it from one of the same type and name from another source. */
   readonly id: NodeId;
   readonly type: TypeUrl;
+  /** As changes call it (`key`): of a variant with its constraints. */
   readonly name: string;
   readonly source: SourceId;
   readonly state: MeshState;
@@ -168,11 +177,12 @@ export class Snapshot implements MeshSnapshot {
   get dangling(): readonly Dangling[] {
     return [...this.#nodes.byId.values()].flatMap((node) => {
       const { type, name, isRoot, resource, links } = node;
+      const told = { type, name: shownName(name) };
       const root: readonly Dangling[] =
-        isRoot && resource === undefined ? [{ from: undefined, to: { type, name }, why: whyNotThere(node) }] : [];
+        isRoot && resource === undefined ? [{ from: undefined, to: told, why: whyNotThere(node) }] : [];
       const linked = links.flatMap((link): readonly Dangling[] => {
         const why = this.#whyDangling(link);
-        return why === undefined ? [] : [{ from: { type, name }, to: { type: link.type, name: link.name }, why }];
+        return why === undefined ? [] : [{ from: told, to: { type: link.type, name: link.name }, why }];
       });
       return [...root, ...linked];
     });
@@ -234,7 +244,7 @@ function resourceOf<Json>(node: MeshNode, views: ResourceViews): MeshResource<Js
   return {
     id,
     type,
-    name,
+    name: shownName(name),
     source,
     state: stateOf(node),
     resource: viewOf<Json>(node.resource, views),

@@ -32,6 +32,7 @@ const LARGEST_MESSAGE_BYTES = 2 ** 31 - 1;
 
 const rules: Readonly<Record<OptionName, Rule>> = {
   bootstrap: rule("the path of a file, or its content as an object", (value) => isPath(value) || isObject(value)),
+  environment: anObject,
   server: rule("host:port, or a list of at least one", areAddresses),
   rest: objectOr(
     rule("true, false or an object", (value) => typeof value === "boolean"),

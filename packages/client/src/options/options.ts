@@ -23,6 +23,8 @@ export interface XdsClientOptions {
    * cannot be said by options besides.
    */
   readonly bootstrap?: string | URL | Readonly<Record<string, unknown>>;
+  /** Where a bootstrap is looked for that nothing else says (C-CFG-09); the environment of the process unless set. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /**
    * What saying no version, or `AUTO`, stands for in a bootstrap and in resources (E31); the version that it is written in unless set.
    */

@@ -1,6 +1,14 @@
 import { inspect } from "node:util";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type HeldResource, plainName, type Reference, shownName, type TypeUrl } from "@xdskit/protocol";
+import {
+  type Constraints,
+  type HeldResource,
+  parseVariantKey,
+  plainName,
+  type Reference,
+  shownName,
+  type TypeUrl,
+} from "@xdskit/protocol";
 
 /**
  * A resource as it was received and accepted. Immutable; the same object as long as its content is the same. Printed, or by `JSON.stringify`, it
@@ -12,6 +20,8 @@ export interface XdsResource<Json = unknown> {
   readonly name: string;
   /** What it is known by in changes and in `current`: its name, of a variant with its constraints. */
   readonly key: string;
+  /** Of a variant, which parameters it is for; undefined: for all. */
+  readonly constraints: Constraints | undefined;
   readonly aliases: readonly string[];
   /** Its own in delta; that of the response it came with in State of the World. */
   readonly version: string;
@@ -67,6 +77,10 @@ class ResourceView implements XdsResource {
 
   get key(): string {
     return shownName(this.#held.name);
+  }
+
+  get constraints(): Constraints | undefined {
+    return parseVariantKey(this.#held.name)?.constraints;
   }
 
   get aliases(): readonly string[] {

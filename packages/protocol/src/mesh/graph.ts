@@ -19,6 +19,8 @@ export interface Group {
   readonly term: string;
   readonly isCollection: boolean;
   readonly handed: Handed | undefined;
+  /** When it was first asked for. */
+  readonly sinceMs: number;
   /** Roots and demands that want it, whoever else does. */
   pins: number;
   /** What refers to it. */

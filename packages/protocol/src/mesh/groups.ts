@@ -61,6 +61,7 @@ export class Groups {
       term,
       handed,
       isCollection: term === "*" || isGlobName(term) || isListName(term, type),
+      sinceMs: this.#turn.nowMs,
       pins: 0,
       users: new Set(),
       waiters: new Set(),

@@ -41,6 +41,15 @@ export type DemandOutcome = "found" | "absent" | "timeout";
 
 /** What happened in a mesh, for counters and logs. */
 export type MeshReport =
+  /** Something that was watched was answered for the first time, be it with what there is or with that there is none. */
+  | {
+      readonly kind: "answered";
+      readonly source: SourceId;
+      readonly type: TypeUrl;
+      /** A name, a glob, `*`. */
+      readonly term: string;
+      readonly afterMs: number;
+    }
   /** A Listener or Cluster is in use, or its next version is. */
   | {
       readonly kind: "warmed";

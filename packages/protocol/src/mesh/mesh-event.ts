@@ -36,7 +36,7 @@ export interface MeshRoot {
   /** How long whoever starts waits for its first answer, in milliseconds; 0: for ever (C-WRM-03). */
   readonly timeoutMs: number;
   /** It is watched only when all other roots were answered, and what came with that is warm: Listeners after Clusters (C-WRM-13). */
-  readonly isLast?: true;
+  readonly isLast?: boolean;
 }
 
 /** What a request is in want of. */

@@ -88,6 +88,10 @@ export class NewsTaking {
 
   #answered(group: Group): void {
     if (!group.isAnswered && !group.isGivenUp) this.#turn.unanswered--;
+    if (!group.isAnswered) {
+      const { source, type, term, sinceMs } = group;
+      this.#turn.report({ kind: "answered", source, type, term, afterMs: this.#turn.nowMs - sinceMs });
+    }
     group.isAnswered = true;
     group.answers++;
     this.#turn.heard.add(group);

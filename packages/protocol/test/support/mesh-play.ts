@@ -7,6 +7,7 @@ import {
   MeshMachine,
   type MeshNode,
   type MeshOptions,
+  type MeshReport,
   type MeshRoot,
   type News,
   type TypeKind,
@@ -97,6 +98,7 @@ export class MeshPlay {
   readonly watches = new Map<number, Watch>();
   readonly timers = new Map<number, number>();
   readonly nodes = new Map<string, MeshNode>();
+  readonly reports: MeshReport[] = [];
   isComplete = true;
   nowMs = 0;
   #said: string[] = [];
@@ -235,6 +237,7 @@ export class MeshPlay {
         this.#said.push(`demand ${effect.demand} ${effect.outcome}`);
         break;
       case "report":
+        this.reports.push(effect.report);
         break;
       default:
         this.#said.push(effect.kind);

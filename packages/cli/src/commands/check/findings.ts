@@ -1,75 +1,85 @@
 import type { Dangling, MeshCluster, MeshResource, MeshSnapshot } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
-import type { AnsweredType, Refusal } from "../../discovery/answers.ts";
+import type { Refusal } from "../../discovery/answers.ts";
 import { describeStatus } from "../../discovery/describe-status.ts";
-import type { Followed } from "../../discovery/follow-mesh.ts";
+import type { Unanswered, Wait } from "../../discovery/follow-mesh.ts";
 import { danglingWords, shortNameOf } from "../../discovery/mesh-words.ts";
-
-/** What is wrong, to branch on. */
-export type FindingCode =
-  | "NAME_DANGLING"
-  | "NOT_USABLE"
-  | "NO_ANSWER"
-  | "UPDATE_REFUSED"
-  | "RESOURCE_ERROR"
-  | "NO_ENDPOINTS"
-  | "ANSWER_SLOW";
-
-/** Something that is wrong with what a client receives. */
-export interface Finding {
-  readonly severity: "error" | "warning";
-  readonly code: FindingCode;
-  readonly type: TypeUrl;
-  /** Of the resource; missing where it concerns the type. */
-  readonly name?: string;
-  readonly message: string;
-}
+import type { Finding } from "./finding.ts";
+import { grpcFindings } from "./grpc-findings.ts";
 
 /** What findings are made of. */
 export interface Received {
   readonly api: EnvoyApi;
   readonly snapshot: MeshSnapshot;
-  readonly types: readonly AnsweredType[];
+  readonly waits: readonly Wait[];
+  /** What takes longer is slow. */
+  readonly slow: SlowLimit;
   readonly refusals: readonly Refusal[];
-  readonly unanswered: Followed["unanswered"];
+  readonly unanswered: readonly Unanswered[];
+  /** What a client of gRPC refuses is wrong, too. */
+  readonly isOfGrpc: boolean;
 }
 
-/** A first answer that takes longer is told. */
-const SLOW_MS = 1_000;
+/** How long something may take. */
+export interface SlowLimit {
+  readonly ms: number;
+  /** Somebody set it: what takes longer is an error. */
+  readonly isSet: boolean;
+}
+
+/** Of one type, the slowest are told one by one. */
+const MAX_SLOW = 5;
 
 /** Everything that is wrong, the worst first. */
 export function findingsIn(received: Received): readonly Finding[] {
   const { snapshot } = received;
   const findings = [
     ...received.unanswered.map((one) => silenceFinding(one, received)),
-    ...received.types.flatMap((one) => slownessFinding(one, received)),
+    ...slownessFindings(received),
     ...received.refusals.map((one) => refusalFinding(one, received)),
     ...[...snapshot.all.values()].flatMap((one) => errorFinding(one, received)),
     ...snapshot.dangling.map((one) => danglingFinding(one, received)),
+    ...(received.isOfGrpc ? grpcFindings(snapshot, received.api) : []),
     ...[...snapshot.clusters.values()].flatMap((one) => endpointsFinding(one, received)),
   ];
   const order = (one: Finding): number => (one.severity === "error" ? 0 : 1);
   return findings.sort((a, b) => order(a) - order(b));
 }
 
-function silenceFinding({ type, error }: Followed["unanswered"][number], { api }: Received): Finding {
+function silenceFinding({ type, error }: Unanswered, { api }: Received): Finding {
   const why = error === undefined ? "" : `: ${describeStatus(error)}`;
   const message = `${shortNameOf(type, api)}: asked for, and never answered${why}`;
   return { severity: "error", code: "NO_ANSWER", type, message };
 }
 
-function slownessFinding({ type, firstAnswerMs = 0 }: AnsweredType, { api }: Received): readonly Finding[] {
-  if (firstAnswerMs <= SLOW_MS) return [];
-  const seconds = (firstAnswerMs / 1000).toFixed(1);
-  return [
-    {
-      severity: "warning",
-      code: "ANSWER_SLOW",
-      type,
-      message: `${shortNameOf(type, api)}: the first answer took ${seconds} s`,
-    },
-  ];
+function slownessFindings({ waits, slow: { ms, isSet }, api }: Received): readonly Finding[] {
+  const severity = isSet ? "error" : "warning";
+  const byType = new Map<TypeUrl, Wait[]>();
+  for (const wait of waits) {
+    if (wait.afterMs <= ms) continue;
+    const ofType = byType.get(wait.type) ?? [];
+    byType.set(wait.type, ofType);
+    ofType.push(wait);
+  }
+  return [...byType].flatMap(([type, ofType]) => {
+    const shown = shortNameOf(type, api);
+    const sorted = ofType.sort((a, b) => b.afterMs - a.afterMs);
+    const told = sorted.slice(0, MAX_SLOW).map(({ term, afterMs }): Finding => {
+      const what = term === "*" ? `${shown}: the first answer` : `${shown} ${term}: the answer`;
+      const name = term === "*" ? {} : { name: term };
+      return { severity, code: "ANSWER_SLOW", type, ...name, message: `${what} took ${formatSeconds(afterMs)}` };
+    });
+    const more = sorted.length - told.length;
+    if (more === 0) return told;
+    const message = `${shown}: ${more} more took longer than ${formatSeconds(ms)}`;
+    return [...told, { severity, code: "ANSWER_SLOW", type, message }];
+  });
+}
+
+/** `1.5 s`, `0.25 s`. */
+function formatSeconds(ms: number): string {
+  return `${Number((ms / 1000).toPrecision(2))} s`;
 }
 
 function refusalFinding({ type, version, error }: Refusal, { api }: Received): Finding {
@@ -84,10 +94,11 @@ function errorFinding({ type, name, state, error }: MeshResource, { api }: Recei
 }
 
 function danglingFinding({ from, to, why }: Dangling, { api }: Received): Finding {
-  const { type, name } = from ?? to;
-  const needs = `${from === undefined ? "" : `${shortNameOf(type, api)} ${name} needs `}${shortNameOf(to.type, api)} ${to.name}`;
+  const what = `${shortNameOf(to.type, api)} ${to.name}`;
+  const subject = from === undefined ? what : `${shortNameOf(from.type, api)} ${from.name} needs ${what}`;
   const code = why === "warming" ? "NOT_USABLE" : "NAME_DANGLING";
-  return { severity: "error", code, type, name, message: `${needs}: ${danglingWords[why]}` };
+  const { type, name } = from ?? to;
+  return { severity: "error", code, type, name, message: `${subject}: ${danglingWords[why]}` };
 }
 
 /** Endpoints that came, and are none: every request to the cluster fails. */

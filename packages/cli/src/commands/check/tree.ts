@@ -2,6 +2,7 @@ import type { MeshResource, MeshSnapshot } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { shortNameOf } from "../../discovery/mesh-words.ts";
 import type { Colors } from "../../output/color.ts";
+import { oneLine } from "../../output/one-line.ts";
 import { plural } from "../../output/problems.ts";
 import { endpointsOf } from "./findings.ts";
 
@@ -102,9 +103,4 @@ function formatTree({ type, name, state, needs }: TreeNode, depth: number, color
   const below = needs.slice(0, MAX_BRANCHES).map((one) => formatTree(one, depth + 1, colors));
   const more = needs.length > MAX_BRANCHES ? `${margin}  and ${needs.length - MAX_BRANCHES} more\n` : "";
   return `${margin}${type} ${colors.bold(oneLine(name))}: ${tone(state)}\n${below.join("")}${more}`;
-}
-
-/** A name does not steer the terminal. */
-function oneLine(name: string): string {
-  return name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
 }

@@ -1,5 +1,5 @@
 import type { MeshSnapshot, XdsResource } from "@xdskit/client";
-import { type EnvoyApi, encodeResource, type ResponseFormat } from "@xdskit/envoy-api";
+import { type EnvoyApi, encodeConstraints, encodeResource, type ResponseFormat } from "@xdskit/envoy-api";
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { shortNameOf } from "../../discovery/mesh-words.ts";
 
@@ -32,13 +32,17 @@ const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
 export function contentsOf(snapshot: MeshSnapshot, options: ContentsOptions): DumpContents {
   const notes: string[] = [];
   const byType = new Map<TypeUrl, Map<string, XdsResource>>();
-  for (const { resource, warming, name, type } of snapshot.all.values()) {
+  for (const { resource, warming, type } of snapshot.all.values()) {
     const newest = warming ?? resource;
     if (newest === undefined) continue;
     const ofType = byType.get(newest.type) ?? new Map<string, XdsResource>();
     byType.set(newest.type, ofType);
-    if (!ofType.has(newest.name)) ofType.set(newest.name, newest);
-    else notes.push(`${shortNameOf(type, options.api)} ${name} comes from several sources: only the first is written`);
+    // Variants of one name are several.
+    if (!ofType.has(newest.key)) ofType.set(newest.key, newest);
+    else
+      notes.push(
+        `${shortNameOf(type, options.api)} ${newest.key} comes from several sources: only the first is written`,
+      );
   }
   const types = [...byType].map(([type, resources]) => dumpedType(type, [...resources.values()], options, notes));
   return { types: types.sort((a, b) => (a.name < b.name ? -1 : 1)), notes };
@@ -54,11 +58,11 @@ function dumpedType(
   const name = shortNameOf(type, api);
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for (const resource of [...resources].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+  for (const resource of [...resources].sort((a, b) => (a.key < b.key ? -1 : 1))) {
     const shown = showsSecrets ? resource.bytes : api.redacted(type, resource.bytes);
     if (shown === undefined) {
       notes.push(
-        `${name} ${resource.name} is left out: nobody knows its message, so it may hold secrets; --secrets writes it`,
+        `${name} ${resource.key} is left out: nobody knows its message, so it may hold secrets; --secrets writes it`,
       );
       continue;
     }
@@ -72,20 +76,23 @@ function dumpedType(
 }
 
 /** What JSON, YAML and the text format cannot hold. */
-function lossOf({ type, bytes, name }: XdsResource, shortName: string, api: EnvoyApi): readonly string[] {
+function lossOf({ type, bytes, key }: XdsResource, shortName: string, api: EnvoyApi): readonly string[] {
   const { types, unknownFieldsOf } = api.unprintable(type, bytes);
   if (types.length === 0 && unknownFieldsOf.length === 0) return [];
   const lost = [...types, ...unknownFieldsOf.map((message) => `newer fields of ${message}`)];
-  return [`${shortName} ${name} loses ${lost.join(", ")}: --format pb keeps all, --descriptors names more messages`];
+  return [`${shortName} ${key} loses ${lost.join(", ")}: --format pb keeps all, --descriptors names more messages`];
 }
 
-/** A resource whose message does not say its name has it said around it. */
+/** What the message does not say itself is said around it: another name, aliases, which parameters a variant is for. */
 function wrappedIfNeeded(
   bytes: Uint8Array,
-  { type, name, aliases }: XdsResource,
+  { type, name, aliases, constraints }: XdsResource,
   api: EnvoyApi,
 ): { readonly type: TypeUrl; readonly value: Uint8Array } {
   const own = api.readEncodedResource(type, bytes).input?.name;
-  if (own === name && aliases.length === 0) return { type, value: bytes };
-  return { type: WRAPPER, value: encodeResource({ name, aliases, resource: { typeUrl: type, value: bytes } }) };
+  if (own === name && aliases.length === 0 && constraints === undefined) return { type, value: bytes };
+  const resource = { typeUrl: type, value: bytes };
+  if (constraints === undefined) return { type: WRAPPER, value: encodeResource({ name, aliases, resource }) };
+  const resourceName = { name, dynamicParameterConstraints: encodeConstraints(constraints) };
+  return { type: WRAPPER, value: encodeResource({ resourceName, aliases, resource }) };
 }

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { FileOutput } from "@xdskit/server";
 import { stringify } from "yaml";
+import { oneLine } from "../../output/one-line.ts";
 import { plural } from "../../output/problems.ts";
 import { type ExportRecord, formatCounts } from "./record.ts";
 
@@ -38,9 +39,4 @@ function sourceOf({ directory, format = "yaml", symlinks }: FileOutput, name: st
     resource_api_version: "V3",
     path_config_source: symlinks === true ? { path, watched_directory: { path: directory } } : { path },
   };
-}
-
-/** Names are what peers and files make of them: a comment must not end in one. */
-function oneLine(name: string): string {
-  return name.replaceAll(/[\p{Cc}\p{Cf}]/gu, "?");
 }

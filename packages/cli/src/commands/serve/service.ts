@@ -6,9 +6,10 @@ import {
   type SettingsContent,
   transactionBetween,
 } from "@xdskit/source";
+import { describeLoad } from "../../output/describe-load.ts";
 import type { CommandLog } from "../../output/log.ts";
 import { countProblems, formatProblems, plural } from "../../output/problems.ts";
-import { createProgressLine } from "../../output/progress.ts";
+import { createStatusLine } from "../../output/status-line.ts";
 import type { CommandContext } from "../context.ts";
 
 /** Errors, and warnings, that are told of one load. */
@@ -48,9 +49,9 @@ export class Service {
 
   async load(): Promise<void> {
     const { source, context } = this.#parts;
-    const line = createProgressLine(context.io.stderr);
+    const line = createStatusLine(context.io.stderr);
     const startedAt = performance.now();
-    const load = await source.load(line.update);
+    const load = await source.load((progress) => line.update(() => describeLoad(progress)));
     line.clear();
     this.#take(load, performance.now() - startedAt);
   }

@@ -1,0 +1,44 @@
+import type { MeshResource, MeshSnapshot } from "@xdskit/client";
+import type { EnvoyApi, FieldProblemCode } from "@xdskit/envoy-api";
+import { shortNameOf } from "../../discovery/mesh-words.ts";
+import type { Finding } from "./finding.ts";
+
+/** What Envoy takes, and clients of gRPC refuse. */
+const REFUSED_BY_GRPC: ReadonlySet<FieldProblemCode> = new Set([
+  "LISTENER_API_LISTENER_INVALID",
+  "CLUSTER_SERVICE_NAME_MISSING",
+  "ENDPOINT_LOCALITY_MISSING",
+  "ENDPOINT_LOCALITY_DUPLICATE",
+  "ENDPOINT_PRIORITY_GAP",
+]);
+
+/** What a client of gRPC refuses, though it follows the rules of its message. */
+export function grpcFindings(snapshot: MeshSnapshot, api: EnvoyApi): readonly Finding[] {
+  const ofListeners = [...snapshot.listeners.values()].flatMap((one) =>
+    one.resource !== undefined && one.resource.json.apiListener === undefined && !isOfServer(one.name)
+      ? [findingOf(one, "expected an api_listener, as Listeners for clients have", api)]
+      : [],
+  );
+  const ofAll = [...snapshot.all.values()].flatMap((one) => {
+    const bytes = one.resource?.bytes;
+    if (bytes === undefined) return [];
+    const { problems } = api.readEncodedResource(one.type, bytes);
+    return problems.filter(({ code }) => REFUSED_BY_GRPC.has(code)).map(({ message }) => findingOf(one, message, api));
+  });
+  return [...ofListeners, ...ofAll];
+}
+
+/** Servers of gRPC ask for Listeners by the address at which they listen. */
+function isOfServer(name: string): boolean {
+  return name.includes("xds.resource.listening_address=");
+}
+
+function findingOf({ type, name }: MeshResource, message: string, api: EnvoyApi): Finding {
+  return {
+    severity: "error",
+    code: "GRPC_REFUSES",
+    type,
+    name,
+    message: `${shortNameOf(type, api)} ${name}: ${message}`,
+  };
+}

@@ -1,0 +1,96 @@
+import { resolve } from "node:path";
+import { type BootstrapInput, bootstrapFromEnvironment, type XdsClientOptions } from "@xdskit/client";
+import { CommandError, exitCode } from "../exit-code.ts";
+import type { Io } from "../io.ts";
+import { oneLine } from "../output/one-line.ts";
+import { type ConnectionFlags, nodeOf, saysHowAServerIsAsked, serverOf, tlsOf } from "./connection-flags.ts";
+import type { Asked } from "./connection-hint.ts";
+
+/** What a client is started from, and how that is called to a person. */
+export interface Start {
+  readonly options: XdsClientOptions;
+  readonly asked: Asked;
+}
+
+/** A bootstrap, and how it is called to a person. */
+export interface ChosenBootstrap {
+  readonly input: BootstrapInput;
+  readonly shown: string;
+  /** The variable that names it; undefined: it was named on the command line. */
+  readonly variable: "GRPC_XDS_BOOTSTRAP" | "GRPC_XDS_BOOTSTRAP_CONFIG" | undefined;
+}
+
+/** Longer than servers hold a poll until something changes. */
+const POLL_TIMEOUT_MS = 30_000;
+const REFRESH_DELAY_MS = 1_000;
+
+/**
+ * A file, or the bootstrap that is named; else the server of the flags or of XDS_SERVER; else the bootstrap that the environment of a gRPC client names,
+ * unless a flag says how a server is asked; else the server at its usual address.
+ */
+export async function startOf(flags: ConnectionFlags, io: Io): Promise<Start> {
+  if (flags.file !== undefined) {
+    const path = resolve(io.cwd, flags.file);
+    const asked: Asked = { where: flags.file, path, by: "file", tls: undefined };
+    return { options: { file: path, node: nodeOf(flags) }, asked };
+  }
+  const isOpen = !isSet(io.env["XDS_SERVER"]) && !saysHowAServerIsAsked(flags);
+  const bootstrap = flags.bootstrap !== undefined || isOpen ? bootstrapOf(flags.bootstrap, io) : undefined;
+  return bootstrap === undefined ? startFromServer(flags, io) : startFromBootstrap(bootstrap, flags, io);
+}
+
+/** A bootstrap by its path, or without one that which the environment of a gRPC client names (C-CFG-09); undefined: it names none. */
+export function bootstrapOf(path: string | undefined, { cwd, env }: Io): ChosenBootstrap | undefined {
+  if (path !== undefined) return { input: { path: resolve(cwd, path) }, shown: path, variable: undefined };
+  const input = bootstrapFromEnvironment(env);
+  if (input === undefined) return undefined;
+  return "path" in input
+    ? { input, shown: input.path, variable: "GRPC_XDS_BOOTSTRAP" }
+    : { input, shown: "GRPC_XDS_BOOTSTRAP_CONFIG", variable: "GRPC_XDS_BOOTSTRAP_CONFIG" };
+}
+
+/** Asks as a bootstrap says; says so where nobody named it on the command line. */
+export function startFromBootstrap(
+  { input, shown, variable }: ChosenBootstrap,
+  flags: ConnectionFlags,
+  { env, stderr }: Io,
+): Start {
+  const asked: Asked = { where: undefined, by: "bootstrap", tls: undefined };
+  const node = nodeOf(flags);
+  if (variable === undefined && "path" in input) return { options: { bootstrap: input.path, node }, asked };
+  const where = shown === variable ? "" : ` (${oneLine(shown)})`;
+  stderr.write(`xds: asks as the bootstrap in ${variable}${where} says\n`);
+  return { options: { environment: env, node }, asked };
+}
+
+async function startFromServer(flags: ConnectionFlags, io: Io): Promise<Start> {
+  const server = serverOf(flags, io);
+  if (!/^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]/]+):\d{1,5}$/.test(server)) {
+    throw new CommandError(exitCode.usage, `--server: expected host:port, got "${server}"`);
+  }
+  const tls = await tlsOf(flags, io);
+  const { refreshDelay = REFRESH_DELAY_MS } = flags;
+  const options: XdsClientOptions = {
+    server,
+    node: nodeOf(flags),
+    apiVersion: flags.v2 === true ? "v2" : "v3",
+    variant: flags.sotw === true ? "sotw" : "delta",
+    isAggregated: flags.perType !== true,
+    ...(flags.rest === true && {
+      rest: { refreshDelayMs: Math.max(1, refreshDelay), requestTimeoutMs: POLL_TIMEOUT_MS },
+    }),
+    ...(tls !== undefined && { tls }),
+  };
+  const trust = tls && { hasCa: tls.ca !== undefined, hasCertificate: tls.certificate !== undefined };
+  return { options, asked: { where: server, by: "flags", tls: trust, otherWay: otherWayOf(flags) } };
+}
+
+/** What to try where the type is not served like that. */
+function otherWayOf({ perType, rest }: ConnectionFlags): string {
+  if (perType === true) return "leave --per-type off";
+  return rest === true ? "leave --rest off" : "is it the right server? --rest, --sotw and --v2 ask in other ways";
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "";
+}

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { createStatusLine } from "./status-line.ts";
+
+test("what takes long says how far it is, ten times a second, and leaves nothing behind", () => {
+  const written: string[] = [];
+  let now = 0;
+  const output = { isTerminal: true, columns: 12, write: (more: string) => void written.push(more) };
+  const line = createStatusLine(output, () => now);
+  for (now = 0; now <= 520; now += 20) line.update(() => `${now} of 1000, and more`);
+  line.clear();
+  line.clear();
+  expect(written.join("").split("\r").slice(1)).toEqual([
+    "\u001b[2K300 of 1000",
+    "\u001b[2K400 of 1000",
+    "\u001b[2K500 of 1000",
+    "\u001b[2K",
+  ]);
+});
+
+test("a pipe hears nothing, and nothing is made for it", () => {
+  let now = 0;
+  const mustNotBeCalled = (): never => {
+    throw new Error("must not be called");
+  };
+  const line = createStatusLine({ isTerminal: false, columns: 80, write: mustNotBeCalled }, () => now);
+  now = 1000;
+  line.update(mustNotBeCalled);
+  line.clear();
+  expect(now).toBe(1000);
+});
