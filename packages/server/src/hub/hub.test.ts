@@ -117,6 +117,27 @@ describe("a plaintext peer that is not on loopback", () => {
   });
 });
 
+describe("a limit that was passed counts once", () => {
+  const hitsOf = (hub: Hub) =>
+    Object.fromEntries(hub.limits().flatMap(({ name, hits }) => (hits > 0 ? [[name, hits]] : [])));
+
+  test("connections", () => {
+    const { hub, reports } = startHub({ limits: { ...defaultLimits, maxConnections: 2 } });
+    expect([1, 2, 3].map(() => hub.openConnection(remote, "grpc"))).toEqual([1, 2, undefined]);
+    expect(reports.filter(({ kind }) => kind === "limit-hit")).toHaveLength(1);
+    expect(hitsOf(hub)).toEqual({ maxConnections: 1 });
+    hub.close();
+  });
+
+  test.each(["maxStreams", "maxStreamsPerPeer"] as const)("%s", (limit) => {
+    const { hub, open } = startHub({ limits: { ...defaultLimits, [limit]: 1 } });
+    open(remote);
+    expect(() => open(remote)).toThrow(limit);
+    expect(hitsOf(hub)).toEqual({ [limit]: 1 });
+    hub.close();
+  });
+});
+
 describe("our own mistakes", () => {
   test("in encoding end the stream they happen on with INTERNAL, and no other", async () => {
     const encoder = createBodyEncoder({ controlPlane: "" });
