@@ -17,9 +17,10 @@ import type { View } from "../state/view.ts";
 import { Deliveries } from "./delivery.ts";
 import { HeldBack } from "./held-back.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
-import type { Present, Upcoming } from "./present.ts";
+import type { Present } from "./present.ts";
 import { Comparison } from "./resume.ts";
 import { isAsked } from "./selection.ts";
+import type { Upcoming } from "./shared-selections.ts";
 import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
 import { candidatesFor, termsBehind } from "./terms.ts";
 import { isTold, type Told, upcomingFrom } from "./told.ts";
@@ -217,9 +218,9 @@ export class DeltaTypeStream implements TypeStream {
     const isPlain = this.#ahead.size === 0 && gone.length === 0;
     if (this.subscription.isSoleWildcard && isPlain) {
       if (this.#options.isUnknown) return this.#advance(here, []);
-      return this.#advance(here, this.#whole(present.wholeBody("delta", here.view, type)));
+      return this.#advance(here, this.#whole(present.bodies.whole("delta", here.view, type)));
     }
-    const { puts, removed: absent } = present.selectAll(here.view, type, this.subscription);
+    const { puts, removed: absent } = present.selections.all(here.view, type, this.subscription);
     const missing = absent.filter((term) => this.#asked.has(term));
     const hasPlaceholders = missing.some((term) => this.#placeholder(term, here.view, present) !== undefined);
     if (isPlain && !hasPlaceholders) {
@@ -228,8 +229,8 @@ export class DeltaTypeStream implements TypeStream {
       // How missing names are told is the client's own, so only bodies without any are everybody's.
       const body =
         missing.length > 0
-          ? present.ownBody("delta", here.view, type, segment)
-          : present.selectionBody("delta", here.view, type, this.subscription, () => segment, undefined);
+          ? present.bodies.own("delta", here.view, type, segment)
+          : present.bodies.ofSelection("delta", here.view, type, this.subscription, () => segment, undefined);
       return this.#advance(here, [{ body, isInTurn: true, news: [puts], asked: new Set(missing) }]);
     }
     const news: News = { ...noNews(), puts: byName(puts) };
@@ -240,7 +241,7 @@ export class DeltaTypeStream implements TypeStream {
 
   #goneSinceRewind(here: Position, present: Present): readonly string[] {
     if (this.#rewoundFrom === undefined) return [];
-    return present.selectChanges(this.#rewoundFrom, here.view, this.traits.type, this.subscription).removed;
+    return present.selections.ofChanges(this.#rewoundFrom, here.view, this.traits.type, this.subscription).removed;
   }
 
   /** The client brings versions along: only what differs is sent (S-REC-09), however many turns it takes to find out. */
@@ -299,16 +300,16 @@ export class DeltaTypeStream implements TypeStream {
     if (isPlain && isStill(position, here.view, type)) return [];
     const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
     if (isPlain && this.subscription.isSoleWildcard && !hasOwnRemovals) {
-      const { segments } = present.difference(position, here.view, type);
+      const { segments } = present.changes.between(position, here.view, type);
       if (segments.length === 0) return this.#advance(here, []);
-      return this.#advance(here, this.#whole(present.differenceBody("delta", position, here.view, type)));
+      return this.#advance(here, this.#whole(present.bodies.ofChanges("delta", position, here.view, type)));
     }
-    const selection = present.selectChanges(position, here.view, type, this.subscription);
+    const selection = present.selections.ofChanges(position, here.view, type, this.subscription);
     if (isPlain && !hasOwnRemovals) {
       const { puts, removed } = selection;
       if (puts.length === 0 && removed.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed, missing: [] });
-      const body = present.selectionBody("delta", here.view, type, this.subscription, make, position);
+      const body = present.bodies.ofSelection("delta", here.view, type, this.subscription, make, position);
       return this.#advance(here, [{ body, isInTurn: true, news: [puts] }]);
     }
     const news = noNews();
@@ -454,10 +455,10 @@ export class DeltaTypeStream implements TypeStream {
     present: Present,
     how: { isInTurn?: boolean; mustAnswer?: boolean; newcomers?: ReadonlySet<string> } = {},
   ): readonly Answer[] {
-    const puts = [...news.puts.values()].map((put) => present.answering(put, here.view, this.subscription));
+    const puts = [...news.puts.values()].map((put) => present.selections.answering(put, here.view, this.subscription));
     const segment: Segment = { puts, removed: [...news.removed], missing: [...news.missing] };
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
-    const body = present.ownBody("delta", here.view, this.traits.type, segment);
+    const body = present.bodies.own("delta", here.view, this.traits.type, segment);
     const { isInTurn = true, newcomers } = how;
     return [{ body, isInTurn, news: [segment.puts], asked: news.asked, newcomers }];
   }

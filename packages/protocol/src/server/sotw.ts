@@ -13,7 +13,8 @@ import type { View } from "../state/view.ts";
 import { Deliveries, type Delivery } from "./delivery.ts";
 import { HeldBack } from "./held-back.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
-import type { Present, Upcoming } from "./present.ts";
+import type { Present } from "./present.ts";
+import type { Upcoming } from "./shared-selections.ts";
 import { Subscription, understandChange } from "./subscription.ts";
 import { isTold, type Told, upcomingFrom } from "./told.ts";
 import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
@@ -284,10 +285,10 @@ export class SotwTypeStream implements TypeStream {
       return this.#advance(here, []);
     if (this.#options.isUnknown) return this.#advance(here, []);
     if (this.subscription.isSoleWildcard) {
-      const body = present.wholeBody("sotw", here.view, type);
+      const body = present.bodies.whole("sotw", here.view, type);
       return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
     }
-    const { puts, removed } = present.selectAll(here.view, type, this.subscription);
+    const { puts, removed } = present.selections.all(here.view, type, this.subscription);
     const placeholders = this.#placeholders(removed, here.view, present);
     if (placeholders.length > 0) return this.#advance(here, [this.#own(here, present, [...puts, ...placeholders])]);
     // A client that comes back may hold what is gone; of a full-state type an empty answer tells it.
@@ -300,7 +301,7 @@ export class SotwTypeStream implements TypeStream {
   #fullState(position: Position, here: Position, present: Present): readonly Answer[] {
     const { type } = this.traits;
     const asked = [...this.#asked].flatMap((term) => this.#find(here.view, term));
-    const changes = present.selectChanges(position, here.view, type, this.subscription);
+    const changes = present.selections.ofChanges(position, here.view, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
     const isAsked = asked.length > 0 || this.#mustAnswer || this.#mayArriveGone;
     if (!isChanged && !isAsked) return this.#advance(here, []);
@@ -308,12 +309,12 @@ export class SotwTypeStream implements TypeStream {
     // Who joins a wildcard hears of resources that did not change for the first time.
     const news = this.#mustAnswer ? undefined : [changes.puts, asked];
     if (this.subscription.isSoleWildcard) {
-      const body = present.wholeBody("sotw", here.view, type);
+      const body = present.bodies.whole("sotw", here.view, type);
       return this.#advance(here, [
         { ...asks, body, isInTurn: true, news: news ?? body.segments.map((segment) => segment.puts) },
       ]);
     }
-    const { puts } = present.selectAll(here.view, type, this.subscription);
+    const { puts } = present.selections.all(here.view, type, this.subscription);
     return this.#advance(here, [{ ...asks, ...this.#selected(here, present, puts, news ?? [puts]) }]);
   }
 
@@ -321,19 +322,19 @@ export class SotwTypeStream implements TypeStream {
   #changed(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
     const { type } = this.traits;
     if (this.#mustAnswer && this.subscription.isSoleWildcard) {
-      const body = present.wholeBody("sotw", here.view, type);
+      const body = present.bodies.whole("sotw", here.view, type);
       return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
     }
     if (this.#mustAnswer) {
-      const { puts } = present.selectAll(here.view, type, this.subscription);
+      const { puts } = present.selections.all(here.view, type, this.subscription);
       return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
     }
-    const { puts } = present.selectChanges(position, here.view, type, this.subscription);
+    const { puts } = present.selections.ofChanges(position, here.view, type, this.subscription);
     if (this.#placeheld.size > 0) for (const put of puts) this.#placeheld.delete(put.name);
     if (this.#asked.size + this.#ahead.size + heldBack.size === 0) {
       if (puts.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed: [], missing: [] });
-      const body = present.selectionBody("sotw", here.view, type, this.subscription, make, position);
+      const body = present.bodies.ofSelection("sotw", here.view, type, this.subscription, make, position);
       return this.#advance(here, [{ body, isInTurn: true, news: [puts] }]);
     }
     const byName = new Map<string, Resource>();
@@ -401,7 +402,7 @@ export class SotwTypeStream implements TypeStream {
   }
 
   #own(here: Position, present: Present, puts: readonly Resource[]): Answer {
-    const body = present.ownBody("sotw", here.view, this.traits.type, { puts, removed: [], missing: [] });
+    const body = present.bodies.own("sotw", here.view, this.traits.type, { puts, removed: [], missing: [] });
     return { body, isInTurn: true, news: [puts] };
   }
 
@@ -409,7 +410,7 @@ export class SotwTypeStream implements TypeStream {
     const { type } = this.traits;
     const make = (): Segment => ({ puts, removed: [], missing: [] });
     return {
-      body: present.selectionBody("sotw", here.view, type, this.subscription, make, undefined),
+      body: present.bodies.ofSelection("sotw", here.view, type, this.subscription, make, undefined),
       isInTurn: true,
       news,
     };

@@ -2,7 +2,8 @@ import type { Mark } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
-import type { Present, Upcoming } from "./present.ts";
+import type { Present } from "./present.ts";
+import type { Upcoming } from "./shared-selections.ts";
 import type { Subscription } from "./subscription.ts";
 
 /** How far a client was told of a type. */
@@ -22,7 +23,7 @@ export interface Told {
 export function isTold({ type, position, asked, ahead }: Told, name: string, view: View, present: Present): boolean {
   if (position === undefined || asked.has(name)) return false;
   if (ahead.has(name)) return present.isSame(ahead.get(name), view.holder(type, name));
-  return !present.changedNames(position, view, type).has(name);
+  return !present.changes.names(position, view, type).has(name);
 }
 
 /** What a client is about to be told. */
@@ -32,7 +33,7 @@ export function* upcomingFrom(
   present: Present,
   subscription: Subscription,
 ): Iterable<Upcoming> {
-  for (const upcoming of present.upcoming(position, view, type, subscription)) {
+  for (const upcoming of present.selections.upcoming(position, view, type, subscription)) {
     // What it would take the place of is not what lies at the position.
     if (heldBack?.has(upcoming.resource.name) !== true) yield upcoming;
   }
