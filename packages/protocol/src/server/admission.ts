@@ -78,24 +78,25 @@ export class Admission {
 
   /**
    * The type of a request. A per-type stream carries one type for its life, that of its method or its twin, as the first
-   * request has it; an aggregated one says it in every request (B-TYP-02, S-TYP-04 to S-TYP-06).
+   * request has it; an aggregated one says it in every request (B-TYP-02, S-TYP-04 to S-TYP-06). `types`: those that were
+   * asked for on the stream.
    */
   typeOf(
     { onlyType }: StreamOpened,
     { type }: DiscoveryRequest,
-    carried: TypeUrl | undefined,
-  ): { readonly type: TypeUrl } | Refused {
+    types: ReadonlyMap<TypeUrl, unknown> | undefined,
+  ): TypeUrl | Refused {
     if (onlyType === undefined) {
-      if (type !== undefined) return { type };
-      return refuse(statusCode.INVALID_ARGUMENT, "a request on an aggregated stream needs a type_url");
+      return type ?? refuse(statusCode.INVALID_ARGUMENT, "a request on an aggregated stream needs a type_url");
     }
+    const [carried] = types?.keys() ?? [];
     const asked = type ?? carried ?? onlyType;
     const twin = this.#options.traits(onlyType)?.twin;
     if (asked !== onlyType && asked !== twin) {
       const served = [onlyType, ...(twin === undefined ? [] : [twin])].map(messageNameOf).join(" or ");
       return refuse(statusCode.INVALID_ARGUMENT, `this method serves ${served}, not ${messageNameOf(asked)}`);
     }
-    if (carried === undefined || carried === asked) return { type: asked };
+    if (carried === undefined || carried === asked) return asked;
     const message = `this stream carries ${messageNameOf(carried)} for its life, not ${messageNameOf(asked)}`;
     return refuse(statusCode.INVALID_ARGUMENT, message);
   }

@@ -238,10 +238,8 @@ export class Plane {
     const opened = this.#opened.get(id);
     if (opened === undefined) return [];
     const known = this.#streams.get(id);
-    const [carried] = known?.types.keys() ?? [];
-    const asked = this.#admission.typeOf(opened, request, carried);
-    if ("refused" in asked) return this.#end(id, asked.refused);
-    const { type } = asked;
+    const type = this.#admission.typeOf(opened, request, known?.types);
+    if (typeof type !== "string") return this.#end(id, type.refused);
     const identified = known === undefined ? this.#identify(opened, request) : this.#checkNode(known, request);
     const stream = this.#streams.get(id);
     if (stream === undefined) return identified;

@@ -86,11 +86,11 @@ export class Stream implements OrderedStream {
   constructor(opened: StreamOpened, identity: Identity, view: View) {
     this.opened = opened;
     this.identity = identity;
-    const { node, dialect, conversion, siblings } = identity;
+    const { dialect, siblings } = identity;
     this.#errors = new StreamErrors(opened, dialect);
     this.#ordering = new StreamOrder(siblings.order, opened, dialect);
     this.#waits = new StreamWaits(dialect, siblings.order, this.isAggregated);
-    this.#sending = new Sending({ opened, node, dialect, conversion });
+    this.#sending = new Sending(opened.stream, identity);
     this.#owed = new Owed(dialect);
     this.view = view;
   }
