@@ -166,7 +166,8 @@ export type {
   TypeState,
 } from "./server/inspect.ts";
 export { InvariantError } from "./server/invariant-error.ts";
-export { Plane, type PlaneOptions } from "./server/plane.ts";
+export { Plane } from "./server/plane.ts";
+export type { PlaneOptions } from "./server/plane-options.ts";
 export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/poll.ts";
 export type { Remembered } from "./server/remembered.ts";
 export type { Wait } from "./server/wait.ts";

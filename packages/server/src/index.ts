@@ -1,35 +1,42 @@
 export type {
-  ConversionAnswer,
-  ConversionsAnswer,
   DeliveriesAnswer,
   DeliveryAnswer,
   DeliveryFate,
-  DialectAnswer,
-  ErrorAnswer,
-  ErrorDetailAnswer,
-  LayerAnswer,
-  LayersAnswer,
-  LimitAnswer,
+  RefusalAnswer,
+  ResponseAnswer,
+  TypeAnswer,
+  WaitAnswer,
+} from "./admin/answers/deliveries.ts";
+export type {
   LoadAnswer,
   LoadReporterAnswer,
   LoadReportersAnswer,
   LoadsAnswer,
   LocalityLoadAnswer,
+} from "./admin/answers/loads.ts";
+export type {
+  DialectAnswer,
   NodeAnswer,
   NodeAnswerIdentity,
   NodesAnswer,
-  Page,
-  ReadyAnswer,
-  RefusalAnswer,
-  ResourceAnswer,
-  ResourcesAnswer,
-  ResponseAnswer,
-  ServerAnswer,
-  SourceAnswer,
   StreamAnswer,
   StreamsAnswer,
-  TypeAnswer,
-} from "./admin/answer.ts";
+} from "./admin/answers/nodes.ts";
+export type { ErrorAnswer, ErrorDetailAnswer, Page } from "./admin/answers/page.ts";
+export type {
+  ConversionAnswer,
+  ConversionsAnswer,
+  ResourceAnswer,
+  ResourcesAnswer,
+} from "./admin/answers/resources.ts";
+export type {
+  LayerAnswer,
+  LayersAnswer,
+  LimitAnswer,
+  ReadyAnswer,
+  ServerAnswer,
+  SourceAnswer,
+} from "./admin/answers/server.ts";
 export { type OptionProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";
 export type { FileOutput } from "./file-output.ts";

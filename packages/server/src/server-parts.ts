@@ -16,8 +16,8 @@ export function createClientStatus(options: CheckedOptions, hub: Hub, deliveries
     api: options.api,
     access: options.clientStatus,
     maxBytes: options.limits.maxStatusBytes,
-    streams: () => hub.streams(),
-    resourceStates: (stream) => hub.resourceStates(stream),
+    streams: () => hub.view.streams(),
+    resourceStates: (stream) => hub.view.resourceStates(stream),
     times: deliveries,
   });
 }
@@ -28,7 +28,7 @@ export function createExporter(output: CheckedFileOutput, api: EnvoyApi, hub: Hu
     api,
     hub,
     output,
-    inspect: (stream) => [...hub.streams()].find((state) => state.stream === stream),
+    inspect: (stream) => [...hub.view.streams()].find((state) => state.stream === stream),
   });
 }
 
@@ -38,9 +38,9 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
     settings: loadReports === false ? undefined : loadReports,
     limits,
     clustersOf(node, peer) {
-      const layers = hub.layersOf(node, peer);
+      const layers = hub.view.layersOf(node, peer);
       if ("refused" in layers || clusters === undefined) return [];
-      return [...hub.resources(layers, clusters.type)].flatMap(({ name, error }) =>
+      return [...hub.view.resources(layers, clusters.type)].flatMap(({ name, error }) =>
         error === undefined ? [name] : [],
       );
     },
@@ -51,7 +51,7 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
 
 export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
   const { api, placement, insecure, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
-  const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.clusters(), telemetry);
+  const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.view.clusters(), telemetry);
   const hub: Hub = new Hub({
     digest: contentDigest,
     traits: (type) => api.traits(type),

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Conversation, delta, node } from "../../test/support/conversation.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION, LISTENER, ROUTE, resource, UNKNOWN } from "../../test/support/resources.ts";
 import type { InitialVersions } from "../message/request.ts";
-import type { PlaneOptions } from "./plane.ts";
+import type { PlaneOptions } from "./plane-options.ts";
 
 const no = { code: 3, message: "no" };
 const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => [...one.says].sort());

@@ -1,64 +1,39 @@
 import { forKind, isWildcardType } from "../dialect/dialect.ts";
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { Body, Segment } from "../message/body.ts";
-import {
-  type DeltaRequest,
-  type DiscoveryRequest,
-  type InitialVersions,
-  noInitialVersions,
-} from "../message/request.ts";
+import type { DeltaRequest, DiscoveryRequest } from "../message/request.ts";
 import type { Resource } from "../resource/resource.ts";
 import { isGlob, nameOfTerm, termsOf } from "../resource/resource-name.ts";
 import { type Mark, markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
-import { isLocated, isLocatedWildcard } from "../resource/variant-name.ts";
+import { isLocated } from "../resource/variant-name.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
+import { Comeback } from "./comeback.ts";
 import { Deliveries } from "./delivery.ts";
-import { HeldBack } from "./held-back.ts";
+import { DeltaNews } from "./delta-news.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
-import type { Present, Upcoming } from "./present.ts";
-import { Comparison } from "./resume.ts";
+import type { Present } from "./present.ts";
 import { isAsked } from "./selection.ts";
+import type { Upcoming } from "./shared-selections.ts";
+import { Standing } from "./standing.ts";
 import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
 import { candidatesFor, termsBehind } from "./terms.ts";
-import { isTold, type Told, upcomingFrom } from "./told.ts";
 import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
-
-/** What is to be said of single names. */
-interface News {
-  readonly puts: Map<string, Resource>;
-  readonly removed: Set<string>;
-  readonly missing: Set<string>;
-  /** Of `removed`, what was asked for: that it is absent is the answer. */
-  readonly asked: Set<string>;
-}
 
 /** Delta for one type on one stream. */
 export class DeltaTypeStream implements TypeStream {
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
+  readonly told: Standing;
   readonly heldOver: HeldOverSet = nothingHeldOver;
   readonly ttl: TtlVerdict;
   readonly #options: TypeStreamOptions;
-  #position: Position | undefined;
-  /** Where the stream stood when everything was asked for once more. */
-  #rewoundFrom: Position | undefined;
+  readonly #comeback: Comeback;
   #isOpen = false;
-  #initial: InitialVersions = noInitialVersions;
-  /** What the client reports at the current version need not be sent. */
-  #trustsInitial = true;
-  #comparison: { readonly is: Comparison; readonly from: Position } | undefined;
-  /** To be answered whatever the version: newly named, named again, or owed. */
-  readonly #asked = new Set<string>();
-  /** Of these, what the client had nothing of before: it may be given a placeholder. */
-  readonly #fresh = new Set<string>();
   /** Given up by name under a wildcard: to be answered with what the wildcard says of them (S-UNS-06). */
   readonly #ambiguous = new Set<string>();
-  /** What the client was told out of turn, ahead of the position; undefined: that it does not exist. */
-  readonly #ahead = new Map<string, Mark | undefined>();
-  readonly #heldBack = new HeldBack();
 
   constructor(options: TypeStreamOptions) {
     const { traits, dialect, ttl } = options;
@@ -71,23 +46,24 @@ export class DeltaTypeStream implements TypeStream {
       wildcardSticky: dialect.wildcardSticky,
       terms: traits.terms,
     });
+    this.told = new Standing(traits.type, this.subscription);
+    this.#comeback = new Comeback(traits, this.subscription, options.cameAfterOwner);
   }
 
   get position(): Position | undefined {
-    return this.#position ?? this.#rewoundFrom;
+    return this.told.at;
   }
 
   get isPaused(): boolean {
-    return this.#comparison !== undefined;
+    return this.#comeback.isPaused;
   }
 
   get canHoldBack(): boolean {
-    return this.#position !== undefined && this.traits.terms === undefined;
+    return this.told.position !== undefined && this.traits.terms === undefined;
   }
 
   get heldBackFrom(): number {
-    // What is held back is among these; what the client gave up meanwhile is not held back any more.
-    return this.#asked.size + this.#ahead.size === 0 ? Number.POSITIVE_INFINITY : this.#heldBack.from;
+    return this.told.heldBackFrom;
   }
 
   onRequest(request: DiscoveryRequest): Understood {
@@ -97,7 +73,7 @@ export class DeltaTypeStream implements TypeStream {
     const settled = isFirst ? undefined : this.#settle(request);
     const change = this.#subscribe(request, isFirst);
     if (isFirst) {
-      this.#initial = request.initialVersions;
+      this.#comeback.bring(request.initialVersions);
       return { as: "initial" };
     }
     const late = request.initialVersions.size > 0 ? { oddity: "late-initial-versions" as const } : {};
@@ -106,46 +82,32 @@ export class DeltaTypeStream implements TypeStream {
 
   owe(names: Iterable<string>): boolean {
     // A first answer has everything in it, unless it leaves out what the client reports.
-    if (this.#position === undefined && this.#initial.size === 0) return false;
-    let isAny = false;
-    for (const name of names) {
-      const isCollection = this.traits.terms?.collectionOf(name) === name;
-      const named = this.subscription.termsNamed(name);
-      if (!isCollection && !this.subscription.isWildcard && named.length === 0) continue;
-      for (const term of named.length === 0 ? [name] : named) this.#asked.add(term);
-      isAny = true;
-    }
-    return isAny;
+    if (this.told.position === undefined && !this.#comeback.isOpen) return false;
+    return this.told.owe(names, (name) => this.traits.terms?.collectionOf(name) === name);
   }
 
   hasNews(view: View): boolean {
-    if (this.#position === undefined || this.#asked.size + this.#ambiguous.size + this.#ahead.size > 0) return true;
-    return !isStill(this.#position, view, this.traits.type);
+    return this.#ambiguous.size > 0 || this.told.hasNews(view);
   }
 
   isTold(name: string, view: View, present: Present): boolean {
-    return isTold(this.told, name, view, present);
+    return this.told.isTold(name, view, present);
   }
 
   upcoming(view: View, present: Present): Iterable<Upcoming> {
-    return upcomingFrom(this.told, view, present, this.subscription);
-  }
-
-  get told(): Told {
-    const { type } = this.traits;
-    return { type, position: this.#position, asked: this.#asked, ahead: this.#ahead, heldBack: this.#heldBack };
+    return this.told.upcoming(view, present);
   }
 
   next(view: View, present: Present, { heldBack }: TurnBounds): readonly Answer[] {
     const here: Position = { view, revision: present.revision };
-    if (this.#position === undefined) return this.#firstAnswer(here, present);
-    if (this.deliveries.isBlocked) return this.#outOfTurn(this.#position, here, present, heldBack);
-    return this.#inTurn(this.#position, here, present, heldBack);
+    if (this.told.position === undefined) return this.#firstAnswer(here, present);
+    if (this.deliveries.isBlocked) return this.#outOfTurn(this.told.position, here, present, heldBack);
+    return this.#inTurn(this.told.position, here, present, heldBack);
   }
 
   isWaiting(view: View): boolean {
-    if (this.#position === undefined || !this.deliveries.isBlocked) return false;
-    return !isStill(this.#position, view, this.traits.type);
+    if (this.told.position === undefined || !this.deliveries.isBlocked) return false;
+    return !isStill(this.told.position, view, this.traits.type);
   }
 
   /** A nonce only pairs an answer with a response; one that fits nothing is ignored (S-NON-10, S-DLT-05). */
@@ -166,21 +128,21 @@ export class DeltaTypeStream implements TypeStream {
     const subscribe = termsOf(request.subscribe, prefixGlob);
     const unsubscribe = termsOf(request.unsubscribe, prefixGlob);
     const isNew = (name: string): boolean => !this.subscription.names.has(name);
-    if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.#asked.add(term);
+    if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.told.asked.add(term);
     const fresh = this.traits.placeholder === undefined ? [] : subscribe.filter(isNew);
     const change = this.subscription.update(subscribe, unsubscribe);
     // What the opening request names is compared with the versions it brings; what is named later is answered in any case.
     const isCompared = isFirst && initialVersions.size > 0;
     if (!isCompared) {
-      for (const name of change.asked) this.#asked.add(name);
-      for (const name of fresh) this.#fresh.add(name);
+      for (const name of change.asked) this.told.asked.add(name);
+      for (const name of fresh) this.told.fresh.add(name);
     }
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
-      this.#asked.delete(name);
+      this.told.asked.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
       // It may still be held for another term.
-      else if (this.traits.terms === undefined && !this.subscription.isNamed(name)) this.#ahead.delete(name);
+      else if (this.traits.terms === undefined && !this.subscription.isNamed(name)) this.told.ahead.delete(name);
       if (!this.subscription.isWildcard && (isGlob(name) || isLocated(name))) this.#forgetUncovered();
     }
     if (change.leftWildcard) this.#forgetUncovered();
@@ -191,7 +153,7 @@ export class DeltaTypeStream implements TypeStream {
   /** Only what is still named counts; a name may have been given up and left to a wildcard that is gone too. */
   #forgetUncovered(): void {
     this.#ambiguous.clear();
-    for (const name of this.#ahead.keys()) if (!this.subscription.isNamed(name)) this.#ahead.delete(name);
+    for (const name of this.told.ahead.keys()) if (!this.subscription.isNamed(name)) this.told.ahead.delete(name);
   }
 
   /**
@@ -200,162 +162,144 @@ export class DeltaTypeStream implements TypeStream {
    * a resource deleted meanwhile would live on.
    */
   #rewind(): void {
-    this.#rewoundFrom ??= this.#position;
-    this.#position = undefined;
-    this.#trustsInitial = false;
-    this.#comparison = undefined;
+    this.told.owesAll = true;
+    this.#comeback.distrust();
     for (const { body } of this.deliveries.pending) {
       const { ttls = "left-off" } = body;
-      for (const segment of body.segments) for (const put of segment.puts) this.#ahead.set(put.name, markOf(put, ttls));
+      for (const segment of body.segments)
+        for (const put of segment.puts) this.told.ahead.set(put.name, markOf(put, ttls));
     }
   }
 
   #firstAnswer(here: Position, present: Present): readonly Answer[] {
     const { type } = this.traits;
-    if (this.#initial.size > 0) return this.#compare(here, present);
+    if (this.#comeback.isOpen) return this.#compare(here, present);
     const gone = this.#goneSinceRewind(here, present);
-    const isPlain = this.#ahead.size === 0 && gone.length === 0;
+    const isPlain = this.told.ahead.size === 0 && gone.length === 0;
     if (this.subscription.isSoleWildcard && isPlain) {
       if (this.#options.isUnknown) return this.#advance(here, []);
-      return this.#advance(here, this.#whole(present.wholeBody("delta", here.view, type)));
+      return this.#advance(here, this.#whole(present.bodies.whole("delta", here.view, type)));
     }
-    const { puts, removed: absent } = present.selectAll(here.view, type, this.subscription);
-    const missing = absent.filter((term) => this.#asked.has(term));
+    const { puts, removed: absent } = present.selections.all(here.view, type, this.subscription);
+    const missing = absent.filter((term) => this.told.asked.has(term));
     const hasPlaceholders = missing.some((term) => this.#placeholder(term, here.view, present) !== undefined);
     if (isPlain && !hasPlaceholders) {
-      const segment = this.#segment(puts, missing);
+      const news = this.#noNews();
+      for (const term of missing) news.miss(term);
+      const segment = news.segment(puts);
       if (isEmpty(segment) && !this.subscription.asksForAll) return this.#advance(here, []);
       // How missing names are told is the client's own, so only bodies without any are everybody's.
       const body =
         missing.length > 0
-          ? present.ownBody("delta", here.view, type, segment)
-          : present.selectionBody("delta", here.view, type, this.subscription, () => segment, undefined);
+          ? present.bodies.own("delta", here.view, type, segment)
+          : present.bodies.ofSelection("delta", here.view, type, this.subscription, () => segment, undefined);
       return this.#advance(here, [{ body, isInTurn: true, news: [puts], asked: new Set(missing) }]);
     }
-    const news: News = { ...noNews(), puts: byName(puts) };
+    const news = this.#noNews();
+    for (const put of puts) news.put(put);
     for (const term of missing) this.#addAbsent(news, term, here.view, present);
-    for (const name of [...this.#ahead.keys(), ...gone]) if (!news.puts.has(name)) news.removed.add(name);
+    for (const name of [...this.told.ahead.keys(), ...gone]) if (!news.puts.has(name)) news.removed.add(name);
     return this.#advance(here, this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll }));
   }
 
   #goneSinceRewind(here: Position, present: Present): readonly string[] {
-    if (this.#rewoundFrom === undefined) return [];
-    return present.selectChanges(this.#rewoundFrom, here.view, this.traits.type, this.subscription).removed;
+    const { at } = this.told;
+    return at === undefined
+      ? []
+      : present.selections.ofChanges(at, here.view, this.traits.type, this.subscription).removed;
   }
 
-  /** The client brings versions along: only what differs is sent (S-REC-09), however many turns it takes to find out. */
   #compare(here: Position, present: Present): readonly Answer[] {
-    // A node that moved in the middle is compared with its new view from the start.
-    if (this.#comparison?.from.view !== here.view)
-      this.#comparison = { is: this.#comparisonFor(here, present), from: here };
-    const { is, from } = this.#comparison;
-    if (!is.isDone) is.step();
-    if (!is.isDone) return [];
-    this.#comparison = undefined;
-    this.#initial = noInitialVersions;
-    const news = noNews();
+    const found = this.#comeback.step(here, present);
+    if (found === undefined) return [];
+    const { is, from } = found;
+    const news = this.#noNews();
     const hasMoved = from.revision !== here.revision;
     for (const put of is.puts) {
       const now = hasMoved ? here.view.holder(this.traits.type, put.name) : put;
-      if (now !== undefined) news.puts.set(now.name, now);
+      if (now !== undefined) news.put(now);
     }
     for (const name of is.removed) {
       if (!hasMoved || here.view.holder(this.traits.type, name) === undefined) news.removed.add(name);
     }
     for (const term of is.missing) {
-      if (!hasMoved || here.view.answersTo(this.traits.type, term).length === 0) this.#addMissing(news, term);
+      if (!hasMoved || here.view.answersTo(this.traits.type, term).length === 0) news.miss(term);
     }
     this.#addAsked(news, here.view, present);
     const { newcomers } = is;
     const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll, newcomers });
     this.#advance(from, answers);
     if (hasMoved) {
-      for (const [name, put] of news.puts) this.#ahead.set(name, markOf(put, present.ttls));
-      for (const name of news.removed) this.#ahead.set(name, undefined);
+      for (const [name, put] of news.puts) this.told.ahead.set(name, markOf(put, present.ttls));
+      for (const name of news.removed) this.told.ahead.set(name, undefined);
     }
     return answers;
   }
 
-  #comparisonFor(here: Position, present: Present): Comparison {
-    const { type, kind } = this.traits;
-    // An Envoy that warms a cluster asks for its endpoints first, and has to be given them anew (client-behaviours A16).
-    const trustsVersions = this.#trustsInitial && ((kind !== "eds" && kind !== "leds") || this.#options.cameAfterOwner);
-    const { key } = this.#initial;
-    const set = this.subscription.nameSet(present.nameSets).key;
-    const whole =
-      key === undefined
-        ? undefined
-        : `${type} ${here.view.key} ${this.subscription.isWildcard} ${trustsVersions} ${set} ${key}`;
-    return present.comparison(
-      whole,
-      () => new Comparison(here.view, type, this.subscription, this.#initial, trustsVersions, present.ttls),
-    );
-  }
-
   #inTurn(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
     const { type } = this.traits;
-    const hasOwnNews = this.#asked.size + this.#ambiguous.size + this.#ahead.size > 0;
+    const hasOwnNews = this.told.asked.size + this.#ambiguous.size + this.told.ahead.size > 0;
     const isPlain = !hasOwnNews && heldBack.size === 0;
     if (isPlain && isStill(position, here.view, type)) return [];
     const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
     if (isPlain && this.subscription.isSoleWildcard && !hasOwnRemovals) {
-      const { segments } = present.difference(position, here.view, type);
+      const { segments } = present.changes.between(position, here.view, type);
       if (segments.length === 0) return this.#advance(here, []);
-      return this.#advance(here, this.#whole(present.differenceBody("delta", position, here.view, type)));
+      return this.#advance(here, this.#whole(present.bodies.ofChanges("delta", position, here.view, type)));
     }
-    const selection = present.selectChanges(position, here.view, type, this.subscription);
+    const selection = present.selections.ofChanges(position, here.view, type, this.subscription);
     if (isPlain && !hasOwnRemovals) {
       const { puts, removed } = selection;
       if (puts.length === 0 && removed.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed, missing: [] });
-      const body = present.selectionBody("delta", here.view, type, this.subscription, make, position);
+      const body = present.bodies.ofSelection("delta", here.view, type, this.subscription, make, position);
       return this.#advance(here, [{ body, isInTurn: true, news: [puts] }]);
     }
-    const news = noNews();
-    for (const put of selection.puts) if (!this.#ahead.has(put.name)) news.puts.set(put.name, put);
-    for (const name of selection.removed) if (!this.#ahead.has(name)) news.removed.add(name);
-    for (const [name, told] of this.#ahead) this.#addSince(news, name, told, here.view, present);
+    const news = this.#noNews();
+    for (const put of selection.puts) if (!this.told.ahead.has(put.name)) news.put(put);
+    for (const name of selection.removed) if (!this.told.ahead.has(name)) news.removed.add(name);
+    for (const [name, told] of this.told.ahead) this.#addSince(news, name, told, here.view, present);
     this.#addAsked(news, here.view, present);
     const withheld = this.#withholdRemovals(news, here.view);
-    const told = this.#heldBack.hold(heldBack, this.told, here.view, present, this.subscription);
+    const told = this.told.holdBack(heldBack, here.view, present);
     const asked = this.#holdBack(news, heldBack, here.view);
     this.#advance(here, []);
-    for (const name of withheld) this.#ahead.set(name, somethingElse);
-    for (const [name, mark] of told) this.#ahead.set(name, mark);
-    for (const term of asked) this.#asked.add(term);
+    for (const name of withheld) this.told.ahead.set(name, somethingElse);
+    for (const [name, mark] of told) this.told.ahead.set(name, mark);
+    for (const term of asked) this.told.asked.add(term);
     return this.#answer(news, here, present);
   }
 
   /** Takes out what has to wait. Returns what is to be answered with it then. */
-  #holdBack(news: News, heldBack: ReadonlySet<string>, view: View): readonly string[] {
+  #holdBack(news: DeltaNews, heldBack: ReadonlySet<string>, view: View): readonly string[] {
     if (heldBack.size === 0) return [];
     for (const name of heldBack) news.puts.delete(name);
     const { type } = this.traits;
-    return [...this.#asked, ...this.#ambiguous].filter((term) =>
+    return [...this.told.asked, ...this.#ambiguous].filter((term) =>
       view.answersTo(type, term).some(({ name }) => heldBack.has(name)),
     );
   }
 
   /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
   #outOfTurn(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
-    if (this.#asked.size === 0 && this.#ambiguous.size === 0) return [];
-    const news = noNews();
+    if (this.told.asked.size === 0 && this.#ambiguous.size === 0) return [];
+    const news = this.#noNews();
     this.#addAsked(news, here.view, present);
     this.#doubt(position, here.view, present);
     const asked = this.#holdBack(news, heldBack, here.view);
-    this.#asked.clear();
-    this.#fresh.clear();
+    this.told.asked.clear();
+    this.told.fresh.clear();
     this.#ambiguous.clear();
-    for (const term of asked) this.#asked.add(term);
+    for (const term of asked) this.told.asked.add(term);
     for (const name of news.puts.keys()) {
       const now = here.view.holder(this.traits.type, name);
-      this.#ahead.set(name, now && markOf(now, present.ttls));
+      this.told.ahead.set(name, now && markOf(now, present.ttls));
     }
-    for (const name of [...news.removed, ...news.missing]) this.#ahead.set(name, undefined);
+    for (const name of [...news.removed, ...news.missing]) this.told.ahead.set(name, undefined);
     return this.#answer(news, here, present, { isInTurn: false });
   }
 
-  #addSince(news: News, name: string, told: Mark | undefined, view: View, present: Present): void {
+  #addSince(news: DeltaNews, name: string, told: Mark | undefined, view: View, present: Present): void {
     const now = view.holder(this.traits.type, name);
     const isCovered = now !== undefined && isAsked(now, view, this.subscription);
     // It may answer to more terms by now than it was told to.
@@ -364,18 +308,17 @@ export class DeltaTypeStream implements TypeStream {
     else if (!isCovered && told !== undefined) news.removed.add(name);
   }
 
-  #addAsked(news: News, view: View, present: Present): void {
-    for (const term of termsBehind(this.#asked, this.traits, this.subscription, view, present)) {
+  #addAsked(news: DeltaNews, view: View, present: Present): void {
+    for (const term of termsBehind(this.told.asked, this.traits, this.subscription, view, present)) {
       const answers = view.answersTo(this.traits.type, term);
       if (answers.length === 0) this.#addAbsent(news, term, view, present);
-      for (const found of answers) if (isAsked(found, view, this.subscription)) news.puts.set(found.name, found);
+      for (const found of answers) if (isAsked(found, view, this.subscription)) news.put(found);
     }
     for (const name of this.#givenUp(view, present)) {
       const found = view.holder(this.traits.type, name);
       if (found !== undefined && isAsked(found, view, this.subscription)) news.puts.set(name, found);
       else {
-        news.removed.add(nameOfTerm(name));
-        news.asked.add(nameOfTerm(name));
+        news.removeAsAsked(nameOfTerm(name));
       }
     }
     for (const name of news.puts.keys()) news.removed.delete(name);
@@ -384,7 +327,7 @@ export class DeltaTypeStream implements TypeStream {
   /** The names behind what was given up; of what nothing stands or stood for, that itself. */
   *#givenUp(view: View, present: Present): Iterable<string> {
     for (const term of this.#ambiguous) {
-      const from = this.#position ?? { view, revision: present.revision };
+      const from = this.told.position ?? { view, revision: present.revision };
       const { names } = candidatesFor(term, this.traits, from, view, present);
       if (names.size === 0) yield term;
       yield* names;
@@ -396,52 +339,29 @@ export class DeltaTypeStream implements TypeStream {
    * may stand for it may or may not be held: the next answer in turn says so again.
    */
   #doubt(position: Position, view: View, present: Present): void {
-    for (const term of this.#asked) {
+    for (const term of this.told.asked) {
       if (this.traits.terms === undefined && !isGlob(term) && !isLocated(term)) continue;
       const { names, isTouched } = candidatesFor(term, this.traits, position, view, present);
-      if (isTouched) for (const name of names) if (!this.#ahead.has(name)) this.#ahead.set(name, somethingElse);
+      if (isTouched) for (const name of names) if (!this.told.ahead.has(name)) this.told.ahead.set(name, somethingElse);
     }
   }
 
-  #addAbsent(news: News, term: string, view: View, present: Present): void {
+  #addAbsent(news: DeltaNews, term: string, view: View, present: Present): void {
     const placeholder = this.#placeholder(term, view, present);
-    if (placeholder === undefined) this.#addMissing(news, term);
+    if (placeholder === undefined) news.miss(term);
     else news.puts.set(term, placeholder);
   }
 
   #placeholder(term: string, view: View, present: Present): Resource | undefined {
-    return this.#fresh.has(term) ? present.placeholder(this.traits, view, term) : undefined;
-  }
-
-  #addMissing(news: News, missing: string): void {
-    if (isLocatedWildcard(missing)) return;
-    const term = nameOfTerm(missing);
-    switch (forKind(this.#options.dialect.deltaMissing, this.traits.kind)) {
-      case "removed":
-        news.removed.add(term);
-        news.asked.add(term);
-        break;
-      case "empty-resource":
-        news.removed.delete(term);
-        news.missing.add(term);
-        break;
-      case "none":
-        break;
-    }
+    return this.told.fresh.has(term) ? present.placeholder(this.traits, view, term) : undefined;
   }
 
   /** Removals that would break the client while something it holds still refers to them (S-DEL-04 as amended). */
-  #withholdRemovals(news: News, view: View): readonly string[] {
+  #withholdRemovals(news: DeltaNews, view: View): readonly string[] {
     if (forKind(this.#options.dialect.deltaRemovals, this.traits.kind) === "at-once") return [];
     const withheld = [...news.removed].filter((name) => view.refersTo(this.traits.type, name));
     for (const name of withheld) news.removed.delete(name);
     return withheld;
-  }
-
-  #segment(puts: readonly Resource[], missing: readonly string[]): Segment {
-    const news = noNews();
-    for (const term of missing) this.#addMissing(news, term);
-    return { puts, removed: [...news.removed], missing: [...news.missing] };
   }
 
   #whole(body: Body): readonly Answer[] {
@@ -449,40 +369,32 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   #answer(
-    news: News,
+    news: DeltaNews,
     here: Position,
     present: Present,
     how: { isInTurn?: boolean; mustAnswer?: boolean; newcomers?: ReadonlySet<string> } = {},
   ): readonly Answer[] {
-    const puts = [...news.puts.values()].map((put) => present.answering(put, here.view, this.subscription));
-    const segment: Segment = { puts, removed: [...news.removed], missing: [...news.missing] };
+    const puts = [...news.puts.values()].map((put) => present.selections.answering(put, here.view, this.subscription));
+    const segment = news.segment(puts);
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
-    const body = present.ownBody("delta", here.view, this.traits.type, segment);
+    const body = present.bodies.own("delta", here.view, this.traits.type, segment);
     const { isInTurn = true, newcomers } = how;
     return [{ body, isInTurn, news: [segment.puts], asked: news.asked, newcomers }];
   }
 
   #advance(to: Position, answers: readonly Answer[]): readonly Answer[] {
-    this.#position = to;
-    this.#rewoundFrom = undefined;
-    this.#asked.clear();
-    this.#fresh.clear();
+    this.told.advance(to);
     this.#ambiguous.clear();
-    this.#ahead.clear();
     return answers;
+  }
+
+  #noNews(): DeltaNews {
+    return new DeltaNews(this.#options.dialect, this.traits);
   }
 }
 
 /** Of what a client goes on holding although it is gone: whatever comes is news. */
 const somethingElse: Mark = { version: "", ttlMs: undefined };
-
-function noNews(): News {
-  return { puts: new Map(), removed: new Set(), missing: new Set(), asked: new Set() };
-}
-
-function byName(puts: readonly Resource[]): Map<string, Resource> {
-  return new Map(puts.map((put) => [put.name, put]));
-}
 
 function isEmpty(segment: Segment): boolean {
   return segment.puts.length === 0 && segment.removed.length === 0 && segment.missing.length === 0;

@@ -3,7 +3,7 @@ import { Conversation, delta, node, sotw } from "../../test/support/conversation
 import { CLUSTER, ENDPOINTS, failure, LISTENER, ROUTE, resource } from "../../test/support/resources.ts";
 import { statusCode } from "../message/status.ts";
 import { formatTypeUrl } from "../resource/type-url.ts";
-import type { PlaneOptions } from "./plane.ts";
+import type { PlaneOptions } from "./plane-options.ts";
 
 const { INTERNAL, NOT_FOUND, PERMISSION_DENIED, UNAVAILABLE } = statusCode;
 const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => [...one.says].sort());

@@ -122,7 +122,7 @@ export class ErrorsTold {
     // What a client kept in spite of an error is gone for it when there is no error any more, only by not being listed.
     if (errors.length === 0 && !lifted.some((name) => this.#isMissed(name, type, view))) return [];
     // An answer without all other resources would delete them (S-ERR-04).
-    const full = present.fullBody(view, type.traits.type, type.subscription, type.heldOver);
+    const full = present.bodies.full(view, type.traits.type, type.subscription, type.heldOver);
     return [{ body: withErrors(full, errors), isInTurn: true, news: [] }];
   }
 
@@ -149,7 +149,7 @@ export class ErrorsTold {
   #own(segment: Segment, { traits }: TypeStream, { view, present }: Pick<Telling, "view" | "present">): Answer {
     const variant = this.#variant;
     const { type } = traits;
-    const body: Body = { variant, type, version: present.version(variant, view, type), segments: [segment] };
+    const body: Body = { variant, type, version: present.bodies.version(variant, view, type), segments: [segment] };
     return { body, isInTurn: true, news: [] };
   }
 }

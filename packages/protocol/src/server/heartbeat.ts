@@ -40,9 +40,9 @@ function heartbeatOf(type: TypeStream, variant: Variant, view: View, present: Pr
   const { held, shortestMs } = heldForATime(type, position, view, present);
   if (held.length === 0) return undefined;
   const known = variant === "sotw" ? type.deliveries.held?.version : undefined;
-  const version = known ?? present.version(variant, view, type.traits.type);
+  const version = known ?? present.bodies.version(variant, view, type.traits.type);
   return {
-    body: present.heartbeatBody(variant, type.traits.type, version, held),
+    body: present.bodies.heartbeat(variant, type.traits.type, version, held),
     everyMs: intervalOf(shortestMs),
   };
 }
@@ -92,7 +92,7 @@ export class Beats {
       if (ttl !== "told" || position === undefined) continue;
       const present = presentOf(type);
       if (present.ttls === "left-off") continue;
-      const now = present.timed(view, traits.type, subscription).shortestMs;
+      const now = present.selections.timed(view, traits.type, subscription).shortestMs;
       const before = position.view === view ? now : position.view.timed(traits.type).shortestMs;
       const shortestMs = Math.min(now, before);
       const soon = this.#soon.get(type) ?? Number.POSITIVE_INFINITY;
@@ -107,7 +107,7 @@ export class Beats {
 function repetitionOf({ deliveries, subscription }: TypeStream, present: Present): Heartbeat | undefined {
   const body = deliveries.held;
   if (body?.ttls !== "told") return undefined;
-  const { shortestMs } = present.timedIn(body);
+  const { shortestMs } = present.bodies.timedIn(body);
   if (shortestMs === Number.POSITIVE_INFINITY) return undefined;
   const everyMs = intervalOf(shortestMs);
   if (subscription.isSoleWildcard) return { body, everyMs };
@@ -124,7 +124,7 @@ interface Held {
 
 function heldForATime(type: TypeStream, position: Position, view: View, present: Present): Held {
   const { subscription, deliveries, heldOver, traits, told } = type;
-  const { resources, shortestMs } = present.timed(view, traits.type, subscription);
+  const { resources, shortestMs } = present.selections.timed(view, traits.type, subscription);
   const isUpToDate =
     isStill(position, view, traits.type) &&
     told.ahead.size + told.asked.size + deliveries.unconfirmed.size + heldOver.names.size === 0;
@@ -134,7 +134,7 @@ function heldForATime(type: TypeStream, position: Position, view: View, present:
     if (told?.ttlMs === undefined) byName.delete(name);
     else byName.set(name, told);
   };
-  for (const { name, then } of present.difference(position, view, traits.type).changes) {
+  for (const { name, then } of present.changes.between(position, view, traits.type).changes) {
     note(name, then !== undefined && subscription.covers(then) ? then : undefined);
   }
   for (const [name, mark] of told.ahead) note(name, mark !== undefined && "bytes" in mark ? mark : undefined);

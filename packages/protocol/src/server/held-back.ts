@@ -1,6 +1,7 @@
 import type { Mark } from "../resource/ttl.ts";
 import type { View } from "../state/view.ts";
-import { type Present, type Uses, unknownUses } from "./present.ts";
+import type { Present } from "./present.ts";
+import { type Uses, unknownUses } from "./shared-selections.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Told } from "./told.ts";
 
@@ -53,7 +54,7 @@ export class HeldBack {
     const told = new Map<string, Mark | undefined>([...ahead].filter(([name]) => names.has(name)));
     // Of what was told out of turn, nobody knows any more what it used.
     const replaces = new Map<string, Uses>([...told].flatMap(([name, mark]) => (mark ? [[name, unknownUses]] : [])));
-    for (const { name, then } of position === undefined ? [] : present.difference(position, view, type).changes) {
+    for (const { name, then } of position === undefined ? [] : present.changes.between(position, view, type).changes) {
       // Of what is asked for, the client may have nothing; it is answered whatever it was.
       if (!names.has(name) || told.has(name) || asked.has(name)) continue;
       const isHad = then !== undefined && subscription.covers(then);

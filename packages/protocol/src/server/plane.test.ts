@@ -7,7 +7,8 @@ import { opaqueTraits } from "../resource/type-traits.ts";
 import { formatTypeUrl } from "../resource/type-url.ts";
 import type { PlaneEffect } from "./effect.ts";
 import { InvariantError } from "./invariant-error.ts";
-import { Plane, type PlaneOptions } from "./plane.ts";
+import { Plane } from "./plane.ts";
+import type { PlaneOptions } from "./plane-options.ts";
 
 const CLUSTER_V2 = formatTypeUrl("envoy.api.v2.Cluster");
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };

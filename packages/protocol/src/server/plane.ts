@@ -1,62 +1,31 @@
-import type { Choices, ClientChoice, NamedChoice } from "../dialect/choice.ts";
-import type { DialectOverrides } from "../dialect/dialect.ts";
-import { dialectFor } from "../dialect/presets.ts";
-import type { Edition } from "../dialect/switches.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
-import { statusCode } from "../message/status.ts";
-import { anonymousNode, type Node } from "../node/node.ts";
-import type { Peer, Placement } from "../node/placement.ts";
+import { type Status, statusCode } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
-import { opaqueTraits, type TypeTraits, usesClusters } from "../resource/type-traits.ts";
+import { opaqueTraits } from "../resource/type-traits.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
-import type { Digest } from "../resource/version.ts";
 import { ambiguitiesIn } from "../state/ambiguity.ts";
-import { reaches } from "../state/difference.ts";
 import type { TableRules } from "../state/layer.ts";
 import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { View } from "../state/view.ts";
-import { Conversion, needsStructs, type StructConverter } from "./conversion.ts";
+import { Admission, isOtherNode } from "./admission.ts";
+import { Conversion, needsStructs } from "./conversion.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
 import { type Due, HeartbeatSchedule } from "./heartbeat-schedule.ts";
 import { History } from "./history.ts";
 import type { ResourceState, StreamState } from "./inspect.ts";
 import { InvariantError } from "./invariant-error.ts";
-import { Order } from "./order.ts";
+import { trimJournals } from "./laggards.ts";
+import type { PlaneOptions } from "./plane-options.ts";
 import type { PolledView } from "./polled-view.ts";
-import { Polls, type PollsOptions } from "./polls.ts";
+import { Polls } from "./polls.ts";
 import { Present } from "./present.ts";
 import type { Remembered } from "./remembered.ts";
-import { type Siblings, Stream, type Turn } from "./stream.ts";
-import type { TypeStream } from "./type-stream.ts";
+import { SiblingSets } from "./sibling-sets.ts";
+import { Stream, type Turn } from "./stream.ts";
+import { TurnQueue } from "./turn-queue.ts";
 import { WaitTimers } from "./wait-timers.ts";
-
-export interface PlaneOptions {
-  readonly digest: Digest;
-  /** What is known about a type; undefined for a type nobody described. */
-  readonly traits: (type: TypeUrl) => TypeTraits | undefined;
-  readonly placement: Placement;
-  /** The edition for clients that nobody knows and for whom no other was chosen. */
-  readonly edition?: Edition;
-  /** Switched for every stream. */
-  readonly dialect?: DialectOverrides;
-  /** What is chosen for single clients. Default: nothing. */
-  readonly clients?: ClientChoice;
-  /** Names subscribed to per stream, over all types; beyond it the stream ends with RESOURCE_EXHAUSTED. */
-  readonly maxSubscriptionsPerStream?: number;
-  /** Journal lines kept per layer and type for streams that lag behind; beyond it those streams end with UNAVAILABLE. */
-  readonly maxJournalLines?: number;
-  /** The same in bytes of the replaced Clusters that those lines keep. */
-  readonly maxJournalBytes?: number;
-  /** Makes extensions structs for clients that take nothing else (S-MSC-04); called once for each resource and such clients. */
-  readonly convertForStructs?: StructConverter;
-  /** `remember` effects are performed: what they say comes back in `history-restored` when a server is started anew. */
-  readonly remembers?: boolean;
-}
-
-/** Streams of one client, which open and close. */
-type SiblingStreams = Siblings & { readonly nodeId: string; readonly streams: Set<Stream> };
 
 const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
 const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
@@ -69,33 +38,23 @@ export class Plane {
   readonly #present: Present;
   readonly #opened = new Map<StreamId, StreamOpened>();
   readonly #streams = new Map<StreamId, Stream>();
-  /** Streams of one client; an aggregated stream is alone. */
-  readonly #siblings = new Map<string, SiblingStreams>();
-  /** Those of them that are streams for each type, by their node. */
-  readonly #separate = new Map<string, Set<SiblingStreams>>();
-  readonly #due = new Set<Stream>();
+  readonly #siblings: SiblingSets;
+  readonly #admission: Admission;
+  readonly #due = new TurnQueue();
   #isTurnOfPolls = false;
-  readonly #stalled = new Set<StreamId>();
   readonly #waitTimers = new WaitTimers(() => ++this.#lastTimer);
   /** Resources that a client may go on using when they are gone. */
   readonly #isCluster = (type: TypeUrl): boolean => this.#options.traits(type)?.kind === "cds";
-  /** Whether resources of a type may name Clusters. Virtual hosts come one by one: nobody has all that a route table names. */
-  readonly #mayUseClusters = (type: TypeUrl): boolean => {
-    const traits = this.#options.traits(type);
-    return traits !== undefined && usesClusters(traits.kind) && traits.kind !== "vhds";
-  };
   readonly #history: History<Stream | PolledView>;
   readonly #conversion: Conversion | undefined;
-  #placement: Placement;
-  #clients: ClientChoice | undefined;
   #lastTimer = 0;
   readonly #heartbeats = new HeartbeatSchedule(() => ++this.#lastTimer);
 
   constructor(options: PlaneOptions) {
     this.#options = options;
-    this.#placement = options.placement;
+    this.#admission = new Admission(options);
+    this.#siblings = new SiblingSets(options.traits, this.#isCluster);
     this.#conversion = options.convertForStructs && new Conversion(options.convertForStructs);
-    this.#clients = options.clients;
     this.#present = new Present(options.digest);
     const rules: TableRules = {
       keepsBodies: this.#isCluster,
@@ -106,10 +65,8 @@ export class Plane {
       bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
     });
     this.#history = new History(this.#layers, this.#present, this.#isCluster);
-    const [layers, present] = [this.#layers, this.#present];
-    const nextTimer = (): number => ++this.#lastTimer;
-    const choices: PollsOptions["choices"] = (node, peer, listener) => this.#choicesFor(node, peer, listener);
-    this.#polls = new Polls({ ...options, layers, present, nextTimer, choices }, options.placement);
+    const [layers, present, admission] = [this.#layers, this.#present, this.#admission];
+    this.#polls = new Polls({ ...options, layers, present, admission, nextTimer: () => ++this.#lastTimer });
   }
 
   /** Takes an event. What it has to say to clients waits for `next`. */
@@ -125,17 +82,16 @@ export class Plane {
       case "stream-closed":
         return this.#close(event.stream);
       case "stream-stalled":
-        return this.#stall(event.stream);
+        this.#due.stall(event.stream, this.#streams.get(event.stream));
+        return [];
       case "stream-drained":
-        return this.#resume(event.stream);
+        this.#due.resume(event.stream, this.#streams.get(event.stream));
+        return [];
       case "placement-changed":
-        this.#placement = event.placement;
-        return [
-          ...[...this.#streams.values()].flatMap((stream) => this.#place(stream)),
-          ...this.#polls.place(event.placement),
-        ];
+        this.#admission.placeBy(event.placement);
+        return [...[...this.#streams.values()].flatMap((stream) => this.#place(stream)), ...this.#polls.place()];
       case "clients-changed":
-        this.#clients = event.clients;
+        this.#admission.chooseBy(event.clients);
         return [];
       case "poll-received":
       case "poll-closed":
@@ -161,25 +117,23 @@ export class Plane {
     for (let left = budget; left > 0 && this.isDue; left--) {
       // By turns, so that neither kind waits for all of the other.
       this.#isTurnOfPolls = !this.#isTurnOfPolls;
-      if (this.#polls.isDue && (this.#isTurnOfPolls || this.#due.size === 0)) effects.push(...this.#polls.next());
+      if (this.#polls.isDue && (this.#isTurnOfPolls || this.#due.isEmpty)) effects.push(...this.#polls.next());
       else this.#nextStream(effects);
     }
     return effects;
   }
 
   #nextStream(effects: PlaneEffect[]): void {
-    for (const stream of this.#due) {
-      this.#due.delete(stream);
-      const turn = this.#turnOf(stream);
-      if (this.#options.remembers === true) effects.push(...this.#history.served());
-      effects.push(...turn.effects);
-      if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
-      if (turn.isUnfinished) this.#due.add(stream);
-      if (turn.hasMoved) this.#wake(stream);
-      effects.push(...this.#waitTimers.update(stream, this.#present.revision));
-      if (stream.tellsTtls) this.#keepBeating(stream, effects);
-      return;
-    }
+    const stream = this.#due.take();
+    if (stream === undefined) return;
+    const turn = this.#turnOf(stream);
+    if (this.#options.remembers === true) effects.push(...this.#history.served());
+    effects.push(...turn.effects);
+    if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
+    if (turn.isUnfinished) this.#due.add(stream);
+    if (turn.hasMoved) this.#wake(stream);
+    effects.push(...this.#waitTimers.update(stream, this.#present.revision));
+    if (stream.tellsTtls) this.#keepBeating(stream, effects);
   }
 
   #keepBeating(stream: Stream, effects: PlaneEffect[]): void {
@@ -199,7 +153,7 @@ export class Plane {
 
   /** A stream or a poll waits for its turn. */
   get isDue(): boolean {
-    return this.#due.size > 0 || this.#polls.isDue;
+    return !this.#due.isEmpty || this.#polls.isDue;
   }
 
   /** The number of the newest transaction that changed anything. */
@@ -211,7 +165,7 @@ export class Plane {
   *streams(): Iterable<StreamState> {
     for (const opened of this.#opened.values()) {
       const stream = this.#streams.get(opened.stream);
-      if (stream !== undefined) yield stream.describe(this.#clientOf(stream));
+      if (stream !== undefined) yield stream.describe(this.#siblings.clientOf(stream));
       else {
         const { stream: id, variant, onlyType, apiVersion, peer } = opened;
         const unknown = { node: undefined, client: undefined, dialect: undefined } as const;
@@ -268,41 +222,24 @@ export class Plane {
     if (touched === undefined && transaction.systemVersion === undefined) return [];
     this.#present.advance(revision, transaction.systemVersion);
     if (touched === undefined) return [];
-    for (const view of touched.views) for (const stream of this.#streamsOf(view)) this.#mark(stream);
+    for (const view of touched.views) for (const stream of this.#streamsOf(view)) this.#due.add(stream);
     this.#polls.touch(touched.views);
     return [...remembered, ...this.#trim()];
   }
 
-  /** Forgets what no live cursor needs; cursors that hold too much back are given up. */
+  /** Forgets what nobody needs; streams that hold too much back are given up. */
   #trim(): readonly PlaneEffect[] {
-    const cursors = (type: TypeUrl): Iterable<{ readonly stream: Stream; readonly position: TypeStream["position"] }> =>
-      [...this.#streams.values()].flatMap((stream) => {
-        const position = stream.types.get(type)?.position;
-        return position === undefined ? [] : [{ stream, position }];
-      });
-    const trimmed = this.#layers.trim((type, layer) => {
-      let oldest = this.#present.revision;
-      for (const { position } of cursors(type)) {
-        if (position?.view.layers.includes(layer) === true) oldest = Math.min(oldest, position.revision);
-      }
-      return oldest;
-    });
     const message = "fell too far behind the changes; come back with the versions you hold";
-    return trimmed.flatMap((type) =>
-      [...cursors(type)].flatMap(({ stream, position }) =>
-        position === undefined || reaches(position, type)
-          ? []
-          : this.#end(stream.opened.stream, statusCode.UNAVAILABLE, message),
-      ),
-    );
+    const laggards = trimJournals(this.#layers, this.#streams, this.#present.revision);
+    return [...laggards].flatMap(({ opened }) => this.#end(opened.stream, { code: statusCode.UNAVAILABLE, message }));
   }
 
   #receive(id: StreamId, request: DiscoveryRequest): readonly PlaneEffect[] {
     const opened = this.#opened.get(id);
     if (opened === undefined) return [];
-    const type = this.#typeOf(opened, request);
-    if (typeof type !== "string") return this.#end(id, statusCode.INVALID_ARGUMENT, type.wrong);
     const known = this.#streams.get(id);
+    const type = this.#admission.typeOf(opened, request, known?.types);
+    if (typeof type !== "string") return this.#end(id, type.refused);
     const identified = known === undefined ? this.#identify(opened, request) : this.#checkNode(known, request);
     const stream = this.#streams.get(id);
     if (stream === undefined) return identified;
@@ -314,132 +251,57 @@ export class Plane {
       ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
       ...this.#waitTimers.cancelEnded(stream),
     ];
-    this.#mark(stream);
+    this.#due.add(stream);
     const owed = stream.identity.siblings.order.takeOwed();
     if (owed.size > 0) this.#owe(stream, owed);
     this.#wake(stream);
     const limit = this.#options.maxSubscriptionsPerStream;
     if (limit !== undefined && stream.subscriptions > limit) {
       const message = `subscribed to ${stream.subscriptions} names; at most ${limit} per stream are served`;
-      return [...identified, ...unknown, ...effects, ...this.#end(id, statusCode.RESOURCE_EXHAUSTED, message)];
+      return [
+        ...identified,
+        ...unknown,
+        ...effects,
+        ...this.#end(id, { code: statusCode.RESOURCE_EXHAUSTED, message }),
+      ];
     }
     return [...identified, ...unknown, ...effects];
   }
 
-  /**
-   * A per-type stream carries one type for its life, that of its method or its twin, as the first request has it; an aggregated
-   * one says it in every request (B-TYP-02, S-TYP-04 to S-TYP-06).
-   */
-  #typeOf({ stream, onlyType }: StreamOpened, { type }: DiscoveryRequest): TypeUrl | { readonly wrong: string } {
-    if (onlyType === undefined) return type ?? { wrong: "a request on an aggregated stream needs a type_url" };
-    const [carried] = this.#streams.get(stream)?.types.keys() ?? [];
-    const asked = type ?? carried ?? onlyType;
-    const twin = this.#options.traits(onlyType)?.twin;
-    if (asked !== onlyType && asked !== twin) {
-      const served = [onlyType, ...(twin === undefined ? [] : [twin])].map(messageNameOf).join(" or ");
-      return { wrong: `this method serves ${served}, not ${messageNameOf(asked)}` };
-    }
-    if (carried === undefined || carried === asked) return asked;
-    return { wrong: `this stream carries ${messageNameOf(carried)} for its life, not ${messageNameOf(asked)}` };
-  }
-
-  /** What was chosen for a client, by whom. */
-  #choicesFor(node: Node, peer: Peer, listener: NamedChoice | undefined): Choices {
-    return { server: this.#options, listener, clients: this.#clients?.(node, peer, listener?.name) };
-  }
-
   #identify(opened: StreamOpened, request: DiscoveryRequest): readonly PlaneEffect[] {
-    const node = request.node ?? anonymousNode;
-    const { listener, peer } = opened;
-    const choices = this.#choicesFor(node, peer, listener);
-    const dialect = dialectFor(node, choices);
-    if (request.node === undefined && dialect.requireNode) {
-      return this.#end(opened.stream, statusCode.INVALID_ARGUMENT, "the first request of a stream needs a node");
-    }
-    const layers = this.#placement(node, peer);
-    if ("refused" in layers) return this.#end(opened.stream, statusCode.PERMISSION_DENIED, layers.refused);
-    if (opened.needs !== undefined && !dialect[opened.needs]) {
-      const message = `this method is only served where the switch "${opened.needs}" is on`;
-      return this.#end(opened.stream, statusCode.UNIMPLEMENTED, message);
-    }
-    const siblings = this.#siblingsOf(opened, node.id);
+    const admitted = this.#admission.admit(opened, request);
+    if ("refused" in admitted) return this.#end(opened.stream, admitted.refused);
+    const { node, choices, dialect, layers } = admitted;
+    const siblings = this.#siblings.find(opened, node.id);
     const view = this.#layers.viewOf(layers);
     const conversion = needsStructs(node) ? this.#conversion : undefined;
     const stream = new Stream(opened, { node, dialect, choices, siblings, conversion }, view);
     this.#streams.set(opened.stream, stream);
     this.#layers.watch(view, stream);
-    this.#siblings.set(siblings.key, siblings);
-    if (opened.onlyType !== undefined) {
-      const ofNode = this.#separate.get(node.id) ?? new Set();
-      this.#separate.set(node.id, ofNode.add(siblings));
-    }
-    siblings.streams.add(stream);
+    this.#siblings.join(siblings, stream);
     return [{ kind: "report", report: { kind: "node-identified", stream: opened.stream, node, layers } }];
   }
 
-  /**
-   * The streams that one order holds for. Those of a node on one connection are one client's; over several connections too,
-   * unless several clients may have the id: then there are two connections with a stream of the same type.
-   */
-  #siblingsOf({ onlyType, connection, stream }: StreamOpened, nodeId: string): SiblingStreams {
-    const key = onlyType === undefined ? `stream ${stream}` : `${connection} ${nodeId}`;
-    const known = this.#siblings.get(key);
-    if (known !== undefined) return known;
-    const others = onlyType === undefined || nodeId === "" ? [] : [...(this.#separate.get(nodeId) ?? [])];
-    const twin = onlyType && this.#options.traits(onlyType)?.twin;
-    const isSameApi = (type: TypeUrl | undefined): boolean =>
-      type === onlyType || (twin !== undefined && type === twin);
-    const isOfAnother = ({ opened }: Stream): boolean => isSameApi(opened.onlyType) && opened.connection !== connection;
-    const [only] = others;
-    if (only !== undefined && others.length === 1 && ![...only.streams].some(isOfAnother)) return only;
-    const order = new Order({
-      mayUseClusters: this.#mayUseClusters,
-      isCluster: this.#isCluster,
-      hasClustersElsewhere: () => onlyType === undefined && this.#bringsClusters(nodeId),
-    });
-    return { key, nodeId, streams: new Set(), waiting: new Set(), order };
-  }
-
-  /** An aggregated stream is alone in its order, and yet of the client whose other streams come over the same connection. */
-  #clientOf({ opened, identity }: Stream): string {
-    if (opened.onlyType !== undefined) return identity.siblings.key;
-    const isHere = (stream: Stream): boolean => stream.opened.connection === opened.connection;
-    const beside = [...(this.#separate.get(identity.node.id) ?? [])].find(({ streams }) => [...streams].some(isHere));
-    return beside?.key ?? `${opened.connection} ${identity.node.id}`;
-  }
-  /** Whether a node has a stream of its own for Clusters, beside an aggregated one that only what they name is asked on. */
-  #bringsClusters(nodeId: string): boolean {
-    const separate = nodeId === "" ? [] : [...(this.#separate.get(nodeId) ?? [])];
-    return separate.some(({ order }) => order.hasClusters);
-  }
-
-  #forgetSiblings(siblings: SiblingStreams): void {
-    this.#siblings.delete(siblings.key);
-    const ofNode = this.#separate.get(siblings.nodeId);
-    ofNode?.delete(siblings);
-    if (ofNode?.size === 0) this.#separate.delete(siblings.nodeId);
-  }
-
-  #checkNode(stream: Stream, { node, type }: DiscoveryRequest): readonly PlaneEffect[] {
-    const first = stream.identity.node;
-    if (node === undefined || node === first || isSameNode(node, first)) return [];
-    if (stream.identity.dialect.nodeChange === "reject") {
-      const message = `the node of a stream cannot change from "${first.id}" to "${node.id}"`;
-      return this.#end(stream.opened.stream, statusCode.INVALID_ARGUMENT, message);
-    }
-    return [oddity(stream, type, "node-changed")];
+  #checkNode(stream: Stream, request: DiscoveryRequest): readonly PlaneEffect[] {
+    const { node, dialect } = stream.identity;
+    if (!isOtherNode(node, request)) return [];
+    if (dialect.nodeChange !== "reject") return [oddity(stream, request.type, "node-changed")];
+    const message = `the node of a stream cannot change from "${node.id}" to "${request.node?.id}"`;
+    return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
   }
 
   #meetUnknown(stream: Stream, type: TypeUrl): readonly PlaneEffect[] {
     if (stream.identity.dialect.unknownType === "ignore") return [oddity(stream, type, "unknown-type")];
-    return this.#end(stream.opened.stream, statusCode.INVALID_ARGUMENT, `unknown type ${messageNameOf(type)}`);
+    const message = `unknown type ${messageNameOf(type)}`;
+    return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
   }
 
   /** Places a node anew; its cursors keep their old positions, and the difference is told (S-DEL-08). */
   #place(stream: Stream): readonly PlaneEffect[] {
     const { node } = stream.identity;
-    const layers = this.#placement(node, stream.opened.peer);
-    if ("refused" in layers) return this.#end(stream.opened.stream, statusCode.PERMISSION_DENIED, layers.refused);
+    const placed = this.#admission.place(node, stream.opened.peer);
+    if ("refused" in placed) return this.#end(stream.opened.stream, placed.refused);
+    const { layers } = placed;
     const view = this.#layers.viewOf(layers);
     if (view === stream.view) return [];
     this.#layers.unwatch(stream.view, stream);
@@ -447,7 +309,7 @@ export class Plane {
     this.#layers.watch(view, stream);
     // Heartbeats of the view that it leaves do not reach it any more, and it may hold what only that one has.
     for (const type of stream.types.keys()) stream.expectBeat(type);
-    this.#mark(stream);
+    this.#due.add(stream);
     return [{ kind: "report", report: { kind: "node-moved", stream: stream.opened.stream, node, layers } }];
   }
 
@@ -455,31 +317,13 @@ export class Plane {
   #owe(stream: Stream, owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>): void {
     for (const other of stream.identity.siblings.streams) {
       if (other === stream) continue;
-      for (const [type, names] of owed) if (other.types.get(type)?.owe(names) === true) this.#mark(other);
+      for (const [type, names] of owed) if (other.types.get(type)?.owe(names) === true) this.#due.add(other);
     }
   }
 
   /** Streams of the same node that wait for one another look again. */
   #wake(stream: Stream): void {
-    for (const other of stream.identity.siblings.waiting) if (other !== stream) this.#mark(other);
-  }
-
-  #mark(stream: Stream): void {
-    if (!this.#stalled.has(stream.opened.stream)) this.#due.add(stream);
-  }
-
-  #stall(id: StreamId): readonly PlaneEffect[] {
-    this.#stalled.add(id);
-    const stream = this.#streams.get(id);
-    if (stream !== undefined) this.#due.delete(stream);
-    return [];
-  }
-
-  #resume(id: StreamId): readonly PlaneEffect[] {
-    this.#stalled.delete(id);
-    const stream = this.#streams.get(id);
-    if (stream !== undefined) this.#mark(stream);
-    return [];
+    for (const other of stream.identity.siblings.waiting) if (other !== stream) this.#due.add(other);
   }
 
   #expire(timer: number): readonly PlaneEffect[] {
@@ -491,7 +335,7 @@ export class Plane {
 
   /** Every stream of a view is to be sent a heartbeat of a type at its turn. */
   #beat({ view, type }: Due): void {
-    for (const stream of this.#streamsOf(view)) if (stream.expectBeat(type)) this.#mark(stream);
+    for (const stream of this.#streamsOf(view)) if (stream.expectBeat(type)) this.#due.add(stream);
   }
 
   *#streamsOf(view: View): Iterable<Stream> {
@@ -503,34 +347,25 @@ export class Plane {
     if (fired === undefined) return [];
     const { stream, waiting, since } = fired;
     const reports = stream.giveUpWaiting(waiting, since, this.#present);
-    this.#mark(stream);
+    this.#due.add(stream);
     return reports;
   }
 
-  #end(stream: StreamId, code: number, message: string): readonly PlaneEffect[] {
-    return [...this.#close(stream), { kind: "close-stream", stream, status: { code, message } }];
+  #end(stream: StreamId, status: Status): readonly PlaneEffect[] {
+    return [...this.#close(stream), { kind: "close-stream", stream, status }];
   }
 
   #close(id: StreamId): readonly PlaneEffect[] {
     this.#opened.delete(id);
-    this.#stalled.delete(id);
     const stream = this.#streams.get(id);
+    this.#due.forget(id, stream);
     if (stream === undefined) return [];
     this.#streams.delete(id);
-    this.#due.delete(stream);
     this.#layers.unwatch(stream.view, stream);
-    const siblings = this.#siblings.get(stream.identity.siblings.key);
-    siblings?.streams.delete(stream);
-    siblings?.waiting.delete(stream);
-    if (siblings?.streams.size === 0) this.#forgetSiblings(siblings);
-    for (const type of stream.types.values()) stream.identity.siblings.order.leave(type);
+    this.#siblings.leave(stream);
     this.#wake(stream);
     return this.#waitTimers.forget(stream);
   }
-}
-
-function isSameNode(a: Node, b: Node): boolean {
-  return a.id === b.id && a.cluster === b.cluster && a.userAgentName === b.userAgentName;
 }
 
 function oddity(stream: Stream, type: TypeUrl | undefined, what: "node-changed" | "unknown-type"): PlaneEffect {

@@ -103,8 +103,8 @@ export class PollTopic {
     const from = { view, revision: this.#lookedAt };
     if (subscription.isWildcard || subscription.terms !== undefined || !reaches(from, type)) return true;
     if (!areSame(known.errors, this.#errors(present))) return true;
-    return present
-      .difference(from, view, type)
+    return present.changes
+      .between(from, view, type)
       .changes.some(
         ({ then, now }) =>
           (then !== undefined && subscription.covers(then)) || (now !== undefined && subscription.covers(now)),
@@ -145,7 +145,7 @@ export class PollTopic {
   #selected(present: Present, errors: ErrorSet): Selected {
     const { view, subscription } = this;
     const { type } = this.traits;
-    const { puts, removed: missing } = present.selectAll(view, type, subscription);
+    const { puts, removed: missing } = present.selections.all(view, type, subscription);
     const sum = puts.reduce((total, put) => addSums(total, put.sum), this.#sumOf(errors));
     const printed = view.printedVersion(type);
     // A version that a caller set is that of the type; which of its resources it is of has to be told apart.

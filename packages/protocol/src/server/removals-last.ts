@@ -8,7 +8,8 @@ import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
 import type { Deliveries } from "./delivery.ts";
 import { type HeldOverSet, nothingHeldOver, type Removable } from "./held-over.ts";
-import type { Present, Upcoming } from "./present.ts";
+import type { Present } from "./present.ts";
+import type { Upcoming } from "./shared-selections.ts";
 import { SotwTypeStream } from "./sotw.ts";
 import { coversName, type Scope, type Subscription } from "./subscription.ts";
 import type { Told } from "./told.ts";
@@ -138,7 +139,7 @@ export class RemovalsLast implements TypeStream {
     const before = this.position;
     const answers = this.#machine.next(view, present, bounds);
     if (before !== undefined && this.position !== before) {
-      this.#heldOver = present.carryOver(this.#heldOver, before, view, this.traits.type);
+      this.#heldOver = present.heldOver.carryOver(this.#heldOver, before, view, this.traits.type);
     }
     // The usual turn of a stream, which should cost nothing.
     if (this.#variant === "delta" && this.#heldOver.isEmpty && !answers.some(removes)) return answers;
@@ -184,10 +185,10 @@ export class RemovalsLast implements TypeStream {
     if (served === undefined) this.#newcomers = "unknown";
     else {
       const { subscription } = this;
-      this.#heldOver = present.resume(served.heldOver);
+      this.#heldOver = present.heldOver.resume(served.heldOver);
       if (!subscription.isWildcard) this.#heldOver = this.#heldOver.without((name) => !subscription.isNamed(name));
       this.#asked = this.subscription.scope;
-      const newcomers = [...present.newcomers(served.position, view, type)];
+      const newcomers = [...present.changes.newcomers(served.position, view, type)];
       this.#newcomers = new Set(newcomers.filter((name) => !served.heldOver.names.has(name)));
       if (this.#machine instanceof SotwTypeStream) this.#machine.standAt(served.position);
     }
@@ -200,14 +201,14 @@ export class RemovalsLast implements TypeStream {
     present: Present,
     removable: Removable,
   ): readonly Answer[] {
-    const past = before && present.timedPast(before, view, this.traits.type);
+    const past = before && present.changes.timedPast(before, view, this.traits.type);
     const told =
       answers.length === 0 ? answers : answers.flatMap((answer) => this.#withhold(answer, present, removable, past));
     if (told.length > 0 || this.isPaused || this.deliveries.isBlocked) return told;
-    const { stays, goes } = present.part(this.#heldOver, removable.to);
+    const { stays, goes } = present.heldOver.part(this.#heldOver, removable.to);
     if (goes.length === 0) return [];
     this.#heldOver = stays;
-    const body = present.removalBody(view, this.traits.type, goes);
+    const body = present.bodies.removals(view, this.traits.type, goes);
     return [{ body, isInTurn: true, news: [] }];
   }
 
@@ -217,7 +218,10 @@ export class RemovalsLast implements TypeStream {
     removable: Removable,
     past: ReadonlyMap<string, Past> | undefined,
   ): readonly Answer[] {
-    const { heldOver, body } = present.withhold(answer.body, this.#heldOver, removable, { asked: answer.asked, past });
+    const { heldOver, body } = present.heldOver.withhold(answer.body, this.#heldOver, removable, {
+      asked: answer.asked,
+      past,
+    });
     this.#heldOver = heldOver;
     if (body === answer.body) return [answer];
     // Of a wildcard the first answer is owed even when there is nothing in it (S-RES-14).
@@ -238,18 +242,18 @@ export class RemovalsLast implements TypeStream {
     }
     if (answers.length === 0 && this.deliveries.isBlocked) return answers;
     const what = { type, subscription: this.subscription, asked: this.#asked, goesAtOnce: removable.goesAtOnce };
-    const step = present.step(this.#heldOver, before, view, what);
+    const step = present.heldOver.step(this.#heldOver, before, view, what);
     // What is there and was not asked for until now did not come back, but the client has it again all the same.
     const gone = step.heldOver.without((name) => {
       const now = view.holder(type, name);
       return now !== undefined && this.subscription.covers(now);
     });
-    const { stays, goes } = present.part(gone, removable.to);
+    const { stays, goes } = present.heldOver.part(gone, removable.to);
     this.#heldOver = stays;
     const [answer] = answers;
     if (answer?.asked === undefined && !step.hasPuts && goes.length === 0) return [];
     const isPlain = stays.isEmpty && answer !== undefined;
-    const body = isPlain ? answer.body : present.fullBody(view, type, this.subscription, stays);
+    const body = isPlain ? answer.body : present.bodies.full(view, type, this.subscription, stays);
     this.#note(body, view, present);
     return [this.#withNewcomers(isPlain ? answer : { news: [], ...answer, body, isInTurn: true })];
   }

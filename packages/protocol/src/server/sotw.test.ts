@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Conversation, node, sotw } from "../../test/support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, resource, UNKNOWN } from "../../test/support/resources.ts";
-import type { PlaneOptions } from "./plane.ts";
+import type { PlaneOptions } from "./plane-options.ts";
 
 const no = { code: 3, message: "no" };
 const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => [...one.says].sort());

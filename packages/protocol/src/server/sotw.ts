@@ -4,18 +4,18 @@ import type { Segment } from "../message/body.ts";
 import type { DiscoveryRequest, SotwRequest } from "../message/request.ts";
 import type { Status } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
-import { termsOf } from "../resource/resource-name.ts";
-import { type Mark, markOf } from "../resource/ttl.ts";
+import { markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
 import { isLocated } from "../resource/variant-name.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries, type Delivery } from "./delivery.ts";
-import { HeldBack } from "./held-back.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
-import type { Present, Upcoming } from "./present.ts";
+import type { Present } from "./present.ts";
+import type { Upcoming } from "./shared-selections.ts";
+import { SotwNames } from "./sotw-names.ts";
+import { Standing } from "./standing.ts";
 import { Subscription, understandChange } from "./subscription.ts";
-import { isTold, type Told, upcomingFrom } from "./told.ts";
 import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
 /** State of the World for one type on one stream. */
@@ -23,28 +23,16 @@ export class SotwTypeStream implements TypeStream {
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
+  readonly told: Standing;
   readonly heldOver: HeldOverSet = nothingHeldOver;
   readonly ttl: TtlVerdict;
   readonly isPaused = false;
   readonly #options: TypeStreamOptions;
-  #position: Position | undefined;
+  readonly #names: SotwNames;
   #isOpen = false;
-  /** The names of the last request that was honoured, by identity: an ACK repeats them. */
-  #listed: readonly string[] | undefined;
   #resumedVersion: string | undefined;
-  /** To be answered whatever the version: newly named, or owed. */
-  readonly #asked = new Set<string>();
-  /** Of these, the client had nothing before: it may be given a placeholder. */
-  readonly #fresh = new Set<string>();
   /** Names whose newest word was a placeholder: one may follow another, for the client has nothing to lose. */
   readonly #placeheld = new Set<string>();
-  /** Told out of turn, ahead of the position. */
-  readonly #ahead = new Map<string, Mark | undefined>();
-  readonly #heldBack = new HeldBack();
-  /** Given up by a request that was stale. */
-  readonly #doubted = new Set<string>();
-  #isWildcardDoubted = false;
-  #mustAnswer = false;
   /** A response on its way brings what was given up and is named again; by now it may be gone. */
   #mayArriveGone = false;
 
@@ -60,10 +48,12 @@ export class SotwTypeStream implements TypeStream {
       wildcardSticky: dialect.wildcardSticky,
       terms: traits.terms,
     });
+    this.told = new Standing(traits.type, this.subscription);
+    this.#names = new SotwNames(this.subscription, dialect);
   }
 
   get position(): Position | undefined {
-    return this.#position;
+    return this.told.at;
   }
 
   onRequest(request: DiscoveryRequest): Understood {
@@ -77,76 +67,55 @@ export class SotwTypeStream implements TypeStream {
     const isLastGood = this.deliveries.isRefused && request.nonce === this.deliveries.lastAcked?.nonce;
     if (isLastGood && request.error === undefined) return { as: this.#rename(request) };
     if (this.#options.dialect.staleNonce === "honour-names") this.#rename(request);
-    else this.#doubt(request.names);
+    else this.#names.doubt(request.names);
     return { as: "stale", oddity: "stale-nonce" };
   }
 
   owe(names: Iterable<string>): boolean {
-    if (this.#position === undefined) return false;
-    let isAny = false;
-    for (const name of names) {
-      const named = this.subscription.termsNamed(name);
-      if (!this.subscription.isWildcard && named.length === 0) continue;
-      for (const term of named.length === 0 ? [name] : named) this.#asked.add(term);
-      isAny = true;
-    }
-    return isAny;
+    return this.told.at !== undefined && this.told.owe(names);
   }
 
   /** The client holds what was sent at that position. It is told everything all the same (S-REC-04). */
   standAt(position: Position): void {
-    this.#position ??= position;
+    this.told.at ??= position;
   }
 
   hasNews(view: View): boolean {
-    if (this.#position === undefined || this.#asked.size + this.#ahead.size > 0 || this.#mustAnswer) return true;
-    return !isStill(this.#position, view, this.traits.type);
+    return this.told.hasNews(view);
   }
 
   isTold(name: string, view: View, present: Present): boolean {
-    return isTold(this.told, name, view, present);
+    return this.told.isTold(name, view, present);
   }
 
   upcoming(view: View, present: Present): Iterable<Upcoming> {
-    return upcomingFrom(this.told, view, present, this.subscription);
-  }
-
-  get told(): Told {
-    return {
-      type: this.traits.type,
-      position: this.#mustAnswer ? undefined : this.#position,
-      asked: this.#asked,
-      ahead: this.#ahead,
-      heldBack: this.#heldBack,
-    };
+    return this.told.upcoming(view, present);
   }
 
   get canHoldBack(): boolean {
-    const isByName = !this.traits.isFullState && this.traits.terms === undefined;
-    return isByName && this.#position !== undefined && !this.#mustAnswer;
+    return !this.traits.isFullState && this.traits.terms === undefined && this.told.position !== undefined;
   }
 
   get heldBackFrom(): number {
-    // What is held back is among these; what the client gave up meanwhile is not held back any more.
-    return this.#asked.size + this.#ahead.size === 0 ? Number.POSITIVE_INFINITY : this.#heldBack.from;
+    return this.told.heldBackFrom;
   }
 
   next(view: View, present: Present, { heldBack }: TurnBounds): readonly Answer[] {
     const here: Position = { view, revision: present.revision };
-    if (this.#position === undefined) return this.#firstAnswer(here, present);
-    if (this.deliveries.isBlocked && !this.#mustAnswer) {
-      if (this.#asked.size === 0) return [];
+    if (this.told.at === undefined) return this.#firstAnswer(here, present);
+    if (this.deliveries.isBlocked && !this.told.owesAll) {
+      if (this.told.asked.size === 0) return [];
       if (!this.traits.isFullState) return this.#outOfTurn(here, present, heldBack);
     }
-    if (this.#isInSync(this.#position, here)) return [];
+    if (this.#isInSync(this.told.at, here)) return [];
     return this.traits.isFullState
-      ? this.#fullState(this.#position, here, present)
-      : this.#changed(this.#position, here, present, heldBack);
+      ? this.#fullState(this.told.at, here, present)
+      : this.#changed(this.told.at, here, present, heldBack);
   }
 
   isWaiting(view: View): boolean {
-    if (this.#position === undefined || !this.deliveries.isBlocked) return false;
-    return !isStill(this.#position, view, this.traits.type);
+    if (this.told.at === undefined || !this.deliveries.isBlocked) return false;
+    return !isStill(this.told.at, view, this.traits.type);
   }
 
   /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
@@ -154,7 +123,7 @@ export class SotwTypeStream implements TypeStream {
     this.#isOpen = true;
     this.#resumedVersion = this.#options.dialect.resumeVersion ? request.versionInfo : undefined;
     this.#rename(request);
-    this.#mustAnswer = this.subscription.asksForAll;
+    this.told.owesAll = this.subscription.asksForAll;
     return { as: "initial" };
   }
 
@@ -165,15 +134,15 @@ export class SotwTypeStream implements TypeStream {
   #honourSpontaneous(request: SotwRequest): Understood {
     const as = this.#rename(request);
     if (this.deliveries.wasAnswered && this.deliveries.pending.length === 0) {
-      for (const name of this.subscription.names) this.#asked.add(name);
-      this.#mustAnswer ||= this.subscription.asksForAll;
+      for (const name of this.subscription.names) this.told.asked.add(name);
+      this.told.owesAll ||= this.subscription.asksForAll;
     }
     return { as };
   }
 
   /** One part of the newest answer: settled by itself, but names are those of the request for the last part. */
   #settlePart(request: SotwRequest, { nonce, body }: Delivery): Understood {
-    this.#doubt(request.names);
+    this.#names.doubt(request.names);
     const error = this.#errorIn(request, body.version);
     if (error === undefined) return { as: "ack", acked: this.deliveries.ack(nonce) };
     return { as: "nack", nacked: this.#nack(nonce, error) };
@@ -219,27 +188,18 @@ export class SotwTypeStream implements TypeStream {
   }
 
   #rename(request: SotwRequest): "subscribe" | "unsubscribe" | "repeat" {
-    if (this.#doubted.size > 0) {
-      const listed = this.subscription.termsIn(this.#termsIn(request.names));
-      for (const name of listed) if (this.#doubted.has(name)) this.#asked.add(name);
-      this.#doubted.clear();
-    }
-    const wasWildcardDoubted = this.#isWildcardDoubted;
-    this.#isWildcardDoubted = false;
-    if (request.names === this.#listed) {
-      this.#mustAnswer ||= wasWildcardDoubted;
+    const { change, again, isWildcardAgain } = this.#names.list(request);
+    for (const term of again) this.told.asked.add(term);
+    if (change === undefined) {
+      this.told.owesAll ||= isWildcardAgain;
       return "repeat";
     }
-    if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.#asked.add(term);
-    this.#listed = request.names;
-    const names = this.#termsIn(request.names);
-    const change = this.subscription.replace(this.#options.dialect.ignoreHints ? [] : names);
     for (const name of change.asked) {
-      this.#asked.add(name);
-      if (this.#resumedVersion === undefined || this.#position !== undefined) this.#fresh.add(name);
+      this.told.asked.add(name);
+      if (this.#resumedVersion === undefined || this.told.at !== undefined) this.told.fresh.add(name);
     }
     if (this.traits.isFullState && change.asked.length > 0) this.#mayArriveGone ||= this.#mayBring(change.asked);
-    this.#mustAnswer ||= change.joinedWildcard || (wasWildcardDoubted && this.subscription.isWildcard);
+    this.told.owesAll ||= change.joinedWildcard || (isWildcardAgain && this.subscription.isWildcard);
     if (change.dropped.length > 0 || change.leftWildcard) {
       this.deliveries.forgive(change.dropped, this.subscription);
       this.#forgetUncovered();
@@ -252,28 +212,16 @@ export class SotwTypeStream implements TypeStream {
     return this.subscription.speaksOfParameters ? this.deliveries.pending.length > 0 : this.deliveries.mayBring(asked);
   }
 
-  #termsIn(names: readonly string[]): readonly string[] {
-    return termsOf(names, this.#options.dialect.prefixGlob);
-  }
-
-  /** A stale request changes nothing, but what it gave up the client may have dropped: named again, it is new (S-SUB-06). */
-  #doubt(names: readonly string[]): void {
-    if (names === this.#listed) return;
-    this.#isWildcardDoubted ||= this.subscription.isWildcard && !this.subscription.keepsWildcard(names);
-    const listed = new Set(this.subscription.termsIn(this.#termsIn(names)));
-    for (const name of this.subscription.names) if (!listed.has(name)) this.#doubted.add(name);
-  }
-
   #forgetUncovered(): void {
     const { isWildcard, names } = this.subscription;
-    for (const name of this.#asked) if (!isWildcard && !names.has(name)) this.#asked.delete(name);
-    for (const name of this.#ahead.keys())
-      if (!isWildcard && !this.subscription.isNamed(name)) this.#ahead.delete(name);
+    for (const name of this.told.asked) if (!isWildcard && !names.has(name)) this.told.asked.delete(name);
+    for (const name of this.told.ahead.keys())
+      if (!isWildcard && !this.subscription.isNamed(name)) this.told.ahead.delete(name);
   }
 
   #isInSync(position: Position, here: Position): boolean {
     const hasStayed = isStill(position, here.view, this.traits.type);
-    return hasStayed && this.#asked.size === 0 && !this.#mustAnswer && this.#ahead.size === 0;
+    return hasStayed && this.told.asked.size === 0 && !this.told.owesAll && this.told.ahead.size === 0;
   }
 
   #firstAnswer(here: Position, present: Present): readonly Answer[] {
@@ -284,61 +232,61 @@ export class SotwTypeStream implements TypeStream {
       return this.#advance(here, []);
     if (this.#options.isUnknown) return this.#advance(here, []);
     if (this.subscription.isSoleWildcard) {
-      const body = present.wholeBody("sotw", here.view, type);
+      const body = present.bodies.whole("sotw", here.view, type);
       return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
     }
-    const { puts, removed } = present.selectAll(here.view, type, this.subscription);
+    const { puts, removed } = present.selections.all(here.view, type, this.subscription);
     const placeholders = this.#placeholders(removed, here.view, present);
     if (placeholders.length > 0) return this.#advance(here, [this.#own(here, present, [...puts, ...placeholders])]);
     // A client that comes back may hold what is gone; of a full-state type an empty answer tells it.
     const mayHoldGone = this.traits.isFullState && this.#resumedVersion !== undefined;
-    if (puts.length === 0 && !this.#mustAnswer && !mayHoldGone) return this.#advance(here, []);
+    if (puts.length === 0 && !this.told.owesAll && !mayHoldGone) return this.#advance(here, []);
     return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
   }
 
   /** Every covered resource, if any covered one changed or is asked for (S-RES-03, S-RES-04). */
   #fullState(position: Position, here: Position, present: Present): readonly Answer[] {
     const { type } = this.traits;
-    const asked = [...this.#asked].flatMap((term) => this.#find(here.view, term));
-    const changes = present.selectChanges(position, here.view, type, this.subscription);
+    const asked = [...this.told.asked].flatMap((term) => this.#find(here.view, term));
+    const changes = present.selections.ofChanges(position, here.view, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
-    const isAsked = asked.length > 0 || this.#mustAnswer || this.#mayArriveGone;
+    const isAsked = asked.length > 0 || this.told.owesAll || this.#mayArriveGone;
     if (!isChanged && !isAsked) return this.#advance(here, []);
-    const asks: Pick<Answer, "asked"> = isAsked ? { asked: new Set(this.#asked) } : {};
+    const asks: Pick<Answer, "asked"> = isAsked ? { asked: new Set(this.told.asked) } : {};
     // Who joins a wildcard hears of resources that did not change for the first time.
-    const news = this.#mustAnswer ? undefined : [changes.puts, asked];
+    const news = this.told.owesAll ? undefined : [changes.puts, asked];
     if (this.subscription.isSoleWildcard) {
-      const body = present.wholeBody("sotw", here.view, type);
+      const body = present.bodies.whole("sotw", here.view, type);
       return this.#advance(here, [
         { ...asks, body, isInTurn: true, news: news ?? body.segments.map((segment) => segment.puts) },
       ]);
     }
-    const { puts } = present.selectAll(here.view, type, this.subscription);
+    const { puts } = present.selections.all(here.view, type, this.subscription);
     return this.#advance(here, [{ ...asks, ...this.#selected(here, present, puts, news ?? [puts]) }]);
   }
 
   /** Of a named type only what changed or is asked for (S-RES-05); what is gone cannot be said. */
   #changed(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
     const { type } = this.traits;
-    if (this.#mustAnswer && this.subscription.isSoleWildcard) {
-      const body = present.wholeBody("sotw", here.view, type);
+    if (this.told.owesAll && this.subscription.isSoleWildcard) {
+      const body = present.bodies.whole("sotw", here.view, type);
       return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
     }
-    if (this.#mustAnswer) {
-      const { puts } = present.selectAll(here.view, type, this.subscription);
+    if (this.told.owesAll) {
+      const { puts } = present.selections.all(here.view, type, this.subscription);
       return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
     }
-    const { puts } = present.selectChanges(position, here.view, type, this.subscription);
+    const { puts } = present.selections.ofChanges(position, here.view, type, this.subscription);
     if (this.#placeheld.size > 0) for (const put of puts) this.#placeheld.delete(put.name);
-    if (this.#asked.size + this.#ahead.size + heldBack.size === 0) {
+    if (this.told.asked.size + this.told.ahead.size + heldBack.size === 0) {
       if (puts.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed: [], missing: [] });
-      const body = present.selectionBody("sotw", here.view, type, this.subscription, make, position);
+      const body = present.bodies.ofSelection("sotw", here.view, type, this.subscription, make, position);
       return this.#advance(here, [{ body, isInTurn: true, news: [puts] }]);
     }
     const byName = new Map<string, Resource>();
-    for (const put of puts) if (!this.#ahead.has(put.name)) byName.set(put.name, put);
-    for (const [name, told] of this.#ahead) {
+    for (const put of puts) if (!this.told.ahead.has(put.name)) byName.set(put.name, put);
+    for (const [name, told] of this.told.ahead) {
       const now = here.view.holder(type, name);
       const isCovered = now !== undefined && this.subscription.covers(now);
       if (isCovered && !present.isSame(now, told)) byName.set(name, now);
@@ -346,39 +294,40 @@ export class SotwTypeStream implements TypeStream {
     }
     for (const found of this.#findAsked(here.view, present)) byName.set(found.name, found);
     for (const name of heldBack) byName.delete(name);
-    const told = this.#heldBack.hold(heldBack, this.told, here.view, present, this.subscription);
+    const told = this.told.holdBack(heldBack, here.view, present);
     const asked = this.#waitingAmong(heldBack, here.view);
     this.#advance(here, []);
-    for (const [name, mark] of told) this.#ahead.set(name, mark);
-    for (const term of asked) this.#asked.add(term);
+    for (const [name, mark] of told) this.told.ahead.set(name, mark);
+    for (const term of asked) this.told.asked.add(term);
     return byName.size === 0 ? [] : [this.#own(here, present, [...byName.values()])];
   }
 
   /** What was asked for and has to wait. */
   #waitingAmong(heldBack: ReadonlySet<string>, view: View): readonly string[] {
     if (heldBack.size === 0) return [];
-    return [...this.#asked].filter((term) => this.#find(view, term).some(({ name }) => heldBack.has(name)));
+    return [...this.told.asked].filter((term) => this.#find(view, term).some(({ name }) => heldBack.has(name)));
   }
 
   #outOfTurn(here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
     const found = [...new Set(this.#findAsked(here.view, present))].filter(({ name }) => !heldBack.has(name));
     const asked = this.#waitingAmong(heldBack, here.view);
     // Who asked for what is not there has to be told when it is, even if it is then what it was before.
-    for (const term of this.#asked) if (this.#find(here.view, term).length === 0) this.#ahead.set(term, undefined);
-    this.#asked.clear();
-    this.#fresh.clear();
-    for (const term of asked) this.#asked.add(term);
+    for (const term of this.told.asked)
+      if (this.#find(here.view, term).length === 0) this.told.ahead.set(term, undefined);
+    this.told.asked.clear();
+    this.told.fresh.clear();
+    for (const term of asked) this.told.asked.add(term);
     if (found.length === 0) return [];
     for (const { name } of found) {
       const now = here.view.holder(this.traits.type, name);
-      this.#ahead.set(name, now && markOf(now, present.ttls));
+      this.told.ahead.set(name, now && markOf(now, present.ttls));
     }
     return [{ ...this.#own(here, present, found), isInTurn: false }];
   }
 
   #findAsked(view: View, present: Present): readonly Resource[] {
     const missing: string[] = [];
-    const found = [...this.#asked].flatMap((term) => {
+    const found = [...this.told.asked].flatMap((term) => {
       const answers = this.#find(view, term);
       if (answers.length === 0) missing.push(term);
       for (const { name } of answers) this.#placeheld.delete(name);
@@ -394,14 +343,14 @@ export class SotwTypeStream implements TypeStream {
 
   #placeholders(missing: readonly string[], view: View, present: Present): readonly Resource[] {
     const placeholders = missing
-      .filter((name) => this.#fresh.has(name) || this.#placeheld.has(name))
+      .filter((name) => this.told.fresh.has(name) || this.#placeheld.has(name))
       .flatMap((name) => present.placeholder(this.traits, view, name) ?? []);
     for (const { name } of placeholders) this.#placeheld.add(name);
     return placeholders;
   }
 
   #own(here: Position, present: Present, puts: readonly Resource[]): Answer {
-    const body = present.ownBody("sotw", here.view, this.traits.type, { puts, removed: [], missing: [] });
+    const body = present.bodies.own("sotw", here.view, this.traits.type, { puts, removed: [], missing: [] });
     return { body, isInTurn: true, news: [puts] };
   }
 
@@ -409,7 +358,7 @@ export class SotwTypeStream implements TypeStream {
     const { type } = this.traits;
     const make = (): Segment => ({ puts, removed: [], missing: [] });
     return {
-      body: present.selectionBody("sotw", here.view, type, this.subscription, make, undefined),
+      body: present.bodies.ofSelection("sotw", here.view, type, this.subscription, make, undefined),
       isInTurn: true,
       news,
     };
@@ -417,11 +366,7 @@ export class SotwTypeStream implements TypeStream {
 
   /** The client is told up to here, by these answers or because there is nothing to tell. */
   #advance(here: Position, answers: readonly Answer[]): readonly Answer[] {
-    this.#position = here;
-    this.#asked.clear();
-    this.#fresh.clear();
-    this.#ahead.clear();
-    this.#mustAnswer = false;
+    this.told.advance(here);
     this.#mayArriveGone = false;
     return answers;
   }

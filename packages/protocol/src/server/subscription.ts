@@ -157,6 +157,12 @@ export class Subscription {
     return this.#interned;
   }
 
+  /** A name for what it asks for: the same for all who ask for the same. */
+  key(sets: NameSets): string {
+    const { key } = this.nameSet(sets);
+    return this.#isWildcard ? `* ${key}` : key;
+  }
+
   /** What terms stand for besides names and aliases. */
   get terms(): TermRules | undefined {
     return this.#rules.terms;

@@ -23,7 +23,7 @@ export function* termsBehind(
       yield term;
       continue;
     }
-    if (subscription.isWildcard) yield* present.baseOf(view, type, term);
+    if (subscription.isWildcard) yield* present.selections.baseOf(view, type, term);
     for (const name of subscription.names) {
       if (rules.collectionOf(name) === term && view.find(type, name) !== undefined) yield name;
     }
@@ -54,7 +54,7 @@ export function candidatesFor(
     if (resource !== undefined) names.add(resource.name);
   }
   let isTouched = false;
-  for (const { name, then, now } of present.difference(from, view, type).changes) {
+  for (const { name, then, now } of present.changes.between(from, view, type).changes) {
     const aliases = [name, ...(then?.aliases ?? []), ...(now?.aliases ?? [])];
     if (called === undefined ? !isWithin(term, name) : !aliases.some((alias) => called.has(alias))) continue;
     names.add(name);
@@ -73,7 +73,7 @@ function locatedCandidates(
   const names = new Set(view.answersTo(type, term).map(({ name }) => name));
   const locators = new Locators([term]);
   let isTouched = false;
-  for (const { name, then, now } of present.difference(from, view, type).changes) {
+  for (const { name, then, now } of present.changes.between(from, view, type).changes) {
     if (![then, now].some((one) => one !== undefined && locators.covers(one))) continue;
     names.add(name);
     isTouched = true;

@@ -10,7 +10,8 @@ import type { View } from "../state/view.ts";
 import type { Deliveries, Delivery } from "./delivery.ts";
 import type { Oddity, RequestKind } from "./effect.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
-import type { Present, Upcoming } from "./present.ts";
+import type { Present } from "./present.ts";
+import type { Upcoming } from "./shared-selections.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Told } from "./told.ts";
 

@@ -14,15 +14,13 @@ import { printableReason } from "../observe/printable.ts";
 import type {
   DeliveryAnswer,
   DeliveryFate,
-  DialectAnswer,
-  ErrorDetailAnswer,
-  NodeAnswerIdentity,
   RefusalAnswer,
   ResponseAnswer,
-  StreamAnswer,
   TypeAnswer,
   WaitAnswer,
-} from "./answer.ts";
+} from "./answers/deliveries.ts";
+import type { DialectAnswer, NodeAnswerIdentity, StreamAnswer } from "./answers/nodes.ts";
+import type { ErrorDetailAnswer } from "./answers/page.ts";
 import type { ResourceTypes } from "./view.ts";
 
 /** Turns what the plane tells into what the admin API answers. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import type { Metrics } from "../observe/metrics.ts";
-import type { ErrorAnswer } from "./answer.ts";
+import type { ErrorAnswer } from "./answers/page.ts";
 import { Describer } from "./describe.ts";
 import { isExpectedHost } from "./host-check.ts";
 import { Query, QueryError } from "./query.ts";

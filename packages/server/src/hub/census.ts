@@ -35,16 +35,14 @@ export class Census {
     return this.#streams;
   }
 
+  /** A limit was passed, any of them. */
   countHit(limit: LimitName): void {
     this.#hits.set(limit, (this.#hits.get(limit) ?? 0) + 1);
   }
 
   /** False when there are too many connections. */
   admitConnection(): boolean {
-    if (this.#connections >= this.#limits.maxConnections) {
-      this.countHit("maxConnections");
-      return false;
-    }
+    if (this.#connections >= this.#limits.maxConnections) return false;
     this.#connections++;
     return true;
   }
@@ -83,7 +81,6 @@ export class Census {
   }
 
   #refuse(limit: "maxStreams" | "maxStreamsPerPeer", where: string): StreamRefusal {
-    this.countHit(limit);
     const message = `${this.#limits[limit]} streams are ${where}, which is the limit (${limit})`;
     return { limit, status: { code: statusCode.RESOURCE_EXHAUSTED, message } };
   }

@@ -117,6 +117,27 @@ describe("a plaintext peer that is not on loopback", () => {
   });
 });
 
+describe("a limit that was passed counts once", () => {
+  const hitsOf = (hub: Hub) =>
+    Object.fromEntries(hub.view.limits().flatMap(({ name, hits }) => (hits > 0 ? [[name, hits]] : [])));
+
+  test("connections", () => {
+    const { hub, reports } = startHub({ limits: { ...defaultLimits, maxConnections: 2 } });
+    expect([1, 2, 3].map(() => hub.openConnection(remote, "grpc"))).toEqual([1, 2, undefined]);
+    expect(reports.filter(({ kind }) => kind === "limit-hit")).toHaveLength(1);
+    expect(hitsOf(hub)).toEqual({ maxConnections: 1 });
+    hub.close();
+  });
+
+  test.each(["maxStreams", "maxStreamsPerPeer"] as const)("%s", (limit) => {
+    const { hub, open } = startHub({ limits: { ...defaultLimits, [limit]: 1 } });
+    open(remote);
+    expect(() => open(remote)).toThrow(limit);
+    expect(hitsOf(hub)).toEqual({ [limit]: 1 });
+    hub.close();
+  });
+});
+
 describe("our own mistakes", () => {
   test("in encoding end the stream they happen on with INTERNAL, and no other", async () => {
     const encoder = createBodyEncoder({ controlPlane: "" });
@@ -143,7 +164,7 @@ describe("our own mistakes", () => {
       during: "send",
       error: new Error("cannot"),
     });
-    expect(hub.openStreams).toBe(1);
+    expect(hub.view.openStreams).toBe(1);
     hub.close();
   });
 });
@@ -223,8 +244,8 @@ test("nothing is said to a stream that was abandoned, and nothing is kept of it"
   hub.receive(stream, request(CLUSTER), 1);
   hub.endStream(stream, { code: 14, message: "" }, "closed");
   await settled();
-  expect({ received, ended, open: hub.openStreams }).toEqual({ received: [], ended: [], open: 0 });
+  expect({ received, ended, open: hub.view.openStreams }).toEqual({ received: [], ended: [], open: 0 });
   expect(reports.filter(({ kind }) => kind === "stream-closed")).toHaveLength(1);
-  expect([...hub.streams()]).toEqual([]);
+  expect([...hub.view.streams()]).toEqual([]);
   hub.close();
 });

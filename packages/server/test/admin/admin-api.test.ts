@@ -2,15 +2,10 @@ import { request } from "node:http";
 import { contentDigest } from "@xdskit/envoy-api";
 import { createResource, createResourceError, type Resource } from "@xdskit/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type {
-  DeliveriesAnswer,
-  LayersAnswer,
-  NodesAnswer,
-  ResourcesAnswer,
-  ServerAnswer,
-  SourceAnswer,
-  StreamsAnswer,
-} from "../../src/admin/answer.ts";
+import type { DeliveriesAnswer } from "../../src/admin/answers/deliveries.ts";
+import type { NodesAnswer, StreamsAnswer } from "../../src/admin/answers/nodes.ts";
+import type { ResourcesAnswer } from "../../src/admin/answers/resources.ts";
+import type { LayersAnswer, ServerAnswer, SourceAnswer } from "../../src/admin/answers/server.ts";
 import type { SourceStatus } from "../../src/observe/source-status.ts";
 import { CDS, EDS, node, RDS, RealPlane, resource, SDS } from "./real-plane.ts";
 

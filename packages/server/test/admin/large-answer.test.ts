@@ -1,6 +1,6 @@
 import { get } from "node:http";
 import { expect, test } from "vitest";
-import type { StreamsAnswer } from "../../src/admin/answer.ts";
+import type { StreamsAnswer } from "../../src/admin/answers/nodes.ts";
 import { CDS, node, RealPlane, resource } from "./real-plane.ts";
 
 const NODES = 10_000;

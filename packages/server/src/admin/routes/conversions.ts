@@ -1,5 +1,5 @@
 import type { ConversionFindings } from "../../hub/port.ts";
-import type { ConversionAnswer } from "../answer.ts";
+import type { ConversionAnswer } from "../answers/resources.ts";
 import type { Describer } from "../describe.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 

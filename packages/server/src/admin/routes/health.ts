@@ -1,4 +1,4 @@
-import type { ReadyAnswer } from "../answer.ts";
+import type { ReadyAnswer } from "../answers/server.ts";
 import type { Route } from "../route.ts";
 
 /** The process runs and its event loop turns. */

@@ -1,6 +1,6 @@
 import type { ClusterSums, LocalitySums, ReporterState } from "@xdskit/protocol";
 import { printable } from "../../observe/printable.ts";
-import type { LoadAnswer, LoadReporterAnswer } from "../answer.ts";
+import type { LoadAnswer, LoadReporterAnswer } from "../answers/loads.ts";
 import { type Describer, time } from "../describe.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 

@@ -1,5 +1,5 @@
 import type { StreamState } from "@xdskit/protocol";
-import type { NodeAnswer } from "../answer.ts";
+import type { NodeAnswer } from "../answers/nodes.ts";
 import { type Describer, describeDialect, time } from "../describe.ts";
 import type { AdminSources } from "../route.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";

@@ -1,5 +1,5 @@
 import { anonymousNode, describeConstraints, type LayerState, type Resource, type TypeUrl } from "@xdskit/protocol";
-import type { ResourceAnswer } from "../answer.ts";
+import type { ResourceAnswer } from "../answers/resources.ts";
 import { type Describer, describeError } from "../describe.ts";
 import { type Query, QueryError } from "../query.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";

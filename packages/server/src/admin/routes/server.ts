@@ -1,5 +1,5 @@
 import type { SourceProblem } from "../../observe/source-status.ts";
-import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer } from "../answer.ts";
+import type { LayerAnswer, LimitAnswer, ServerAnswer, SourceAnswer } from "../answers/server.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 import type { AdminView } from "../view.ts";
 

@@ -1,0 +1,104 @@
+import type { Resource } from "../resource/resource.ts";
+import type { Ttls } from "../resource/ttl.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { Position } from "../state/difference.ts";
+import type { Past } from "../state/journal.ts";
+import { type Timed, timedOf, type View } from "../state/view.ts";
+import { memo } from "./memo.ts";
+import type { NameSets } from "./name-set.ts";
+import { answeredTerms, type Selection, selectFrom, selectWhole } from "./selection.ts";
+import { type SharedChanges, wayKey } from "./shared-changes.ts";
+import type { Subscription } from "./subscription.ts";
+
+/** Something that is about to be sent, and what it takes the place of; undefined where that is not known. */
+export interface Upcoming {
+  readonly resource: Resource;
+  readonly replaces: Uses | undefined;
+}
+
+/** What something refers to. */
+export type Uses = Pick<Past, "references">;
+
+/** Something was there, and it is not known what it used. */
+export const unknownUses: Uses = { references: [] };
+
+/** What subscriptions cover; found once for all who ask for the same names. Forgotten with the next transaction. */
+export class SharedSelections {
+  readonly #changes: SharedChanges;
+  readonly #nameSets: NameSets;
+  readonly #ttls: Ttls;
+  readonly #selections = new Map<string, Selection>();
+  readonly #answers = new Map<Resource, Map<string, Resource>>();
+  readonly #bases = new Map<string, readonly string[]>();
+  readonly #timed = new Map<string, Timed>();
+
+  constructor(changes: SharedChanges, nameSets: NameSets, ttls: Ttls) {
+    this.#changes = changes;
+    this.#nameSets = nameSets;
+    this.#ttls = ttls;
+  }
+
+  clear(): void {
+    for (const made of [this.#selections, this.#answers, this.#bases, this.#timed]) made.clear();
+  }
+
+  /** What of a difference a subscription covers; computed once for all who ask for the same names. */
+  ofChanges(from: Position, view: View, type: TypeUrl, subscription: Subscription): Selection {
+    const key = `${wayKey(from, view, type)} ${subscription.key(this.#nameSets)}`;
+    return memo(this.#selections, key, () =>
+      this.#answering(
+        selectFrom(this.#changes.between(from, view, type), view, subscription, { type, ttls: this.#ttls }),
+        view,
+        subscription,
+      ),
+    );
+  }
+
+  /** Everything that a subscription covers; `removed` are the terms that stand for nothing. */
+  all(view: View, type: TypeUrl, subscription: Subscription): Selection {
+    return memo(this.#selections, `${type} ${view.key} all ${subscription.key(this.#nameSets)}`, () =>
+      this.#answering(selectWhole(view, type, subscription), view, subscription),
+    );
+  }
+
+  /** A resource as it is sent to whoever asked for it by these terms too (S-VHD-03). */
+  answering(resource: Resource, view: View, subscription: Subscription): Resource {
+    if (subscription.terms === undefined) return resource;
+    const terms = answeredTerms(resource, view, resource.type, subscription);
+    if (terms.length === 0) return resource;
+    const known = memo(this.#answers, resource, () => new Map<string, Resource>());
+    return memo(known, JSON.stringify(terms), () => ({ ...resource, aliases: [...resource.aliases, ...terms] }));
+  }
+
+  #answering(selection: Selection, view: View, subscription: Subscription): Selection {
+    if (subscription.terms === undefined) return selection;
+    return { ...selection, puts: selection.puts.map((put) => this.answering(put, view, subscription)) };
+  }
+
+  /** Of a collection of the type's own, what a wildcard covers. */
+  baseOf(view: View, type: TypeUrl, collection: string): readonly string[] {
+    return memo(this.#bases, `${type} ${view.key} ${collection}`, () =>
+      [...view.within(type, collection)].flatMap(({ name, onDemand }) => (onDemand ? [] : [name])),
+    );
+  }
+
+  /** What somebody who stands there is about to be told; everything, for somebody who was told nothing. */
+  *upcoming(from: Position | undefined, view: View, type: TypeUrl, subscription: Subscription): Iterable<Upcoming> {
+    if (from === undefined) {
+      for (const resource of this.all(view, type, subscription).puts) yield { resource, replaces: undefined };
+      return;
+    }
+    for (const { then, now } of this.#changes.between(from, view, type).changes) {
+      if (now !== undefined && subscription.covers(now)) yield { resource: now, replaces: then };
+    }
+  }
+
+  /** What a subscription covers and has a ttl; found once for all who ask for the same names. */
+  timed(view: View, type: TypeUrl, subscription: Subscription): Timed {
+    const all = view.timed(type);
+    if (all.resources.length === 0) return all;
+    return memo(this.#timed, `${type} ${view.key} ${subscription.key(this.#nameSets)}`, () =>
+      timedOf(all.resources.filter((resource) => subscription.covers(resource))),
+    );
+  }
+}

@@ -1,0 +1,73 @@
+import type { SourceProblem } from "../../observe/source-status.ts";
+import type { Page } from "./page.ts";
+
+/** `GET /api/v1/server` */
+export interface ServerAnswer {
+  readonly version: string;
+  readonly controlPlane: string;
+  /** Where xDS is served. */
+  readonly address?: string;
+  readonly startedAt: string;
+  readonly uptimeSeconds: number;
+  readonly revision: number;
+  readonly ready: boolean;
+  readonly draining: boolean;
+  /** Why it is not ready. */
+  readonly reasons: readonly string[];
+  readonly connections: number;
+  readonly streams: number;
+  readonly source: {
+    readonly state: string;
+    readonly since: string;
+    readonly errors: number;
+    readonly warnings: number;
+  };
+  readonly limits: readonly LimitAnswer[];
+  readonly writes: { readonly slowClients: number; readonly bufferedBytes: number };
+  readonly encoder: {
+    readonly segmentsEncoded: number;
+    readonly framesEncoded: number;
+    readonly bodiesEncoded: number;
+    readonly bytesEncoded: number;
+  };
+  readonly process: { readonly pid: number; readonly node: string; readonly residentBytes: number };
+}
+
+export interface LimitAnswer {
+  readonly name: string;
+  readonly value: number;
+  readonly used?: number;
+  readonly hits: number;
+}
+
+/** `GET /api/v1/layers` */
+export type LayersAnswer = Page<LayerAnswer>;
+
+export interface LayerAnswer {
+  readonly name: string;
+  readonly types: readonly {
+    readonly type: string;
+    readonly shortName?: string;
+    readonly resources: number;
+    readonly version: string;
+    /** The revision of its last change. */
+    readonly changedAt: number;
+  }[];
+}
+
+/** `GET /api/v1/source` */
+export interface SourceAnswer {
+  readonly state: "loading" | "good" | "failed";
+  readonly since: string;
+  /** Errors first; at most 1,000 of them. */
+  readonly problems: readonly SourceProblem[];
+  /** How many there are. */
+  readonly total: number;
+}
+
+/** `GET /readyz` */
+export interface ReadyAnswer {
+  readonly ready: boolean;
+  readonly draining: boolean;
+  readonly reasons: readonly string[];
+}

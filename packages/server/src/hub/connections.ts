@@ -1,0 +1,43 @@
+import type { NamedChoice, Peer } from "@xdskit/protocol";
+import type { Census } from "./census.ts";
+
+/** A connection that a client came over. */
+export interface Connection {
+  readonly peer: Peer;
+  /** Such as `grpc`. */
+  readonly transport: string;
+  /** What was chosen for the port that it came to. */
+  readonly listener: NamedChoice | undefined;
+}
+
+/** The connections that are open, each under the number that names it for its life. */
+export class Connections {
+  readonly #census: Census;
+  readonly #open = new Map<number, Connection>();
+  #last = 0;
+
+  constructor(census: Census) {
+    this.#census = census;
+  }
+
+  /** Takes in one more; undefined when there are too many. */
+  open(connection: Connection): number | undefined {
+    if (!this.#census.admitConnection()) return undefined;
+    const id = ++this.#last;
+    this.#open.set(id, connection);
+    return id;
+  }
+
+  get(id: number): Connection | undefined {
+    return this.#open.get(id);
+  }
+
+  /** Forgets a connection. What it was; undefined if it was closed before. */
+  close(id: number): Connection | undefined {
+    const closed = this.#open.get(id);
+    if (closed === undefined) return undefined;
+    this.#open.delete(id);
+    this.#census.connectionClosed();
+    return closed;
+  }
+}

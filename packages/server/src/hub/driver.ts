@@ -1,0 +1,111 @@
+import {
+  InvariantError,
+  Plane,
+  type PlaneEffect,
+  type PlaneEvent,
+  type PlaneOptions,
+  type PollEffect,
+  type Report,
+  type StreamId,
+} from "@xdskit/protocol";
+import { EffectQueue } from "./effect-queue.ts";
+import type { Memory, ShellReport } from "./port.ts";
+import type { Written } from "./stream-desk.ts";
+import { Timers } from "./timers.ts";
+import { Turns } from "./turns.ts";
+
+type EffectOf<K extends PlaneEffect["kind"]> = Extract<PlaneEffect, { readonly kind: K }>;
+
+/** Who performs what the plane asks for. */
+export interface Performer {
+  send(effect: EffectOf<"send">): void;
+  closeStream(effect: EffectOf<"close-stream">): void;
+  settlePoll(effect: PollEffect): void;
+  report(report: Report | Extract<ShellReport, { readonly kind: "turns-taken" }>): void;
+  /** Writes all that was sent in a slice of turns. */
+  write(): Written;
+  /** A stream has said all that was due. */
+  finished(stream: StreamId): void;
+  /** A bug of ours, on that stream or poll; undefined: nobody knows on which. */
+  failed(stream: StreamId | undefined, during: string, cause: unknown): void;
+}
+
+/**
+ * Owns the plane: the only place that calls the protocol. Events go in as they come; their effects are performed in order;
+ * then streams get their turns.
+ */
+export class Driver {
+  /** To be looked at; events go through `take`. */
+  readonly plane: Plane;
+  readonly turns: Turns;
+  readonly #performer: Performer;
+  readonly #memory: Memory | undefined;
+  readonly #effects = new EffectQueue((effect) => this.#perform(effect));
+  readonly #timers = new Timers((timer) => this.take({ kind: "timer-fired", timer }));
+
+  constructor(options: PlaneOptions & { readonly memory?: Memory }, performer: Performer) {
+    const { memory } = options;
+    this.#performer = performer;
+    this.#memory = memory;
+    this.plane = new Plane({ ...options, remembers: memory !== undefined });
+    if (memory !== undefined) this.plane.on({ kind: "history-restored", remembered: memory.restored });
+    this.turns = new Turns({
+      isDue: () => this.plane.isDue,
+      give: () => this.#effects.add(this.plane.next(1)),
+      failed: (cause) => performer.failed(cause instanceof InvariantError ? cause.stream : undefined, "turn", cause),
+      write: () => {
+        memory?.flush();
+        return performer.write();
+      },
+      finished: (stream) => performer.finished(stream),
+      report: (report) => performer.report(report),
+    });
+  }
+
+  /** Hands an event to the plane. Of a throw because of one stream only that stream hears; others come back to the caller. */
+  take(event: PlaneEvent, stream?: StreamId): void {
+    try {
+      this.#effects.add(this.plane.on(event));
+    } catch (cause) {
+      if (stream === undefined) throw cause;
+      this.#performer.failed(stream, event.kind, cause);
+    }
+    this.turns.schedule();
+  }
+
+  /** Ends every timer, and what is remembered. */
+  close(): void {
+    this.#timers.cancelAll();
+    this.#memory?.close();
+  }
+
+  #perform(effect: PlaneEffect): void {
+    switch (effect.kind) {
+      case "send":
+        this.#performer.send(effect);
+        break;
+      case "close-stream":
+        this.#performer.closeStream(effect);
+        break;
+      case "answer-poll":
+      case "poll-unchanged":
+      case "refuse-poll":
+        this.#performer.settlePoll(effect);
+        break;
+      case "start-timer":
+        this.#timers.start(effect.timer, effect.ms);
+        break;
+      case "cancel-timer":
+        this.#timers.cancel(effect.timer);
+        break;
+      case "remember":
+        this.#memory?.remember(effect.what);
+        break;
+      case "report":
+        this.#performer.report(effect.report);
+        break;
+      default:
+        effect satisfies never;
+    }
+  }
+}
