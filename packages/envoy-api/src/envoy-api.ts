@@ -14,6 +14,7 @@ import { type CollectionEntry, collectionEntries } from "./catalog/collection-en
 import { configuredType } from "./catalog/extension-config.ts";
 import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
+import { SoundResources } from "./catalog/sound-resources.ts";
 import { type RewrittenSources, type SourceFile, SourceRewriter, type SourceUse } from "./catalog/source-rewriter.ts";
 import { type Converted, Converter } from "./conversion/converter.ts";
 import { createReflection, type DescriptorReflection } from "./descriptor/reflection.ts";
@@ -84,6 +85,12 @@ export interface EnvoyApi {
    * without a descriptor needs a wrapper with a name.
    */
   readEncodedResource(type: TypeUrl, bytes: Uint8Array, wrapper?: ResourceWrapper): ReadResult;
+  /**
+   * The name that stands in an encoded resource, if it is sound: `readEncodedResource` has no error for it, nor `validate` a warning, unless
+   * `hasRules` is false. "" if it holds no name. Undefined: nothing is known, and those two say what is the matter, if anything is. This takes a
+   * fraction of the time of those two, as nothing is decoded, and of what is good nearly all is found sound.
+   */
+  soundName(type: TypeUrl, bytes: Uint8Array, hasRules?: boolean): string | undefined;
   /** A JSON value as an encoded message of that name, or every problem in it; what a resource is made of has `readResource`. */
   readMessage(messageName: string, value: unknown): MessageResult;
   /** Reads the text format of a message, as a value with `@type` that `readResource` takes. */
@@ -160,6 +167,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const converter = new Converter(schema);
   const reader = new ResourceReader(schema, converter);
   const validator = new Validator(schema);
+  const sound = new SoundResources(schema);
   return {
     traits: traitsOf,
     types: catalog.map(catalogType),
@@ -167,6 +175,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     knows: (type) => schema.message(type) !== undefined,
     readResource: (value, wrapper = {}) => reader.readJson(value, wrapper),
     readEncodedResource: (type, bytes, wrapper = {}) => reader.readEncoded(type, bytes, wrapper),
+    soundName: (type, bytes, hasRules = true) => sound.nameOf(type, bytes, hasRules),
     readMessage: (messageName, value) => readMessage(messageName, value, schema),
     readText: (messageName, text) => readText(messageName, text, schema),
     toJson: (type, bytes, printing = {}) => printJson(type, bytes, schema, printing),

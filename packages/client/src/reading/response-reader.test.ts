@@ -80,7 +80,7 @@ function verdicts({ resources }: DiscoveryResponse): readonly (readonly [string,
 }
 
 describe("State of the World", () => {
-  test("resources come with their names, references and what the response says", () => {
+  test("resources come with their names and what the response says", () => {
     const value = cluster("a", {
       type: "EDS",
       edsClusterConfig: { edsConfig: { ads: {} }, serviceName: "e" },
@@ -100,7 +100,6 @@ describe("State of the World", () => {
           version: "",
           bytes: value,
           ttlMs: undefined,
-          references: [{ type: ENDPOINTS, name: "e" }],
         },
       ],
     });
@@ -121,9 +120,9 @@ describe("State of the World", () => {
     });
     const { resources } = readAtOnce(readerWith().read(bytes, origin()));
     expect(resources.map((one) => ({ ...one, name: shownName(one.name) }))).toEqual([
-      { name: "a", aliases: [], version: "v", bytes: value, ttlMs: 1500, references: [] },
-      { name: 'a [env = "prod"]', aliases: ["x"], version: "", bytes: value, ttlMs: undefined, references: [] },
-      { name: "a", aliases: [], version: "1", bytes: undefined, ttlMs: 2000, references: [] },
+      { name: "a", aliases: [], version: "v", bytes: value, ttlMs: 1500 },
+      { name: 'a [env = "prod"]', aliases: ["x"], version: "", bytes: value, ttlMs: undefined },
+      { name: "a", aliases: [], version: "1", bytes: undefined, ttlMs: 2000 },
     ]);
   });
 
@@ -267,8 +266,8 @@ describe("delta", () => {
       removed: ["r", "v [env exists]"],
       errors: [{ name: "e", error: { code: 7, message: "no" } }],
       resources: [
-        { name: "a", aliases: [], version: "1", bytes: value, ttlMs: undefined, references: [] },
-        { name: "gone", aliases: [], version: "", bytes: undefined, ttlMs: undefined, references: [] },
+        { name: "a", aliases: [], version: "1", bytes: value, ttlMs: undefined },
+        { name: "gone", aliases: [], version: "", bytes: undefined, ttlMs: undefined },
       ],
     });
   });
@@ -281,7 +280,7 @@ describe("delta", () => {
       resources: [{ name, version: "1", resource: { typeUrl: LOCATOR, value } }],
     });
     expect(readAtOnce(readerWith().read(bytes, origin({ variant: "delta" }))).resources).toEqual([
-      { name, aliases: [], version: "1", bytes: value, bodyType: LOCATOR, ttlMs: undefined, references: [] },
+      { name, aliases: [], version: "1", bytes: value, bodyType: LOCATOR, ttlMs: undefined },
     ]);
   });
 });

@@ -13,7 +13,6 @@ const held: HeldResource = {
   // name: "a"
   bytes: Uint8Array.of(10, 1, 97),
   ttlMs: undefined,
-  references: [],
 };
 
 test("a resource that is printed shows what is in it", () => {

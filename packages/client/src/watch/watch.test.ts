@@ -9,7 +9,7 @@ const views = createResourceViews({ toJson: (type) => ({ "@type": type }) });
 
 function held(name: string, version: string): HeldResource {
   const type = formatTypeUrl("acme.Widget");
-  return { type, name, aliases: [], version, bytes: new Uint8Array(), ttlMs: undefined, references: [] };
+  return { type, name, aliases: [], version, bytes: new Uint8Array(), ttlMs: undefined };
 }
 
 function changed(name: string, version: string): News {
