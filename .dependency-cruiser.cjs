@@ -28,7 +28,17 @@ const packages = {
  */
 const orders = {
   protocol: ["resource", "node", "message dialect", "state", "server client", "load mesh"],
-  "envoy-api": ["problem digest", "descriptor", "format", "validation", "wire", "soundness", "conversion", "catalog", "envoy-api"],
+  "envoy-api": [
+    "problem digest",
+    "descriptor",
+    "format",
+    "validation",
+    "wire",
+    "soundness",
+    "conversion",
+    "catalog",
+    "envoy-api",
+  ],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: [
     "error",

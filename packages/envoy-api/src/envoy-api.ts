@@ -163,9 +163,10 @@ export class MalformedMessageError extends Error {
 /** Takes about 0.15 s: the built-in descriptors are read. Throws `DescriptorError` when the added ones cannot be used. */
 export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const schema = createSchema(options.descriptors);
-  const rewriter = new SourceRewriter(schema);
   const converter = new Converter(schema);
-  const reader = new ResourceReader(schema, converter);
+  // Who is sent what is sound needs none of these, and each takes its time to make.
+  const rewriter = once(() => new SourceRewriter(schema));
+  const reader = once(() => new ResourceReader(schema, converter));
   const validator = new Validator(schema);
   const sound = new SoundResources(schema);
   return {
@@ -173,8 +174,8 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     types: catalog.map(catalogType),
     typeNamed: (text) => typeCalled(text) ?? typeByMessage(text, schema),
     knows: (type) => schema.message(type) !== undefined,
-    readResource: (value, wrapper = {}) => reader.readJson(value, wrapper),
-    readEncodedResource: (type, bytes, wrapper = {}) => reader.readEncoded(type, bytes, wrapper),
+    readResource: (value, wrapper = {}) => reader().readJson(value, wrapper),
+    readEncodedResource: (type, bytes, wrapper = {}) => reader().readEncoded(type, bytes, wrapper),
     soundName: (type, bytes, hasRules = true) => sound.nameOf(type, bytes, hasRules),
     readMessage: (messageName, value) => readMessage(messageName, value, schema),
     readText: (messageName, text) => readText(messageName, text, schema),
@@ -188,11 +189,11 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     },
     validate: (type, bytes) => {
       const message = schema.message(type);
-      return message === undefined ? [] : validator.validate(message, bytes, reader.takeDecoded(message, bytes));
+      return message === undefined ? [] : validator.validate(message, bytes, reader().takeDecoded(message, bytes));
     },
-    initialFetches: (type, bytes) => reader.initialFetches(type, bytes),
-    dependencies: (type, bytes) => reader.dependencies(type, bytes),
-    loadServer: (type, bytes) => reader.loadServer(type, bytes),
+    initialFetches: (type, bytes) => reader().initialFetches(type, bytes),
+    dependencies: (type, bytes) => reader().dependencies(type, bytes),
+    loadServer: (type, bytes) => reader().loadServer(type, bytes),
     configuredType: (type, bytes) => configuredType(type, bytes, schema),
     collectionEntries: (type, bytes) => collectionEntries(type, bytes, schema),
     responseWriter: (format) =>
@@ -205,10 +206,19 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     rewriteSources: (type, bytes, locate) => {
       const message = schema.message(type);
       if (message === undefined) return { bytes, rewritten: [], kept: [] };
-      return rewriter.rewrite(message, decodeForPrinting(message, bytes, schema, {}), bytes, locate);
+      return rewriter().rewrite(message, decodeForPrinting(message, bytes, schema, {}), bytes, locate);
     },
     convert: (type, bytes) => converter.convert(type, bytes),
     reflection: createReflection(schema),
+  };
+}
+
+/** What is made when it is first asked for. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly it: T } | undefined;
+  return () => {
+    made ??= { it: make() };
+    return made.it;
   };
 }
 

@@ -134,7 +134,7 @@ export class Judge {
     bytes: Uint8Array,
     { type: expected, acceptsTwin }: Expectation,
   ): Body | { readonly problem: string } | { misplaced: string } {
-    const type = parseTypeUrl(typeText);
+    const type = typeText === expected ? expected : parseTypeUrl(typeText);
     if (type === expected || type === REDIRECT) return { type, bytes };
     if (acceptsTwin && type !== undefined && this.#api.traits(type)?.twin === expected) {
       const converted = this.#api.convert(type, bytes);

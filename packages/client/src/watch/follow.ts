@@ -34,13 +34,16 @@ function watchPlaces(driver: FollowSetting["driver"], places: readonly Interest[
   const toldByOthers = new Set<string>();
   let stopOthers: (() => void) | undefined;
   let hasAnswered = false;
+  const endOthers = (news: News): void => {
+    if (news.kind === "changed") toldByOthers.delete(news.name);
+    for (const name of toldByOthers) listener({ kind: "absent", name, why: "removed", held: undefined });
+    toldByOthers.clear();
+  };
   const stopFirst = driver.watch(first, (news) => {
     if (news.kind !== "failed" || news.why !== "unreachable") {
       hasAnswered = true;
       stopOthers?.();
-      if (news.kind === "changed") toldByOthers.delete(news.name);
-      for (const name of toldByOthers) listener({ kind: "absent", name, why: "removed", held: undefined });
-      toldByOthers.clear();
+      if (toldByOthers.size > 0) endOthers(news);
     }
     listener(news);
     if (hasAnswered || stopOthers !== undefined) return;
@@ -137,6 +140,7 @@ class Follower {
   }
 
   #leave(name: string): void {
+    if (this.#followed.size === 0) return;
     this.#followed.get(name)?.stop();
     this.#followed.delete(name);
   }

@@ -26,12 +26,14 @@ export class PendingNews {
   add(news: ToldNews): void {
     switch (news.kind) {
       case "changed":
-      case "absent":
+      case "absent": {
+        const before = this.#unread.get(news.name);
         // What is gone is told in its order before what is new (C-CLI-08), so it does not take the place of what there was.
-        if (this.#unread.get(news.name)?.kind !== news.kind) this.#unread.delete(news.name);
+        if (before !== undefined && before.kind !== news.kind) this.#unread.delete(news.name);
         this.#unread.set(news.name, news);
         this.#forgetError(news.name);
         break;
+      }
       case "failed":
         this.#unread.set(this.#errorMark(news.name), news);
         break;

@@ -38,8 +38,8 @@ export class Teller {
   tell(news: ToldNews): Change {
     switch (news.kind) {
       case "changed": {
-        const kind = this.#told.has(news.name) ? "changed" : "added";
-        this.#told.add(news.name);
+        const { size } = this.#told;
+        const kind = this.#told.add(news.name).size === size ? "changed" : "added";
         return { kind, key: shownName(news.name), resource: this.#views.of(news.resource) };
       }
       case "absent":
