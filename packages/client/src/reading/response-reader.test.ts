@@ -1,5 +1,6 @@
 import {
   createEnvoyApi,
+  type EnvoyApi,
   encodeConstraints,
   encodeDeltaResponse,
   encodeSotwResponse,
@@ -239,6 +240,28 @@ describe("State of the World", () => {
     expect(second.resources[0]).toBe(first.resources[0]);
     expect(second.resources[1]).not.toEqual(first.resources[1]);
   });
+});
+
+test("what nothing is wrong with is not decoded, in either variant; what may be wrong is", () => {
+  const decoded: Uint8Array[] = [];
+  const readEncodedResource: EnvoyApi["readEncodedResource"] = (type, bytes, wrapper) => {
+    decoded.push(bytes);
+    return api.readEncodedResource(type, bytes, wrapper);
+  };
+  const reader = new ResponseReader({ api: { ...api, readEncodedResource }, isPgvOn: true, validators: [] });
+  const [good, bad] = [cluster("a"), cluster("b", { connectTimeout: "0s" })];
+  expect(verdicts(readAtOnce(reader.read(sotw(good, bad), origin())))).toEqual([
+    ["a", undefined],
+    ["b", expect.stringContaining("connect_timeout")],
+  ]);
+  const resource = { typeUrl: CLUSTER, value: good };
+  const bytes = encodeDeltaResponse({ typeUrl: CLUSTER, resources: [{ name: "other", version: "1", resource }] });
+  expect(verdicts(readAtOnce(reader.read(bytes, origin({ variant: "delta" }))))).toEqual([["other", undefined]]);
+  const inWrapper = encodeSotwResponse({ typeUrl: CLUSTER, resources: [wrapped({ name: "other", resource })] });
+  expect(verdicts(readAtOnce(reader.read(inWrapper, origin())))).toEqual([
+    ["other", expect.stringContaining("expected one name")],
+  ]);
+  expect(decoded).toEqual([bad, good]);
 });
 
 describe("delta", () => {
