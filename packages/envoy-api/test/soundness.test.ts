@@ -4,27 +4,36 @@ import { api, typed, url, V3 } from "./support/api.ts";
 const CLUSTER = url(V3.cluster);
 const A = "0a0161";
 
-/** Clusters, and what is said of them with rules and without; undefined: nothing. */
-const clusters: readonly (readonly [what: string, bytes: string, byRules: string | undefined, bare?: string])[] = [
-  ["a name", A, "a"],
-  ["no name", "", undefined, ""],
-  ["a length that is longer than it need be", "0a810061", "a"],
-  ["a name that begins with a byte order mark", "0a04efbbbf61", undefined],
-  ["a name that is not ASCII", "0a03e6a1a5", "桥"],
-  ["a field that nobody knows", `${A}c03e01`, "a"],
-  ["a group that nobody knows", `${A}c33ec43e`, undefined],
-  ["a tag that is longer than any", `8a8080808000${A.slice(2)}`, undefined],
-  ["a name that ends behind the message", "0a0261", undefined],
-  ["a name that is no UTF-8", "0a01ff", undefined],
-  ["two names", `${A}0a0162`, undefined],
-  ["two members of a oneof", `${A}1003b20200`, undefined],
-  ["a type that is none", `${A}1063`, undefined, "a"],
-  ["a timeout of no time", `${A}2200`, undefined, "a"],
-  ["a timeout", `${A}22021001`, "a"],
-  ["metadata with a struct", `${A}ca010d0a0b0a017812060a040a017912`, undefined],
+/** A cluster, and the name that is told of it, with rules and without. */
+interface Told {
+  readonly what: string;
+  readonly bytes: string;
+  readonly byRules: string | undefined;
+  /** As by rules, unless given. */
+  readonly bare?: string;
+}
+
+const clusters: readonly Told[] = [
+  { what: "a name", bytes: A, byRules: "a" },
+  { what: "no name", bytes: "", byRules: undefined, bare: "" },
+  { what: "a length that is longer than it need be", bytes: "0a810061", byRules: "a" },
+  { what: "a name that begins with a byte order mark", bytes: "0a04efbbbf61", byRules: undefined },
+  { what: "a name that is not ASCII", bytes: "0a03e6a1a5", byRules: "桥" },
+  { what: "a field that nobody knows", bytes: `${A}c03e01`, byRules: "a" },
+  { what: "a group that nobody knows", bytes: `${A}c33ec43e`, byRules: undefined },
+  { what: "a tag that is longer than any", bytes: `8a8080808000${A.slice(2)}`, byRules: undefined },
+  { what: "a name that ends behind the message", bytes: "0a0261", byRules: undefined },
+  { what: "a name that is no UTF-8", bytes: "0a01ff", byRules: undefined },
+  { what: "two names", bytes: `${A}0a0162`, byRules: undefined },
+  { what: "two members of a oneof", bytes: `${A}1003b20200`, byRules: undefined },
+  { what: "a type that is none", bytes: `${A}1063`, byRules: undefined, bare: "a" },
+  { what: "a timeout of no time", bytes: `${A}2200`, byRules: undefined, bare: "a" },
+  { what: "a timeout", bytes: `${A}22021001`, byRules: "a" },
+  { what: "metadata with a struct", bytes: `${A}ca010e0a0c0a017812070a050a01791200`, byRules: "a" },
+  { what: "metadata whose entry has no value", bytes: `${A}ca01050a030a0178`, byRules: undefined },
 ];
 
-test.each(clusters)("of %s is said what decoding says", (_, text, byRules, bare = byRules) => {
+test.each(clusters)("of $what is said what decoding says", ({ bytes: text, byRules, bare = byRules }) => {
   const bytes = Buffer.from(text, "hex");
   expect([api.soundName(CLUSTER, bytes), api.soundName(CLUSTER, bytes, false)]).toEqual([byRules, bare]);
   const { input } = api.readEncodedResource(CLUSTER, bytes, bare === "" ? { name: "" } : {});

@@ -5,7 +5,10 @@ import type { Change } from "./change.ts";
 import { Vigil } from "./vigil.ts";
 import { OpenWatch, type WatchOptions } from "./watch.ts";
 
-const views = createResourceViews({ toJson: (type) => ({ "@type": type }) });
+const views = createResourceViews({
+  toJson: (type) => ({ "@type": type }),
+  readEncodedResource: () => ({ input: undefined, problems: [] }),
+});
 
 function held(name: string, version: string): HeldResource {
   const type = formatTypeUrl("acme.Widget");
