@@ -18,6 +18,7 @@ const clusters: readonly Told[] = [
   { what: "no name", bytes: "", byRules: undefined, bare: "" },
   { what: "a length that is longer than it need be", bytes: "0a810061", byRules: "a" },
   { what: "a name that begins with a byte order mark", bytes: "0a04efbbbf61", byRules: undefined },
+  { what: "a name that begins nearly so", bytes: "0a03efbb91", byRules: "\uFED1" },
   { what: "a name that is not ASCII", bytes: "0a03e6a1a5", byRules: "桥" },
   { what: "a field that nobody knows", bytes: `${A}c03e01`, byRules: "a" },
   { what: "a group that nobody knows", bytes: `${A}c33ec43e`, byRules: undefined },

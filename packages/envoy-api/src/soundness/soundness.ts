@@ -10,8 +10,7 @@ import { type FieldPlan, form, type MessagePlan, MessagePlans } from "./message-
 /** Deeper than anything real, and less deep than a decoder goes. */
 const DEEPEST = 60;
 const SHORT_TEXT = 40;
-/** How it begins. */
-const BYTE_ORDER_MARK = [0xef, 0xbb] as const;
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
 const SLOTS_OF_WORD = 32;
 const TWO_TO_32 = 2n ** 32n;
 const strict = new TextDecoder("utf-8", { fatal: true });
@@ -257,7 +256,7 @@ function isWithin(length: number, { least, most }: LengthBounds): boolean {
 /** Calling the platform costs as much as looking at some bytes. Decoders differ in what becomes of a byte order mark, so it is none. */
 function isText(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start <= SHORT_TEXT && isAscii(bytes, start, end)) return true;
-  const isMarked = bytes[start] === BYTE_ORDER_MARK[0] && bytes[start + 1] === BYTE_ORDER_MARK[1];
+  const isMarked = BYTE_ORDER_MARK.every((byte, i) => bytes[start + i] === byte);
   return !isMarked && isUtf8(bytes.subarray(start, end));
 }
 
