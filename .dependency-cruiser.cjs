@@ -34,6 +34,7 @@ const orders = {
     "format",
     "validation",
     "wire",
+    "soundness",
     "conversion",
     "catalog",
     "envoy-api",

@@ -55,6 +55,8 @@ export const aName: Rule = rule("a name", isName);
 export const aServer: Rule = rule("a server of a configuration", (value) => isObject(value) && isName(value["target"]));
 export const texts: Rule = rule("an object of texts", areTexts);
 export const aSignal: Rule = rule("an AbortSignal", (value) => value instanceof AbortSignal);
+/** How long somebody waits, who may have all the time there is. */
+export const aWait: Rule = rule("milliseconds from 0 on", (value) => typeof value === "number" && value >= 0);
 /** Of a timer; 0 where that says something of its own. */
 export const milliseconds: Rule = wholeNumber(1, LONGEST_TIMER_MS);
 export const millisecondsOr0: Rule = wholeNumber(0, LONGEST_TIMER_MS);

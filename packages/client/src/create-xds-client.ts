@@ -27,10 +27,9 @@ import { OpenClient, type XdsClient } from "./xds-client.ts";
  * @throws {XdsClientError} `CONFIG_INVALID`, with everything that is wrong with the options or the bootstrap
  */
 export async function createXdsClient(options: XdsClientOptions = {}): Promise<XdsClient> {
-  const { environment = process.env } = options;
-  checkOptions(options, environment);
+  checkOptions(options, process.env);
   options.signal?.throwIfAborted();
-  const { descriptors, clientPgv = true, validators = [], onReport, onWarning } = options;
+  const { environment = process.env, descriptors, clientPgv = true, validators = [], onReport, onWarning } = options;
   const api = options.api ?? createEnvoyApi(descriptors === undefined ? {} : { descriptors });
   const { config, warnings } = loadConfig(options, api, environment);
   if (onWarning !== undefined) for (const warning of warnings) tell(onWarning, warning);

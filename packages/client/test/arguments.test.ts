@@ -29,7 +29,7 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
   [
     () => client.get(Cluster, any(5), any({ timeoutMs: "1s", retries: 3 })),
     "get: name: expected a name, got 5; " +
-      'options.timeoutMs: expected a whole number from 0 to 2147483647, got "1s"; options.retries: expected the name of an option',
+      'options.timeoutMs: expected milliseconds from 0 on, got "1s"; options.retries: expected the name of an option',
   ],
   [() => client.list(Cluster, any("all")), 'list: options: expected an object, got "all"'],
   [() => client.watch(Cluster, any(null)), "watch: name: expected a name, got null"],
@@ -38,7 +38,9 @@ const mistakes: readonly (readonly [call: () => unknown, told: string])[] = [
     "watch: options.onChange: expected a function, got 1; options.parameters: expected an object of texts, got something else; " +
       "options.signal: expected an AbortSignal, got something else",
   ],
-  [() => client.resolve(Listener, any(1)), "resolve: name: expected a name, got 1"],
+  [() => client.resolve(Listener, any(1)), "resolve: names: expected a name, got 1"],
+  [() => client.resolve(Listener, []), "resolve: names: expected at least one, got none"],
+  [() => client.resolve(Listener, ["a", any(1)]), "resolve: names[1]: expected a name, got 1"],
   [() => client.mesh(any({ snapshots: "all" })), 'mesh: options.snapshots: expected one of complete, every, got "all"'],
   [() => client.mesh().demandCluster(any(undefined)), "demandCluster: name: expected a name, got undefined"],
   [

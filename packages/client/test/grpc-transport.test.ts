@@ -13,7 +13,16 @@ import type { Transport } from "../src/transport/transport.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
 import { fakeListener, until } from "./support/fake-listener.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
-import { CLUSTER, nodeBytes, noFiles, request, SECRET, server, grpcSource as source, testApi } from "./support/sources.ts";
+import {
+  CLUSTER,
+  nodeBytes,
+  noFiles,
+  request,
+  SECRET,
+  server,
+  grpcSource as source,
+  testApi,
+} from "./support/sources.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {

@@ -14,6 +14,7 @@ import { type CollectionEntry, collectionEntries } from "./catalog/collection-en
 import { configuredType } from "./catalog/extension-config.ts";
 import { type InitialFetch, type ReadResult, ResourceReader } from "./catalog/resource-reader.ts";
 import type { ResourceWrapper } from "./catalog/resource-wrapper.ts";
+import { SoundResources } from "./catalog/sound-resources.ts";
 import { type RewrittenSources, type SourceFile, SourceRewriter, type SourceUse } from "./catalog/source-rewriter.ts";
 import { type Converted, Converter } from "./conversion/converter.ts";
 import { createReflection, type DescriptorReflection } from "./descriptor/reflection.ts";
@@ -88,6 +89,12 @@ export interface EnvoyApi {
    * without a descriptor needs a wrapper with a name.
    */
   readEncodedResource(type: TypeUrl, bytes: Uint8Array, wrapper?: ResourceWrapper): ReadResult;
+  /**
+   * The name that stands in an encoded resource, if it is sound: `readEncodedResource` has no error for it, nor `validate` a warning, unless
+   * `hasRules` is false. "" if it holds no name. Undefined: nothing is known, and those two say what is the matter, if anything is. This takes a
+   * fraction of the time of those two, as nothing is decoded, and of what is good nearly all is found sound.
+   */
+  soundName(type: TypeUrl, bytes: Uint8Array, hasRules?: boolean): string | undefined;
   /** A JSON value as an encoded message of that name, or every problem in it; what a resource is made of has `readResource`. */
   readMessage(messageName: string, value: unknown): MessageResult;
   /** Reads the text format of a message, as a value with `@type` that `readResource` takes. */
@@ -160,17 +167,20 @@ export class MalformedMessageError extends Error {
 /** Takes about 0.15 s: the built-in descriptors are read. Throws `DescriptorError` when the added ones cannot be used. */
 export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const schema = createSchema(options.descriptors);
-  const rewriter = new SourceRewriter(schema);
   const converter = new Converter(schema);
-  const reader = new ResourceReader(schema, converter);
+  // Who is sent what is sound needs none of these, and each takes its time to make.
+  const rewriter = once(() => new SourceRewriter(schema));
+  const reader = once(() => new ResourceReader(schema, converter));
   const validator = new Validator(schema);
+  const sound = new SoundResources(schema);
   return {
     traits: traitsOf,
     types: catalog.map(catalogType),
     typeNamed: (text) => typeCalled(text) ?? typeByMessage(text, schema),
     knows: (type) => schema.message(type) !== undefined,
-    readResource: (value, wrapper = {}) => reader.readJson(value, wrapper),
-    readEncodedResource: (type, bytes, wrapper = {}) => reader.readEncoded(type, bytes, wrapper),
+    readResource: (value, wrapper = {}) => reader().readJson(value, wrapper),
+    readEncodedResource: (type, bytes, wrapper = {}) => reader().readEncoded(type, bytes, wrapper),
+    soundName: (type, bytes, hasRules = true) => sound.nameOf(type, bytes, hasRules),
     readMessage: (messageName, value) => readMessage(messageName, value, schema),
     readText: (messageName, text) => readText(messageName, text, schema),
     toJson: (type, bytes, printing = {}) => printJson(type, bytes, schema, printing),
@@ -183,11 +193,11 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     },
     validate: (type, bytes) => {
       const message = schema.message(type);
-      return message === undefined ? [] : validator.validate(message, bytes, reader.takeDecoded(message, bytes));
+      return message === undefined ? [] : validator.validate(message, bytes, reader().takeDecoded(message, bytes));
     },
-    initialFetches: (type, bytes) => reader.initialFetches(type, bytes),
-    dependencies: (type, bytes) => reader.dependencies(type, bytes),
-    loadServer: (type, bytes) => reader.loadServer(type, bytes),
+    initialFetches: (type, bytes) => reader().initialFetches(type, bytes),
+    dependencies: (type, bytes) => reader().dependencies(type, bytes),
+    loadServer: (type, bytes) => reader().loadServer(type, bytes),
     configuredType: (type, bytes) => configuredType(type, bytes, schema),
     collectionEntries: (type, bytes) => collectionEntries(type, bytes, schema),
     responseWriter: (format) =>
@@ -200,10 +210,19 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
     rewriteSources: (type, bytes, locate) => {
       const message = schema.message(type);
       if (message === undefined) return { bytes, rewritten: [], kept: [] };
-      return rewriter.rewrite(message, decodeForPrinting(message, bytes, schema, {}), bytes, locate);
+      return rewriter().rewrite(message, decodeForPrinting(message, bytes, schema, {}), bytes, locate);
     },
     convert: (type, bytes) => converter.convert(type, bytes),
     reflection: createReflection(schema),
+  };
+}
+
+/** What is made when it is first asked for. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly it: T } | undefined;
+  return () => {
+    made ??= { it: make() };
+    return made.it;
   };
 }
 

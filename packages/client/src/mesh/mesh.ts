@@ -4,10 +4,10 @@ import {
   aFunction,
   aName,
   aSignal,
+  aWait,
   checkArguments,
   fields,
   isObject,
-  millisecondsOr0,
   oneOf,
   type RulesOf,
   rule,
@@ -65,7 +65,7 @@ export interface DemandClusterOptions extends DemandOptions {
   readonly by?: Pick<MeshResource, "id">;
 }
 
-const demandRules: RulesOf<DemandOptions> = { timeoutMs: millisecondsOr0, signal: aSignal };
+const demandRules: RulesOf<DemandOptions> = { timeoutMs: aWait, signal: aSignal };
 
 /**
  * Listeners with all that they lead to: routes, clusters, endpoints, secrets, each from where it says; followed, warmed and kept in step.

@@ -52,7 +52,7 @@ test("every mistake is told at once, and never what may be a secret", () => {
     "validators: expected a list, got something else",
     "nodeId: expected the name of an option",
     'cache.path: expected the path of a file, got ""',
-    "cache.maxBytes: expected a whole number from 0 to 9007199254740991, got -1",
+    "cache.maxBytes: expected a whole number from 1 to 9007199254740991, got -1",
     "signal: expected an AbortSignal, got something else",
     'onReport: expected a function, got "log"',
     "server: expected a server, a bootstrap or a file, got server and bootstrap",

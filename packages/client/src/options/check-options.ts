@@ -128,7 +128,7 @@ function findStartProblems(options: XdsClientOptions, environment: Environment):
     return [mistake(first, `expected a server, a bootstrap or a file, got ${[first, ...more].join(" and ")}`)];
   }
   if (first === "server" || first === "file") return [];
-  if (first === undefined && bootstrapFromEnvironment(environment) === undefined)
+  if (first === undefined && bootstrapFromEnvironment(options.environment ?? environment) === undefined)
     return [mistake("server", "expected a server, a bootstrap or a file, got none of them")];
   return saidByBootstraps
     .filter((name) => options[name] !== undefined)

@@ -1,4 +1,4 @@
-import type { EnvoyApi, FieldProblem, ReadResult, ResourceWrapper } from "@xdskit/envoy-api";
+import type { EnvoyApi, FieldProblem, ResourceWrapper } from "@xdskit/envoy-api";
 import {
   canonicalName,
   constrainedName,
@@ -10,6 +10,7 @@ import {
   type TypeUrl,
 } from "@xdskit/protocol";
 import { membersOf } from "../resource/members.ts";
+import type { Copies } from "./copies.ts";
 import type { Parcel } from "./parcel.ts";
 import { type Candidate, candidateOf, type ResourceValidator, runValidators } from "./validators.ts";
 
@@ -46,17 +47,33 @@ export class Judge {
   }
 
   /** A promise only where a validator takes time. */
-  judge(parcel: Parcel, expected: Expectation): Judgement | Promise<Judgement> {
+  judge(parcel: Parcel, expected: Expectation, copies: Copies): Judgement | Promise<Judgement> {
     if (parcel.any === undefined || parcel.problem !== undefined) return this.#judgeBare(parcel);
     const body = this.#bodyOf(parcel.any.typeUrl, parcel.any.value, expected);
     if ("misplaced" in body) return body;
     if ("problem" in body) return refused(parcel, [body.problem]);
+    const soundName = this.#soundNameOf(parcel, body, expected);
+    if (soundName !== undefined)
+      return this.#finish(parcel, { type: body.type, name: soundName, bytes: copies.of(body.bytes) }, []);
     const result = this.#api.readEncodedResource(body.type, body.bytes, wrapperOf(parcel));
     const { input } = result;
     if (input === undefined) return refused(parcel, result.problems.filter(isError).map(describe));
     if (input.type !== expected.type)
       return { misplaced: `expected resources of ${expected.type}, got a redirection of ${input.type}` };
-    return this.#finish(parcel, { input, problems: result.problems }, expected);
+    const { problems } = result;
+    const reasons = problems.length === 0 ? [] : problems.filter((one) => isRefusal(one, expected)).map(describe);
+    if (this.#isPgvOn && input.bodyType === undefined)
+      reasons.push(...this.#api.validate(input.type, input.bytes).map(describe));
+    return this.#finish(parcel, input, reasons);
+  }
+
+  /** The name of a resource that need not be decoded: nothing is wrong with it, and its name is clear. Most are such. */
+  #soundNameOf(parcel: Parcel, { type, bytes }: Body, expected: Expectation): string | undefined {
+    const { name: given, aliases, ttlMs = 1 } = parcel;
+    if (type !== expected.type || aliases.length > 0 || !(ttlMs > 0) || isListType(type)) return undefined;
+    const own = this.#api.soundName(type, bytes, this.#isPgvOn);
+    if (own === undefined || given === undefined) return own || undefined;
+    return own === "" || own === given || !expected.isSameNameWanted ? given : undefined;
   }
 
   /** A heartbeat, or that there is none (C-NEX-08). */
@@ -70,30 +87,28 @@ export class Judge {
     if (problems.length > 0) return refused(parcel, problems);
     const name = keyOf(parcel, parcel.name ?? "");
     const { aliases, version, ttlMs } = parcel;
-    return { name, aliases, version, bytes: undefined, ttlMs, references: [] };
+    return { name, aliases, version, bytes: undefined, ttlMs };
   }
 
+  /** What else there is to say of it, but for the rules of its descriptor. */
   #finish(
     parcel: Parcel,
-    { input, problems }: { readonly input: ResourceInput; readonly problems: ReadResult["problems"] },
-    expected: Expectation,
+    input: ResourceInput,
+    reasons: readonly string[],
   ): ReceivedResource | Promise<ReceivedResource> {
-    const reasons = problems.length === 0 ? [] : problems.filter((one) => isRefusal(one, expected)).map(describe);
     const resource = resourceOf(parcel, input);
     if (input.bodyType !== undefined) return withProblems(resource, reasons);
-    if (this.#isPgvOn) reasons.push(...this.#api.validate(input.type, input.bytes).map(describe));
-    const listed = this.#isList(input) ? this.#listedIn(input) : undefined;
-    if (listed !== undefined) reasons.push(...listed.problems);
-    const validators = this.#validators.get(input.type);
-    if (validators === undefined && listed === undefined) return withProblems(resource, reasons);
+    const listed = isListType(input.type) && this.#isList(input) ? this.#listedIn(input) : undefined;
+    if (listed === undefined && !this.#validators.has(input.type)) return withProblems(resource, reasons);
+    const told = [...reasons, ...(listed?.problems ?? [])];
     const verdicts = this.#validate([input, ...(listed?.resources ?? [])]);
     return verdicts instanceof Promise
-      ? verdicts.then((more) => withProblems(resource, [...reasons, ...more]))
-      : withProblems(resource, [...reasons, ...verdicts]);
+      ? verdicts.then((more) => withProblems(resource, [...told, ...more]))
+      : withProblems(resource, [...told, ...verdicts]);
   }
 
   #isList({ type, bytes }: ResourceInput): boolean {
-    return type.endsWith("Collection") && this.#api.collectionEntries(type, bytes) !== undefined;
+    return this.#api.collectionEntries(type, bytes) !== undefined;
   }
 
   /** All that stands in a list collection is judged with it (B-XTP-07). */
@@ -118,8 +133,8 @@ export class Judge {
     typeText: string,
     bytes: Uint8Array,
     { type: expected, acceptsTwin }: Expectation,
-  ): { readonly type: TypeUrl; readonly bytes: Uint8Array } | { readonly problem: string } | { misplaced: string } {
-    const type = parseTypeUrl(typeText);
+  ): Body | { readonly problem: string } | { misplaced: string } {
+    const type = typeText === expected ? expected : parseTypeUrl(typeText);
     if (type === expected || type === REDIRECT) return { type, bytes };
     if (acceptsTwin && type !== undefined && this.#api.traits(type)?.twin === expected) {
       const converted = this.#api.convert(type, bytes);
@@ -135,6 +150,12 @@ const nothing: readonly never[] = [];
 
 const REDIRECT: TypeUrl = "type.googleapis.com/xds.core.v3.ResourceLocator";
 
+/** What is to be read. */
+interface Body {
+  readonly type: TypeUrl;
+  readonly bytes: Uint8Array;
+}
+
 /** What stands in a list collection, and what is wrong with that. */
 interface ListedResources {
   readonly resources: readonly HeldResource[];
@@ -144,6 +165,10 @@ interface ListedResources {
 /** What a response may not do, though a resource of a file may: warnings there are advice. */
 function isRefusal({ code, severity }: FieldProblem, { isSameNameWanted }: Expectation): boolean {
   return severity === "error" || (isSameNameWanted && code === "NAME_MISMATCH");
+}
+
+function isListType(type: TypeUrl): boolean {
+  return type.endsWith("Collection");
 }
 
 function isError({ severity }: FieldProblem): boolean {
@@ -163,7 +188,6 @@ function resourceOf(parcel: Parcel, input: ResourceInput): ReceivedResource {
     bytes: input.bytes,
     ...(input.bodyType !== undefined && { bodyType: input.bodyType }),
     ttlMs: parcel.ttlMs,
-    references: input.references ?? nothing,
   };
 }
 
@@ -171,7 +195,7 @@ function resourceOf(parcel: Parcel, input: ResourceInput): ReceivedResource {
 function refused(parcel: Parcel, problems: readonly string[]): ReceivedResource {
   const { aliases, version, ttlMs, any, name = "" } = parcel;
   const bytes = any === undefined ? undefined : new Uint8Array(any.value);
-  return withProblems({ name: keyOf(parcel, name), aliases, version, bytes, ttlMs, references: [] }, problems);
+  return withProblems({ name: keyOf(parcel, name), aliases, version, bytes, ttlMs }, problems);
 }
 
 function withProblems(resource: ReceivedResource, problems: readonly string[]): ReceivedResource {

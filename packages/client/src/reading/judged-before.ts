@@ -1,67 +1,71 @@
 import type { ReceivedResource } from "@xdskit/protocol";
 
-/** The fewest that are remembered of a type. */
-const FEWEST = 256;
+/** So many are judged anew before the others are looked for wherever they stood. */
+const MOST_STRAYS = 16;
 /** Of larger resources only the beginning and the end make up the key; that they are equal is seen by comparing. */
 const WHOLE_BYTES = 4096;
 const SAMPLE_BYTES = 512;
 
 /**
- * Resources of one type at one source that were judged lately, and found good. State of the World repeats all there is whenever one of them
- * changes: what has equal bytes need not be read and judged again. In two generations, so that what is not seen any more is forgotten.
+ * The resources of the last response of one type from one source, as far as they were found good. State of the World repeats all there is
+ * whenever one of them changes: what has equal bytes need not be read and judged again.
  *
- * Most servers repeat what there is in the same order: a resource is compared with that in its place in the last response first, which
- * costs less than a key made of its bytes.
+ * Most servers repeat what there is in the same order, so a resource is compared with what stood behind that before it. Only where many are not
+ * what stood there are they looked for by a key of their bytes, which is made of all that there were then.
  */
 export class JudgedBefore {
-  #young = new Map<number, ReceivedResource>();
-  #old: ReadonlyMap<number, ReceivedResource> = new Map();
-  /** Those of the last response in their order. All are in the young generation. */
-  #last: readonly ReceivedResource[] = [];
-  #current: ReceivedResource[] = [];
-  #place = 0;
+  #last: readonly (ReceivedResource | undefined)[] = [];
+  #current: (ReceivedResource | undefined)[] = [];
+  /** Where in the last response something stood. */
+  #byKey: ReadonlyMap<number, number> | undefined;
+  /** How much further than in this one. */
+  #shift = 0;
+  #strays = 0;
 
-  /** A response with so many resources is about to be judged. */
-  responseBegins(resources: number): void {
+  /** Another response is about to be judged. */
+  responseBegins(): void {
     this.#last = this.#current;
     this.#current = [];
-    this.#place = 0;
-    if (this.#young.size < 2 * Math.max(FEWEST, resources)) return;
-    this.#old = this.#young;
-    this.#young = new Map();
-    this.#last = [];
+    this.#byKey = undefined;
+    this.#shift = 0;
+    this.#strays = 0;
   }
 
-  /** The judgement of equal bytes. */
-  find(bytes: Uint8Array): ReceivedResource | undefined {
-    const inPlace = this.#last[this.#place++];
-    if (isOf(inPlace, bytes)) {
-      this.#current.push(inPlace);
-      return inPlace;
-    }
-    const known = this.#findAnywhere(bytes);
-    if (known !== undefined) this.#current.push(known);
+  /** The judgement of equal bytes, for those that stand in a place of the response. */
+  find(place: number, bytes: Uint8Array): ReceivedResource | undefined {
+    const there = this.#last.length === 0 ? -1 : this.#findPlace(place + this.#shift, bytes);
+    if (there === -1) return undefined;
+    this.#shift = there - place;
+    const known = this.#last[there];
+    this.#current[place] = known;
     return known;
   }
 
-  add(bytes: Uint8Array, judged: ReceivedResource): void {
-    this.#young.set(keyOf(bytes), judged);
-    this.#current.push(judged);
+  /** What stands in a place was judged, and found good. */
+  add(place: number, judged: ReceivedResource): void {
+    this.#current[place] = judged;
   }
 
-  #findAnywhere(bytes: Uint8Array): ReceivedResource | undefined {
-    const key = keyOf(bytes);
-    const young = this.#young.get(key);
-    if (isOf(young, bytes)) return young;
-    const old = this.#old.get(key);
-    if (!isOf(old, bytes)) return undefined;
-    this.#young.set(key, old);
-    return old;
+  /** One may have been put in, or taken out, just before. */
+  #findPlace(likely: number, bytes: Uint8Array): number {
+    for (const place of [likely, likely + 1, likely - 1]) if (isOf(this.#last[place], bytes)) return place;
+    if (++this.#strays <= MOST_STRAYS) return -1;
+    this.#byKey ??= indexOf(this.#last);
+    const place = this.#byKey.get(keyOf(bytes)) ?? -1;
+    return isOf(this.#last[place], bytes) ? place : -1;
   }
 }
 
-function isOf(judged: ReceivedResource | undefined, bytes: Uint8Array): judged is ReceivedResource {
+function isOf(judged: ReceivedResource | undefined, bytes: Uint8Array): boolean {
   return judged?.bytes !== undefined && Buffer.compare(judged.bytes, bytes) === 0;
+}
+
+function indexOf(all: readonly (ReceivedResource | undefined)[]): ReadonlyMap<number, number> {
+  const byKey = new Map<number, number>();
+  all.forEach((one, place) => {
+    if (one?.bytes !== undefined) byKey.set(keyOf(one.bytes), place);
+  });
+  return byKey;
 }
 
 /** A number that equal bytes have in common, and few others: FNV-1a. */

@@ -60,13 +60,14 @@ export function readParcels(bytes: Uint8Array, variant: Variant): Parcels {
 
 function readSotw(bytes: Uint8Array): Parcels {
   const message = decodeSotwResponse(bytes);
+  const isWrapper = wrapperTest();
   return {
     kind: "sotw",
     type: parseTypeUrl(message.typeUrl),
     nonce: message.nonce,
     version: message.versionInfo,
     controlPlane: message.controlPlane,
-    resources: message.resources.map(parcelOfAny),
+    resources: message.resources.map((any) => (isWrapper(any.typeUrl) ? unwrapped(any) : bareParcel(any))),
     removed: [],
     errors: message.resourceErrors.map(errorOf),
   };
@@ -86,10 +87,21 @@ function readDelta(bytes: Uint8Array): Parcels {
   };
 }
 
+/** Whether a type is that of a wrapper. Most resources of a response have the type of the one before. */
+function wrapperTest(): (typeUrl: string) => boolean {
+  let last = "";
+  let wasWrapper = false;
+  return (typeUrl) => {
+    if (typeUrl === last) return wasWrapper;
+    const type = parseTypeUrl(typeUrl);
+    last = typeUrl;
+    wasWrapper = type !== undefined && WRAPPERS.has(type);
+    return wasWrapper;
+  };
+}
+
 /** Of any type there may be a wrapper, with a ttl or without (C-TTL-04, C-LOC-02). */
-function parcelOfAny(any: AnyMessage): Parcel {
-  const type = parseTypeUrl(any.typeUrl);
-  if (type === undefined || !WRAPPERS.has(type)) return bareParcel(any);
+function unwrapped(any: AnyMessage): Parcel {
   try {
     return parcelOfResource(decodeResource(any.value));
   } catch (cause) {

@@ -1,5 +1,6 @@
 import {
   createEnvoyApi,
+  type EnvoyApi,
   encodeConstraints,
   encodeDeltaResponse,
   encodeSotwResponse,
@@ -80,7 +81,7 @@ function verdicts({ resources }: DiscoveryResponse): readonly (readonly [string,
 }
 
 describe("State of the World", () => {
-  test("resources come with their names, references and what the response says", () => {
+  test("resources come with their names and what the response says", () => {
     const value = cluster("a", {
       type: "EDS",
       edsClusterConfig: { edsConfig: { ads: {} }, serviceName: "e" },
@@ -100,7 +101,6 @@ describe("State of the World", () => {
           version: "",
           bytes: value,
           ttlMs: undefined,
-          references: [{ type: ENDPOINTS, name: "e" }],
         },
       ],
     });
@@ -121,9 +121,9 @@ describe("State of the World", () => {
     });
     const { resources } = readAtOnce(readerWith().read(bytes, origin()));
     expect(resources.map((one) => ({ ...one, name: shownName(one.name) }))).toEqual([
-      { name: "a", aliases: [], version: "v", bytes: value, ttlMs: 1500, references: [] },
-      { name: 'a [env = "prod"]', aliases: ["x"], version: "", bytes: value, ttlMs: undefined, references: [] },
-      { name: "a", aliases: [], version: "1", bytes: undefined, ttlMs: 2000, references: [] },
+      { name: "a", aliases: [], version: "v", bytes: value, ttlMs: 1500 },
+      { name: 'a [env = "prod"]', aliases: ["x"], version: "", bytes: value, ttlMs: undefined },
+      { name: "a", aliases: [], version: "1", bytes: undefined, ttlMs: 2000 },
     ]);
   });
 
@@ -242,6 +242,28 @@ describe("State of the World", () => {
   });
 });
 
+test("what nothing is wrong with is not decoded, in either variant; what may be wrong is", () => {
+  const decoded: Uint8Array[] = [];
+  const readEncodedResource: EnvoyApi["readEncodedResource"] = (type, bytes, wrapper) => {
+    decoded.push(bytes);
+    return api.readEncodedResource(type, bytes, wrapper);
+  };
+  const reader = new ResponseReader({ api: { ...api, readEncodedResource }, isPgvOn: true, validators: [] });
+  const [good, bad] = [cluster("a"), cluster("b", { connectTimeout: "0s" })];
+  expect(verdicts(readAtOnce(reader.read(sotw(good, bad), origin())))).toEqual([
+    ["a", undefined],
+    ["b", expect.stringContaining("connect_timeout")],
+  ]);
+  const resource = { typeUrl: CLUSTER, value: good };
+  const bytes = encodeDeltaResponse({ typeUrl: CLUSTER, resources: [{ name: "other", version: "1", resource }] });
+  expect(verdicts(readAtOnce(reader.read(bytes, origin({ variant: "delta" }))))).toEqual([["other", undefined]]);
+  const inWrapper = encodeSotwResponse({ typeUrl: CLUSTER, resources: [wrapped({ name: "other", resource })] });
+  expect(verdicts(readAtOnce(reader.read(inWrapper, origin())))).toEqual([
+    ["other", expect.stringContaining("expected one name")],
+  ]);
+  expect(decoded).toEqual([bad, good]);
+});
+
 describe("delta", () => {
   test("resources, removals and errors come with their keys", () => {
     const value = cluster("a");
@@ -267,8 +289,8 @@ describe("delta", () => {
       removed: ["r", "v [env exists]"],
       errors: [{ name: "e", error: { code: 7, message: "no" } }],
       resources: [
-        { name: "a", aliases: [], version: "1", bytes: value, ttlMs: undefined, references: [] },
-        { name: "gone", aliases: [], version: "", bytes: undefined, ttlMs: undefined, references: [] },
+        { name: "a", aliases: [], version: "1", bytes: value, ttlMs: undefined },
+        { name: "gone", aliases: [], version: "", bytes: undefined, ttlMs: undefined },
       ],
     });
   });
@@ -281,7 +303,7 @@ describe("delta", () => {
       resources: [{ name, version: "1", resource: { typeUrl: LOCATOR, value } }],
     });
     expect(readAtOnce(readerWith().read(bytes, origin({ variant: "delta" }))).resources).toEqual([
-      { name, aliases: [], version: "1", bytes: value, bodyType: LOCATOR, ttlMs: undefined, references: [] },
+      { name, aliases: [], version: "1", bytes: value, bodyType: LOCATOR, ttlMs: undefined },
     ]);
   });
 });

@@ -1,6 +1,7 @@
 import { WireError } from "@xdskit/envoy-api";
 import { type DiscoveryResponse, isOfV2, type ReceivedResource, type TypeUrl } from "@xdskit/protocol";
 import type { SourceConfig } from "../config/client-config.ts";
+import { Copies } from "./copies.ts";
 import { type Expectation, Judge, type Judgement, type JudgeOptions } from "./judge.ts";
 import { JudgedBefore } from "./judged-before.ts";
 import { type Parcel, type Parcels, readParcels } from "./parcel.ts";
@@ -27,6 +28,8 @@ export type Reading =
 
 /** For how long resources are judged without a pause in which other things may happen. */
 const SLICE_MS = 25;
+/** So many are judged between two looks at the clock. */
+const BATCH = 16;
 
 /** Makes plain data of the bytes of responses, and judges what is in them. */
 export class ResponseReader {
@@ -76,26 +79,14 @@ export class ResponseReader {
     };
     const hasTtl = source.kind === "file" || source.apiVersion === "v3";
     const before = parcels.kind === "sotw" ? this.#beforeOf(source.id, type) : undefined;
-    const judge = (parcel: Parcel): Judgement | Promise<Judgement> =>
-      this.#judgeOne(hasTtl ? parcel : withoutTtl(parcel), expected, before);
-    before?.responseBegins(parcels.resources.length);
+    const copies = new Copies();
+    const judge = (parcel: Parcel, place: number): Judgement | Promise<Judgement> => {
+      const judgeAnew = () => this.#judge.judge(hasTtl ? parcel : withoutTtl(parcel), expected, copies);
+      const bare = parcel.isWrapped || parcel.any?.typeUrl !== type ? undefined : parcel.any.value;
+      return before === undefined || bare === undefined ? judgeAnew() : judgeOnce(before, place, bare, judgeAnew);
+    };
+    before?.responseBegins();
     return inSlices(parcels.resources, judge, isWanted);
-  }
-
-  #judgeOne(parcel: Parcel, expected: Expectation, before: JudgedBefore | undefined): Judgement | Promise<Judgement> {
-    const bare = parcel.isWrapped || parcel.any?.typeUrl !== expected.type ? undefined : parcel.any.value;
-    if (before === undefined || bare === undefined) return this.#judge.judge(parcel, expected);
-    const known = before.find(bare);
-    if (known !== undefined) return known;
-    const judgement = this.#judge.judge(parcel, expected);
-    if (judgement instanceof Promise) {
-      return judgement.then((judged) => {
-        if (isGood(judged)) before.add(bare, judged);
-        return judged;
-      });
-    }
-    if (isGood(judgement)) before.add(bare, judgement);
-    return judgement;
   }
 
   #beforeOf(source: string, type: TypeUrl): JudgedBefore {
@@ -112,6 +103,23 @@ function isGood(judgement: Judgement): judgement is ReceivedResource {
   return !("misplaced" in judgement) && judgement.problem === undefined && judgement.bodyType === undefined;
 }
 
+/** What stood in the last response with equal bytes is what it was then. */
+function judgeOnce(
+  before: JudgedBefore,
+  place: number,
+  bytes: Uint8Array,
+  judge: () => Judgement | Promise<Judgement>,
+): Judgement | Promise<Judgement> {
+  const known = before.find(place, bytes);
+  if (known !== undefined) return known;
+  const noted = (judgement: Judgement): Judgement => {
+    if (isGood(judgement)) before.add(place, judgement);
+    return judgement;
+  };
+  const judgement = judge();
+  return judgement instanceof Promise ? judgement.then(noted) : noted(judgement);
+}
+
 /** A `Resource` of v2 has no ttl (B-TTL-18). */
 function withoutTtl(parcel: Parcel): Parcel {
   return parcel.ttlMs === undefined ? parcel : { ...parcel, ttlMs: undefined };
@@ -120,7 +128,7 @@ function withoutTtl(parcel: Parcel): Parcel {
 /** A promise only where it takes longer than a slice, or a judgement is one. */
 function inSlices(
   parcels: readonly Parcel[],
-  judge: (parcel: Parcel) => Judgement | Promise<Judgement>,
+  judge: (parcel: Parcel, place: number) => Judgement | Promise<Judgement>,
   isWanted: () => boolean,
 ): readonly Judgement[] | Promise<readonly Judgement[]> {
   const judged: (Judgement | Promise<Judgement>)[] = [];
@@ -130,10 +138,10 @@ function inSlices(
     for (let at = judged.length; at < parcels.length; at++) {
       const parcel = parcels[at];
       if (parcel === undefined) break;
-      const judgement = judge(parcel);
+      const judgement = judge(parcel, at);
       takesTime ||= judgement instanceof Promise;
       judged.push(judgement);
-      if (performance.now() > untilMs) break;
+      if (judged.length % BATCH === 0 && performance.now() > untilMs) break;
     }
   };
   judgeSlice();

@@ -47,7 +47,6 @@ test("B-XTP-07 an entry is known by its name, else by that of its resource, else
       version: "7",
       bytes: api.readResource(listener).input?.bytes,
       ttlMs: undefined,
-      references: [],
     },
   });
 });

@@ -56,13 +56,13 @@ function memberOf(entry: CollectionEntry, listed: Listed, collection: string, ap
   const name = entryName(collection, own ?? "");
   const { input, problems } = api.readEncodedResource(type, entry.bytes, { name });
   if (input === undefined) return problems.map(({ message }) => message).join("; ");
-  const { bytes, references = [] } = input;
+  const { bytes } = input;
   const { version } = entry;
   const restored = listed.isRestored === true ? { isRestored: true as const } : {};
   return {
     kind: "inline",
     name,
-    resource: { type, name, aliases: [], version, bytes, ttlMs: undefined, references, ...restored },
+    resource: { type, name, aliases: [], version, bytes, ttlMs: undefined, ...restored },
   };
 }
 

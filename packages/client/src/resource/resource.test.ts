@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import type { HeldResource, TypeUrl } from "@xdskit/protocol";
 import { expect, test } from "vitest";
-import { Cluster, Secret, typeUrlOf } from "./resource-type.ts";
+import { Cluster, ClusterLoadAssignment, Secret, typeUrlOf } from "./resource-type.ts";
 import { createResourceViews } from "./xds-resource.ts";
 
 const held: HeldResource = {
@@ -13,7 +13,6 @@ const held: HeldResource = {
   // name: "a"
   bytes: Uint8Array.of(10, 1, 97),
   ttlMs: undefined,
-  references: [],
 };
 
 test("a resource that is printed shows what is in it", () => {
@@ -31,6 +30,16 @@ test("a secret that is printed by mistake is not shown", () => {
   expect(resource.json).toMatchObject({ tlsCertificate: { privateKey } });
   expect(`${JSON.stringify(resource)} ${inspect(resource, { depth: 9 })}`).not.toContain("keep it to yourself");
   expect(inspect(resource, { depth: 9 })).toContain("privateKey");
+});
+
+test("what a resource names is found in its bytes", () => {
+  const api = createEnvoyApi();
+  const edsClusterConfig = { edsConfig: { ads: {} }, serviceName: "endpoints" };
+  const { input } = api.readResource({ "@type": Cluster.typeUrl, name: "a", type: "EDS", edsClusterConfig });
+  const resource = createResourceViews(api).of({ ...held, bytes: input?.bytes ?? held.bytes });
+  expect(resource.references).toEqual([{ type: ClusterLoadAssignment.typeUrl, name: "endpoints" }]);
+  expect(resource.references).toBe(resource.references);
+  expect(createResourceViews(api).of(held).references).toEqual([]);
 });
 
 test("a text that is no type URL is refused at once, for whoever has no compiler to say so", () => {

@@ -32,7 +32,7 @@ export interface XdsResource<Json = unknown> {
    * the bytes in base64.
    */
   readonly json: Json;
-  /** What it names. */
+  /** What it names, found when it is first asked for. */
   readonly references: readonly Reference[];
   /** Restored from an earlier life, and not confirmed by a server yet (C-CLI-06). */
   readonly isRestored: boolean;
@@ -43,8 +43,11 @@ export interface ResourceViews {
   of(held: HeldResource): XdsResource;
 }
 
+/** What is asked of a resource beyond what stands beside its bytes. */
+type ResourcePrinter = Pick<EnvoyApi, "toJson" | "readEncodedResource">;
+
 /** Resources for the person, whose JSON is printed by these descriptors. */
-export function createResourceViews(api: Pick<EnvoyApi, "toJson">): ResourceViews {
+export function createResourceViews(api: ResourcePrinter): ResourceViews {
   const known = new WeakMap<HeldResource, XdsResource>();
   return {
     of(held) {
@@ -59,10 +62,11 @@ export function createResourceViews(api: Pick<EnvoyApi, "toJson">): ResourceView
 
 class ResourceView implements XdsResource {
   readonly #held: HeldResource;
-  readonly #api: Pick<EnvoyApi, "toJson">;
+  readonly #api: ResourcePrinter;
   #json: unknown;
+  #references: readonly Reference[] | undefined;
 
-  constructor(held: HeldResource, api: Pick<EnvoyApi, "toJson">) {
+  constructor(held: HeldResource, api: ResourcePrinter) {
     this.#held = held;
     this.#api = api;
   }
@@ -101,11 +105,17 @@ class ResourceView implements XdsResource {
   }
 
   get references(): readonly Reference[] {
-    return this.#held.references;
+    this.#references ??= this.#held.bodyType === undefined ? this.#findReferences() : [];
+    return this.#references;
   }
 
   get isRestored(): boolean {
     return this.#held.isRestored === true;
+  }
+
+  #findReferences(): readonly Reference[] {
+    const { type, bytes } = this.#held;
+    return this.#api.readEncodedResource(type, bytes, { name: this.name }).input?.references ?? [];
   }
 
   /** For logs and dumps, in which getters would not be: what is worth reading of it, without keys and passwords. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type KeptResource, parseTypeUrl, type Reference, type SourceId } from "@xdskit/protocol";
+import { type KeptResource, parseTypeUrl, type SourceId } from "@xdskit/protocol";
 
 /** What was kept of one source. */
 export interface KeptSource {
@@ -35,7 +35,6 @@ interface ResourceLine extends Pick<KeptResource, "name" | "version"> {
   readonly bytes: string;
   readonly aliases?: readonly string[];
   readonly bodyType?: string;
-  readonly references?: readonly Reference[];
 }
 
 export function formatSource({ id, savedAtMs, usedAtMs }: Omit<KeptSource, "resources">): string {
@@ -43,14 +42,13 @@ export function formatSource({ id, savedAtMs, usedAtMs }: Omit<KeptSource, "reso
   return `${JSON.stringify(line)}\n`;
 }
 
-export function formatResource({ type, name, aliases, version, bytes, bodyType, references }: KeptResource): string {
+export function formatResource({ type, name, aliases, version, bytes, bodyType }: KeptResource): string {
   const line: ResourceLine = {
     type,
     name,
     version,
     ...(aliases.length > 0 && { aliases }),
     ...(bodyType !== undefined && { bodyType }),
-    ...(references.length > 0 && { references }),
     bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64"),
   };
   return `${JSON.stringify(line)}\n`;
@@ -96,15 +94,7 @@ function parseBody(body: Buffer): readonly KeptSource[] {
   return sources;
 }
 
-function resourceOf({
-  type,
-  name,
-  version,
-  bytes,
-  aliases = [],
-  bodyType,
-  references = [],
-}: ResourceLine): KeptResource {
+function resourceOf({ type, name, version, bytes, aliases = [], bodyType }: ResourceLine): KeptResource {
   const typeUrl = parseTypeUrl(type);
   if (typeUrl === undefined) throw new TypeError("expected a type");
   const bodyTypeUrl = bodyType === undefined ? undefined : parseTypeUrl(bodyType);
@@ -113,7 +103,6 @@ function resourceOf({
     name,
     version,
     aliases,
-    references,
     bytes: Buffer.from(bytes, "base64"),
     ...(bodyTypeUrl !== undefined && { bodyType: bodyTypeUrl }),
   };

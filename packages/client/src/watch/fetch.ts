@@ -1,5 +1,5 @@
 import type { News } from "@xdskit/protocol";
-import { aSignal, millisecondsOr0, type RulesOf } from "../argument.ts";
+import { aSignal, aWait, type RulesOf } from "../argument.ts";
 import type { SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";
 import { XdsClientError } from "../error.ts";
@@ -18,7 +18,7 @@ export interface FetchOptions {
   readonly signal?: AbortSignal;
 }
 
-export const fetchRules: RulesOf<FetchOptions> = { timeoutMs: millisecondsOr0, signal: aSignal };
+export const fetchRules: RulesOf<FetchOptions> = { timeoutMs: aWait, signal: aSignal };
 
 /** What a fetch is made with. */
 export interface FetchSetting extends FetchOptions {

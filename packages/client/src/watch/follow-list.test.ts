@@ -10,7 +10,6 @@ const resource = (name: string, byte = 0, version = "1"): HeldResource => ({
   version,
   bytes: Uint8Array.of(byte),
   ttlMs: undefined,
-  references: [],
 });
 
 const inline = (name: string, byte = 0, version = "1"): Member => ({

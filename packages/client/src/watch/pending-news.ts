@@ -51,12 +51,14 @@ export class PendingNews {
   #enter(unread: Map<string | Mark, ToldNews>, news: ToldNews): void {
     switch (news.kind) {
       case "changed":
-      case "absent":
+      case "absent": {
+        const before = unread.get(news.name);
         // What is gone is told in its order before what is new (C-CLI-08), so it does not take the place of what there was.
-        if (unread.get(news.name)?.kind !== news.kind) unread.delete(news.name);
+        if (before !== undefined && before.kind !== news.kind) unread.delete(news.name);
         unread.set(news.name, news);
         this.#forgetError(unread, news.name);
         break;
+      }
       case "failed":
         unread.set(this.#errorMark(news.name), news);
         break;

@@ -5,11 +5,14 @@ import type { Change } from "./change.ts";
 import { Vigil } from "./vigil.ts";
 import { OpenWatch, type WatchOptions } from "./watch.ts";
 
-const views = createResourceViews({ toJson: (type) => ({ "@type": type }) });
+const views = createResourceViews({
+  toJson: (type) => ({ "@type": type }),
+  readEncodedResource: () => ({ input: undefined, problems: [] }),
+});
 
 function held(name: string, version: string): HeldResource {
   const type = formatTypeUrl("acme.Widget");
-  return { type, name, aliases: [], version, bytes: new Uint8Array(), ttlMs: undefined, references: [] };
+  return { type, name, aliases: [], version, bytes: new Uint8Array(), ttlMs: undefined };
 }
 
 function changed(name: string, version: string): News {

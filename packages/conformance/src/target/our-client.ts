@@ -78,12 +78,9 @@ function newsOf(change: Change, type: TypeUrl): News {
   }
 }
 
-function heldOf(
-  { key: name, aliases, version, bytes, references, isRestored }: XdsResource,
-  type: TypeUrl,
-): HeldResource {
+function heldOf({ key: name, aliases, version, bytes, isRestored }: XdsResource, type: TypeUrl): HeldResource {
   const restored = isRestored ? ({ isRestored } as const) : {};
-  return { type, name, aliases, version, bytes, ttlMs: undefined, references, ...restored };
+  return { type, name, aliases, version, bytes, ttlMs: undefined, ...restored };
 }
 
 function reasonOf(code: string): FailureReason {

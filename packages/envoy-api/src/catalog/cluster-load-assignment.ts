@@ -12,7 +12,7 @@ export const clusterLoadAssignment: CatalogEntry = defineEntry<ClusterLoadAssign
   kind: "eds",
   shortName: "eds",
   v2Message: "envoy.api.v2.ClusterLoadAssignment",
-  nameIn: (content) => content.clusterName,
+  nameField: "clusterName",
   // A cluster that warms takes its endpoints anew, and so those that they leave to LEDS.
   owes: [resourceType.lbEndpoint],
   placeholder: encodeEmpty,

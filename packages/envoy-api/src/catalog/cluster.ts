@@ -18,7 +18,7 @@ export const cluster: CatalogEntry = defineEntry<Cluster>({
   isFullState: true,
   owes: [resourceType.clusterLoadAssignment],
   v2Message: "envoy.api.v2.Cluster",
-  nameIn: (content) => content.name,
+  nameField: "name",
   referencesIn: findEndpoints,
   check: checkCluster,
 });

@@ -24,6 +24,8 @@ export interface CatalogEntry {
   readonly v2Twin: TypeUrl | undefined;
   /** The bytes of a resource of that name that says "there is none", the same in v2; undefined if nothing says so. */
   readonly placeholder: ((name: string) => Uint8Array) | undefined;
+  /** The local name of the field that is the name, where it is that of one. */
+  readonly nameField: string | undefined;
   /** The name as it stands in the message, undefined or empty if it does not. Without it, names come from the wrapper. */
   readonly nameIn: ((content: Message) => string | undefined) | undefined;
   /** Says how to name a resource that has no name. */
@@ -50,6 +52,8 @@ export interface EntryDefinition<M extends Message> {
   /** The full name of its message in v2. */
   readonly v2Message?: string;
   readonly placeholder?: (name: string) => Uint8Array;
+  readonly nameField?: keyof M & string;
+  /** Where the name is not simply that of a field. */
   readonly nameIn?: (content: M) => string | undefined;
   readonly namingHint?: string;
   readonly aliasesIn?: (content: M, name: string) => readonly string[];
@@ -61,7 +65,7 @@ export interface EntryDefinition<M extends Message> {
 
 /** Makes an entry. That its functions are given messages of its type only is the promise of the catalog. */
 export function defineEntry<M extends Message>(definition: EntryDefinition<M>): CatalogEntry {
-  const { nameIn, aliasesIn, referencesIn, check } = definition;
+  const { nameField, nameIn = nameField && nameInField(nameField), aliasesIn, referencesIn, check } = definition;
   return {
     type: formatTypeUrl(definition.message),
     kind: definition.kind,
@@ -70,6 +74,7 @@ export function defineEntry<M extends Message>(definition: EntryDefinition<M>): 
     owes: definition.owes ?? [],
     v2Twin: definition.v2Message === undefined ? undefined : formatTypeUrl(definition.v2Message),
     placeholder: definition.placeholder,
+    nameField,
     nameIn: nameIn && ((content) => nameIn(content as M)),
     namingHint: definition.namingHint ?? 'give it a "name"',
     aliasesIn: aliasesIn && ((content, name) => aliasesIn(content as M, name)),
@@ -78,6 +83,10 @@ export function defineEntry<M extends Message>(definition: EntryDefinition<M>): 
     check: check && ((content, report, name) => check(content as M, report, name)),
     checksNested: definition.checksNested ?? false,
   };
+}
+
+function nameInField<M extends Message>(field: keyof M): (content: M) => string {
+  return (content) => content[field] as string;
 }
 
 /** What the protocol has to know of a type: the entry's own, or that of its v2 twin. `twin` is the other one of the two. */

@@ -11,7 +11,7 @@ export const extensionConfig: CatalogEntry = defineEntry<TypedExtensionConfig>({
   message: "envoy.config.core.v3.TypedExtensionConfig",
   kind: "ecds",
   shortName: "ecds",
-  nameIn: (content) => content.name,
+  nameField: "name",
 });
 
 /** Messages that hold the fields of another one as JSON. */

@@ -12,7 +12,7 @@ export const listener: CatalogEntry = defineEntry<Listener>({
   shortName: "lds",
   isFullState: true,
   v2Message: "envoy.api.v2.Listener",
-  nameIn: (content) => content.name,
+  nameField: "name",
   check: checkListener,
 });
 

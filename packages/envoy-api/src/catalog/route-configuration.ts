@@ -10,7 +10,7 @@ export const routeConfiguration: CatalogEntry = defineEntry<RouteConfiguration>(
   kind: "rds",
   shortName: "rds",
   v2Message: "envoy.api.v2.RouteConfiguration",
-  nameIn: (content) => content.name,
+  nameField: "name",
   // A client that takes a route table anew has forgotten the virtual hosts that it asked for (S-VHD-04).
   owes: [resourceType.virtualHost],
   referencesIn: findVirtualHosts,

@@ -7,5 +7,5 @@ export const runtime: CatalogEntry = defineEntry<Runtime>({
   kind: "rtds",
   shortName: "rtds",
   v2Message: "envoy.service.discovery.v2.Runtime",
-  nameIn: (content) => content.name,
+  nameField: "name",
 });

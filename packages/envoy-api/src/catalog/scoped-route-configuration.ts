@@ -8,7 +8,7 @@ export const scopedRouteConfiguration: CatalogEntry = defineEntry<ScopedRouteCon
   shortName: "srds",
   isFullState: true,
   v2Message: "envoy.api.v2.ScopedRouteConfiguration",
-  nameIn: (content) => content.name,
+  nameField: "name",
   check: checkScope,
 });
 

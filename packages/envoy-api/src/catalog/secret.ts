@@ -7,7 +7,7 @@ export const secret: CatalogEntry = defineEntry<Secret>({
   kind: "sds",
   shortName: "sds",
   v2Message: "envoy.api.v2.auth.Secret",
-  nameIn: (content) => content.name,
+  nameField: "name",
   check: checkSecret,
 });
 

@@ -6,5 +6,5 @@ export const thriftRouteConfiguration: CatalogEntry = defineEntry<RouteConfigura
   message: "envoy.extensions.filters.network.thrift_proxy.v3.RouteConfiguration",
   kind: "trds",
   shortName: "trds",
-  nameIn: (content) => content.name,
+  nameField: "name",
 });

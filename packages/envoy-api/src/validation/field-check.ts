@@ -1,9 +1,18 @@
-import { type DescField, type DescMessage, getOption, type Registry } from "@bufbuild/protobuf";
+import { type DescField, type DescMessage, type DescOneof, getOption, type Registry } from "@bufbuild/protobuf";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { ProblemList } from "../format/problem-list.ts";
 import { numberOrdering, orderChecks, secondsOrdering } from "./order-check.ts";
-import { bytesChecks, count, stringChecks } from "./text-check.ts";
-import { type RuleValues, ruleCount, ruleList, ruleValue, type ValueCheck } from "./value-check.ts";
+import { bytesBounds, bytesChecks, count, stringBounds, stringChecks } from "./text-check.ts";
+import {
+  anyLength,
+  type LengthBounds,
+  noLength,
+  type RuleValues,
+  ruleCount,
+  ruleList,
+  ruleValue,
+  type ValueCheck,
+} from "./value-check.ts";
 
 /** What the descriptor demands of one field. */
 export interface FieldCheck {
@@ -15,6 +24,8 @@ export interface FieldCheck {
   /** Of each element of a list, and of each value of a map. */
   readonly elementChecks: readonly ValueCheck[];
   readonly keyChecks: readonly ValueCheck[];
+  /** Lengths that break none of `checks`, of `elementChecks`, of `keyChecks`. */
+  readonly bounds: { readonly own: LengthBounds; readonly elements: LengthBounds; readonly keys: LengthBounds };
 }
 
 /** `validate.FieldRules`, as it is read from the options of a field. */
@@ -30,12 +41,15 @@ export function compileFieldCheck(field: DescField, registry: Registry): FieldCh
   const rules = getOption(field, extension) as unknown as FieldRules;
   if (rules.type.case === undefined && rules.message === undefined) return undefined;
   const values = rules.type.value ?? {};
+  const ofElements = ruleValue(values, field.fieldKind === "map" ? "values" : "items") as FieldRules | undefined;
+  const ofKeys = ruleValue(values, "keys") as FieldRules | undefined;
   return {
     isRequired: ruleValue(rules.message ?? {}, "required") === true || ruleValue(values, "required") === true,
     isSkipped: ruleValue(rules.message ?? {}, "skip") === true,
     checks: checksOf(rules, field),
-    elementChecks: nestedChecks(ruleValue(values, field.fieldKind === "map" ? "values" : "items"), field),
-    keyChecks: nestedChecks(ruleValue(values, "keys"), field),
+    elementChecks: nestedChecks(ofElements, field),
+    keyChecks: nestedChecks(ofKeys, field),
+    bounds: { own: boundsOf(rules), elements: boundsOf(ofElements), keys: boundsOf(ofKeys) },
   };
 }
 
@@ -47,8 +61,38 @@ export function isValidationDisabled(message: DescMessage, registry: Registry): 
   });
 }
 
-function nestedChecks(rules: unknown, field: DescField): readonly ValueCheck[] {
-  return rules === undefined ? [] : checksOf(rules as FieldRules, field);
+/** Whether one of the fields of a oneof has to be set. */
+export function isRequiredOneof(oneof: DescOneof, registry: Registry): boolean {
+  const required = registry.getExtension("validate.required");
+  return required !== undefined && getOption(oneof, required) === true;
+}
+
+function nestedChecks(rules: FieldRules | undefined, field: DescField): readonly ValueCheck[] {
+  return rules === undefined ? [] : checksOf(rules, field);
+}
+
+function boundsOf(rules: FieldRules | undefined): LengthBounds {
+  const values = rules?.type.value ?? {};
+  switch (rules?.type.case) {
+    case undefined:
+      return anyLength;
+    case "string":
+      return stringBounds(values);
+    case "bytes":
+      return bytesBounds(values);
+    case "repeated": {
+      const isUnique = ruleValue(values, "unique") === true;
+      const most = ruleCount(values, "maxItems") ?? Number.POSITIVE_INFINITY;
+      return { least: ruleCount(values, "minItems") ?? 0, most: isUnique ? Math.min(most, 1) : most };
+    }
+    case "map": {
+      const least = ruleCount(values, "minPairs") ?? 0;
+      // Of two entries, one may take the place of the other.
+      return least > 1 ? noLength : { least, most: ruleCount(values, "maxPairs") ?? Number.POSITIVE_INFINITY };
+    }
+    default:
+      return noLength;
+  }
 }
 
 function checksOf({ type }: FieldRules, field: DescField): readonly ValueCheck[] {

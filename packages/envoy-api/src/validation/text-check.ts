@@ -1,7 +1,15 @@
 import { utf8Length } from "../platform.ts";
 import type { FieldProblemCode } from "../problem.ts";
 import { isIp, isIpv4, isIpv6 } from "./ip-address.ts";
-import { type RuleValues, ruleCount, ruleList, ruleValue, type ValueCheck } from "./value-check.ts";
+import {
+  type LengthBounds,
+  noLength,
+  type RuleValues,
+  ruleCount,
+  ruleList,
+  ruleValue,
+  type ValueCheck,
+} from "./value-check.ts";
 
 const HTTP_HEADER_NAME = 1;
 const HTTP_HEADER_VALUE = 2;
@@ -26,6 +34,34 @@ export function stringChecks(rules: RuleValues): readonly ValueCheck[] {
       if (value !== "") for (const check of checks) check(value, problems);
     },
   ];
+}
+
+const MOST_BYTES_OF_CHARACTER = 4;
+
+/** Texts of such a length in bytes break none of the rules of strings. */
+export function stringBounds(rules: RuleValues): LengthBounds {
+  const isMoreThanLength =
+    contentChecks(rules).length > 0 || wellKnownChecks(rules).length > 0 || hasAny(rules, ["len", "lenBytes"]);
+  if (isMoreThanLength) return noLength;
+  const characters = ruleCount(rules, "minLen") ?? 0;
+  const bytes = ruleCount(rules, "minBytes") ?? 0;
+  return {
+    least: Math.max(characters > 1 ? characters * MOST_BYTES_OF_CHARACTER : characters, bytes),
+    most: Math.min(
+      ruleCount(rules, "maxLen") ?? Number.POSITIVE_INFINITY,
+      ruleCount(rules, "maxBytes") ?? Number.POSITIVE_INFINITY,
+    ),
+  };
+}
+
+/** Bytes of such a length break none of their rules. */
+export function bytesBounds(rules: RuleValues): LengthBounds {
+  if (hasAny(rules, ["len"])) return noLength;
+  return { least: ruleCount(rules, "minLen") ?? 0, most: ruleCount(rules, "maxLen") ?? Number.POSITIVE_INFINITY };
+}
+
+function hasAny(rules: RuleValues, names: readonly Rule[]): boolean {
+  return names.some((name) => ruleValue(rules, name) !== undefined);
 }
 
 /** The rules of bytes. */

@@ -1,4 +1,4 @@
-import { type DescField, type DescMessage, type DescOneof, getOption } from "@bufbuild/protobuf";
+import type { DescField, DescMessage, DescOneof } from "@bufbuild/protobuf";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, DEEPEST_ANY, decodeAny, decodeOrReport } from "../format/content.ts";
@@ -10,6 +10,7 @@ import {
   type FieldCheck,
   isCheckedWhenUnset,
   isPlainValue,
+  isRequiredOneof,
   isValidationDisabled,
 } from "./field-check.ts";
 
@@ -98,13 +99,12 @@ export class Validator {
     const { registry } = this.#schema;
     const shape = this.#schema.shapeOf(message);
     if (isValidationDisabled(message, registry)) return { isSecret: shape.isSecret, fields: [], requiredOneofs: [] };
-    const required = registry.getExtension("validate.required");
     return {
       isSecret: shape.isSecret,
       fields: shape.fields
         .map((field) => ({ field, check: compileFieldCheck(field, registry), isSensitive: shape.sensitive.has(field) }))
         .filter(({ field, check }) => check !== undefined || (field.message !== undefined && !isPlainValue(field))),
-      requiredOneofs: message.oneofs.filter((oneof) => required !== undefined && getOption(oneof, required) === true),
+      requiredOneofs: message.oneofs.filter((oneof) => isRequiredOneof(oneof, registry)),
     };
   }
 }

@@ -3,6 +3,18 @@ import type { ProblemList } from "../format/problem-list.ts";
 /** Adds a problem if a value breaks a rule. */
 export type ValueCheck = (value: unknown, problems: ProblemList) => void;
 
+/** How long something may be without breaking a rule, whatever is in it: text and bytes in bytes, lists and maps in elements. */
+export interface LengthBounds {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Nothing is demanded. */
+export const anyLength: LengthBounds = { least: 0, most: Number.POSITIVE_INFINITY };
+
+/** The length alone does not tell. */
+export const noLength: LengthBounds = { least: Number.POSITIVE_INFINITY, most: 0 };
+
 /** The rules of one field as the descriptor has them: those that are not set are undefined. */
 export type RuleValues = Readonly<Record<string, unknown>>;
 

@@ -18,6 +18,11 @@ export function fixed64Tag(field: number): number {
   return (field << 3) | wireType.FIXED64;
 }
 
+/** The tag of a fixed field of four bytes: float. */
+export function fixed32Tag(field: number): number {
+  return (field << 3) | wireType.FIXED32;
+}
+
 /** The tag of a field with a length: string, bytes, message, map entry. */
 export function lengthTag(field: number): number {
   return (field << 3) | wireType.LENGTH;

@@ -5,7 +5,7 @@ import type { KeptResource } from "./held.ts";
 
 function kept(name: string, label: string): KeptResource {
   const bytes = new TextEncoder().encode(`${name}=${label}`);
-  return { type: CLUSTER, name, aliases: [], version: label, bytes, references: [] };
+  return { type: CLUSTER, name, aliases: [], version: label, bytes };
 }
 
 describe("several servers, one after the other", () => {

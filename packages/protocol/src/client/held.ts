@@ -1,5 +1,5 @@
 import type { Status } from "../message/status.ts";
-import type { ErrorDetail, Reference } from "../resource/resource.ts";
+import type { ErrorDetail } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 
 /** A resource that was accepted and is in force. Immutable; the same object as long as its content and version are the same. */
@@ -12,16 +12,12 @@ export interface HeldResource {
   readonly bytes: Uint8Array;
   readonly bodyType?: TypeUrl;
   readonly ttlMs: number | undefined;
-  readonly references: readonly Reference[];
   /** Restored from an earlier life, and not confirmed by a server yet (C-CLI-06). */
   readonly isRestored?: true;
 }
 
 /** What outlives the process. */
-export type KeptResource = Pick<
-  HeldResource,
-  "type" | "name" | "aliases" | "version" | "bytes" | "bodyType" | "references"
->;
+export type KeptResource = Pick<HeldResource, "type" | "name" | "aliases" | "version" | "bytes" | "bodyType">;
 
 /** Where a name stands; the words are those of `ClientResourceStatus` (C-CSD-03, A40). */
 export type HeldStatus =

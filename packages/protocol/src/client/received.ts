@@ -8,15 +8,15 @@ const noBytes = new Uint8Array(0);
 /** A received resource as it is held; the one before, if nothing about it differs. */
 export function heldFrom(
   type: TypeUrl,
-  { name, aliases, version, bytes = noBytes, bodyType, ttlMs, references }: ReceivedResource,
+  { name, aliases, version, bytes = noBytes, bodyType, ttlMs }: ReceivedResource,
   before: HeldResource | undefined,
 ): HeldResource {
   const content = before !== undefined && isSameContent(before, { bytes, bodyType, aliases });
   const isSame = content && before.version === version && before.ttlMs === ttlMs && before.isRestored === undefined;
   if (isSame) return before;
   // What is equal is shared, so that what was received can be forgotten.
-  const kept = content ? before : { aliases, bytes, references };
-  const held = { type, name, aliases: kept.aliases, version, bytes: kept.bytes, ttlMs, references: kept.references };
+  const kept = content ? before : { aliases, bytes };
+  const held = { type, name, aliases: kept.aliases, version, bytes: kept.bytes, ttlMs };
   return bodyType === undefined ? held : { ...held, bodyType };
 }
 

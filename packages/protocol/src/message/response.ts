@@ -1,4 +1,4 @@
-import type { ErrorDetail, Reference } from "../resource/resource.ts";
+import type { ErrorDetail } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 
 /** A resource as a client received it: read and judged, not yet believed. */
@@ -15,8 +15,6 @@ export interface ReceivedResource {
   readonly bodyType?: TypeUrl;
   /** How long it may be used without hearing of it again, in milliseconds; undefined: for ever (C-TTL-05). */
   readonly ttlMs: number | undefined;
-  /** What it names, found by walking the whole message; empty where nobody needs to know. */
-  readonly references: readonly Reference[];
   /** Why it is refused: it cannot be read, breaks a rule, or a validator says so (C-VAL-01, C-VAL-02, C-VAL-05, C-MSC-06). */
   readonly problem?: string;
 }

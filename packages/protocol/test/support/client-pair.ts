@@ -475,7 +475,7 @@ function responseOf({ body, nonce }: Send): DiscoveryResponse {
   return change(body.type, nonce, { resources, removed });
 }
 
-function receivedOf({ name, aliases, bytes, version, references }: Resource, variant: Variant): ReceivedResource {
+function receivedOf({ name, aliases, bytes, version }: Resource, variant: Variant): ReceivedResource {
   const isDelta = variant === "delta";
   return {
     name,
@@ -483,7 +483,6 @@ function receivedOf({ name, aliases, bytes, version, references }: Resource, var
     version: isDelta ? version : "",
     bytes,
     ttlMs: undefined,
-    references,
   };
 }
 

@@ -49,7 +49,7 @@ export function sourceOf({
 /** A resource as it was received: `a=1` has the bytes `a=1`. */
 export function received(name: string, label: string, extras: Partial<ReceivedResource> = {}): ReceivedResource {
   const bytes = new TextEncoder().encode(`${name}=${label}`);
-  return { name, aliases: [], version: label, bytes, ttlMs: undefined, references: [], ...extras };
+  return { name, aliases: [], version: label, bytes, ttlMs: undefined, ...extras };
 }
 
 /** One without a body. */

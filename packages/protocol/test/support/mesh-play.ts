@@ -40,7 +40,7 @@ export function held(
   dependencies: readonly Dependency[] = [],
 ): HeldResource {
   const bytes = new Uint8Array(Buffer.from(`${name} ${version}`));
-  const resource = { type, name, version, bytes, aliases: [], ttlMs: undefined, references: [] };
+  const resource = { type, name, version, bytes, aliases: [], ttlMs: undefined };
   needs.set(resource, dependencies);
   return resource;
 }

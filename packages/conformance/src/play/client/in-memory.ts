@@ -189,7 +189,6 @@ class InMemoryClient implements ClientDriver {
         aliases: [],
         version: label,
         bytes: this.#labels.encode(type, is),
-        references: [],
       };
     });
     this.#on({ kind: "resources-restored", source: mainSource, resources: kept });

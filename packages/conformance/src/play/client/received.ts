@@ -51,7 +51,6 @@ function receivedResource(
     version: isInWrapper ? (version ?? label ?? "") : "",
     bytes: label === undefined ? undefined : labels.encode(type ?? response.type, is),
     ttlMs: ttl,
-    references: [],
     ...(isBad === true && { problem: `${name} is of the kind that is refused` }),
   };
 }

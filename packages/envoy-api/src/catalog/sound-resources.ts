@@ -1,0 +1,56 @@
+import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import type { TypeUrl } from "@xdskit/protocol";
+import type { Schema } from "../descriptor/schema.ts";
+import { Soundness } from "../soundness/soundness.ts";
+import { entryOf, entryOfTwin } from "./catalog.ts";
+import { redirectType } from "./redirect.ts";
+import { isWrapperType } from "./resource-wrapper.ts";
+
+/** A type whose resources can be looked at without being decoded. */
+interface PlainType {
+  readonly message: DescMessage;
+  /** The number of the field that is the name; 0: there is none. */
+  readonly nameNumber: number;
+}
+
+/** Finds the names of resources that nothing is wrong with, without decoding them. */
+export class SoundResources {
+  readonly #schema: Schema;
+  readonly #byRules: Soundness;
+  readonly #withoutRules: Soundness;
+  readonly #types = new Map<TypeUrl, PlainType | undefined>();
+
+  constructor(schema: Schema) {
+    this.#schema = schema;
+    this.#byRules = new Soundness(schema, true);
+    this.#withoutRules = new Soundness(schema, false);
+  }
+
+  nameOf(type: TypeUrl, bytes: Uint8Array, hasRules: boolean): string | undefined {
+    const plain = this.#types.get(type) ?? this.#learn(type);
+    if (plain === undefined) return undefined;
+    const soundness = hasRules ? this.#byRules : this.#withoutRules;
+    return soundness.nameIfSound(plain.message, bytes, plain.nameNumber);
+  }
+
+  #learn(type: TypeUrl): PlainType | undefined {
+    const plain = this.#plainType(type);
+    // Servers may name any number of types that nobody knows.
+    if (plain !== undefined) this.#types.set(type, plain);
+    return plain;
+  }
+
+  /** Undefined for those of which more has to be known than what stands in their bytes. */
+  #plainType(type: TypeUrl): PlainType | undefined {
+    const message = this.#schema.message(type);
+    const isSpecial = type === redirectType || isWrapperType(type) || entryOfTwin(type) !== undefined;
+    if (message === undefined || isSpecial) return undefined;
+    const entry = entryOf(type);
+    if (entry?.aliasesIn !== undefined) return undefined;
+    const nameField = entry === undefined ? "name" : entry.nameField;
+    const field = message.fields.find(({ localName }) => localName === nameField);
+    if (field === undefined) return entry?.nameIn === undefined ? { message, nameNumber: 0 } : undefined;
+    const isText = field.fieldKind === "scalar" && field.scalar === ScalarType.STRING && field.oneof === undefined;
+    return isText ? { message, nameNumber: field.number } : undefined;
+  }
+}

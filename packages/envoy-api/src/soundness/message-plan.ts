@@ -1,0 +1,247 @@
+/**
+ * What the bytes of a message have to look like for it to be known, without making an object of it, that it can be read and keeps the rules of
+ * its descriptor. Made of the checks of the validator, once for each type of message, when one is first seen.
+ */
+import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
+import { representationOf } from "../descriptor/message-shape.ts";
+import type { Schema } from "../descriptor/schema.ts";
+import { ProblemList } from "../format/problem-list.ts";
+import {
+  compileFieldCheck,
+  type FieldCheck,
+  isCheckedWhenUnset,
+  isPlainValue,
+  isRequiredOneof,
+  isValidationDisabled,
+} from "../validation/field-check.ts";
+import { anyLength, type LengthBounds, type ValueCheck } from "../validation/value-check.ts";
+import { lengthTag } from "../wire/reader.ts";
+import { isCheckable, scalarTag, zeroOf } from "./scalar.ts";
+
+/** How the value of a field is read. `BEYOND`: not at all, somebody else has to. */
+export const form = { SCALAR: 0, PACKED: 1, MESSAGE: 2, DURATION: 3, BEYOND: 4 } as const;
+
+/** What is known of one field. */
+export interface FieldPlan {
+  readonly form: (typeof form)[keyof typeof form];
+  /** Field number and wire type, as encoders write them. */
+  readonly tag: number;
+  /** The place among the fields of the message; that of all members of a oneof is one. */
+  readonly slot: number;
+  /** How many there may be in one row; of a single value 1 at most. */
+  readonly count: LengthBounds;
+  /** Any number from 1, wherever they stand. */
+  readonly isFree: boolean;
+  /** Of a scalar, and of those in a packed list. */
+  readonly scalar: ScalarType;
+  /** What the value is held against, but for text and bytes of a length within `sound`. */
+  readonly checks: readonly ValueCheck[];
+  readonly sound: LengthBounds;
+  /** The plan of a message. */
+  readonly below: () => MessagePlan;
+}
+
+/** What is known of one type of message. */
+export interface MessagePlan {
+  /** By field number. */
+  readonly fields: readonly (FieldPlan | undefined)[];
+  /** The first 32 slots that have to be filled, as bits, and the others. */
+  readonly requiredLow: number;
+  readonly requiredHigh: number;
+  /** What stands in it counts too, as far as its type is known. */
+  readonly isAny: boolean;
+  /** It has to have fields that are known only. */
+  readonly isClosed: boolean;
+}
+
+const SLOTS_OF_WORD = 32;
+const MOST_SLOTS = 2 * SLOTS_OF_WORD;
+const ONE: LengthBounds = { least: 0, most: 1 };
+const noChecks: readonly never[] = [];
+
+/** The plans of all messages; `hasRules`: with the rules of their descriptors. */
+export class MessagePlans {
+  readonly #schema: Schema;
+  readonly #hasRules: boolean;
+  readonly #plans = new Map<DescMessage, MessagePlan>();
+  /** Of what stands where no rule holds. */
+  readonly #bare: MessagePlans;
+
+  constructor(schema: Schema, hasRules: boolean) {
+    this.#schema = schema;
+    this.#hasRules = hasRules;
+    this.#bare = hasRules ? new MessagePlans(schema, false) : this;
+  }
+
+  of(message: DescMessage): MessagePlan {
+    const known = this.#plans.get(message);
+    if (known !== undefined) return known;
+    const isBare = this.#hasRules && isValidationDisabled(message, this.#schema.registry);
+    const plan = isBare ? this.#bare.of(message) : this.#compile(message);
+    this.#plans.set(message, plan);
+    return plan;
+  }
+
+  #compile(message: DescMessage): MessagePlan {
+    const { registry } = this.#schema;
+    const slots = new Slots();
+    const fields: (FieldPlan | undefined)[] = [];
+    for (const field of message.fields) {
+      const check = this.#hasRules ? compileFieldCheck(field, registry) : undefined;
+      const slot = slots.of(field.oneof ?? field);
+      fields[field.number] = slot < MOST_SLOTS ? this.#plan(field, slot, check) : beyond(field.number, slot);
+      if (check !== undefined && isNeeded(field, check)) slots.require(slot);
+    }
+    for (const oneof of this.#hasRules ? message.oneofs : []) {
+      if (isRequiredOneof(oneof, registry)) slots.require(slots.of(oneof));
+    }
+    const isAny = this.#hasRules && representationOf(message) === "any";
+    return { fields, ...slots.required, isAny, isClosed: false };
+  }
+
+  #plan(field: DescField, slot: number, check: FieldCheck | undefined): FieldPlan {
+    const { number } = field;
+    switch (field.fieldKind) {
+      case "list": {
+        const count = check?.bounds.own ?? anyLength;
+        const checks = check?.elementChecks ?? noChecks;
+        const element = this.#planValue(field, { number, slot, count, checks, sound: check?.bounds.elements });
+        const isPacked = element.form === form.SCALAR && element.tag !== lengthTag(number);
+        return isPacked ? { ...element, form: form.PACKED, tag: lengthTag(number) } : element;
+      }
+      case "map": {
+        const entry = this.#planEntry(field, check);
+        const count = check?.bounds.own ?? anyLength;
+        return planOf(form.MESSAGE, { number, slot, count }, { below: () => entry });
+      }
+      default: {
+        // A value that is there and zero counts as none, and a closed enum takes a number that it does not know for none.
+        const isBeyond = field.fieldKind !== "message" && (check?.isRequired === true || field.enum?.open === false);
+        if (isBeyond) return beyond(number, slot);
+        const checks = check?.checks ?? noChecks;
+        return this.#planValue(field, { number, slot, count: ONE, checks, sound: check?.bounds.own }, check?.isSkipped);
+      }
+    }
+  }
+
+  /** An entry of a map has a key and a value, each once. */
+  #planEntry(field: DescField & { readonly fieldKind: "map" }, check: FieldCheck | undefined): MessagePlan {
+    const [KEY, VALUE] = [1, 2];
+    const slots = new Slots();
+    const keySlot = slots.of("key");
+    const valueSlot = slots.of("value");
+    const sound = check?.bounds.keys;
+    const key = planScalar(field.mapKey, { number: KEY, slot: keySlot, count: ONE, checks: check?.keyChecks, sound });
+    // Rules of keys are about their text.
+    const isTold = key.checks.length === 0 || field.mapKey === ScalarType.STRING;
+    const value = this.#planValue(field, {
+      number: VALUE,
+      slot: valueSlot,
+      count: ONE,
+      checks: check?.elementChecks,
+      sound: check?.bounds.elements,
+    });
+    slots.require(keySlot);
+    slots.require(valueSlot);
+    const fields = [undefined, isTold ? key : beyond(KEY, keySlot), value];
+    return { fields, ...slots.required, isAny: false, isClosed: true };
+  }
+
+  #planValue(field: DescField, place: Place, isSkipped = false): FieldPlan {
+    if (field.message !== undefined) return this.#planMessage(field, field.message, place, isSkipped);
+    return planScalar(field.enum === undefined ? field.scalar : ScalarType.INT32, place);
+  }
+
+  #planMessage(field: DescField, message: DescMessage, place: Place, isSkipped: boolean): FieldPlan {
+    if ("delimitedEncoding" in field && field.delimitedEncoding) return beyond(place.number, place.slot);
+    const { checks = noChecks, sound } = place;
+    if (checks.length === 0) {
+      const plans = isSkipped || isPlainValue(field) ? this.#bare : this;
+      let below: MessagePlan | undefined;
+      return planOf(form.MESSAGE, place, { below: () => (below ??= plans.of(message)) });
+    }
+    const representation = representationOf(message);
+    if (representation === "duration") return planOf(form.DURATION, place, { checks });
+    const [inner] = message.fields;
+    if (representation !== "wrapper" || field.fieldKind !== "message" || inner?.fieldKind !== "scalar")
+      return beyond(place.number, place.slot);
+    const slots = new Slots();
+    const slot = slots.of(inner);
+    if (breaksAny(checks, zeroOf(inner.scalar))) slots.require(slot);
+    const value = planScalar(inner.scalar, { number: inner.number, slot, count: ONE, checks, sound });
+    const fields: (FieldPlan | undefined)[] = [];
+    fields[inner.number] = value;
+    const wrapper = { fields, ...slots.required, isAny: false, isClosed: false };
+    return planOf(form.MESSAGE, place, { below: () => wrapper });
+  }
+}
+
+/** Where a value stands, and what it is held against. */
+interface Place {
+  readonly number: number;
+  readonly slot: number;
+  readonly count: LengthBounds;
+  readonly checks?: readonly ValueCheck[] | undefined;
+  readonly sound?: LengthBounds | undefined;
+}
+
+/** Gives each field of a message a place, and notes which have to be filled. */
+class Slots {
+  readonly #slots = new Map<unknown, number>();
+  readonly required = { requiredLow: 0, requiredHigh: 0 };
+
+  of(member: unknown): number {
+    const slot = this.#slots.get(member) ?? this.#slots.size;
+    this.#slots.set(member, slot);
+    return slot;
+  }
+
+  require(slot: number): void {
+    this.required[slot < SLOTS_OF_WORD ? "requiredLow" : "requiredHigh"] |= 1 << slot;
+  }
+}
+
+function planScalar(scalar: ScalarType, place: Place): FieldPlan {
+  const { number, slot, checks = noChecks, sound = anyLength } = place;
+  if (checks.length > 0 && !isCheckable(scalar)) return beyond(number, slot);
+  return { ...planOf(form.SCALAR, place, { checks, sound }), tag: scalarTag(number, scalar), scalar };
+}
+
+function beyond(number: number, slot: number): FieldPlan {
+  return planOf(form.BEYOND, { number, slot, count: anyLength }, {});
+}
+
+function planOf(
+  how: FieldPlan["form"],
+  { number, slot, count }: Place,
+  { checks = noChecks, sound = anyLength, below = noMessage }: Partial<Pick<FieldPlan, "checks" | "sound" | "below">>,
+): FieldPlan {
+  const isFree = count.least <= 1 && count.most === Number.POSITIVE_INFINITY;
+  return { form: how, tag: lengthTag(number), slot, count, isFree, scalar: ScalarType.BYTES, checks, sound, below };
+}
+
+function noMessage(): MessagePlan {
+  throw new Error("expected the plan of a message, got a field of another kind");
+}
+
+/** Whether a message without the field breaks a rule. */
+function isNeeded(field: DescField, { isRequired, checks }: FieldCheck): boolean {
+  if (isRequired && field.oneof === undefined) return true;
+  if (!isCheckedWhenUnset(field)) return false;
+  switch (field.fieldKind) {
+    case "list":
+      return breaksAny(checks, []);
+    case "map":
+      return breaksAny(checks, {});
+    case "enum":
+      return breaksAny(checks, field.enum.values[0]?.number);
+    default:
+      return breaksAny(checks, zeroOf(field.scalar ?? ScalarType.INT32));
+  }
+}
+
+function breaksAny(checks: readonly ValueCheck[], value: unknown): boolean {
+  const problems = new ProblemList();
+  for (const check of checks) check(value, problems);
+  return problems.problems.length > 0;
+}
