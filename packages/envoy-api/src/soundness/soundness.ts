@@ -1,7 +1,7 @@
-import { isUtf8 } from "node:buffer";
 import { type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import type { Schema } from "../descriptor/schema.ts";
 import { ProblemList } from "../format/problem-list.ts";
+import { isUtf8 } from "../platform.ts";
 import type { LengthBounds } from "../validation/value-check.ts";
 import { lengthTag, varintTag } from "../wire/reader.ts";
 import { Cursor } from "./cursor.ts";
