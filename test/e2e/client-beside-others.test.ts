@@ -1,4 +1,4 @@
-import { createXdsClient, Listener, type MeshSnapshot } from "@xdskit/client";
+import { createXdsClient, Listener, type MeshSnapshot, STATIC_SOURCE } from "@xdskit/client";
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { formatTypeUrl, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
@@ -160,13 +160,13 @@ function wantedByName(resources: readonly Resource[]): Holdings {
 /** What a proxy has in use; endpoints by their ports, because an Envoy adds what it makes of them. */
 function heldByProxy(snapshot: MeshSnapshot | undefined): Holdings {
   if (snapshot === undefined) return {};
-  const held = [...snapshot.listeners.values(), ...snapshot.routes.values(), ...snapshot.clusters.values()];
+  // What is compared is what the server gave.
+  const clusters = [...snapshot.clusters.values()].filter(({ source }) => source !== STATIC_SOURCE);
+  const held = [...snapshot.listeners.values(), ...snapshot.routes.values(), ...clusters];
   const resources = held.flatMap(({ type, name, resource }) =>
     resource === undefined ? [] : [entryOf({ type, name, json: resource.json })],
   );
-  const endpoints = [...snapshot.clusters.values()].flatMap((one) =>
-    one.endpoints === undefined ? [] : [portsOf(one.endpoints.json)],
-  );
+  const endpoints = clusters.flatMap((one) => (one.endpoints === undefined ? [] : [portsOf(one.endpoints.json)]));
   return sorted([...resources, ...endpoints]);
 }
 

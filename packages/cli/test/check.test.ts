@@ -254,6 +254,94 @@ ${cluster("first", first)}${cluster("second", second)}dynamic_resources:
 `;
 }
 
+describe("xds check of what stands in a bootstrap", () => {
+  const source = "{ ads: {}, resource_api_version: V3 }";
+  /** A Listener, and Clusters, in the bootstrap; what they lead to comes from the server. */
+  function ownBootstrap(server: string, dynamic = ""): string {
+    const indented = listener("ingress", "main")
+      .replace(/^- "@type": .*\n {2}/, "- ")
+      .replaceAll(/^/gm, "  ");
+    const [address, port] = server.split(":");
+    const endpoint = `{ endpoint: { address: { socket_address: { address: ${address}, port_value: ${port} } } } }`;
+    return `node: { id: edge, cluster: c }
+static_resources:
+  listeners:
+${indented}
+  clusters:
+  - name: xds
+    type: STATIC
+    load_assignment: { cluster_name: xds, endpoints: [{ lb_endpoints: [${endpoint}] }] }
+  - { name: own, type: ORIGINAL_DST, lb_policy: CLUSTER_PROVIDED }
+  - { name: found, type: EDS, eds_cluster_config: { eds_config: ${source} } }
+dynamic_resources:
+  ads_config: { api_type: GRPC, transport_api_version: V3, grpc_services: [{ envoy_grpc: { cluster_name: xds } }] }
+${dynamic}`;
+  }
+
+  async function checked(dynamic: string, server?: string): Promise<readonly [number, readonly string[], string]> {
+    const { serving } = await served(
+      await Site.make({
+        "routes.yaml": routes("main", "own", "found", "a"),
+        "clusters.yaml": edsCluster("a"),
+        "endpoints.yaml": endpoints("a", 1, 2) + endpoints("found", 3),
+        "secrets.yaml": secret("cert"),
+      }),
+    );
+    const site = await Site.make({ "envoy.yaml": ownBootstrap(server ?? serving.address, dynamic) });
+    cleanups.push(() => site.remove());
+    const { code, stdout, stderr } = await check(site.directory, "--timeout", "5s", "--slow", "1h");
+    const lines = stdout
+      .split("\n")
+      .filter((line) => !/^(?:warning|[a-z.]+:\d|TYPE|$| {4}(?:at |hint: set ))/.test(line));
+    return [code, steady(lines.join("\n")).split("\n"), stderr];
+  }
+
+  test("shows it, marked, with all that it leads to", async () => {
+    const [code, lines, stderr] = await checked(`  cds_config: ${source}\n`);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(lines.slice(0, 8)).toEqual([
+      "lds ingress: ready, static",
+      "  rds main: ready",
+      "    cds own: ready, static",
+      "    cds found: ready, 1 endpoint, static",
+      "      eds found: ready",
+      "    cds a: ready, 2 endpoints",
+      "      eds a: ready",
+      "  sds cert: ready",
+    ]);
+  });
+
+  test("a bootstrap that asks for nothing else asks only for what that leads to", async () => {
+    const [code, lines] = await checked("");
+    expect(code).toBe(1);
+    expect(lines.slice(0, 7)).toEqual([
+      "lds ingress: ready, static",
+      "  rds main: ready",
+      "    cds own: ready, static",
+      "    cds found: ready, 1 endpoint, static",
+      "      eds found: ready",
+      "    cds a: missing",
+      "  sds cert: ready",
+    ]);
+    expect(lines).toContain("error: rds main needs cds a: there is none [NAME_DANGLING]");
+  });
+
+  test("a server that is not there is told, though something stands in the bootstrap", async () => {
+    const [code, , stderr] = await checked("", "127.0.0.1:1");
+    expect([code, stderr]).toEqual([69, expect.stringContaining("127.0.0.1:1")]);
+  });
+
+  test("without any server there is nobody to be asked", async () => {
+    const cluster = "{ name: own, type: ORIGINAL_DST, lb_policy: CLUSTER_PROVIDED }";
+    const site = await Site.make({
+      "envoy.yaml": `node: { id: n, cluster: c }\nstatic_resources: { clusters: [${cluster}] }\n`,
+    });
+    cleanups.push(() => site.remove());
+    const { code, stderr } = await check(site.directory);
+    expect([code, stderr]).toEqual([0, ""]);
+  });
+});
+
 describe("xds check of a gRPC bootstrap", () => {
   async function grpcSite(): Promise<{ cwd: string }> {
     const site = await Site.make({

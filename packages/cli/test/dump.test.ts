@@ -90,6 +90,26 @@ describe("xds dump", () => {
     },
   );
 
+  test("writes what servers give, not what stands in the bootstrap", async () => {
+    const serving = await serve(await wholeSite());
+    const where = { cwd: await scratch(), server: serving.address };
+    const { stdout: bootstrap } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
+    await writeFile(join(where.cwd, "envoy.yaml"), bootstrap);
+    const { code, stdout } = await xds(where, "dump", "--bootstrap", "envoy.yaml", "-o", "dump");
+    const { types } = JSON.parse(stdout);
+    expect([code, types.map((one: { name: string; resources: number }) => [one.name, one.resources])]).toEqual([
+      0,
+      [
+        ["cds", 2],
+        ["eds", 2],
+        ["lds", 1],
+        ["rds", 1],
+        ["sds", 1],
+      ],
+    ]);
+    expect(await readFile(join(where.cwd, "dump", "cds.yaml"), "utf8")).not.toContain("xds_server");
+  });
+
   test("to standard output, without secrets; in a terminal with a table of what it was", async () => {
     const serving = await serve(await wholeSite());
     const where = { cwd: await scratch(), server: serving.address };

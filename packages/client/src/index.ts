@@ -19,6 +19,7 @@ export type {
   RuntimeLayerSource,
   ServerConfig,
   SourceConfig,
+  StaticResource,
   TlsConfig,
 } from "./config/client-config.ts";
 export type { ConfigDefaults, ConfigOptions } from "./config/config-defaults.ts";
@@ -45,6 +46,7 @@ export type {
   MeshSnapshot,
   MeshState,
 } from "./mesh/snapshot.ts";
+export { STATIC_SOURCE } from "./mesh/static-source.ts";
 export type { ResourceState } from "./observe/dump.ts";
 export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";
 export type { CacheOptions, XdsClientOptions } from "./options/options.ts";

@@ -351,7 +351,7 @@ test("C-CFG-02 a proxy fetches the layers of its runtime from where the bootstra
     ["limits", expect.stringMatching(/^grpc:live#/)],
   ]);
   expect(runtimes.get("limits")?.resource?.json.layer).toEqual({ most: 7 });
-  expect([...clusters.keys()]).toEqual(["a"]);
+  expect([...clusters.keys()]).toEqual(["live", "dead", "a"]);
   expect((await client.get(Runtime, "limits")).json.layer).toEqual({ most: 7 });
 });
 

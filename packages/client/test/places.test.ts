@@ -83,7 +83,7 @@ describe("an xdstp name", () => {
     const client = await start({ bootstrap: bootstrap(port, locator) });
     expect((await client.list(Cluster)).map(({ name }) => name)).toEqual([nameAt("live", "in/a")]);
     const mesh = client.mesh();
-    expect([...(await mesh.ready).clusters.keys()]).toEqual([nameAt("live", "in/a")]);
+    expect([...(await mesh.ready).clusters.keys()]).toEqual(["live", "dead", nameAt("live", "in/a")]);
   });
 });
 

@@ -161,7 +161,7 @@ describe("a Cluster", () => {
     expect(cluster({ type: "STRICT_DNS" })).toEqual([]);
   });
 
-  test("waits for its secrets, not for those of the bootstrap", () => {
+  test("waits for its secrets, and has those of the bootstrap", () => {
     const common_tls_context = {
       tls_certificate_sds_secret_configs: [{ name: "key", sds_config: ADS }, { name: "static" }],
       validation_context_sds_secret_config: { name: "ca", sds_config: ADS },
@@ -170,6 +170,14 @@ describe("a Cluster", () => {
     const secret = { ...ads, ...atOnce, type: url(V3.secret), outlivesRemoval: true };
     expect(cluster({ transport_socket })).toEqual([
       { ...secret, name: "key" },
+      {
+        type: url(V3.secret),
+        name: "static",
+        source: { kind: "static" },
+        timeoutMs: 0,
+        warms: false,
+        fetched: "at-once",
+      },
       { ...secret, name: "ca" },
     ]);
   });

@@ -1,4 +1,4 @@
-import type { Mesh, MeshReport, MeshSnapshot, XdsClient } from "@xdskit/client";
+import { type Mesh, type MeshReport, type MeshSnapshot, STATIC_SOURCE, type XdsClient } from "@xdskit/client";
 import type { SourceId, Status, TypeUrl } from "@xdskit/protocol";
 import { aborted } from "../interruption.ts";
 import type { Answers } from "./answers.ts";
@@ -55,18 +55,20 @@ export async function followMesh(
   const end = (): void => over.abort();
   let quiet: NodeJS.Timeout | undefined;
   const mesh = followed(client, roots, (report) => {
-    if (report.kind === "answered") waits.push(report);
+    if (report.kind === "answered" && report.source !== STATIC_SOURCE) waits.push(report);
     if (report.kind !== "watch-failed" || report.name !== undefined) return;
     const { source, type, term, error } = report;
     failing.set(keyOf(report), { source, type, error });
-    failedRoots.add(`${type} ${source} ${term}`);
+    // What something in the bootstrap leads to is no root.
+    if (roots.targets.length > 0 || /\.(?:Cluster|Listener)$/.test(type)) failedRoots.add(`${type} ${source} ${term}`);
     // Whoever is asked first cannot be reached: nobody is told what else there would be.
-    if (!answers.isAnswered && failedRoots.size >= roots.count) end();
+    if (!answers.isAnswered && roots.count > 0 && failedRoots.size >= roots.count) end();
     else look();
   });
   const look = (): void => {
     clearTimeout(quiet);
-    if (mesh.current !== undefined && isDone(mesh.current, answers, failing)) quiet = setTimeout(end, QUIET_MS);
+    if (mesh.current !== undefined && isDone(mesh.current, { answers, failing, roots }))
+      quiet = setTimeout(end, QUIET_MS);
   };
   const giveUp = (): void => {
     isLate = true;
@@ -79,7 +81,8 @@ export async function followMesh(
     const { current } = mesh;
     // In State of the World a server is silent about a name that it does not have.
     const isSilence = roots.targets.length > 0 && current?.isComplete === true && failing.size === 0;
-    const snapshot = answers.isAnswered || isSilence ? current : undefined;
+    const isNobodyAsked = answers.types().length === 0 && current?.isComplete === true;
+    const snapshot = answers.isAnswered || isSilence || isNobodyAsked ? current : undefined;
     const isComplete = snapshot?.isComplete === true;
     return { snapshot, isComplete, isLate, unanswered: isSilence ? [] : unanswered, waits };
   } finally {
@@ -98,9 +101,16 @@ async function follow(mesh: Mesh, progress: FollowOptions["progress"], look: () 
 }
 
 /** Nothing more can come: all was answered, but for what is asked for at sources that cannot be reached. */
-function isDone(snapshot: MeshSnapshot, answers: Answers, failing: ReadonlyMap<string, Unanswered>): boolean {
+function isDone(
+  snapshot: MeshSnapshot,
+  {
+    answers,
+    failing,
+    roots,
+  }: { readonly answers: Answers; readonly failing: ReadonlyMap<string, Unanswered>; readonly roots: Roots },
+): boolean {
   if (snapshot.isComplete) return true;
-  if (!answers.isAnswered) return false;
+  if (!answers.isAnswered && roots.count > 0) return false;
   const open = answers.types().filter(({ firstAnswerMs }) => firstAnswerMs === undefined);
   if (failing.size === 0 || !open.every((one) => failing.has(keyOf(one)))) return false;
   for (const { state, type, source } of snapshot.all.values()) {

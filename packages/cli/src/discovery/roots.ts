@@ -5,7 +5,7 @@ import { CommandError, exitCode } from "../exit-code.ts";
 export interface Roots {
   /** What a gRPC client dials; none: everything. */
   readonly targets: readonly string[];
-  /** How many things that are asked for by nobody else have to fail before nothing can come. */
+  /** How many things that nothing else leads to have to fail before nothing can come; 0: all of them stand in the bootstrap. */
   readonly count: number;
 }
 
@@ -14,7 +14,7 @@ export interface Roots {
  * said to the wrong one. `bootstrap` is how it is called; undefined: a server was named instead.
  */
 export function rootsOf(config: ClientConfig, targets: readonly string[], bootstrap: string | undefined): Roots {
-  const everything = { targets: [], count: isSplit(config) ? 2 : 1 };
+  const everything = { targets: [], count: asksNothing(config) ? 0 : isSplit(config) ? 2 : 1 };
   const named = { targets, count: new Set(targets).size };
   // Nobody knows what asks a server that is named by its address.
   if (bootstrap === undefined) return targets.length === 0 ? everything : named;
@@ -37,6 +37,12 @@ export function followed(client: XdsClient, { targets }: Roots, onReport: MeshOp
   const options: MeshOptions = { snapshots: "every", ...(onReport !== undefined && { onReport }) };
   if (targets.length > 0) return client.resolve(Listener, [...new Set(targets)], options);
   return client.mesh({ ...options, ...(isSplit(client.config) && { listeners: "at-once" }) });
+}
+
+/** Its Listeners stand in the bootstrap, and it says of nothing where everything of a type comes from. */
+function asksNothing({ listeners, clusters, staticResources = [] }: ClientConfig): boolean {
+  const hasListener = staticResources.some(({ type }) => type.endsWith(".Listener"));
+  return listeners === undefined && clusters === undefined && hasListener;
 }
 
 function isSplit({ listeners, clusters }: Pick<ClientConfig, "listeners" | "clusters">): boolean {

@@ -1,10 +1,10 @@
-import type { ApiVersion } from "@xdskit/protocol";
-import type { ServerConfig } from "./client-config.ts";
+import { type ApiVersion, formatTypeUrl } from "@xdskit/protocol";
+import type { ServerConfig, StaticResource } from "./client-config.ts";
 import { type ConfigDefaults, MAX_RESPONSE_BYTES } from "./config-defaults.ts";
 import { tellUnknownServer } from "./config-source.ts";
 import type { ServerFinder } from "./grpc-service.ts";
 import { type MessageReading, readMessage } from "./message-reader.ts";
-import { at, itemsOf, type Place, textOf } from "./place.ts";
+import { at, listOf, type Place, textOf } from "./place.ts";
 import { Problems } from "./problems.ts";
 import { readServerCluster, type ServerCluster } from "./server-cluster.ts";
 
@@ -13,6 +13,8 @@ export interface StaticServers {
   readonly all: ReadonlyMap<string, ServerConfig>;
   /** Finds one, or says what is wrong with it. */
   readonly find: ServerFinder;
+  /** All Clusters and Secrets, be they of use for that or not. */
+  readonly resources: readonly StaticResource[];
 }
 
 const messageNames = {
@@ -37,32 +39,30 @@ export function readBootstrapClusters(
 ): StaticServers {
   const { reading, version, defaults, problems } = options;
   const names = messageNames[version];
-  const secrets = new Map(
-    listOf(at(resources, "secrets")).flatMap((place) => {
-      const secret = readMessage(names.secret, place, reading, problems)?.place;
-      return secret === undefined ? [] : [[textOf(at(secret, "name")), secret] as const];
-    }),
-  );
+  const found: StaticResource[] = [];
+  const secrets = new Map<string, Place>();
+  for (const place of listOf(at(resources, "secrets"))) {
+    const message = readMessage(names.secret, place, reading, problems);
+    if (message === undefined) continue;
+    const name = textOf(at(message.place, "name"));
+    secrets.set(name, message.place);
+    found.push({ type: formatTypeUrl(names.secret), name, bytes: message.bytes });
+  }
   const clusters = new Map<string, ServerCluster>();
   for (const place of listOf(at(resources, "clusters"))) {
     const own = new Problems();
-    const cluster = readMessage(names.cluster, place, reading, own)?.place;
+    const message = readMessage(names.cluster, place, reading, own);
     problems.takeOver(own, "warning");
-    const name = cluster === undefined ? "" : textOf(at(cluster, "name"));
-    if (cluster === undefined || name === "") continue;
+    const name = message === undefined ? "" : textOf(at(message.place, "name"));
+    if (message === undefined || name === "") continue;
     if (clusters.has(name)) {
       problems.error([...place.path, "name"], `expected another name: there are two clusters ${JSON.stringify(name)}`);
     }
     const maxResponseBytes = defaults.maxResponseBytes ?? MAX_RESPONSE_BYTES;
-    clusters.set(name, readServerCluster(cluster, { secrets, maxResponseBytes, problems: own }));
+    found.push({ type: formatTypeUrl(names.cluster), name, bytes: message.bytes });
+    clusters.set(name, readServerCluster(message.place, { secrets, maxResponseBytes, problems: own }));
   }
-  return { all: serversOf(clusters), find: finderOf(clusters) };
-}
-
-/** One object for a list is an old form (C-CFG-03). */
-function listOf(place: Place): readonly Place[] {
-  const isSingle = typeof place.value === "object" && place.value !== null && !Array.isArray(place.value);
-  return isSingle ? [{ value: place.value, path: [...place.path, 0] }] : itemsOf(place);
+  return { all: serversOf(clusters), find: finderOf(clusters), resources: found };
 }
 
 function serversOf(clusters: ReadonlyMap<string, ServerCluster>): ReadonlyMap<string, ServerConfig> {

@@ -1,4 +1,13 @@
-import type { ApiVersion, BackOff, ClientDialect, Node, Parameters, RateLimit, Variant } from "@xdskit/protocol";
+import type {
+  ApiVersion,
+  BackOff,
+  ClientDialect,
+  Node,
+  Parameters,
+  RateLimit,
+  TypeUrl,
+  Variant,
+} from "@xdskit/protocol";
 
 /** What a client starts from, whatever it was read from: an Envoy bootstrap, a gRPC bootstrap, or options. */
 export interface ClientConfig {
@@ -25,6 +34,21 @@ export interface ClientConfig {
   readonly healthChecks: GrpcSource | undefined;
   /** Clusters of the bootstrap that resources may name as servers (C-CFG-04). */
   readonly servers: ReadonlyMap<string, ServerConfig>;
+  /**
+   * Listeners, Clusters and Secrets that stand in an Envoy bootstrap itself; undefined: this is none, and nobody knows what its reader has. Meshes begin
+   * with them.
+   */
+  readonly staticResources: readonly StaticResource[] | undefined;
+}
+
+/** Something in the `static_resources` of a bootstrap. */
+export interface StaticResource {
+  /** In the version of the API that the bootstrap is of. */
+  readonly type: TypeUrl;
+  /** Its own; of a Listener without one its place, such as `static_resources.listeners[0]`. */
+  readonly name: string;
+  /** The encoded message. Not to be changed. */
+  readonly bytes: Uint8Array;
 }
 
 /** A root of a proxy. */

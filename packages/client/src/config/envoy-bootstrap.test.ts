@@ -320,3 +320,49 @@ describe("collections and authorities", () => {
     ).toContain(message);
   });
 });
+
+describe("static resources", () => {
+  const names = (config: ClientConfig): readonly string[] | undefined =>
+    config.staticResources?.map(({ type, name }) => `${type.split("/")[1]} ${name}`);
+  const listener = { address: address("127.0.0.1"), filter_chains: [{}] };
+
+  test("C-CFG-02 are kept in the version of the bootstrap, Listeners without a name by their places", () => {
+    const static_resources = {
+      listeners: [{ name: "in", ...listener }, listener],
+      clusters: [{ name: "c", type: "ORIGINAL_DST", lb_policy: "CLUSTER_PROVIDED" }],
+      secrets: [{ name: "key", generic_secret: { secret: { inline_string: "s" } } }],
+    };
+    const config = good({ static_resources });
+    expect(names(config)).toEqual([
+      "envoy.config.listener.v3.Listener in",
+      "envoy.config.listener.v3.Listener static_resources.listeners[1]",
+      "envoy.extensions.transport_sockets.tls.v3.Secret key",
+      "envoy.config.cluster.v3.Cluster c",
+    ]);
+    const [first] = config.staticResources ?? [];
+    expect(first && api.toJson(first.type, first.bytes)).toEqual({
+      "@type": "type.googleapis.com/envoy.config.listener.v3.Listener",
+      name: "in",
+      address: { socketAddress: { address: "127.0.0.1", portValue: 80 } },
+      filterChains: [{}],
+    });
+    expect(names(good({ static_resources: { listeners: listener } }, { autoVersion: "v2" }))).toEqual([
+      "envoy.api.v2.Listener static_resources.listeners[0]",
+    ]);
+  });
+
+  test("of two Listeners of one name the first is kept; mistakes in one keep nothing from being used", () => {
+    const second = { name: "in", ...listener, stat_prefix: "second" };
+    const twice = { static_resources: { listeners: [{ name: "in", ...listener }, second] } };
+    expect(told(twice)).toEqual([
+      'warning static_resources.listeners[1].name: expected another name: an Envoy passes over a second listener "in"',
+    ]);
+    const { config } = loadBootstrap({ value: twice }, { api });
+    expect(config?.staticResources?.map(({ type, bytes }) => api.toJson(type, bytes))).toEqual([
+      expect.not.objectContaining({ statPrefix: "second" }),
+    ]);
+    expect(told({ static_resources: { listeners: [{ name: "in", ...listener, adress: 1 }] } })).toEqual([
+      expect.stringMatching(/^warning static_resources\.listeners\[0\]\.adress: /),
+    ]);
+  });
+});

@@ -3,13 +3,14 @@ import { readAdsSource, readSideSource } from "./api-config-source.ts";
 import { authorityFor } from "./authority.ts";
 import { readBootstrapClusters, type StaticServers } from "./bootstrap-clusters.ts";
 import { snakeCase, versionOfBootstrap } from "./bootstrap-version.ts";
-import type { ClientConfig, RootSource } from "./client-config.ts";
+import type { ClientConfig, RootSource, StaticResource } from "./client-config.ts";
 import type { ConfigOptions } from "./config-defaults.ts";
 import { isOnDisk, readConfigSource, type SourceContext } from "./config-source.ts";
 import { type MessageReading, readMessage } from "./message-reader.ts";
 import { nodeContextParams, readNode } from "./node-config.ts";
 import { at, firstOf, isObject, isPresent, itemsOf, type Place, textOf } from "./place.ts";
 import { type Path, Problems } from "./problems.ts";
+import { readStaticListeners } from "./static-listeners.ts";
 
 /** The messages of a bootstrap in each version. */
 const messageNames = {
@@ -32,7 +33,7 @@ const sourceFields: readonly string[] = [
 /** What it takes of a field, of which the rest is an Envoy's. */
 const partlyTaken: ReadonlyMap<string, readonly string[]> = new Map([
   ["cluster_manager", ["load_stats_config"]],
-  ["static_resources", ["clusters", "secrets"]],
+  ["static_resources", ["listeners", "clusters", "secrets"]],
 ]);
 
 /** Reads an Envoy bootstrap, v2 or v3 (C-CFG-01 to C-CFG-06). What is no matter of a client is checked, and never keeps it from being used. */
@@ -42,27 +43,29 @@ export function readEnvoyBootstrap(bootstrap: Place, options: ConfigOptions, pro
   const reading: MessageReading = { api, isLenient: defaults.isLenient ?? true };
   const names = messageNames[version];
   const node = readNode(names.node, at(bootstrap, "node"), { ...reading, defaults }, problems);
-  const servers = readBootstrapClusters(at(bootstrap, ...spelled(bootstrap, "static_resources")), {
-    reading,
-    version,
-    defaults,
-    problems,
-  });
+  const resources = at(bootstrap, ...spelled(bootstrap, "static_resources"));
+  const servers = readBootstrapClusters(resources, { reading, version, defaults, problems });
+  const listeners = readStaticListeners(at(resources, "listeners"), { reading, version, problems });
+  const staticResources = [...listeners, ...servers.resources];
   const message = readMessage(SOURCES_MESSAGE, withSources(bootstrap), reading, problems);
   checkTheRest(names.bootstrap, bootstrap, reading, problems);
   const read = message?.place ?? { value: {}, path: bootstrap.path };
-  return { ...readSources(read, { node: node.node, servers, version, options, problems }), ...node };
+  return { ...readSources(read, { node: node.node, servers, staticResources, version, options, problems }), ...node };
 }
 
 interface SourcesReading {
   readonly node: Node;
   readonly servers: StaticServers;
+  readonly staticResources: readonly StaticResource[];
   readonly version: ApiVersion;
   readonly options: ConfigOptions;
   readonly problems: Problems;
 }
 
-function readSources(bootstrap: Place, { node, servers, version, options, problems }: SourcesReading): ClientConfig {
+function readSources(
+  bootstrap: Place,
+  { node, servers, staticResources, version, options, problems }: SourcesReading,
+): ClientConfig {
   const { defaults = {}, fileExists = isOnDisk } = options;
   const dynamic = at(bootstrap, "dynamic_resources");
   const api = { findServer: servers.find, autoVersion: defaults.autoVersion ?? version, defaults };
@@ -89,6 +92,7 @@ function readSources(bootstrap: Place, { node, servers, version, options, proble
     }),
     nodeContextParams: nodeContextParams(itemsOf(at(bootstrap, "node_context_params")), node, problems),
     servers: servers.all,
+    staticResources,
   };
   const rootOf = (prefix: "lds" | "cds", message: string): RootSource | undefined => {
     const source = readAt(at(dynamic, `${prefix}_config`))?.source;
@@ -136,7 +140,7 @@ function withSources({ value, path }: Place): Place {
   return { value: part, path };
 }
 
-/** Listeners, tracing, statistics and the like: mistakes in them are an Envoy's. */
+/** Tracing, statistics and the like: mistakes in them are an Envoy's. */
 function checkTheRest(messageName: string, bootstrap: Place, reading: MessageReading, problems: Problems): void {
   const rest = mapFields(bootstrap.value, (name, field) => {
     if (name === "node" || sourceFields.includes(name)) return undefined;

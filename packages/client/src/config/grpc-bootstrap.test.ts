@@ -91,6 +91,7 @@ test("C-CFG-09 servers, credentials, features, the node and authorities; what is
       defaultSource: main,
       nodeContextParams: new Map(),
       runtimeLayers: [],
+      staticResources: undefined,
       loadReports: undefined,
       healthChecks: undefined,
       servers: new Map(),

@@ -41,6 +41,7 @@ export function readGrpcBootstrap(bootstrap: Place, options: ConfigOptions, prob
     loadReports: undefined,
     healthChecks: undefined,
     servers: new Map(),
+    staticResources: undefined,
   };
 }
 

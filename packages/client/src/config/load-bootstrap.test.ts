@@ -57,6 +57,13 @@ function configWith(source: Omit<GrpcSource, "id">): unknown {
     defaultSource: undefined,
     nodeContextParams: new Map(),
     runtimeLayers: [],
+    staticResources: [
+      {
+        type: expect.stringMatching(/\.Cluster$/),
+        name: "control_plane",
+        bytes: expect.any(Uint8Array),
+      },
+    ],
     loadReports: undefined,
     healthChecks: undefined,
     servers: new Map(source.servers.map((each) => [each.name, each])),
@@ -179,7 +186,8 @@ describe("the examples of the editions", () => {
     const { config } = loadBootstrap({ path: join(examples, "v3-2021.yaml") }, { api });
     const value = parse(readFileSync(join(examples, "v3-2021.yaml"), "utf8"));
     value.static_resources.clusters.unshift({ name: "other", type: "EDS" });
-    expect(good(value)).toEqual(config);
+    const own = expect.objectContaining({ name: "other" });
+    expect(good(value)).toEqual({ ...config, staticResources: [own, ...(config?.staticResources ?? [])] });
   });
 });
 

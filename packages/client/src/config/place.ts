@@ -28,6 +28,11 @@ export function itemsOf({ value, path }: Place): readonly Place[] {
   return Array.isArray(value) ? value.map((item: unknown, index) => ({ value: item, path: [...path, index] })) : [];
 }
 
+/** The same, of a list that may be written as one object, which is an old form (C-CFG-03). */
+export function listOf(place: Place): readonly Place[] {
+  return isObject(place.value) ? [{ value: place.value, path: [...place.path, 0] }] : itemsOf(place);
+}
+
 /** The fields of an object, or the entries of a map. */
 export function entriesOf({ value, path }: Place): readonly (readonly [key: string, place: Place])[] {
   if (!isObject(value)) return [];

@@ -17,6 +17,7 @@ import { typeAt } from "../routing/route.ts";
 import { termOf } from "../routing/term.ts";
 import { Finder } from "../watch/finder.ts";
 import { MeshSources } from "./mesh-sources.ts";
+import { STATIC_SOURCE, type StaticResources } from "./static-source.ts";
 
 type Publication = Extract<MeshEffect, { kind: "publish" }>;
 type DemandEnd = Extract<MeshEffect, { kind: "demand-ended" }>;
@@ -26,6 +27,7 @@ export interface MeshGround {
   readonly api: EnvoyApi;
   readonly config: ClientConfig;
   readonly defaults: ConfigDefaults;
+  readonly statics: StaticResources;
   readonly driver: Pick<Driver, "watch" | "warmingEnded">;
   readonly report: (report: MeshReport) => void;
 }
@@ -57,15 +59,17 @@ export class MeshRunner {
   #isClosed = false;
 
   constructor(ground: MeshGround, mode: MeshMode, listener: MeshListener) {
-    const { api, config, defaults } = ground;
-    const sources = new MeshSources({ api, config, defaults });
+    const { api, config, defaults, statics } = ground;
+    const sources = new MeshSources({ api, config, defaults, statics });
     this.#ground = ground;
     this.#listener = listener;
     this.sources = sources;
     this.#machine = new MeshMachine({
       ...mode,
       kindOf: (type) => (api.traits(type) ?? opaqueTraits(type)).kind,
-      dependenciesOf: ({ type, bytes }) => api.dependencies(type, bytes),
+      // That a secret is missing is known only where somebody said which there are.
+      dependenciesOf: ({ type, bytes }) =>
+        api.dependencies(type, bytes).filter(({ source }) => source.kind !== "static" || statics.isKnown),
       configuredTypeOf: ({ type, bytes }) => api.configuredType(type, bytes),
       sourceOf: (dependency, from) => sources.resolve(dependency, from),
       edsCacheOf: (source) => {
@@ -138,8 +142,16 @@ export class MeshRunner {
   }
 
   #watch({ watch, source: id, type, term, wantsConfirmations }: Extract<MeshEffect, { kind: "start-watch" }>): void {
+    const { api, driver, statics } = this.#ground;
+    if (id === STATIC_SOURCE) {
+      this.#watches.set(watch, { type, term, stop: () => {} });
+      // Nobody is told anything before all roots are known, or the start would be over before it began.
+      queueMicrotask(() => {
+        for (const news of statics.newsOf(type, term)) this.on({ kind: "news", watch, news });
+      });
+      return;
+    }
     if (this.sources.get(id) === undefined) throw new Error(`a mesh asked for a source that nobody named: ${id}`);
-    const { api, driver } = this.#ground;
     const interestAt = (at: SourceConfig, of: TypeUrl, name: string): Interest => ({
       ...this.#interest(at, of, name),
       ...(wantsConfirmations && { wantsConfirmations }),
@@ -149,7 +161,10 @@ export class MeshRunner {
         .placesOf({ type: of, name, isThere: name === term }, id)
         .map(({ source: at, name: asked }) => interestAt(at, of, asked));
     const start = new Finder({ api, driver, type, placesOf }).find(term);
-    const stop = start?.((news) => this.on({ kind: "news", watch, news }));
+    const stop = start?.((news) => {
+      if (!("name" in news && news.name !== undefined && statics.owns(type, news.name)))
+        this.on({ kind: "news", watch, news });
+    });
     this.#watches.set(watch, { type, term, stop: stop ?? (() => {}) });
   }
 
@@ -164,6 +179,7 @@ export class MeshRunner {
 
   /** What comes in one response is told bit by bit, so nobody knows before all of it was taken (C-ACK-15). */
   #endWarming(source: SourceId): void {
+    if (source === STATIC_SOURCE) return;
     queueMicrotask(() => {
       if (!this.#isClosed && !this.#machine.isWarming(source)) this.#ground.driver.warmingEnded(source);
     });

@@ -1,10 +1,11 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type Dependency, opaqueTraits, type SourceId, type TypeUrl, typeInName } from "@xdskit/protocol";
+import { type Dependency, isOfV2, opaqueTraits, type SourceId, type TypeUrl, typeInName } from "@xdskit/protocol";
 import { alternativesOf, authorityFor, isOfGrpc, type NameAtSource } from "../config/authority.ts";
 import type { AuthoritySource, ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import { resolveConfigSource } from "../config/resolve-config-source.ts";
 import { sourceOf } from "../routing/route.ts";
+import { type MeshSource, STATIC_SOURCE, type StaticResources } from "./static-source.ts";
 
 /** What the sources of a mesh are found by. */
 export interface MeshSourcesParts {
@@ -12,6 +13,7 @@ export interface MeshSourcesParts {
   readonly config: ClientConfig;
   /** What holds where a config source in a resource says nothing. */
   readonly defaults: ConfigDefaults;
+  readonly statics: StaticResources;
 }
 
 /** A name that is to be found. */
@@ -27,25 +29,29 @@ export class MeshSources {
   readonly #api: EnvoyApi;
   readonly #config: ClientConfig;
   readonly #defaults: ConfigDefaults;
+  readonly #statics: StaticResources;
   readonly #known = new Map<SourceId, SourceConfig>();
 
-  constructor({ api, config, defaults }: MeshSourcesParts) {
+  constructor({ api, config, defaults, statics }: MeshSourcesParts) {
     this.#api = api;
     this.#config = config;
     this.#defaults = defaults;
+    this.#statics = statics;
   }
 
-  add(source: SourceConfig): SourceId {
-    this.#known.set(source.id, source);
+  add(source: MeshSource): SourceId {
+    if (source.kind !== "static") this.#known.set(source.id, source);
     return source.id;
   }
 
+  /** Undefined of what stands in the bootstrap: nobody is asked for that. */
   get(id: SourceId): SourceConfig | undefined {
     return this.#known.get(id);
   }
 
   /** Where a dependency of a resource that came from `from` is asked for; undefined: nowhere. */
   resolve({ source, type, name }: Dependency, from: SourceId): SourceId | undefined {
+    if (source.kind === "static" || this.#statics.owns(type, name)) return STATIC_SOURCE;
     const self = this.#known.get(from);
     const found = this.#find(source, type, name, self);
     return found && this.add(found);
@@ -82,13 +88,15 @@ export class MeshSources {
         return this.#forName(name, self && plain(self));
       case "api":
       case "path": {
-        const site = { api: this.#api, config: this.#config, defaults: this.#defaults, self, type };
+        const version = isOfV2(type) ? "v2" : "v3";
+        const site = { api: this.#api, config: this.#config, defaults: this.#defaults, self, type, version } as const;
         const { resolved } = resolveConfigSource(source.bytes, site);
         return this.#forName(name, resolved);
       }
       case "roots":
         return sourceOf(this.#config, (this.#api.traits(type) ?? opaqueTraits(type)).kind, name);
       case "parent":
+      case "static":
         return undefined;
       default:
         return source satisfies never;

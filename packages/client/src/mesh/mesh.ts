@@ -12,7 +12,6 @@ import {
   type RulesOf,
   rule,
 } from "../argument.ts";
-import type { SourceConfig } from "../config/client-config.ts";
 import { XdsClientError } from "../error.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
 import { onceAborted } from "../watch/abort.ts";
@@ -21,6 +20,7 @@ import type { Vigil } from "../watch/vigil.ts";
 import { type MeshGround, type MeshListener, MeshRunner } from "./mesh-runner.ts";
 import { NodeStore } from "./node-store.ts";
 import { type MeshResource, type MeshSnapshot, Snapshot } from "./snapshot.ts";
+import type { MeshSource } from "./static-source.ts";
 
 /** How a mesh is told of. */
 export interface MeshOptions {
@@ -68,7 +68,8 @@ export interface DemandClusterOptions extends DemandOptions {
 const demandRules: RulesOf<DemandOptions> = { timeoutMs: aWait, signal: aSignal };
 
 /**
- * Listeners with all that they lead to: routes, clusters, endpoints, secrets, each from where it says; followed, warmed and kept in step.
+ * Listeners with all that they lead to: routes, clusters, endpoints, secrets, each from where it says; followed, warmed and kept in step. What stands in an
+ * Envoy bootstrap is part of it (`STATIC_SOURCE`).
  * Iterate it, once, for snapshots: a slow reader misses those that were overtaken.
  */
 export interface Mesh extends AsyncIterableIterator<MeshSnapshot>, AsyncDisposable {
@@ -100,13 +101,13 @@ export interface MeshSetting {
   readonly mode: "proxy" | "non-proxy";
   readonly roots: readonly Root[];
   /** Where a Cluster is asked for that a request needs; undefined: nowhere. */
-  readonly clusterSource: (name: string) => SourceConfig | undefined;
+  readonly clusterSource: (name: string) => MeshSource | undefined;
   /** Called once, when it was closed by whomever. */
   readonly closed: () => void;
 }
 
 /** Where a mesh begins. */
-export type Root = Omit<MeshRoot, "root" | "source" | "timeoutMs"> & { readonly source: SourceConfig };
+export type Root = Omit<MeshRoot, "root" | "source" | "timeoutMs"> & { readonly source: MeshSource };
 
 /** Who waits for the end of a demand. */
 interface Waiting {

@@ -10,6 +10,7 @@ import type { ResourceViews } from "../resource/xds-resource.ts";
 import { everythingOf, noSource, sourceOf, typeAt } from "../routing/route.ts";
 import type { Vigil } from "../watch/vigil.ts";
 import { type Mesh, type MeshOptions, OpenMesh, type Root } from "./mesh.ts";
+import { StaticResources, staticSource } from "./static-source.ts";
 
 /** What meshes are made with. */
 export interface MeshesParts {
@@ -25,10 +26,12 @@ export interface MeshesParts {
 /** The meshes of one client. */
 export class Meshes {
   readonly #parts: MeshesParts;
+  readonly #statics: StaticResources;
   readonly #open = new Set<OpenMesh>();
 
   constructor(parts: MeshesParts) {
     this.#parts = parts;
+    this.#statics = new StaticResources(parts.config.staticResources, parts.api);
   }
 
   /** What some resources, or without a name everything of a type, lead to. */
@@ -37,33 +40,43 @@ export class Meshes {
     const all = typeof names === "object" ? names : [names];
     return this.#start(
       "non-proxy",
-      all.map((name) => this.#rootNamed(typeUrl, name)),
+      all.flatMap((name) => this.#rootsNamed(typeUrl, name)),
       options,
     );
   }
 
-  #rootNamed(type: TypeUrl, name: string | undefined): Root {
+  #rootsNamed(type: TypeUrl, name: string | undefined): readonly Root[] {
     const { api, config } = this.#parts;
-    const isTarget = name !== undefined && api.traits(type)?.kind === "lds";
+    if (name !== undefined && this.#statics.owns(type, name)) return [{ source: staticSource, type, term: name }];
+    const kind = api.traits(type)?.kind;
+    const isTarget = name !== undefined && kind === "lds";
     const listener = isTarget ? listenerOfTarget(name, config) : name;
     const root = isTarget && listener === undefined ? undefined : this.#root(type, listener);
-    if (root === undefined) throw noSource(config, type, name);
-    return root;
+    const statics = name === undefined && (kind === "cds" || kind === "lds") ? this.#staticRoots(kind) : [];
+    if (root === undefined && statics.length === 0) throw noSource(config, type, name);
+    return [...statics, ...(root === undefined ? [] : [root])];
   }
 
-  /** All Clusters and Listeners, what these lead to, and layers of the runtime; those only that a configuration has a place for. */
+  /**
+   * All Clusters and Listeners, what these lead to, and layers of the runtime: those that stand in the bootstrap, and those only that a configuration has
+   * a place for. One that has none for either and no Listener of its own means what it has servers for.
+   */
   all(options: MeshOptions): Mesh {
     const { clusters, listeners, runtimeLayers } = this.#parts.config;
-    const isAnywhere = clusters === undefined && listeners === undefined;
+    const ownClusters = this.#staticRoots("cds");
+    const ownListeners = this.#staticRoots("lds");
+    const isAnywhere = clusters === undefined && listeners === undefined && ownListeners.length === 0;
     const hasClusters = isAnywhere || clusters !== undefined;
     const hasListeners = isAnywhere || listeners !== undefined;
     const layers = runtimeLayers.map(({ name, source }) => this.#rootAt(source, Runtime.typeUrl, name));
     const first = hasClusters ? this.#root(Cluster.typeUrl, undefined) : undefined;
     const last = hasListeners ? this.#root(Listener.typeUrl, undefined) : undefined;
+    const isLast = options.listeners !== "at-once";
     const roots = [
       ...layers,
+      ...ownClusters,
       ...(first === undefined ? [] : [first]),
-      ...(last === undefined ? [] : [{ ...last, isLast: options.listeners !== "at-once" }]),
+      ...[...ownListeners, ...(last === undefined ? [] : [last])].map((root) => ({ ...root, isLast })),
     ];
     if (roots.length === 0) throw noSource(this.#parts.config, Listener.typeUrl, undefined);
     return this.#start("proxy", roots, options);
@@ -96,6 +109,7 @@ export class Meshes {
         api,
         config,
         defaults,
+        statics: this.#statics,
         driver: {
           watch: (interest, listener) => driver.watch(interest, listener),
           warmingEnded: (source) => this.#endWarming(source),
@@ -107,7 +121,8 @@ export class Meshes {
       options,
       mode,
       roots,
-      clusterSource: (name) => sourceOf(config, "cds", name),
+      clusterSource: (name) =>
+        this.#statics.owns(Cluster.typeUrl, name) ? staticSource : sourceOf(config, "cds", name),
       closed: () => {
         this.#open.delete(mesh);
       },
@@ -128,6 +143,11 @@ export class Meshes {
     const term = name ?? everythingOf(config, traits.kind);
     const source = sourceOf(config, traits.kind, term);
     return source && this.#rootAt(source, type, term);
+  }
+
+  #staticRoots(kind: "cds" | "lds"): readonly Root[] {
+    const type = this.#statics.typeOf(kind);
+    return type === undefined ? [] : [{ source: staticSource, type, term: "*" }];
   }
 
   #rootAt(source: SourceConfig, type: TypeUrl, term: string): Root {

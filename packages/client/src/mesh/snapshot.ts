@@ -43,6 +43,7 @@ export interface MeshResource<Json = unknown> {
   readonly type: TypeUrl;
   /** As changes call it (`key`): of a variant with its constraints. */
   readonly name: string;
+  /** `static` (`STATIC_SOURCE`) of what stands in the bootstrap. */
   readonly source: SourceId;
   readonly state: MeshState;
   /** What is in use: accepted, and of a Listener or Cluster warm. */

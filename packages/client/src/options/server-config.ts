@@ -62,6 +62,7 @@ function configOfSource(options: XdsClientOptions, source: SourceConfig): Client
     loadReports: undefined,
     healthChecks: undefined,
     servers: new Map(),
+    staticResources: undefined,
   };
 }
 

@@ -42,7 +42,7 @@ export class DependencyReader {
   }
 
   #dependencyOf({ from, handsDown, ...want }: Want): readonly Dependency[] {
-    if (from === "parent" || from === "roots") return [{ timeoutMs: 0, ...want, source: { kind: from } }];
+    if (typeof from === "string") return [{ timeoutMs: 0, ...want, source: { kind: from } }];
     const source = this.#sourceOf(from);
     if (source === undefined || from === undefined) return [];
     const down = handsDown && this.#handedDown(handsDown);

@@ -15,7 +15,7 @@ import { scopedRouteConfiguration } from "./scoped-route-configuration.ts";
 
 /** What one message wants, with the source as it stands there; undefined: the message does not say from whom. */
 export type Want = Omit<Dependency, "source" | "timeoutMs" | "handsDown"> & {
-  readonly from: ConfigSource | "parent" | "roots" | undefined;
+  readonly from: ConfigSource | "parent" | "roots" | "static" | undefined;
   /** That of the source unless given. */
   readonly timeoutMs?: number;
   /** What whoever is fetched wants without saying from whom. */
@@ -51,7 +51,9 @@ export const dependencyRules: readonly DependencyRule[] = [
     ],
   ),
   rule<SdsSecretConfig>("envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig", ({ name, sdsConfig }) => [
-    { ...AT_ONCE, type: resourceType.secret, name, from: sdsConfig, outlivesRemoval: true },
+    sdsConfig === undefined
+      ? { type: resourceType.secret, name, from: "static", warms: false, fetched: "at-once" }
+      : { ...AT_ONCE, type: resourceType.secret, name, from: sdsConfig, outlivesRemoval: true },
   ]),
   rule<OnDemandCds>("envoy.extensions.filters.http.on_demand.v3.OnDemandCds", ({ source, ...on }) => [
     clustersOnDemand(source, on),

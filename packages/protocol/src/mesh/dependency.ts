@@ -9,6 +9,8 @@ export type DependencySource =
   | { readonly kind: "api" | "path"; readonly bytes: Uint8Array }
   /** The resource does not say; whoever refers to the resource does, as `Dependency.handsDown` (scopes). */
   | { readonly kind: "parent" }
+  /** Nobody says, so it stands in the configuration that the client started from (secrets without a source). */
+  | { readonly kind: "static" }
   /** Nobody says: it comes from where resources of its type come from (clusters that routes name). */
   | { readonly kind: "roots" };
 

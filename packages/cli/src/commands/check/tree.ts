@@ -1,4 +1,4 @@
-import type { MeshResource, MeshSnapshot } from "@xdskit/client";
+import { type MeshResource, type MeshSnapshot, STATIC_SOURCE } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { shortNameOf } from "../../discovery/mesh-words.ts";
 import type { Colors } from "../../output/color.ts";
@@ -26,11 +26,16 @@ interface TreeContext {
 /** Below one resource, as many are told. */
 const MAX_BRANCHES = 50;
 
-/** Listeners with all that they lead to, then the Clusters that none of them leads to. */
+/**
+ * Listeners with all that they lead to, then the Clusters that none of them leads to; but not those of a bootstrap that need nothing, as its management servers
+ * are.
+ */
 export function treesOf(snapshot: MeshSnapshot, api: EnvoyApi): readonly TreeNode[] {
   const context: TreeContext = { snapshot, api, told: new Set() };
   const ofListeners = [...snapshot.listeners.values()].map((one) => treeOf(one, context));
-  const others = [...snapshot.clusters.values()].filter(({ id }) => !context.told.has(id));
+  const others = [...snapshot.clusters.values()].filter(
+    ({ id, source, needs }) => !context.told.has(id) && (source !== STATIC_SOURCE || needs.length > 0),
+  );
   return [...ofListeners, ...others.map((one) => treeOf(one, context))];
 }
 
@@ -75,7 +80,7 @@ const linkWords: Readonly<Record<Link["state"], string>> = {
   unresolved: "its source cannot be used",
 };
 
-function stateOf({ state, id, name }: MeshResource, { snapshot }: TreeContext): string {
+function stateOf({ state, id, name, source }: MeshResource, { snapshot }: TreeContext): string {
   const cluster = snapshot.clusters.get(name);
   const endpoints = cluster?.id === id ? endpointsOf(cluster) : undefined;
   const words = {
@@ -85,7 +90,11 @@ function stateOf({ state, id, name }: MeshResource, { snapshot }: TreeContext): 
     absent: "missing",
     error: "error",
   };
-  return endpoints === undefined ? words[state] : `${words[state]}, ${plural(endpoints, "endpoint")}`;
+  const more = [
+    ...(endpoints === undefined ? [] : [plural(endpoints, "endpoint")]),
+    ...(source === STATIC_SOURCE ? ["static"] : []),
+  ];
+  return [words[state], ...more].join(", ");
 }
 
 /** Lines for people, indented by how far from a root they are. */

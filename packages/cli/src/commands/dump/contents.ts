@@ -1,4 +1,4 @@
-import type { MeshSnapshot, XdsResource } from "@xdskit/client";
+import { type MeshSnapshot, STATIC_SOURCE, type XdsResource } from "@xdskit/client";
 import { type EnvoyApi, encodeConstraints, encodeResource, type ResponseFormat } from "@xdskit/envoy-api";
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { shortNameOf } from "../../discovery/mesh-words.ts";
@@ -28,13 +28,13 @@ export interface ContentsOptions {
 
 const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
 
-/** Everything of a mesh as files that a server reads again: one for each type. */
+/** Everything that servers gave of a mesh as files that a server reads again: one for each type. What stands in a bootstrap is there already. */
 export function contentsOf(snapshot: MeshSnapshot, options: ContentsOptions): DumpContents {
   const notes: string[] = [];
   const byType = new Map<TypeUrl, Map<string, XdsResource>>();
-  for (const { resource, warming, type } of snapshot.all.values()) {
+  for (const { resource, warming, type, source } of snapshot.all.values()) {
     const newest = warming ?? resource;
-    if (newest === undefined) continue;
+    if (newest === undefined || source === STATIC_SOURCE) continue;
     const ofType = byType.get(newest.type) ?? new Map<string, XdsResource>();
     byType.set(newest.type, ofType);
     // Variants of one name are several.
