@@ -34,7 +34,7 @@ export class StaticResources {
       const kind = this.#kindOf(type);
       const ofKind = this.#held.get(kind) ?? new Map<string, HeldResource>();
       this.#held.set(kind, ofKind);
-      ofKind.set(name, { type, name, bytes, version: "", aliases: [], ttlMs: undefined, references: [] });
+      ofKind.set(name, { type, name, bytes, version: "", aliases: [], ttlMs: undefined });
     }
   }
 
