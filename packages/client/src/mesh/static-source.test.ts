@@ -9,7 +9,7 @@ const LISTENER = formatTypeUrl("envoy.config.listener.v3.Listener");
 const SECRET = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");
 const bytes = new Uint8Array([1]);
 const held = (type: typeof CLUSTER, name: string): object => ({
-  ...{ type, name, bytes, version: "", aliases: [], ttlMs: undefined, references: [] },
+  ...{ type, name, bytes, version: "", aliases: [], ttlMs: undefined },
 });
 
 test("everything is told at once, and that it is all; one name, or that there is none", () => {
