@@ -26,7 +26,7 @@ const begin = (path: string): string => `
   const onProblem = (problem) => console.log(problem);
   const store = createResourceStore({ path: ${JSON.stringify(path)}, api, onProblem, retryMs: 10 });
   const resources = (version, kilobytes) => () => Array.from({ length: kilobytes }, (_, i) => ({
-    type: "type.googleapis.com/acme.Widget", name: "w" + i, version, aliases: [], references: [], bytes: new Uint8Array(700),
+    type: "type.googleapis.com/acme.Widget", name: "w" + i, version, aliases: [], bytes: new Uint8Array(700),
   }));
 `;
 

@@ -1,4 +1,4 @@
-import { closeSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 
 /** Keeps others from writing the same file. */
@@ -6,8 +6,8 @@ export interface StoreLock {
   release(): void;
 }
 
-/** A lock without a holder is one whose holder is just writing who it is; after so long it was killed meanwhile. */
-const NAMELESS_MS = 10_000;
+/** How long a moment may take, such as that in which a holder writes who it is; after so long it was killed meanwhile. */
+const MOMENT_MS = 10_000;
 
 /**
  * Takes the lock of a file; undefined if somebody who lives holds it. Throws a system error if there can be none. Processes that do not see each other, such
@@ -59,23 +59,26 @@ function holderOf(lock: string): string | undefined {
   }
 }
 
-/** Takes the lock of one who is gone away. False if somebody else does, or has done so. */
+/**
+ * Takes away the lock of one who is gone. Only one at a time does that: whoever else has seen the same would take away the lock of the next holder.
+ * False if somebody else does, or has done so.
+ */
 function removeStale(lock: string, stale: string): boolean {
-  const aside = `${lock}.${process.pid}`;
-  try {
-    renameSync(lock, aside);
-  } catch (error) {
-    if (isSystemError(error, "ENOENT")) return false;
-    throw error;
+  const breaking = `${lock}.breaking`;
+  const mine = holderWith(process.pid);
+  if (!create(breaking, mine)) {
+    if (isYoung(breaking)) return false;
+    // Whoever was at it was killed meanwhile.
+    rmSync(breaking, { force: true });
+    if (!create(breaking, mine)) return false;
   }
-  const isStale = holderOf(aside) === stale;
   try {
-    if (!isStale) linkSync(aside, lock);
-  } catch {
-    // Somebody else has taken it since, or the system has no links: then two may write, each of them whole files.
+    if (holderOf(lock) !== stale) return false;
+    rmSync(lock, { force: true });
+    return true;
+  } finally {
+    rmSync(breaking, { force: true });
   }
-  rmSync(aside, { force: true });
-  return isStale;
 }
 
 /** A process, and when it began: after a restart of the machine or of a container, another process may have its id. */
@@ -94,7 +97,7 @@ function isAlive(holder: string, lock: string): boolean {
 
 function isYoung(lock: string): boolean {
   const made = statSync(lock, { throwIfNoEntry: false });
-  return made !== undefined && Math.abs(Date.now() - made.mtimeMs) < NAMELESS_MS;
+  return made !== undefined && Math.abs(Date.now() - made.mtimeMs) < MOMENT_MS;
 }
 
 function isRunning(pid: number): boolean {
