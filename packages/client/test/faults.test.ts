@@ -8,6 +8,7 @@ import { discoveryMethods, encodeSotwResponse } from "@xdskit/envoy-api";
 import { statusCode } from "@xdskit/protocol";
 import { createManagementServer } from "@xdskit/server";
 import { describe, expect, test } from "vitest";
+import { systemTls } from "../src/config/config-defaults.ts";
 import { Cluster, createXdsClient, type XdsClient } from "../src/index.ts";
 import { Connections } from "../src/transport/grpc/connection.ts";
 import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
@@ -15,7 +16,7 @@ import type { Transport } from "../src/transport/transport.ts";
 import { fakeListener, until } from "./support/fake-listener.ts";
 import { ends, read, serve, start } from "./support/own-server.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
-import { CLUSTER, grpcSource, nodeBytes, noFiles, request, server, testApi } from "./support/sources.ts";
+import { CLUSTER, grpcSource, nodeBytes, request, server, testApi } from "./support/sources.ts";
 
 function transport(encodeNode = (): Uint8Array => nodeBytes): Transport<ReturnType<typeof grpcSource>> {
   const made = createGrpcTransport({ api: testApi(), encodeNode, connections: new Connections() });
@@ -140,7 +141,7 @@ test("a connection may take longer to come up than a timer can wait", async () =
 describe("a server that takes connections and says nothing", () => {
   test.each([
     ["in the clear", undefined],
-    ["over TLS", noFiles],
+    ["over TLS", systemTls],
   ])("is left by those who gave up, %s", async (_, tls) => {
     const sockets = new Set<Socket>();
     let taken = 0;

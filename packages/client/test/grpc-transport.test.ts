@@ -7,22 +7,14 @@ import { createRequestReader, decodeNode, encodeNode, encodeSotwResponse } from 
 import { formatTypeUrl, locatedTerm, noInitialVersions, statusCode } from "@xdskit/protocol";
 import { afterEach, expect, test } from "vitest";
 import type { GrpcSource } from "../src/config/client-config.ts";
+import { systemTls } from "../src/config/config-defaults.ts";
 import { Connections } from "../src/transport/grpc/connection.ts";
 import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
 import type { Transport } from "../src/transport/transport.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
 import { fakeListener, until } from "./support/fake-listener.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
-import {
-  CLUSTER,
-  nodeBytes,
-  noFiles,
-  request,
-  SECRET,
-  server,
-  grpcSource as source,
-  testApi,
-} from "./support/sources.ts";
+import { CLUSTER, nodeBytes, request, SECRET, server, grpcSource as source, testApi } from "./support/sources.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -160,7 +152,7 @@ test("a server that is not there, and one that does not speak, are told as such"
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const grpc = transport();
   const silent = fakeListener();
-  const one = server(port, { connectTimeoutMs: 200, tls: noFiles });
+  const one = server(port, { connectTimeoutMs: 200, tls: systemTls });
   grpc.open({ source: source([one]), server: one, onlyType: undefined }, silent);
   expect((await silent.next("ended")).status).toEqual({
     code: statusCode.UNAVAILABLE,
@@ -208,7 +200,7 @@ test("TLS both ways; certificates that were exchanged meanwhile count for the ne
   const pair = { private_key: read("server.key"), cert_chain: read("server.crt") };
   const peer = await scripted(0, ServerCredentials.createSsl(read("ca.crt"), [pair], true));
   const tls = {
-    ...noFiles,
+    ...systemTls,
     caPath: join(directory, "ca.crt"),
     certificatePath: join(directory, "client.crt"),
     keyPath: join(directory, "client.key"),

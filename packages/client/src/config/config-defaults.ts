@@ -1,7 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { ApiVersion, BackOff, ClientDialect, Parameters, Variant } from "@xdskit/protocol";
 import { clientDialect } from "@xdskit/protocol";
-import type { FileFormat } from "./client-config.ts";
+import type { FileFormat, TlsConfig } from "./client-config.ts";
 
 /** What holds where a configuration says nothing. */
 export interface ConfigDefaults {
@@ -55,3 +55,14 @@ export const grpcBackOff: BackOff = { baseMs: 1_000, maxMs: 120_000 };
 export function dialectOf(defaults: ConfigDefaults): ClientDialect {
   return defaults.dialect ?? clientDialect();
 }
+
+/** A server that is trusted by the system's authorities, and is shown nothing. */
+export const systemTls: TlsConfig = {
+  ca: undefined,
+  caPath: undefined,
+  certificate: undefined,
+  certificatePath: undefined,
+  key: undefined,
+  keyPath: undefined,
+  serverName: undefined,
+};

@@ -8,8 +8,8 @@ import { expect, test } from "vitest";
 import { authorityFor, listenerNameFor } from "./authority.ts";
 import { bootstrapFromEnvironment } from "./bootstrap-environment.ts";
 import type { GrpcSource, ServerConfig } from "./client-config.ts";
+import { systemTls } from "./config-defaults.ts";
 import { loadBootstrap } from "./load-bootstrap.ts";
-import { systemTls } from "./upstream-tls.ts";
 
 const api = createEnvoyApi();
 const path = fileURLToPath(new URL("../../test/bootstraps/grpc.json", import.meta.url));

@@ -7,12 +7,12 @@ import {
   grpcBackOff,
   INITIAL_FETCH_TIMEOUT_MS,
   MAX_RESPONSE_BYTES,
+  systemTls,
 } from "./config-defaults.ts";
 import { readNode } from "./node-config.ts";
 import { at, entriesOf, isObject, isPresent, itemsOf, type Place, textOf } from "./place.ts";
 import type { Problems } from "./problems.ts";
 import { namedGrpcSource } from "./source-id.ts";
-import { systemTls } from "./upstream-tls.ts";
 
 /** gRPC's own. */
 const CONNECT_TIMEOUT_MS = 20_000;

@@ -1,9 +1,9 @@
 import type { BackOff } from "@xdskit/protocol";
 import type { ServerConfig, TlsConfig } from "./client-config.ts";
-import { MAX_RESPONSE_BYTES } from "./config-defaults.ts";
+import { MAX_RESPONSE_BYTES, systemTls } from "./config-defaults.ts";
 import { at, durationMsOf, firstOf, isPresent, itemsOf, numberOf, type Place, textOf } from "./place.ts";
 import type { Problems } from "./problems.ts";
-import { readDataSource, systemTls } from "./upstream-tls.ts";
+import { readDataSource } from "./upstream-tls.ts";
 
 /** Finds a server by the name of its cluster; tells the mistake if there is none. */
 export type ServerFinder = (name: Place, protocol: "grpc" | "rest", problems: Problems) => ServerConfig | undefined;

@@ -5,17 +5,6 @@ import type { Problems } from "./problems.ts";
 /** The secrets of the bootstrap, by name. */
 export type StaticSecrets = ReadonlyMap<string, Place>;
 
-/** A server that is trusted by the system's authorities, and is shown nothing. */
-export const systemTls: TlsConfig = {
-  ca: undefined,
-  caPath: undefined,
-  certificate: undefined,
-  certificatePath: undefined,
-  key: undefined,
-  keyPath: undefined,
-  serverName: undefined,
-};
-
 /** What an `UpstreamTlsContext` comes to. */
 export function readUpstreamTls(context: Place, secrets: StaticSecrets, problems: Problems): TlsConfig {
   const common = at(context, "common_tls_context");

@@ -7,7 +7,7 @@ import type {
   SourceConfig,
   TlsConfig,
 } from "../config/client-config.ts";
-import { envoyBackOff, INITIAL_FETCH_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "../config/config-defaults.ts";
+import { envoyBackOff, INITIAL_FETCH_TIMEOUT_MS, MAX_RESPONSE_BYTES, systemTls } from "../config/config-defaults.ts";
 import { namedFileSource, namedGrpcSource, namedRestSource } from "../config/source-id.ts";
 import type { XdsClientOptions } from "./options.ts";
 
@@ -123,19 +123,9 @@ function serverOf(options: XdsClientOptions, address: string): ServerConfig {
   };
 }
 
-const systemTrust: TlsConfig = {
-  ca: undefined,
-  caPath: undefined,
-  certificate: undefined,
-  certificatePath: undefined,
-  key: undefined,
-  keyPath: undefined,
-  serverName: undefined,
-};
-
 function tlsOf(tls: XdsClientOptions["tls"]): TlsConfig | undefined {
   if (tls === undefined || tls === false) return undefined;
-  return tls === true ? systemTrust : { ...systemTrust, ...tls };
+  return tls === true ? systemTls : { ...systemTls, ...tls };
 }
 
 function nodeOf(node: XdsClientOptions["node"]): Node {

@@ -36,17 +36,6 @@ const common = {
   parameters: undefined,
 } as const;
 
-/** TLS that trusts the authorities of the system, and shows no certificate. */
-export const noFiles: NonNullable<ServerConfig["tls"]> = {
-  ca: undefined,
-  caPath: undefined,
-  certificate: undefined,
-  certificatePath: undefined,
-  key: undefined,
-  keyPath: undefined,
-  serverName: undefined,
-};
-
 export function grpcSource(servers: readonly ServerConfig[], changes: Partial<GrpcSource> = {}): GrpcSource {
   return {
     ...common,
