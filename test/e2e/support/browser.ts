@@ -41,7 +41,9 @@ export async function openInBrowser(url: string): Promise<Browser> {
         .join("\n"),
     async [Symbol.asyncDispose]() {
       await started.stop();
-      rmSync(profile, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+      // The process that fetches for its pages outlives it, and writes to the profile to its end.
+      await started.closed;
+      rmSync(profile, { recursive: true, force: true });
     },
   };
 }

@@ -9,6 +9,8 @@ export interface StartedProcess {
   readonly stdout: Readable;
   /** The last of what it printed, both streams together. */
   log(): string;
+  /** Resolves when it and all it started that prints where it prints have ended. */
+  readonly closed: Promise<void>;
   /** How it ended; undefined while it runs. */
   readonly ended: () => { readonly code: number | null; readonly signal: string | null } | undefined;
   /** SIGTERM, then SIGKILL when it is still there after `graceMs` (3,000 if absent). */
@@ -51,6 +53,7 @@ export async function startProcess(
     end = { code, signal };
     running.delete(child);
   });
+  const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const gone = (withinMs: number): Promise<unknown> =>
     until({ says: `process ${pid} ends`, withinMs }, () => end !== undefined);
   return {
@@ -58,6 +61,7 @@ export async function startProcess(
     stdin: child.stdin,
     stdout: child.stdout,
     log: () => text,
+    closed,
     ended: () => end,
     async stop(graceMs = 3_000) {
       if (end !== undefined) return;
