@@ -227,6 +227,44 @@ describe("what is known from an earlier life", () => {
     expect(story.states).toEqual(["Cluster a@1 acked"]);
   });
 
+  test("C-CLI-06 C-CLI-03 only what a server in delta neither changed nor took back is told as confirmed", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    for (const [watch, name] of ["same", "changed", "gone"].entries()) {
+      story.watch(watch, CLUSTER, name, { wantsConfirmations: true });
+    }
+    story.close(1);
+    story.restore(kept("same", "1"), kept("changed", "1"), kept("gone", "1"));
+    story.pass(250);
+    story.open(2);
+    story.receive(2, change(CLUSTER, "n1", { problems: ["bad"] }));
+    expect(story.states).toEqual([
+      "Cluster same@1 (restored) acked",
+      "Cluster changed@1 (restored) acked",
+      "Cluster gone@1 (restored) acked",
+    ]);
+    const good = change(CLUSTER, "n2", { resources: [received("changed", "2")], removed: ["gone"] });
+    expect(story.receive(2, good)).toEqual([
+      "2: absent gone removed",
+      "1: changed changed@2",
+      "0: confirmed same@1",
+      "2> Cluster n2",
+    ]);
+    expect(story.states).toEqual(["Cluster same@1 acked", "Cluster changed@2 acked", "Cluster gone does-not-exist"]);
+  });
+
+  test("C-CLI-06 C-DEL-10 what a server in delta took back is not told as confirmed, though it is held on to", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta", dialect: { ignoreDeletion: true } }));
+    story.watch(1, CLUSTER, "a", { wantsConfirmations: true });
+    story.close(1);
+    story.restore(kept("a", "1"));
+    story.pass(250);
+    story.open(2);
+    expect(story.receive(2, change(CLUSTER, "n1", { removed: ["a"] }))).toEqual([
+      "1: absent a removed (holds a@1 (restored))",
+      "2> Cluster n1",
+    ]);
+  });
+
   test("C-CLI-06 C-REC-07 is no use once a server answered", () => {
     const story = new ClientStory(sourceOf({ variant: "delta" }));
     story.restore(kept("a", "1"));

@@ -25,10 +25,10 @@ export function restoreKept(topic: Topic, kept: Iterable<KeptResource>): void {
   }
 }
 
-/** A server that was told what is restored did not take it back. */
+/** A server that was told what is restored left it as it is: neither changed it, nor took it back, nor said that something is wrong with it. */
 export function confirmRestored(topic: Topic, server: number): void {
   for (const entry of topic.accepted.entries()) {
-    if (entry.resource?.isRestored === undefined) continue;
+    if (entry.resource?.isRestored === undefined || entry.status !== "acked") continue;
     const resource = confirmed(entry.resource);
     topic.accepted.set({ ...entry, resource, server });
     for (const term of topic.interest.termsFor(entry.name, entry.aliases)) {
