@@ -1,6 +1,7 @@
 import { type Body, noInitialVersions, Plane, type PlaneEffect, type Resource } from "@xdskit/protocol";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { delta, node } from "./support/conversation.ts";
+import { held, MeshPlay, need, ROOT, SECRET } from "./support/mesh-play.ts";
 import { CLUSTER, digest, resource, traits } from "./support/resources.ts";
 
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
@@ -138,4 +139,19 @@ test("turns come in slices, and a stream that is stalled waits without a queue",
   expect(
     said.flatMap((send) => send.body.segments.flatMap((one) => one.puts.map((put) => text.decode(put.bytes)))),
   ).toEqual(["c1=5"]);
+});
+
+test("a Cluster that changes or goes costs a mesh as much among 1,000 that share a secret as among 10", () => {
+  const work = [10, 1_000].map((clusters) => {
+    const named = (i: number, version: string): ReturnType<typeof held> =>
+      held(CLUSTER, `c${i}`, version, [need.secret("shared")]);
+    const mesh = new MeshPlay().start(ROOT.clusters).gets(...Array.from({ length: clusters }, (_, i) => named(i, "1")));
+    mesh.gets(held(SECRET, "shared", "1"));
+    const added = vi.spyOn(Set.prototype, "add");
+    mesh.gets(named(1, "2"), held(CLUSTER, "c2", "2")).loses(CLUSTER, "c3");
+    const steps = added.mock.calls.length;
+    added.mockRestore();
+    return [mesh.terms, steps];
+  });
+  expect(work[1]).toEqual(work[0]);
 });

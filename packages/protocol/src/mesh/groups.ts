@@ -2,7 +2,7 @@ import type { SourceId } from "../client/source.ts";
 import { isGlobName, isListName } from "../resource/resource-name.ts";
 import type { TypeKind } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { Edge, Entry, Group, Handed } from "./graph.ts";
+import type { Entry, Group, Handed } from "./graph.ts";
 import type { MeshWatchId, NodeId } from "./mesh-node.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
 
@@ -225,16 +225,26 @@ function keyOf({ source, handed, type, name }: Pick<Entry, "source" | "handed" |
   return `${source}${down} ${type} ${name}`;
 }
 
-/** Whether a root or a demand leads to it. Looks upwards, where there is little as a rule. */
+/**
+ * Whether a root or a demand leads to it. Looks upwards, one way to its end before the next: as a rule the first one leads to a root, however many
+ * refer to the group.
+ */
 function isReachable(group: Group): boolean {
-  const seen = new Set<Group>([group]);
-  for (const one of seen) {
-    if (one.pins > 0) return true;
-    for (const edge of one.users) for (const above of groupsOf(edge)) seen.add(above);
+  const seen = new Set<Group>();
+  const ways: Iterator<Group>[] = [[group].values()];
+  for (let way = ways.at(-1); way !== undefined; way = ways.at(-1)) {
+    const { done, value: next } = way.next();
+    if (done === true) ways.pop();
+    else if (next.pins > 0) return true;
+    else if (!seen.has(next)) {
+      seen.add(next);
+      ways.push(groupsAbove(next));
+    }
   }
   return false;
 }
 
-function groupsOf({ owner }: Edge): ReadonlySet<Group> {
-  return owner.entry.groups;
+/** Those whose members refer to it. */
+function* groupsAbove({ users }: Group): Generator<Group, undefined> {
+  for (const { owner } of users) yield* owner.entry.groups;
 }

@@ -71,8 +71,9 @@ export class Versions {
 
   /** What was asked for on demand is not there: it is not wanted any more. */
   undemand(edge: Edge): void {
-    const { owner } = edge;
+    const { owner, group } = edge;
     this.#disconnect(edge);
+    if (group !== undefined) this.#loosen(group);
     edge.state = "idle";
     if (edge.isExtra) owner.edges.splice(owner.edges.indexOf(edge), 1);
     this.#turn.changed.add(owner.entry);
@@ -207,9 +208,16 @@ export class Versions {
   }
 
   #drop(version: Version | undefined): void {
-    if (version !== undefined && this.#options.kindOf(version.entry.type) === "cds")
-      this.#turn.clustersTouched.add(version.entry.source);
-    for (const edge of version?.edges ?? []) this.#disconnect(edge);
+    if (version === undefined) return;
+    const { entry, edges } = version;
+    if (this.#options.kindOf(entry.type) === "cds") this.#turn.clustersTouched.add(entry.source);
+    const wanted = new Set([entry.inUse, entry.next].flatMap((one) => one?.edges ?? []).map(({ group }) => group));
+    for (const edge of edges) {
+      const { group } = edge;
+      this.#disconnect(edge);
+      // What the entry refers to all the same lost nobody.
+      if (group !== undefined && !wanted.has(group)) this.#loosen(group);
+    }
   }
 
   #disconnect(edge: Edge): void {
@@ -217,9 +225,11 @@ export class Versions {
     this.#turn.cancelTimer(edge.timer);
     edge.timer = undefined;
     edge.group = undefined;
-    if (group === undefined) return;
-    group.users.delete(edge);
-    group.waiters.delete(edge);
+    group?.users.delete(edge);
+    group?.waiters.delete(edge);
+  }
+
+  #loosen(group: Group): void {
     if (!group.isClosed) this.#turn.loose.add(group);
   }
 
