@@ -1,6 +1,8 @@
+import { globOf } from "../resource/resource-name.ts";
 import { plainName } from "../resource/variant-name.ts";
 import type { HeldFailure, HeldResource, HeldStatus } from "./held.ts";
 import { fits, type Term } from "./interest.ts";
+import { areSameNames } from "./received.ts";
 
 /** One name of which something is held, or is known why not. */
 export interface Entry {
@@ -18,8 +20,10 @@ export interface Entry {
 /** What of one type at one source was accepted. */
 export class Accepted {
   readonly #entries = new Map<string, Entry>();
-  /** Names of entries by their aliases, and of variants by the name that they share. */
+  /** Names of entries by their aliases, of variants by the name that they share, and of members by their glob collection. */
   readonly #byOther = new Map<string, Set<string>>();
+  /** Somebody asked for a glob collection: before, nobody pays for finding what is in one. */
+  #hasGlobs = false;
 
   entries(): Iterable<Entry> {
     return this.#entries.values();
@@ -31,20 +35,21 @@ export class Accepted {
 
   set(entry: Entry): void {
     const before = this.#entries.get(entry.name);
-    if (before?.aliases !== entry.aliases) this.#unindex(before);
     this.#entries.set(entry.name, entry);
-    for (const other of othersOf(entry)) {
-      const names = this.#byOther.get(other) ?? new Set();
-      this.#byOther.set(other, names.add(entry.name));
+    if (before !== undefined) {
+      if (areSameNames(before.aliases, entry.aliases)) return;
+      this.#unindex(before);
     }
+    this.#index(entry);
   }
 
   delete(name: string): void {
-    this.#unindex(this.#entries.get(name));
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) this.#unindex(entry);
     this.#entries.delete(name);
   }
 
-  /** The entries that have a name as an alias, or as that which they share with other variants. */
+  /** The entries that have a name as an alias, as that which they share with other variants, or as their glob collection. */
   *known(other: string): Iterable<Entry> {
     for (const name of this.#byOther.get(other) ?? []) {
       const entry = this.#entries.get(name);
@@ -66,28 +71,39 @@ export class Accepted {
   }
 
   *#candidates(term: Term): Iterable<Entry> {
-    if (term.kind !== "name") {
+    if (term.kind === "everything") {
       yield* this.#entries.values();
       return;
+    }
+    if (term.kind === "glob" && !this.#hasGlobs) {
+      this.#hasGlobs = true;
+      for (const entry of this.#entries.values()) this.#index(entry);
     }
     const entry = this.#entries.get(term.name);
     if (entry !== undefined) yield entry;
     yield* this.known(term.name);
   }
 
-  #unindex(entry: Entry | undefined): void {
-    if (entry === undefined) return;
-    for (const other of othersOf(entry)) {
+  #index(entry: Entry): void {
+    for (const other of this.#othersOf(entry)) {
+      const names = this.#byOther.get(other) ?? new Set();
+      this.#byOther.set(other, names.add(entry.name));
+    }
+  }
+
+  #unindex(entry: Entry): void {
+    for (const other of this.#othersOf(entry)) {
       const names = this.#byOther.get(other);
       names?.delete(entry.name);
       if (names?.size === 0) this.#byOther.delete(other);
     }
   }
-}
 
-/** An alias may be the name itself: servers of virtual hosts say it so. */
-function othersOf({ name, aliases }: Entry): readonly string[] {
-  const others = aliases.includes(name) ? aliases.filter((alias) => alias !== name) : aliases;
-  const plain = plainName(name);
-  return plain === name ? others : [plain, ...others];
+  #othersOf({ name, aliases }: Entry): readonly string[] {
+    const plain = plainName(name);
+    const glob = this.#hasGlobs ? globOf(plain) : undefined;
+    if (aliases.length === 0 && plain === name && glob === undefined) return aliases;
+    // An alias may be the name itself: servers of virtual hosts say it so.
+    return [plain, glob, ...aliases].flatMap((other) => (other === undefined || other === name ? [] : other));
+  }
 }

@@ -38,6 +38,7 @@ export function isSameContent(a: Content, b: Content): boolean {
   return areSameBytes(a.bytes, b.bytes) && a.bodyType === b.bodyType && areSameNames(a.aliases, b.aliases);
 }
 
-function areSameNames(a: readonly string[], b: readonly string[]): boolean {
+/** Whether these are the same names in the same order. */
+export function areSameNames(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((name, i) => name === b[i]));
 }
