@@ -24,7 +24,7 @@ export class ClientSource {
   }
 
   lineOf(type: TypeUrl): Line {
-    const onlyType = this.spec.isAggregated ? undefined : type;
+    const onlyType = this.#lineKey(type);
     const known = this.#lines.get(onlyType);
     if (known !== undefined) return known;
     const line = new Line({
@@ -33,6 +33,7 @@ export class ClientSource {
       spec: this.spec,
       onlyType,
       kept: (of) => this.#kept.get(of) ?? [],
+      forgetKept: () => (onlyType === undefined ? this.#kept.clear() : this.#kept.delete(onlyType)),
     });
     this.#lines.set(onlyType, line);
     return line;
@@ -41,10 +42,15 @@ export class ClientSource {
   /** @spec C-CLI-06 */
   restore(resources: readonly KeptResource[]): void {
     for (const one of resources) {
+      if (this.#lines.get(this.#lineKey(one.type))?.wasAnswered === true) continue;
       const same = this.#kept.get(one.type);
       if (same === undefined) this.#kept.set(one.type, [one]);
       else same.push(one);
     }
     for (const line of this.#lines.values()) line.restored();
+  }
+
+  #lineKey(type: TypeUrl): TypeUrl | undefined {
+    return this.spec.isAggregated ? undefined : type;
   }
 }

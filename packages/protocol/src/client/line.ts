@@ -25,6 +25,8 @@ export interface LineOptions {
   readonly disconnect: (stream: ClientStream) => void;
   /** What is known from an earlier life (C-CLI-06). */
   readonly kept: (type: TypeUrl) => Iterable<KeptResource>;
+  /** What is known from an earlier life is no use any more. */
+  readonly forgetKept: () => void;
 }
 
 /** What is talked about over one stream at a time: all types of an aggregated source, or one type (C-GRP-09, C-ADS-02). */
@@ -41,7 +43,6 @@ export class Line implements Settling {
   #isLimited = false;
   /** Why no server can be reached. */
   #unreachable: Status | undefined;
-  /** A server answered in this life, so what is known from an earlier one is no use. */
   #wasAnswered = false;
 
   constructor(options: LineOptions) {
@@ -56,6 +57,11 @@ export class Line implements Settling {
       disconnect: (stream) => this.#disconnect(stream),
       isMissingSomething: () => [...this.#topics.values()].some((topic) => topic.isMissingSomething),
     });
+  }
+
+  /** A server answered in this life, so what is known from an earlier one is no use. */
+  get wasAnswered(): boolean {
+    return this.#wasAnswered;
   }
 
   topics(): Iterable<Topic> {
@@ -233,6 +239,7 @@ export class Line implements Settling {
 
   #answered(stream: ClientStream): void {
     this.#unreachable = undefined;
+    if (!this.#wasAnswered) this.#options.forgetKept();
     this.#wasAnswered = true;
     const wasConnected = stream.isConnected;
     this.#attempts.answered(stream);
@@ -257,7 +264,7 @@ export class Line implements Settling {
   }
 
   #restore(topic: Topic): void {
-    if (!this.#wasAnswered) restoreKept(topic, this.#options.kept(topic.type));
+    restoreKept(topic, this.#options.kept(topic.type));
   }
 
   #tellUnreachable(watch: WatchId, error: Status): void {
