@@ -10,6 +10,7 @@ import type {
   LocalityLoad,
 } from "@xdskit/protocol";
 import { readDuration, writeDuration } from "./duration.ts";
+import { ownMetricFields } from "./load-stats.ts";
 import { encodeNode, writeLocality } from "./node.ts";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
 import { WireWriter } from "./writer.ts";
@@ -38,15 +39,9 @@ function writeCluster(writer: WireWriter, load: ClusterLoad, version: ApiVersion
   writer.optionalString(6, load.service);
 }
 
-/** Metrics that v3 has fields for. */
-const ownFields: ReadonlyMap<string, number> = new Map([
-  ["cpu_utilization", 12],
-  ["mem_utilization", 13],
-  ["application_utilization", 14],
-]);
-
 function writeLocalityLoad(writer: WireWriter, load: LocalityLoad, version: ApiVersion): void {
-  const ownFieldOf = ({ name }: LoadMetric): number | undefined => (version === "v3" ? ownFields.get(name) : undefined);
+  const ownFieldOf = ({ name }: LoadMetric): number | undefined =>
+    version === "v3" ? ownMetricFields.get(name) : undefined;
   writer.message(1, (inner) => writeLocality(inner, load.locality));
   writeCounts(writer, load);
   for (const metric of load.metrics) if (ownFieldOf(metric) === undefined) writeMetric(writer, metric);

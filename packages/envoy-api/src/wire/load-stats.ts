@@ -3,6 +3,7 @@
  * reads it once (client-behaviours H8).
  */
 import type { ClusterLoad, EndpointLoad, LoadMetric, LoadReport, LoadRequest, LocalityLoad } from "@xdskit/protocol";
+import { readDuration, writeDuration } from "./duration.ts";
 import { NodeMemory, readLocality } from "./node.ts";
 import { fixed64Tag, lengthTag, varintTag, WireReader } from "./reader.ts";
 import { WireError } from "./wire-error.ts";
@@ -113,12 +114,15 @@ const noCounts = {
   newConnections: 0,
   failedConnections: 0,
 };
-/** Metrics that v3 has fields for. */
-const namedMetrics: ReadonlyMap<number, string> = new Map([
-  [lengthTag(12), "cpu_utilization"],
-  [lengthTag(13), "mem_utilization"],
-  [lengthTag(14), "application_utilization"],
+/** Metrics that v3 has fields for, by their names. */
+export const ownMetricFields: ReadonlyMap<string, number> = new Map([
+  ["cpu_utilization", 12],
+  ["mem_utilization", 13],
+  ["application_utilization", 14],
 ]);
+const metricsByTag: ReadonlyMap<number, string> = new Map(
+  [...ownMetricFields].map(([name, field]) => [lengthTag(field), name]),
+);
 
 function readLocalityLoad(reader: WireReader, count: EntryCount): LocalityLoad {
   count.add();
@@ -129,7 +133,7 @@ function readLocalityLoad(reader: WireReader, count: EntryCount): LocalityLoad {
   while (reader.hasMore) {
     const tag = reader.tag();
     const counter = localityCounts.get(tag);
-    const metric = namedMetrics.get(tag);
+    const metric = metricsByTag.get(tag);
     if (counter !== undefined) counts[counter] = counted(reader);
     else if (metric !== undefined) {
       count.add();
@@ -215,13 +219,7 @@ function readPipe(reader: WireReader): string {
 
 /** A `Duration`; one that is negative, or longer than a day, is none. */
 function readMilliseconds(reader: WireReader): number {
-  let milliseconds = 0;
-  while (reader.hasMore) {
-    const tag = reader.tag();
-    if (tag === varintTag(1)) milliseconds += reader.int64() * 1000;
-    else if (tag === varintTag(2)) milliseconds += reader.int32() / 1_000_000;
-    else reader.skip(tag);
-  }
+  const milliseconds = readDuration(reader);
   return milliseconds > 0 && milliseconds <= LONGEST_INTERVAL_MS ? milliseconds : 0;
 }
 
@@ -241,9 +239,7 @@ function finite(value: number): number {
 export function encodeLoadRequest({ clusters, sendAllClusters, intervalMs, endpoints }: LoadRequest): Uint8Array {
   return new WireWriter()
     .strings(1, clusters)
-    .message(2, (duration) => {
-      duration.integer(1, Math.floor(intervalMs / 1000)).integer(2, (intervalMs % 1000) * 1_000_000);
-    })
+    .message(2, (duration) => writeDuration(duration, intervalMs))
     .bool(3, endpoints)
     .bool(4, sendAllClusters)
     .finish();
