@@ -56,7 +56,15 @@ const configStatus: Readonly<Record<ResourceStatus, number>> = {
 };
 
 /** `ClientResourceStatus`. */
-const clientStatus = { UNKNOWN: 0, REQUESTED: 1, DOES_NOT_EXIST: 2, ACKED: 3, NACKED: 4, RECEIVED_ERROR: 5 };
+export const clientStatus = {
+  UNKNOWN: 0,
+  REQUESTED: 1,
+  DOES_NOT_EXIST: 2,
+  ACKED: 3,
+  NACKED: 4,
+  RECEIVED_ERROR: 5,
+  TIMEOUT: 6,
+} as const;
 
 function clientStatusOf({ status, isTold }: ClientResource): number {
   switch (status) {
@@ -119,7 +127,7 @@ const dumps: readonly {
   { kind: "lds", field: 2, write: writeListener },
   { kind: "cds", field: 3, write: writeCluster },
   { kind: "rds", field: 4, write: writeRoute },
-  { kind: "srds", field: 5, write: writeScopedRoute },
+  { kind: "srds", field: 5, write: (dump, resource) => writeScopedRoute(dump, resource.name, resource) },
 ];
 
 /** The worst word first: what a type is called as a whole. */
@@ -208,9 +216,10 @@ export function writeVersioned(dump: WireWriter, field: number, resource: Versio
   });
 }
 
-function writeScopedRoute(dump: WireWriter, resource: ClientResource): void {
+/** An entry of a dump of scopes: it has the name of the scope before all that. */
+export function writeScopedRoute(dump: WireWriter, name: string, resource: VersionedContent): void {
   dump.message(2, (entry) => {
-    entry.optionalString(1, resource.name).optionalString(2, resource.version);
+    entry.optionalString(1, name).optionalString(2, resource.version);
     writeContent(entry, 3, resource);
     writeTime(entry, 4, resource.updatedAt);
   });
@@ -229,17 +238,26 @@ export function writeContent(
   });
 }
 
-/** `UpdateFailureState`: what was refused, when, and what the client said; only v3 has its version. */
+/** What was refused, and what the client said; of what there is none, only why. */
 function writeFailure(writer: WireWriter, field: number, resource: ClientResource, version: ApiVersion): void {
-  const { status, details, updatedAt } = resource;
+  const { type, status, details } = resource;
   if (details === undefined) return;
-  writer.message(field, (failure) => {
-    if (status === "refused") {
-      writeContent(failure, 1, resource);
-      writeTime(failure, 2, updatedAt);
-    }
-    failure.optionalString(3, details);
-    if (status === "refused" && version === "v3") failure.optionalString(4, resource.version);
+  const refused = status === "refused" ? resource : { type, version: "", content: undefined, updatedAt: undefined };
+  writeFailureState(writer, field, { ...refused, details }, version);
+}
+
+/** `UpdateFailureState`: what was refused, when, and why; only v3 has its version. */
+export function writeFailureState(
+  writer: WireWriter,
+  field: number,
+  failure: VersionedContent & { readonly details: string },
+  version: ApiVersion,
+): void {
+  writer.message(field, (inner) => {
+    writeContent(inner, 1, failure);
+    writeTime(inner, 2, failure.updatedAt);
+    inner.optionalString(3, failure.details);
+    if (version === "v3") inner.optionalString(4, failure.version);
   });
 }
 

@@ -2,9 +2,12 @@
 import type { ApiVersion, HeldStatus, TypeKind, TypeUrl } from "@xdskit/protocol";
 import {
   type ClientIdentity,
+  clientStatus,
   encodeIdentity,
   type VersionedContent,
   writeContent,
+  writeFailureState,
+  writeScopedRoute,
   writeTime,
   writeVersioned,
 } from "./client-config.ts";
@@ -50,14 +53,13 @@ export function createOwnConfigWriter(version: ApiVersion, { node, scope }: Clie
   };
 }
 
-/** `ClientResourceStatus`. */
-const clientStatus: Readonly<Record<HeldStatus, number>> = {
-  requested: 1,
-  "does-not-exist": 2,
-  acked: 3,
-  nacked: 4,
-  "received-error": 5,
-  timeout: 6,
+const statusNumbers: Readonly<Record<HeldStatus, number>> = {
+  requested: clientStatus.REQUESTED,
+  "does-not-exist": clientStatus.DOES_NOT_EXIST,
+  acked: clientStatus.ACKED,
+  nacked: clientStatus.NACKED,
+  "received-error": clientStatus.RECEIVED_ERROR,
+  timeout: clientStatus.TIMEOUT,
 };
 
 /** `GenericXdsConfig`; its `config_status` is for management servers. @spec C-CSD-03 */
@@ -68,19 +70,8 @@ function writeGeneric(writer: WireWriter, { type, name, status, held, failure }:
     writeContent(writer, 4, held);
     writeTime(writer, 5, held.updatedAt);
   }
-  writer.integer(7, clientStatus[status]);
-  writeFailure(writer, 8, failure, "v3");
-}
-
-/** `UpdateFailureState`; only v3's says which version it was. */
-function writeFailure(writer: WireWriter, field: number, failure: OwnResource["failure"], version: ApiVersion): void {
-  if (failure === undefined) return;
-  writer.message(field, (inner) => {
-    writeContent(inner, 1, failure);
-    writeTime(inner, 2, failure.updatedAt);
-    inner.optionalString(3, failure.details);
-    if (version === "v3") inner.optionalString(4, failure.version);
-  });
+  writer.integer(7, statusNumbers[status]);
+  if (failure !== undefined) writeFailureState(writer, 8, failure, "v3");
 }
 
 /** Of v2: the four kinds it knows, with their field in `PerXdsConfig` (B-CSD-05). */
@@ -92,7 +83,7 @@ const dumps: readonly {
   { kind: "lds", field: 2, write: writeListener },
   { kind: "cds", field: 3, write: (dump, { held }) => held && writeVersioned(dump, 3, held) },
   { kind: "rds", field: 4, write: (dump, { held }) => held && writeVersioned(dump, 3, held) },
-  { kind: "srds", field: 5, write: writeScopedRoute },
+  { kind: "srds", field: 5, write: (dump, { name, held }) => held && writeScopedRoute(dump, name, held) },
 ];
 
 /** `ConfigStatus`: v2 has no other. */
@@ -128,15 +119,6 @@ function writeListener(dump: WireWriter, { name, held, failure }: OwnResource): 
   dump.message(3, (listener) => {
     listener.optionalString(1, name);
     if (held !== undefined) writeVersioned(listener, 2, held);
-    writeFailure(listener, 5, failure, "v2");
-  });
-}
-
-function writeScopedRoute(dump: WireWriter, { name, held }: OwnResource): void {
-  if (held === undefined) return;
-  dump.message(2, (entry) => {
-    entry.optionalString(1, name).optionalString(2, held.version);
-    writeContent(entry, 3, held);
-    writeTime(entry, 4, held.updatedAt);
+    if (failure !== undefined) writeFailureState(listener, 5, failure, "v2");
   });
 }
