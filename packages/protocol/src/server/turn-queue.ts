@@ -1,13 +1,14 @@
 import type { StreamId } from "./event.ts";
+import { Fifo } from "./fifo.ts";
 import type { Stream } from "./stream.ts";
 
 /** Streams that wait for a turn, in the order in which they get one. Whose client does not read gets none (S-GRP-07). */
 export class TurnQueue {
-  readonly #due = new Set<Stream>();
+  readonly #due = new Fifo<Stream>();
   readonly #stalled = new Set<StreamId>();
 
   get isEmpty(): boolean {
-    return this.#due.size === 0;
+    return this.#due.isEmpty;
   }
 
   /** A stream is to get a turn, once it can use one. */
@@ -17,11 +18,7 @@ export class TurnQueue {
 
   /** Whose turn it is. */
   take(): Stream | undefined {
-    for (const stream of this.#due) {
-      this.#due.delete(stream);
-      return stream;
-    }
-    return undefined;
+    return this.#due.take();
   }
 
   /** A client does not read. `stream`: if it was identified. */

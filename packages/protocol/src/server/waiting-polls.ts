@@ -1,4 +1,5 @@
 import type { PlaneEffect, Report } from "./effect.ts";
+import { Fifo } from "./fifo.ts";
 import { InvariantError } from "./invariant-error.ts";
 import type { PollId } from "./poll.ts";
 import type { PollTopic } from "./poll-topic.ts";
@@ -17,8 +18,8 @@ export class WaitingPolls {
   readonly #holds = new Map<number, WaitingPoll>();
   readonly #rests = new Map<number, Poller>();
   /** Topics in whose views something changed, and polls to be looked at. */
-  readonly #touched = new Set<PollTopic>();
-  readonly #due = new Set<WaitingPoll>();
+  readonly #touched = new Fifo<PollTopic>();
+  readonly #due = new Fifo<WaitingPoll>();
 
   /** `nextTimer`: a number that no timer had before. */
   constructor(present: Present, nextTimer: () => number) {
@@ -27,7 +28,7 @@ export class WaitingPolls {
   }
 
   get isDue(): boolean {
-    return this.#due.size > 0 || this.#touched.size > 0;
+    return !this.#due.isEmpty || !this.#touched.isEmpty;
   }
 
   /** Everybody of whom a poll waits. */
@@ -95,20 +96,18 @@ export class WaitingPolls {
    * @throws {InvariantError} a bug of ours, with the poll whose turn it was
    */
   next(): readonly PlaneEffect[] {
-    for (const topic of this.#touched) {
-      this.#touched.delete(topic);
+    const topic = this.#touched.take();
+    if (topic !== undefined) {
       this.#look(topic);
       return [];
     }
-    for (const poll of this.#due) {
-      this.#due.delete(poll);
-      try {
-        return this.#turn(poll);
-      } catch (cause) {
-        throw new InvariantError(poll.id, cause);
-      }
+    const poll = this.#due.take();
+    if (poll === undefined) return [];
+    try {
+      return this.#turn(poll);
+    } catch (cause) {
+      throw new InvariantError(poll.id, cause);
     }
-    return [];
   }
 
   /** Nobody waits for it any more. */
