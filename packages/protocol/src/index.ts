@@ -71,7 +71,7 @@ export type { ClusterSums, EndpointSums, LoadLimits, LocalitySums, ReporterId } 
 export type { LoadPlace, LoadTaking, LoadTally, LoadTallyOptions, StartedLoad } from "./load/load-tally.ts";
 export type { LoadOutcome } from "./load/locality-tally.ts";
 export type { Dependency, DependencySource, ExtensionTerms, HandedDown } from "./mesh/dependency.ts";
-export type { DemandOutcome, MeshEffect, MeshReport } from "./mesh/mesh-effect.ts";
+export type { DemandOutcome, MeshChanges, MeshEffect, MeshReport } from "./mesh/mesh-effect.ts";
 export type { Demanded, DemandId, MeshEvent, MeshRoot, RootId } from "./mesh/mesh-event.ts";
 export { MeshMachine } from "./mesh/mesh-machine.ts";
 export type {

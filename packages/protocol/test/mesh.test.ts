@@ -584,6 +584,23 @@ describe("named roots", () => {
     ]);
   });
 
+  test("what several events changed of one node is told once, when it is asked for", () => {
+    const mesh = named().gets(l1, held(ROUTE, "r", "1", [need.cluster("c"), need.cluster("d")]));
+    const effects = ["c", "d"].flatMap((name, i) => {
+      const resource = held(CLUSTER, name, "1");
+      return mesh.machine.on({ kind: "news", watch: 3 + i, news: { kind: "changed", name, resource } }, mesh);
+    });
+    expect(effects.filter(({ kind }) => kind === "changed").length).toBe(2);
+    const changes = mesh.machine.takeChanges();
+    expect(changes?.changed.map(({ name, state, links }) => [name, state, links.map((link) => link.state)])).toEqual([
+      ["c", "ready", []],
+      ["r", "ready", ["there", "there"]],
+      ["d", "ready", []],
+    ]);
+    expect([changes?.gone, changes?.isComplete]).toEqual([[], true]);
+    expect(mesh.machine.takeChanges()).toBe(undefined);
+  });
+
   test("C-WRM-03 it is complete when the time is over for what nobody answered", () => {
     const mesh = named().gets(l1);
     expect([mesh.passes(14_999).isComplete, mesh.passes(1).isComplete]).toEqual([false, true]);

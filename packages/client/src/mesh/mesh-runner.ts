@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import {
+  type MeshChanges,
   type MeshEffect,
   type MeshEvent,
   MeshMachine,
@@ -19,7 +20,6 @@ import { Finder } from "../watch/finder.ts";
 import { MeshSources } from "./mesh-sources.ts";
 import { STATIC_SOURCE, type StaticResources } from "./static-source.ts";
 
-type Publication = Extract<MeshEffect, { kind: "publish" }>;
 type DemandEnd = Extract<MeshEffect, { kind: "demand-ended" }>;
 
 /** What a mesh stands on. */
@@ -34,7 +34,8 @@ export interface MeshGround {
 
 /** Who hears what becomes of a mesh. */
 export interface MeshListener {
-  published(publication: Publication): void;
+  /** There is something to publish: `takeChanges` tells it. */
+  changed(): void;
   started(): void;
   demandEnded(end: DemandEnd): void;
 }
@@ -94,6 +95,11 @@ export class MeshRunner {
     return undefined;
   }
 
+  /** What is not as it was when this was last asked; undefined: nothing. */
+  takeChanges(): MeshChanges | undefined {
+    return this.#machine.takeChanges();
+  }
+
   on(event: MeshEvent): void {
     if (this.#isClosed) return;
     for (const effect of this.#machine.on(event, { nowMs: performance.now() })) this.#perform(effect);
@@ -121,8 +127,8 @@ export class MeshRunner {
       case "cancel-timer":
         this.#timers.cancel(effect.timer);
         break;
-      case "publish":
-        this.#listener.published(effect);
+      case "changed":
+        this.#listener.changed();
         break;
       case "started":
         this.#listener.started();

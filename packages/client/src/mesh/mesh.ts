@@ -1,4 +1,12 @@
-import type { Demanded, DemandId, DemandOutcome, MeshEffect, MeshReport, MeshRoot } from "@xdskit/protocol";
+import type {
+  Demanded,
+  DemandId,
+  DemandOutcome,
+  MeshChanges,
+  MeshEffect,
+  MeshReport,
+  MeshRoot,
+} from "@xdskit/protocol";
 import { formatTypeUrl, opaqueTraits } from "@xdskit/protocol";
 import {
   aFunction,
@@ -232,11 +240,7 @@ export class OpenMesh implements Mesh, MeshListener {
     this.#setting.closed();
   }
 
-  published({ changed, gone, isComplete }: Extract<MeshEffect, { kind: "publish" }>): void {
-    for (const id of gone) this.#store.delete(id);
-    for (const node of changed) this.#store.put(node);
-    this.#isComplete = isComplete;
-    this.#isNews = true;
+  changed(): void {
     this.#takeSoon();
   }
 
@@ -284,6 +288,8 @@ export class OpenMesh implements Mesh, MeshListener {
   }
 
   #take(): void {
+    const changes = this.runner.takeChanges();
+    if (changes !== undefined) this.#note(changes);
     if (this.#isNews && (this.#isComplete || this.#takesEvery)) {
       this.#isNews = false;
       const { views } = this.#setting;
@@ -294,6 +300,13 @@ export class OpenMesh implements Mesh, MeshListener {
     }
     const isReady = this.#setting.mode === "proxy" ? this.#isStarted : this.#isComplete;
     if (isReady && this.#current !== undefined) this.#resolveReady(this.#current);
+  }
+
+  #note({ changed, gone, isComplete }: MeshChanges): void {
+    for (const id of gone) this.#store.delete(id);
+    for (const node of changed) this.#store.put(node);
+    this.#isComplete = isComplete;
+    this.#isNews = true;
   }
 
   get #takesEvery(): boolean {

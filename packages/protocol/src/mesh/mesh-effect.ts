@@ -18,14 +18,8 @@ export type MeshEffect =
   /** After `ms` milliseconds, `timer-fired`. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
   | { readonly kind: "cancel-timer"; readonly timer: number }
-  /** What an event changed, once, after everything else that it led to. */
-  | {
-      readonly kind: "publish";
-      readonly changed: readonly MeshNode[];
-      readonly gone: readonly NodeId[];
-      /** Everything that was asked for was answered or given up, and nothing warms: who wants no half a change waits for this. */
-      readonly isComplete: boolean;
-    }
+  /** There is something to publish. Ask `takeChanges` when everything was heard that came together, such as all of one response. */
+  | { readonly kind: "changed" }
   /** All roots were answered or given up, and what came with the first answers is warm. Once (C-WRM-03). */
   | { readonly kind: "started" }
   /**
@@ -38,6 +32,14 @@ export type MeshEffect =
 
 /** Why a request goes on. */
 export type DemandOutcome = "found" | "absent" | "timeout";
+
+/** What is to be published. */
+export interface MeshChanges {
+  readonly changed: readonly MeshNode[];
+  readonly gone: readonly NodeId[];
+  /** Everything that was asked for was answered or given up, and nothing warms: who wants no half a change waits for this. */
+  readonly isComplete: boolean;
+}
 
 /** What happened in a mesh, for counters and logs. */
 export type MeshReport =

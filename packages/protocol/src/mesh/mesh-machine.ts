@@ -4,7 +4,7 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { Demands } from "./demands.ts";
 import type { Entry } from "./graph.ts";
 import { Groups } from "./groups.ts";
-import type { MeshEffect } from "./mesh-effect.ts";
+import type { MeshChanges, MeshEffect } from "./mesh-effect.ts";
 import type { MeshEvent } from "./mesh-event.ts";
 import type { MeshWatchId } from "./mesh-node.ts";
 import type { MeshOptions } from "./mesh-options.ts";
@@ -77,8 +77,22 @@ export class MeshMachine {
     this.#turn.begin(moment);
     this.#take(event);
     this.#settle();
-    this.#publish();
+    this.#tell();
     return this.#turn.takeEffects();
+  }
+
+  /** What is not as it was when this was last asked; undefined: nothing. What a node needs is told once, however much of it changed meanwhile. */
+  takeChanges(): MeshChanges | undefined {
+    const { changed, gone } = this.#turn;
+    const { entries } = this.#groups;
+    const goneIds = [...gone].flatMap(({ id, isPublished }) => (isPublished && !entries.has(id) ? [id] : []));
+    const nodes = [...changed].flatMap((entry) => (entries.get(entry.id) === entry ? [this.#nodeOf(entry)] : []));
+    gone.clear();
+    changed.clear();
+    const { isComplete } = this;
+    if (nodes.length === 0 && goneIds.length === 0 && isComplete === this.#wasComplete) return undefined;
+    this.#wasComplete = isComplete;
+    return { changed: nodes, gone: goneIds, isComplete };
   }
 
   #take(event: MeshEvent): void {
@@ -123,23 +137,13 @@ export class MeshMachine {
     } while (heard.size > 0 || loose.size > 0);
   }
 
-  #publish(): void {
+  #tell(): void {
     const { changed, gone, clustersTouched } = this.#turn;
     for (const source of clustersTouched)
       if (!this.#versions.isWarming(source)) this.#turn.ask({ kind: "warming-ended", source });
     clustersTouched.clear();
-    const goneIds = [...gone].flatMap((entry) =>
-      entry.isPublished && !this.#groups.entries.has(entry.id) ? [entry.id] : [],
-    );
-    const nodes = [...changed].flatMap((entry) =>
-      this.#groups.entries.get(entry.id) === entry ? [this.#nodeOf(entry)] : [],
-    );
-    gone.clear();
-    changed.clear();
-    const { isComplete } = this;
-    if (nodes.length === 0 && goneIds.length === 0 && isComplete === this.#wasComplete) return;
-    this.#wasComplete = isComplete;
-    this.#turn.ask({ kind: "publish", changed: nodes, gone: goneIds, isComplete });
+    const isChanged = changed.size > 0 || gone.size > 0 || this.isComplete !== this.#wasComplete;
+    if (isChanged) this.#turn.ask({ kind: "changed" });
   }
 
   #nodeOf(entry: Entry): ReturnType<typeof nodeOf> {

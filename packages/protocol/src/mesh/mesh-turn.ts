@@ -11,7 +11,7 @@ export class MeshTurn {
   readonly #timers = new Map<number, () => void>();
   /** What has to be published anew. */
   readonly changed: Set<Entry> = new Set();
-  /** Published once, and there no more. */
+  /** What is there no more, be it that somebody was told of it or not. */
   readonly gone: Set<Entry> = new Set();
   /** Groups that lost somebody who wanted them. */
   readonly loose: Set<Group> = new Set();

@@ -228,10 +228,8 @@ export class MeshPlay {
       case "cancel-timer":
         this.timers.delete(effect.timer);
         break;
-      case "publish":
-        for (const node of effect.changed) this.nodes.set(node.id, node);
-        for (const id of effect.gone) this.nodes.delete(id);
-        this.isComplete = effect.isComplete;
+      case "changed":
+        this.#publish();
         break;
       case "demand-ended":
         this.#said.push(`demand ${effect.demand} ${effect.outcome}`);
@@ -242,6 +240,14 @@ export class MeshPlay {
       default:
         this.#said.push(effect.kind);
     }
+  }
+
+  #publish(): void {
+    const changes = this.machine.takeChanges();
+    if (changes === undefined) return;
+    for (const node of changes.changed) this.nodes.set(node.id, node);
+    for (const id of changes.gone) this.nodes.delete(id);
+    this.isComplete = changes.isComplete;
   }
 
   #label(watch: number): string {
