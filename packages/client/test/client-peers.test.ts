@@ -15,9 +15,9 @@ import {
   type XdsClient,
   type XdsClientOptions,
 } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
 import { type ScriptedCall, type ScriptedGrpc, startScriptedGrpc } from "./support/scripted-grpc.ts";
 import { CLUSTER, ENDPOINTS, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {

@@ -13,8 +13,8 @@ import {
   type XdsClient,
   type XdsClientOptions,
 } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
 import { testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {

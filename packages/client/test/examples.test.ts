@@ -5,7 +5,7 @@ import { createResource, type Resource } from "@xdskit/protocol";
 import { createManagementServer, type ManagementServer } from "@xdskit/server";
 import { afterEach, expect, test } from "vitest";
 import { Cluster, ClusterLoadAssignment, Listener, RouteConfiguration } from "../src/index.ts";
-import { fileOf, type RunningScript, runScript, stopScripts } from "./support/example.ts";
+import { fileOf, type RunningProgram, startScript } from "./support/program.ts";
 import { testApi } from "./support/sources.ts";
 
 const ADS = { ads: {}, resourceApiVersion: "V3" };
@@ -13,7 +13,6 @@ const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connecti
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {
-  stopScripts();
   for (const end of ends.splice(0).reverse()) await end();
 });
 
@@ -94,19 +93,19 @@ async function ask(port: number, path = "/"): Promise<string> {
   return `${answer.status} ${await answer.text()}`;
 }
 
-async function startBalancer(served: Served): Promise<{ readonly script: RunningScript; readonly port: number }> {
-  const script = runScript("examples/04-load-balancer/balancer.mjs", ["web"], { XDS: served.address, PORT: "0" });
+async function startBalancer(served: Served): Promise<{ readonly script: RunningProgram; readonly port: number }> {
+  const script = startScript("examples/04-load-balancer/balancer.mjs", ["web"], { XDS: served.address, PORT: "0" });
   const [, port] = await script.find(/listening at 127\.0\.0\.1:(\d+)/);
   return { script, port: Number(port) };
 }
 
 test("the example that reads configuration prints what `xds serve` serves", async () => {
-  const serving = runScript("packages/cli/bin/xds.js", [
+  const serving = startScript("packages/cli/bin/xds.js", [
     ...["serve", fileOf("examples/01-serve-a-directory/config"), "--listen", "127.0.0.1:0", "--admin", "off"],
     ...["--log-format", "json"],
   ]);
   const [, address = ""] = await serving.find(/"address":"(127[\d.:]+)"[\s\S]*"event":"server-ready"/);
-  const reading = runScript("examples/03-read-configuration/read.mjs", [address]);
+  const reading = startScript("examples/03-read-configuration/read.mjs", [address]);
   expect(await reading.exit).toBe(0);
   expect(reading.printed()).toMatch(/^hello \(ROUND_ROBIN, version [\w-]+\): 127\.0\.0\.1:8081 127\.0\.0\.1:8082\n$/);
 });
@@ -166,7 +165,9 @@ test("the example of a load balancer takes turns, says why it cannot send a requ
 test("the example that watches for drift tells what differs, and when nothing does", async () => {
   const both = [listener("web"), routes("/", "a"), cluster("a"), endpoints("a", 1)];
   const [one, other] = await Promise.all([serve(...both), serve(...both)]);
-  const script = runScript("examples/05-watch-for-drift/drift.mjs", [one.address, other.address], { SETTLE_MS: "200" });
+  const script = startScript("examples/05-watch-for-drift/drift.mjs", [one.address, other.address], {
+    SETTLE_MS: "200",
+  });
   await script.find(/^no drift\n/);
   one.put(cluster("a", 2), cluster("b"), endpoints("b", 2));
   await script.find(/Cluster a differs\n[\s\S]*Cluster b\n/);

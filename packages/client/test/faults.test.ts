@@ -13,10 +13,11 @@ import { Cluster, createXdsClient, type XdsClient } from "../src/index.ts";
 import { Connections } from "../src/transport/grpc/connection.ts";
 import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
 import type { Transport } from "../src/transport/transport.ts";
-import { fakeListener, until } from "./support/fake-listener.ts";
+import { fakeListener } from "./support/fake-listener.ts";
 import { ends, read, serve, start } from "./support/own-server.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
 import { CLUSTER, grpcSource, nodeBytes, request, server, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 function transport(encodeNode = (): Uint8Array => nodeBytes): Transport<ReturnType<typeof grpcSource>> {
   const made = createGrpcTransport({ api: testApi(), encodeNode, connections: new Connections() });

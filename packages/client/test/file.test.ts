@@ -21,8 +21,9 @@ import { createFileTransport } from "../src/transport/file/file-transport.ts";
 import type { WatchDirectory } from "../src/transport/file/path-watch.ts";
 import { formatOf, readResponse } from "../src/transport/file/read-response.ts";
 import type { ClientStream, Transport } from "../src/transport/transport.ts";
-import { type FakeListener, fakeListener, namesIn, until } from "./support/fake-listener.ts";
+import { type FakeListener, fakeListener, namesIn } from "./support/fake-listener.ts";
 import { CLUSTER, fileSource, request, SECRET, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 /** Long enough for the system to tell what it has to tell, and for the stream to make up its mind. */
 const LONG_ENOUGH_MS = 700;

@@ -12,9 +12,10 @@ import { Connections } from "../src/transport/grpc/connection.ts";
 import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
 import type { Transport } from "../src/transport/transport.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
-import { fakeListener, until } from "./support/fake-listener.ts";
+import { fakeListener } from "./support/fake-listener.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
 import { CLUSTER, nodeBytes, request, SECRET, server, grpcSource as source, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {

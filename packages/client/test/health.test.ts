@@ -3,9 +3,9 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { type HealthChecker as Asking, createManagementServer, type HealthDiscovery } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";
 import { checkTcp, createXdsClient, type HealthCheckers, type HealthTarget, type XdsClient } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
 import { bootstrap } from "./support/own-server.ts";
 import { testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {

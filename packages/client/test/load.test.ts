@@ -3,9 +3,9 @@ import { createResource, type LoadReport, type Resource } from "@xdskit/protocol
 import { createManagementServer, type ManagementServer } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";
 import { Cluster, createXdsClient, type LoadReporting, type XdsClient, type XdsClientOptions } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
 import { bootstrap } from "./support/own-server.ts";
 import { server as serverAt, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 const FEATURE = "envoy.lrs.supports_send_all_clusters";
 

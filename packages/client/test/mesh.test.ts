@@ -17,9 +17,9 @@ import {
   type XdsClient,
   type XdsClientOptions,
 } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
 import { bootstrap } from "./support/own-server.ts";
 import { testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 const ends: (() => Promise<void>)[] = [];
 afterEach(async () => {

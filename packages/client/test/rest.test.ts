@@ -8,9 +8,10 @@ import type { RestSource, ServerConfig } from "../src/config/client-config.ts";
 import { pollDelayMs } from "../src/transport/rest/poll-delay.ts";
 import { createRestTransport } from "../src/transport/rest/rest-transport.ts";
 import type { ClientStream, Transport } from "../src/transport/transport.ts";
-import { type FakeListener, fakeListener, namesIn, until } from "./support/fake-listener.ts";
+import { type FakeListener, fakeListener, namesIn } from "./support/fake-listener.ts";
 import { type Received, type ScriptedHttp, scriptedHttp } from "./support/scripted-http.ts";
 import { CLUSTER, ENDPOINTS, nodeBytes, request, restSource, server, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 let http: ScriptedHttp;
 let transport: Transport<RestSource>;

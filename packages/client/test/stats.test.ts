@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cluster, type SubscriptionStats, validator, type XdsClient } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
 import { ends, read, serve, start } from "./support/own-server.ts";
 import { scriptedHttp } from "./support/scripted-http.ts";
 import { CLUSTER } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), "xdskit-client-stats-"));
