@@ -1,26 +1,14 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type Resource } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
-import { afterEach, expect, test } from "vitest";
+import type { Resource } from "@xdskit/protocol";
+import { expect, test } from "vitest";
 import { Cluster, ClusterLoadAssignment, Listener, RouteConfiguration } from "../src/index.ts";
+import { ends } from "./support/ends.ts";
+import { read, type Served, serve } from "./support/own-server.ts";
 import { fileOf, type RunningProgram, startScript } from "./support/program.ts";
-import { testApi } from "./support/sources.ts";
 
 const ADS = { ads: {}, resourceApiVersion: "V3" };
 const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
-
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-function read(json: object): Resource {
-  const { input, problems } = testApi().readResource(json);
-  if (input === undefined) throw new Error(JSON.stringify(problems));
-  return createResource(input, contentDigest);
-}
 
 const listener = (name: string): Resource => {
   const rds = { routeConfigName: "main", configSource: ADS };
@@ -56,21 +44,6 @@ const endpoints = (name: string, ...ports: readonly number[]): Resource =>
       },
     ],
   });
-
-interface Served {
-  readonly server: ManagementServer;
-  readonly address: string;
-  put(...puts: readonly Resource[]): void;
-}
-
-async function serve(...puts: readonly Resource[]): Promise<Served> {
-  const server = createManagementServer({ api: testApi(), listen: { port: 0 } });
-  const put = (...more: readonly Resource[]): void => void server.commit({ changes: [{ layer: "base", puts: more }] });
-  put(...puts);
-  const { address } = await server.start();
-  ends.push(() => server.close());
-  return { server, address: `${address.host}:${address.port}`, put };
-}
 
 interface Backend {
   readonly name: string;

@@ -1,11 +1,8 @@
-import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
-import { afterEach, describe, expect, test } from "vitest";
+import type { Resource } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
 import {
   Cluster,
   ClusterLoadAssignment,
-  createXdsClient,
   Listener,
   type Mesh,
   type MeshResource,
@@ -15,27 +12,14 @@ import {
   TypedExtensionConfig,
   validator,
   type XdsClient,
-  type XdsClientOptions,
 } from "../src/index.ts";
-import { bootstrap } from "./support/own-server.ts";
-import { testApi } from "./support/sources.ts";
+import { bootstrap, read, serve, start } from "./support/own-server.ts";
 import { until } from "./support/until.ts";
-
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 const ADS = { ads: {}, resourceApiVersion: "V3" };
 const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 const ROUTER = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router";
 const LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua";
-
-function read(json: object): Resource {
-  const { input, problems } = testApi().readResource(json);
-  if (input === undefined) throw new Error(JSON.stringify(problems));
-  return createResource(input, contentDigest);
-}
 
 const listener = (name: string, route: string, more: object = {}): Resource =>
   read({
@@ -102,34 +86,6 @@ function camel(value: object): object {
 /** A source of a cluster of the bootstrap. */
 function ownSource(clusterName: string, apiType = "AGGREGATED_DELTA_GRPC"): object {
   return { apiType, transportApiVersion: "V3", grpcServices: [{ envoyGrpc: { clusterName } }] };
-}
-
-interface Served {
-  readonly port: number;
-  readonly server: ManagementServer;
-  readonly address: string;
-  put(...puts: readonly Resource[]): void;
-  delete(type: TypeUrl, name: string): void;
-}
-
-async function serve(...puts: readonly Resource[]): Promise<Served> {
-  const server = createManagementServer({ api: testApi(), listen: { port: 0 } });
-  server.commit({ changes: [{ layer: "base", puts }] });
-  const { address } = await server.start();
-  ends.push(() => server.close());
-  return {
-    server,
-    port: address.port,
-    address: `${address.host}:${address.port}`,
-    put: (...more) => void server.commit({ changes: [{ layer: "base", puts: more }] }),
-    delete: (type, name) => void server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] }),
-  };
-}
-
-async function start(options: XdsClientOptions): Promise<XdsClient> {
-  const client = await createXdsClient({ api: testApi(), node: "test", ...options });
-  ends.push(() => client.close());
-  return client;
 }
 
 async function next(mesh: Mesh): Promise<MeshSnapshot> {
@@ -221,7 +177,7 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
     served.put(cluster("a", 2));
     const json = ({ clusters }: MeshSnapshot): unknown => clusters.get("a")?.resource?.json.connectTimeout;
     await nextWith(mesh, (snapshot) => json(snapshot) === "2s" && snapshot.isComplete);
-    served.delete(Listener.typeUrl, "in");
+    served.remove(Listener.typeUrl, "in");
     const last = await nextWith(mesh, ({ listeners, routes: tables }) => listeners.size + tables.size === 0);
     expect(words(last)).toEqual({ a: "ready 1" });
   });
@@ -303,8 +259,7 @@ test("C-ODC-01 a filter says where a Cluster comes from that a request needs, an
     ads_config: ownSource("live", "DELTA_GRPC"),
     lds_config: { ads: {}, resource_api_version: "V3" },
   });
-  const client = await createXdsClient({ api: testApi(), bootstrap: boot });
-  ends.push(() => client.close());
+  const client = await start({ bootstrap: boot });
   const mesh = client.mesh();
   const { listeners } = await mesh.ready;
   const by = (name: string): { readonly by: MeshResource } => {
@@ -321,7 +276,7 @@ test("C-ODC-01 a filter says where a Cluster comes from that a request needs, an
   served.put(onDemand("own", ADS, { serverName: "changed" }));
   await nextWith(mesh, (one) => JSON.stringify(one.listeners.get("own")?.resource?.json).includes("changed"));
   expect(mesh.current?.clusters.get("a")?.state).toBe("ready");
-  served.delete(Listener.typeUrl, "own");
+  served.remove(Listener.typeUrl, "own");
   await nextWith(mesh, ({ clusters }) => !clusters.has("a"));
   await until("nobody wants it any more", () => !held(client).includes("a"));
 });
@@ -343,8 +298,7 @@ test("C-CFG-02 a proxy fetches the layers of its runtime from where the bootstra
   ];
   const dynamic = { ads_config: ownSource("live", "GRPC"), cds_config: { ads: {}, resource_api_version: "V3" } };
   const boot = { ...bootstrap(served.port, dynamic), layered_runtime: { layers } };
-  const client = await createXdsClient({ api: testApi(), bootstrap: boot });
-  ends.push(() => client.close());
+  const client = await start({ bootstrap: boot });
   expect(client.config.runtimeLayers.map(({ name, source }) => [name, source.kind])).toEqual([["limits", "grpc"]]);
   const { runtimes, clusters } = await client.mesh().ready;
   expect([...runtimes.values()].map(({ name, source }) => [name, source])).toEqual([

@@ -1,18 +1,12 @@
 /** What keeps a process alive, and what does not: real ones, with the built package. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ends, read, serve } from "./support/own-server.ts";
+import { ends, folder } from "./support/ends.ts";
+import { read, serve } from "./support/own-server.ts";
 import { run } from "./support/program.ts";
 import { CLUSTER } from "./support/sources.ts";
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), "xdskit-client-"));
-  ends.push(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
 
 const cluster = (name: string): ReturnType<typeof read> =>
   read({ "@type": CLUSTER, name, type: "STATIC", connectTimeout: "1s" });
