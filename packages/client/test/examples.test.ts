@@ -2,47 +2,17 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Resource } from "@xdskit/protocol";
 import { expect, test } from "vitest";
-import { Cluster, ClusterLoadAssignment, Listener, RouteConfiguration } from "../src/index.ts";
+import { RouteConfiguration } from "../src/index.ts";
 import { ends } from "./support/ends.ts";
+import { cluster, endpoints, listener } from "./support/mesh.ts";
 import { read, type Served, serve } from "./support/own-server.ts";
 import { fileOf, type RunningProgram, startScript } from "./support/program.ts";
-
-const ADS = { ads: {}, resourceApiVersion: "V3" };
-const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
-
-const listener = (name: string): Resource => {
-  const rds = { routeConfigName: "main", configSource: ADS };
-  return read({
-    "@type": Listener.typeUrl,
-    name,
-    apiListener: { apiListener: { "@type": HTTP, statPrefix: "s", rds } },
-  });
-};
 
 const routes = (prefix: string, cluster: string): Resource =>
   read({
     "@type": RouteConfiguration.typeUrl,
     name: "main",
     virtualHosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix }, route: { cluster } }] }],
-  });
-
-const cluster = (name: string, seconds = 1): Resource =>
-  read({
-    ...{ "@type": Cluster.typeUrl, name, type: "EDS", connectTimeout: `${seconds}s` },
-    edsClusterConfig: { edsConfig: ADS },
-  });
-
-const endpoints = (name: string, ...ports: readonly number[]): Resource =>
-  read({
-    "@type": ClusterLoadAssignment.typeUrl,
-    clusterName: name,
-    endpoints: [
-      {
-        lbEndpoints: ports.map((portValue) => ({
-          endpoint: { address: { socketAddress: { address: "127.0.0.1", portValue } } },
-        })),
-      },
-    ],
   });
 
 interface Backend {
@@ -86,7 +56,7 @@ test("the example that reads configuration prints what `xds serve` serves", asyn
 test("the example of a load balancer loses no request while endpoints move and routes change", async () => {
   const [first, second, third] = await Promise.all(["first", "second", "third"].map(startBackend));
   if (first === undefined || second === undefined || third === undefined) throw new Error("expected three backends");
-  const served = await serve(listener("web"), routes("/", "a"), cluster("a"), endpoints("a", first.port));
+  const served = await serve(listener("web", "main"), routes("/", "a"), cluster("a"), endpoints("a", first.port));
   const { script, port } = await startBalancer(served);
   const answers: string[] = [];
   let isAsking = true;
@@ -119,7 +89,7 @@ test("the example of a load balancer takes turns, says why it cannot send a requ
   const [first, second] = await Promise.all(["first", "second"].map(startBackend));
   if (first === undefined || second === undefined) throw new Error("expected two backends");
   const all = endpoints("a", first.port, second.port);
-  const served = await serve(listener("web"), routes("/here", "a"), cluster("a"), all);
+  const served = await serve(listener("web", "main"), routes("/here", "a"), cluster("a"), all);
   served.server.askForLoads({ intervalMs: 1_000 });
   let succeeded = 0;
   served.server.on("load-reported", ({ report }) => {
@@ -136,7 +106,7 @@ test("the example of a load balancer takes turns, says why it cannot send a requ
 });
 
 test("the example that watches for drift tells what differs, and when nothing does", async () => {
-  const both = [listener("web"), routes("/", "a"), cluster("a"), endpoints("a", 1)];
+  const both = [listener("web", "main"), routes("/", "a"), cluster("a"), endpoints("a", 1)];
   const [one, other] = await Promise.all([serve(...both), serve(...both)]);
   const script = startScript("examples/05-watch-for-drift/drift.mjs", [one.address, other.address], {
     SETTLE_MS: "200",

@@ -57,10 +57,19 @@ export async function start(options: XdsClientOptions): Promise<XdsClient> {
   return client;
 }
 
-/** Of an Envoy with two authorities, `live` and `dead`; nobody listens at port 1. `envoyGrpc` is said of the first. */
+/** Of an Envoy with two servers, `live` and `dead`; nobody listens at port 1. `envoyGrpc` is said of the first. */
 export function bootstrap(
   port: number,
   dynamic: object = {},
+  envoyGrpc: object = {},
+): Readonly<Record<string, unknown>> {
+  return bootstrapOf({ live: port, dead: 1 }, dynamic, envoyGrpc);
+}
+
+/** Of an Envoy with servers at these ports, each an authority as well. */
+export function bootstrapOf(
+  ports: Readonly<Record<string, number>>,
+  dynamic: object,
   envoyGrpc: object = {},
 ): Readonly<Record<string, unknown>> {
   const serverAt = (name: string, port_value: number): object => {
@@ -79,8 +88,8 @@ export function bootstrap(
   });
   return {
     node: { id: "test", cluster: "test" },
-    static_resources: { clusters: [serverAt("live", port), serverAt("dead", 1)] },
-    config_sources: [sourceAt("live"), sourceAt("dead")],
+    static_resources: { clusters: Object.entries(ports).map(([name, port]) => serverAt(name, port)) },
+    config_sources: Object.keys(ports).map(sourceAt),
     dynamic_resources: dynamic,
   };
 }
