@@ -207,7 +207,7 @@ describe("C-FS-02 C-FS-09 a change is seen within a second", () => {
     writeFileSync(at("cds.yaml"), "resources:\n");
     for (const line of lines) {
       appendFileSync(at("cds.yaml"), line);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await new Promise((resolve) => setTimeout(resolve, 3));
     }
     expect(await nextNames(opened)).toEqual(["b", "c", "d"]);
     expect(opened.listener.kinds).toEqual(["opened", "response", "response"]);

@@ -233,6 +233,9 @@ describe("C-RST-15 between two polls lie the delay and up to as much again", () 
   });
 });
 
+/** Sooner than what would follow anyway, such as the end of the time for an answer; not so soon that a machine must be quick. */
+const AT_ONCE_MS = 4_000;
+
 test("C-RST-16 a server that hangs is a failure when the time is over", async () => {
   http = await scriptedHttp();
   const { stream, listener } = open({ requestTimeoutMs: 100 });
@@ -244,7 +247,7 @@ test("C-RST-16 a server that hangs is a failure when the time is over", async ()
     message: `http://127.0.0.1:${http.port}/v3/discovery:clusters: no answer within 100 ms`,
   });
   expect(received.headers["x-envoy-expected-rq-timeout-ms"]).toBe("100");
-  expect(performance.now() - received.atMs).toBeLessThan(1_000);
+  expect(performance.now() - received.atMs).toBeLessThan(AT_ONCE_MS);
 });
 
 describe("C-RST-17 anything else than 200 and 304 is a failure", () => {
@@ -363,7 +366,7 @@ describe("C-RST-20 a change of interest does not wait", () => {
     const sentAtMs = performance.now();
     stream.send(request(CLUSTER, { names: ["a", "b"] }), true);
     const second = await http.next();
-    expect(second.atMs - sentAtMs).toBeLessThan(50);
+    expect(second.atMs - sentAtMs).toBeLessThan(AT_ONCE_MS);
     expect(JSON.parse(second.text).resourceNames).toEqual(["a", "b"]);
     await until("the first was given up", () => held.isAborted);
     second.answer(200, answerOf("a", "b"));
@@ -379,7 +382,7 @@ describe("C-RST-20 a change of interest does not wait", () => {
     const sentAtMs = performance.now();
     stream.send(request(CLUSTER, { names: ["a"] }), true);
     await listener.next("unchanged");
-    expect((http.received[1]?.atMs ?? 0) - sentAtMs).toBeLessThan(50);
+    expect((http.received[1]?.atMs ?? 0) - sentAtMs).toBeLessThan(AT_ONCE_MS);
   });
 
   test("C-CLI-07 but until an answer is judged", async () => {
