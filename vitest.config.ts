@@ -17,6 +17,7 @@ export default defineConfig({
     },
   },
   test: {
+    globalSetup: [fileURLToPath(new URL("./vitest.global-setup.ts", import.meta.url))],
     setupFiles: [fileURLToPath(new URL("./vitest.setup.ts", import.meta.url))],
     include: ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "examples/**/*.test.ts"],
     // Servers that tests start as processes keep what they keep there.

@@ -6,7 +6,7 @@ export default defineConfig({
   resolve: unit.resolve,
   test: {
     include: ["test/e2e/**/*.test.ts"],
-    globalSetup: ["test/e2e/support/global-setup.ts"],
+    globalSetup: ["test/e2e/support/global-setup.ts", "vitest.global-setup.ts"],
     env: unit.test?.env ?? {},
     testTimeout: 120_000,
     hookTimeout: 120_000,

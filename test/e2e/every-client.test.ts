@@ -11,14 +11,14 @@ import { watchFor } from "./support/wait.ts";
 
 const first = "shop-0.e2e.svc.cluster.local:80";
 
-const rows = await everyClient();
+const stack = createStack();
+const rows = await everyClient(stack);
 const present = rows.filter(({ peer }) => peerCommand(peer) !== undefined);
 
 // A cold JVM beside a dozen other processes on two cores.
 const FIRST_ANSWER_MS = 30_000;
 
 describe("every client that there is, at the same time, on one server", () => {
-  const stack = createStack();
   const clients = new Map<ClientRow, AnyClient>();
   let blue: Backend;
   let green: Backend;

@@ -1,47 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type Resource } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
-import { afterEach, describe, expect, test } from "vitest";
-import { Cluster, createXdsClient, type XdsClient, type XdsClientOptions } from "../src/index.ts";
+import type { Resource } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { Cluster } from "../src/index.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
-import { testApi } from "./support/sources.ts";
-
-const ends: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+import { folder } from "./support/ends.ts";
+import { read, serve, serveWith, start } from "./support/own-server.ts";
 
 function cluster(name: string, more: Readonly<Record<string, unknown>> = {}): Resource {
-  const json = { "@type": Cluster.typeUrl, name, type: "STATIC", connectTimeout: "1s", ...more };
-  const { input } = testApi().readResource(json);
-  if (input === undefined) throw new Error("not a cluster");
-  return createResource(input, contentDigest);
-}
-
-async function serve(
-  options: Partial<ManagementServerOptions>,
-  ...puts: readonly Resource[]
-): Promise<{ readonly server: ManagementServer; readonly address: string }> {
-  const server = createManagementServer({ api: testApi(), ...options });
-  server.commit({ changes: [{ layer: "base", puts }] });
-  const { address } = await server.start();
-  ends.push(() => server.close());
-  return { server, address: `${address.host}:${address.port}` };
-}
-
-async function start(options: XdsClientOptions): Promise<XdsClient> {
-  const client = await createXdsClient({ api: testApi(), node: "test", backOff: { baseMs: 5, maxMs: 20 }, ...options });
-  ends.push(() => client.close());
-  return client;
-}
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), "xdskit-client-"));
-  ends.push(() => rmSync(made, { recursive: true, force: true }));
-  return made;
+  return read({ "@type": Cluster.typeUrl, name, type: "STATIC", connectTimeout: "1s", ...more });
 }
 
 test("TLS both ways against our own server; without a certificate, and without TLS, it cannot be reached", async () => {
@@ -51,7 +17,7 @@ test("TLS both ways against our own server; without a certificate, and without T
   makeCertificate(directory, "client", "ca", "DNS:client.test");
   const at = (name: string): string => join(directory, name);
   const files = { cert: at("server.crt"), key: at("server.key"), ca: at("ca.crt"), requireClientCertificate: true };
-  const { address } = await serve({ tls: files }, cluster("a"));
+  const { address } = await serveWith({ tls: files }, cluster("a"));
   const trust = { caPath: at("ca.crt") };
   const own = { certificatePath: at("client.crt"), keyPath: at("client.key") };
   const client = await start({ server: address, tls: { ...trust, ...own } });
@@ -67,7 +33,7 @@ test.each(["sotw", "delta"] as const)(
   "B-GRP-08 a response of 20 MiB, %s; over the limit it is told why",
   async (variant) => {
     const filterMetadata = { padding: { text: "x".repeat(20 * 1024 * 1024) } };
-    const { address } = await serve({}, cluster("a", { metadata: { filterMetadata } }));
+    const { address } = await serve(cluster("a", { metadata: { filterMetadata } }));
     const client = await start({ server: address, variant });
     expect((await client.get(Cluster, "a")).bytes.byteLength).toBeGreaterThan(20 * 1024 * 1024);
     const small = await start({ server: address, variant, maxResponseBytes: 1024 * 1024 });
@@ -83,7 +49,7 @@ describe("C-CLI-06 what is kept", () => {
     "in %s: used when no server answers at the start, and told as such; then a server's word goes before it",
     async (variant) => {
       const cache = { path: join(folder(), "cache") };
-      const first = await serve({}, cluster("a"), cluster("b"));
+      const first = await serve(cluster("a"), cluster("b"));
       const before = await start({ server: first.address, cache, variant });
       const watched = before.watch(Cluster);
       while (!watched.isSynced) await watched.next();
@@ -94,8 +60,7 @@ describe("C-CLI-06 what is kept", () => {
       const watch = client.watch(Cluster);
       const { value } = await watch.next();
       expect(value).toMatchObject({ kind: "added", resource: { isRestored: true } });
-      const port = Number(first.address.split(":")[1]);
-      await serve({ listen: { port } }, cluster("a", { connectTimeout: "2s" }));
+      await serveWith({ listen: { port: first.port } }, cluster("a", { connectTimeout: "2s" }));
       while (watch.current.has("b") || watch.current.get("a")?.isRestored === true) await watch.next();
       expect([...watch.current.values()].map(({ name, json }) => [name, json.connectTimeout])).toEqual([["a", "2s"]]);
     },

@@ -6,7 +6,7 @@ import {
   type RequestReader,
 } from "@xdskit/envoy-api";
 import { type DiscoveryRequest, statusCode, type TypeUrl } from "@xdskit/protocol";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import {
   type Change,
   Cluster,
@@ -15,14 +15,10 @@ import {
   type XdsClient,
   type XdsClientOptions,
 } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
+import { ends } from "./support/ends.ts";
 import { type ScriptedCall, type ScriptedGrpc, startScriptedGrpc } from "./support/scripted-grpc.ts";
 import { CLUSTER, ENDPOINTS, testApi } from "./support/sources.ts";
-
-const ends: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+import { until } from "./support/until.ts";
 
 async function peer(port?: number): Promise<ScriptedGrpc> {
   const made = await startScriptedGrpc(port);

@@ -1,25 +1,8 @@
-import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type Resource, type ResourceInput, type TypeUrl } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
-import { afterEach, describe, expect, test } from "vitest";
-import {
-  type Change,
-  Cluster,
-  ClusterLoadAssignment,
-  createXdsClient,
-  Listener,
-  validator,
-  type Watch,
-  type XdsClient,
-  type XdsClientOptions,
-} from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
-import { testApi } from "./support/sources.ts";
-
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { type Change, Cluster, ClusterLoadAssignment, Listener, validator, type Watch } from "../src/index.ts";
+import { read, serve, serveWith, start } from "./support/own-server.ts";
+import { until } from "./support/until.ts";
 
 const CLUSTER_V2: TypeUrl = "type.googleapis.com/envoy.api.v2.Cluster";
 
@@ -29,43 +12,6 @@ function cluster(name: string, seconds: number, type: TypeUrl = Cluster.typeUrl)
 
 function endpoints(name: string): Resource {
   return read({ "@type": ClusterLoadAssignment.typeUrl, clusterName: name });
-}
-
-function read(json: object): Resource {
-  const { input, problems } = testApi().readResource(json);
-  if (input === undefined) throw new Error(JSON.stringify(problems));
-  return createResource(input satisfies ResourceInput, contentDigest);
-}
-
-interface Served {
-  readonly server: ManagementServer;
-  readonly address: string;
-  put(...puts: readonly Resource[]): void;
-  delete(type: TypeUrl, name: string): void;
-}
-
-async function serve(port: number = 0, ...puts: readonly Resource[]): Promise<Served> {
-  const server = createManagementServer({ api: testApi(), listen: { port } });
-  server.commit({ changes: [{ layer: "base", puts }] });
-  const { address } = await server.start();
-  ends.push(() => server.close());
-  return {
-    server,
-    address: `${address.host}:${address.port}`,
-    put: (...more) => void server.commit({ changes: [{ layer: "base", puts: more }] }),
-    delete: (type, name) => void server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] }),
-  };
-}
-
-async function start(options: XdsClientOptions): Promise<XdsClient> {
-  const client = await createXdsClient({
-    api: testApi(),
-    node: "test",
-    backOff: { baseMs: 10, maxMs: 50 },
-    ...options,
-  });
-  ends.push(() => client.close());
-  return client;
 }
 
 /** The next change in a few words. */
@@ -97,7 +43,7 @@ const cells = (["sotw", "delta"] as const).flatMap((variant) =>
 describe.each(cells)("$variant, aggregated: $isAggregated, $apiVersion", (cell) => {
   test("B-GEN-01 what there is, changes and is removed is told", async () => {
     const type = cell.apiVersion === "v3" ? Cluster.typeUrl : CLUSTER_V2;
-    const served = await serve(0, cluster("a", 1, type), cluster("b", 1, type));
+    const served = await serve(cluster("a", 1, type), cluster("b", 1, type));
     const client = await start({ server: served.address, ...cell });
     const all = client.watch(Cluster);
     const first = [await next(all), await next(all)].sort();
@@ -106,7 +52,7 @@ describe.each(cells)("$variant, aggregated: $isAggregated, $apiVersion", (cell) 
     expect(await next(one)).toBe("added a 1s");
     served.put(cluster("a", 2, type));
     expect([await next(all), await next(one)]).toEqual(["changed a 2s", "changed a 2s"]);
-    served.delete(type, "a");
+    served.remove(type, "a");
     expect([await next(all), await next(one)]).toEqual(["gone a removed", "gone a removed"]);
     expect([...all.current.keys()]).toEqual(["b"]);
     expect(all.current.get("b")?.type).toBe(type);
@@ -114,7 +60,7 @@ describe.each(cells)("$variant, aggregated: $isAggregated, $apiVersion", (cell) 
 });
 
 test("C-CLI-04 B-ACK-08 what a validator refuses is told as an error, the server hears why, and what was there stays", async () => {
-  const served = await serve(0, cluster("a", 1));
+  const served = await serve(cluster("a", 1));
   const refusing = validator(Cluster, ({ json }) => (json.connectTimeout === "2s" ? "2s is too long" : undefined));
   const client = await start({ server: served.address, validators: [refusing] });
   const nacks: string[] = [];
@@ -141,21 +87,21 @@ test("C-CLI-04 B-ACK-08 what a validator refuses is told as an error, the server
 });
 
 test("C-REC-01 C-CLI-05 a server that goes and comes back: what was there stays, and what changed meanwhile is told", async () => {
-  const first = await serve(0, cluster("a", 1));
+  const first = await serve(cluster("a", 1));
   const client = await start({ server: first.address });
   const watch = client.watch(Cluster);
   expect([await next(watch), await next(watch)]).toEqual(["added a 1s", "synced"]);
   await first.server.close();
   expect(await next(watch)).toBe("error undefined UNREACHABLE");
   expect(watch.current.get("a")?.json).toMatchObject({ connectTimeout: "1s" });
-  await serve(Number(first.address.split(":")[1]), cluster("a", 2), cluster("b", 1));
+  await serveWith({ listen: { port: first.port } }, cluster("a", 2), cluster("b", 1));
   const told = [await next(watch), await next(watch)].sort();
   expect(told).toEqual(["added b 1s", "changed a 2s"]);
 });
 
 test("C-CLI-07 a hundred names asked for together are one request", async () => {
   const names = Array.from({ length: 100 }, (_, index) => `e${index}`);
-  const served = await serve(0, ...names.map(endpoints));
+  const served = await serve(...names.map(endpoints));
   let requests = 0;
   const client = await start({
     server: served.address,
@@ -169,7 +115,7 @@ test("C-CLI-07 a hundred names asked for together are one request", async () => 
 
 describe("once", () => {
   test("a resource, or all of them, with the JSON of its type", async () => {
-    const served = await serve(0, cluster("a", 1), cluster("b", 1));
+    const served = await serve(cluster("a", 1), cluster("b", 1));
     const client = await start({ server: served.address });
     const got = await client.get(Cluster, "a");
     const timeout: string | undefined = got.json.connectTimeout;
@@ -183,7 +129,7 @@ describe("once", () => {
     "all of 20,000, which a server gives in parts where it may, %s",
     async (variant) => {
       const long = "c".repeat(200);
-      const served = await serve(0, ...Array.from({ length: 20_000 }, (_, index) => cluster(`${long}${index}`, 1)));
+      const served = await serve(...Array.from({ length: 20_000 }, (_, index) => cluster(`${long}${index}`, 1)));
       const client = await start({ server: served.address, variant });
       expect(await client.list(Cluster)).toHaveLength(20_000);
     },
@@ -225,7 +171,7 @@ test("a type without a method of its own is told as such", async () => {
 });
 
 test("callbacks, and the end by a signal", async () => {
-  const served = await serve(0, cluster("a", 1));
+  const served = await serve(cluster("a", 1));
   const stopping = new AbortController();
   const client = await start({ server: served.address, signal: stopping.signal });
   const told: string[] = [];

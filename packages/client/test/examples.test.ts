@@ -1,36 +1,12 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type Resource } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
-import { afterEach, expect, test } from "vitest";
-import { Cluster, ClusterLoadAssignment, Listener, RouteConfiguration } from "../src/index.ts";
-import { fileOf, type RunningScript, runScript, stopScripts } from "./support/example.ts";
-import { testApi } from "./support/sources.ts";
-
-const ADS = { ads: {}, resourceApiVersion: "V3" };
-const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
-
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  stopScripts();
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-function read(json: object): Resource {
-  const { input, problems } = testApi().readResource(json);
-  if (input === undefined) throw new Error(JSON.stringify(problems));
-  return createResource(input, contentDigest);
-}
-
-const listener = (name: string): Resource => {
-  const rds = { routeConfigName: "main", configSource: ADS };
-  return read({
-    "@type": Listener.typeUrl,
-    name,
-    apiListener: { apiListener: { "@type": HTTP, statPrefix: "s", rds } },
-  });
-};
+import type { Resource } from "@xdskit/protocol";
+import { expect, test } from "vitest";
+import { RouteConfiguration } from "../src/index.ts";
+import { ends } from "./support/ends.ts";
+import { cluster, endpoints, listener } from "./support/mesh.ts";
+import { read, type Served, serve } from "./support/own-server.ts";
+import { fileOf, type RunningProgram, startScript } from "./support/program.ts";
 
 const routes = (prefix: string, cluster: string): Resource =>
   read({
@@ -38,40 +14,6 @@ const routes = (prefix: string, cluster: string): Resource =>
     name: "main",
     virtualHosts: [{ name: "all", domains: ["*"], routes: [{ match: { prefix }, route: { cluster } }] }],
   });
-
-const cluster = (name: string, seconds = 1): Resource =>
-  read({
-    ...{ "@type": Cluster.typeUrl, name, type: "EDS", connectTimeout: `${seconds}s` },
-    edsClusterConfig: { edsConfig: ADS },
-  });
-
-const endpoints = (name: string, ...ports: readonly number[]): Resource =>
-  read({
-    "@type": ClusterLoadAssignment.typeUrl,
-    clusterName: name,
-    endpoints: [
-      {
-        lbEndpoints: ports.map((portValue) => ({
-          endpoint: { address: { socketAddress: { address: "127.0.0.1", portValue } } },
-        })),
-      },
-    ],
-  });
-
-interface Served {
-  readonly server: ManagementServer;
-  readonly address: string;
-  put(...puts: readonly Resource[]): void;
-}
-
-async function serve(...puts: readonly Resource[]): Promise<Served> {
-  const server = createManagementServer({ api: testApi(), listen: { port: 0 } });
-  const put = (...more: readonly Resource[]): void => void server.commit({ changes: [{ layer: "base", puts: more }] });
-  put(...puts);
-  const { address } = await server.start();
-  ends.push(() => server.close());
-  return { server, address: `${address.host}:${address.port}`, put };
-}
 
 interface Backend {
   readonly name: string;
@@ -94,19 +36,19 @@ async function ask(port: number, path = "/"): Promise<string> {
   return `${answer.status} ${await answer.text()}`;
 }
 
-async function startBalancer(served: Served): Promise<{ readonly script: RunningScript; readonly port: number }> {
-  const script = runScript("examples/04-load-balancer/balancer.mjs", ["web"], { XDS: served.address, PORT: "0" });
+async function startBalancer(served: Served): Promise<{ readonly script: RunningProgram; readonly port: number }> {
+  const script = startScript("examples/04-load-balancer/balancer.mjs", ["web"], { XDS: served.address, PORT: "0" });
   const [, port] = await script.find(/listening at 127\.0\.0\.1:(\d+)/);
   return { script, port: Number(port) };
 }
 
 test("the example that reads configuration prints what `xds serve` serves", async () => {
-  const serving = runScript("packages/cli/bin/xds.js", [
+  const serving = startScript("packages/cli/bin/xds.js", [
     ...["serve", fileOf("examples/01-serve-a-directory/config"), "--listen", "127.0.0.1:0", "--admin", "off"],
     ...["--log-format", "json"],
   ]);
   const [, address = ""] = await serving.find(/"address":"(127[\d.:]+)"[\s\S]*"event":"server-ready"/);
-  const reading = runScript("examples/03-read-configuration/read.mjs", [address]);
+  const reading = startScript("examples/03-read-configuration/read.mjs", [address]);
   expect(await reading.exit).toBe(0);
   expect(reading.printed()).toMatch(/^hello \(ROUND_ROBIN, version [\w-]+\): 127\.0\.0\.1:8081 127\.0\.0\.1:8082\n$/);
 });
@@ -114,7 +56,7 @@ test("the example that reads configuration prints what `xds serve` serves", asyn
 test("the example of a load balancer loses no request while endpoints move and routes change", async () => {
   const [first, second, third] = await Promise.all(["first", "second", "third"].map(startBackend));
   if (first === undefined || second === undefined || third === undefined) throw new Error("expected three backends");
-  const served = await serve(listener("web"), routes("/", "a"), cluster("a"), endpoints("a", first.port));
+  const served = await serve(listener("web", "main"), routes("/", "a"), cluster("a"), endpoints("a", first.port));
   const { script, port } = await startBalancer(served);
   const answers: string[] = [];
   let isAsking = true;
@@ -147,7 +89,7 @@ test("the example of a load balancer takes turns, says why it cannot send a requ
   const [first, second] = await Promise.all(["first", "second"].map(startBackend));
   if (first === undefined || second === undefined) throw new Error("expected two backends");
   const all = endpoints("a", first.port, second.port);
-  const served = await serve(listener("web"), routes("/here", "a"), cluster("a"), all);
+  const served = await serve(listener("web", "main"), routes("/here", "a"), cluster("a"), all);
   served.server.askForLoads({ intervalMs: 1_000 });
   let succeeded = 0;
   served.server.on("load-reported", ({ report }) => {
@@ -164,9 +106,11 @@ test("the example of a load balancer takes turns, says why it cannot send a requ
 });
 
 test("the example that watches for drift tells what differs, and when nothing does", async () => {
-  const both = [listener("web"), routes("/", "a"), cluster("a"), endpoints("a", 1)];
+  const both = [listener("web", "main"), routes("/", "a"), cluster("a"), endpoints("a", 1)];
   const [one, other] = await Promise.all([serve(...both), serve(...both)]);
-  const script = runScript("examples/05-watch-for-drift/drift.mjs", [one.address, other.address], { SETTLE_MS: "200" });
+  const script = startScript("examples/05-watch-for-drift/drift.mjs", [one.address, other.address], {
+    SETTLE_MS: "200",
+  });
   await script.find(/^no drift\n/);
   one.put(cluster("a", 2), cluster("b"), endpoints("b", 2));
   await script.find(/Cluster a differs\n[\s\S]*Cluster b\n/);

@@ -1,22 +1,20 @@
-/** What goes wrong on the way: peers that do not read, mistakes of our own, an end while something begins. */
-import { mkdtempSync, rmSync } from "node:fs";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { discoveryMethods, encodeSotwResponse } from "@xdskit/envoy-api";
 import { statusCode } from "@xdskit/protocol";
-import { createManagementServer } from "@xdskit/server";
 import { describe, expect, test } from "vitest";
 import { systemTls } from "../src/config/config-defaults.ts";
 import { Cluster, createXdsClient, type XdsClient } from "../src/index.ts";
 import { Connections } from "../src/transport/grpc/connection.ts";
 import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
 import type { Transport } from "../src/transport/transport.ts";
-import { fakeListener, until } from "./support/fake-listener.ts";
-import { ends, read, serve, start } from "./support/own-server.ts";
+import { ends, folder } from "./support/ends.ts";
+import { fakeListener } from "./support/fake-listener.ts";
+import { read, serve, serveWith, start } from "./support/own-server.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
 import { CLUSTER, grpcSource, nodeBytes, request, server, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 function transport(encodeNode = (): Uint8Array => nodeBytes): Transport<ReturnType<typeof grpcSource>> {
   const made = createGrpcTransport({ api: testApi(), encodeNode, connections: new Connections() });
@@ -178,19 +176,14 @@ describe("where a server is", () => {
   const a = read({ "@type": CLUSTER, name: "a", type: "STATIC", connectTimeout: "1s" });
 
   test.each([false, true])("an address of IPv6, REST: %s", async (rest) => {
-    const server = createManagementServer({ api: testApi(), listen: { host: "::1", port: 0 } });
-    server.commit({ changes: [{ layer: "base", puts: [a] }] });
-    const { address } = await server.start();
-    ends.push(() => server.close());
-    expect(await found(`[::1]:${address.port}`, rest)).toBe("a");
-    expect(await found(`ipv6:[::1]:${address.port}`, rest)).toBe("a");
+    const { port } = await serveWith({ listen: { host: "::1", port: 0 } }, a);
+    expect(await found(`[::1]:${port}`, rest)).toBe("a");
+    expect(await found(`ipv6:[::1]:${port}`, rest)).toBe("a");
   });
 
   test.each([false, true])("a socket of the file system, REST: %s", async (rest) => {
-    const directory = mkdtempSync(join(tmpdir(), "xdskit-client-"));
-    ends.push(() => rmSync(directory, { recursive: true }));
     const { port } = await serve(a);
-    const path = join(directory, "xds.sock");
+    const path = join(folder(), "xds.sock");
     const bridge = createServer((socket) => {
       const onward = connect(port, "127.0.0.1");
       socket.pipe(onward).pipe(socket);
@@ -205,13 +198,11 @@ describe("where a server is", () => {
 
 describe("a signal", () => {
   test("that is aborted while a client is made: there is none", async () => {
-    const directory = mkdtempSync(join(tmpdir(), "xdskit-client-"));
-    ends.push(() => rmSync(directory, { recursive: true }));
     const ending = new AbortController();
     const making = createXdsClient({
       api: testApi(),
       server: "127.0.0.1:1",
-      cache: { path: join(directory, "cache") },
+      cache: { path: join(folder(), "cache") },
       signal: ending.signal,
     });
     ending.abort(new Error("enough"));

@@ -21,8 +21,9 @@ import { createFileTransport } from "../src/transport/file/file-transport.ts";
 import type { WatchDirectory } from "../src/transport/file/path-watch.ts";
 import { formatOf, readResponse } from "../src/transport/file/read-response.ts";
 import type { ClientStream, Transport } from "../src/transport/transport.ts";
-import { type FakeListener, fakeListener, namesIn, until } from "./support/fake-listener.ts";
+import { type FakeListener, fakeListener, namesIn } from "./support/fake-listener.ts";
 import { CLUSTER, fileSource, request, SECRET, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 /** Long enough for the system to tell what it has to tell, and for the stream to make up its mind. */
 const LONG_ENOUGH_MS = 700;
@@ -206,7 +207,7 @@ describe("C-FS-02 C-FS-09 a change is seen within a second", () => {
     writeFileSync(at("cds.yaml"), "resources:\n");
     for (const line of lines) {
       appendFileSync(at("cds.yaml"), line);
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await new Promise((resolve) => setTimeout(resolve, 3));
     }
     expect(await nextNames(opened)).toEqual(["b", "c", "d"]);
     expect(opened.listener.kinds).toEqual(["opened", "response", "response"]);

@@ -1,25 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ServerCredentials } from "@grpc/grpc-js";
 import { createRequestReader, decodeNode, encodeNode, encodeSotwResponse } from "@xdskit/envoy-api";
 import { formatTypeUrl, locatedTerm, noInitialVersions, statusCode } from "@xdskit/protocol";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { GrpcSource } from "../src/config/client-config.ts";
 import { systemTls } from "../src/config/config-defaults.ts";
 import { Connections } from "../src/transport/grpc/connection.ts";
 import { createGrpcTransport } from "../src/transport/grpc/grpc-transport.ts";
 import type { Transport } from "../src/transport/transport.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
-import { fakeListener, until } from "./support/fake-listener.ts";
+import { ends, folder } from "./support/ends.ts";
+import { fakeListener } from "./support/fake-listener.ts";
 import { startScriptedGrpc } from "./support/scripted-grpc.ts";
 import { CLUSTER, nodeBytes, request, SECRET, server, grpcSource as source, testApi } from "./support/sources.ts";
-
-const ends: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+import { until } from "./support/until.ts";
 
 function transport(): Transport<GrpcSource> {
   const made = createGrpcTransport({ api: testApi(), encodeNode, connections: new Connections() });
@@ -190,8 +186,7 @@ test("C-REC-02 a server that comes back is reached by the next stream, however o
 });
 
 test("TLS both ways; certificates that were exchanged meanwhile count for the next connection", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "xdskit-grpc-"));
-  ends.push(() => rmSync(directory, { recursive: true }));
+  const directory = folder();
   makeAuthority(directory, "ca");
   makeCertificate(directory, "server", "ca", "DNS:xds.test");
   makeAuthority(directory, "other");

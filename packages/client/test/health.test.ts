@@ -1,16 +1,11 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { type HealthChecker as Asking, createManagementServer, type HealthDiscovery } from "@xdskit/server";
-import { afterEach, describe, expect, test } from "vitest";
-import { checkTcp, createXdsClient, type HealthCheckers, type HealthTarget, type XdsClient } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
-import { bootstrap } from "./support/own-server.ts";
-import { testApi } from "./support/sources.ts";
-
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
+import type { HealthChecker as Asking, HealthDiscovery } from "@xdskit/server";
+import { describe, expect, test } from "vitest";
+import { checkTcp, type HealthCheckers, type HealthTarget, type XdsClient } from "../src/index.ts";
+import { ends } from "./support/ends.ts";
+import { bootstrap, type Served, serveWith, start } from "./support/own-server.ts";
+import { until } from "./support/until.ts";
 
 /** What a management server wants checked, and what it hears. */
 class Program implements HealthDiscovery {
@@ -28,19 +23,9 @@ class Program implements HealthDiscovery {
   }
 }
 
-async function serve(program: Program, port = 0): Promise<{ address: string; port: number; close(): Promise<void> }> {
-  const server = createManagementServer({ api: testApi(), listen: { port }, healthDiscovery: program });
-  const { address } = await server.start();
-  ends.push(() => server.close());
-  return { address: `127.0.0.1:${address.port}`, port: address.port, close: () => server.close() };
-}
+const serve = (healthDiscovery: Program, port = 0): Promise<Served> => serveWith({ listen: { port }, healthDiscovery });
 
-async function start(address: string): Promise<XdsClient> {
-  const backOff = { baseMs: 10, maxMs: 20 };
-  const client = await createXdsClient({ api: testApi(), server: address, node: "checker", backOff });
-  ends.push(() => client.close());
-  return client;
-}
+const startAt = (server: string): Promise<XdsClient> => start({ server, node: "checker" });
 
 /** A TCP server that answers what it gets, upside down. */
 async function echo(): Promise<{ readonly port: number; readonly server: Server }> {
@@ -74,7 +59,7 @@ async function hear(asked: object, statuses: number, checkers?: HealthCheckers):
   const program = new Program();
   program.specifier = asked;
   const { address } = await serve(program);
-  (await start(address)).checkHealth(checkers === undefined ? {} : { checkers });
+  (await startAt(address)).checkHealth(checkers === undefined ? {} : { checkers });
   const found = (): number => JSON.stringify(program.heard.at(-1) ?? {}).split("healthStatus").length - 1;
   await until("something was found", () => program.heard.length > 0 && found() === statuses);
   return program.heard.at(-1);
@@ -85,7 +70,7 @@ test("B-HDS-01 it offers itself, is told what to check, tells what it finds, rou
   const program = new Program();
   program.specifier = specifier([tcp], endpointAt(port));
   const { address } = await serve(program);
-  const checking = (await start(address)).checkHealth();
+  const checking = (await startAt(address)).checkHealth();
   const isFound = (status: string): boolean => JSON.stringify(program.heard.at(-1) ?? "").includes(`"${status}"`);
   await until("it was found", () => isFound("HEALTHY"));
   expect(program.offers[0]).toEqual(["checker", ["TCP"]]);
@@ -107,7 +92,7 @@ test("B-HDS-01 in v2 it is one list", async () => {
   const program = new Program();
   program.specifier = specifier([tcp], endpointAt(port), endpointAt(1));
   const { address } = await serve(program);
-  (await start(address)).checkHealth({ apiVersion: "v2" });
+  (await startAt(address)).checkHealth({ apiVersion: "v2" });
   const healths = { endpointsHealth: [health(endpointAt(port), "HEALTHY"), health(endpointAt(1), "UNHEALTHY")] };
   await until("both were found", () => JSON.stringify(program.heard.at(-1) ?? "").includes("UNHEALTHY"));
   await until("both were found", () => JSON.stringify(program.heard.at(-1) ?? "").includes('"HEALTHY"'));
@@ -160,13 +145,13 @@ test("B-HDS-01 C-REC-02 a server that goes and comes back gets the offer again; 
   const program = new Program();
   program.specifier = specifier([tcp], endpointAt(1));
   const first = await serve(program);
-  const client = await start(first.address);
+  const client = await startAt(first.address);
   const statuses: number[] = [];
   let checks = 0;
   const TCP = (): boolean => ++checks > 0;
   const checking = client.checkHealth({ checkers: { TCP }, onEnd: ({ code }) => void statuses.push(code) });
   await until("it was found", () => program.heard.length > 0);
-  await first.close();
+  await first.server.close();
   await until("the end is told, twice", () => statuses.length > 1);
   const before = checks;
   await until("it was tried again", () => statuses.length > 3);
@@ -182,7 +167,7 @@ test("B-HDS-01 C-REC-02 a server that goes and comes back gets the offer again; 
 });
 
 test("who closes it when it is told of an end is asked for nothing any more", async () => {
-  const client = await start("127.0.0.1:1");
+  const client = await startAt("127.0.0.1:1");
   let ends = 0;
   const ended = new Promise<void>((resolve) => {
     const checking = client.checkHealth({
@@ -213,8 +198,7 @@ test("an Envoy checks for the server of its hds_config", async () => {
     ...bootstrap(port, { cds_config: { ads: {} }, ads_config: source("dead") }),
     hds_config: source("live"),
   };
-  const client = await createXdsClient({ api: testApi(), bootstrap: boot });
-  ends.push(() => client.close());
+  const client = await start({ bootstrap: boot });
   client.checkHealth();
   await until("it offered itself", () => program.offers.length > 0);
   expect(program.offers).toEqual([["test", ["TCP"]]]);

@@ -1,6 +1,7 @@
 import type { Resource, TypeUrl } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
-import { Cluster, Listener, type Mesh, type MeshSnapshot, validator } from "../src/index.ts";
+import { Cluster, Listener, type MeshSnapshot, validator } from "../src/index.ts";
+import { nextWith } from "./support/mesh.ts";
 import { bootstrap, read, serve, start } from "./support/own-server.ts";
 
 const CLUSTER = "envoy.config.cluster.v3.Cluster";
@@ -171,7 +172,7 @@ describe("a list collection", () => {
     const mesh = client.mesh();
     expect([...(await mesh.ready).clusters.keys()]).toEqual(["live", "dead", `${one}#entry=a`]);
     put(clusters(located("other", CLUSTER)));
-    await until(mesh, ({ clusters: there }) => there.get(nameAt("live", "other"))?.state === "ready");
+    await nextWith(mesh, ({ clusters: there }) => there.get(nameAt("live", "other"))?.state === "ready");
     expect([...(mesh.current?.clusters.keys() ?? [])]).toEqual(["live", "dead", nameAt("live", "other")]);
   });
 
@@ -209,9 +210,9 @@ describe("in a mesh", () => {
       found.get(here)?.resource?.json.connectTimeout;
     expect(timeout(await mesh.ready)).toBe("1s");
     put(clusterAt("there", "2s"));
-    await until(mesh, (snapshot) => timeout(snapshot) === "2s");
+    await nextWith(mesh, (snapshot) => timeout(snapshot) === "2s");
     put(clusterAt("other", "3s"), redirect(here, CLUSTER, "other"));
-    await until(mesh, (snapshot) => timeout(snapshot) === "3s");
+    await nextWith(mesh, (snapshot) => timeout(snapshot) === "3s");
     expect([...(mesh.current?.clusters.keys() ?? [])]).toEqual([here]);
   });
 
@@ -223,7 +224,3 @@ describe("in a mesh", () => {
     expect([...there.keys()]).toEqual([nameAt("live", "a")]);
   });
 });
-
-async function until(mesh: Mesh, isSo: (snapshot: MeshSnapshot) => boolean): Promise<void> {
-  for (let { current } = mesh; current === undefined || !isSo(current); ) current = (await mesh.next()).value;
-}

@@ -1,66 +1,41 @@
-import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type LoadReport, type Resource } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
-import { afterEach, describe, expect, test } from "vitest";
-import { Cluster, createXdsClient, type LoadReporting, type XdsClient, type XdsClientOptions } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
-import { bootstrap } from "./support/own-server.ts";
-import { server as serverAt, testApi } from "./support/sources.ts";
+import type { LoadReport, Resource } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { Cluster, type LoadReporting, type XdsClient, type XdsClientOptions } from "../src/index.ts";
+import { bootstrap, read, type Served, serveWith, start } from "./support/own-server.ts";
+import { server as serverAt } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 const FEATURE = "envoy.lrs.supports_send_all_clusters";
 
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-interface Served {
-  readonly server: ManagementServer;
-  readonly port: number;
+/** A server that asks for load reports. */
+interface Asking extends Served {
   /** Reports with their nodes, as they came. */
   readonly reports: readonly LoadReport[];
   /** What the admin API says of the load of clusters. */
   loads(): Promise<unknown>;
   reporters(): Promise<number>;
-  close(): Promise<void>;
 }
 
-async function serve({
-  port = 0,
-  clusters = "all" as readonly string[] | "all",
-  puts = [] as Resource[],
-} = {}): Promise<Served> {
-  const loadReports = { intervalMs: 1_000, endpoints: true, clusters };
-  const server = createManagementServer({ api: testApi(), listen: { port }, admin: {}, loadReports });
-  if (puts.length > 0) server.commit({ changes: [{ layer: "base", puts }] });
+async function serve({ port = 0, puts = [] as readonly Resource[] } = {}): Promise<Asking> {
+  const loadReports = { intervalMs: 1_000, endpoints: true, clusters: "all" } as const;
+  const served = await serveWith({ listen: { port }, admin: {}, loadReports }, ...puts);
   const reports: LoadReport[] = [];
-  server.on("load-reported", ({ report }) => reports.push(report));
-  const { address, adminAddress } = await server.start();
+  served.server.on("load-reported", ({ report }) => reports.push(report));
   const get = async <T>(path: string): Promise<T> => {
-    const response = await fetch(`http://127.0.0.1:${adminAddress?.port}${path}`);
+    const response = await fetch(`http://127.0.0.1:${served.adminPort}${path}`);
     return (await response.json()) as T;
   };
-  ends.push(() => server.close());
   return {
-    server,
-    port: address.port,
+    ...served,
     reports,
     loads: async () => (await get<{ items: unknown }>("/api/v1/loads")).items,
     reporters: async () => (await get<{ total: number }>("/api/v1/load-reporters")).total,
-    close: () => server.close(),
   };
 }
 
-async function start(port: number, options: Partial<XdsClientOptions> = {}): Promise<XdsClient> {
-  const client = await createXdsClient({
-    api: testApi(),
-    node: "test",
-    server: `127.0.0.1:${port}`,
-    backOff: { baseMs: 10, maxMs: 50 },
-    ...options,
-  });
-  ends.push(() => client.close());
-  return client;
+/** Starts a client of a server on this machine. */
+function startAt(port: number, options: XdsClientOptions = {}): Promise<XdsClient> {
+  return start({ server: `127.0.0.1:${port}`, ...options });
 }
 
 /** An `ApiConfigSource` of a cluster of the bootstrap. */
@@ -74,7 +49,7 @@ function send(load: LoadReporting, cluster: string, good: number, bad: number): 
   for (let i = 0; i < bad; i++) load.start({ cluster, locality: { region: "eu" } }).fail();
 }
 
-async function asked(load: LoadReporting, served: Served): Promise<LoadReporting> {
+async function asked(load: LoadReporting, served: Asking): Promise<LoadReporting> {
   // What is sent before the server asked is not counted, so that this one is seen only afterwards.
   await expect
     .poll(
@@ -96,7 +71,7 @@ describe.each(["v3", "v2"] as const)("load reports of %s", (apiVersion) => {
   test("C-LRS-01 C-LRS-04 the server's sums are what was counted: drops, metrics, endpoints, what is in progress", async () => {
     const startedAt = performance.now();
     const served = await serve();
-    const client = await start(served.port, { apiVersion });
+    const client = await startAt(served.port, { apiVersion });
     const load = await asked(client.reportLoad(), served);
     expect(served.reports[0]).toMatchObject({
       node: { id: "test", clientFeatures: expect.arrayContaining([FEATURE]) },
@@ -143,13 +118,13 @@ describe.each(["v3", "v2"] as const)("load reports of %s", (apiVersion) => {
 
 test("C-LRS-05 C-LRS-07 a server that goes and comes back gets what was counted since it left; then nothing twice", async () => {
   const first = await serve();
-  const client = await start(first.port);
+  const client = await startAt(first.port);
   const ended: unknown[] = [];
   const load = client.reportLoad({ onReport: (report) => void ended.push(report.kind) });
   await asked(load, first);
   send(load, "a", 2, 1);
   await expect.poll(async () => JSON.stringify(await first.loads()), { timeout: 5_000 }).toContain('"cluster":"a"');
-  await first.close();
+  await first.server.close();
   await until("the end is told", () => ended.includes("load-stream-ended"));
   send(load, "a", 3, 2);
   const second = await serve({ port: first.port });
@@ -165,7 +140,7 @@ test("C-LRS-05 C-LRS-07 a server that goes and comes back gets what was counted 
 
 test("whoever reports to one server shares a stream, which ends with the last of them", async () => {
   const served = await serve();
-  const client = await start(served.port);
+  const client = await startAt(served.port);
   const [one, two] = [client.reportLoad(), client.reportLoad()];
   await asked(one, served);
   expect(await served.reporters()).toBe(1);
@@ -181,18 +156,14 @@ test("whoever reports to one server shares a stream, which ends with the last of
 });
 
 test("C-LRS-01 a cluster says where it wants its load to be reported", async () => {
-  const resource = (json: object): Resource => {
-    const { input, problems } = testApi().readResource({ "@type": Cluster.typeUrl, type: "STATIC", ...json });
-    if (input === undefined) throw new Error(JSON.stringify(problems));
-    return createResource(input, contentDigest);
-  };
+  const resource = (json: object): Resource => read({ "@type": Cluster.typeUrl, type: "STATIC", ...json });
   const puts = [
     resource({ name: "self", lrsServer: { self: {} } }),
     resource({ name: "none" }),
     resource({ name: "file", lrsServer: { pathConfigSource: { path: "/tmp/x" } } }),
   ];
   const served = await serve({ puts });
-  const client = await start(served.port);
+  const client = await startAt(served.port);
   const reportLoadOf = async (name: string): Promise<LoadReporting> =>
     client.reportLoad({ cluster: await client.get(Cluster, name) });
   const none = await reportLoadOf("none");
@@ -212,15 +183,11 @@ test("C-LRS-01 a cluster says where it wants its load to be reported", async () 
 test("C-LRS-01 what a Cluster leaves to the client's options is theirs: AUTO is the version that they say", async () => {
   const api_config_source = { api_type: "GRPC", grpc_services: [{ envoy_grpc: { cluster_name: "live" } }] };
   const json = { "@type": Cluster.typeUrl, name: "c", type: "STATIC", lrs_server: { api_config_source } };
-  const { input } = testApi().readResource(json);
-  const puts = input === undefined ? [] : [createResource(input, contentDigest)];
-  const served = await serve({ puts });
-  const client = await createXdsClient({
-    api: testApi(),
+  const served = await serve({ puts: [read(json)] });
+  const client = await start({
     bootstrap: bootstrap(served.port, { cds_config: { ads: {} }, ads_config: adsOf("live") }),
     autoVersion: "v2",
   });
-  ends.push(() => client.close());
   const cluster = await client.get("type.googleapis.com/envoy.config.cluster.v3.Cluster", "c");
   const ended: unknown[] = [];
   const load = client.reportLoad({ cluster, onReport: (report) => void ended.push(report.kind) });
@@ -236,18 +203,16 @@ test("an Envoy's load goes to its load_stats_config; without one, to the server 
   const served = await serve();
   const boot = { ...bootstrap(served.port, { ads_config: adsOf("dead"), cds_config: { ads: {} } }) };
   const cluster_manager = { load_stats_config: adsOf("live") };
-  const client = await createXdsClient({ api: testApi(), bootstrap: { ...boot, cluster_manager } });
-  ends.push(() => client.close());
+  const client = await start({ bootstrap: { ...boot, cluster_manager } });
   const load = await asked(client.reportLoad(), served);
   expect(load.server?.name).toBe("live");
-  const without = await createXdsClient({ api: testApi(), bootstrap: boot });
-  ends.push(() => without.close());
+  const without = await start({ bootstrap: boot });
   expect(without.reportLoad().server?.name).toBe("dead");
 });
 
 test("C-LRS-04 connections are reported as a program tells of them: up, failed, and those that are up", async () => {
   const served = await serve();
-  const client = await start(served.port);
+  const client = await startAt(served.port);
   const load = await asked(client.reportLoad(), served);
   const place = { cluster: "a", locality: { region: "eu" } };
   const [up, closed, failed] = [load.connect(place), load.connect(place), load.connect(place)];
@@ -269,7 +234,7 @@ test("C-LRS-04 connections are reported as a program tells of them: up, failed, 
 });
 
 test("where nobody listens it is tried again, quietly; a client that is closed reports nothing", async () => {
-  const client = await start(1);
+  const client = await startAt(1);
   const told: string[] = [];
   const load = client.reportLoad({
     server: serverAt(1),

@@ -1,150 +1,19 @@
-import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
-import { afterEach, describe, expect, test } from "vitest";
+import type { Resource } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
 import {
   Cluster,
-  ClusterLoadAssignment,
-  createXdsClient,
   Listener,
-  type Mesh,
-  type MeshResource,
   type MeshSnapshot,
   RouteConfiguration,
-  Runtime,
   TypedExtensionConfig,
   validator,
-  type XdsClient,
-  type XdsClientOptions,
 } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
-import { bootstrap } from "./support/own-server.ts";
-import { testApi } from "./support/sources.ts";
+import { ADS, cluster, endpoints, held, listener, next, nextWith, portOf, routes } from "./support/mesh.ts";
+import { read, serve, start } from "./support/own-server.ts";
+import { until } from "./support/until.ts";
 
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-const ADS = { ads: {}, resourceApiVersion: "V3" };
-const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 const ROUTER = "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router";
 const LUA = "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua";
-
-function read(json: object): Resource {
-  const { input, problems } = testApi().readResource(json);
-  if (input === undefined) throw new Error(JSON.stringify(problems));
-  return createResource(input, contentDigest);
-}
-
-const listener = (name: string, route: string, more: object = {}): Resource =>
-  read({
-    "@type": Listener.typeUrl,
-    name,
-    apiListener: {
-      apiListener: {
-        "@type": HTTP,
-        statPrefix: "s",
-        rds: { routeConfigName: route, configSource: ADS },
-        ...more,
-      },
-    },
-  });
-
-const routes = (name: string, ...clusters: readonly string[]): Resource =>
-  read({
-    "@type": RouteConfiguration.typeUrl,
-    name,
-    virtualHosts: clusters.map((cluster) => ({
-      ...{ name: cluster, domains: [cluster] },
-      routes: [{ match: { prefix: "/" }, route: { cluster } }],
-    })),
-  });
-
-/** A server in a bootstrap of Envoy. */
-const clusterOfServer = (name: string, port_value: number): object => {
-  const endpoint = { address: { socket_address: { address: "127.0.0.1", port_value } } };
-  const load_assignment = { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint }] }] };
-  return { name, connect_timeout: "1s", type: "STATIC", load_assignment };
-};
-const sourceAt = (cluster_name: string): object => ({
-  resource_api_version: "V3",
-  api_config_source: {
-    api_type: "GRPC",
-    transport_api_version: "V3",
-    grpc_services: [{ envoy_grpc: { cluster_name } }],
-  },
-});
-
-const cluster = (name: string, seconds = 1): Resource =>
-  read({
-    ...{ "@type": Cluster.typeUrl, name, type: "EDS", connectTimeout: `${seconds}s` },
-    edsClusterConfig: { edsConfig: ADS },
-  });
-
-const endpoints = (name: string, port = 1): Resource =>
-  read({
-    "@type": ClusterLoadAssignment.typeUrl,
-    clusterName: name,
-    endpoints: [
-      { lbEndpoints: [{ endpoint: { address: { socketAddress: { address: "10.0.0.1", portValue: port } } } }] },
-    ],
-  });
-
-/** The names of the proto file as those of JSON. */
-function camel(value: object): object {
-  const text = JSON.stringify(value).replaceAll(/"([a-z_]+)":/g, (key) =>
-    key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-  );
-  return JSON.parse(text) as object;
-}
-
-/** A source of a cluster of the bootstrap. */
-function ownSource(clusterName: string, apiType = "AGGREGATED_DELTA_GRPC"): object {
-  return { apiType, transportApiVersion: "V3", grpcServices: [{ envoyGrpc: { clusterName } }] };
-}
-
-interface Served {
-  readonly port: number;
-  readonly server: ManagementServer;
-  readonly address: string;
-  put(...puts: readonly Resource[]): void;
-  delete(type: TypeUrl, name: string): void;
-}
-
-async function serve(...puts: readonly Resource[]): Promise<Served> {
-  const server = createManagementServer({ api: testApi(), listen: { port: 0 } });
-  server.commit({ changes: [{ layer: "base", puts }] });
-  const { address } = await server.start();
-  ends.push(() => server.close());
-  return {
-    server,
-    port: address.port,
-    address: `${address.host}:${address.port}`,
-    put: (...more) => void server.commit({ changes: [{ layer: "base", puts: more }] }),
-    delete: (type, name) => void server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] }),
-  };
-}
-
-async function start(options: XdsClientOptions): Promise<XdsClient> {
-  const client = await createXdsClient({ api: testApi(), node: "test", ...options });
-  ends.push(() => client.close());
-  return client;
-}
-
-async function next(mesh: Mesh): Promise<MeshSnapshot> {
-  const { value, done } = await mesh.next();
-  if (done === true) throw new Error("expected a snapshot, got the end");
-  return value;
-}
-
-/** The first snapshot from now on that is as it is wanted. */
-async function nextWith(mesh: Mesh, isWanted: (snapshot: MeshSnapshot) => boolean): Promise<MeshSnapshot> {
-  for (;;) {
-    const snapshot = await next(mesh);
-    if (isWanted(snapshot)) return snapshot;
-  }
-}
 
 /** A snapshot in a few words. */
 function words(snapshot: MeshSnapshot): Readonly<Record<string, string>> {
@@ -155,18 +24,6 @@ function words(snapshot: MeshSnapshot): Readonly<Record<string, string>> {
       ({ name, state, endpoints: assigned }) => [name, `${state} ${portOf(assigned?.json)}`] as const,
     ),
   ]);
-}
-
-function portOf(json: object | undefined): unknown {
-  const port = /"portValue":(\d+)/.exec(JSON.stringify(json ?? {}));
-  return port?.[1] ?? "nowhere";
-}
-
-function held(client: XdsClient): readonly string[] {
-  return client
-    .dump()
-    .map(({ key }) => key)
-    .sort();
 }
 
 describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", ({ variant }) => {
@@ -221,7 +78,7 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
     served.put(cluster("a", 2));
     const json = ({ clusters }: MeshSnapshot): unknown => clusters.get("a")?.resource?.json.connectTimeout;
     await nextWith(mesh, (snapshot) => json(snapshot) === "2s" && snapshot.isComplete);
-    served.delete(Listener.typeUrl, "in");
+    served.remove(Listener.typeUrl, "in");
     const last = await nextWith(mesh, ({ listeners, routes: tables }) => listeners.size + tables.size === 0);
     expect(words(last)).toEqual({ a: "ready 1" });
   });
@@ -273,103 +130,6 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
   });
 });
 
-test("C-ODC-01 a cluster that nothing refers to is there once it was asked for, one that does not exist is absent, silence ends", async () => {
-  const served = await serve(cluster("a"), endpoints("a", 5));
-  const client = await start({ server: served.address, variant: "delta" });
-  const mesh = client.resolve(Listener, "in", { snapshots: "every" });
-  expect(await mesh.demandCluster("a")).toBe("found");
-  await nextWith(mesh, ({ clusters }) => clusters.get("a")?.state === "ready");
-  expect(await mesh.demandCluster("ghost")).toBe("absent");
-  await until("nobody wants the ghost any more", () => !held(client).includes("ghost"));
-  const silent = await start({ server: "127.0.0.1:1", variant: "delta" });
-  const waiting = silent.resolve(Listener, "in");
-  expect(await waiting.demandCluster("a", { timeoutMs: 20 })).toBe("timeout");
-  const stopping = new AbortController();
-  const pending = waiting.demandCluster("a", { signal: stopping.signal });
-  stopping.abort(new Error("enough"));
-  await expect(pending).rejects.toThrow("enough");
-});
-
-test("C-ODC-01 a filter says where a Cluster comes from that a request needs, and how long that waits", async () => {
-  const onDemand = (name: string, source: object, more: object = {}): Resource => {
-    const odcds = { source, timeout: "0.050s" };
-    const config = { "@type": "type.googleapis.com/envoy.extensions.filters.http.on_demand.v3.OnDemand", odcds };
-    return listener(name, "r", { httpFilters: [{ name: "on_demand", typedConfig: config }], ...more });
-  };
-  const dead = { apiConfigSource: ownSource("dead"), resourceApiVersion: "V3" };
-  const roots = [onDemand("own", ADS), onDemand("quiet", dead), listener("plain", "r"), routes("r")];
-  const served = await serve(...roots, cluster("a"), endpoints("a", 5));
-  const boot = bootstrap(served.port, {
-    ads_config: ownSource("live", "DELTA_GRPC"),
-    lds_config: { ads: {}, resource_api_version: "V3" },
-  });
-  const client = await createXdsClient({ api: testApi(), bootstrap: boot });
-  ends.push(() => client.close());
-  const mesh = client.mesh();
-  const { listeners } = await mesh.ready;
-  const by = (name: string): { readonly by: MeshResource } => {
-    const found = listeners.get(name);
-    if (found === undefined) throw new Error(`expected a listener ${name}`);
-    return { by: found };
-  };
-  expect(await mesh.demandCluster("a", by("own"))).toBe("found");
-  expect(mesh.current?.clusters.get("a")?.state).toBe("ready");
-  expect(await mesh.demandCluster("ghost", by("own"))).toBe("absent");
-  expect(await mesh.demandCluster("a", by("plain"))).toBe("absent");
-  expect(await mesh.demandCluster("late", by("quiet"))).toBe("timeout");
-  // It stays, as long as a version of the filter does that says where it is.
-  served.put(onDemand("own", ADS, { serverName: "changed" }));
-  await nextWith(mesh, (one) => JSON.stringify(one.listeners.get("own")?.resource?.json).includes("changed"));
-  expect(mesh.current?.clusters.get("a")?.state).toBe("ready");
-  served.delete(Listener.typeUrl, "own");
-  await nextWith(mesh, ({ clusters }) => !clusters.has("a"));
-  await until("nobody wants it any more", () => !held(client).includes("a"));
-});
-
-test("C-CFG-02 a proxy fetches the layers of its runtime from where the bootstrap says", async () => {
-  const layer = read({ "@type": Runtime.typeUrl, name: "limits", layer: { most: 7 } });
-  const served = await serve(layer, cluster("a"), endpoints("a"));
-  const rtds = (cluster_name: string): object => ({
-    resource_api_version: "V3",
-    api_config_source: {
-      api_type: "GRPC",
-      transport_api_version: "V3",
-      grpc_services: [{ envoy_grpc: { cluster_name } }],
-    },
-  });
-  const layers = [
-    { name: "own", static_layer: { a: 1 } },
-    { name: "fetched", rtds_layer: { name: "limits", rtds_config: rtds("live") } },
-  ];
-  const dynamic = { ads_config: ownSource("live", "GRPC"), cds_config: { ads: {}, resource_api_version: "V3" } };
-  const boot = { ...bootstrap(served.port, dynamic), layered_runtime: { layers } };
-  const client = await createXdsClient({ api: testApi(), bootstrap: boot });
-  ends.push(() => client.close());
-  expect(client.config.runtimeLayers.map(({ name, source }) => [name, source.kind])).toEqual([["limits", "grpc"]]);
-  const { runtimes, clusters } = await client.mesh().ready;
-  expect([...runtimes.values()].map(({ name, source }) => [name, source])).toEqual([
-    ["limits", expect.stringMatching(/^grpc:live#/)],
-  ]);
-  expect(runtimes.get("limits")?.resource?.json.layer).toEqual({ most: 7 });
-  expect([...clusters.keys()]).toEqual(["live", "dead", "a"]);
-  expect((await client.get(Runtime, "limits")).json.layer).toEqual({ most: 7 });
-});
-
-test("C-VHD-02 a virtual host is fetched for the first request that needs it", async () => {
-  const table = read({ "@type": RouteConfiguration.typeUrl, name: "r", vhds: { configSource: ADS } });
-  const host = read({
-    ...{ "@type": "type.googleapis.com/envoy.config.route.v3.VirtualHost", name: "r/web", domains: ["a.example"] },
-  });
-  const served = await serve(listener("in", "r"), table, host);
-  const client = await start({ server: served.address, variant: "delta" });
-  const mesh = client.resolve(Listener, "in");
-  await mesh.ready;
-  expect(await mesh.demandHost("r", "A.example")).toBe("found");
-  expect(await mesh.demandHost("r", "other.example")).toBe("absent");
-  expect(await mesh.demandHost("none", "a.example")).toBe("absent");
-  expect([...(mesh.current?.virtualHosts.keys() ?? [])]).toEqual(["r/web"]);
-});
-
 test("C-ECD-04 an extension config that does not fit is refused, and the server hears why", async () => {
   const filter = { name: "x", configDiscovery: { configSource: ADS, typeUrls: [ROUTER] } };
   const extension = (typedConfig: object): Resource =>
@@ -392,139 +152,14 @@ test("C-ECD-04 an extension config that does not fit is refused, and the server 
   await nextWith(mesh, ({ listeners }) => listeners.get("in")?.state === "ready");
 });
 
-describe("where things come from", () => {
-  /** A bootstrap of an Envoy with an aggregated stream to one server, and another server that resources may name. */
-  const envoyBootstrap = (aggregated: string, other: string): Record<string, unknown> => {
-    const serverAt = (name: string, at: string): object => ({
-      name,
-      type: "STATIC",
-      typed_extension_protocol_options: {
-        "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {
-          "@type": "type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
-          explicit_http_config: { http2_protocol_options: {} },
-        },
-      },
-      load_assignment: {
-        cluster_name: name,
-        endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: addressOf(at) } } }] }],
-      },
-    });
-    const ads = { ads: {}, resource_api_version: "V3" };
-    return {
-      node: { id: "n", cluster: "c" },
-      dynamic_resources: { lds_config: ads, cds_config: ads, ads_config: grpcTo("one") },
-      static_resources: { clusters: [serverAt("one", aggregated), serverAt("two", other)] },
-    };
-  };
-  const addressOf = (at: string): object => ({ address: at.split(":")[0], port_value: Number(at.split(":")[1]) });
-  const grpcTo = (name: string): object => ({
-    api_type: "DELTA_GRPC",
-    transport_api_version: "V3",
-    grpc_services: [{ envoy_grpc: { cluster_name: name } }],
-  });
-
-  test("C-CFG-02 C-SUB-21 a proxy takes endpoints from another server, and the routes of scopes from where its Listener says", async () => {
-    const other = await serve(endpoints("far", 9), routes("r", "far"));
-    const fromOther = { apiConfigSource: { ...camel(grpcTo("two")) }, resourceApiVersion: "V3" };
-    const far = read({
-      ...{ "@type": Cluster.typeUrl, name: "far", type: "EDS", connectTimeout: "1s" },
-      edsClusterConfig: { edsConfig: fromOther },
-    });
-    const scope = read({
-      ...{ "@type": "type.googleapis.com/envoy.config.route.v3.ScopedRouteConfiguration", name: "s" },
-      ...{ routeConfigurationName: "r", key: { fragments: [{ stringKey: "k" }] } },
-    });
-    const scopedRoutes = {
-      name: "s",
-      scopeKeyBuilder: { fragments: [{ headerValueExtractor: { name: "h", index: 0 } }] },
-      rdsConfigSource: fromOther,
-      scopedRds: { scopedRdsConfigSource: ADS },
-    };
-    const scoped = read({
-      ...{ "@type": Listener.typeUrl, name: "in" },
-      apiListener: { apiListener: { "@type": HTTP, statPrefix: "s", scopedRoutes } },
-    });
-    const served = await serve(far, scope, scoped);
-    const client = await start({ bootstrap: envoyBootstrap(served.address, other.address) });
-    const mesh = client.mesh();
-    const { clusters, scopedRoutes: scopes, routes: tables, listeners } = await mesh.ready;
-    expect(portOf(clusters.get("far")?.endpoints?.json)).toBe("9");
-    expect([scopes.get("s")?.state, tables.get("r")?.state, listeners.get("in")?.state]).toEqual([
-      "ready",
-      "ready",
-      "ready",
-    ]);
-    expect(tables.get("r")?.source).not.toBe(scopes.get("s")?.source);
-  });
-
-  test("C-ADS-06 a client with a bootstrap of gRPC refuses sources other than ads", async () => {
-    const own = { apiConfigSource: camel(grpcTo("two")), resourceApiVersion: "V3" };
-    const served = await serve(listener("in", "r", { rds: { routeConfigName: "r", configSource: own } }));
-    const nacks: string[] = [];
-    served.server.on("response-nacked", ({ error }) => nacks.push(error.message));
-    const client = await start({
-      bootstrap: {
-        xds_servers: [
-          { server_uri: served.address, channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] },
-        ],
-        node: { id: "n" },
-      },
-    });
-    const mesh = client.resolve(Listener, "in", { snapshots: "every" });
-    const refused = await nextWith(mesh, ({ listeners }) => listeners.get("in")?.state === "error");
-    expect(refused.listeners.get("in")?.error?.message).toContain("expected ads or self");
-    await until("the server heard of it", () => nacks.length > 0);
-    expect(nacks[0]).toContain("got api_config_source");
-  });
-
-  test("what happens in a mesh is told", async () => {
-    const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a"));
-    const client = await start({ server: served.address });
-    const told: string[] = [];
-    const mesh = client.resolve(Listener, "in", { onReport: ({ kind }) => void told.push(kind) });
-    await mesh.ready;
-    expect(told.filter((kind) => kind === "warmed")).toHaveLength(2);
-    expect(told.filter((kind) => kind !== "warmed")).toEqual(["answered", "answered", "answered", "answered"]);
-  });
-
-  test("several Listeners are one mesh, and what a program of gRPC dials is one of them", async () => {
-    const served = await serve(listener("in/a", "r"), listener("b", "r"), listener("c", "r"), routes("r", "a"));
-    const client = await start({
-      bootstrap: {
-        xds_servers: [
-          { server_uri: served.address, channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] },
-        ],
-        client_default_listener_resource_name_template: "in/%s",
-        authorities: {
-          other: { client_listener_resource_name_template: "xdstp://other/envoy.config.listener.v3.Listener/%s" },
-        },
-        node: { id: "n" },
-      },
-    });
-    const mesh = client.resolve(Listener, ["xds:///a", "xdstp://other/envoy.config.listener.v3.Listener/b"], {
-      snapshots: "every",
-    });
-    const { listeners } = await nextWith(mesh, ({ routes: tables }) => tables.get("r")?.state === "ready");
-    expect([...listeners.keys()].sort()).toEqual(["in/a", "xdstp://other/envoy.config.listener.v3.Listener/b"]);
-    expect(() => client.resolve(Listener, "xds://nobody/a")).toThrow(
-      expect.objectContaining({ code: "TYPE_UNSUPPORTED" }),
-    );
-  });
-
-  test("Listeners that are asked for at once do not wait for Clusters", async () => {
-    const served = await serve(listener("in", "r"), routes("r", "a"));
-    const bootstrap = {
-      static_resources: {
-        clusters: [clusterOfServer("live", Number(served.address.split(":")[1])), clusterOfServer("dead", 1)],
-      },
-      dynamic_resources: { cds_config: sourceAt("dead"), lds_config: sourceAt("live") },
-      node: { id: "n", cluster: "c" },
-    };
-    const client = await start({ bootstrap, mode: "proxy" });
-    const mesh = client.mesh({ listeners: "at-once" });
-    const { listeners } = await nextWith(mesh, (snapshot) => snapshot.listeners.size > 0);
-    expect([...listeners.keys()]).toEqual(["in"]);
-  });
+test("what happens in a mesh is told", async () => {
+  const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a"));
+  const client = await start({ server: served.address });
+  const told: string[] = [];
+  const mesh = client.resolve(Listener, "in", { onReport: ({ kind }) => void told.push(kind) });
+  await mesh.ready;
+  expect(told.filter((kind) => kind === "warmed")).toHaveLength(2);
+  expect(told.filter((kind) => kind !== "warmed")).toEqual(["answered", "answered", "answered", "answered"]);
 });
 
 describe("the end", () => {

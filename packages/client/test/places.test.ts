@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Resource } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Cluster, type ConfigProblem, Listener } from "../src/index.ts";
-import { bootstrap, ends, read, serve, start } from "./support/own-server.ts";
+import { ends, folder } from "./support/ends.ts";
+import { bootstrap, read, serve, start } from "./support/own-server.ts";
 
 const CLUSTER = "envoy.config.cluster.v3.Cluster";
 const LISTENER = "envoy.config.listener.v3.Listener";
@@ -118,9 +118,7 @@ describe("a bootstrap of gRPC", () => {
 
 describe("options of a configuration", () => {
   test("C-FS-04 a file is read in the format that is said, whatever its name ends with", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "xdskit-client-"));
-    ends.push(() => rmSync(folder, { recursive: true, force: true }));
-    const file = join(folder, "clusters.conf");
+    const file = join(folder(), "clusters.conf");
     writeFileSync(file, `resources:\n- "@type": ${Cluster.typeUrl}\n  name: a\n  connect_timeout: 1s\n`);
     const client = await start({ file, fileFormat: "yaml", isMoveOnly: true });
     expect((await client.get(Cluster, "a")).name).toBe("a");

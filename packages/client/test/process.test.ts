@@ -1,25 +1,18 @@
 /** What keeps a process alive, and what does not: real ones, with the built package. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ends, read, serve } from "./support/own-server.ts";
+import { ends, folder } from "./support/ends.ts";
+import { read, serve } from "./support/own-server.ts";
 import { run } from "./support/program.ts";
 import { CLUSTER } from "./support/sources.ts";
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), "xdskit-client-"));
-  ends.push(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
 
 const cluster = (name: string): ReturnType<typeof read> =>
   read({ "@type": CLUSTER, name, type: "STATIC", connectTimeout: "1s" });
 
 async function serveOne(): Promise<string> {
-  const { port } = await serve(cluster("a"));
-  return `127.0.0.1:${port}`;
+  return (await serve(cluster("a"))).address;
 }
 
 /** Takes connections, and says nothing on them. */
@@ -99,16 +92,16 @@ describe("a process", { timeout: 60_000 }, () => {
     const address = JSON.stringify(await serveOne());
     const printed = await run(`
       const api = createEnvoyApi();
-      const find = async (name) => {
-        await using client = await createXdsClient({ api, server: ${address}, initialFetchTimeoutMs: 500 });
+      const find = async (name, initialFetchTimeoutMs) => {
+        await using client = await createXdsClient({ api, server: ${address}, initialFetchTimeoutMs });
         await using watch = client.watch(Cluster, name);
         for await (const change of watch) {
           if (change.kind === "added") return change.key;
           throw new Error(change.kind);
         }
       };
-      console.log(await find("a"));
-      await find("b").catch((error) => console.log(error.message));
+      console.log(await find("a", 15_000));
+      await find("b", 500).catch((error) => console.log(error.message));
     `);
     expect(printed).toBe("a\ndoes-not-exist\n");
   });

@@ -10,9 +10,10 @@ import type { RestSource, TlsConfig } from "../src/config/client-config.ts";
 import { createRestTransport } from "../src/transport/rest/rest-transport.ts";
 import type { Transport } from "../src/transport/transport.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
-import { fakeListener, namesIn, until } from "./support/fake-listener.ts";
+import { fakeListener, namesIn } from "./support/fake-listener.ts";
 import { scriptedHttp } from "./support/scripted-http.ts";
 import { CLUSTER, nodeBytes, request, restSource, server, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 let transport: Transport<RestSource>;
 

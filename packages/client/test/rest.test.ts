@@ -8,9 +8,10 @@ import type { RestSource, ServerConfig } from "../src/config/client-config.ts";
 import { pollDelayMs } from "../src/transport/rest/poll-delay.ts";
 import { createRestTransport } from "../src/transport/rest/rest-transport.ts";
 import type { ClientStream, Transport } from "../src/transport/transport.ts";
-import { type FakeListener, fakeListener, namesIn, until } from "./support/fake-listener.ts";
+import { type FakeListener, fakeListener, namesIn } from "./support/fake-listener.ts";
 import { type Received, type ScriptedHttp, scriptedHttp } from "./support/scripted-http.ts";
 import { CLUSTER, ENDPOINTS, nodeBytes, request, restSource, server, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 let http: ScriptedHttp;
 let transport: Transport<RestSource>;
@@ -232,6 +233,9 @@ describe("C-RST-15 between two polls lie the delay and up to as much again", () 
   });
 });
 
+/** Sooner than what would follow anyway, such as the end of the time for an answer; not so soon that a machine must be quick. */
+const AT_ONCE_MS = 4_000;
+
 test("C-RST-16 a server that hangs is a failure when the time is over", async () => {
   http = await scriptedHttp();
   const { stream, listener } = open({ requestTimeoutMs: 100 });
@@ -243,7 +247,7 @@ test("C-RST-16 a server that hangs is a failure when the time is over", async ()
     message: `http://127.0.0.1:${http.port}/v3/discovery:clusters: no answer within 100 ms`,
   });
   expect(received.headers["x-envoy-expected-rq-timeout-ms"]).toBe("100");
-  expect(performance.now() - received.atMs).toBeLessThan(1_000);
+  expect(performance.now() - received.atMs).toBeLessThan(AT_ONCE_MS);
 });
 
 describe("C-RST-17 anything else than 200 and 304 is a failure", () => {
@@ -362,7 +366,7 @@ describe("C-RST-20 a change of interest does not wait", () => {
     const sentAtMs = performance.now();
     stream.send(request(CLUSTER, { names: ["a", "b"] }), true);
     const second = await http.next();
-    expect(second.atMs - sentAtMs).toBeLessThan(50);
+    expect(second.atMs - sentAtMs).toBeLessThan(AT_ONCE_MS);
     expect(JSON.parse(second.text).resourceNames).toEqual(["a", "b"]);
     await until("the first was given up", () => held.isAborted);
     second.answer(200, answerOf("a", "b"));
@@ -378,7 +382,7 @@ describe("C-RST-20 a change of interest does not wait", () => {
     const sentAtMs = performance.now();
     stream.send(request(CLUSTER, { names: ["a"] }), true);
     await listener.next("unchanged");
-    expect((http.received[1]?.atMs ?? 0) - sentAtMs).toBeLessThan(50);
+    expect((http.received[1]?.atMs ?? 0) - sentAtMs).toBeLessThan(AT_ONCE_MS);
   });
 
   test("C-CLI-07 but until an answer is judged", async () => {

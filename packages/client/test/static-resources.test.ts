@@ -1,17 +1,8 @@
 import { expect, test } from "vitest";
-import {
-  Cluster,
-  ClusterLoadAssignment,
-  Listener,
-  type Mesh,
-  type MeshSnapshot,
-  RouteConfiguration,
-  STATIC_SOURCE,
-} from "../src/index.ts";
+import { Cluster, Listener, type MeshSnapshot, RouteConfiguration, STATIC_SOURCE } from "../src/index.ts";
+import { ADS, endpoints, HTTP, nextWith, routes } from "./support/mesh.ts";
 import { bootstrap, read, serve, start } from "./support/own-server.ts";
 
-const ADS = { ads: {}, resource_api_version: "V3" };
-const HTTP = "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 const TLS = "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext";
 
 const adsConfig = {
@@ -67,21 +58,6 @@ const withSecret = (name: string, secret: string): object => ({
 });
 const secret = (name: string): object => ({ name, validation_context: { trusted_ca: { inline_string: "ca" } } });
 
-const routes = (name: string, ...clusters: readonly string[]): ReturnType<typeof read> =>
-  read({
-    "@type": RouteConfiguration.typeUrl,
-    name,
-    virtualHosts: clusters.map((cluster) => ({
-      ...{ name: cluster, domains: [cluster] },
-      routes: [{ match: { prefix: "/" }, route: { cluster } }],
-    })),
-  });
-const endpoints = (clusterName: string): ReturnType<typeof read> =>
-  read({
-    "@type": ClusterLoadAssignment.typeUrl,
-    clusterName,
-    endpoints: [{ lbEndpoints: [{ endpoint: { address: { socketAddress: { address: "10.0.0.1", portValue: 9 } } } }] }],
-  });
 const given = (type: string, value: object): ReturnType<typeof read> => read({ "@type": type, ...value });
 
 /** Where each thing comes from, and how it stands. */
@@ -94,13 +70,6 @@ function stands({ all }: MeshSnapshot): Readonly<Record<string, string>> {
         `${source === STATIC_SOURCE ? "static" : "given"}, ${state}`,
       ]),
   );
-}
-
-async function nextWith(mesh: Mesh, isRight: (snapshot: MeshSnapshot) => boolean): Promise<MeshSnapshot> {
-  for await (const snapshot of { [Symbol.asyncIterator]: () => ({ next: () => mesh.next() }) }) {
-    if (isRight(snapshot)) return snapshot;
-  }
-  throw new Error("the mesh ended");
 }
 
 test("C-CFG-02 a mesh follows what stands in the bootstrap, and finds static clusters by their names", async () => {

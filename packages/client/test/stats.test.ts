@@ -1,18 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Cluster, type SubscriptionStats, validator, type XdsClient } from "../src/index.ts";
-import { until } from "./support/fake-listener.ts";
-import { ends, read, serve, start } from "./support/own-server.ts";
+import { ends, folder } from "./support/ends.ts";
+import { read, serve, start } from "./support/own-server.ts";
 import { scriptedHttp } from "./support/scripted-http.ts";
 import { CLUSTER } from "./support/sources.ts";
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), "xdskit-client-stats-"));
-  ends.push(() => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
+import { until } from "./support/until.ts";
 
 /** Of the only type that was asked for. */
 function counted(client: XdsClient): Pick<SubscriptionStats, "updateAttempt" | "updateSuccess" | "updateFailure"> {

@@ -1,12 +1,9 @@
 import { Client, credentials, Server, ServerCredentials, type ServiceError } from "@grpc/grpc-js";
-import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, formatTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { createManagementServer } from "@xdskit/server";
-import { afterEach, describe, expect, test } from "vitest";
+import { formatTypeUrl, type Resource } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
 import {
   addClientStatusService,
   Cluster,
-  createXdsClient,
   Listener,
   type OwnStatus,
   type ScopedClients,
@@ -14,50 +11,24 @@ import {
   validator,
   type XdsClient,
 } from "../src/index.ts";
+import { ends } from "./support/ends.ts";
+import { read, type Served, serve, start } from "./support/own-server.ts";
 import { testApi } from "./support/sources.ts";
 
 const RESPONSE = formatTypeUrl("envoy.service.status.v3.ClientStatusResponse");
 const REQUEST = "envoy.service.status.v3.ClientStatusRequest";
 const serviceOf = (version: string): string => `/envoy.service.status.${version}.ClientStatusDiscoveryService`;
 
-const ends: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-function resource(type: TypeUrl, json: object): Resource {
-  const { input, problems } = testApi().readResource({ "@type": type, ...json });
-  if (input === undefined) throw new Error(JSON.stringify(problems));
-  return createResource(input, contentDigest);
-}
-
 const cluster = (name: string, connectTimeout: string): Resource =>
-  resource(Cluster.typeUrl, { name, type: "STATIC", connectTimeout });
+  read({ "@type": Cluster.typeUrl, name, type: "STATIC", connectTimeout });
 
-async function serve(
-  ...puts: readonly Resource[]
-): Promise<{ address: string; put(...puts: Resource[]): void; remove(name: string): void }> {
-  const server = createManagementServer({ api: testApi(), listen: { port: 0 } });
-  if (puts.length > 0) server.commit({ changes: [{ layer: "base", puts }] });
-  const { address } = await server.start();
-  ends.push(() => server.close());
-  return {
-    address: `127.0.0.1:${address.port}`,
-    put: (...more) => void server.commit({ changes: [{ layer: "base", puts: more }] }),
-    remove: (name) => void server.commit({ changes: [{ layer: "base", deletes: [{ type: Cluster.typeUrl, name }] }] }),
-  };
-}
-
-async function start(address: string): Promise<XdsClient> {
+function startAt({ address }: Served): Promise<XdsClient> {
   const short = validator(Cluster, ({ json }) => (json.connectTimeout === "2s" ? "2s is too long" : undefined));
-  const client = await createXdsClient({
-    api: testApi(),
+  return start({
     server: address,
     node: { id: "me", metadata: { "x-api-key": "hunter2", zone: "z" } },
     validators: [short],
   });
-  ends.push(() => client.close());
-  return client;
 }
 
 /** The program's own server, and somebody who asks it. */
@@ -111,7 +82,7 @@ const time = expect.stringMatching(/^20\d\d-\d\d-\d\dT/);
 
 test("C-CSD-03 a name is requested, accepted, refused, and does not exist", async () => {
   const served = await serve();
-  const client = await start(served.address);
+  const client = await startAt(served);
   const asker = await tellOf(client);
   const watch = client.watch(Cluster, "a");
   const named = { typeUrl: Cluster.typeUrl, name: "a" };
@@ -143,7 +114,7 @@ test("C-CSD-03 a name is requested, accepted, refused, and does not exist", asyn
   });
   expect(client.dump()[0]?.failure?.version).not.toBe(version);
 
-  served.remove("a");
+  served.remove(Cluster.typeUrl, "a");
   const { value: gone } = await watch.next();
   expect(gone?.kind).toBe("does-not-exist");
   expect(await only(asker)).toEqual({ ...named, clientStatus: "DOES_NOT_EXIST" });
@@ -153,8 +124,8 @@ describe("B-CSD-04", () => {
   test("B-CSD-04 contents are left out where that is asked for, refused ones too; secrets are never shown", async () => {
     const inlineString = "-----BEGIN PRIVATE KEY-----";
     const tlsCertificate = { privateKey: { inlineString }, certificateChain: { inlineString: "chain" } };
-    const served = await serve(cluster("a", "1s"), resource(Secret.typeUrl, { name: "s", tlsCertificate }));
-    const client = await start(served.address);
+    const served = await serve(cluster("a", "1s"), read({ "@type": Secret.typeUrl, name: "s", tlsCertificate }));
+    const client = await startAt(served);
     await client.watch(Secret, "s").next();
     const watch = client.watch(Cluster, "a");
     await watch.next();
@@ -182,7 +153,7 @@ describe("B-CSD-04", () => {
 
   test("B-CSD-04 several clients of a process are told apart by their scope", async () => {
     const served = await serve(cluster("a", "1s"));
-    const [one, two] = [await start(served.address), await start(served.address)];
+    const [one, two] = [await startAt(served), await startAt(served)];
     await Promise.all([one.get(Cluster, "a"), two.watch(Cluster, "b")]);
     const asker = await tellOf({ "xds:///one": one, "xds:///two": two });
     const node = expect.objectContaining({ id: "me", metadata: { "x-api-key": "[redacted]", zone: "z" } });
@@ -198,7 +169,7 @@ describe("B-CSD-04", () => {
 
 test("B-CSD-05 in v2 it is by type, without endpoints and without what is only asked for", async () => {
   const served = await serve(cluster("a", "1s"));
-  const client = await start(served.address);
+  const client = await startAt(served);
   const watches = [client.watch(Cluster, "a"), client.watch(Listener, "l")];
   await watches[0]?.next();
   const asker = await tellOf(client);
@@ -223,7 +194,7 @@ test("B-CSD-05 in v2 it is by type, without endpoints and without what is only a
 });
 
 test("C-CSD-03 a stream has an answer for each request; nodes cannot be chosen among", async () => {
-  const client = await start((await serve()).address);
+  const client = await startAt(await serve());
   const asker = await tellOf(client);
   await expect(fetchStatus(asker, { nodeMatchers: [{ nodeId: { exact: "me" } }] })).rejects.toMatchObject({ code: 3 });
   await expect(fetchStatus(asker, { nodeMatchers: [{}] }, "v2")).rejects.toMatchObject({ code: 3 });
@@ -241,7 +212,7 @@ test("C-CSD-03 a stream has an answer for each request; nodes cannot be chosen a
 });
 
 test("a stream that is done with is ended", async () => {
-  const client = await start((await serve()).address);
+  const client = await startAt(await serve());
   const asker = await tellOf(client);
   const call = asker.makeBidiStreamRequest(`${serviceOf("v2")}/StreamClientStatus`, same, same);
   const status = new Promise<{ code: number }>((resolve) => call.once("status", resolve));

@@ -1,28 +1,29 @@
 /** One file of several processes, which are killed, or whose disk is full. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { readStore } from "../src/store/store-file.ts";
-import { until } from "./support/fake-listener.ts";
-import { builtModule, killPrograms, startProgram } from "./support/program.ts";
+import { folder } from "./support/ends.ts";
+import { builtModule, startProgram } from "./support/program.ts";
 
 let directory: string;
 let path: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "xdskit-client-store-"));
+  directory = folder();
   path = join(directory, "resources");
 });
-afterEach(() => {
-  killPrograms();
-  rmSync(directory, { recursive: true, force: true });
-});
 
-/** A store, and a source of so many kilobytes to put into it. */
+/** A store, and a source of so many kilobytes to put into it. `killedAt` kilobytes from when that is set, the process is killed while it writes. */
 const begin = (path: string): string => `
   import { existsSync } from "node:fs";
   import { createResourceStore } from ${builtModule("store/resource-store")};
-  const api = { holdsSecret: () => false };
+  let killedAt = Infinity;
+  const api = {
+    holdsSecret: () => {
+      if (--killedAt === 0) process.kill(process.pid, "SIGKILL");
+      return false;
+    },
+  };
   const onProblem = (problem) => console.log(problem);
   const store = createResourceStore({ path: ${JSON.stringify(path)}, api, onProblem, retryMs: 10 });
   const resources = (version, kilobytes) => () => Array.from({ length: kilobytes }, (_, i) => ({
@@ -43,41 +44,46 @@ async function versions(): Promise<Readonly<Record<string, number>> | undefined>
 }
 
 test("C-CLI-06 a writer that is killed while it writes leaves the file as it was, and its leftovers to the next one", async () => {
-  for (let round = 0; round < 5; round++) {
+  for (const killedAt of [1, 1_000, 20_000, 39_000, 40_000]) {
     const writer = startProgram(`${begin(path)}
       store.save("one", resources("before", 10));
       await store.flush();
-      console.log("ready");
+      killedAt = ${killedAt};
       store.save("one", resources("after", 40_000));
       await store.flush();
       console.log("too late");
     `);
-    await writer.prints("ready");
-    await until("it writes", () => newFiles().length > 0);
-    await writer.kill();
-    expect([await versions(), newFiles().length, writer.printed()]).toEqual([{ before: 10 }, 1, "ready\n"]);
+    expect([await writer.exit, writer.printed()]).toEqual([null, ""]);
+    expect([await versions(), newFiles().length]).toEqual([{ before: 10 }, 1]);
   }
-});
+}, 60_000);
 
 test("C-CLI-06 of those who come together upon the lock of one that was killed, one gets it", async () => {
   const rounds = 200;
   for (let i = 0; i < rounds; i++) writeFileSync(`${path}${i}.lock`, "999999999 1");
-  const startsAtMs = Date.now() + 1_500;
+  const go = join(directory, "go");
   const writers = Array.from({ length: 4 }, () =>
     startProgram(`
+      import { existsSync, statSync } from "node:fs";
       import { acquireStoreLock } from ${builtModule("store/store-lock")};
       const got = [];
+      console.log("ready");
+      while (!existsSync(${JSON.stringify(go)}));
+      const { mtimeMs } = statSync(${JSON.stringify(go)});
       for (let i = 0; i < ${rounds}; i++) {
-        while (Date.now() < ${startsAtMs} + i * 5);
+        while (Date.now() < mtimeMs + (i + 1) * 5);
         if (acquireStoreLock(${JSON.stringify(path)} + i) !== undefined) got.push(i);
       }
       console.log(JSON.stringify(got) + " done");
       setInterval(() => {}, 1000);
     `),
   );
-  await Promise.all(writers.map((writer) => writer.prints("done")));
-  const got = writers.flatMap((writer) => JSON.parse(writer.printed().replace("done", "")) as number[]);
-  expect(got.sort((a, b) => a - b)).toEqual(Array.from({ length: rounds }, (_, i) => i));
+  await Promise.all(writers.map((writer) => writer.find(/ready/)));
+  writeFileSync(go, "");
+  const got = await Promise.all(
+    writers.map(async (writer) => JSON.parse((await writer.find(/(\[.*\]) done/))[1] ?? "") as number[]),
+  );
+  expect(got.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: rounds }, (_, i) => i));
 }, 30_000);
 
 test("C-CLI-06 a disk that is full leaves the file as it was, is told once, and is written when there is room", async () => {
@@ -95,7 +101,7 @@ test("C-CLI-06 a disk that is full leaves the file as it was, is told once, and 
     // A file may have so many blocks; who writes more is told so.
     "trap '' XFSZ; ulimit -f 2000",
   );
-  await writer.prints("full");
+  await writer.find(/full/);
   expect(await versions()).toEqual({ before: 10 });
   writeFileSync(join(directory, "room"), "");
   const written = async (): Promise<boolean> => (await versions())?.["after"] === 20;
@@ -114,7 +120,7 @@ test("what stands beside it and only looks like a leftover stays", async () => {
     await store.close();
     console.log("done");
   `);
-  await writer.prints("done");
+  await writer.find(/done/);
   expect(readdirSync(directory).sort()).toEqual([
     "other.0123456789ab.new",
     "resources",

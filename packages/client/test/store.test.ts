@@ -17,8 +17,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createResourceStore, type ResourceStore, type ResourceStoreOptions } from "../src/store/resource-store.ts";
 import { readStore } from "../src/store/store-file.ts";
-import { until } from "./support/fake-listener.ts";
 import { CLUSTER, SECRET, testApi } from "./support/sources.ts";
+import { until } from "./support/until.ts";
 
 let directory: string;
 let path: string;

@@ -1,18 +1,15 @@
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import {
-  anonymousNode,
   type ClientEffect,
   type ClientEvent,
-  ClientMachine,
+  type ClientMachine,
   type ClientStreamId,
-  clientDialect,
   createResource,
   type DiscoveryResponse,
   type MeshEffect,
   type MeshEvent,
   MeshMachine,
   type MeshNode,
-  opaqueTraits,
   Plane,
   type PlaneEffect,
   type ReceivedResource,
@@ -21,6 +18,7 @@ import {
   type TypeUrl,
   type Variant,
 } from "@xdskit/protocol";
+import { createClientMachine, judged, sourceWith, traitsIn } from "./client.ts";
 
 const SOURCE = "memory";
 const PEER = { address: "", isLoopback: true, isTls: false, names: [] };
@@ -40,11 +38,11 @@ export class Conversation {
   #nowMs = 0;
 
   constructor(api: EnvoyApi, variant: Variant) {
-    const traits = (type: TypeUrl) => api.traits(type) ?? opaqueTraits(type);
     this.#api = api;
     this.#variant = variant;
     this.#plane = new Plane({ digest: contentDigest, traits: api.traits, placement: () => ["base"] });
-    this.#client = new ClientMachine({ traits, node: { ...anonymousNode, id: "page" } });
+    this.#client = createClientMachine(api, "page");
+    const traits = traitsIn(api);
     this.#mesh = new MeshMachine({
       kindOf: (type) => traits(type).kind,
       dependenciesOf: ({ type, bytes }) => api.dependencies(type, bytes),
@@ -54,19 +52,9 @@ export class Conversation {
       edsCacheOf: () => "on",
       childRemovalOf: () => "retain",
     });
-    const source = {
-      id: SOURCE,
-      access: "stream",
-      variant,
-      isAggregated: true,
-      servers: 1,
-      failover: "cycle",
-      nodeIn: "first-request",
-      absenceMs: 15_000,
-      backOff: { baseMs: 500, maxMs: 30_000 },
-      rateLimit: undefined,
-      dialect: clientDialect(),
-    } as const;
+    const source = sourceWith({
+      ...{ id: SOURCE, access: "stream", variant, isAggregated: true, nodeIn: "first-request" },
+    });
     this.#tell({ kind: "source-added", source });
   }
 
@@ -152,22 +140,15 @@ export class Conversation {
 
   #responseOf({ body, nonce }: Send): DiscoveryResponse {
     const { type, segments, version } = body;
-    const resources = segments.flatMap(({ puts }) => puts.map((put) => this.#judge(put)));
+    const resources = segments.flatMap(({ puts }) => puts.map((put) => this.#received(put)));
     const common = { type, nonce, resources, errors: [], controlPlane: undefined, problems: [] };
     if (body.variant === "sotw") return { kind: "sotw", version, ...common };
     const removed = segments.flatMap((segment) => [...segment.removed, ...segment.missing]);
     return { kind: "delta", systemVersion: version, removed, ...common };
   }
 
-  /** As a client does: what breaks a rule of its descriptors is refused. */
-  #judge({ type, name, bytes, version, aliases, references }: Resource): ReceivedResource {
-    const [problem] = this.#api.validate(type, bytes);
-    const judged = { name, bytes, aliases, references, ttlMs: undefined };
-    return {
-      ...judged,
-      version: this.#variant === "delta" ? version : "",
-      ...(problem !== undefined && { problem: `${problem.path.join(".")}: ${problem.message}` }),
-    };
+  #received(resource: Resource): ReceivedResource {
+    return judged(this.#api, resource, this.#variant === "delta" ? resource.version : "");
   }
 
   #performMesh(effect: MeshEffect): void {

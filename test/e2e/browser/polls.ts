@@ -1,17 +1,15 @@
 import { type EnvoyApi, restPaths } from "@xdskit/envoy-api";
-import {
-  anonymousNode,
-  type ClientEffect,
-  type ClientEvent,
+import type {
+  ClientEffect,
+  ClientEvent,
   ClientMachine,
-  clientDialect,
-  type DiscoveryRequest,
-  type DiscoveryResponse,
-  type News,
-  opaqueTraits,
-  type ReceivedResource,
-  type TypeUrl,
+  DiscoveryRequest,
+  DiscoveryResponse,
+  News,
+  ReceivedResource,
+  TypeUrl,
 } from "@xdskit/protocol";
+import { createClientMachine, judged, sourceWith } from "./client.ts";
 
 const SOURCE = "rest";
 
@@ -36,23 +34,10 @@ export class PollingClient {
     this.#path = path;
     this.#node = node;
     this.#hear = hear;
-    this.#machine = new ClientMachine({
-      traits: (one) => api.traits(one) ?? opaqueTraits(one),
-      node: { ...anonymousNode, id: node },
+    this.#machine = createClientMachine(api, node);
+    const source = sourceWith({
+      ...{ id: SOURCE, access: "poll", variant: "sotw", isAggregated: false, nodeIn: "every-request" },
     });
-    const source = {
-      id: SOURCE,
-      access: "poll",
-      variant: "sotw",
-      isAggregated: false,
-      servers: 1,
-      failover: "cycle",
-      nodeIn: "every-request",
-      absenceMs: 15_000,
-      backOff: { baseMs: 500, maxMs: 30_000 },
-      rateLimit: undefined,
-      dialect: clientDialect(),
-    } as const;
     this.#tell({ kind: "source-added", source });
   }
 
@@ -109,21 +94,17 @@ export class PollingClient {
       type: this.#type,
       version: versionInfo,
       nonce,
-      resources: resources.map((value) => this.#judge(value)),
+      resources: resources.map((value) => this.#received(value)),
       errors: [],
       controlPlane: undefined,
       problems: [],
     };
   }
 
-  /** As a client does: what breaks a rule of its descriptors is refused. */
-  #judge(value: unknown): ReceivedResource {
+  #received(value: unknown): ReceivedResource {
     const { input, problems } = this.#api.readResource(value);
     if (input === undefined) throw new Error(JSON.stringify(problems));
-    const { type, name, bytes, aliases = [], references = [] } = input;
-    const [problem] = this.#api.validate(type, bytes);
-    const judged = { name, aliases, version: "", bytes, ttlMs: undefined, references };
-    return problem === undefined ? judged : { ...judged, problem: `${problem.path.join(".")}: ${problem.message}` };
+    return judged(this.#api, input, "");
   }
 }
 

@@ -38,13 +38,13 @@ export interface ClientRow {
 /** The one service that all of them call; its names are such as junction-core takes. */
 const SERVICE = junctionName("shop.e2e.svc.cluster.local");
 
-/** Every client that there is; another one is a row more. */
-export async function everyClient(): Promise<readonly ClientRow[]> {
+/** Every client that there is; another one is a row more. What they need goes last: the server writes to it as long as it runs. */
+export async function everyClient(stack: Stack): Promise<readonly ClientRow[]> {
   const [filePort = 0, restPort = 0, ...ports] = await freePorts(modes.length + 2);
   return [
     ...modes.map((mode, i) => streamingRow(mode, ports[i] ?? 0)),
     pollingRow(restPort),
-    readingRow(filePort),
+    readingRow(filePort, stack),
     ...grpcClients.map(grpcRow),
     ...grpcV2Clients.map(grpcRow),
     junctionRow,
@@ -73,8 +73,6 @@ interface EnvoyWay extends Pick<ClientRow, "name" | "speaks" | "isUnordered" | "
   /** The ConfigSource of all that it is given. */
   readonly source: object;
   readonly bootstrap?: object;
-  /** A directory that is its alone. */
-  readonly directory?: string;
 }
 
 function streamingRow(mode: Mode, port: number): ClientRow {
@@ -102,22 +100,23 @@ function pollingRow(port: number): ClientRow {
 }
 
 /** An Envoy that has nothing but the files that the server writes. */
-function readingRow(port: number): ClientRow {
+function readingRow(port: number, stack: Stack): ClientRow {
   const directory = mkdtempSync(join(tmpdir(), "xds-e2e-out-"));
+  stack.use({ [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) });
   const file = (name: string): object => ({
     resource_api_version: "V3",
     path_config_source: { path: join(directory, `${name}.yaml`) },
   });
   const name = "envoy-files";
   return envoyRow({
-    ...{ name, speaks: "v3 delta", mode: adsDelta, port, directory },
+    ...{ name, speaks: "v3 delta", mode: adsDelta, port },
     flags: ["--export-directory", directory, "--export-node", name, "--export-rewrite-sources"],
     source: configSource(adsDelta),
     bootstrap: { dynamic_resources: { lds_config: file("lds"), cds_config: file("cds") } },
   });
 }
 
-function envoyRow({ name, speaks, isUnordered, flags, mode, port, source, bootstrap, directory }: EnvoyWay): ClientRow {
+function envoyRow({ name, speaks, isUnordered, flags, mode, port, source, bootstrap }: EnvoyWay): ClientRow {
   return {
     name,
     peer: "envoy",
@@ -131,8 +130,6 @@ function envoyRow({ name, speaks, isUnordered, flags, mode, port, source, bootst
       ],
     }),
     async start(stack, xdsPort) {
-      if (directory !== undefined)
-        stack.use({ [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) });
       const node = { id: name, cluster: "e2e" };
       const envoy = stack.use(await startEnvoy({ mode, xdsPort, node, ...(bootstrap && { bootstrap }) }));
       await envoy.ready(30_000);

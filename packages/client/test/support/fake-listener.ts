@@ -1,6 +1,7 @@
 import { decodeSotwResponse } from "@xdskit/envoy-api";
 import type { Status } from "@xdskit/protocol";
 import type { StreamListener } from "../../src/transport/transport.ts";
+import { WITHIN_MS } from "./until.ts";
 
 /** What a listener was told, in order. */
 export type Told =
@@ -14,13 +15,10 @@ export interface FakeListener extends StreamListener {
   readonly told: Told[];
   /** Responses are held until this is called, if it was set. */
   judge: (() => Promise<void>) | undefined;
-  /** Resolves with the next one of a kind that was not handed out. Rejects after five seconds. */
+  /** Resolves with the next one of a kind that was not handed out. Rejects when that takes too long. */
   next<K extends Told["kind"]>(kind: K): Promise<Extract<Told, { readonly kind: K }>>;
   readonly kinds: readonly Told["kind"][];
 }
-
-/** How long anything may take before a test gives up on it. */
-const WITHIN_MS = 5_000;
 
 export function fakeListener(): FakeListener {
   const told: Told[] = [];
@@ -67,15 +65,6 @@ export function namesIn(bytes: Uint8Array): readonly string[] {
       .subarray(2, 2 + (value[1] ?? 0))
       .toString(),
   );
-}
-
-/** Waits until a condition holds, looking every few milliseconds. */
-export async function until(what: string, condition: () => boolean, ms: number = WITHIN_MS): Promise<void> {
-  const giveUpAt = Date.now() + ms;
-  while (!condition()) {
-    if (Date.now() > giveUpAt) throw new Error(`waited ${ms} ms until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 async function untilWoken(wakes: Set<() => void>, giveUpAt: number, otherwise: string): Promise<void> {

@@ -1,15 +1,9 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import { createResource, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
-import { afterEach } from "vitest";
+import { createManagementServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
 import { createXdsClient, type XdsClient, type XdsClientOptions } from "../../src/index.ts";
+import { ends } from "./ends.ts";
 import { testApi } from "./sources.ts";
-
-/** Closed after each test, the last first. */
-export const ends: (() => void | Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 /** A resource by its JSON. */
 export function read(json: object): Resource {
@@ -22,23 +16,38 @@ export function read(json: object): Resource {
 export interface Served {
   readonly server: ManagementServer;
   readonly port: number;
+  /** Host and port. */
+  readonly address: string;
+  /** Where its admin API is; undefined without one. */
+  readonly adminPort: number | undefined;
   put(...puts: readonly Resource[]): void;
   remove(type: TypeUrl, name: string): void;
 }
 
 /** Starts a server that has these. */
-export async function serve(...puts: readonly Resource[]): Promise<Served> {
-  const server = createManagementServer({ api: testApi() });
+export function serve(...puts: readonly Resource[]): Promise<Served> {
+  return serveWith({}, ...puts);
+}
+
+/** The same, of a certain kind. */
+export async function serveWith(
+  options: Partial<ManagementServerOptions>,
+  ...puts: readonly Resource[]
+): Promise<Served> {
+  const server = createManagementServer({ api: testApi(), ...options });
   const put = (...more: readonly Resource[]): void => {
     server.commit({ changes: [{ layer: "base", puts: more }] });
   };
   put(...puts);
-  const { address } = await server.start();
+  const { address, adminAddress } = await server.start();
   ends.push(() => server.close());
   const remove = (type: TypeUrl, name: string): void => {
     server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] });
   };
-  return { server, port: address.port, put, remove };
+  return {
+    ...{ server, put, remove, port: address.port, adminPort: adminAddress?.port },
+    address: `${address.host}:${address.port}`,
+  };
 }
 
 /** Starts a client that comes back soon. */
@@ -48,10 +57,19 @@ export async function start(options: XdsClientOptions): Promise<XdsClient> {
   return client;
 }
 
-/** Of an Envoy with two authorities, `live` and `dead`; nobody listens at port 1. `envoyGrpc` is said of the first. */
+/** Of an Envoy with two servers, `live` and `dead`; nobody listens at port 1. `envoyGrpc` is said of the first. */
 export function bootstrap(
   port: number,
   dynamic: object = {},
+  envoyGrpc: object = {},
+): Readonly<Record<string, unknown>> {
+  return bootstrapOf({ live: port, dead: 1 }, dynamic, envoyGrpc);
+}
+
+/** Of an Envoy with servers at these ports, each an authority as well. */
+export function bootstrapOf(
+  ports: Readonly<Record<string, number>>,
+  dynamic: object,
   envoyGrpc: object = {},
 ): Readonly<Record<string, unknown>> {
   const serverAt = (name: string, port_value: number): object => {
@@ -70,8 +88,8 @@ export function bootstrap(
   });
   return {
     node: { id: "test", cluster: "test" },
-    static_resources: { clusters: [serverAt("live", port), serverAt("dead", 1)] },
-    config_sources: [sourceAt("live"), sourceAt("dead")],
+    static_resources: { clusters: Object.entries(ports).map(([name, port]) => serverAt(name, port)) },
+    config_sources: Object.keys(ports).map(sourceAt),
     dynamic_resources: dynamic,
   };
 }

@@ -1,6 +1,6 @@
 import { type Metadata, Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
 import { discoveryMethods } from "@xdskit/envoy-api";
-import { until } from "./fake-listener.ts";
+import { until } from "./until.ts";
 
 type BytesCall = ServerDuplexStream<Buffer, Uint8Array>;
 

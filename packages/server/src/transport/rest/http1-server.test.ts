@@ -68,12 +68,12 @@ test("a body that does not arrive is 408, and the connection is closed", async (
 });
 
 test("a poll that is held is not closed, whatever time the client had for its headers", async () => {
-  const port = await start({ headMs: 50, bodyMs: 50 });
+  const port = await start({ headMs: 300, bodyMs: 300 });
   const socket = connect(port, "127.0.0.1");
   socket.write("POST /v3/wait HTTP/1.1\r\ncontent-length: 2\r\n\r\n{}");
   const end = await Promise.race([
     once(socket, "close").then(() => "closed"),
-    new Promise((resolve) => setTimeout(resolve, 300, "held")),
+    new Promise((resolve) => setTimeout(resolve, 900, "held")),
   ]);
   expect(end).toBe("held");
   socket.destroy();

@@ -1,0 +1,46 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import {
+  anonymousNode,
+  ClientMachine,
+  clientDialect,
+  opaqueTraits,
+  type ReceivedResource,
+  type Resource,
+  type ResourceInput,
+  type SourceSpec,
+  type TypeTraits,
+  type TypeUrl,
+} from "@xdskit/protocol";
+
+/** What is known of any type. */
+export function traitsIn(api: EnvoyApi): (type: TypeUrl) => TypeTraits {
+  return (type) => api.traits(type) ?? opaqueTraits(type);
+}
+
+/** A client's half. */
+export function createClientMachine(api: EnvoyApi, nodeId: string): ClientMachine {
+  return new ClientMachine({ traits: traitsIn(api), node: { ...anonymousNode, id: nodeId } });
+}
+
+/** A source of one server, with the usual times. */
+export function sourceWith(
+  what: Pick<SourceSpec, "id" | "access" | "variant" | "isAggregated" | "nodeIn">,
+): SourceSpec {
+  return {
+    servers: 1,
+    failover: "cycle",
+    absenceMs: 15_000,
+    backOff: { baseMs: 500, maxMs: 30_000 },
+    rateLimit: undefined,
+    dialect: clientDialect(),
+    ...what,
+  };
+}
+
+/** A resource as it was received, and judged as a client does: what breaks a rule of its descriptors is refused. */
+export function judged(api: EnvoyApi, resource: Resource | ResourceInput, version: string): ReceivedResource {
+  const { type, name, bytes, aliases = [], references = [] } = resource;
+  const received = { name, aliases, version, bytes, ttlMs: undefined, references };
+  const [problem] = api.validate(type, bytes);
+  return problem === undefined ? received : { ...received, problem: `${problem.path.join(".")}: ${problem.message}` };
+}
