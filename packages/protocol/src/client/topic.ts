@@ -136,6 +136,7 @@ export class Topic {
     for (const term of terms) {
       answered(term);
       setStanding(term, "acked");
+      if (term.name !== name) this.#forgetError(term.name);
       if (isNews) this.tell(term, { kind: "changed", name, resource: held });
       else this.confirm(term, { kind: "confirmed", name, resource: held });
       if (term.kind === "glob") this.sync(term);
@@ -232,6 +233,12 @@ export class Topic {
   /** Whoever watches a term and wants to know of confirmations is told. */
   confirm({ watches }: Term, news: News & { readonly kind: "confirmed"; readonly resource: HeldResource }): void {
     for (const [watch, wantsConfirmations] of watches) if (wantsConfirmations) this.#turn.notify(watch, news);
+  }
+
+  /** What a server had an error for is there now, under another name than it was asked for (C-ERR-06). */
+  #forgetError(name: string): void {
+    const entry = this.accepted.get(name);
+    if (entry?.status === "received-error" && entry.resource === undefined) this.forget(name);
   }
 
   /** What was refused, and never held, is not offered any more. */
