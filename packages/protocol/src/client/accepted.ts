@@ -18,8 +18,8 @@ export interface Entry {
 /** What of one type at one source was accepted. */
 export class Accepted {
   readonly #entries = new Map<string, Entry>();
-  /** Names of entries by their aliases, and of variants by the name that they share. */
-  readonly #byOther = new Map<string, Set<string>>();
+  /** Entries by their aliases, and variants by the name that they share. */
+  readonly #byOther = new Map<string, Set<Entry>>();
 
   entries(): Iterable<Entry> {
     return this.#entries.values();
@@ -30,12 +30,11 @@ export class Accepted {
   }
 
   set(entry: Entry): void {
-    const before = this.#entries.get(entry.name);
-    if (before?.aliases !== entry.aliases) this.#unindex(before);
+    this.#unindex(this.#entries.get(entry.name));
     this.#entries.set(entry.name, entry);
     for (const other of othersOf(entry)) {
-      const names = this.#byOther.get(other) ?? new Set();
-      this.#byOther.set(other, names.add(entry.name));
+      const entries = this.#byOther.get(other) ?? new Set();
+      this.#byOther.set(other, entries.add(entry));
     }
   }
 
@@ -45,11 +44,8 @@ export class Accepted {
   }
 
   /** The entries that have a name as an alias, or as that which they share with other variants. */
-  *known(other: string): Iterable<Entry> {
-    for (const name of this.#byOther.get(other) ?? []) {
-      const entry = this.#entries.get(name);
-      if (entry !== undefined) yield entry;
-    }
+  known(other: string): Iterable<Entry> {
+    return this.#byOther.get(other) ?? [];
   }
 
   /** The entries that answer to a term. */
@@ -78,9 +74,9 @@ export class Accepted {
   #unindex(entry: Entry | undefined): void {
     if (entry === undefined) return;
     for (const other of othersOf(entry)) {
-      const names = this.#byOther.get(other);
-      names?.delete(entry.name);
-      if (names?.size === 0) this.#byOther.delete(other);
+      const entries = this.#byOther.get(other);
+      entries?.delete(entry);
+      if (entries?.size === 0) this.#byOther.delete(other);
     }
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ClientStory, change, empty, received, sourceOf, started } from "../../test/support/client-story.ts";
 import { CLUSTER, ENDPOINTS, HOST, LB_ENDPOINT, ROUTE } from "../../test/support/resources.ts";
 import type { ClientDialect } from "../dialect/client-dialect.ts";
+import { noInitialVersions } from "../message/request.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 
 /** A story whose delta stream 1 is open, with these watched on it. */
@@ -66,6 +67,29 @@ describe("a delta conversation", () => {
       "3: changed a@2",
       "1> ClusterLoadAssignment n3",
     ]);
+  });
+
+  test("C-DLT-04 a response without a nonce is answered without one", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    expect(story.receive(1, change(ENDPOINTS, "", { resources: [received("a", "1")] }))).toEqual([
+      "1: changed a@1",
+      "1> ClusterLoadAssignment",
+    ]);
+    expect(story.requests.at(-1)?.nonce).toBeUndefined();
+  });
+
+  test("C-REC-07 C-REC-08 what was refused and never held is not told to a new stream as held", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [2, ENDPOINTS, "b"],
+    ]);
+    expect(story.requests).toMatchObject([{ initialVersions: noInitialVersions }]);
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }));
+    story.receive(1, change(ENDPOINTS, "n2", { resources: [received("b", "1", { problem: "bad" })] }));
+    story.close(1);
+    story.pass(500);
+    expect(story.open(2)).toEqual(["2> ClusterLoadAssignment +a +b {a@1} (me)"]);
+    expect(story.requests.at(-1)).toMatchObject({ initialVersions: { size: 1 } });
   });
 
   test("C-RES-11 a name in both lists, or removed twice, is refused", () => {
@@ -284,6 +308,21 @@ describe("a wildcard of delta", () => {
     expect(story.pass(15_000)).toEqual(["2: absent z does-not-exist"]);
     expect(story.stop(2)).toEqual([]);
     expect(story.states).toEqual([]);
+  });
+
+  test("E1 C-SUB-17 where it is for good, and asked for by its star, the star is all that is told", () => {
+    const dialect = { wildcardSticky: true, explicitWildcard: true };
+    const story = talking(
+      [
+        [1, CLUSTER, "z"],
+        [2, CLUSTER, "*"],
+      ],
+      dialect,
+    );
+    expect(story.requests).toMatchObject([{ subscribe: ["*"], unsubscribe: [] }]);
+    expect(story.watch(3, CLUSTER, "y")).toEqual([]);
+    const later = talking([[1, CLUSTER, "a"]], dialect);
+    expect(later.on(started(2, CLUSTER, "b"), started(3, CLUSTER, "*"))).toEqual(["1> Cluster +*"]);
   });
 });
 

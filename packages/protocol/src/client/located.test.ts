@@ -36,6 +36,20 @@ describe("a name with parameters", () => {
     ]);
   });
 
+  test("C-LOC-01 beside plain names it is told as one that has parameters, and plain names alone as none", () => {
+    const prodTerm = withParameters("a", { env: "prod" });
+    const delta = talking("b", prodTerm);
+    delta.watch(3, ENDPOINTS, "c");
+    delta.on({ kind: "watch-stopped", watch: 1 }, { kind: "watch-stopped", watch: 2 });
+    expect(delta.requests.map(({ hasLocators }) => hasLocators)).toEqual([true, undefined, true]);
+    const sotw = new ClientStory();
+    sotw.on(started(1, ENDPOINTS, "b"), started(2, ENDPOINTS, prodTerm));
+    sotw.open(1);
+    sotw.stop(2);
+    sotw.watch(3, ENDPOINTS, "c");
+    expect(sotw.requests.map(({ hasLocators }) => hasLocators)).toEqual([true, undefined, undefined]);
+  });
+
   test("B-LOC-11 without parameters is the name, and fits what is for everybody", () => {
     const story = talking("a", locatedTerm("a"), withParameters("a", { env: "prod" }));
     expect(story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }))).toEqual([

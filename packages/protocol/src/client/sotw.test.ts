@@ -98,6 +98,15 @@ describe("a conversation of State of the World", () => {
     expect(story.stop(2)).toEqual([]);
   });
 
+  test("the names of requests are one list as long as they are the same", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", []));
+    story.watch(2, ENDPOINTS, "b");
+    const lists = story.requests.map((request) => (request.kind === "sotw" ? request.names : []));
+    expect(lists).toEqual([["a"], ["a"], ["a", "b"]]);
+    expect(lists[1]).toBe(lists[0]);
+  });
+
   test("C-CLI-07 what is asked for in one turn is one request of each type", () => {
     const story = talking([[1, CLUSTER, "*"]]);
     story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
@@ -494,6 +503,19 @@ describe("a wildcard of State of the World", () => {
       "2: changed z@2",
       "1> Cluster [] v3 n3",
     ]);
+  });
+
+  test("E1 C-SUB-17 where it is for good, and asked for by its star, the star is all that is told", () => {
+    const dialect = { wildcardSticky: true, explicitWildcard: true };
+    const story = talking(
+      [
+        [1, CLUSTER, "z"],
+        [2, CLUSTER, "*"],
+      ],
+      sourceOf({ dialect }),
+    );
+    expect(story.requests).toMatchObject([{ names: ["*"] }]);
+    expect(story.watch(3, CLUSTER, "y")).toEqual([]);
   });
 
   test("E1 where it is for good a name is forgotten without a word", () => {

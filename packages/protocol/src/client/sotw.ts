@@ -1,4 +1,5 @@
 import type { SotwRequest } from "../message/request.ts";
+import { isLocated } from "../resource/variant-name.ts";
 import { EVERYTHING } from "./interest.ts";
 import type { Topic } from "./topic.ts";
 
@@ -32,7 +33,7 @@ export function sotwRequest(
   { type, interest }: Topic,
   what: Pick<SotwRequest, "nonce" | "error" | "versionInfo" | "names">,
 ): SotwRequest {
-  const hasLocators = interest.hasLocated ? { hasLocators: true as const } : {};
+  const hasLocators = interest.hasLocated && what.names.some(isLocated) ? { hasLocators: true as const } : {};
   return { kind: "sotw", type, node: undefined, ...what, ...hasLocators };
 }
 
