@@ -92,6 +92,7 @@ export const deliveryCases: readonly ClientCase[] = [
         asks: [{ nonce: "B", error: ["a"] }],
         tells: { a: ["rejected 3"] },
       },
+      { watches: "a", as: "late", tells: { late: ["a@1"] } },
     ],
   },
   {

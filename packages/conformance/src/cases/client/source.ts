@@ -16,7 +16,7 @@ export const sourceCases: readonly ClientCase[] = [
       firstRequest("a"),
       {
         responds: { version: "X", nonce: "A", resources: [{ is: "a@1", type: "cds" }] },
-        asks: [{ names: ["a"], nonce: "A", error: ["a"] }],
+        asks: [{ names: ["a"], nonce: "A", error: [] }],
         tells: { a: ["rejected 3"] },
       },
     ],
