@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ClientStory, change, received, sourceOf, started, whole } from "../../test/support/client-story.ts";
+import { ClientStory, change, empty, received, sourceOf, started, whole } from "../../test/support/client-story.ts";
 import { CLUSTER, ENDPOINTS } from "../../test/support/resources.ts";
 import type { KeptResource } from "./held.ts";
 
@@ -225,6 +225,49 @@ describe("what is known from an earlier life", () => {
       "2> Cluster n1",
     ]);
     expect(story.states).toEqual(["Cluster a@1 acked"]);
+  });
+
+  test("C-CLI-06 C-CLI-08 is not confirmed where the same answer changes it or takes it back", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, CLUSTER, "*", { wantsConfirmations: true });
+    story.close(1);
+    story.restore(kept("a", "1"), kept("b", "1"), kept("c", "1"), kept("d", "1"));
+    story.pass(250);
+    story.open(2);
+    const answer = change(CLUSTER, "n1", { resources: [received("a", "2"), received("c", "1")], removed: ["b"] });
+    expect(story.receive(2, answer)).toEqual([
+      "1: absent b removed",
+      "1: changed a@2",
+      "1: confirmed c@1",
+      "1: confirmed d@1",
+      "2> Cluster n1",
+    ]);
+    expect(story.states).toEqual(["Cluster a@2 acked", "Cluster c@1 acked", "Cluster d@1 acked"]);
+  });
+
+  test("C-CLI-06 C-TTL-10 is confirmed by a heartbeat, which is told of nothing else", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, CLUSTER, "*", { wantsConfirmations: true });
+    story.close(1);
+    story.restore(kept("a", "1"));
+    story.pass(250);
+    story.open(2);
+    const beat = change(CLUSTER, "n1", { resources: [empty("a", "1", { ttlMs: 1_000 })] });
+    expect(story.receive(2, beat)).toEqual(["1: confirmed a@1", "2> Cluster n1"]);
+    expect(story.receive(2, beat)).toEqual(["2> Cluster n1"]);
+  });
+
+  test("C-CLI-06 B-ACK-08 is confirmed by the first answer that is accepted, and only once", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, CLUSTER, "*", { wantsConfirmations: true });
+    story.close(1);
+    story.restore(kept("a", "1"));
+    story.pass(250);
+    story.open(2);
+    const bad = change(CLUSTER, "n1", { resources: [received("b", "1", { problem: "bad" })], removed: ["a"] });
+    expect(story.receive(2, bad)).toEqual(["1: failed b rejected: bad", "2> Cluster n1 !b: bad"]);
+    expect(story.receive(2, change(CLUSTER, "n2", {}))).toEqual(["1: confirmed a@1", "2> Cluster n2"]);
+    expect(story.receive(2, change(CLUSTER, "n3", {}))).toEqual(["2> Cluster n3"]);
   });
 
   test("C-CLI-06 C-REC-07 is no use once a server answered", () => {

@@ -32,7 +32,10 @@ export function takeResponse(turn: Turn, topic: Topic, response: DiscoveryRespon
     traits,
     // A heartbeat may leave out by which other names it is known.
     isCovered: ({ name, aliases }) => interest.termsFor(name, accepted.get(name)?.aliases ?? aliases).length > 0,
-    heldVersion: (name) => accepted.get(name)?.resource?.version,
+    heldVersion: (name) => {
+      const entry = accepted.get(name);
+      return entry?.status === "does-not-exist" ? undefined : entry?.resource?.version;
+    },
   });
   const error = errorOf(verdict);
   const isNews =

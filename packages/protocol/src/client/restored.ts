@@ -25,7 +25,7 @@ export function restoreKept(topic: Topic, kept: Iterable<KeptResource>): void {
   }
 }
 
-/** A server that was told what is restored did not take it back. */
+/** A server that was told what is restored answered, and neither changed nor took back what still is. */
 export function confirmRestored(topic: Topic, server: number): void {
   for (const entry of topic.accepted.entries()) {
     if (entry.resource?.isRestored === undefined) continue;

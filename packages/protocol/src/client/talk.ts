@@ -130,13 +130,13 @@ export class TypeTalk {
   receive(response: DiscoveryResponse): void {
     this.#isJudging = false;
     if (response.nonce !== "") this.#nonce = response.nonce;
-    this.#confirmRestored();
     const { error, isNews } = takeResponse(this.#turn, this.topic, response, {
       server: this.#server,
       isPureWildcard: this.#isStickyWildcard,
       believes: (term) => this.#wants.isTold(term),
       answered: (term) => this.#absence.end(term.text),
     });
+    if (error === undefined) this.#confirmRestored();
     if (error === undefined && response.kind === "sotw") {
       this.#version = response.version;
       if (this.#isEverythingUnnamed && !this.#covered.answered()) this.#uncover();

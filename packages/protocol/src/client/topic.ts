@@ -148,9 +148,13 @@ export class Topic {
   beat({ name, ttlMs }: ReceivedResource, server: number, answered: Answered): void {
     const entry = this.accepted.get(name);
     if (entry?.resource === undefined) return;
-    this.accepted.set({ ...entry, resource: { ...confirmed(entry.resource), ttlMs }, server });
+    const resource = { ...confirmed(entry.resource), ttlMs };
+    this.accepted.set({ ...entry, resource, server });
     this.#ttls.renew(name, ttlMs);
-    for (const term of this.interest.termsFor(name, entry.aliases)) answered(term);
+    for (const term of this.interest.termsFor(name, entry.aliases)) {
+      answered(term);
+      if (entry.resource.isRestored === true) this.confirm(term, { kind: "confirmed", name, resource });
+    }
   }
 
   /** A server said that there is none. Whether one was held. */
