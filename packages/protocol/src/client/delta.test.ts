@@ -358,8 +358,14 @@ describe("a glob", () => {
   });
 
   test("B-XTP-05 that becomes empty loses its members", () => {
-    const story = talking([[1, LB_ENDPOINT, glob]]);
-    story.receive(1, change(LB_ENDPOINT, "n1", { resources: [received(member, "1")] }));
+    const stranger = member.replace("/d/", "/e/");
+    const story = talking([
+      [1, LB_ENDPOINT, glob],
+      [2, LB_ENDPOINT, stranger],
+    ]);
+    story.receive(1, change(LB_ENDPOINT, "n1", { resources: [received(member, "1"), received(stranger, "1")] }));
+    expect(story.watch(3, LB_ENDPOINT, glob)).toEqual([`3: changed ${member}@1`, "3: synced"]);
+    story.stop(3);
     expect(story.receive(1, change(LB_ENDPOINT, "n2", { removed: [glob] }))).toEqual([
       `1: absent ${member} removed`,
       `1: absent ${glob} does-not-exist`,

@@ -75,6 +75,33 @@ describe("a name with parameters", () => {
     ]);
   });
 
+  test("C-LOC-01 one of several parameters that is given up takes nothing from the others", () => {
+    const story = talking(withParameters("a", { env: "prod" }), withParameters("a", { env: "dev" }));
+    expect(story.stop(2)).toEqual(["1> ClusterLoadAssignment -a {env=dev}"]);
+    expect(story.receive(1, change(ENDPOINTS, "n1", { resources: [variant("a", prod, "1")] }))).toEqual([
+      "1: changed a@1",
+      "1> ClusterLoadAssignment n1",
+    ]);
+  });
+
+  test("C-XTP-03 C-LOC-01 is asked for in the one way to write the name", () => {
+    const name = "xdstp://x/envoy.config.endpoint.v3.ClusterLoadAssignment/a";
+    const story = talking(withParameters(`${name}?b=2&a=1#alt=other`, { env: "prod" }));
+    expect(story.requests.map((request) => request.kind === "delta" && request.subscribe)).toEqual([
+      [withParameters(`${name}?a=1&b=2`, { env: "prod" })],
+    ]);
+  });
+
+  test("B-LOC-04 everything without parameters holds no variant for some", () => {
+    const story = talking("*");
+    const both = [variant("a", prod, "1"), received("b", "1")];
+    expect(story.receive(1, change(ENDPOINTS, "n1", { resources: both }))).toEqual([
+      "1: changed b@1",
+      "1: synced",
+      "1> ClusterLoadAssignment n1",
+    ]);
+  });
+
   test("B-LOC-04 a variant that fits nobody is dropped", () => {
     const story = talking(withParameters("a", { env: "dev" }));
     expect(story.receive(1, change(ENDPOINTS, "n1", { resources: [variant("a", prod, "1")] }))).toEqual([

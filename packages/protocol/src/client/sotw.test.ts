@@ -107,6 +107,15 @@ describe("a conversation of State of the World", () => {
     expect(lists[1]).toBe(lists[0]);
   });
 
+  test("C-CLI-01 the stream ends with the last watch, however many there were", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [2, ENDPOINTS, "a"],
+    ]);
+    expect(story.stop(1)).toEqual([]);
+    expect(story.stop(2)).toEqual(["close 1"]);
+  });
+
   test("C-CLI-07 what is asked for in one turn is one request of each type", () => {
     const story = talking([[1, CLUSTER, "*"]]);
     story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
@@ -347,6 +356,7 @@ describe("a conversation of State of the World", () => {
     expect(strict.receive(1, answer)).toEqual([]);
     const lenient = talking([[1, STRANGE, "a"]], sourceOf({ dialect: { acceptTwinTypes: true } }));
     expect(lenient.receive(1, answer)).toEqual(["1: changed a@1", "1> Strange [a] v1 n1"]);
+    expect(lenient.receive(1, whole(LISTENER, "2", "n2", [received("a", "2")]))).toEqual([]);
   });
 });
 

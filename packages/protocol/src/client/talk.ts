@@ -230,8 +230,8 @@ export class TypeTalk {
     const nonce = said.answer === undefined || said.answer.nonce === "" ? this.#nonce : said.answer.nonce;
     const error = said.answer?.error;
     const isEverything = topic.interest.isWanted(EVERYTHING) || this.#isStickyWildcard;
-    const names = this.#names.of(topic, { isEverything, isLegacy: said.isLegacy, isSticky: this.#isStickyWildcard });
-    return sotwRequest(topic, { nonce, error, versionInfo: versionInfo === "" ? undefined : versionInfo, names });
+    const named = this.#names.of(topic, { isEverything, isLegacy: said.isLegacy, isSticky: this.#isStickyWildcard });
+    return sotwRequest(topic, { nonce, error, versionInfo: versionInfo === "" ? undefined : versionInfo, ...named });
   }
 
   #nameOf({ isFirst, answer }: Said): Due["as"] {

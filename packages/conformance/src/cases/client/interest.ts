@@ -49,6 +49,18 @@ export const interestCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "C-CLI-01/last",
+    says: "gives its stream up with the last of all watches",
+    ...ofEds,
+    steps: [
+      firstRequest("a"),
+      { watches: "a", as: "second" },
+      { stops: "a" },
+      { stops: "second", closes: ["main"] },
+      { watches: "a", as: "third", opens: ["main"], asks: [{ names: ["a"], node: "n1" }] },
+    ],
+  },
+  {
     id: "C-CLI-02",
     says: "tells a second watch what is held, and asks nobody",
     ...ofEds,
