@@ -71,6 +71,19 @@ describe("a name that nobody answers for", () => {
     expect(story.timers).toEqual([]);
   });
 
+  test("C-NEX-02 is waited for anew by who wants it again before a server could be told that nobody does", () => {
+    const variants = (["sotw", "delta"] as const).map((variant) => {
+      const story = new ClientStory(sourceOf({ variant }));
+      story.on(started(1, ENDPOINTS, "a"), started(9, CLUSTER, "*"));
+      story.open(1);
+      story.pass(5_000);
+      story.on({ kind: "watch-stopped", watch: 1 }, started(2, ENDPOINTS, "a"));
+      expect(story.timers).toEqual([15_000]);
+      return story.pass(15_000);
+    });
+    expect(variants).toEqual([["2: absent a does-not-exist"], ["2: absent a does-not-exist"]]);
+  });
+
   test("C-OBS-01 is not reported where the time of what was answered is over", () => {
     const glob = "xdstp://x/envoy.config.endpoint.v3.ClusterLoadAssignment/d/*";
     const story = new ClientStory();

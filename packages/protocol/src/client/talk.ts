@@ -83,7 +83,10 @@ export class TypeTalk {
       return;
     }
     if (isUnnamed) this.#uncover();
-    this.#wants.add(term, this.topic.spec.variant === "delta" ? "again" : "once");
+    const isDelta = this.topic.spec.variant === "delta";
+    this.#wants.add(term, isDelta ? "again" : "once");
+    // It was given up, but the server does not know that: it is asked for already.
+    if (!isDelta && this.#wants.isTold(term)) this.#await([term]);
   }
 
   drop(term: string): void {
