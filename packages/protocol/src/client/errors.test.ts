@@ -83,6 +83,17 @@ describe("an error that a server tells of a resource", () => {
       "1: absent a removed",
       "1> ClusterLoadAssignment n2",
     ]);
+    expect(delta.states).toEqual(["ClusterLoadAssignment a received-error: why"]);
+    expect(delta.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([true, true]);
+  });
+
+  test("C-ERR-06 S-ERR-04 in a full state it is remembered when it is said no more", () => {
+    const story = new ClientStory();
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", { errors: [errorOf("a", UNAVAILABLE)] }));
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", []))).toEqual(["1> Cluster [] v2 n2"]);
+    expect(story.states).toEqual(["Cluster a received-error: why"]);
   });
 
   test("B-ERR-12 may be that of a glob collection", () => {

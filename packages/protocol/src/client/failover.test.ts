@@ -52,19 +52,24 @@ describe("several servers, one after the other", () => {
     expect(story.open(3)).toEqual(["3> Cluster {a@} (me)"]);
   });
 
-  test("C-FBK-04 a name that another server does not know does not exist", () => {
-    const story = new ClientStory(sourceOf({ servers: 2 }));
-    story.watch(1, ENDPOINTS, "a");
-    story.open(1);
-    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
-    story.close(1);
-    story.pass(1_000);
-    story.close(2);
-    story.pass(1_000);
-    story.open(3);
-    expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
-    expect(story.states).toEqual(["ClusterLoadAssignment a does-not-exist"]);
-  });
+  test.each(["sotw", "delta"] as const)(
+    "C-FBK-04 a name that another server does not know does not exist: %s",
+    (variant) => {
+      const story = new ClientStory(sourceOf({ servers: 2, variant }));
+      story.watch(1, ENDPOINTS, "a");
+      story.open(1);
+      const resources = [received("a", "1")];
+      const isSotw = variant === "sotw";
+      story.receive(1, isSotw ? whole(ENDPOINTS, "1", "n1", resources) : change(ENDPOINTS, "n1", { resources }));
+      story.close(1);
+      story.pass(1_000);
+      story.close(2);
+      story.pass(1_000);
+      story.open(3);
+      expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
+      expect(story.states).toEqual(["ClusterLoadAssignment a does-not-exist"]);
+    },
+  );
 });
 
 describe("servers that are used only if better ones fail", () => {
@@ -163,6 +168,21 @@ describe("servers that are used only if better ones fail", () => {
     expect(story.open(3)).toEqual(["3> Cluster [a,b] (me)"]);
   });
 
+  test("C-FBK-02 everything is missing until it was told", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback-when-missing" }));
+    story.watch(1, CLUSTER, "*");
+    expect(story.close(1)).toEqual(["open 2 at 1"]);
+    const told = new ClientStory(sourceOf({ servers: 2, failover: "fallback-when-missing" }));
+    told.watch(1, CLUSTER, "*");
+    told.open(1);
+    told.receive(1, whole(CLUSTER, "1", "n1", []));
+    told.close(1);
+    told.pass(250);
+    expect(told.close(2)).toEqual(["1: failed all unreachable: gone"]);
+    const passing = [started(2, CLUSTER, "b"), { kind: "watch-stopped", watch: 2 } as const];
+    expect(told.on(...passing)).toEqual(["2: failed all unreachable: gone"]);
+  });
+
   test("C-FBK-02 what is known not to exist, or was refused, is nothing to ask a worse server for", () => {
     const spec = sourceOf({ servers: 2, failover: "fallback-when-missing" });
     const bad = received("a", "1", { problem: "bad" });
@@ -203,6 +223,16 @@ describe("what is known from an earlier life", () => {
       "2: confirmed a@1",
       "2> Cluster [] v1 n1",
     ]);
+  });
+
+  test("C-CLI-06 C-NEX-02 is waited for in State of the World, and does not exist if no server knows it", () => {
+    const story = new ClientStory();
+    story.restore(kept("a", "1"));
+    story.watch(1, CLUSTER, "a");
+    expect(story.close(1)).toEqual(["1: changed a@1 (restored)", "1: failed all unreachable: gone"]);
+    story.pass(250);
+    story.open(2);
+    expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
   });
 
   test("C-CLI-06 is told to a server in delta, which says what is gone", () => {

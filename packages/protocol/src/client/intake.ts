@@ -87,9 +87,12 @@ function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdic
 /** What it means that a response does not hold something. */
 function leaveOut(topic: Topic, response: SotwResponse, { isPureWildcard }: Origin, verdict: Verdict): boolean {
   if (!topic.isFullState) return false;
-  const isNews = topic.keepOnly(namesThere(response, verdict));
+  const there = namesThere(response, verdict);
+  const isNews = topic.keepOnly(there);
   if (isPureWildcard && topic.spec.dialect.absenceByWildcard) {
-    for (const term of topic.interest.terms()) if (term.kind === "name") topic.concludeAbsent(term);
+    for (const term of topic.interest.terms()) {
+      if (term.kind === "name" && !there.has(term.name)) topic.concludeAbsent(term);
+    }
   }
   return isNews;
 }

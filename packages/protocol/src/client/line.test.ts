@@ -167,6 +167,26 @@ describe("a stream that ends", () => {
     expect(story.open(2)).toEqual(["2> Cluster [] (me)"]);
   });
 
+  test("C-VER-05 C-UNS-09 a version of which nothing is held any more is not told", () => {
+    const story = new ClientStory();
+    story.on(started(1, CLUSTER, "*"), started(2, ENDPOINTS, "a"), started(3, ROUTE, "r"), started(4, ROUTE, "s"));
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("c", "1")]));
+    story.receive(1, whole(ENDPOINTS, "2", "n2", [received("a", "1")]));
+    story.receive(1, whole(ROUTE, "3", "n3", [received("r", "1"), received("s", "1")]));
+    for (const watch of [2, 3]) story.stop(watch);
+    story.watch(5, ENDPOINTS, "a");
+    story.close(1);
+    story.stop(1);
+    story.watch(6, CLUSTER, "c");
+    story.pass(250);
+    expect(story.open(2)).toEqual([
+      "2> Cluster [c] (me)",
+      "2> ClusterLoadAssignment [a]",
+      "2> RouteConfiguration [s] v3",
+    ]);
+  });
+
   test("a version of names is not told for everything", () => {
     const story = new ClientStory();
     story.on(started(1, CLUSTER, "a"), started(9, ENDPOINTS, "a"));

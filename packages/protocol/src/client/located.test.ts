@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ClientStory, change, received, sourceOf, started } from "../../test/support/client-story.ts";
+import { ClientStory, change, errorOf, received, sourceOf, started } from "../../test/support/client-story.ts";
 import { ENDPOINTS } from "../../test/support/resources.ts";
 import type { Constraints } from "../resource/constraints.ts";
 import { locatedTerm, variantKey } from "../resource/variant-name.ts";
@@ -73,6 +73,22 @@ describe("a name with parameters", () => {
       "1: changed a@2",
       "1> ClusterLoadAssignment n2",
     ]);
+  });
+
+  test("B-LOC-04 the plain name is another one than its variants: what becomes of those leaves it alone", () => {
+    const story = talking("a", withParameters("a", { env: "prod" }));
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }));
+    story.receive(1, change(ENDPOINTS, "n2", { errors: [errorOf("a", 14)] }));
+    story.receive(1, change(ENDPOINTS, "n3", { resources: [variant("a", prod, "p")] }));
+    expect(story.watch(3, ENDPOINTS, "a")).toEqual(["3: changed a@1", "3: failed a resource-error: why (holds a@1)"]);
+  });
+
+  test("B-LOC-04 the plain name may be removed, which takes nothing from its variants", () => {
+    const story = talking(withParameters("a", { env: "prod" }));
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [variant("a", prod, "1")] }));
+    expect(story.receive(1, change(ENDPOINTS, "n2", { removed: ["a"] }))).toEqual(["1> ClusterLoadAssignment n2"]);
+    expect(story.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([true, false]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a@1 acked"]);
   });
 
   test("C-LOC-01 one of several parameters that is given up takes nothing from the others", () => {

@@ -3,6 +3,19 @@ import { ClientStory, received, sourceOf, started, whole } from "../../test/supp
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../../test/support/resources.ts";
 import { clientDialect } from "../dialect/client-dialect.ts";
 
+test("B-OBS-04 C-CSD-03 where a name stands tells when it was accepted, and when it failed", () => {
+  const story = new ClientStory();
+  story.watch(1, ENDPOINTS, "a");
+  story.open(1);
+  story.pass(100);
+  story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+  story.pass(100);
+  story.receive(1, whole(ENDPOINTS, "2", "n2", [received("a", "2", { problem: "bad" })]));
+  expect([...story.machine.states()].map(({ acceptedAtMs, failure }) => [acceptedAtMs, failure?.atMs])).toEqual([
+    [100, 200],
+  ]);
+});
+
 describe("C-OBS-01 what is connected", () => {
   const opened = { kind: "stream-opened", source: "ads", server: 0 };
   const closed = { kind: "stream-closed", source: "ads", server: 0 };

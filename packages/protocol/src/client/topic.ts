@@ -122,7 +122,7 @@ export class Topic {
     if (terms.length === 0) return before?.resource !== undefined;
     const held = heldFrom(this.type, { ...received, version, ttlMs: this.#ttlOf(received) }, before?.resource);
     const isSame = before?.resource !== undefined && isSameContent(before.resource, held);
-    const isNews = !isSame || before?.status === "does-not-exist";
+    const isNews = !isSame || before.status === "does-not-exist";
     this.accepted.set({
       name,
       aliases: held.aliases,
@@ -136,7 +136,7 @@ export class Topic {
     for (const term of terms) {
       answered(term);
       setStanding(term, "acked");
-      if (term.name !== name) this.#forgetError(term.name);
+      this.#forgetError(term.name);
       if (isNews) this.tell(term, { kind: "changed", name, resource: held });
       else this.confirm(term, { kind: "confirmed", name, resource: held });
       if (term.kind === "glob") this.sync(term);
@@ -163,7 +163,7 @@ export class Topic {
     const terms = this.interest.termsFor(name, entry?.aliases ?? []);
     for (const term of terms) answered(term);
     if (entry?.resource !== undefined) return this.endEntry(entry, "removed");
-    if (entry !== undefined) this.forget(name);
+    this.forget(name);
     const lost = this.#removeAlias(name);
     const glob = this.interest.get(name);
     if (glob?.kind === "glob") this.#removeGlob(glob, answered);

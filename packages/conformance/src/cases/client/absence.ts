@@ -177,6 +177,22 @@ export const absenceCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "C-NEX-04/error",
+    also: ["C-ERR-06"],
+    says: "does not take a cluster for one that does not exist that an answer to a sole wildcard has an error for",
+    variant: "sotw",
+    type: "cds",
+    setup: { dialect: { wildcardSticky: true } },
+    steps: [
+      { watches: ["*", "a"], opens: ["main"], asks: [{ node: "n1" }] },
+      {
+        responds: { version: "X", nonce: "A", errors: ["a 14 busy"] },
+        asks: [{ version: "X", nonce: "A" }],
+        tells: { "*": ["a resource-error 14", "synced"], a: ["a resource-error 14"] },
+      },
+    ],
+  },
+  {
     id: "C-NEX-08",
     also: ["C-NEX-05"],
     says: "takes a removal of what it waits for for the word that there is none",
