@@ -97,6 +97,21 @@ describe("servers that are used only if better ones fail", () => {
     expect(story.timers).toEqual([]);
   });
 
+  test("C-FBK-04 a worse one is neither heard nor waited for once a better one answered", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
+    story.on(started(1, ENDPOINTS, "a"), started(2, ENDPOINTS, "b"));
+    story.close(1);
+    story.open(2);
+    story.pass(250);
+    story.open(3);
+    story.pass(1_000);
+    story.receive(3, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    expect(story.timers).toEqual([14_000]);
+    expect(story.receive(2, whole(ENDPOINTS, "7", "m1", [received("a", "7")]))).toEqual([]);
+    expect(story.close(2)).toEqual([]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a@1 acked", "ClusterLoadAssignment b requested"]);
+  });
+
   test("C-FBK-03 all failing is told, and a stream that was answered on is no failure", () => {
     const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
     story.watch(1, CLUSTER, "*");
@@ -166,6 +181,16 @@ describe("servers that are used only if better ones fail", () => {
     expect(story.close(2)).toEqual(["1: failed all unreachable: gone"]);
     expect(story.watch(2, CLUSTER, "b")).toEqual(["2: failed all unreachable: gone", "open 3 at 1"]);
     expect(story.open(3)).toEqual(["3> Cluster [a,b] (me)"]);
+  });
+
+  test("C-FBK-02 one type of which something is missing is enough", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback-when-missing" }));
+    story.on(started(1, CLUSTER, "a"), started(2, ENDPOINTS, "e"));
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    story.close(1);
+    story.pass(250);
+    expect(story.close(2)).toEqual(["open 3 at 1"]);
   });
 
   test("C-FBK-02 everything is missing until it was told", () => {
@@ -298,6 +323,14 @@ describe("what is known from an earlier life", () => {
     expect(story.receive(2, bad)).toEqual(["1: failed b rejected: bad", "2> Cluster n1 !b: bad"]);
     expect(story.receive(2, change(CLUSTER, "n2", {}))).toEqual(["1: confirmed a@1", "2> Cluster n2"]);
     expect(story.receive(2, change(CLUSTER, "n3", {}))).toEqual(["2> Cluster n3"]);
+  });
+
+  test("C-CLI-06 is not used before an attempt failed, however late it comes", () => {
+    const story = new ClientStory();
+    story.watch(1, CLUSTER, "*");
+    expect(story.restore(kept("a", "1"))).toEqual([]);
+    expect(story.states).toEqual([]);
+    expect(story.close(1)).toEqual(["1: changed a@1 (restored)", "1: failed all unreachable: gone", "1: synced"]);
   });
 
   test("C-CLI-06 C-REC-07 is no use once a server answered", () => {

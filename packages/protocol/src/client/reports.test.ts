@@ -76,6 +76,9 @@ test("C-OBS-01 a file is read each time that something is told of it", () => {
   story.open(1);
   story.receive(1, whole(ENDPOINTS, "1", "", [received("a", "1")]));
   story.on({ kind: "unreadable-received", stream: 1, type: ENDPOINTS, problem: "expected YAML" });
+  const about = { source: "ads", type: ENDPOINTS, version: "", controlPlane: undefined };
+  const rejected = { kind: "response-rejected", ...about, isNews: false, error: "expected YAML" };
+  expect(story.reported("response-rejected")).toEqual([rejected]);
   const read = { kind: "file-read", source: "ads", type: ENDPOINTS };
   expect(story.reported("file-read")).toEqual([read, read]);
   expect(story.reported("request-sent")).toEqual([]);
@@ -87,6 +90,8 @@ test("C-CFG-07 C-OBS-01 it is told how many requests wait, also that none does a
   story.open(1);
   story.pass(100);
   story.pass(100);
+  story.pass(100);
+  story.receive(1, whole(CLUSTER, "1", "n1", []));
   expect(story.reported("rate-limited").map(({ pending }) => pending)).toEqual([2, 1, 0]);
   story.watch(4, ROUTE, "b");
   for (const watch of [1, 2, 3, 4]) story.stop(watch);

@@ -231,6 +231,14 @@ describe("a conversation of State of the World", () => {
     const story = talking([[1, ENDPOINTS, "a"]]);
     expect(story.receive(1, whole(LISTENER, "1", "n1", [received("x", "1")]))).toEqual([]);
     expect(story.reported("response-ignored")).toEqual([{ kind: "response-ignored", source: "ads", type: LISTENER }]);
+    expect(story.on({ kind: "response-arrived", stream: 1, type: LISTENER, nonce: "n2" })).toEqual([]);
+    expect(story.receive(1, whole(LISTENER, "1", "n2", []))).toEqual([]);
+  });
+
+  test("C-TYP-13 a response that does not say of which type it is answers nothing on a stream of all types", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", { type: undefined, resources: [] }))).toEqual([]);
+    expect(story.reported("response-ignored")).toEqual([]);
   });
 
   test("C-TYP-13 what was judged in vain holds up nothing that is asked for later", () => {

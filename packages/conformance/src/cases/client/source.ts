@@ -375,6 +375,7 @@ export const sourceCases: readonly ClientCase[] = [
     steps: [
       { restores: ["a@1"] },
       { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
+      { restores: ["late@1"] },
       {
         responds: { version: "X", nonce: "A", resources: ["b@1"] },
         asks: [{ version: "X", nonce: "A" }],
