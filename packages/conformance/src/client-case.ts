@@ -149,7 +149,7 @@ export interface SentRequest {
   readonly type?: TypeName;
   readonly version?: string;
   readonly nonce?: string;
-  /** It refuses, with a text in which all of these stand. */
+  /** It refuses, with a text in which each of these stands as a word of its own. */
   readonly error?: readonly string[];
   /** The id of the node. */
   readonly node?: string;

@@ -36,6 +36,12 @@ describe("cases of the client notice", () => {
   test.each([
     ["no nonce", inRequests((request) => ({ ...request, nonce: undefined }))],
     ["no error", inRequests((request) => ({ ...request, error: undefined }))],
+    [
+      "errors that name nothing",
+      inRequests((request) =>
+        request.error === undefined ? request : { ...request, error: { code: 3, message: "bad, all of it" } },
+      ),
+    ],
     ["no node", inRequests((request) => ({ ...request, node: undefined }))],
     [
       "no version",

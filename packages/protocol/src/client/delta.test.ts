@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ClientStory, change, empty, received, sourceOf, started } from "../../test/support/client-story.ts";
-import { CLUSTER, ENDPOINTS, HOST, LB_ENDPOINT, ROUTE } from "../../test/support/resources.ts";
+import { CLUSTER, ENDPOINTS, HOST, LB_ENDPOINT, LISTENER, ROUTE } from "../../test/support/resources.ts";
 import type { ClientDialect } from "../dialect/client-dialect.ts";
+import { noInitialVersions } from "../message/request.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 
 /** A story whose delta stream 1 is open, with these watched on it. */
@@ -66,6 +67,35 @@ describe("a delta conversation", () => {
       "3: changed a@2",
       "1> ClusterLoadAssignment n3",
     ]);
+  });
+
+  test("C-DLT-04 a response without a nonce is answered without one", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    expect(story.receive(1, change(ENDPOINTS, "", { resources: [received("a", "1")] }))).toEqual([
+      "1: changed a@1",
+      "1> ClusterLoadAssignment",
+    ]);
+    expect(story.requests.at(-1)?.nonce).toBeUndefined();
+  });
+
+  test("C-REC-07 C-REC-08 what was refused and never held is not told to a new stream as held", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [2, ENDPOINTS, "b"],
+    ]);
+    expect(story.requests).toMatchObject([{ initialVersions: noInitialVersions }]);
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }));
+    story.receive(1, change(ENDPOINTS, "n2", { resources: [received("b", "1", { problem: "bad" })] }));
+    story.close(1);
+    story.pass(500);
+    expect(story.open(2)).toEqual(["2> ClusterLoadAssignment +a +b {a@1} (me)"]);
+    expect(story.requests.at(-1)).toMatchObject({ initialVersions: { size: 1 } });
+    expect(story.timers).toEqual([15_000]);
+    expect(story.receive(2, change(ENDPOINTS, "n1", { removed: ["b"] }))).toEqual([
+      "2: absent b does-not-exist",
+      "2> ClusterLoadAssignment n1",
+    ]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a@1 acked", "ClusterLoadAssignment b does-not-exist"]);
   });
 
   test("C-RES-11 a name in both lists, or removed twice, is refused", () => {
@@ -149,6 +179,34 @@ describe("a delta conversation", () => {
     expect(other.states).toEqual(["VirtualHost r/x does-not-exist"]);
   });
 
+  test("C-DLT-15 S-DLT-16 an alias that is removed is lost, and leaves what is known by another", () => {
+    const story = talking([
+      [1, HOST, "r/x"],
+      [2, HOST, "r/y"],
+    ]);
+    const host = received("r/www", "1", { aliases: ["r/x", "r/y"] });
+    story.receive(1, change(HOST, "n1", { resources: [host] }));
+    expect(story.receive(1, change(HOST, "n2", { removed: ["r/x"] }))).toEqual([
+      "1: absent r/www removed",
+      "1> VirtualHost n2",
+    ]);
+    expect(story.states).toEqual(["VirtualHost r/www@1 acked", "VirtualHost r/x does-not-exist"]);
+    expect(story.watch(3, HOST, "r/x")).toEqual(["3: absent r/x does-not-exist"]);
+    expect(story.watch(4, HOST, "r/y")).toEqual(["4: changed r/www@1"]);
+    expect(story.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([true, true]);
+  });
+
+  test("C-DLT-15 an alias of what was refused may be removed, and nothing is lost", () => {
+    const story = talking([[1, HOST, "r/x"]]);
+    const bad = received("r/www", "1", { aliases: ["r/x"], problem: "bad" });
+    story.receive(1, change(HOST, "n1", { resources: [bad] }));
+    expect(story.receive(1, change(HOST, "n2", { removed: ["r/x"] }))).toEqual([
+      "1: absent r/x does-not-exist",
+      "1> VirtualHost n2",
+    ]);
+    expect(story.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([false]);
+  });
+
   test("C-DLT-15 an alias that is the name itself is no second resource", () => {
     const story = talking([[1, HOST, "r/www"]]);
     const host = received("r/www", "1", { aliases: ["r/www", "r/x"] });
@@ -214,6 +272,10 @@ describe("a delta conversation", () => {
     );
     story.receive(1, change(CLUSTER, "n1", { resources: [received("a", "1")] }));
     story.receive(1, change(ROUTE, "n2", { resources: [received("r", "1")] }));
+    story.watch(3, LISTENER, "l");
+    story.receive(1, change(LISTENER, "n2", { resources: [received("l", "1")] }));
+    expect(story.receive(1, change(LISTENER, "n3", { removed: ["l"] }))[0]).toBe("3: absent l removed (holds l@1)");
+    story.stop(3);
     expect(story.receive(1, change(CLUSTER, "n3", { removed: ["a"] }))).toEqual([
       "1: absent a removed (holds a@1)",
       "1> Cluster n3",
@@ -285,6 +347,21 @@ describe("a wildcard of delta", () => {
     expect(story.stop(2)).toEqual([]);
     expect(story.states).toEqual([]);
   });
+
+  test("E1 C-SUB-17 where it is for good, and asked for by its star, the star is all that is told", () => {
+    const dialect = { wildcardSticky: true, explicitWildcard: true };
+    const story = talking(
+      [
+        [1, CLUSTER, "z"],
+        [2, CLUSTER, "*"],
+      ],
+      dialect,
+    );
+    expect(story.requests).toMatchObject([{ subscribe: ["*"], unsubscribe: [] }]);
+    expect(story.watch(3, CLUSTER, "y")).toEqual([]);
+    const later = talking([[1, CLUSTER, "a"]], dialect);
+    expect(later.on(started(2, CLUSTER, "b"), started(3, CLUSTER, "*"))).toEqual(["1> Cluster +*"]);
+  });
 });
 
 describe("a glob", () => {
@@ -319,8 +396,14 @@ describe("a glob", () => {
   });
 
   test("B-XTP-05 that becomes empty loses its members", () => {
-    const story = talking([[1, LB_ENDPOINT, glob]]);
-    story.receive(1, change(LB_ENDPOINT, "n1", { resources: [received(member, "1")] }));
+    const stranger = member.replace("/d/", "/e/");
+    const story = talking([
+      [1, LB_ENDPOINT, glob],
+      [2, LB_ENDPOINT, stranger],
+    ]);
+    story.receive(1, change(LB_ENDPOINT, "n1", { resources: [received(member, "1"), received(stranger, "1")] }));
+    expect(story.watch(3, LB_ENDPOINT, glob)).toEqual([`3: changed ${member}@1`, "3: synced"]);
+    story.stop(3);
     expect(story.receive(1, change(LB_ENDPOINT, "n2", { removed: [glob] }))).toEqual([
       `1: absent ${member} removed`,
       `1: absent ${glob} does-not-exist`,

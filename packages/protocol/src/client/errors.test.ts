@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { ClientStory, change, errorOf, received, sourceOf, started, whole } from "../../test/support/client-story.ts";
-import { CLUSTER, ENDPOINTS, LB_ENDPOINT } from "../../test/support/resources.ts";
+import { CLUSTER, ENDPOINTS, HOST, LB_ENDPOINT } from "../../test/support/resources.ts";
 import type { ClientDialect } from "../dialect/client-dialect.ts";
 import { statusCode } from "../message/status.ts";
+import { locatedTerm, variantKey } from "../resource/variant-name.ts";
 
 const { NOT_FOUND, PERMISSION_DENIED, UNAVAILABLE } = statusCode;
 
@@ -82,6 +83,17 @@ describe("an error that a server tells of a resource", () => {
       "1: absent a removed",
       "1> ClusterLoadAssignment n2",
     ]);
+    expect(delta.states).toEqual(["ClusterLoadAssignment a received-error: why"]);
+    expect(delta.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([true, true]);
+  });
+
+  test("C-ERR-06 S-ERR-04 in a full state it is remembered when it is said no more", () => {
+    const story = new ClientStory();
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", { errors: [errorOf("a", UNAVAILABLE)] }));
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", []))).toEqual(["1> Cluster [] v2 n2"]);
+    expect(story.states).toEqual(["Cluster a received-error: why"]);
   });
 
   test("B-ERR-12 may be that of a glob collection", () => {
@@ -106,6 +118,30 @@ describe("an error that a server tells of a resource", () => {
     const bad = whole(ENDPOINTS, "2", "n2", [received("x", "2", { problem: "bad" })]);
     expect(story.receive(1, bad)).toEqual(["1> ClusterLoadAssignment [a] v1 n2 !x: bad"]);
     expect(story.states).toEqual(["ClusterLoadAssignment a requested"]);
+  });
+
+  test("C-ERR-06 C-DLT-15 of an alias is remembered until what answers to it arrives, under whatever name", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, HOST, "r/x");
+    story.open(1);
+    story.receive(1, change(HOST, "n1", { errors: [errorOf("r/x", UNAVAILABLE)] }));
+    expect(story.states).toEqual(["VirtualHost r/x received-error: why"]);
+    story.receive(1, change(HOST, "n2", { resources: [received("r/www", "1", { aliases: ["r/x"] })] }));
+    expect(story.states).toEqual(["VirtualHost r/www@1 acked"]);
+    expect(story.watch(2, HOST, "r/x")).toEqual(["2: changed r/www@1"]);
+  });
+
+  test("C-ERR-07 C-LOC-01 of a name leaves what is held of it for some parameters in use", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.on(...["prod", "test"].map((env, i) => started(i + 1, ENDPOINTS, locatedTerm("a", new Map([["env", env]])))));
+    story.open(1);
+    const name = variantKey({ name: "a", constraints: { kind: "value", key: "env", value: "prod" } });
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1", { name })] }));
+    expect(story.receive(1, change(ENDPOINTS, "n2", { errors: [errorOf("a", UNAVAILABLE)] }))).toEqual([
+      "1: failed a resource-error: why (holds a@1)",
+      "2: failed a resource-error: why",
+      "1> ClusterLoadAssignment n2",
+    ]);
   });
 
   test("C-ERR-06 C-CLI-02 is told to whoever wants everything, now and later", () => {

@@ -1,7 +1,8 @@
 import type { ReceivedError, ReceivedResource } from "../message/response.ts";
 import { type Status, statusCode } from "../message/status.ts";
 import type { Entry } from "./accepted.ts";
-import type { HeldFailure } from "./held.ts";
+import type { HeldFailure, HeldResource } from "./held.ts";
+import type { Term } from "./interest.ts";
 import type { News } from "./news.ts";
 import { setStanding } from "./standing.ts";
 import type { Answered, Topic } from "./topic.ts";
@@ -31,12 +32,14 @@ export function failByServer(topic: Topic, { name, error }: ReceivedError, answe
   // A glob has no resource of its own (B-ERR-12).
   const isGlob = topic.interest.get(name)?.kind === "glob";
   if (!isGlob) setFailed(topic, entry, { name, aliases, status: "received-error", failure, isDropped });
-  const held = isDropped ? undefined : entry?.resource;
-  const news: News =
-    error.code === statusCode.NOT_FOUND
-      ? { kind: "absent", name, why: "does-not-exist", held }
-      : { kind: "failed", name, why: "resource-error", error, held };
-  for (const term of terms) topic.tell(term, news);
+  for (const term of terms) {
+    const held = entry === undefined ? heldFor(topic, term) : isDropped ? undefined : entry.resource;
+    const news: News =
+      error.code === statusCode.NOT_FOUND
+        ? { kind: "absent", name, why: "does-not-exist", held }
+        : { kind: "failed", name, why: "resource-error", error, held };
+    topic.tell(term, news);
+  }
   return isDropped && entry?.resource !== undefined;
 }
 
@@ -107,6 +110,13 @@ function setFailed(
   const resource = isDropped ? undefined : entry?.resource;
   const acceptedAtMs = isDropped ? undefined : entry?.acceptedAtMs;
   topic.accepted.set({ ...standing, resource, acceptedAtMs, server: entry?.server });
+}
+
+/** What a name is known for under another one: that of a variant, or one that it is an alias of. */
+function heldFor({ accepted }: Topic, term: Term): HeldResource | undefined {
+  if (term.kind !== "name") return undefined;
+  for (const { resource } of accepted.answering(term)) if (resource !== undefined) return resource;
+  return undefined;
 }
 
 function failureOf(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ClientStory, change, received, sourceOf, started, whole } from "../../test/support/client-story.ts";
+import { ClientStory, change, empty, received, sourceOf, started, whole } from "../../test/support/client-story.ts";
 import { CLUSTER, ENDPOINTS } from "../../test/support/resources.ts";
 import type { KeptResource } from "./held.ts";
 
@@ -52,19 +52,24 @@ describe("several servers, one after the other", () => {
     expect(story.open(3)).toEqual(["3> Cluster {a@} (me)"]);
   });
 
-  test("C-FBK-04 a name that another server does not know does not exist", () => {
-    const story = new ClientStory(sourceOf({ servers: 2 }));
-    story.watch(1, ENDPOINTS, "a");
-    story.open(1);
-    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
-    story.close(1);
-    story.pass(1_000);
-    story.close(2);
-    story.pass(1_000);
-    story.open(3);
-    expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
-    expect(story.states).toEqual(["ClusterLoadAssignment a does-not-exist"]);
-  });
+  test.each(["sotw", "delta"] as const)(
+    "C-FBK-04 a name that another server does not know does not exist: %s",
+    (variant) => {
+      const story = new ClientStory(sourceOf({ servers: 2, variant }));
+      story.watch(1, ENDPOINTS, "a");
+      story.open(1);
+      const resources = [received("a", "1")];
+      const isSotw = variant === "sotw";
+      story.receive(1, isSotw ? whole(ENDPOINTS, "1", "n1", resources) : change(ENDPOINTS, "n1", { resources }));
+      story.close(1);
+      story.pass(1_000);
+      story.close(2);
+      story.pass(1_000);
+      story.open(3);
+      expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
+      expect(story.states).toEqual(["ClusterLoadAssignment a does-not-exist"]);
+    },
+  );
 });
 
 describe("servers that are used only if better ones fail", () => {
@@ -90,6 +95,21 @@ describe("servers that are used only if better ones fail", () => {
     ]);
     expect(story.reported("server-chosen").map(({ server }) => server)).toEqual([2, 0]);
     expect(story.timers).toEqual([]);
+  });
+
+  test("C-FBK-04 a worse one is neither heard nor waited for once a better one answered", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback" }));
+    story.on(started(1, ENDPOINTS, "a"), started(2, ENDPOINTS, "b"));
+    story.close(1);
+    story.open(2);
+    story.pass(250);
+    story.open(3);
+    story.pass(1_000);
+    story.receive(3, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    expect(story.timers).toEqual([14_000]);
+    expect(story.receive(2, whole(ENDPOINTS, "7", "m1", [received("a", "7")]))).toEqual([]);
+    expect(story.close(2)).toEqual([]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a@1 acked", "ClusterLoadAssignment b requested"]);
   });
 
   test("C-FBK-03 all failing is told, and a stream that was answered on is no failure", () => {
@@ -163,6 +183,31 @@ describe("servers that are used only if better ones fail", () => {
     expect(story.open(3)).toEqual(["3> Cluster [a,b] (me)"]);
   });
 
+  test("C-FBK-02 one type of which something is missing is enough", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback-when-missing" }));
+    story.on(started(1, CLUSTER, "a"), started(2, ENDPOINTS, "e"));
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
+    story.close(1);
+    story.pass(250);
+    expect(story.close(2)).toEqual(["open 3 at 1"]);
+  });
+
+  test("C-FBK-02 everything is missing until it was told", () => {
+    const story = new ClientStory(sourceOf({ servers: 2, failover: "fallback-when-missing" }));
+    story.watch(1, CLUSTER, "*");
+    expect(story.close(1)).toEqual(["open 2 at 1"]);
+    const told = new ClientStory(sourceOf({ servers: 2, failover: "fallback-when-missing" }));
+    told.watch(1, CLUSTER, "*");
+    told.open(1);
+    told.receive(1, whole(CLUSTER, "1", "n1", []));
+    told.close(1);
+    told.pass(250);
+    expect(told.close(2)).toEqual(["1: failed all unreachable: gone"]);
+    const passing = [started(2, CLUSTER, "b"), { kind: "watch-stopped", watch: 2 } as const];
+    expect(told.on(...passing)).toEqual(["2: failed all unreachable: gone"]);
+  });
+
   test("C-FBK-02 what is known not to exist, or was refused, is nothing to ask a worse server for", () => {
     const spec = sourceOf({ servers: 2, failover: "fallback-when-missing" });
     const bad = received("a", "1", { problem: "bad" });
@@ -203,6 +248,16 @@ describe("what is known from an earlier life", () => {
       "2: confirmed a@1",
       "2> Cluster [] v1 n1",
     ]);
+  });
+
+  test("C-CLI-06 C-NEX-02 is waited for in State of the World, and does not exist if no server knows it", () => {
+    const story = new ClientStory();
+    story.restore(kept("a", "1"));
+    story.watch(1, CLUSTER, "a");
+    expect(story.close(1)).toEqual(["1: changed a@1 (restored)", "1: failed all unreachable: gone"]);
+    story.pass(250);
+    story.open(2);
+    expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
   });
 
   test("C-CLI-06 is told to a server in delta, which says what is gone", () => {
@@ -263,6 +318,57 @@ describe("what is known from an earlier life", () => {
       "1: absent a removed (holds a@1 (restored))",
       "2> Cluster n1",
     ]);
+  });
+
+  test("C-CLI-06 C-CLI-08 is not confirmed where the same answer changes it or takes it back", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, CLUSTER, "*", { wantsConfirmations: true });
+    story.close(1);
+    story.restore(kept("a", "1"), kept("b", "1"), kept("c", "1"), kept("d", "1"));
+    story.pass(250);
+    story.open(2);
+    const answer = change(CLUSTER, "n1", { resources: [received("a", "2"), received("c", "1")], removed: ["b"] });
+    expect(story.receive(2, answer)).toEqual([
+      "1: absent b removed",
+      "1: changed a@2",
+      "1: confirmed c@1",
+      "1: confirmed d@1",
+      "2> Cluster n1",
+    ]);
+    expect(story.states).toEqual(["Cluster a@2 acked", "Cluster c@1 acked", "Cluster d@1 acked"]);
+  });
+
+  test("C-CLI-06 C-TTL-10 is confirmed by a heartbeat, which is told of nothing else", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, CLUSTER, "*", { wantsConfirmations: true });
+    story.close(1);
+    story.restore(kept("a", "1"));
+    story.pass(250);
+    story.open(2);
+    const beat = change(CLUSTER, "n1", { resources: [empty("a", "1", { ttlMs: 1_000 })] });
+    expect(story.receive(2, beat)).toEqual(["1: confirmed a@1", "2> Cluster n1"]);
+    expect(story.receive(2, beat)).toEqual(["2> Cluster n1"]);
+  });
+
+  test("C-CLI-06 B-ACK-08 is confirmed by the first answer that is accepted, and only once", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, CLUSTER, "*", { wantsConfirmations: true });
+    story.close(1);
+    story.restore(kept("a", "1"));
+    story.pass(250);
+    story.open(2);
+    const bad = change(CLUSTER, "n1", { resources: [received("b", "1", { problem: "bad" })], removed: ["a"] });
+    expect(story.receive(2, bad)).toEqual(["1: failed b rejected: bad", "2> Cluster n1 !b: bad"]);
+    expect(story.receive(2, change(CLUSTER, "n2", {}))).toEqual(["1: confirmed a@1", "2> Cluster n2"]);
+    expect(story.receive(2, change(CLUSTER, "n3", {}))).toEqual(["2> Cluster n3"]);
+  });
+
+  test("C-CLI-06 is not used before an attempt failed, however late it comes", () => {
+    const story = new ClientStory();
+    story.watch(1, CLUSTER, "*");
+    expect(story.restore(kept("a", "1"))).toEqual([]);
+    expect(story.states).toEqual([]);
+    expect(story.close(1)).toEqual(["1: changed a@1 (restored)", "1: failed all unreachable: gone", "1: synced"]);
   });
 
   test("C-CLI-06 C-REC-07 is no use once a server answered", () => {

@@ -32,7 +32,10 @@ export function takeResponse(turn: Turn, topic: Topic, response: DiscoveryRespon
     traits,
     // A heartbeat may leave out by which other names it is known.
     isCovered: ({ name, aliases }) => interest.termsFor(name, accepted.get(name)?.aliases ?? aliases).length > 0,
-    heldVersion: (name) => accepted.get(name)?.resource?.version,
+    heldVersion: (name) => {
+      const entry = accepted.get(name);
+      return entry?.status === "does-not-exist" ? undefined : entry?.resource?.version;
+    },
   });
   const error = errorOf(verdict);
   const isNews =
@@ -84,9 +87,12 @@ function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdic
 /** What it means that a response does not hold something. */
 function leaveOut(topic: Topic, response: SotwResponse, { isPureWildcard }: Origin, verdict: Verdict): boolean {
   if (!topic.isFullState) return false;
-  const isNews = topic.keepOnly(namesThere(response, verdict));
+  const there = namesThere(response, verdict);
+  const isNews = topic.keepOnly(there);
   if (isPureWildcard && topic.spec.dialect.absenceByWildcard) {
-    for (const term of topic.interest.terms()) if (term.kind === "name") topic.concludeAbsent(term);
+    for (const term of topic.interest.terms()) {
+      if (term.kind === "name" && !there.has(term.name)) topic.concludeAbsent(term);
+    }
   }
   return isNews;
 }

@@ -46,11 +46,6 @@ export class Interest {
     return this.#wanted;
   }
 
-  /** Whether some terms have parameters. */
-  get hasLocated(): boolean {
-    return this.#located.size > 0;
-  }
-
   /** Terms of everything and of globs of which it is not known what there is. */
   get unsynced(): ReadonlySet<Term> {
     return this.#unsynced;

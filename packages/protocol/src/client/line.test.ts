@@ -71,6 +71,19 @@ describe("a name that nobody answers for", () => {
     expect(story.timers).toEqual([]);
   });
 
+  test("C-NEX-02 is waited for anew by who wants it again before a server could be told that nobody does", () => {
+    const variants = (["sotw", "delta"] as const).map((variant) => {
+      const story = new ClientStory(sourceOf({ variant }));
+      story.on(started(1, ENDPOINTS, "a"), started(9, CLUSTER, "*"));
+      story.open(1);
+      story.pass(5_000);
+      story.on({ kind: "watch-stopped", watch: 1 }, started(2, ENDPOINTS, "a"));
+      expect(story.timers).toEqual([15_000]);
+      return story.pass(15_000);
+    });
+    expect(variants).toEqual([["2: absent a does-not-exist"], ["2: absent a does-not-exist"]]);
+  });
+
   test("C-OBS-01 is not reported where the time of what was answered is over", () => {
     const glob = "xdstp://x/envoy.config.endpoint.v3.ClusterLoadAssignment/d/*";
     const story = new ClientStory();
@@ -152,6 +165,26 @@ describe("a stream that ends", () => {
     story.close(1);
     story.pass(250);
     expect(story.open(2)).toEqual(["2> Cluster [] (me)"]);
+  });
+
+  test("C-VER-05 C-UNS-09 a version of which nothing is held any more is not told", () => {
+    const story = new ClientStory();
+    story.on(started(1, CLUSTER, "*"), started(2, ENDPOINTS, "a"), started(3, ROUTE, "r"), started(4, ROUTE, "s"));
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("c", "1")]));
+    story.receive(1, whole(ENDPOINTS, "2", "n2", [received("a", "1")]));
+    story.receive(1, whole(ROUTE, "3", "n3", [received("r", "1"), received("s", "1")]));
+    for (const watch of [2, 3]) story.stop(watch);
+    story.watch(5, ENDPOINTS, "a");
+    story.close(1);
+    story.stop(1);
+    story.watch(6, CLUSTER, "c");
+    story.pass(250);
+    expect(story.open(2)).toEqual([
+      "2> Cluster [c] (me)",
+      "2> ClusterLoadAssignment [a]",
+      "2> RouteConfiguration [s] v3",
+    ]);
   });
 
   test("a version of names is not told for everything", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ClientStory, change, received, sourceOf, started } from "../../test/support/client-story.ts";
+import { ClientStory, change, errorOf, received, sourceOf, started } from "../../test/support/client-story.ts";
 import { ENDPOINTS } from "../../test/support/resources.ts";
 import type { Constraints } from "../resource/constraints.ts";
 import { locatedTerm, variantKey } from "../resource/variant-name.ts";
@@ -36,6 +36,20 @@ describe("a name with parameters", () => {
     ]);
   });
 
+  test("C-LOC-01 beside plain names it is told as one that has parameters, and plain names alone as none", () => {
+    const prodTerm = withParameters("a", { env: "prod" });
+    const delta = talking("b", prodTerm);
+    delta.watch(3, ENDPOINTS, "c");
+    delta.on({ kind: "watch-stopped", watch: 1 }, { kind: "watch-stopped", watch: 2 });
+    expect(delta.requests.map(({ hasLocators }) => hasLocators)).toEqual([true, undefined, true]);
+    const sotw = new ClientStory();
+    sotw.on(started(1, ENDPOINTS, "b"), started(2, ENDPOINTS, prodTerm));
+    sotw.open(1);
+    sotw.stop(2);
+    sotw.watch(3, ENDPOINTS, "c");
+    expect(sotw.requests.map(({ hasLocators }) => hasLocators)).toEqual([true, undefined, undefined]);
+  });
+
   test("B-LOC-11 without parameters is the name, and fits what is for everybody", () => {
     const story = talking("a", locatedTerm("a"), withParameters("a", { env: "prod" }));
     expect(story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }))).toEqual([
@@ -58,6 +72,49 @@ describe("a name with parameters", () => {
       '1: absent a [env = "prod"] removed',
       "1: changed a@2",
       "1> ClusterLoadAssignment n2",
+    ]);
+  });
+
+  test("B-LOC-04 the plain name is another one than its variants: what becomes of those leaves it alone", () => {
+    const story = talking("a", withParameters("a", { env: "prod" }));
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1")] }));
+    story.receive(1, change(ENDPOINTS, "n2", { errors: [errorOf("a", 14)] }));
+    story.receive(1, change(ENDPOINTS, "n3", { resources: [variant("a", prod, "p")] }));
+    expect(story.watch(3, ENDPOINTS, "a")).toEqual(["3: changed a@1", "3: failed a resource-error: why (holds a@1)"]);
+  });
+
+  test("B-LOC-04 the plain name may be removed, which takes nothing from its variants", () => {
+    const story = talking(withParameters("a", { env: "prod" }));
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [variant("a", prod, "1")] }));
+    expect(story.receive(1, change(ENDPOINTS, "n2", { removed: ["a"] }))).toEqual(["1> ClusterLoadAssignment n2"]);
+    expect(story.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([true, false]);
+    expect(story.states).toEqual(["ClusterLoadAssignment a@1 acked"]);
+  });
+
+  test("C-LOC-01 one of several parameters that is given up takes nothing from the others", () => {
+    const story = talking(withParameters("a", { env: "prod" }), withParameters("a", { env: "dev" }));
+    expect(story.stop(2)).toEqual(["1> ClusterLoadAssignment -a {env=dev}"]);
+    expect(story.receive(1, change(ENDPOINTS, "n1", { resources: [variant("a", prod, "1")] }))).toEqual([
+      "1: changed a@1",
+      "1> ClusterLoadAssignment n1",
+    ]);
+  });
+
+  test("C-XTP-03 C-LOC-01 is asked for in the one way to write the name", () => {
+    const name = "xdstp://x/envoy.config.endpoint.v3.ClusterLoadAssignment/a";
+    const story = talking(withParameters(`${name}?b=2&a=1#alt=other`, { env: "prod" }));
+    expect(story.requests.map((request) => request.kind === "delta" && request.subscribe)).toEqual([
+      [withParameters(`${name}?a=1&b=2`, { env: "prod" })],
+    ]);
+  });
+
+  test("B-LOC-04 everything without parameters holds no variant for some", () => {
+    const story = talking("*");
+    const both = [variant("a", prod, "1"), received("b", "1")];
+    expect(story.receive(1, change(ENDPOINTS, "n1", { resources: both }))).toEqual([
+      "1: changed b@1",
+      "1: synced",
+      "1> ClusterLoadAssignment n1",
     ]);
   });
 

@@ -3,6 +3,19 @@ import { ClientStory, received, sourceOf, started, whole } from "../../test/supp
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../../test/support/resources.ts";
 import { clientDialect } from "../dialect/client-dialect.ts";
 
+test("B-OBS-04 C-CSD-03 where a name stands tells when it was accepted, and when it failed", () => {
+  const story = new ClientStory();
+  story.watch(1, ENDPOINTS, "a");
+  story.open(1);
+  story.pass(100);
+  story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+  story.pass(100);
+  story.receive(1, whole(ENDPOINTS, "2", "n2", [received("a", "2", { problem: "bad" })]));
+  expect([...story.machine.states()].map(({ acceptedAtMs, failure }) => [acceptedAtMs, failure?.atMs])).toEqual([
+    [100, 200],
+  ]);
+});
+
 describe("C-OBS-01 what is connected", () => {
   const opened = { kind: "stream-opened", source: "ads", server: 0 };
   const closed = { kind: "stream-closed", source: "ads", server: 0 };
@@ -63,6 +76,9 @@ test("C-OBS-01 a file is read each time that something is told of it", () => {
   story.open(1);
   story.receive(1, whole(ENDPOINTS, "1", "", [received("a", "1")]));
   story.on({ kind: "unreadable-received", stream: 1, type: ENDPOINTS, problem: "expected YAML" });
+  const about = { source: "ads", type: ENDPOINTS, version: "", controlPlane: undefined };
+  const rejected = { kind: "response-rejected", ...about, isNews: false, error: "expected YAML" };
+  expect(story.reported("response-rejected")).toEqual([rejected]);
   const read = { kind: "file-read", source: "ads", type: ENDPOINTS };
   expect(story.reported("file-read")).toEqual([read, read]);
   expect(story.reported("request-sent")).toEqual([]);
@@ -74,6 +90,8 @@ test("C-CFG-07 C-OBS-01 it is told how many requests wait, also that none does a
   story.open(1);
   story.pass(100);
   story.pass(100);
+  story.pass(100);
+  story.receive(1, whole(CLUSTER, "1", "n1", []));
   expect(story.reported("rate-limited").map(({ pending }) => pending)).toEqual([2, 1, 0]);
   story.watch(4, ROUTE, "b");
   for (const watch of [1, 2, 3, 4]) story.stop(watch);

@@ -9,7 +9,6 @@ import {
   whole,
 } from "../../test/support/client-story.ts";
 import { CLUSTER, ENDPOINTS, LISTENER } from "../../test/support/resources.ts";
-import { locatedTerm } from "../resource/variant-name.ts";
 import type { SourceSpec } from "./source.ts";
 
 /** A story whose stream 1 is open, with these watched on it. */
@@ -98,6 +97,35 @@ describe("a conversation of State of the World", () => {
     expect(story.stop(2)).toEqual([]);
   });
 
+  test("the names of requests are one list as long as they are the same", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", []));
+    story.watch(2, ENDPOINTS, "b");
+    const lists = story.requests.map((request) => (request.kind === "sotw" ? request.names : []));
+    expect(lists).toEqual([["a"], ["a"], ["a", "b"]]);
+    expect(lists[1]).toBe(lists[0]);
+  });
+
+  test("C-CLI-01 what another one watches still is asked for on the next stream as well", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [2, ENDPOINTS, "a"],
+    ]);
+    story.stop(1);
+    story.close(1);
+    story.pass(250);
+    expect(story.open(2)).toEqual(["2> ClusterLoadAssignment [a] (me)"]);
+  });
+
+  test("C-CLI-01 the stream ends with the last watch, however many there were", () => {
+    const story = talking([
+      [1, ENDPOINTS, "a"],
+      [2, ENDPOINTS, "a"],
+    ]);
+    expect(story.stop(1)).toEqual([]);
+    expect(story.stop(2)).toEqual(["close 1"]);
+  });
+
   test("C-CLI-07 what is asked for in one turn is one request of each type", () => {
     const story = talking([[1, CLUSTER, "*"]]);
     story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
@@ -156,6 +184,26 @@ describe("a conversation of State of the World", () => {
     expect(story.states).toEqual(["Cluster a does-not-exist", "Cluster b requested"]);
   });
 
+  test("C-DEL-01 C-RES-17 of everything, what was refused and is left out is told to nobody", () => {
+    const story = talking([[1, CLUSTER, "*"]]);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1", { problem: "bad" })]));
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", []))).toEqual(["1: synced", "1> Cluster [] v2 n2"]);
+    expect(story.states).toEqual([]);
+  });
+
+  test("C-DEL-10 what is left out and goes on being used is told to be gone once, until it expires", () => {
+    const story = talking([[1, CLUSTER, "*"]], sourceOf({ dialect: { ignoreDeletion: true } }));
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1", { ttlMs: 1_000 })]));
+    expect(story.receive(1, whole(CLUSTER, "2", "n2", []))).toEqual([
+      "1: absent a removed (holds a@1)",
+      "1> Cluster [] v2 n2",
+    ]);
+    expect(story.receive(1, whole(CLUSTER, "3", "n3", []))).toEqual(["1> Cluster [] v3 n3"]);
+    expect(story.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([true, true, false]);
+    expect(story.pass(1_000)).toEqual(["1: absent a expired"]);
+    expect(story.states).toEqual([]);
+  });
+
   test("C-DEL-02 C-RES-17 of a named type what is left out stays", () => {
     const story = talking([
       [1, ENDPOINTS, "a"],
@@ -176,12 +224,21 @@ describe("a conversation of State of the World", () => {
       "1> ClusterLoadAssignment [a] v1 n1",
     ]);
     expect(story.states).toEqual(["ClusterLoadAssignment a requested"]);
+    expect(story.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([false]);
   });
 
   test("C-TYP-13 a response of a type that was never asked for is neither acknowledged nor refused", () => {
     const story = talking([[1, ENDPOINTS, "a"]]);
     expect(story.receive(1, whole(LISTENER, "1", "n1", [received("x", "1")]))).toEqual([]);
     expect(story.reported("response-ignored")).toEqual([{ kind: "response-ignored", source: "ads", type: LISTENER }]);
+    expect(story.on({ kind: "response-arrived", stream: 1, type: LISTENER, nonce: "n2" })).toEqual([]);
+    expect(story.receive(1, whole(LISTENER, "1", "n2", []))).toEqual([]);
+  });
+
+  test("C-TYP-13 a response that does not say of which type it is answers nothing on a stream of all types", () => {
+    const story = talking([[1, ENDPOINTS, "a"]]);
+    expect(story.receive(1, whole(ENDPOINTS, "1", "n1", { type: undefined, resources: [] }))).toEqual([]);
+    expect(story.reported("response-ignored")).toEqual([]);
   });
 
   test("C-TYP-13 what was judged in vain holds up nothing that is asked for later", () => {
@@ -338,186 +395,6 @@ describe("a conversation of State of the World", () => {
     expect(strict.receive(1, answer)).toEqual([]);
     const lenient = talking([[1, STRANGE, "a"]], sourceOf({ dialect: { acceptTwinTypes: true } }));
     expect(lenient.receive(1, answer)).toEqual(["1: changed a@1", "1> Strange [a] v1 n1"]);
-  });
-});
-
-describe("a wildcard of State of the World", () => {
-  test("C-SUB-17 is asked for by naming nothing, or by its star", () => {
-    expect(talking([[1, CLUSTER, "*"]], sourceOf({ dialect: { explicitWildcard: true } })).requests).toMatchObject([
-      { names: ["*"] },
-    ]);
-    expect(talking([[1, CLUSTER, "*"]]).requests).toMatchObject([{ names: [] }]);
-  });
-
-  test("with names besides it needs its star from then on", () => {
-    const story = talking([[1, CLUSTER, "*"]]);
-    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
-    expect(story.watch(2, CLUSTER, "z")).toEqual(["1> Cluster [*,z] v1 n1"]);
-    expect(story.stop(2)).toEqual(["1> Cluster [*] v1 n1"]);
-    story.watch(3, CLUSTER, "y");
-    expect(story.stop(1)).toEqual(["1> Cluster [y] v1 n1"]);
-    expect(story.watch(4, LISTENER, "*")).toEqual(["1> Listener []"]);
-    expect(story.stop(3)).toEqual(["1> Cluster [] v1 n1"]);
-  });
-
-  test("E1 names that are in it are not told, as long as nothing is named", () => {
-    const story = talking([
-      [1, CLUSTER, "*"],
-      [2, CLUSTER, "a"],
-    ]);
-    expect(story.requests).toMatchObject([{ names: [] }]);
-    expect(story.watch(3, CLUSTER, "b")).toEqual([]);
-    expect(story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1"), received("b", "1")]))).toEqual([
-      "2: changed a@1",
-      "1: changed a@1",
-      "3: changed b@1",
-      "1: changed b@1",
-      "1: synced",
-      "1> Cluster [] v1 n1",
-    ]);
-    expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "1")]))).toEqual([
-      "3: absent b removed",
-      "1: absent b removed",
-      "1> Cluster [] v2 n2",
-    ]);
-    expect(story.watch(4, CLUSTER, "a")).toEqual(["4: changed a@1"]);
-    expect(story.stop(3)).toEqual([]);
-    expect(story.stop(1)).toEqual(["1> Cluster [a] v2 n2"]);
-  });
-
-  test("E1 a name that is not in it is told once that is known, and on the next stream from its beginning", () => {
-    const story = talking([
-      [1, CLUSTER, "*"],
-      [2, CLUSTER, "a"],
-      [3, CLUSTER, "z"],
-    ]);
-    expect(story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")])).at(-1)).toBe("1> Cluster [*,a,z] v1 n1");
-    story.close(1);
-    story.pass(250);
-    expect(story.open(2)[0]).toMatch(/^2> Cluster \[\*,a,z\]/);
-  });
-
-  test("E1 what only newer servers know is named at once, and all else with it", () => {
-    const story = talking([
-      [1, CLUSTER, "*"],
-      [2, CLUSTER, "a"],
-    ]);
-    const name = "xdstp://x/envoy.config.cluster.v3.Cluster/b";
-    expect(story.watch(3, CLUSTER, name)).toEqual([`1> Cluster [*,a,${name}]`]);
-  });
-
-  test("E1 a name that was in it and is not wanted any more is forgotten, and asked for like any other later", () => {
-    const story = talking([
-      [1, CLUSTER, "*"],
-      [2, CLUSTER, "a"],
-      [3, CLUSTER, "b"],
-    ]);
-    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1"), received("b", "1")]));
-    expect(story.stop(2)).toEqual([]);
-    const name = "xdstp://x/envoy.config.cluster.v3.Cluster/c";
-    expect(story.watch(4, CLUSTER, name)).toEqual([`1> Cluster [*,b,${name}] v1 n1`]);
-    expect(story.watch(5, CLUSTER, "a")).toEqual(["5: changed a@1", `1> Cluster [*,b,${name},a] v1 n1`]);
-  });
-
-  test("E1 a name that was in it is given up like any other once everything is", () => {
-    const story = talking([
-      [1, CLUSTER, "*"],
-      [2, CLUSTER, "a"],
-      [9, ENDPOINTS, "e"],
-    ]);
-    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
-    expect(story.stop(1)).toEqual(["1> Cluster [a] v1 n1"]);
-    expect(story.stop(2)).toEqual(["1> Cluster [] v1 n1"]);
-    expect(story.states).toEqual(["ClusterLoadAssignment e requested"]);
-  });
-
-  test("E1 C-NEX-02 a name that is not told is waited for all the same", () => {
-    const story = talking([[1, CLUSTER, "*"]]);
-    expect(story.watch(2, CLUSTER, "a")).toEqual([]);
-    expect(story.pass(15_000)).toEqual(["2: absent a does-not-exist"]);
-  });
-
-  test("E1 a name with parameters is none that is in it", () => {
-    const story = talking([[1, CLUSTER, "*"]]);
-    const term = locatedTerm("a", new Map([["env", "prod"]]));
-    expect(story.watch(2, CLUSTER, term)).toEqual(["1> Cluster [*,a {env=prod}]"]);
-  });
-
-  test("E1 with its star, or given up but for the server, it covers no name", () => {
-    const story = talking([
-      [1, CLUSTER, "*"],
-      [9, ENDPOINTS, "e"],
-    ]);
-    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
-    expect(story.watch(2, CLUSTER, "z")).toEqual(["1> Cluster [*,z] v1 n1"]);
-    expect(story.watch(3, CLUSTER, "a")).toEqual(["3: changed a@1", "1> Cluster [*,z,a] v1 n1"]);
-    const left = talking([
-      [1, CLUSTER, "*"],
-      [9, ENDPOINTS, "e"],
-    ]);
-    left.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
-    left.stop(1);
-    expect(left.watch(2, CLUSTER, "a")).toEqual(["2: changed a@1", "1> Cluster [a] v1 n1"]);
-    expect(left.stop(2)).toEqual(["1> Cluster [] v1 n1"]);
-  });
-
-  test("asked for by naming nothing cannot be left for nothing: it stays, and is there for the next one", () => {
-    const story = talking([
-      [1, CLUSTER, "*"],
-      [9, ENDPOINTS, "a"],
-    ]);
-    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
-    expect(story.stop(1)).toEqual([]);
-    expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "2")]))).toEqual(["1> Cluster [] v2 n2"]);
-    expect(story.watch(2, CLUSTER, "*")).toEqual(["2: changed a@2", "2: synced"]);
-    story.stop(2);
-    expect(story.watch(3, CLUSTER, "b")).toEqual(["1> Cluster [b] v2 n2"]);
-    expect(story.states).toEqual(["Cluster b requested", "ClusterLoadAssignment a requested"]);
-  });
-
-  test("E1 C-NEX-04 where it is for good, names are not told, and what it leaves out does not exist", () => {
-    const story = talking([[1, CLUSTER, "*"]], sourceOf({ dialect: { wildcardSticky: true } }));
-    expect(story.watch(2, CLUSTER, "z")).toEqual([]);
-    expect(story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]))).toEqual([
-      "2: absent z does-not-exist",
-      "1: changed a@1",
-      "1: synced",
-      "1> Cluster [] v1 n1",
-    ]);
-    expect(story.receive(1, whole(CLUSTER, "2", "n2", [received("a", "1"), received("z", "1")]))).toEqual([
-      "2: changed z@1",
-      "1: changed z@1",
-      "1> Cluster [] v2 n2",
-    ]);
-    expect(story.stop(1)).toEqual([]);
-    expect(story.receive(1, whole(CLUSTER, "3", "n3", [received("z", "2")]))).toEqual([
-      "2: changed z@2",
-      "1> Cluster [] v3 n3",
-    ]);
-  });
-
-  test("E1 where it is for good a name is forgotten without a word", () => {
-    const story = talking(
-      [
-        [1, CLUSTER, "*"],
-        [2, CLUSTER, "z"],
-      ],
-      sourceOf({ dialect: { wildcardSticky: true } }),
-    );
-    expect(story.stop(2)).toEqual([]);
-    expect(story.states).toEqual([]);
-  });
-
-  test("C-ACK-02 asked for after names it is told with the version of those, on the same stream", () => {
-    const story = talking([[1, CLUSTER, "a"]]);
-    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1")]));
-    expect(story.watch(2, CLUSTER, "*")).toEqual(["2: changed a@1", "1> Cluster [*,a] v1 n1"]);
-  });
-
-  test("synced is told once, and to whoever comes later at once", () => {
-    const story = talking([[1, CLUSTER, "*"]]);
-    expect(story.receive(1, whole(CLUSTER, "1", "n1", []))).toEqual(["1: synced", "1> Cluster [] v1 n1"]);
-    expect(story.receive(1, whole(CLUSTER, "2", "n2", []))).toEqual(["1> Cluster [] v2 n2"]);
-    expect(story.watch(2, CLUSTER, "*")).toEqual(["2: synced"]);
+    expect(lenient.receive(1, whole(LISTENER, "2", "n2", [received("a", "2")]))).toEqual([]);
   });
 });

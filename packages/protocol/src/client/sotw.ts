@@ -1,4 +1,5 @@
 import type { SotwRequest } from "../message/request.ts";
+import { isLocated } from "../resource/variant-name.ts";
 import { EVERYTHING } from "./interest.ts";
 import type { Topic } from "./topic.ts";
 
@@ -11,29 +12,31 @@ interface Naming {
   readonly isSticky: boolean;
 }
 
+type Named = Pick<SotwRequest, "names" | "hasLocators">;
+
 /** The names of the requests of one type on one stream: the whole set each time (C-SUB-01), and the same array while it is the same. */
 export class SotwNames {
-  #names: readonly string[] = [];
+  #named: Named | undefined;
   #revision = -1;
   #isLegacy = false;
 
-  of({ interest }: Topic, naming: Naming): readonly string[] {
-    if (this.#revision !== interest.revision || this.#isLegacy !== naming.isLegacy) {
+  of({ interest }: Topic, naming: Naming): Named {
+    if (this.#named === undefined || this.#revision !== interest.revision || this.#isLegacy !== naming.isLegacy) {
       this.#revision = interest.revision;
       this.#isLegacy = naming.isLegacy;
-      this.#names = namesOf(interest.wantedTexts(), naming);
+      const names = namesOf(interest.wantedTexts(), naming);
+      this.#named = names.some(isLocated) ? { names, hasLocators: true } : { names };
     }
-    return this.#names;
+    return this.#named;
   }
 }
 
 /** A State of the World request of a type; the node is for the stream to add. */
 export function sotwRequest(
-  { type, interest }: Topic,
-  what: Pick<SotwRequest, "nonce" | "error" | "versionInfo" | "names">,
+  { type }: Topic,
+  what: Named & Pick<SotwRequest, "nonce" | "error" | "versionInfo">,
 ): SotwRequest {
-  const hasLocators = interest.hasLocated ? { hasLocators: true as const } : {};
-  return { kind: "sotw", type, node: undefined, ...what, ...hasLocators };
+  return { kind: "sotw", type, node: undefined, ...what };
 }
 
 /** @spec C-SUB-17 */

@@ -61,7 +61,6 @@ export class ClientStream {
 
   /** A type that is talked about from now on. */
   join(topic: Topic): void {
-    if (this.#talks.has(topic.type)) return;
     this.#talks.set(topic.type, new TypeTalk(this.#turn, topic, { server: this.server, isOutdone: this.#isOutdone }));
     this.#sorted = undefined;
   }

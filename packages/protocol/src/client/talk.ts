@@ -83,7 +83,10 @@ export class TypeTalk {
       return;
     }
     if (isUnnamed) this.#uncover();
-    this.#wants.add(term, this.topic.spec.variant === "delta" ? "again" : "once");
+    const isDelta = this.topic.spec.variant === "delta";
+    this.#wants.add(term, isDelta ? "again" : "once");
+    // It was given up, but the server does not know that: it is asked for already.
+    if (!isDelta && this.#wants.isTold(term)) this.#await([term]);
   }
 
   drop(term: string): void {
@@ -230,8 +233,8 @@ export class TypeTalk {
     const nonce = said.answer === undefined || said.answer.nonce === "" ? this.#nonce : said.answer.nonce;
     const error = said.answer?.error;
     const isEverything = topic.interest.isWanted(EVERYTHING) || this.#isStickyWildcard;
-    const names = this.#names.of(topic, { isEverything, isLegacy: said.isLegacy, isSticky: this.#isStickyWildcard });
-    return sotwRequest(topic, { nonce, error, versionInfo: versionInfo === "" ? undefined : versionInfo, names });
+    const named = this.#names.of(topic, { isEverything, isLegacy: said.isLegacy, isSticky: this.#isStickyWildcard });
+    return sotwRequest(topic, { nonce, error, versionInfo: versionInfo === "" ? undefined : versionInfo, ...named });
   }
 
   #nameOf({ isFirst, answer }: Said): Due["as"] {

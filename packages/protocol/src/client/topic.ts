@@ -122,7 +122,7 @@ export class Topic {
     if (terms.length === 0) return before?.resource !== undefined;
     const held = heldFrom(this.type, { ...received, version, ttlMs: this.#ttlOf(received) }, before?.resource);
     const isSame = before?.resource !== undefined && isSameContent(before.resource, held);
-    const isNews = !isSame || before?.status === "does-not-exist";
+    const isNews = !isSame || before.status === "does-not-exist";
     this.accepted.set({
       name,
       aliases: held.aliases,
@@ -136,6 +136,7 @@ export class Topic {
     for (const term of terms) {
       answered(term);
       setStanding(term, "acked");
+      this.#forgetError(term.name);
       if (isNews) this.tell(term, { kind: "changed", name, resource: held });
       else this.confirm(term, { kind: "confirmed", name, resource: held });
       if (term.kind === "glob") this.sync(term);
@@ -147,9 +148,13 @@ export class Topic {
   beat({ name, ttlMs }: ReceivedResource, server: number, answered: Answered): void {
     const entry = this.accepted.get(name);
     if (entry?.resource === undefined) return;
-    this.accepted.set({ ...entry, resource: { ...confirmed(entry.resource), ttlMs }, server });
+    const resource = { ...confirmed(entry.resource), ttlMs };
+    this.accepted.set({ ...entry, resource, server });
     this.#ttls.renew(name, ttlMs);
-    for (const term of this.interest.termsFor(name, entry.aliases)) answered(term);
+    for (const term of this.interest.termsFor(name, entry.aliases)) {
+      answered(term);
+      if (entry.resource.isRestored === true) this.confirm(term, { kind: "confirmed", name, resource });
+    }
   }
 
   /** A server said that there is none. Whether one was held. */
@@ -158,7 +163,7 @@ export class Topic {
     const terms = this.interest.termsFor(name, entry?.aliases ?? []);
     for (const term of terms) answered(term);
     if (entry?.resource !== undefined) return this.endEntry(entry, "removed");
-    if (entry !== undefined) this.forget(name);
+    this.forget(name);
     const lost = this.#removeAlias(name);
     const glob = this.interest.get(name);
     if (glob?.kind === "glob") this.#removeGlob(glob, answered);
@@ -232,6 +237,12 @@ export class Topic {
   /** Whoever watches a term and wants to know of confirmations is told. */
   confirm({ watches }: Term, news: News & { readonly kind: "confirmed"; readonly resource: HeldResource }): void {
     for (const [watch, wantsConfirmations] of watches) if (wantsConfirmations) this.#turn.notify(watch, news);
+  }
+
+  /** What a server had an error for is there now, under another name than it was asked for (C-ERR-06). */
+  #forgetError(name: string): void {
+    const entry = this.accepted.get(name);
+    if (entry?.status === "received-error" && entry.resource === undefined) this.forget(name);
   }
 
   /** What was refused, and never held, is not offered any more. */

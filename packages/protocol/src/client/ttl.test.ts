@@ -91,6 +91,20 @@ describe("a ttl", () => {
     expect(deltaStory().receive(1, unwanted)).toEqual(["1> ClusterLoadAssignment n3"]);
   });
 
+  test("C-TTL-15 C-DEL-10 a heartbeat of what was deleted, and goes on being used, is one of what is not there", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta", dialect: { ignoreDeletion: true } }));
+    story.watch(1, CLUSTER, "*");
+    story.open(1);
+    story.receive(1, change(CLUSTER, "n1", { resources: [received("a", "1", { ttlMs: 1_000 })] }));
+    story.receive(1, change(CLUSTER, "n2", { removed: ["a"] }));
+    const why = 'a heartbeat of version "1", which is not held';
+    expect(story.receive(1, change(CLUSTER, "n3", { resources: [empty("a", "1", { ttlMs: 9_000 })] }))).toEqual([
+      `1: failed a rejected: ${why} (holds a@1)`,
+      `1> Cluster n3 !a: ${why}`,
+    ]);
+    expect(story.timers).toEqual([1_000]);
+  });
+
   test("C-TTL-11 C-TTL-13 in State of the World a heartbeat of the version that it came with keeps it", () => {
     const story = new ClientStory();
     story.on(started(1, CLUSTER, "*"));

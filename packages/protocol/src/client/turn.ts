@@ -91,18 +91,22 @@ export class Turn {
   }
 }
 
-/** In which order the news of one event is told. */
-const ORDER: readonly News["kind"][] = ["absent", "changed", "confirmed", "failed", "synced"];
-
 class NewsQueue {
-  readonly #byKind = new Map<News["kind"], ClientEffect[]>(ORDER.map((kind) => [kind, []]));
+  /** In the order in which the news of one event is told. */
+  readonly #byKind: Readonly<Record<News["kind"], ClientEffect[]>> = {
+    absent: [],
+    changed: [],
+    confirmed: [],
+    failed: [],
+    synced: [],
+  };
 
   add(watch: WatchId, news: News): void {
-    this.#byKind.get(news.kind)?.push({ kind: "notify", watch, news });
+    this.#byKind[news.kind].push({ kind: "notify", watch, news });
   }
 
   drainTo(effects: ClientEffect[]): void {
-    for (const queue of this.#byKind.values()) {
+    for (const queue of Object.values(this.#byKind)) {
       for (const effect of queue) effects.push(effect);
       queue.length = 0;
     }

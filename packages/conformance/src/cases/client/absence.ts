@@ -126,6 +126,23 @@ export const absenceCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "C-NEX-02/again",
+    also: ["C-CLI-01"],
+    says: "waits for a name that was given up and wanted again before a request could leave",
+    ...ofEds,
+    memoryOnly: "judging takes no time that a case could use",
+    steps: [
+      firstRequest("a", "b"),
+      { passes: 5_000 },
+      { arrives: { version: "X", nonce: "A", resources: ["b@1"] } },
+      { stops: "a" },
+      { watches: "a", as: "again" },
+      { judged: "main", asks: [{ names: ["a", "b"], version: "X", nonce: "A" }], tells: { b: ["b@1"] } },
+      { passes: 14_999 },
+      { passes: 1, tells: { again: ["a does-not-exist"] } },
+    ],
+  },
+  {
     id: "C-NEX-04",
     also: ["E14"],
     says: "takes a cluster that an answer to a sole wildcard leaves out for one that does not exist",
@@ -157,6 +174,22 @@ export const absenceCases: readonly ClientCase[] = [
         tells: { "*": ["a@1", "synced"] },
       },
       { passes: 15_000, tells: { ghost: ["ghost does-not-exist"] } },
+    ],
+  },
+  {
+    id: "C-NEX-04/error",
+    also: ["C-ERR-06"],
+    says: "does not take a cluster for one that does not exist that an answer to a sole wildcard has an error for",
+    variant: "sotw",
+    type: "cds",
+    setup: { dialect: { wildcardSticky: true } },
+    steps: [
+      { watches: ["*", "a"], opens: ["main"], asks: [{ node: "n1" }] },
+      {
+        responds: { version: "X", nonce: "A", errors: ["a 14 busy"] },
+        asks: [{ version: "X", nonce: "A" }],
+        tells: { "*": ["a resource-error 14", "synced"], a: ["a resource-error 14"] },
+      },
     ],
   },
   {

@@ -387,12 +387,19 @@ export const acknowledgementCases: readonly ClientCase[] = [
     says: "acknowledges clusters when they are accepted, though nobody sends their endpoints",
     variant: "sotw",
     type: "cds",
+    streams: ["ads"],
     steps: [
       { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
       {
         responds: { version: "Y", nonce: "B", resources: ["foo@1"] },
         asks: [{ version: "Y", nonce: "B" }],
         tells: { "*": ["foo@1", "synced"] },
+      },
+      { watches: "foo", type: "eds", as: "endpoints", asks: [{ type: "eds", names: ["foo"] }] },
+      {
+        responds: { version: "Z", nonce: "C", resources: ["foo@2"] },
+        asks: [{ version: "Z", nonce: "C" }],
+        tells: { "*": ["foo@2"] },
       },
     ],
   },

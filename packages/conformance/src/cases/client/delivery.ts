@@ -92,6 +92,7 @@ export const deliveryCases: readonly ClientCase[] = [
         asks: [{ nonce: "B", error: ["a"] }],
         tells: { a: ["rejected 3"] },
       },
+      { watches: "a", as: "late", tells: { late: ["a@1"] } },
     ],
   },
   {
@@ -290,7 +291,7 @@ export const deliveryCases: readonly ClientCase[] = [
   },
   {
     id: "C-DEL-10",
-    says: "goes on using a deleted cluster if it is told to, and says that it is deleted",
+    says: "goes on using a deleted cluster if it is told to, and says once that it is deleted",
     ...ofCds,
     setup: { dialect: { ignoreDeletion: true } },
     steps: [
@@ -305,6 +306,7 @@ export const deliveryCases: readonly ClientCase[] = [
         asks: [{ version: "Y", nonce: "B" }],
         tells: { "*": ["a removed, a@1"] },
       },
+      { responds: { version: "Z", nonce: "C", resources: ["b@1"] }, asks: [{ version: "Z", nonce: "C" }] },
     ],
   },
   {

@@ -28,6 +28,26 @@ export const errorCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "C-ERR-06/alias",
+    also: ["C-DLT-15"],
+    says: "speaks no more of the error of an alias once what has it is there",
+    ...deltaEds,
+    steps: [
+      firstSubscription("x"),
+      {
+        responds: { nonce: "A", errors: ["x 14 busy"] },
+        asks: [{ nonce: "A" }],
+        tells: { x: ["x resource-error 14"] },
+      },
+      {
+        responds: { nonce: "B", resources: [{ is: "a@1", aliases: ["x"] }] },
+        asks: [{ nonce: "B" }],
+        tells: { x: ["a@1"] },
+      },
+      { watches: "x", as: "late", tells: { late: ["a@1"] } },
+    ],
+  },
+  {
     id: "C-ERR-11",
     says: "acknowledges a response that holds nothing but an error",
     ...ofEds,
@@ -93,6 +113,27 @@ export const errorCases: readonly ClientCase[] = [
         responds: { nonce: "C", resources: [{ is: "c@2", isBad: true }] },
         asks: [{ nonce: "C", error: ["c"] }],
         tells: { c: ["c rejected 3"] },
+      },
+    ],
+  },
+  {
+    id: "C-ERR-09/deletion",
+    also: ["C-DEL-10"],
+    says: "does not use a cluster that was deleted if it is told so, though it is told to ignore deletions",
+    variant: "sotw",
+    type: "cds",
+    setup: { dialect: { failOnDataErrors: true, ignoreDeletion: true } },
+    steps: [
+      firstRequest("a"),
+      {
+        responds: { version: "X", nonce: "A", resources: ["a@1"] },
+        asks: [{ names: ["a"], version: "X", nonce: "A" }],
+        tells: { a: ["a@1"] },
+      },
+      {
+        responds: { version: "Y", nonce: "B" },
+        asks: [{ names: ["a"], version: "Y", nonce: "B" }],
+        tells: { a: ["a removed"] },
       },
     ],
   },

@@ -41,7 +41,8 @@ export const fileCases: readonly ClientCase[] = [
       { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
       { responds: { version: "X", resources: ["a@1"] }, tells: { "*": ["a@1", "synced"] } },
       { garbles: "main", tells: { "*": ["rejected 3"] } },
-      { responds: { version: "Z", resources: ["a@2"] }, tells: { "*": ["a@2"] } },
+      { watches: "*", as: "late", tells: { late: ["a@1", "synced"] } },
+      { responds: { version: "Z", resources: ["a@2"] }, tells: { "*": ["a@2"], late: ["a@2"] } },
     ],
   },
   {

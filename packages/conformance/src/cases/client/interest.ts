@@ -49,6 +49,18 @@ export const interestCases: readonly ClientCase[] = [
     ],
   },
   {
+    id: "C-CLI-01/last",
+    says: "gives its stream up with the last of all watches",
+    ...ofEds,
+    steps: [
+      firstRequest("a"),
+      { watches: "a", as: "second" },
+      { stops: "a" },
+      { stops: "second", closes: ["main"] },
+      { watches: "a", as: "third", opens: ["main"], asks: [{ names: ["a"], node: "n1" }] },
+    ],
+  },
+  {
     id: "C-CLI-02",
     says: "tells a second watch what is held, and asks nobody",
     ...ofEds,
@@ -64,16 +76,17 @@ export const interestCases: readonly ClientCase[] = [
   },
   {
     id: "C-CLI-02/delta",
-    says: "tells a watch of one name what it holds by its wildcard",
+    says: "tells a watch of one name what it holds by its wildcard, and one of everything that this is all",
     ...deltaCds,
     steps: [
       { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
       {
-        responds: { nonce: "A", resources: ["a@1"] },
+        responds: { nonce: "A", resources: ["a@1", "b@1"] },
         asks: [{ nonce: "A" }],
-        tells: { "*": ["a@1", "synced"] },
+        tells: { "*": ["a@1", "b@1", "synced"] },
       },
-      { watches: "*", as: "second", tells: { second: ["a@1", "synced"] } },
+      { watches: "a", asks: [{ subscribe: ["a"] }], tells: { a: ["a@1"] } },
+      { watches: "*", as: "second", tells: { second: ["a@1", "b@1", "synced"] } },
     ],
   },
   {
@@ -286,7 +299,7 @@ export const interestCases: readonly ClientCase[] = [
   },
   {
     id: "B-UNS-08/never-named",
-    says: "cannot give up everything by naming nothing if it asked for it so, and drops what comes",
+    says: "cannot give up everything by naming nothing if it asked for it so, and has what comes for who asks for it again",
     ...ofCds,
     streams: ["ads"],
     steps: [
@@ -294,6 +307,7 @@ export const interestCases: readonly ClientCase[] = [
       { watches: "e", type: "eds", asks: [{ type: "eds", names: ["e"] }] },
       { stops: "*" },
       { responds: { version: "X", nonce: "A", resources: ["a@1"] }, asks: [{ version: "X", nonce: "A" }] },
+      { watches: "*", as: "again", tells: { again: ["a@1", "synced"] } },
     ],
   },
   {
@@ -338,7 +352,7 @@ export const interestCases: readonly ClientCase[] = [
   {
     id: "B-UNS-10",
     also: ["C-DLT-15", "B-DLT-12"],
-    says: "gives a resource up by the alias that it asked for",
+    says: "gives a resource up by the alias that it asked for, and holds it no more",
     ...deltaEds,
     steps: [
       firstSubscription("alias", "other"),
@@ -348,6 +362,8 @@ export const interestCases: readonly ClientCase[] = [
         tells: { alias: ["a@1"] },
       },
       { stops: "alias", asks: [{ unsubscribe: ["alias"] }] },
+      { ends: "main", with: "UNAVAILABLE" },
+      { passes: 500, opens: ["main"], asks: [{ subscribe: ["other"], node: "n1" }] },
     ],
   },
   {

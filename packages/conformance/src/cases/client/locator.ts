@@ -8,12 +8,15 @@ export const locatorCases: readonly ClientCase[] = [
   {
     id: "C-LOC-01",
     also: ["B-LOC-09", "B-LOC-11"],
-    says: "asks for a name with parameters, with others, and for one without any",
+    says: "asks for a name with parameters beside one without any, and for the same with others",
     ...deltaEds,
     steps: [
-      { watches: "a {env=prod}", opens: ["main"], asks: [{ subscribe: ["a {env=prod}"], node: "n1" }] },
+      {
+        watches: ["a {env=prod}", "b"],
+        opens: ["main"],
+        asks: [{ subscribe: ["a {env=prod}", "b"], node: "n1" }],
+      },
       { watches: "a {env=test}", asks: [{ subscribe: ["a {env=test}"] }] },
-      { watches: "b", asks: [{ subscribe: ["b"] }] },
       { stops: "a {env=prod}", asks: [{ unsubscribe: ["a {env=prod}"] }] },
     ],
   },

@@ -45,6 +45,12 @@ export const misbehaviourCases: readonly ClientCase[] = [
     steps: [firstRequest("a"), { responds: { resources: ["a@1"] }, asks: [{ names: ["a"] }], tells: { a: ["a@1"] } }],
   },
   {
+    id: "C-DLT-04/no-nonce",
+    says: "answers a delta response without a nonce as well as that can be done",
+    ...deltaEds,
+    steps: [firstSubscription("a"), { responds: { resources: ["a@1"] }, asks: [{}], tells: { a: ["a@1"] } }],
+  },
+  {
     id: "C-TYP-13/given-up",
     also: ["C-UNS-01", "C-SUB-04"],
     says: "answers a response that was on its way when its name was given up, and tells nobody",

@@ -204,18 +204,23 @@ export const reconnectCases: readonly ClientCase[] = [
   },
   {
     id: "C-REC-08",
-    says: "asks on a new stream for what was removed and what never came, and does not call it held",
+    says: "asks on a new stream for what was removed, never came or was refused, and does not call it held",
     ...deltaEds,
     steps: [
-      firstSubscription("a", "b", "c"),
+      firstSubscription("a", "b", "c", "d"),
       {
         responds: { nonce: "A", resources: ["a@1", "b@1"] },
         asks: [{ nonce: "A" }],
         tells: { a: ["a@1"], b: ["b@1"] },
       },
       { responds: { nonce: "B", removed: ["b"] }, asks: [{ nonce: "B" }], tells: { b: ["b removed"] } },
+      {
+        responds: { nonce: "C", resources: [{ is: "d@1", isBad: true }] },
+        asks: [{ nonce: "C", error: ["d"] }],
+        tells: { d: ["d rejected 3"] },
+      },
       { ends: "main", with: "UNAVAILABLE" },
-      { passes: 500, opens: ["main"], asks: [{ subscribe: ["a", "b", "c"], initial: ["a=1"], node: "n1" }] },
+      { passes: 500, opens: ["main"], asks: [{ subscribe: ["a", "b", "c", "d"], initial: ["a=1"], node: "n1" }] },
     ],
   },
   {

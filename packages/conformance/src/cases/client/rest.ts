@@ -60,6 +60,7 @@ export const restCases: readonly ClientCase[] = [
       { responds: { version: "X", resources: ["a@1"] }, tells: { a: ["a@1"] } },
       { due: "main", asks: [{ names: ["a"], version: "X", node: "n1" }] },
       { garbles: "main", tells: { a: ["rejected 3"] } },
+      { watches: "a", as: "late", tells: { late: ["a@1"] } },
       { due: "main", asks: [{ names: ["a"], version: "X", error: ["read"], node: "n1" }] },
     ],
   },
@@ -73,6 +74,7 @@ export const restCases: readonly ClientCase[] = [
       { responds: { version: "X", resources: ["a@1"] }, tells: { a: ["a@1"] } },
       { due: "main", asks: [{ names: ["a"], version: "X", node: "n1" }] },
       { ends: "main", with: "UNAVAILABLE" },
+      { watches: "a", as: "late", tells: { late: ["a@1"] } },
       {
         passes: 500,
         opens: ["main at 1"],

@@ -16,7 +16,7 @@ export const sourceCases: readonly ClientCase[] = [
       firstRequest("a"),
       {
         responds: { version: "X", nonce: "A", resources: [{ is: "a@1", type: "cds" }] },
-        asks: [{ names: ["a"], nonce: "A", error: ["a"] }],
+        asks: [{ names: ["a"], nonce: "A", error: [] }],
         tells: { a: ["rejected 3"] },
       },
     ],
@@ -375,6 +375,7 @@ export const sourceCases: readonly ClientCase[] = [
     steps: [
       { restores: ["a@1"] },
       { watches: "*", opens: ["main"], asks: [{ node: "n1" }] },
+      { restores: ["late@1"] },
       {
         responds: { version: "X", nonce: "A", resources: ["b@1"] },
         asks: [{ version: "X", nonce: "A" }],

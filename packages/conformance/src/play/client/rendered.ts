@@ -129,8 +129,13 @@ function shownTerm(term: string): string {
 
 /** An error says something, under a code that is not OK. */
 function textsIn({ code, message }: { readonly code: number; readonly message: string }, wanted?: readonly string[]) {
-  const isAsWanted = wanted?.every((text) => message.includes(text)) === true && code !== 0 && message !== "";
+  const isAsWanted = wanted?.every((text) => standsIn(text, message)) === true && code !== 0 && message !== "";
   return isAsWanted ? wanted : [`${code} ${message}`];
+}
+
+/** As a word of its own. */
+function standsIn(text: string, message: string): boolean {
+  return message.split(/[^\w/.:-]+|:(?!\w)/).includes(text);
 }
 
 /** A report in the words of a case. */
