@@ -160,9 +160,9 @@ export class Conversation {
   }
 
   /** As a client does: what breaks a rule of its descriptors is refused. */
-  #judge({ type, name, bytes, version, aliases, references }: Resource): ReceivedResource {
+  #judge({ type, name, bytes, version, aliases }: Resource): ReceivedResource {
     const [problem] = this.#api.validate(type, bytes);
-    const judged = { name, bytes, aliases, references, ttlMs: undefined };
+    const judged = { name, bytes, aliases, ttlMs: undefined };
     return {
       ...judged,
       version: this.#variant === "delta" ? version : "",
@@ -173,10 +173,11 @@ export class Conversation {
   #performMesh(effect: MeshEffect): void {
     if (effect.kind === "start-watch") this.#events.push({ ...effect, kind: "watch-started" } as ClientEvent);
     else if (effect.kind === "stop-watch") this.#events.push({ kind: "watch-stopped", watch: effect.watch });
-    else if (effect.kind === "publish") this.#published(effect);
+    else if (effect.kind === "changed") this.#publish();
   }
 
-  #published({ changed, gone, isComplete }: Extract<MeshEffect, { kind: "publish" }>): void {
+  #publish(): void {
+    const { changed = [], gone = [], isComplete = false } = this.#mesh.takeChanges() ?? {};
     for (const node of changed) this.#nodes.set(node.id, node);
     for (const id of gone) this.#nodes.delete(id);
     if (!isComplete) return;
