@@ -154,10 +154,11 @@ export class Conversation {
   #performMesh(effect: MeshEffect): void {
     if (effect.kind === "start-watch") this.#events.push({ ...effect, kind: "watch-started" } as ClientEvent);
     else if (effect.kind === "stop-watch") this.#events.push({ kind: "watch-stopped", watch: effect.watch });
-    else if (effect.kind === "publish") this.#published(effect);
+    else if (effect.kind === "changed") this.#publish();
   }
 
-  #published({ changed, gone, isComplete }: Extract<MeshEffect, { kind: "publish" }>): void {
+  #publish(): void {
+    const { changed = [], gone = [], isComplete = false } = this.#mesh.takeChanges() ?? {};
     for (const node of changed) this.#nodes.set(node.id, node);
     for (const id of gone) this.#nodes.delete(id);
     if (!isComplete) return;

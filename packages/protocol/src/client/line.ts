@@ -166,7 +166,7 @@ export class Line implements Settling {
   settle(): void {
     if (this.#isWanted()) {
       this.#attempts.start();
-      for (const stream of this.#attempts.streams()) this.#flush(stream);
+      this.#flush();
     } else this.#stop();
     this.#release();
   }
@@ -184,11 +184,17 @@ export class Line implements Settling {
     this.#unreachable = undefined;
   }
 
-  #flush(stream: ClientStream): void {
-    const isDone = stream.flush(() => this.#bucket?.take(this.#turn.nowMs) ?? true);
-    if (isDone) this.#reportPending(0);
-    if (isDone || this.#bucket === undefined || this.#bucketTimer !== undefined) return;
-    this.#reportPending(stream.pending);
+  #flush(): void {
+    let pending = 0;
+    for (const stream of this.#attempts.streams()) {
+      if (!stream.flush(() => this.#bucket?.take(this.#turn.nowMs) ?? true)) pending += stream.pending;
+    }
+    if (pending === 0) {
+      this.#reportPending(0);
+      return;
+    }
+    if (this.#bucket === undefined || this.#bucketTimer !== undefined) return;
+    this.#reportPending(pending);
     this.#bucketTimer = this.#turn.startTimer(this.#bucket.waitMs(this.#turn.nowMs), () => {
       this.#bucketTimer = undefined;
       this.#turn.touch(this);

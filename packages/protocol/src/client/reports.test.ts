@@ -97,3 +97,15 @@ test("C-CFG-07 C-OBS-01 it is told how many requests wait, also that none does a
   for (const watch of [1, 2, 3, 4]) story.stop(watch);
   expect(story.reported("rate-limited").map(({ pending }) => pending)).toEqual([2, 1, 0, 1, 0]);
 });
+
+test("C-CFG-07 C-OBS-01 a server that is only tried does not end the waiting for another one", () => {
+  const rateLimit = { maxTokens: 1, tokensPerSecond: 10 };
+  const story = new ClientStory(sourceOf({ rateLimit, absenceMs: 0, servers: 2, failover: "fallback" }));
+  story.on(started(1, CLUSTER, "*"), started(2, LISTENER, "*"), started(3, ROUTE, "a"));
+  expect(story.close(1)).toEqual(["open 2 at 1"]);
+  expect(story.open(2)).toEqual(["2> Cluster [] (me)"]);
+  expect(story.pass(250)).toEqual(["2> Listener []", "2> RouteConfiguration [a]", "open 3"]);
+  story.stop(3);
+  expect(story.watch(4, ROUTE, "b")).toEqual([]);
+  expect(story.reported("rate-limited").map(({ pending }) => pending)).toEqual([2, 1, 0, 1]);
+});
