@@ -59,26 +59,31 @@ test("C-CLI-06 a writer that is killed while it writes leaves the file as it was
   }
 });
 
-test("C-CLI-06 of those who come together upon the lock of one that was killed, one gets it", async () => {
-  const rounds = 200;
-  for (let i = 0; i < rounds; i++) writeFileSync(`${path}${i}.lock`, "999999999 1");
-  const startsAtMs = Date.now() + 1_500;
-  const writers = Array.from({ length: 4 }, () =>
-    startProgram(`
-      import { acquireStoreLock } from ${builtModule("store/store-lock")};
-      const got = [];
-      for (let i = 0; i < ${rounds}; i++) {
-        while (Date.now() < ${startsAtMs} + i * 5);
-        if (acquireStoreLock(${JSON.stringify(path)} + i) !== undefined) got.push(i);
-      }
-      console.log(JSON.stringify(got) + " done");
-      setInterval(() => {}, 1000);
-    `),
-  );
-  await Promise.all(writers.map((writer) => writer.prints("done")));
-  const got = writers.flatMap((writer) => JSON.parse(writer.printed().replace("done", "")) as number[]);
-  expect(got.sort((a, b) => a - b)).toEqual(Array.from({ length: rounds }, (_, i) => i));
-}, 30_000);
+test("C-CLI-06 a process that stands still goes on being the one that writes, until it is killed", async () => {
+  const first = startProgram(`${begin(path)}
+    store.save("one", resources("1", 1));
+    await store.flush();
+    console.log("process " + process.pid + " wrote");
+    setInterval(() => {}, 1000);
+  `);
+  await first.prints("wrote");
+  const pid = Number(/process (\d+) wrote/.exec(first.printed())?.[1]);
+  process.kill(pid, "SIGSTOP");
+  const second = startProgram(`${begin(path)}
+    store.save("two", resources("2", 2));
+    await store.flush();
+    setInterval(() => {}, 1000);
+  `);
+  await second.prints("\n");
+  expect([second.printed(), await versions()]).toEqual([
+    `${path} is written by the process with id ${pid}; nothing is kept\n`,
+    { "1": 1 },
+  ]);
+  await first.kill();
+  let written = await versions();
+  while (written?.["2"] === undefined) written = await versions();
+  expect(written).toEqual({ "1": 1, "2": 2 });
+});
 
 test("C-CLI-06 a disk that is full leaves the file as it was, is told once, and is written when there is room", async () => {
   const writer = startProgram(

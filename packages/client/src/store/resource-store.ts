@@ -1,11 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { EnvoyApi } from "@xdskit/envoy-api";
+import { type AcquiredFileLock, acquireFileLock } from "@xdskit/file-lock";
 import type { KeptResource, SourceId } from "@xdskit/protocol";
 import { createSecretFilter } from "./secret-filter.ts";
 import { readStore, removeLeftovers, writeStore } from "./store-file.ts";
 import type { KeptSource } from "./store-format.ts";
-import { acquireStoreLock, type StoreLock } from "./store-lock.ts";
 
 /** What a store needs. */
 export interface ResourceStoreOptions {
@@ -72,7 +72,7 @@ class FileStore implements ResourceStore {
   readonly #isLeftOut: (resource: KeptResource) => boolean;
   readonly #sources = new Map<SourceId, SavedSource>();
   #loading: Promise<void> | undefined;
-  #lock: StoreLock | undefined;
+  #lock: AcquiredFileLock | undefined;
   #problems: ReadonlySet<string> = new Set();
   #isDirty = false;
   /** The last write was in vain. */
@@ -169,13 +169,14 @@ class FileStore implements ResourceStore {
     try {
       // What it says of other sources stays.
       await this.load();
-      if (await this.#mayWrite()) {
+      const writer = await this.#otherWriter();
+      if (writer === undefined) {
         const store = { sources: this.#sourcesToWrite(), isLeftOut: this.#isLeftOut, maxBytes };
         for (const id of await writeStore(path, store)) {
           problems.add(`${path}: the source "${id}" does not fit into ${maxBytes} bytes, and is not kept`);
         }
         isWritten = true;
-      } else problems.add(`${path} is written by somebody else; nothing is kept`);
+      } else problems.add(`${path} is written by ${writer}; nothing is kept`);
     } catch (error) {
       problems.add(`${path} cannot be written: ${reasonOf(error)}`);
     }
@@ -197,15 +198,19 @@ class FileStore implements ResourceStore {
     return sources;
   }
 
-  /** Whoever came first writes. The others look again the next time. */
-  async #mayWrite(): Promise<boolean> {
+  /** Whoever came first writes. The others look again the next time. Undefined: it is this one. */
+  async #otherWriter(): Promise<string | undefined> {
     const { path } = this.#options;
-    if (this.#lock !== undefined) return true;
+    if (this.#lock !== undefined) return undefined;
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    this.#lock = acquireStoreLock(path);
-    if (this.#lock === undefined) return false;
+    const lock = acquireFileLock(`${path}.lock`);
+    if (lock.kind === "held") {
+      if (lock.pid === process.pid) return "another client of this process";
+      return lock.pid === undefined ? "another process" : `the process with id ${lock.pid}`;
+    }
+    this.#lock = lock;
     await removeLeftovers(path);
-    return true;
+    return undefined;
   }
 }
 

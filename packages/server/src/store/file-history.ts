@@ -12,9 +12,10 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { AcquiredFileLock } from "@xdskit/file-lock";
 import type { Digest, Remembered, Resource } from "@xdskit/protocol";
 import type { Memory } from "../hub/port.ts";
-import { acquireLock, type FileLock } from "./file-lock.ts";
+import { lockDirectory } from "./directory-lock.ts";
 import { formatRecord, formatSnapshotEnd, HEADER, parseFile } from "./record.ts";
 
 /** A file is begun anew when as much was added to it as was in it, but not before it got this long. */
@@ -65,7 +66,7 @@ interface NextFile {
 export class FileHistory implements Memory {
   readonly restored: readonly Remembered[];
   readonly #options: FileHistoryOptions;
-  readonly #lock: FileLock | undefined;
+  readonly #lock: AcquiredFileLock | undefined;
   #file: OpenFile | undefined;
   #next: NextFile | undefined;
   #snapshotBytes = 0;
@@ -78,7 +79,7 @@ export class FileHistory implements Memory {
     let restored: readonly Remembered[] = [];
     try {
       mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-      this.#lock = acquireLock(options.directory);
+      this.#lock = lockDirectory(options.directory);
       restored = this.#open();
     } catch (error) {
       this.#giveUp(error);

@@ -1,0 +1,1 @@
+export { type AcquiredFileLock, acquireFileLock, type HeldFileLock } from "./file-lock.ts";
