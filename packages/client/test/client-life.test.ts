@@ -100,4 +100,21 @@ describe("C-CLI-06 what is kept", () => {
       expect([...watch.current.values()].map(({ name, json }) => [name, json.connectTimeout])).toEqual([["a", "2s"]]);
     },
   );
+
+  test("is found with another token, and by no other node", async () => {
+    const cache = { path: join(folder(), "cache") };
+    const { server, address } = await serve({}, cluster("a"));
+    const life = async (node: string, authorization: string): Promise<XdsClient> =>
+      await start({ server: address, cache, node, headers: { authorization } });
+    const before = await life("node-1", "Bearer one");
+    await before.watch(Cluster, "a").next();
+    await before.close();
+    await server.close();
+
+    const other = await life("node-2", "Bearer one");
+    await expect(other.get(Cluster, "a", { timeoutMs: 3_000 })).rejects.toMatchObject({ code: "UNREACHABLE" });
+    await other.close();
+    const after = await life("node-1", "Bearer two");
+    expect((await after.get(Cluster, "a", { timeoutMs: 3_000 })).isRestored).toBe(true);
+  });
 });

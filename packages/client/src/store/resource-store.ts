@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type AcquiredFileLock, acquireFileLock } from "@xdskit/file-lock";
-import type { KeptResource, SourceId } from "@xdskit/protocol";
+import type { KeptResource } from "@xdskit/protocol";
 import { createSecretFilter } from "./secret-filter.ts";
 import { readStore, removeLeftovers, writeStore } from "./store-file.ts";
 import type { KeptSource } from "./store-format.ts";
@@ -38,10 +38,14 @@ export type ResourceSnapshot = () => Iterable<KeptResource>;
 export interface ResourceStore {
   /** Reads what was kept by earlier lives. */
   load(): Promise<void>;
+  /** Of which sources something is kept, once that was read. */
+  sources(): Iterable<string>;
   /** What was kept of a source, once that was read; undefined: nothing. The source is in use from now on. */
-  restore(source: SourceId): readonly KeptResource[] | undefined;
+  restore(source: string): readonly KeptResource[] | undefined;
+  /** What is kept of a source goes by another name from now on, of which nothing was kept. */
+  rename(source: string, to: string): void;
   /** Something changed at a source: soon all that `snapshot` gives then is written. What is kept of other sources stays. */
-  save(source: SourceId, snapshot: ResourceSnapshot): void;
+  save(source: string, snapshot: ResourceSnapshot): void;
   /** Resolves when all that was saved is on the disk, or cannot be. */
   flush(): Promise<void>;
   /** Flushes, and lets others write. */
@@ -70,7 +74,7 @@ class FileStore implements ResourceStore {
   readonly #options: ResourceStoreOptions;
   readonly #now: () => number;
   readonly #isLeftOut: (resource: KeptResource) => boolean;
-  readonly #sources = new Map<SourceId, SavedSource>();
+  readonly #sources = new Map<string, SavedSource>();
   #loading: Promise<void> | undefined;
   #lock: AcquiredFileLock | undefined;
   #problems: ReadonlySet<string> = new Set();
@@ -92,7 +96,18 @@ class FileStore implements ResourceStore {
     return this.#loading;
   }
 
-  restore(source: SourceId): readonly KeptResource[] | undefined {
+  sources(): Iterable<string> {
+    return this.#sources.keys();
+  }
+
+  rename(source: string, to: string): void {
+    const kept = this.#sources.get(source);
+    if (kept === undefined) return;
+    this.#sources.delete(source);
+    this.#sources.set(to, kept);
+  }
+
+  restore(source: string): readonly KeptResource[] | undefined {
     const kept = this.#sources.get(source);
     if (kept === undefined) return undefined;
     this.#sources.set(source, { ...kept, usedAtMs: "now" });
@@ -101,7 +116,7 @@ class FileStore implements ResourceStore {
     return [...kept.snapshot()];
   }
 
-  save(source: SourceId, snapshot: ResourceSnapshot): void {
+  save(source: string, snapshot: ResourceSnapshot): void {
     if (this.#isClosed) return;
     this.#sources.set(source, { savedAtMs: this.#now(), usedAtMs: "now", snapshot });
     this.#touch();
