@@ -56,6 +56,7 @@ export async function followMesh(
   let quiet: NodeJS.Timeout | undefined;
   const mesh = followed(client, roots, (report) => {
     if (report.kind === "answered" && report.source !== STATIC_SOURCE) waits.push(report);
+    if (report.kind === "watch-recovered") failing.delete(keyOf(report));
     if (report.kind !== "watch-failed" || report.name !== undefined) return;
     const { source, type, term, error } = report;
     failing.set(keyOf(report), { source, type, error });

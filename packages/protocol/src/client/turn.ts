@@ -92,7 +92,7 @@ export class Turn {
 }
 
 /** In which order the news of one event is told. */
-const ORDER: readonly News["kind"][] = ["absent", "changed", "confirmed", "failed", "synced"];
+const ORDER: readonly News["kind"][] = ["recovered", "absent", "changed", "confirmed", "failed", "synced"];
 
 class NewsQueue {
   readonly #byKind = new Map<News["kind"], ClientEffect[]>(ORDER.map((kind) => [kind, []]));
