@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createXdsClient } from "@xdskit/client";
@@ -270,5 +271,12 @@ describe("xds dump", () => {
     expect([direct.code, direct.stderr]).toEqual([2, "xds: file is not a directory\n"]);
     const forced = await xds(where, "dump", "-o", "file", "--force");
     expect([forced.code, forced.stderr]).toEqual([1, "xds: file cannot be written to: it is not a directory\n"]);
+  });
+
+  test.runIf(existsSync("/proc/self"))("into where there can be no directory is an error", async () => {
+    const serving = await serve(await wholeSite());
+    const where = { cwd: await scratch(), server: serving.address };
+    const { code, stderr } = await xds(where, "dump", "-o", "/proc/dump");
+    expect([code, stderr]).toEqual([1, "xds: /proc/dump cannot be written to: ENOENT\n"]);
   });
 });

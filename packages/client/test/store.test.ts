@@ -238,6 +238,11 @@ describe("a file that cannot be used", () => {
     expect(readdirSync(join(directory, "kept"))).toEqual(["resources"]);
   });
 
+  test.runIf(existsSync("/proc/self"))("because there can be no directory for it", async () => {
+    await keep({ one: [cluster("a")] }, { path: "/proc/kept/xds/resources" });
+    expect(problems).toEqual([expect.stringMatching(/^\/proc\/kept\/xds\/resources cannot be written: ENOENT/)]);
+  });
+
   test("because nothing can be written there", async () => {
     writeFileSync(join(directory, "kept"), "");
     await keep({ one: [cluster("a")] });

@@ -1,6 +1,7 @@
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Dangling, type MeshSnapshot, XdsClientError } from "@xdskit/client";
+import { makeDirectory } from "@xdskit/disk";
 import type { EnvoyApi, ResponseFormat } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import { Option } from "commander";
@@ -144,7 +145,7 @@ function fileOf({ name }: Pick<DumpedType, "name">, format: ResponseFormat): str
 }
 
 async function write(types: readonly DumpedType[], directory: string, flags: DumpFlags): Promise<void> {
-  await mkdir(directory, { recursive: true });
+  makeDirectory(directory);
   const written = new Set<string>();
   for (const one of types) {
     const file = fileOf(one, flags.format);

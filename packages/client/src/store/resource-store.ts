@@ -1,7 +1,6 @@
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import { type AcquiredFileLock, acquireFileLock, makeDirectory } from "@xdskit/disk";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type AcquiredFileLock, acquireFileLock } from "@xdskit/file-lock";
 import type { KeptResource } from "@xdskit/protocol";
 import { createSecretFilter } from "./secret-filter.ts";
 import { readStore, removeLeftovers, writeStore } from "./store-file.ts";
@@ -217,7 +216,7 @@ class FileStore implements ResourceStore {
   async #otherWriter(): Promise<string | undefined> {
     const { path } = this.#options;
     if (this.#lock !== undefined) return undefined;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(path), 0o700);
     const lock = acquireFileLock(`${path}.lock`);
     if (lock.kind === "held") {
       if (lock.pid === process.pid) return "another client of this process";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type AcquiredFileLock, acquireFileLock } from "@xdskit/file-lock";
+import { type AcquiredFileLock, acquireFileLock } from "@xdskit/disk";
 
 /** Keeps a second server from writing to the same directory, which must be there. Throws if a server that lives uses it, or a system error. */
 export function lockDirectory(directory: string): AcquiredFileLock {

@@ -166,6 +166,11 @@ describe("a state directory", () => {
     expect(problems).toEqual([expect.stringMatching(/cannot be used: EEXIST/)]);
   });
 
+  test.runIf(existsSync("/proc/self"))("where there can be none is reported, and nothing else", () => {
+    open({ directory: "/proc/state/xds" }).close();
+    expect(problems).toEqual([expect.stringMatching(/^\/proc\/state\/xds cannot be used: ENOENT/)]);
+  });
+
   test.runIf(existsSync("/dev/full"))("on a disk that is full is reported, and nothing else", () => {
     open().close();
     rmSync(join(directory, "clusters-1.log"));

@@ -2,7 +2,6 @@ import {
   closeSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -12,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { AcquiredFileLock } from "@xdskit/file-lock";
+import { type AcquiredFileLock, makeDirectory } from "@xdskit/disk";
 import type { Digest, Remembered, Resource } from "@xdskit/protocol";
 import type { Memory } from "../hub/port.ts";
 import { lockDirectory } from "./directory-lock.ts";
@@ -78,7 +77,7 @@ export class FileHistory implements Memory {
     this.#options = options;
     let restored: readonly Remembered[] = [];
     try {
-      mkdirSync(options.directory, { recursive: true, mode: 0o700 });
+      makeDirectory(options.directory, 0o700);
       this.#lock = lockDirectory(options.directory);
       restored = this.#open();
     } catch (error) {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { decodeSotwResponse, encodeSotwResponse } from "@xdskit/envoy-api";
-import type { AcquiredFileLock } from "@xdskit/file-lock";
+import { type AcquiredFileLock, makeDirectory } from "@xdskit/disk";
 import type { TypeUrl } from "@xdskit/protocol";
 import { privateFolderOf } from "../../file-output.ts";
 import { lockDirectory } from "../../store/directory-lock.ts";
@@ -85,7 +85,7 @@ export class PrivateFolder {
   }
 
   #make(): void {
-    mkdirSync(dirname(this.#path), { recursive: true });
+    makeDirectory(dirname(this.#path));
     if (!existsSync(this.#path)) mkdirSync(this.#path, { mode: 0o700 });
   }
 

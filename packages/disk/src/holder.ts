@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
+import { isSystemError } from "./system-error.ts";
 
 /** Who holds a lock, or claims it. */
 export interface Holder {
@@ -104,9 +105,4 @@ function unlessGone<T>(read: () => T): T | undefined {
     if (isSystemError(error, "ENOENT")) return undefined;
     throw error;
   }
-}
-
-/** Whether it is one of those errors of the system. */
-export function isSystemError(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }

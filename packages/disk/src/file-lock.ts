@@ -12,7 +12,8 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { formatOwn, type Holder, isAlive, isSystemError, readHolder } from "./holder.ts";
+import { formatOwn, type Holder, isAlive, readHolder } from "./holder.ts";
+import { isSystemError } from "./system-error.ts";
 
 /** A lock that is ours until it is released. When the process ends without that, it is nobody's. */
 export interface AcquiredFileLock {
