@@ -111,6 +111,20 @@ describe("xds dump", () => {
     expect(await readFile(join(where.cwd, "dump", "cds.yaml"), "utf8")).not.toContain("xds_server");
   });
 
+  test("leaves out, with a word, what something of the bootstrap stands in the place of", async () => {
+    const site = await wholeSite();
+    await site.write("own.yaml", edsCluster("xds_server"));
+    const serving = await serve(site);
+    const where = { cwd: await scratch(), server: serving.address };
+    const { stdout: bootstrap } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
+    await writeFile(join(where.cwd, "envoy.yaml"), bootstrap);
+    const { code, stdout, stderr } = await xds(where, "dump", "--bootstrap", "envoy.yaml", "-o", "dump");
+    const note =
+      "cds xds_server is left out: the bootstrap has one of that name, which stands; that of the server is not used";
+    expect([code, JSON.parse(stdout).notes, stderr]).toEqual([0, [note], `xds: ${note}\n`]);
+    expect(await readFile(join(where.cwd, "dump", "cds.yaml"), "utf8")).not.toContain("xds_server");
+  });
+
   test("to standard output, without secrets; in a terminal with a table of what it was", async () => {
     const serving = await serve(await wholeSite());
     const where = { cwd: await scratch(), server: serving.address };
