@@ -7,12 +7,13 @@ const { join } = require("node:path");
 const packages = {
   protocol: { workspace: [], npm: [] },
   "envoy-api": { workspace: ["protocol"], npm: ["@bufbuild/protobuf"] },
+  disk: { workspace: [], npm: [] },
   source: { workspace: ["protocol", "envoy-api"], npm: ["yaml"] },
-  server: { workspace: ["protocol", "envoy-api"], npm: ["prom-client"] },
-  client: { workspace: ["protocol", "envoy-api"], npm: ["@grpc/grpc-js", "yaml"] },
+  server: { workspace: ["protocol", "envoy-api", "disk"], npm: ["prom-client"] },
+  client: { workspace: ["protocol", "envoy-api", "disk"], npm: ["@grpc/grpc-js", "yaml"] },
   conformance: { workspace: ["protocol", "envoy-api", "server", "client"], npm: [] },
   cli: {
-    workspace: ["protocol", "envoy-api", "source", "server", "client"],
+    workspace: ["protocol", "envoy-api", "disk", "source", "server", "client"],
     npm: ["commander", "picocolors", "pino", "yaml"],
   },
   bench: {
@@ -39,6 +40,7 @@ const orders = {
     "catalog",
     "envoy-api",
   ],
+  disk: ["system-error", "holder make-directory", "file-lock"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: [
     "error",
@@ -123,10 +125,11 @@ const doors = [
   },
   {
     name: "L4-files-stay-at-the-edges",
-    comment: "Reading and writing files is what source and the cli are for; the rest is given bytes.",
+    comment: "Reading and writing files is what source, disk and the cli are for; the rest is given bytes.",
     to: "^(node:)?fs(/promises)?$",
     only: [
       "^packages/source/src/",
+      "^packages/disk/src/",
       "^packages/client/src/(config|store)/",
       "^packages/client/src/transport/(file|tls)/",
       "^packages/server/src/store/file",

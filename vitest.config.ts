@@ -10,6 +10,7 @@ export default defineConfig({
     alias: {
       "@xdskit/protocol": source("protocol"),
       "@xdskit/envoy-api": source("envoy-api"),
+      "@xdskit/disk": source("disk"),
       "@xdskit/source": source("source"),
       "@xdskit/server": source("server"),
       "@xdskit/client": source("client"),

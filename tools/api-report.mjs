@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const reported = ["protocol", "envoy-api", "source", "server", "client"];
+const reported = ["protocol", "envoy-api", "disk", "source", "server", "client"];
 const printer = ts.createPrinter({ removeComments: true });
 
 /** The declaration without comments, privates and the words that every one of them has. */

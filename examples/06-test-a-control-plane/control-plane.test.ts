@@ -44,7 +44,7 @@ describe.each(["sotw", "delta"] as const)("%s", (variant) => {
     const watch = client.watch(Cluster);
     const told: string[] = [];
     for await (const change of watch) {
-      told.push(change.kind === "synced" ? "synced" : `${change.kind} ${change.key}`);
+      told.push("key" in change ? `${change.kind} ${change.key}` : change.kind);
       if (change.kind === "synced") plane.putCluster("b", "2s");
       if (change.kind === "changed") break;
     }

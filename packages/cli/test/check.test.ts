@@ -278,11 +278,14 @@ dynamic_resources:
 ${dynamic}`;
   }
 
-  async function checked(dynamic: string, server?: string): Promise<readonly [number, readonly string[], string]> {
+  async function checked(
+    dynamic: string,
+    { server, clusters = edsCluster("a") }: { readonly server?: string; readonly clusters?: string } = {},
+  ): Promise<readonly [number, readonly string[], string]> {
     const { serving } = await served(
       await Site.make({
         "routes.yaml": routes("main", "own", "found", "a"),
-        "clusters.yaml": edsCluster("a"),
+        "clusters.yaml": clusters,
         "endpoints.yaml": endpoints("a", 1, 2) + endpoints("found", 3),
         "secrets.yaml": secret("cert"),
       }),
@@ -292,7 +295,7 @@ ${dynamic}`;
     const { code, stdout, stderr } = await check(site.directory, "--timeout", "5s", "--slow", "1h");
     const lines = stdout
       .split("\n")
-      .filter((line) => !/^(?:warning|[a-z.]+:\d|TYPE|$| {4}(?:at |hint: set ))/.test(line));
+      .filter((line) => !/^(?:warning(?!.*\[NAME_OVERRULED\])|[a-z.]+:\d|TYPE|$| {4}(?:at |hint: set ))/.test(line));
     return [code, steady(lines.join("\n")).split("\n"), stderr];
   }
 
@@ -308,6 +311,26 @@ ${dynamic}`;
       "    cds a: ready, 2 endpoints",
       "      eds a: ready",
       "  sds cert: ready",
+    ]);
+  });
+
+  test("what a server gives under the name of something else in it is told", async () => {
+    const [code, lines] = await checked(`  cds_config: ${source}\n`, {
+      clusters: edsCluster("a") + edsCluster("own") + edsCluster("found"),
+    });
+    expect(code).toBe(0);
+    expect(lines.slice(0, 6)).toEqual([
+      "lds ingress: ready, static",
+      "  rds main: ready",
+      "    cds own: ready, static",
+      "    cds found: ready, 1 endpoint, static",
+      "      eds found: ready",
+      "    cds a: ready, 2 endpoints",
+    ]);
+    const stands = "the bootstrap has one of that name, which stands; that of the server is not used [NAME_OVERRULED]";
+    expect(lines.filter((line) => line.startsWith("warning"))).toEqual([
+      `warning: cds found: ${stands}`,
+      `warning: cds own: ${stands}`,
     ]);
   });
 
@@ -327,7 +350,7 @@ ${dynamic}`;
   });
 
   test("a server that is not there is told, though something stands in the bootstrap", async () => {
-    const [code, , stderr] = await checked("", "127.0.0.1:1");
+    const [code, , stderr] = await checked("", { server: "127.0.0.1:1" });
     expect([code, stderr]).toEqual([69, expect.stringContaining("127.0.0.1:1")]);
   });
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createXdsClient } from "@xdskit/client";
@@ -107,6 +108,20 @@ describe("xds dump", () => {
         ["sds", 1],
       ],
     ]);
+    expect(await readFile(join(where.cwd, "dump", "cds.yaml"), "utf8")).not.toContain("xds_server");
+  });
+
+  test("leaves out, with a word, what something of the bootstrap stands in the place of", async () => {
+    const site = await wholeSite();
+    await site.write("own.yaml", edsCluster("xds_server"));
+    const serving = await serve(site);
+    const where = { cwd: await scratch(), server: serving.address };
+    const { stdout: bootstrap } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
+    await writeFile(join(where.cwd, "envoy.yaml"), bootstrap);
+    const { code, stdout, stderr } = await xds(where, "dump", "--bootstrap", "envoy.yaml", "-o", "dump");
+    const note =
+      "cds xds_server is left out: the bootstrap has one of that name, which stands; that of the server is not used";
+    expect([code, JSON.parse(stdout).notes, stderr]).toEqual([0, [note], `xds: ${note}\n`]);
     expect(await readFile(join(where.cwd, "dump", "cds.yaml"), "utf8")).not.toContain("xds_server");
   });
 
@@ -270,5 +285,12 @@ describe("xds dump", () => {
     expect([direct.code, direct.stderr]).toEqual([2, "xds: file is not a directory\n"]);
     const forced = await xds(where, "dump", "-o", "file", "--force");
     expect([forced.code, forced.stderr]).toEqual([1, "xds: file cannot be written to: it is not a directory\n"]);
+  });
+
+  test.runIf(existsSync("/proc/self"))("into where there can be no directory is an error", async () => {
+    const serving = await serve(await wholeSite());
+    const where = { cwd: await scratch(), server: serving.address };
+    const { code, stderr } = await xds(where, "dump", "-o", "/proc/dump");
+    expect([code, stderr]).toEqual([1, "xds: /proc/dump cannot be written to: ENOENT\n"]);
   });
 });

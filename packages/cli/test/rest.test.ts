@@ -181,13 +181,15 @@ describe("xds watch --rest", () => {
     const { io, ended } = start(...poll);
     (await server.next()).answer(200, response("1", "a"));
     (await server.next()).answer(503, "draining");
+    (await server.next()).answer(503, "draining");
     const again = await server.next();
     expect([again.body["versionInfo"], again.body["responseNonce"]]).toEqual(["1", undefined]);
     again.answer(200, response("2"));
     await until("the removal is told", () => eventsOf(io).includes("removed a"));
-    expect(io.stderr.text).toContain(
-      "/v3/discovery:clusters: HTTP status 503 Service Unavailable: draining, trying again\n",
+    expect(io.stderr.text.replaceAll(/127\.0\.0\.1:\d+/g, "HOST")).toBe(
+      "xds: http://HOST/v3/discovery:clusters: HTTP status 503 Service Unavailable: draining, trying again\nxds: HOST answers again\n",
     );
+    expect(eventsOf(io)).toEqual(["put a 1", "error", "recovered", "removed a"]);
     io.interrupt();
     expect(await ended).toBe(130);
   });

@@ -1,6 +1,6 @@
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import { ClientMachine, opaqueTraits } from "@xdskit/protocol";
-import type { ClientConfig } from "./config/client-config.ts";
+import { type ClientConfig, sourcesIn } from "./config/client-config.ts";
 import { Driver } from "./driver/driver.ts";
 import { fittingExtensions, onlyAds } from "./mesh/mesh-validators.ts";
 import type { Meshes } from "./mesh/meshes.ts";
@@ -15,6 +15,7 @@ import { ResponseReader } from "./reading/response-reader.ts";
 import type { ResourceValidator } from "./reading/validators.ts";
 import { keepWhatIsHeld } from "./store/keep.ts";
 import { createResourceStore, type ResourceStore } from "./store/resource-store.ts";
+import { createSourceCache } from "./store/source-cache.ts";
 import { createFileTransport } from "./transport/file/file-transport.ts";
 import { Connections } from "./transport/grpc/connection.ts";
 import { createGrpcTransport } from "./transport/grpc/grpc-transport.ts";
@@ -40,7 +41,8 @@ export async function createXdsClient(options: XdsClientOptions = {}): Promise<X
   const store = options.cache && openStore(options.cache, api);
   await store?.load();
   options.signal?.throwIfAborted();
-  const keep = store && keepWhatIsHeld(store, (source) => driver.states(source));
+  const cache = store && createSourceCache(store, { node: () => client.node, configured: sourcesIn(config) });
+  const keep = cache && keepWhatIsHeld(cache, (source) => driver.states(source));
   const driver: Driver = new Driver({
     machine: new ClientMachine({ traits: (type) => api.traits(type) ?? opaqueTraits(type), node }),
     transports: {
@@ -61,7 +63,7 @@ export async function createXdsClient(options: XdsClientOptions = {}): Promise<X
         client.meshes.lookAtWarming(report.source);
       tell(onReport, report);
     },
-    restore: (source) => store?.restore(source),
+    restore: (source) => cache?.restore(source),
   });
   const client: OpenClient = new OpenClient({
     api,

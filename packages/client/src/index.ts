@@ -3,7 +3,6 @@ export type {
   ClientReport,
   DemandOutcome,
   LoadPlace,
-  MeshReport,
   Node,
   TypeUrl,
 } from "@xdskit/protocol";
@@ -36,6 +35,7 @@ export type { HealthChecker, HealthCheckers, HealthTarget } from "./health/healt
 export type { HealthChecking, HealthCheckingOptions } from "./health/health-checking.ts";
 export type { LoadCall, LoadConnection, LoadReporting, LoadReportingOptions } from "./load/load-reporting.ts";
 export type { DemandClusterOptions, DemandOptions, Mesh, MeshOptions } from "./mesh/mesh.ts";
+export type { MeshReport } from "./mesh/mesh-report.ts";
 export { onlyAds } from "./mesh/mesh-validators.ts";
 export type {
   ByName,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Resource } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
-import { Cluster } from "../src/index.ts";
+import { Cluster, type XdsClient } from "../src/index.ts";
 import { makeAuthority, makeCertificate } from "./support/certificates.ts";
 import { folder } from "./support/ends.ts";
 import { read, serve, serveWith, start } from "./support/own-server.ts";
@@ -65,4 +65,21 @@ describe("C-CLI-06 what is kept", () => {
       expect([...watch.current.values()].map(({ name, json }) => [name, json.connectTimeout])).toEqual([["a", "2s"]]);
     },
   );
+
+  test("is found with another token, and by no other node", async () => {
+    const cache = { path: join(folder(), "cache") };
+    const { server, address } = await serve(cluster("a"));
+    const life = async (node: string, authorization: string): Promise<XdsClient> =>
+      await start({ server: address, cache, node, headers: { authorization } });
+    const before = await life("node-1", "Bearer one");
+    await before.watch(Cluster, "a").next();
+    await before.close();
+    await server.close();
+
+    const other = await life("node-2", "Bearer one");
+    await expect(other.get(Cluster, "a", { timeoutMs: 3_000 })).rejects.toMatchObject({ code: "UNREACHABLE" });
+    await other.close();
+    const after = await life("node-1", "Bearer two");
+    expect((await after.get(Cluster, "a", { timeoutMs: 3_000 })).isRestored).toBe(true);
+  });
 });

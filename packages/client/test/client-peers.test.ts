@@ -66,8 +66,9 @@ function words(change: Change): string {
       return `gone ${change.key} ${change.reason}`;
     case "error":
       return `error ${change.key} ${change.error.code} ${change.error.message}`;
+    case "recovered":
     case "synced":
-      return "synced";
+      return change.kind;
   }
 }
 

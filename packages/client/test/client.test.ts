@@ -29,8 +29,9 @@ function words(change: Change): string {
       return `gone ${change.key} ${change.reason}`;
     case "error":
       return `error ${change.key} ${change.error.code}`;
+    case "recovered":
     case "synced":
-      return "synced";
+      return change.kind;
   }
 }
 
@@ -95,6 +96,7 @@ test("C-REC-01 C-CLI-05 a server that goes and comes back: what was there stays,
   expect(await next(watch)).toBe("error undefined UNREACHABLE");
   expect(watch.current.get("a")?.json).toMatchObject({ connectTimeout: "1s" });
   await serveWith({ listen: { port: first.port } }, cluster("a", 2), cluster("b", 1));
+  expect(await next(watch)).toBe("recovered");
   const told = [await next(watch), await next(watch)].sort();
   expect(told).toEqual(["added b 1s", "changed a 2s"]);
 });

@@ -58,33 +58,31 @@ test("C-CLI-06 a writer that is killed while it writes leaves the file as it was
   }
 }, 60_000);
 
-test("C-CLI-06 of those who come together upon the lock of one that was killed, one gets it", async () => {
-  const rounds = 200;
-  for (let i = 0; i < rounds; i++) writeFileSync(`${path}${i}.lock`, "999999999 1");
-  const go = join(directory, "go");
-  const writers = Array.from({ length: 4 }, () =>
-    startProgram(`
-      import { existsSync, statSync } from "node:fs";
-      import { acquireStoreLock } from ${builtModule("store/store-lock")};
-      const got = [];
-      console.log("ready");
-      while (!existsSync(${JSON.stringify(go)}));
-      const { mtimeMs } = statSync(${JSON.stringify(go)});
-      for (let i = 0; i < ${rounds}; i++) {
-        while (Date.now() < mtimeMs + (i + 1) * 5);
-        if (acquireStoreLock(${JSON.stringify(path)} + i) !== undefined) got.push(i);
-      }
-      console.log(JSON.stringify(got) + " done");
-      setInterval(() => {}, 1000);
-    `),
-  );
-  await Promise.all(writers.map((writer) => writer.find(/ready/)));
-  writeFileSync(go, "");
-  const got = await Promise.all(
-    writers.map(async (writer) => JSON.parse((await writer.find(/(\[.*\]) done/))[1] ?? "") as number[]),
-  );
-  expect(got.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: rounds }, (_, i) => i));
-}, 30_000);
+test("C-CLI-06 a process that stands still goes on being the one that writes, until it is killed", async () => {
+  const first = startProgram(`${begin(path)}
+    store.save("one", resources("1", 1));
+    await store.flush();
+    console.log("process " + process.pid + " wrote");
+    setInterval(() => {}, 1000);
+  `);
+  const pid = Number((await first.find(/process (\d+) wrote/))[1]);
+  process.kill(pid, "SIGSTOP");
+  const second = startProgram(`${begin(path)}
+    store.save("two", resources("2", 2));
+    await store.flush();
+    setInterval(() => {}, 1000);
+  `);
+  await second.find(/\n/);
+  expect([second.printed(), await versions()]).toEqual([
+    `${path} is written by the process with id ${pid}; nothing is kept\n`,
+    { "1": 1 },
+  ]);
+  process.kill(pid, "SIGKILL");
+  await first.exit;
+  let written = await versions();
+  while (written?.["2"] === undefined) written = await versions();
+  expect(written).toEqual({ "1": 1, "2": 2 });
+});
 
 test("C-CLI-06 a disk that is full leaves the file as it was, is told once, and is written when there is room", async () => {
   const writer = startProgram(

@@ -132,7 +132,7 @@ export interface ClientExpectation {
   readonly asks?: readonly SentRequest[];
   /**
    * Everything that each watch is told: `a@1` for what is there now, `a@1 restored` if it is not confirmed, `a removed`, `a
-   * does-not-exist`, `a expired`, `a rejected 13`, `a resource-error 7`, `unreachable 14`, `a timeout 14` and `synced`; behind a comma
+   * does-not-exist`, `a expired`, `a rejected 13`, `a resource-error 7`, `unreachable 14`, `a timeout 14`, `recovered` and `synced`; behind a comma
    * what goes on being used: `a removed, a@1`.
    */
   readonly tells?: Readonly<Record<string, readonly string[]>>;

@@ -549,6 +549,15 @@ describe("a server that cannot be reached", () => {
     ]);
   });
 
+  test("is not told any more when it is back, and nothing else is forgotten", () => {
+    const mesh = unreachable(named().gets(l1), "away");
+    for (const watch of mesh.watches.keys()) mesh.on({ kind: "news", watch, news: { kind: "recovered" } });
+    expect(failures(mesh)).toEqual([
+      ["l", undefined],
+      ["r", undefined],
+    ]);
+  });
+
   test("is told once, however often it is tried", () => {
     const mesh = unreachable(named(), "away");
     const before = mesh.node(LISTENER, "l");

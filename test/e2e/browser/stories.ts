@@ -94,8 +94,9 @@ async function poll(api: EnvoyApi, tell: (line: string) => void): Promise<readon
 
 function wordsOf(news: News): string {
   switch (news.kind) {
+    case "recovered":
     case "synced":
-      return "synced";
+      return news.kind;
     case "failed":
       return `${news.name} ${news.why}: ${news.error.message}`;
     case "absent":

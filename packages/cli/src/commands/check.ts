@@ -169,14 +169,14 @@ async function receive(
   try {
     const progress = (snapshot: MeshSnapshot): void => line.update(() => describeProgress(snapshot, api));
     const how = { roots, timeoutMs: flags.timeout, interrupted: io.interrupted, progress };
-    const { snapshot, isComplete, isLate, unanswered, waits } = await followMesh(client, answers, how);
+    const { snapshot, isComplete, isLate, unanswered, overruled, waits } = await followMesh(client, answers, how);
     if (io.interrupted.aborted) return nothing;
     if (snapshot === undefined) throw unreachableFailure(unanswered, asked);
     const names = (one: AnsweredType): string => `${shortNameOf(one.type, api)} ${one.source}`;
     const types = [...answers.types()].sort((a, b) => (names(a) < names(b) ? -1 : 1));
     const slow = { ms: flags.slow ?? SLOW_MS, isSet: flags.slow !== undefined };
     const { refusals } = answers;
-    const findings = findingsIn({ api, snapshot, waits, slow, refusals, unanswered, isOfGrpc });
+    const findings = findingsIn({ api, snapshot, waits, slow, refusals, unanswered, overruled, isOfGrpc });
     return { snapshot, isComplete, isLate, types, waits, findings };
   } catch (cause) {
     throw cause instanceof XdsClientError ? failureOf(cause, asked) : cause;

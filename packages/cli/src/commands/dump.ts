@@ -1,6 +1,7 @@
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { type Dangling, type MeshSnapshot, XdsClientError } from "@xdskit/client";
+import { makeDirectory } from "@xdskit/disk";
 import type { EnvoyApi, ResponseFormat } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import { Option } from "commander";
@@ -9,7 +10,7 @@ import { addServerConnectionFlags, type ConnectionFlags, descriptorFilesOf } fro
 import { failureOf, unreachableFailure } from "../discovery/connection-hint.ts";
 import { describeStatus } from "../discovery/describe-status.ts";
 import { type Followed, followMesh } from "../discovery/follow-mesh.ts";
-import { danglingWords, describeProgress, shortNameOf } from "../discovery/mesh-words.ts";
+import { danglingWords, describeProgress, overruledWords, shortNameOf } from "../discovery/mesh-words.ts";
 import { openClient } from "../discovery/open-client.ts";
 import { rootsOf } from "../discovery/roots.ts";
 import { startOf } from "../discovery/start.ts";
@@ -144,7 +145,7 @@ function fileOf({ name }: Pick<DumpedType, "name">, format: ResponseFormat): str
 }
 
 async function write(types: readonly DumpedType[], directory: string, flags: DumpFlags): Promise<void> {
-  await mkdir(directory, { recursive: true });
+  makeDirectory(directory);
   const written = new Set<string>();
   for (const one of types) {
     const file = fileOf(one, flags.format);
@@ -174,13 +175,13 @@ interface Outcome {
 }
 
 function report(
-  { contents: { types, notes }, followed, snapshot, refusals }: Outcome,
+  { contents, followed, snapshot, refusals }: Outcome,
   { api, flags }: { readonly api: EnvoyApi; readonly flags: DumpFlags },
   context: CommandContext,
 ): ExitCode {
   const { io } = context;
   const { dangling } = snapshot;
-  const { isComplete, isLate, unanswered } = followed;
+  const { isComplete, isLate, unanswered, overruled } = followed;
   const say = (text: string): void => io.stderr.write(`xds: ${oneLine(text)}\n`);
   const isOk = isComplete && [dangling, refusals, unanswered].every((all) => all.length === 0);
   const shown = (type: TypeUrl): string => shortNameOf(type, api);
@@ -195,6 +196,10 @@ function report(
     const why = error === undefined ? "" : `: ${describeStatus(error)}`;
     say(`${shown(type)}: asked for, and never answered${why}`);
   }
+  const { types } = contents;
+  // Nobody with this bootstrap would use it, and what it leads to was not asked for.
+  const leftOut = overruled.map(({ type, name }) => `${shown(type)} ${name} is left out: ${overruledWords}`);
+  const notes = [...contents.notes, ...leftOut];
   for (const note of notes) say(note);
   if (isLate) say("the time was over before everything was there; --wait has more of it");
   summarize({ types, dangling, refusals, notes, isOk }, flags, context);

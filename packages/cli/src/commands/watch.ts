@@ -2,8 +2,9 @@ import { type Change, type Watch, XdsClientError, type XdsResource } from "@xdsk
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { Option } from "commander";
 import { addConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
-import { describeError, describeFailure, failureOf } from "../discovery/connection-hint.ts";
+import { describeError, failureOf } from "../discovery/connection-hint.ts";
 import { type OpenedClient, openClient, wantedType } from "../discovery/open-client.ts";
+import { OutageWords } from "../discovery/outage-words.ts";
 import { formatYaml, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
 import { startOf } from "../discovery/start.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
@@ -67,7 +68,10 @@ export type WatchLine =
       readonly name: string;
       readonly reason: "removed" | "does-not-exist" | "expired";
     }
-  /** An update was refused, or the server says that it cannot give it; what was there before stays in force. */
+  /**
+   * An update was refused, the server says that it cannot give it, or no server can be reached, which is told once for each reason; what was there before stays
+   * in force.
+   */
   | {
       readonly event: "error";
       readonly type: string;
@@ -75,7 +79,9 @@ export type WatchLine =
       readonly name?: string;
       readonly code: string;
       readonly message: string;
-    };
+    }
+  /** The server that could not be reached answers again. */
+  | { readonly event: "recovered"; readonly type: string };
 
 async function watch(
   type: string,
@@ -93,10 +99,13 @@ async function watch(
   if (meant.length > 0) {
     io.stderr.write(`xds: watching ${type} named ${meant.join(", ")}; for each other type, run a watch of its own\n`);
   }
+  const outage = new OutageWords(io.stderr, asked);
   answers.broken = ({ status }) => {
-    if (answers.isAnswered) io.stderr.write(`xds: ${describeFailure(status, asked)}, trying again\n`);
+    if (answers.isAnswered) outage.broke(status);
   };
-  const following = { ...opened, api, flags, type: typeof wanted === "string" ? wanted : wanted.typeUrl };
+  answers.heard = () => outage.isOver();
+  const typeUrl = typeof wanted === "string" ? wanted : wanted.typeUrl;
+  const following = { ...opened, api, flags, type: typeUrl, outage, toldOutages: new Set<string>() };
   try {
     const watches = (names.length === 0 ? [undefined] : names).map((name) => client.watch(wanted, name));
     await Promise.race([aborted(io.interrupted), ...watches.map((one) => follow(one, following, context))]);
@@ -113,6 +122,9 @@ interface Following extends OpenedClient {
   readonly api: EnvoyApi;
   readonly flags: WatchFlags;
   readonly type: string;
+  readonly outage: OutageWords;
+  /** Lines of the outage that were printed: all watches are told of it. */
+  readonly toldOutages: Set<string>;
 }
 
 /** Prints what a watch tells. Rejects if nobody can be reached at the start, which is the caller's to mend; later it is waited for. */
@@ -121,8 +133,9 @@ async function follow(watch: Watch, following: Following, context: CommandContex
   for await (const change of watch) {
     const isOfConnection =
       change.kind === "error" && (change.error.code === "UNREACHABLE" || change.error.code === "TYPE_UNSUPPORTED");
-    if (!isOfConnection) print(change, following, context);
-    else if (!answers.isAnswered) throw change.error;
+    if (isOfConnection && !answers.isAnswered) throw change.error;
+    if (isOfConnection) printUnreachable(change.error, following, context);
+    else print(change, following, context);
   }
 }
 
@@ -138,9 +151,31 @@ function print(change: Change, following: Following, context: CommandContext): v
     case "error":
       printError(change, following, context);
       break;
+    case "recovered":
+      printRecovered(following, context);
+      break;
     case "synced":
       break;
   }
+}
+
+/** A person was told already. */
+function printUnreachable({ code, message }: XdsClientError, following: Following, { io }: CommandContext): void {
+  const { flags, type, toldOutages } = following;
+  if (flags.output !== "json") return;
+  const line: WatchLine = { event: "error", type, code, message: oneLine(message) };
+  const text = formatJsonLine(line);
+  if (toldOutages.has(text)) return;
+  toldOutages.add(text);
+  io.stdout.write(text);
+}
+
+function printRecovered({ flags, type, outage, toldOutages }: Following, { io }: CommandContext): void {
+  outage.isOver();
+  if (toldOutages.size === 0) return;
+  toldOutages.clear();
+  const line: WatchLine = { event: "recovered", type };
+  if (flags.output === "json") io.stdout.write(formatJsonLine(line));
 }
 
 function printPut(resource: XdsResource, { api, flags }: Following, { io, colorsOf }: CommandContext): void {

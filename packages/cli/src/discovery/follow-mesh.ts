@@ -24,6 +24,8 @@ export interface Followed {
   readonly isLate: boolean;
   /** Types that were asked for at a source and never answered, with the reason where one is known. */
   readonly unanswered: readonly Unanswered[];
+  /** What servers gave in vain, as the bootstrap has another one of that name. */
+  readonly overruled: readonly Overruled[];
   /** How long each thing that was asked for took, in the order in which they came. */
   readonly waits: readonly Wait[];
 }
@@ -34,6 +36,9 @@ export interface Unanswered {
   readonly source: SourceId;
   readonly error: Status | undefined;
 }
+
+/** What a server gave, and something of the bootstrap stands in the place of. */
+export type Overruled = Pick<Extract<MeshReport, { kind: "overruled" }>, "type" | "source" | "name">;
 
 /** From when something was first asked for to the first answer. */
 export type Wait = Pick<Extract<MeshReport, { kind: "answered" }>, "type" | "source" | "term" | "afterMs">;
@@ -50,12 +55,15 @@ export async function followMesh(
   const failing = new Map<string, Unanswered>();
   const failedRoots = new Set<string>();
   const waits: Wait[] = [];
+  const overruled = new Map<string, Overruled>();
   let isLate = false;
   const over = new AbortController();
   const end = (): void => over.abort();
   let quiet: NodeJS.Timeout | undefined;
   const mesh = followed(client, roots, (report) => {
     if (report.kind === "answered" && report.source !== STATIC_SOURCE) waits.push(report);
+    if (report.kind === "overruled") overruled.set(`${keyOf(report)} ${report.name}`, report);
+    if (report.kind === "watch-recovered") failing.delete(keyOf(report));
     if (report.kind !== "watch-failed" || report.name !== undefined) return;
     const { source, type, term, error } = report;
     failing.set(keyOf(report), { source, type, error });
@@ -84,7 +92,11 @@ export async function followMesh(
     const isNobodyAsked = answers.types().length === 0 && current?.isComplete === true;
     const snapshot = answers.isAnswered || isSilence || isNobodyAsked ? current : undefined;
     const isComplete = snapshot?.isComplete === true;
-    return { snapshot, isComplete, isLate, unanswered: isSilence ? [] : unanswered, waits };
+    return {
+      ...{ snapshot, isComplete, isLate, waits },
+      unanswered: isSilence ? [] : unanswered,
+      overruled: [...overruled.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    };
   } finally {
     over.abort();
     clearTimeout(quiet);

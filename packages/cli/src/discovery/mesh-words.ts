@@ -31,3 +31,6 @@ export const danglingWords: Readonly<Record<DanglingReason, string>> = {
   warming: "it is not usable, because something that it needs is missing",
   source: "the source that it should come from cannot be used",
 };
+
+/** What is said of something that a server gave, and that is not used. */
+export const overruledWords = "the bootstrap has one of that name, which stands; that of the server is not used";

@@ -41,6 +41,13 @@ export interface ClientConfig {
   readonly staticResources: readonly StaticResource[] | undefined;
 }
 
+/** The sources that a configuration names; resources may name others. */
+export function sourcesIn(config: ClientConfig): readonly SourceConfig[] {
+  const { ads, listeners, clusters, authorities, defaultSource, runtimeLayers } = config;
+  const nested = [...authorities, ...runtimeLayers].map(({ source }) => source);
+  return [ads, listeners?.source, clusters?.source, defaultSource, ...nested].filter((source) => source !== undefined);
+}
+
 /** Something in the `static_resources` of a bootstrap. */
 export interface StaticResource {
   /** In the version of the API that the bootstrap is of. */

@@ -68,7 +68,6 @@ test("an id is the same in every process and release, in whatever order its part
     ...source,
     dialect: Object.fromEntries(Object.entries(source.dialect).toReversed()) as never,
   });
-  // Kept on disk by it: whoever changes this makes all caches of users worthless.
   expect(whole.id).toBe("ads:#2ipd7i7");
 });
 

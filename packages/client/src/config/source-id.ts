@@ -1,7 +1,7 @@
-import { contentDigest } from "@xdskit/envoy-api";
 import { type ClientDialect, clientDialect } from "@xdskit/protocol";
 import type { FileSource, GrpcSource, RestSource, ServerConfig, SourceConfig } from "./client-config.ts";
 import { envoyBackOff, INITIAL_FETCH_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "./config-defaults.ts";
+import { canonicalText, shortDigest } from "./content-digest.ts";
 
 /** A source that has no id yet. */
 type Unnamed<S extends SourceConfig> = Omit<S, "id">;
@@ -12,7 +12,7 @@ const DIGEST_CHARACTERS = 7;
 /**
  * Gives a source its id: how it is spoken to, and the names of its servers, such as `ads-delta:xds_server`. What is not as it is unless said otherwise stands
  * behind in a digest, `ads-delta:xds_server#k3f9aq1`, so that two sources are never taken for one, and secrets are not told. The id of a source is the same in
- * every process and release, for what is kept on disk goes by it. What an aggregated source is asked for does not count: everything that says `ads` is one stream
+ * every process and release, for whoever compares logs and stats. What an aggregated source is asked for does not count: everything that says `ads` is one stream
  * (C-ADS-02). It is one word, whatever its servers are called: it stands in front of names.
  */
 export function namedGrpcSource(source: Unnamed<GrpcSource>): GrpcSource {
@@ -52,7 +52,7 @@ const usualServer = {
 
 function idOf(words: readonly string[], where: string, unusual: object): string {
   const id = `${words.join("-")}:${where.replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent)}`;
-  return Object.keys(unusual).length === 0 ? id : `${id}#${digestOf(unusual)}`;
+  return Object.keys(unusual).length === 0 ? id : `${id}#${shortDigest(unusual, DIGEST_CHARACTERS)}`;
 }
 
 function namesOf(servers: readonly ServerConfig[]): string {
@@ -91,20 +91,4 @@ function differences(value: object, usual: object): object {
 
 function isNothing(field: unknown): boolean {
   return field === undefined || (Array.isArray(field) && field.length === 0);
-}
-
-function digestOf(whole: unknown): string {
-  return contentDigest([canonicalText(whole)])
-    .toString(36)
-    .slice(0, DIGEST_CHARACTERS);
-}
-
-/** The same text for equal values, in whatever order their fields stand. */
-function canonicalText(value: unknown): string {
-  if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString("base64")}`;
-  if (value instanceof Map) return canonicalText([...value].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
-  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalText(field)}`).join(",")}}`;
 }

@@ -34,7 +34,7 @@ export interface DriverOptions {
   readonly reader: ResponseReader;
   readonly report: (report: ClientReport) => void;
   /** What was accepted of a source in an earlier life (C-CLI-06). Asked once of each. */
-  readonly restore: (source: SourceId) => readonly KeptResource[] | undefined;
+  readonly restore: (source: SourceConfig) => readonly KeptResource[] | undefined;
 }
 
 /** What somebody wants to know of. */
@@ -74,7 +74,7 @@ export class Driver {
     if (this.#sources.has(source.id)) return;
     this.#sources.set(source.id, source);
     this.#happened({ kind: "source-added", source: sourceSpecOf(source) });
-    const resources = this.#options.restore(source.id);
+    const resources = this.#options.restore(source);
     if (resources !== undefined) this.#happened({ kind: "resources-restored", source: source.id, resources });
   }
 

@@ -1,10 +1,10 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import {
+  areSameBytes,
   type MeshChanges,
   type MeshEffect,
   type MeshEvent,
   MeshMachine,
-  type MeshReport,
   type MeshWatchId,
   opaqueTraits,
   type SourceId,
@@ -17,6 +17,7 @@ import { Timers } from "../driver/timers.ts";
 import { typeAt } from "../routing/route.ts";
 import { termOf } from "../routing/term.ts";
 import { Finder } from "../watch/finder.ts";
+import type { MeshReport } from "./mesh-report.ts";
 import { MeshSources } from "./mesh-sources.ts";
 import { STATIC_SOURCE, type StaticResources } from "./static-source.ts";
 
@@ -168,8 +169,10 @@ export class MeshRunner {
         .map(({ source: at, name: asked }) => interestAt(at, of, asked));
     const start = new Finder({ api, driver, type, placesOf }).find(term);
     const stop = start?.((news) => {
-      if (!("name" in news && news.name !== undefined && statics.owns(type, news.name)))
-        this.on({ kind: "news", watch, news });
+      const own = "name" in news && news.name !== undefined ? statics.owned(type, news.name) : undefined;
+      if (own === undefined) this.on({ kind: "news", watch, news });
+      else if (news.kind === "changed" && !areSameBytes(own.bytes, news.resource.bytes))
+        this.#ground.report({ kind: "overruled", source: id, type, name: news.name });
     });
     this.#watches.set(watch, { type, term, stop: stop ?? (() => {}) });
   }

@@ -1,12 +1,4 @@
-import type {
-  Demanded,
-  DemandId,
-  DemandOutcome,
-  MeshChanges,
-  MeshEffect,
-  MeshReport,
-  MeshRoot,
-} from "@xdskit/protocol";
+import type { Demanded, DemandId, DemandOutcome, MeshChanges, MeshEffect, MeshRoot } from "@xdskit/protocol";
 import { formatTypeUrl, opaqueTraits } from "@xdskit/protocol";
 import {
   aFunction,
@@ -25,6 +17,7 @@ import type { ResourceViews } from "../resource/xds-resource.ts";
 import { onceAborted } from "../watch/abort.ts";
 import { Readers } from "../watch/readers.ts";
 import type { Vigil } from "../watch/vigil.ts";
+import type { MeshReport } from "./mesh-report.ts";
 import { type MeshGround, type MeshListener, MeshRunner } from "./mesh-runner.ts";
 import { NodeStore } from "./node-store.ts";
 import { type MeshResource, type MeshSnapshot, Snapshot } from "./snapshot.ts";

@@ -46,8 +46,13 @@ export class StaticResources {
 
   /** Whether there is a Listener or Cluster of that name, so that no server gives one. */
   owns(type: TypeUrl, name: string): boolean {
+    return this.owned(type, name) !== undefined;
+  }
+
+  /** The Listener or Cluster of that name, which stands whatever a server gives; undefined: there is none. */
+  owned(type: TypeUrl, name: string): HeldResource | undefined {
     const kind = this.#kindOf(type);
-    return (kind === "cds" || kind === "lds") && this.#held.get(kind)?.has(name) === true;
+    return kind === "cds" || kind === "lds" ? this.#held.get(kind)?.get(name) : undefined;
   }
 
   /** What a watch of one name, or of everything, is told. */

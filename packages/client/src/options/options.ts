@@ -104,7 +104,11 @@ export interface XdsClientOptions {
   readonly onReport?: (report: ClientReport) => void;
 }
 
-/** A file that outlives the process. Only its owner may read it, and one process at a time writes it. */
+/**
+ * A file that outlives the process. Only its owner may read it, and one process at a time writes it. What is kept goes by who is asked and who asks: the
+ * addresses and names of the servers, the `id` and `cluster` of the node, parameters, and headers that are no credentials. Tokens, certificates and keys may
+ * change; clients that only those tell apart are to have a file each.
+ */
 export interface CacheOptions {
   readonly path: string;
   /** What does not fit into as many bytes is left out; 64 MiB unless set. */

@@ -1,15 +1,15 @@
 import type { ClientReport, SourcedState, SourceId } from "@xdskit/protocol";
-import type { ResourceStore } from "./resource-store.ts";
+import type { SourceCache } from "./source-cache.ts";
 
 /** Where things stand at a source now. */
 type States = (source: SourceId) => Iterable<SourcedState>;
 
 /** Has what is held at a source kept whenever something of it is another than before. What nobody watches any more is not. */
-export function keepWhatIsHeld(store: ResourceStore, states: States): (report: ClientReport) => void {
+export function keepWhatIsHeld(cache: SourceCache, states: States): (report: ClientReport) => void {
   return (report) => {
     if (!changesWhatIsHeld(report)) return;
     const { source } = report;
-    store.save(source, function* () {
+    cache.save(source, function* () {
       for (const { resource } of states(source)) if (resource !== undefined) yield resource;
     });
   };

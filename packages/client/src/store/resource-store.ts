@@ -1,11 +1,10 @@
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import { type AcquiredFileLock, acquireFileLock, makeDirectory } from "@xdskit/disk";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { KeptResource, SourceId } from "@xdskit/protocol";
+import type { KeptResource } from "@xdskit/protocol";
 import { createSecretFilter } from "./secret-filter.ts";
 import { readStore, removeLeftovers, writeStore } from "./store-file.ts";
 import type { KeptSource } from "./store-format.ts";
-import { acquireStoreLock, type StoreLock } from "./store-lock.ts";
 
 /** What a store needs. */
 export interface ResourceStoreOptions {
@@ -38,10 +37,14 @@ export type ResourceSnapshot = () => Iterable<KeptResource>;
 export interface ResourceStore {
   /** Reads what was kept by earlier lives. */
   load(): Promise<void>;
+  /** Of which sources something is kept, once that was read. */
+  sources(): Iterable<string>;
   /** What was kept of a source, once that was read; undefined: nothing. The source is in use from now on. */
-  restore(source: SourceId): readonly KeptResource[] | undefined;
+  restore(source: string): readonly KeptResource[] | undefined;
+  /** What is kept of a source goes by another name from now on, of which nothing was kept. */
+  rename(source: string, to: string): void;
   /** Something changed at a source: soon all that `snapshot` gives then is written. What is kept of other sources stays. */
-  save(source: SourceId, snapshot: ResourceSnapshot): void;
+  save(source: string, snapshot: ResourceSnapshot): void;
   /** Resolves when all that was saved is on the disk, or cannot be. */
   flush(): Promise<void>;
   /** Flushes, and lets others write. */
@@ -70,9 +73,9 @@ class FileStore implements ResourceStore {
   readonly #options: ResourceStoreOptions;
   readonly #now: () => number;
   readonly #isLeftOut: (resource: KeptResource) => boolean;
-  readonly #sources = new Map<SourceId, SavedSource>();
+  readonly #sources = new Map<string, SavedSource>();
   #loading: Promise<void> | undefined;
-  #lock: StoreLock | undefined;
+  #lock: AcquiredFileLock | undefined;
   #problems: ReadonlySet<string> = new Set();
   #isDirty = false;
   /** The last write was in vain. */
@@ -92,7 +95,18 @@ class FileStore implements ResourceStore {
     return this.#loading;
   }
 
-  restore(source: SourceId): readonly KeptResource[] | undefined {
+  sources(): Iterable<string> {
+    return this.#sources.keys();
+  }
+
+  rename(source: string, to: string): void {
+    const kept = this.#sources.get(source);
+    if (kept === undefined) return;
+    this.#sources.delete(source);
+    this.#sources.set(to, kept);
+  }
+
+  restore(source: string): readonly KeptResource[] | undefined {
     const kept = this.#sources.get(source);
     if (kept === undefined) return undefined;
     this.#sources.set(source, { ...kept, usedAtMs: "now" });
@@ -101,7 +115,7 @@ class FileStore implements ResourceStore {
     return [...kept.snapshot()];
   }
 
-  save(source: SourceId, snapshot: ResourceSnapshot): void {
+  save(source: string, snapshot: ResourceSnapshot): void {
     if (this.#isClosed) return;
     this.#sources.set(source, { savedAtMs: this.#now(), usedAtMs: "now", snapshot });
     this.#touch();
@@ -169,13 +183,14 @@ class FileStore implements ResourceStore {
     try {
       // What it says of other sources stays.
       await this.load();
-      if (await this.#mayWrite()) {
+      const writer = await this.#otherWriter();
+      if (writer === undefined) {
         const store = { sources: this.#sourcesToWrite(), isLeftOut: this.#isLeftOut, maxBytes };
         for (const id of await writeStore(path, store)) {
           problems.add(`${path}: the source "${id}" does not fit into ${maxBytes} bytes, and is not kept`);
         }
         isWritten = true;
-      } else problems.add(`${path} is written by somebody else; nothing is kept`);
+      } else problems.add(`${path} is written by ${writer}; nothing is kept`);
     } catch (error) {
       problems.add(`${path} cannot be written: ${reasonOf(error)}`);
     }
@@ -197,15 +212,19 @@ class FileStore implements ResourceStore {
     return sources;
   }
 
-  /** Whoever came first writes. The others look again the next time. */
-  async #mayWrite(): Promise<boolean> {
+  /** Whoever came first writes. The others look again the next time. Undefined: it is this one. */
+  async #otherWriter(): Promise<string | undefined> {
     const { path } = this.#options;
-    if (this.#lock !== undefined) return true;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    this.#lock = acquireStoreLock(path);
-    if (this.#lock === undefined) return false;
+    if (this.#lock !== undefined) return undefined;
+    makeDirectory(dirname(path), 0o700);
+    const lock = acquireFileLock(`${path}.lock`);
+    if (lock.kind === "held") {
+      if (lock.pid === process.pid) return "another client of this process";
+      return lock.pid === undefined ? "another process" : `the process with id ${lock.pid}`;
+    }
+    this.#lock = lock;
     await removeLeftovers(path);
-    return true;
+    return undefined;
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash, type Hash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { KeptResource, SourceId } from "@xdskit/protocol";
+import type { KeptResource } from "@xdskit/protocol";
 import {
   formatResource,
   formatSource,
@@ -51,9 +51,9 @@ export async function readStore(path: string, maxBytes: number): Promise<StoreCo
 
 /**
  * Writes a store in place of the one that is there: whole or not at all, whenever the power goes off and whoever else writes. Sources that do not fit are
- * left out, those that were used longest ago first, then those that were saved longest ago; their ids are the result. Rejects with a system error.
+ * left out, those that were used longest ago first, then those that were saved longest ago; their names are the result. Rejects with a system error.
  */
-export async function writeStore(path: string, store: StoreToWrite): Promise<readonly SourceId[]> {
+export async function writeStore(path: string, store: StoreToWrite): Promise<readonly string[]> {
   const newPath = `${path}.${randomBytes(SUFFIX_BYTES).toString("hex")}.new`;
   const file = await open(newPath, "wx", 0o600);
   try {
@@ -86,8 +86,8 @@ interface Written {
 async function writeSources(
   file: FileHandle,
   { sources, isLeftOut, maxBytes }: StoreToWrite,
-): Promise<readonly SourceId[]> {
-  const leftOut: SourceId[] = [];
+): Promise<readonly string[]> {
+  const leftOut: string[] = [];
   const limit = maxBytes - TRAILER_BYTES;
   let written = await append(file, { bytes: 0, hash: createHash("sha256") }, HEADER);
   const latestFirst = [...sources].sort((a, b) => b.usedAtMs - a.usedAtMs || b.savedAtMs - a.savedAtMs);

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { type KeptResource, parseTypeUrl, type SourceId } from "@xdskit/protocol";
+import { type KeptResource, parseTypeUrl } from "@xdskit/protocol";
 
 /** What was kept of one source. */
 export interface KeptSource {
-  readonly id: SourceId;
+  /** Another one for each [origin](../config/source-origin.ts) and its credentials. */
+  readonly id: string;
   /** When something of it changed last, in milliseconds since 1970. */
   readonly savedAtMs: number;
   /** When a client asked for something of it last, in milliseconds since 1970. */
@@ -25,7 +26,7 @@ export const TRAILER_BYTES: number = END.length + 64 + 1;
 
 /** A source begins with a line; those of its resources follow. */
 interface SourceLine {
-  readonly source: SourceId;
+  readonly source: string;
   readonly savedAtMs: number;
   readonly usedAtMs: number;
 }

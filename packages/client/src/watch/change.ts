@@ -17,7 +17,7 @@ export type Change<Json = unknown> =
     }
   /**
    * Something is wrong, and what was known stays in force (C-CLI-04). The watch goes on. Without a key where it concerns everything
-   * that is watched, such as a server that cannot be reached.
+   * that is watched, such as a server that cannot be reached: then it is told once of an outage, and once for each other reason.
    */
   | {
       readonly kind: "error";
@@ -25,6 +25,11 @@ export type Change<Json = unknown> =
       readonly error: XdsClientError;
       readonly held: XdsResource<Json> | undefined;
     }
+  /**
+   * The servers that could not be reached (`UNREACHABLE`, `TYPE_UNSUPPORTED`) are asked again with success: what is in force is theirs again, or will be as soon as it
+   * was told. Whoever reads slowly may be told this without the error before it.
+   */
+  | { readonly kind: "recovered" }
   /**
    * The first answer was taken: all before it is what there is. Told once, where everything or a collection is watched. In delta a large answer may
    * come in parts, and nothing tells the last one: then it is told after the first.

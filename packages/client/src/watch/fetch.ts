@@ -90,7 +90,7 @@ async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () =
       let unreachable: XdsClientError | undefined;
       const stop = watch((news) => {
         try {
-          unreachable = failureIn(news) ?? unreachable;
+          unreachable = news.kind === "recovered" ? undefined : (failureIn(news) ?? unreachable);
           const taken = take(news);
           if (taken !== undefined) (settled?.() ?? Promise.resolve()).then(() => resolve(taken.result), reject);
         } catch (cause) {

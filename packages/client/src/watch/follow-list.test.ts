@@ -39,8 +39,8 @@ function start(entry?: string) {
     },
     (news) =>
       heard.push(
-        news.kind === "synced"
-          ? "synced"
+        news.kind === "synced" || news.kind === "recovered"
+          ? news.kind
           : [news.kind, news.name, "held" in news ? news.held?.name : news.resource.bytes[0]],
       ),
   );

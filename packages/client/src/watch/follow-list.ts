@@ -66,6 +66,9 @@ class List {
       case "confirmed":
         this.#confirm();
         break;
+      case "recovered":
+        this.#listener(news);
+        break;
       case "synced":
         break;
       default:

@@ -33,7 +33,7 @@ function follow(...places: readonly string[]) {
     places.map(place),
     ({ version }) => (version === "nowhere" ? undefined : place(version)),
     (news) => {
-      if (news.kind === "synced") heard.push("synced");
+      if (news.kind === "synced" || news.kind === "recovered") heard.push(news.kind);
       else heard.push([news.kind, news.name, "held" in news ? news.held?.name : news.resource.name]);
     },
   );
@@ -50,6 +50,9 @@ test("C-XTP-11 the next place is asked while the first cannot be reached, and wh
   tell("first", failed("unreachable"), failed("unreachable"));
   expect(watched()).toEqual(["first", "second"]);
   tell("second", failed("unreachable"));
+  expect(watched()).toEqual(["first", "second", "third"]);
+  // That it is back is no answer yet.
+  expect(tell("first", { kind: "recovered" })).toEqual(["recovered"]);
   expect(watched()).toEqual(["first", "second", "third"]);
   tell("third", changed(resource("a")), changed(resource("b")), changed(resource("c")), absent("c"));
   expect(tell("first", changed(resource("a")))).toEqual([

@@ -33,7 +33,7 @@ function watchFirst(first: Watching, others: readonly Watching[], listener: List
   let stopOthers: (() => void) | undefined;
   let hasAnswered = false;
   const stopFirst = first((news) => {
-    if (!hasAnswered && (news.kind !== "failed" || news.why !== "unreachable")) {
+    if (!hasAnswered && !isOfConnection(news)) {
       hasAnswered = true;
       stopOthers?.();
       if ("name" in news && news.name !== undefined) toldByOthers.delete(news.name);
@@ -51,6 +51,11 @@ function watchFirst(first: Watching, others: readonly Watching[], listener: List
     stopFirst();
     stopOthers?.();
   };
+}
+
+/** That a server is away, or back, is no answer. */
+function isOfConnection(news: News): boolean {
+  return news.kind === "recovered" || (news.kind === "failed" && news.why === "unreachable");
 }
 
 /** What a locator led to. */
@@ -128,6 +133,9 @@ class Follower {
         break;
       case "confirmed":
         this.#listener({ ...news, name });
+        break;
+      case "recovered":
+        this.#listener(news);
         break;
       case "synced":
         break;

@@ -33,3 +33,17 @@ test("an error of one name is not taken for a resource of another", () => {
   for (const news of [failed("a"), absent("error a"), failed("a")]) pending.add(news);
   expect([pending.take(), pending.take(), pending.take()]).toEqual([failed("a"), absent("error a"), undefined]);
 });
+
+test("of a connection only the last is read: that it is broken, or that it is back", () => {
+  const pending = new PendingNews();
+  const refused: News = { ...failed(undefined), why: "rejected" };
+  for (const news of [absent("a"), failed(undefined), refused, { kind: "recovered" } as const]) pending.add(news);
+  expect([pending.take(), pending.take(), pending.take(), pending.take()]).toEqual([
+    absent("a"),
+    { kind: "recovered" },
+    refused,
+    undefined,
+  ]);
+  for (const news of [absent("a"), { kind: "recovered" } as const, failed(undefined)]) pending.add(news);
+  expect([pending.take(), pending.take(), pending.take()]).toEqual([absent("a"), failed(undefined), undefined]);
+});

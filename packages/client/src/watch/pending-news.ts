@@ -7,6 +7,8 @@ export type ToldNews = Exclude<News, { kind: "confirmed" }>;
 type Mark = { readonly marks: string };
 
 const SYNCED: Mark = { marks: "synced" };
+/** Whether a server can be reached: that it cannot, and that it can again, overtake one another. */
+const CONNECTION: Mark = { marks: "connection" };
 
 /**
  * What a slow reader has not read yet: of each name the newest only, so that it costs what there is, not what happened. In the order of
@@ -60,7 +62,10 @@ export class PendingNews {
         break;
       }
       case "failed":
-        unread.set(this.#errorMark(news.name), news);
+        unread.set(isOfConnection(news) ? CONNECTION : this.#errorMark(news.name), news);
+        break;
+      case "recovered":
+        unread.set(CONNECTION, news);
         break;
       case "synced":
         unread.set(SYNCED, news);
@@ -92,4 +97,8 @@ export class PendingNews {
     this.#errors?.delete(name);
     unread.delete(mark);
   }
+}
+
+function isOfConnection({ name, why }: Extract<ToldNews, { kind: "failed" }>): boolean {
+  return name === undefined && why === "unreachable";
 }

@@ -50,6 +50,8 @@ export class Teller {
         const key = news.name === undefined ? undefined : shownName(news.name);
         return { kind: "error", key, error: errorOf(news), held: this.#heldIn(news) };
       }
+      case "recovered":
+        return { kind: "recovered" };
       case "synced":
         return { kind: "synced" };
     }

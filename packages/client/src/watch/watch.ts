@@ -127,7 +127,8 @@ export class OpenWatch implements Watch {
   #note(news: ToldNews): void {
     if (news.kind === "synced") this.#isSynced = true;
     else if (news.kind === "changed") this.#current.set(shownName(news.name), this.#ground.views.of(news.resource));
-    else if (news.name !== undefined && news.held === undefined) this.#current.delete(shownName(news.name));
+    else if (news.kind !== "recovered" && news.name !== undefined && news.held === undefined)
+      this.#current.delete(shownName(news.name));
   }
 
   #serve(readers: Readers<Change>): void {

@@ -72,7 +72,8 @@ function newsOf(change: Change, type: TypeUrl): News {
       return { kind: "failed", name, why: reasonOf(error.code), error: status, held: held && heldOf(held, type) };
     }
     case "synced":
-      return { kind: "synced" };
+    case "recovered":
+      return { kind: change.kind };
     default:
       throw new Error(`there is no such change: ${JSON.stringify(change satisfies never)}`);
   }

@@ -244,6 +244,8 @@ describe("what is known from an earlier life", () => {
     story.pass(250);
     expect(story.open(2)).toEqual(["2> Cluster [] (me)"]);
     expect(story.receive(2, whole(CLUSTER, "1", "n1", [received("a", "1")]))).toEqual([
+      "1: recovered",
+      "2: recovered",
       "1: absent b removed",
       "2: confirmed a@1",
       "2> Cluster [] v1 n1",
@@ -273,8 +275,11 @@ describe("what is known from an earlier life", () => {
     ]);
     story.pass(250);
     expect(story.open(2)).toEqual(["2> Cluster +* +a {a@1,b@1} (me)"]);
-    expect(story.timers).toEqual([]);
+    // Only for the end of the outage.
+    expect(story.timers).toEqual([15_000]);
     expect(story.receive(2, change(CLUSTER, "n1", { removed: ["b"] }))).toEqual([
+      "1: recovered",
+      "2: recovered",
       "1: absent b removed",
       "2: confirmed a@1",
       "2> Cluster n1",

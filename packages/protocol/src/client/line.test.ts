@@ -44,7 +44,8 @@ describe("a name that nobody answers for", () => {
     expect(story.timers).toEqual([250]);
     story.pass(250);
     story.open(2);
-    expect(story.timers).toEqual([15_000]);
+    // The name, and the outage.
+    expect(story.timers).toEqual([15_000, 15_000]);
     story.receive(2, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
     story.close(2);
     story.pass(250);
@@ -204,7 +205,7 @@ describe("a stream that ends", () => {
     story.watch(1, CLUSTER, "*");
     const pauses: number[] = [];
     for (let stream = 1; stream <= 9; stream++) {
-      expect(story.close(stream)).toEqual(["1: failed all unreachable: gone"]);
+      expect(story.close(stream)).toEqual(stream === 1 ? ["1: failed all unreachable: gone"] : []);
       pauses.push(...story.timers);
       story.pass(60_000);
     }
@@ -223,6 +224,30 @@ describe("a stream that ends", () => {
       isFailure: false,
       retryMs: 500,
     });
+  });
+
+  test("C-FBK-01 who gives another reason each time is listened to eight times in an outage", () => {
+    const story = new ClientStory();
+    story.watch(1, CLUSTER, "*");
+    const told = Array.from({ length: 12 }, (_, i) => {
+      const news = story.close(i + 1, `at ${i}`);
+      story.pass(60_000);
+      return news.length;
+    });
+    expect(told).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]);
+  });
+
+  test("C-FBK-01 a stream that stays open ends an outage, one that does not does not", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, CLUSTER, "*");
+    expect(story.close(1)).toEqual(["1: failed all unreachable: gone"]);
+    story.pass(500);
+    story.open(2);
+    expect(story.pass(14_999)).toEqual([]);
+    expect(story.close(2)).toEqual([]);
+    expect(story.pass(999)).toEqual(["open 3"]);
+    story.open(3);
+    expect([story.pass(14_999), story.pass(1), story.timers]).toEqual([[], ["1: recovered"], []]);
   });
 
   test("C-FBK-01 who comes while no server can be reached is told at once", () => {

@@ -6,6 +6,7 @@ import { Attempts } from "./attempts.ts";
 import type { WatchId, WatchStarted } from "./event.ts";
 import type { KeptResource } from "./held.ts";
 import type { Term } from "./interest.ts";
+import { Outage } from "./outage.ts";
 import { restoreKept } from "./restored.ts";
 import type { SourceSpec } from "./source.ts";
 import type { ClientStream } from "./stream.ts";
@@ -29,6 +30,12 @@ export interface LineOptions {
   readonly forgetKept: () => void;
 }
 
+/**
+ * A stream that stays open for so long is no outage, though nothing was answered: in delta, a server that has nothing new is silent. As long as
+ * servers have for a first answer.
+ */
+const SILENCE_MS = 15_000;
+
 /** What is talked about over one stream at a time: all types of an aggregated source, or one type (C-GRP-09, C-ADS-02). */
 export class Line implements Settling {
   readonly spec: SourceSpec;
@@ -41,8 +48,9 @@ export class Line implements Settling {
   #bucketTimer: number | undefined;
   /** It was reported that requests wait. */
   #isLimited = false;
-  /** Why no server can be reached. */
-  #unreachable: Status | undefined;
+  /** No server can be reached. */
+  #outage: Outage | undefined;
+  #silenceTimer: number | undefined;
   #wasAnswered = false;
 
   constructor(options: LineOptions) {
@@ -72,9 +80,9 @@ export class Line implements Settling {
     const topic = this.#topicOf(traits);
     const { term, isFirst } = topic.start(event);
     if (isFirst) for (const stream of this.#attempts.streams()) stream.talkOf(topic.type)?.add(term.text);
-    if (this.#unreachable !== undefined) {
+    if (this.#outage !== undefined) {
       this.#restore(topic);
-      this.#tellUnreachable(event.watch, this.#unreachable);
+      this.#tellUnreachable(event.watch, this.#outage.status);
     }
     this.#turn.touch(this);
     return term;
@@ -94,7 +102,10 @@ export class Line implements Settling {
 
   opened(stream: ClientStream): void {
     stream.isOpen = true;
-    if (stream.isConnected) this.#reportConnected(stream);
+    if (stream.isConnected) {
+      this.#reportConnected(stream);
+      if (this.#outage !== undefined) this.#startSilence();
+    }
     this.#turn.touch(this);
   }
 
@@ -153,7 +164,7 @@ export class Line implements Settling {
 
   /** What is known from an earlier life came late. */
   restored(): void {
-    if (this.#unreachable === undefined) return;
+    if (this.#outage === undefined) return;
     for (const topic of this.#topics.values()) this.#restore(topic);
   }
 
@@ -181,7 +192,8 @@ export class Line implements Settling {
     this.#turn.cancelTimer(this.#bucketTimer);
     this.#bucketTimer = undefined;
     this.#reportPending(0);
-    this.#unreachable = undefined;
+    this.#endSilence();
+    this.#outage = undefined;
   }
 
   #flush(): void {
@@ -244,7 +256,7 @@ export class Line implements Settling {
   }
 
   #answered(stream: ClientStream): void {
-    this.#unreachable = undefined;
+    this.#recover();
     if (!this.#wasAnswered) this.#options.forgetKept();
     this.#wasAnswered = true;
     const wasConnected = stream.isConnected;
@@ -261,12 +273,32 @@ export class Line implements Settling {
     this.#turn.report({ kind: "file-read", source: this.spec.id, type: this.onlyType });
   }
 
+  /** Told once of an outage, and for each reason. */
   #fail(status: Status): void {
-    this.#unreachable = status;
+    this.#endSilence();
+    this.#outage ??= new Outage(status);
+    const isTold = this.#outage.goesOn(status);
     for (const topic of this.#topics.values()) {
       this.#restore(topic);
-      topic.tellFailed("unreachable", status);
+      if (isTold) topic.tellFailed("unreachable", status);
     }
+  }
+
+  /** The outage is over, if there was one. All who watch were told of it, be it when they began. */
+  #recover(): void {
+    this.#endSilence();
+    if (this.#outage === undefined) return;
+    this.#outage = undefined;
+    for (const topic of this.#topics.values()) topic.tellRecovered();
+  }
+
+  #startSilence(): void {
+    this.#silenceTimer ??= this.#turn.startTimer(SILENCE_MS, () => this.#recover());
+  }
+
+  #endSilence(): void {
+    this.#turn.cancelTimer(this.#silenceTimer);
+    this.#silenceTimer = undefined;
   }
 
   #restore(topic: Topic): void {

@@ -18,7 +18,8 @@ export type News =
     }
   /**
    * Something is wrong, and what was known stays in force: a refused update, an error told by the server, a server that cannot be
-   * reached (C-CLI-04, C-FBK-01). `name` is undefined where it concerns everything that is watched.
+   * reached (C-CLI-04, C-FBK-01). `name` is undefined where it concerns everything that is watched. That a server cannot be reached is told once of an
+   * outage, and again for each other reason, until `recovered`.
    */
   | {
       readonly kind: "failed";
@@ -27,6 +28,11 @@ export type News =
       readonly error: Status;
       readonly held: HeldResource | undefined;
     }
+  /**
+   * A server that could not be reached answers again, or has taken a stream and kept it open: the `unreachable` that was told is over. Before what it
+   * answers is told.
+   */
+  | { readonly kind: "recovered" }
   /** A fresh answer has what is held already; told to those who want to know (C-WRM-04, C-CLI-03). */
   | { readonly kind: "confirmed"; readonly name: string; readonly resource: HeldResource }
   /**

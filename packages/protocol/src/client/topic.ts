@@ -189,6 +189,11 @@ export class Topic {
     for (const term of this.interest.terms()) this.tell(term, news);
   }
 
+  /** Everybody who watches is told that the outage is over. */
+  tellRecovered(): void {
+    for (const term of this.interest.terms()) this.tell(term, { kind: "recovered" });
+  }
+
   /** A response left it out, and it is known that it would be there (C-NEX-04). */
   concludeAbsent(term: Term): void {
     if (term.status === "requested" && !this.accepted.holds(term)) this.endTerm(term);

@@ -94,6 +94,7 @@ export class Turn {
 class NewsQueue {
   /** In the order in which the news of one event is told. */
   readonly #byKind: Readonly<Record<News["kind"], ClientEffect[]>> = {
+    recovered: [],
     absent: [],
     changed: [],
     confirmed: [],

@@ -76,6 +76,8 @@ export type MeshReport =
       readonly name: string;
       readonly wanted: { readonly type: TypeUrl; readonly name: string };
     }
+  /** The server that could not be reached answers again. */
+  | { readonly kind: "watch-recovered"; readonly source: SourceId; readonly type: TypeUrl; readonly term: string }
   | {
       readonly kind: "watch-failed";
       readonly source: SourceId;

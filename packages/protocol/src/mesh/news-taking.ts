@@ -35,6 +35,9 @@ export class NewsTaking {
       case "failed":
         this.#failed(group, news);
         break;
+      case "recovered":
+        this.#recovered(group);
+        break;
       case "synced":
         this.#answered(group);
         break;
@@ -76,7 +79,7 @@ export class NewsTaking {
 
   #failed(group: Group, { name, why, error }: NewsOf<"failed">): void {
     const entry = name === undefined ? group.asked : this.#groups.entryNamed(group, name);
-    // That nobody can be reached says nothing of what is held, and nothing would take it back. It may be told again and again.
+    // That nobody can be reached says nothing of what is held.
     const isTold = name !== undefined || (entry !== undefined && newestOf(entry) === undefined);
     if (isTold && entry !== undefined && !isSame(entry.failure, { why, error })) {
       entry.failure = { why, error };
@@ -84,6 +87,15 @@ export class NewsTaking {
     }
     const { source, type, term } = group;
     this.#turn.report({ kind: "watch-failed", source, type, term, name, error });
+  }
+
+  #recovered(group: Group): void {
+    const { source, type, term, asked } = group;
+    if (asked?.failure?.why === "unreachable") {
+      asked.failure = undefined;
+      this.#turn.changed.add(asked);
+    }
+    this.#turn.report({ kind: "watch-recovered", source, type, term });
   }
 
   #answered(group: Group): void {

@@ -235,8 +235,9 @@ function shownNews(news: News): string {
       const held = news.held === undefined ? "" : ` (holds ${labelOf(news.held)})`;
       return `failed ${news.name === undefined ? "all" : shownName(news.name)} ${news.why}: ${news.error.message}${held}`;
     }
+    case "recovered":
     case "synced":
-      return "synced";
+      return news.kind;
   }
 }
 

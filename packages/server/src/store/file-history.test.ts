@@ -95,6 +95,8 @@ describe("a server that comes after another", () => {
     remembers(before, [served(2, "v2")]);
     const left = { directory: join(directory, "..", "left") };
     cpSync(directory, left.directory, { recursive: true });
+    // It names this process, which lives.
+    rmSync(join(left.directory, "lock"));
     before.close();
     const path = join(left.directory, "clusters-1.log");
     truncateSync(path, statSync(path).size - 1);
@@ -142,14 +144,14 @@ describe("a state directory", () => {
   test("that a server left when it was killed is taken over", () => {
     open().close();
     // No process has that id.
-    writeFileSync(join(directory, "lock"), "4194304999");
+    writeFileSync(join(directory, "lock"), "4194304999 - - 0123456789abcdef\n");
     open().close();
     expect(problems).toEqual([]);
   });
 
   test("of a server that lives is left alone", () => {
     open().close();
-    writeFileSync(join(directory, "lock"), String(process.ppid));
+    writeFileSync(join(directory, "lock"), `${process.ppid} - - 0123456789abcdef\n`);
     open().close();
     expect(problems).toEqual([`${directory} cannot be used: the server with process id ${process.ppid} uses it`]);
     expect(files()).toEqual(["clusters-1.log", "lock"]);
@@ -162,6 +164,11 @@ describe("a state directory", () => {
     history.close();
     expect(history.restored).toEqual([]);
     expect(problems).toEqual([expect.stringMatching(/cannot be used: EEXIST/)]);
+  });
+
+  test.runIf(existsSync("/proc/self"))("where there can be none is reported, and nothing else", () => {
+    open({ directory: "/proc/state/xds" }).close();
+    expect(problems).toEqual([expect.stringMatching(/^\/proc\/state\/xds cannot be used: ENOENT/)]);
   });
 
   test.runIf(existsSync("/dev/full"))("on a disk that is full is reported, and nothing else", () => {

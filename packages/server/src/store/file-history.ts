@@ -2,7 +2,6 @@ import {
   closeSync,
   fsyncSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -12,9 +11,10 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { type AcquiredFileLock, makeDirectory } from "@xdskit/disk";
 import type { Digest, Remembered, Resource } from "@xdskit/protocol";
 import type { Memory } from "../hub/port.ts";
-import { acquireLock, type FileLock } from "./file-lock.ts";
+import { lockDirectory } from "./directory-lock.ts";
 import { formatRecord, formatSnapshotEnd, HEADER, parseFile } from "./record.ts";
 
 /** A file is begun anew when as much was added to it as was in it, but not before it got this long. */
@@ -65,7 +65,7 @@ interface NextFile {
 export class FileHistory implements Memory {
   readonly restored: readonly Remembered[];
   readonly #options: FileHistoryOptions;
-  readonly #lock: FileLock | undefined;
+  readonly #lock: AcquiredFileLock | undefined;
   #file: OpenFile | undefined;
   #next: NextFile | undefined;
   #snapshotBytes = 0;
@@ -77,8 +77,8 @@ export class FileHistory implements Memory {
     this.#options = options;
     let restored: readonly Remembered[] = [];
     try {
-      mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-      this.#lock = acquireLock(options.directory);
+      makeDirectory(options.directory, 0o700);
+      this.#lock = lockDirectory(options.directory);
       restored = this.#open();
     } catch (error) {
       this.#giveUp(error);

@@ -9,6 +9,7 @@ export type FindingCode =
   | "RESOURCE_ERROR"
   | "GRPC_REFUSES"
   | "NO_ENDPOINTS"
+  | "NAME_OVERRULED"
   | "ANSWER_SLOW";
 
 /** Something that is wrong with what a client receives. */

@@ -21,6 +21,7 @@ const received = {
   slow: { ms: 1_000, isSet: false },
   waits: [],
   refusals: [],
+  overruled: [],
   unanswered: [],
   isOfGrpc: false,
 };

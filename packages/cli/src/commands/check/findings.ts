@@ -3,8 +3,8 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import type { Refusal } from "../../discovery/answers.ts";
 import { describeStatus } from "../../discovery/describe-status.ts";
-import type { Unanswered, Wait } from "../../discovery/follow-mesh.ts";
-import { danglingWords, shortNameOf } from "../../discovery/mesh-words.ts";
+import type { Overruled, Unanswered, Wait } from "../../discovery/follow-mesh.ts";
+import { danglingWords, overruledWords, shortNameOf } from "../../discovery/mesh-words.ts";
 import type { Finding } from "./finding.ts";
 import { grpcFindings } from "./grpc-findings.ts";
 
@@ -17,6 +17,7 @@ export interface Received {
   readonly slow: SlowLimit;
   readonly refusals: readonly Refusal[];
   readonly unanswered: readonly Unanswered[];
+  readonly overruled: readonly Overruled[];
   /** What a client of gRPC refuses is wrong, too. */
   readonly isOfGrpc: boolean;
 }
@@ -42,6 +43,7 @@ export function findingsIn(received: Received): readonly Finding[] {
     ...snapshot.dangling.map((one) => danglingFinding(one, received)),
     ...(received.isOfGrpc ? grpcFindings(snapshot, received.api) : []),
     ...[...snapshot.clusters.values()].flatMap((one) => endpointsFinding(one, received)),
+    ...received.overruled.map((one) => overruledFinding(one, received)),
   ];
   const order = (one: Finding): number => (one.severity === "error" ? 0 : 1);
   return findings.sort((a, b) => order(a) - order(b));
@@ -107,6 +109,12 @@ function endpointsFinding(cluster: MeshCluster, { api }: Received): readonly Fin
   const { type, name } = cluster;
   const message = `${shortNameOf(type, api)} ${name}: has no endpoint to send to`;
   return [{ severity: "warning", code: "NO_ENDPOINTS", type, name, message }];
+}
+
+/** A change at the server does nothing, and nobody says why. */
+function overruledFinding({ type, name }: Overruled, { api }: Received): Finding {
+  const message = `${shortNameOf(type, api)} ${name}: ${overruledWords}`;
+  return { severity: "warning", code: "NAME_OVERRULED", type, name, message };
 }
 
 /** How many endpoints a Cluster has by EDS; undefined: it does not have them from there. */

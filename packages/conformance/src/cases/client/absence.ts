@@ -105,7 +105,7 @@ export const absenceCases: readonly ClientCase[] = [
       { passes: 60_000, opens: ["main"] },
       { meets: { 0: "accepts" }, asks: [{ names: ["a"], node: "n1" }] },
       { passes: 14_999 },
-      { passes: 1, tells: { a: ["a does-not-exist"] } },
+      { passes: 1, tells: { a: ["recovered", "a does-not-exist"] } },
     ],
   },
   {

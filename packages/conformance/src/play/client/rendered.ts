@@ -39,7 +39,8 @@ export class Labels {
 export function renderNews(news: News, labels: Labels): string {
   switch (news.kind) {
     case "synced":
-      return "synced";
+    case "recovered":
+      return news.kind;
     case "changed":
       return `${labels.labelOf(news.resource)}${news.resource.isRestored === true ? " restored" : ""}`;
     case "confirmed":

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { decodeSotwResponse, encodeSotwResponse } from "@xdskit/envoy-api";
+import { type AcquiredFileLock, makeDirectory } from "@xdskit/disk";
 import type { TypeUrl } from "@xdskit/protocol";
 import { privateFolderOf } from "../../file-output.ts";
-import { acquireLock, type FileLock } from "../../store/file-lock.ts";
+import { lockDirectory } from "../../store/directory-lock.ts";
 import { isCode, replaceQuickly } from "./replace-file.ts";
 
 /** A resource that stood in a file when a writer ended. */
@@ -20,14 +21,14 @@ export interface LeftResource {
  */
 export class PrivateFolder {
   readonly #path: string;
-  readonly #lock: FileLock;
+  readonly #lock: AcquiredFileLock;
   #listed: ReadonlySet<string> = new Set();
 
   /** Throws if another writer uses the directory, or if it cannot be made. */
   constructor(directory: string) {
     this.#path = privateFolderOf(directory);
     this.#make();
-    this.#lock = acquireLock(this.#path);
+    this.#lock = lockDirectory(this.#path);
   }
 
   /** The paths that the writer before listed; none if there was none. */
@@ -84,7 +85,7 @@ export class PrivateFolder {
   }
 
   #make(): void {
-    mkdirSync(dirname(this.#path), { recursive: true });
+    makeDirectory(dirname(this.#path));
     if (!existsSync(this.#path)) mkdirSync(this.#path, { mode: 0o700 });
   }
 

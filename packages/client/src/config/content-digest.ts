@@ -1,0 +1,18 @@
+import { contentDigest } from "@xdskit/envoy-api";
+
+/** A few letters and digits for a value: the same for equal ones, in whatever order their fields stand, in every process and release. */
+export function shortDigest(value: unknown, characters: number): string {
+  return contentDigest([canonicalText(value)])
+    .toString(36)
+    .slice(0, characters);
+}
+
+/** The same text for equal values, in whatever order their fields stand. */
+export function canonicalText(value: unknown): string {
+  if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString("base64")}`;
+  if (value instanceof Map) return canonicalText([...value].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "";
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalText(field)}`).join(",")}}`;
+}

@@ -1,0 +1,98 @@
+import * as fs from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { acquireFileLock } from "./file-lock.ts";
+
+vi.mock("node:fs", async (original) => ({ ...(await original<typeof fs>()) }));
+
+const TOKEN = "0123456789abcdef";
+const onLinux = test.runIf(process.platform === "linux");
+
+let directory: string;
+let path: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "xdskit-file-lock-"));
+  path = join(directory, "lock");
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** What this process writes, without its token. */
+function ownIdentity(): readonly [pid: string, start: string, boot: string] {
+  acquireFileLock(path);
+  const [pid = "", start = "", boot = ""] = readFileSync(path, "utf8").split(" ");
+  rmSync(path);
+  return [pid, start, boot];
+}
+
+test("is held by one until it is released, and nothing stays", () => {
+  const first = acquireFileLock(path);
+  expect(acquireFileLock(path)).toEqual({ kind: "held", pid: process.pid });
+  expect([statSync(path).mode & 0o777, readdirSync(directory)]).toEqual([0o600, ["lock"]]);
+  if (first.kind === "acquired") first.release();
+  expect([acquireFileLock(path).kind, readdirSync(directory)]).toEqual(["acquired", ["lock"]]);
+});
+
+test("who releases what somebody else has taken does not take it away", () => {
+  const first = acquireFileLock(path);
+  const [pid, start, boot] = ownIdentity();
+  writeFileSync(path, `${pid} ${start} ${boot} ${TOKEN}\n`);
+  if (first.kind === "acquired") first.release();
+  expect(acquireFileLock(path)).toEqual({ kind: "held", pid: process.pid });
+});
+
+test("there is none where no file can be", () => {
+  expect(() => acquireFileLock(join(directory, "missing", "lock"))).toThrow(/ENOENT/);
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+describe("is nobody's", () => {
+  test("if its process is gone", () => {
+    writeFileSync(path, `999999999 1 - ${TOKEN}\n`);
+    expect(acquireFileLock(path).kind).toBe("acquired");
+  });
+
+  onLinux("if its process id was given to another process", () => {
+    const [pid, start, boot] = ownIdentity();
+    writeFileSync(path, `${pid} ${start}1 ${boot} ${TOKEN}\n`);
+    expect(acquireFileLock(path).kind).toBe("acquired");
+  });
+
+  onLinux("if the machine was started anew since", () => {
+    const [pid, start] = ownIdentity();
+    writeFileSync(path, `${pid} ${start} 00000000-0000-4000-8000-000000000000 ${TOKEN}\n`);
+    expect(acquireFileLock(path).kind).toBe("acquired");
+  });
+
+  test("if nobody can read it for ten seconds", () => {
+    writeFileSync(path, "12");
+    expect(acquireFileLock(path)).toEqual({ kind: "held", pid: undefined });
+    utimesSync(path, 0, 0);
+    expect([acquireFileLock(path).kind, readdirSync(directory)]).toEqual(["acquired", ["lock"]]);
+  });
+});
+
+test("of a system that does not tell when a process began, the process id counts", () => {
+  writeFileSync(path, `${process.ppid} - - ${TOKEN}\n`);
+  expect(acquireFileLock(path)).toEqual({ kind: "held", pid: process.ppid });
+});
+
+test("what only looks like a leftover stays", () => {
+  for (const name of ["lock.bad", "lock.d", "lock2", `other.${TOKEN}`]) writeFileSync(join(directory, name), "");
+  acquireFileLock(path);
+  expect(readdirSync(directory).sort()).toEqual(["lock", "lock.bad", "lock.d", "lock2", `other.${TOKEN}`]);
+});
+
+test("needs no hard links", () => {
+  vi.spyOn(fs, "linkSync").mockImplementation(() => {
+    throw Object.assign(new Error("ENOTSUP: operation not supported on socket, link"), { code: "ENOTSUP" });
+  });
+  writeFileSync(path, `999999999 1 - ${TOKEN}\n`);
+  const first = acquireFileLock(path);
+  expect([first.kind, acquireFileLock(path)]).toEqual(["acquired", { kind: "held", pid: process.pid }]);
+  expect(readdirSync(directory)).toEqual(["lock"]);
+});
