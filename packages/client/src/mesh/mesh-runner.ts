@@ -56,6 +56,8 @@ export class MeshRunner {
     MeshWatchId,
     { readonly type: TypeUrl; readonly term: string; readonly stop: () => void }
   >();
+  /** The effects of an event that happened, and of those that happened meanwhile. */
+  readonly #toDo: (readonly MeshEffect[])[] = [];
   #isClosed = false;
 
   constructor(ground: MeshGround, mode: MeshMode, listener: MeshListener) {
@@ -94,9 +96,16 @@ export class MeshRunner {
     return undefined;
   }
 
+  /** What happens while something is done comes after all that is to be done before. */
   on(event: MeshEvent): void {
     if (this.#isClosed) return;
-    for (const effect of this.#machine.on(event, { nowMs: performance.now() })) this.#perform(effect);
+    this.#toDo.push(this.#machine.on(event, { nowMs: performance.now() }));
+    if (this.#toDo.length > 1) return;
+    try {
+      for (const effects of this.#toDo) for (const effect of effects) this.#perform(effect);
+    } finally {
+      this.#toDo.length = 0;
+    }
   }
 
   close(): void {
@@ -107,6 +116,7 @@ export class MeshRunner {
   }
 
   #perform(effect: MeshEffect): void {
+    if (this.#isClosed) return;
     switch (effect.kind) {
       case "start-watch":
         this.#watch(effect);
