@@ -17,6 +17,7 @@ import {
 import type { SourceConfig } from "../config/client-config.ts";
 import type { ResponseReader } from "../reading/response-reader.ts";
 import type { ClientStream, StreamListener, Transport } from "../transport/transport.ts";
+import { InOrder } from "./in-order.ts";
 import { sourceSpecOf } from "./source-spec.ts";
 import { Timers } from "./timers.ts";
 
@@ -62,6 +63,7 @@ export class Driver {
   readonly #timers = new Timers((timer) => this.#happened({ kind: "timer-fired", timer }));
   readonly #judging = new Map<SourceId, number>();
   readonly #events: ClientEvent[] = [];
+  readonly #effects = new InOrder<ClientEffect>((effect) => this.#perform(effect));
   #isClosed = false;
   #watchesGiven = 0;
 
@@ -131,7 +133,7 @@ export class Driver {
     if (this.#isClosed || this.#events.length === 0) return;
     const events = this.#events.splice(0);
     const moment = { nowMs: performance.now(), chance: Math.random() };
-    for (const effect of this.#options.machine.onAll(events, moment)) this.#perform(effect);
+    this.#effects.do(this.#options.machine.onAll(events, moment));
   }
 
   #perform(effect: ClientEffect): void {

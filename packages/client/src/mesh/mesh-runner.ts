@@ -12,6 +12,7 @@ import {
 import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver, Interest } from "../driver/driver.ts";
+import { InOrder } from "../driver/in-order.ts";
 import { Timers } from "../driver/timers.ts";
 import { typeAt } from "../routing/route.ts";
 import { termOf } from "../routing/term.ts";
@@ -56,8 +57,7 @@ export class MeshRunner {
     MeshWatchId,
     { readonly type: TypeUrl; readonly term: string; readonly stop: () => void }
   >();
-  /** The effects of an event that happened, and of those that happened meanwhile. */
-  readonly #toDo: (readonly MeshEffect[])[] = [];
+  readonly #effects = new InOrder<MeshEffect>((effect) => this.#perform(effect));
   #isClosed = false;
 
   constructor(ground: MeshGround, mode: MeshMode, listener: MeshListener) {
@@ -96,16 +96,8 @@ export class MeshRunner {
     return undefined;
   }
 
-  /** What happens while something is done comes after all that is to be done before. */
   on(event: MeshEvent): void {
-    if (this.#isClosed) return;
-    this.#toDo.push(this.#machine.on(event, { nowMs: performance.now() }));
-    if (this.#toDo.length > 1) return;
-    try {
-      for (const effects of this.#toDo) for (const effect of effects) this.#perform(effect);
-    } finally {
-      this.#toDo.length = 0;
-    }
+    if (!this.#isClosed) this.#effects.do(this.#machine.on(event, { nowMs: performance.now() }));
   }
 
   close(): void {
