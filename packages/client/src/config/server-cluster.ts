@@ -1,5 +1,6 @@
 import { isIP, isIPv6 } from "node:net";
 import type { ServerConfig, TlsConfig } from "./client-config.ts";
+import { CONNECT_TIMEOUT_MS } from "./config-defaults.ts";
 import {
   at,
   durationMsOf,
@@ -25,8 +26,6 @@ export interface ServerCluster {
   readonly problems: Problems;
 }
 
-/** Envoy's. */
-const CONNECT_TIMEOUT_MS = 5_000;
 const EXTENSION_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
 /** Reads a Cluster as the management server that it may be; mistakes are kept, for nobody may want it to be one. */
