@@ -1,5 +1,6 @@
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import { ClientMachine, opaqueTraits } from "@xdskit/protocol";
+import { isOfGrpc } from "./config/authority.ts";
 import type { ClientConfig } from "./config/client-config.ts";
 import { Driver } from "./driver/driver.ts";
 import { fittingExtensions, onlyAds } from "./mesh/mesh-validators.ts";
@@ -91,6 +92,5 @@ function openStore({ path, maxBytes, unusedMs, secrets, onProblem }: CacheOption
 
 /** A client that was started from a gRPC bootstrap is like those of gRPC in what it refuses. */
 function meshValidators(api: EnvoyApi, config: ClientConfig, meshes: () => Meshes): readonly ResourceValidator[] {
-  const isLikeGrpc = config.authorities.some(({ listenerTemplate }) => listenerTemplate !== undefined);
-  return [fittingExtensions(meshes), ...(isLikeGrpc ? onlyAds(api) : [])];
+  return [fittingExtensions(meshes), ...(isOfGrpc(config) ? onlyAds(api) : [])];
 }

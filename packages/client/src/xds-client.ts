@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
 import {
@@ -170,8 +169,6 @@ export class OpenClient implements XdsClient {
     this.#watchGround = { views: this.#views, vigil: this.#vigil, closed: (watch) => void this.#watches.delete(watch) };
     this.meshes = new Meshes({ api, config, defaults, driver, views: this.#views, vigil: this.#vigil });
     this.#side = new SideCalls({ api, config, defaults, connections, encodeNode, node: () => this.#node });
-    // Everybody who waits for something listens, and there may be thousands.
-    setMaxListeners(0, this.#closing.signal);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#aborted, { once: true });
   }
