@@ -32,7 +32,7 @@ export interface Machine {
 export interface DriverOptions {
   readonly machine: Machine;
   readonly transports: { readonly [K in SourceConfig["kind"]]: Transport<Extract<SourceConfig, { kind: K }>> };
-  readonly reader: ResponseReader;
+  readonly reader: Pick<ResponseReader, "read" | "forget">;
   readonly report: (report: ClientReport) => void;
   /** What was accepted of a source in an earlier life (C-CLI-06). Asked once of each. */
   readonly restore: (source: SourceId) => readonly KeptResource[] | undefined;
@@ -146,7 +146,7 @@ export class Driver {
         this.#streams.get(effect.stream)?.stream?.send(effect.request, effect.isUrgent === true);
         break;
       case "close-stream":
-        this.#take(effect.stream)?.close();
+        this.#close(effect.stream);
         break;
       case "start-timer":
         this.#timers.start(effect.timer, effect.ms);
@@ -247,6 +247,15 @@ export class Driver {
   #ended(id: ClientStreamId, status: Status): void {
     this.#take(id);
     this.#happened({ kind: "stream-closed", stream: id, status });
+  }
+
+  #close(id: ClientStreamId): void {
+    const closed = this.#streams.get(id);
+    if (closed === undefined) return;
+    this.#take(id)?.close();
+    const { source, onlyType } = closed;
+    const isWanted = [...this.#streams.values()].some((one) => one.source === source && one.onlyType === onlyType);
+    if (!isWanted) this.#options.reader.forget(source.id, onlyType);
   }
 
   #take(id: ClientStreamId): ClientStream | undefined {
