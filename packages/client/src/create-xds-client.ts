@@ -14,6 +14,7 @@ import type { CacheOptions, XdsClientOptions } from "./options/options.ts";
 import { dialectIn } from "./options/server-config.ts";
 import { ResponseReader } from "./reading/response-reader.ts";
 import type { ResourceValidator } from "./reading/validators.ts";
+import { kindOf } from "./resource/kind-of.ts";
 import { keepWhatIsHeld } from "./store/keep.ts";
 import { createResourceStore, type ResourceStore } from "./store/resource-store.ts";
 import { createFileTransport } from "./transport/file/file-transport.ts";
@@ -58,7 +59,7 @@ export async function createXdsClient(options: XdsClientOptions = {}): Promise<X
       stats.count(report);
       keep?.(report);
       // Where nothing warms, nobody else would say so (C-ACK-15).
-      if (report.kind === "response-accepted" && api.traits(report.type)?.kind === "cds")
+      if (report.kind === "response-accepted" && kindOf(report.type, api) === "cds")
         client.meshes.lookAtWarming(report.source);
       tell(onReport, report);
     },

@@ -24,6 +24,7 @@ import { Meshes } from "./mesh/meshes.ts";
 import { dumpOf, type ResourceState } from "./observe/dump.ts";
 import type { ClientStats, StatsCounter } from "./observe/stats.ts";
 import { nodeRules } from "./options/node-identity.ts";
+import { kindOf } from "./resource/kind-of.ts";
 import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
 import { createResourceViews, type XdsResource } from "./resource/xds-resource.ts";
 import { everythingOf, noSource, placesOf, typeAt } from "./routing/route.ts";
@@ -300,7 +301,7 @@ export class OpenClient implements XdsClient {
   }
 
   #asked(type: TypeUrl, name: string | undefined): string {
-    return name ?? everythingOf(this.config, this.#api.traits(type)?.kind ?? "opaque");
+    return name ?? everythingOf(this.config, kindOf(type, this.#api));
   }
 
   #fetchSetting(wanted: TypeOrUrl, name: string | undefined, options: GetOptions): FetchSetting {

@@ -5,7 +5,6 @@ import {
   MeshMachine,
   type MeshReport,
   type MeshWatchId,
-  opaqueTraits,
   type SourceId,
   type TypeUrl,
 } from "@xdskit/protocol";
@@ -14,6 +13,7 @@ import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver, Interest } from "../driver/driver.ts";
 import { InOrder } from "../driver/in-order.ts";
 import { Timers } from "../driver/timers.ts";
+import { kindOf } from "../resource/kind-of.ts";
 import { typeAt } from "../routing/route.ts";
 import { termOf } from "../routing/term.ts";
 import { Finder } from "../watch/finder.ts";
@@ -68,7 +68,7 @@ export class MeshRunner {
     this.sources = sources;
     this.#machine = new MeshMachine({
       ...mode,
-      kindOf: (type) => (api.traits(type) ?? opaqueTraits(type)).kind,
+      kindOf: (type) => kindOf(type, api),
       // That a secret is missing is known only where somebody said which there are.
       dependenciesOf: ({ type, bytes }) =>
         api.dependencies(type, bytes).filter(({ source }) => source.kind !== "static" || statics.isKnown),

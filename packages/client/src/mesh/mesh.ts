@@ -1,5 +1,5 @@
 import type { Demanded, DemandId, DemandOutcome, MeshEffect, MeshReport, MeshRoot } from "@xdskit/protocol";
-import { formatTypeUrl, opaqueTraits } from "@xdskit/protocol";
+import { formatTypeUrl } from "@xdskit/protocol";
 import {
   aFunction,
   aName,
@@ -13,6 +13,7 @@ import {
   rule,
 } from "../argument.ts";
 import { XdsClientError } from "../error.ts";
+import { kindOf } from "../resource/kind-of.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
 import { onceAborted } from "../watch/abort.ts";
 import { Readers } from "../watch/readers.ts";
@@ -143,7 +144,7 @@ export class OpenMesh implements Mesh, MeshListener {
     this.#setting = setting;
     this.#readers = new Readers(setting.vigil);
     const { api } = setting.ground;
-    this.#store = new NodeStore((type) => (api.traits(type) ?? opaqueTraits(type)).kind);
+    this.#store = new NodeStore((type) => kindOf(type, api));
     this.#ready = new Promise((resolve, reject) => {
       this.#resolveReady = resolve;
       this.#rejectReady = reject;
