@@ -1,18 +1,8 @@
 import { isIP, isIPv6 } from "node:net";
+import { isObject } from "../argument.ts";
 import type { ServerConfig, TlsConfig } from "./client-config.ts";
 import { CONNECT_TIMEOUT_MS } from "./config-defaults.ts";
-import {
-  at,
-  durationMsOf,
-  entriesOf,
-  firstOf,
-  isObject,
-  isPresent,
-  itemsOf,
-  numberOf,
-  type Place,
-  textOf,
-} from "./place.ts";
+import { at, durationMsOf, entriesOf, firstOf, isPresent, itemsOf, numberOf, type Place, textOf } from "./place.ts";
 import type { Problems } from "./problems.ts";
 import { readUpstreamTls, type StaticSecrets } from "./upstream-tls.ts";
 

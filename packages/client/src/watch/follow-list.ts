@@ -1,6 +1,6 @@
 import { areSameBytes, type HeldResource, isGlobName, type News, statusCode, typeInName } from "@xdskit/protocol";
 import { entryIn, entryName } from "../resource/entry-name.ts";
-import type { Member, Members } from "../resource/members.ts";
+import { type Member, type Members, memberKey } from "../resource/members.ts";
 import type { Watching } from "./follow.ts";
 
 type Listener = (news: News) => void;
@@ -84,7 +84,7 @@ class List {
 
   #take(name: string, collection: HeldResource): void {
     const { members, problems } = this.#setting.membersOf(collection, name);
-    const wanted = new Map(members.filter((one) => this.#isWanted(one, name)).map((one) => [keyOf(one), one]));
+    const wanted = new Map(members.filter((one) => this.#isWanted(one, name)).map((one) => [memberKey(one), one]));
     this.#keepOnly(new Set(wanted.keys()), "removed");
     for (const problem of problems) this.#fail(name, problem);
     for (const [key, member] of wanted) {
@@ -209,10 +209,6 @@ class List {
     this.#isSynced = true;
     this.#listener({ kind: "synced" });
   }
-}
-
-function keyOf(member: Member): string {
-  return member.kind === "inline" ? member.name : member.names.join("\n");
 }
 
 function isAnswer(news: News): boolean {
