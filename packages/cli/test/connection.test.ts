@@ -75,6 +75,17 @@ test("without a host, an address is on this machine", async () => {
   expect(await run(["nodes"], io)).toBe(0);
 });
 
+test.each([
+  ["no port", ["--server", "localhost"], '--server: expected host:port, got "localhost"'],
+  ["a port that is none", ["--server", "localhost:65536"], '--server: expected host:port, got "localhost:65536"'],
+  ["the same in XDS_SERVER", [], 'XDS_SERVER: expected host:port, got "localhost:99999"'],
+  ["a key alone", ["--server", "localhost:1", "--key", "a.key"], "--cert and --key go together"],
+  ["a certificate alone", ["--server", "localhost:1", "--cert", "a.crt"], "--cert and --key go together"],
+])("a connection with %s is not begun", async (_, flags, message) => {
+  const io = new CapturedIo({ env: { XDS_SERVER: "localhost:99999" } });
+  expect([await run(["get", "cds", ...flags], io), io.stderr.text]).toEqual([2, `xds: ${message}\n`]);
+});
+
 test.each(["get", "watch"])("an interruption ends %s while it connects", async (command) => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => sockets.push(socket));

@@ -274,6 +274,8 @@ describe("xds dump", () => {
     expect([all.code, all.stdout, all.stderr]).toEqual([1, "", "xds: lds nobody: there is none\n"]);
     const { code, stdout } = await xds(where, "dump", "ingress");
     expect([code, stdout.match(/^typeUrl: /gm)?.length]).toEqual([0, 5]);
+    // Without a bootstrap a target is the name of the Listener.
+    expect(await xds(where, "dump", "xds:///ingress", "ingress")).toEqual({ code, stdout, stderr: "" });
   });
 
   test("into what is no directory, or cannot be written to, is a mistake and no bug", async () => {

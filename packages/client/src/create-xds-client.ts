@@ -1,5 +1,6 @@
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import { ClientMachine, opaqueTraits } from "@xdskit/protocol";
+import { isOfGrpc } from "./config/authority.ts";
 import { type ClientConfig, sourcesIn } from "./config/client-config.ts";
 import { Driver } from "./driver/driver.ts";
 import { fittingExtensions, onlyAds } from "./mesh/mesh-validators.ts";
@@ -13,6 +14,7 @@ import type { CacheOptions, XdsClientOptions } from "./options/options.ts";
 import { dialectIn } from "./options/server-config.ts";
 import { ResponseReader } from "./reading/response-reader.ts";
 import type { ResourceValidator } from "./reading/validators.ts";
+import { kindOf } from "./resource/kind-of.ts";
 import { keepWhatIsHeld } from "./store/keep.ts";
 import { createResourceStore, type ResourceStore } from "./store/resource-store.ts";
 import { createSourceCache } from "./store/source-cache.ts";
@@ -59,7 +61,7 @@ export async function createXdsClient(options: XdsClientOptions = {}): Promise<X
       stats.count(report);
       keep?.(report);
       // Where nothing warms, nobody else would say so (C-ACK-15).
-      if (report.kind === "response-accepted" && api.traits(report.type)?.kind === "cds")
+      if (report.kind === "response-accepted" && kindOf(report.type, api) === "cds")
         client.meshes.lookAtWarming(report.source);
       tell(onReport, report);
     },
@@ -93,6 +95,5 @@ function openStore({ path, maxBytes, unusedMs, secrets, onProblem }: CacheOption
 
 /** A client that was started from a gRPC bootstrap is like those of gRPC in what it refuses. */
 function meshValidators(api: EnvoyApi, config: ClientConfig, meshes: () => Meshes): readonly ResourceValidator[] {
-  const isLikeGrpc = config.authorities.some(({ listenerTemplate }) => listenerTemplate !== undefined);
-  return [fittingExtensions(meshes), ...(isLikeGrpc ? onlyAds(api) : [])];
+  return [fittingExtensions(meshes), ...(isOfGrpc(config) ? onlyAds(api) : [])];
 }

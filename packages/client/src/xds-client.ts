@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
 import {
@@ -25,6 +24,7 @@ import { Meshes } from "./mesh/meshes.ts";
 import { dumpOf, type ResourceState } from "./observe/dump.ts";
 import type { ClientStats, StatsCounter } from "./observe/stats.ts";
 import { nodeRules } from "./options/node-identity.ts";
+import { kindOf } from "./resource/kind-of.ts";
 import { type TypeOrUrl, typeUrlOf } from "./resource/resource-type.ts";
 import { createResourceViews, type XdsResource } from "./resource/xds-resource.ts";
 import { everythingOf, noSource, placesOf, typeAt } from "./routing/route.ts";
@@ -170,8 +170,6 @@ export class OpenClient implements XdsClient {
     this.#watchGround = { views: this.#views, vigil: this.#vigil, closed: (watch) => void this.#watches.delete(watch) };
     this.meshes = new Meshes({ api, config, defaults, driver, views: this.#views, vigil: this.#vigil });
     this.#side = new SideCalls({ api, config, defaults, connections, encodeNode, node: () => this.#node });
-    // Everybody who waits for something listens, and there may be thousands.
-    setMaxListeners(0, this.#closing.signal);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#aborted, { once: true });
   }
@@ -303,7 +301,7 @@ export class OpenClient implements XdsClient {
   }
 
   #asked(type: TypeUrl, name: string | undefined): string {
-    return name ?? everythingOf(this.config, this.#api.traits(type)?.kind ?? "opaque");
+    return name ?? everythingOf(this.config, kindOf(type, this.#api));
   }
 
   #fetchSetting(wanted: TypeOrUrl, name: string | undefined, options: GetOptions): FetchSetting {

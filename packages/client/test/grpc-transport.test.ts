@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
+import { createSecureServer } from "node:http2";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
 import { ServerCredentials } from "@grpc/grpc-js";
 import { createRequestReader, decodeNode, encodeNode, encodeSotwResponse } from "@xdskit/envoy-api";
 import { formatTypeUrl, locatedTerm, noInitialVersions, statusCode } from "@xdskit/protocol";
@@ -214,6 +216,31 @@ test("TLS both ways; certificates that were exchanged meanwhile count for the ne
   const call = await peer.call(0);
   call.send(encodeSotwResponse({ typeUrl: CLUSTER }));
   await trusted.next("response");
+});
+
+test("TLS to an address sends no server name, which has to be a name (RFC 6066), and the certificate is for the address", async () => {
+  const directory = folder();
+  makeAuthority(directory, "ca");
+  const read = (name: string): Buffer => readFileSync(join(directory, name));
+  const openTo = async (address: string, serverName?: string): Promise<ReturnType<typeof fakeListener>> => {
+    makeCertificate(directory, "server", "ca", `IP:${address}`);
+    const peer = createSecureServer({ key: read("server.key"), cert: read("server.crt") });
+    peer.on("secureConnection", ({ servername }: TLSSocket) => names.push(servername));
+    await new Promise<void>((resolve) => peer.listen(0, "127.0.0.1", resolve));
+    ends.push(() => void peer.close());
+    const bound = peer.address();
+    const port = typeof bound === "object" && bound !== null ? bound.port : 0;
+    const one = server(port, { tls: { ...systemTls, ca: read("ca.crt"), serverName } });
+    const listener = fakeListener();
+    transport().open({ source: source([one]), server: one, onlyType: undefined }, listener);
+    return listener;
+  };
+  const names: (string | false | null)[] = [];
+  await (await openTo("127.0.0.1")).next("opened");
+  await (await openTo("127.0.0.2", "127.0.0.2")).next("opened");
+  expect(names).toEqual([false, false]);
+  const { status } = await (await openTo("127.0.0.2")).next("ended");
+  expect(status.message).toContain("IP: 127.0.0.1 is not in the cert's list");
 });
 
 test("nobody hears of a stream that was closed, and the server sees it end", async () => {

@@ -2,13 +2,14 @@ import type { Resource } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import {
   Cluster,
+  ClusterLoadAssignment,
   Listener,
   type MeshSnapshot,
   RouteConfiguration,
   TypedExtensionConfig,
   validator,
 } from "../src/index.ts";
-import { ADS, cluster, endpoints, held, listener, next, nextWith, portOf, routes } from "./support/mesh.ts";
+import { ADS, cluster, endpoints, held, listener, next, nextWith, portOf, routes, sourceAt } from "./support/mesh.ts";
 import { read, serve, start } from "./support/own-server.ts";
 import { until } from "./support/until.ts";
 
@@ -61,6 +62,34 @@ describe.each([{ variant: "sotw" }, { variant: "delta" }] as const)("$variant", 
     expect(words(last)).toEqual({ in: "ready", r: "ready", b: "ready 2" });
     expect(new Set(seen.map((one) => JSON.stringify(one)))).toEqual(new Set(["[]", "true"]));
     expect(held(client)).toEqual(["b", "b", "in", "r"]);
+  });
+
+  test("a mesh that is closed by who hears of it asks for nothing more", async () => {
+    const nowhere = { routeConfigName: "r", configSource: sourceAt("nowhere") };
+    const onAds = { name: "x", configDiscovery: { configSource: ADS, typeUrls: [LUA] } };
+    const served = await serve(listener("in", "", { rds: nowhere, httpFilters: [onAds] }));
+    const client = await start({ server: served.address, variant });
+    const mesh = client.resolve(Listener, "in", {
+      onReport: ({ kind }) => {
+        if (kind === "source-unresolved") mesh.close();
+      },
+    });
+    await expect(mesh.ready).rejects.toMatchObject({ code: "CLOSED" });
+    expect(client.dump()).toEqual([]);
+  });
+
+  test("what is asked of a mesh by who hears of it comes after what he heard of", async () => {
+    const served = await serve(listener("in", "r"), routes("r", "a"), cluster("a"), endpoints("a", 1));
+    const client = await start({ server: served.address, variant });
+    const mesh = client.resolve(Listener, "in", {
+      snapshots: "every",
+      onReport: (report) => {
+        if (report.kind === "answered" && report.type === ClusterLoadAssignment.typeUrl)
+          mesh.demandCluster("late").catch(() => {});
+      },
+    });
+    const { clusters, isComplete } = await nextWith(mesh, (snapshot) => snapshot.clusters.has("late"));
+    expect([clusters.get("late")?.state, isComplete]).toEqual(["requested", false]);
   });
 
   test("C-WRM-13 C-WRM-02 a proxy asks for Listeners when its Clusters are warm, and sees updates warm", async () => {

@@ -63,6 +63,18 @@ describe("a process", { timeout: 60_000 }, () => {
     expect(printed).toBe("error\n");
   });
 
+  test("does not end while somebody waits for a mesh to be ready, though no server can be reached", async () => {
+    const printed = await run(`
+      const client = await createXdsClient({ server: "127.0.0.1:1" });
+      setTimeout(() => client.close(), 1000).unref();
+      const error = await client.resolve(Cluster, "x").ready.catch((error) => error);
+      console.log(error.code);
+      const done = await createXdsClient({ server: "127.0.0.1:1" });
+      done.resolve(Cluster, "x");
+    `);
+    expect(printed).toBe("CLOSED\n");
+  });
+
   test("ends with its last line where nobody waits, whatever its clients try in vain", async () => {
     const file = join(folder(), "clusters.json");
     writeFileSync(file, JSON.stringify({ resources: [] }));

@@ -118,7 +118,7 @@ export async function tlsOf(
   { tls, ca, cert, key, serverName }: ConnectionFlags,
   io: Io,
 ): Promise<Partial<TlsConfig> | undefined> {
-  if (tls !== true && ca === undefined && cert === undefined && serverName === undefined) return undefined;
+  if (tls !== true && [ca, cert, key, serverName].every((given) => given === undefined)) return undefined;
   if ((cert === undefined) !== (key === undefined)) {
     throw new CommandError(exitCode.usage, "--cert and --key go together");
   }

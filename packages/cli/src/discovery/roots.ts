@@ -15,9 +15,8 @@ export interface Roots {
  */
 export function rootsOf(config: ClientConfig, targets: readonly string[], bootstrap: string | undefined): Roots {
   const everything = { targets: [], count: asksNothing(config) ? 0 : isSplit(config) ? 2 : 1 };
-  const named = { targets, count: new Set(targets).size };
   // Nobody knows what asks a server that is named by its address.
-  if (bootstrap === undefined) return targets.length === 0 ? everything : named;
+  if (bootstrap === undefined) return targets.length === 0 ? everything : namedBy(targets.map(listenerOf));
   if (config.mode === "proxy") {
     if (targets.length > 0) {
       const hint = "an Envoy asks for everything: leave them out";
@@ -29,7 +28,16 @@ export function rootsOf(config: ClientConfig, targets: readonly string[], bootst
     const hint = "name what it dials, such as xds:///my-service";
     throw new CommandError(exitCode.usage, `${bootstrap} is of a gRPC client, which asks only for what it dials`, hint);
   }
-  return named;
+  return namedBy(targets);
+}
+
+function namedBy(targets: readonly string[]): Roots {
+  return { targets, count: new Set(targets).size };
+}
+
+/** Without a bootstrap that says otherwise, a gRPC client that dials `xds:///NAME` asks for a Listener of that name (A47). */
+function listenerOf(target: string): string {
+  return target.replace(/^xds:\/\/\//, "");
 }
 
 /** Follows them. What comes from several servers is asked for at once: the one may answer while the other is away. */

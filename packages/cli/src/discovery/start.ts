@@ -3,6 +3,7 @@ import { type BootstrapInput, bootstrapFromEnvironment, type XdsClientOptions } 
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { oneLine } from "../output/one-line.ts";
+import { parseAddress } from "../settings/address.ts";
 import { type ConnectionFlags, nodeOf, saysHowAServerIsAsked, serverOf, tlsOf } from "./connection-flags.ts";
 import type { Asked } from "./connection-hint.ts";
 
@@ -65,8 +66,9 @@ export function startFromBootstrap(
 
 async function startFromServer(flags: ConnectionFlags, io: Io): Promise<Start> {
   const server = serverOf(flags, io);
-  if (!/^(\[[0-9A-Fa-f:.]+\]|[^\s:[\]/]+):\d{1,5}$/.test(server)) {
-    throw new CommandError(exitCode.usage, `--server: expected host:port, got "${server}"`);
+  if (parseAddress(server) === undefined) {
+    const name = flags.server === undefined ? "XDS_SERVER" : "--server";
+    throw new CommandError(exitCode.usage, `${name}: expected host:port, got "${server}"`);
   }
   const tls = await tlsOf(flags, io);
   const { refreshDelay = REFRESH_DELAY_MS } = flags;

@@ -6,7 +6,7 @@ export interface Address {
 
 /** Reads `host:port`, `[::1]:port` or `:port` (any host); undefined for anything else, such as `off`. */
 export function parseAddress(text: string): Address | undefined {
-  const [, v6, name, port] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]]*)):([0-9]{1,5})$/.exec(text) ?? [];
+  const [, v6, name, port] = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:[\]/]*)):([0-9]{1,5})$/.exec(text) ?? [];
   if (port === undefined || Number(port) > 65_535) return undefined;
   return { host: v6 ?? (name === "" || name === undefined ? "0.0.0.0" : name), port: Number(port) };
 }

@@ -1,6 +1,12 @@
 import type { ApiVersion, RateLimit } from "@xdskit/protocol";
 import type { GrpcSource, RestSource, ServerConfig } from "./client-config.ts";
-import { type ConfigDefaults, dialectOf, envoyBackOff, INITIAL_FETCH_TIMEOUT_MS } from "./config-defaults.ts";
+import {
+  type ConfigDefaults,
+  dialectOf,
+  envoyBackOff,
+  INITIAL_FETCH_TIMEOUT_MS,
+  REQUEST_TIMEOUT_MS,
+} from "./config-defaults.ts";
 import { backOffOf, readGrpcService, type ServerFinder } from "./grpc-service.ts";
 import { at, durationMsOf, isPresent, isTrue, itemsOf, numberOf, type Place, textOf } from "./place.ts";
 import type { Problems } from "./problems.ts";
@@ -20,7 +26,6 @@ export interface AroundSource {
   readonly resourceApiVersion: ApiVersion;
 }
 
-const REQUEST_TIMEOUT_MS = 1_000;
 const MAX_TOKENS = 100;
 const TOKENS_PER_SECOND = 10;
 

@@ -13,6 +13,9 @@ export interface BootstrapDocument {
   locate(problem: PlacedProblem): ConfigProblem;
 }
 
+/** After so many mistakes in one text the rest are echoes of the first. */
+const MAX_MISTAKES = 10;
+
 type Position = Pick<ConfigProblem, "line" | "column">;
 
 /** Reads YAML, of which JSON is a part. Does not throw. */
@@ -22,7 +25,7 @@ export function parseBootstrap(text: string, file: string | undefined): Bootstra
     const deepAt = findDeepText(text);
     if (deepAt !== undefined) return failed(textProblem(tooDeep, file, placeOf(text, deepAt)));
     const document = parseDocument(text, { lineCounter: lines, merge: true, logLevel: "error" });
-    const problems = document.errors.map((error): ConfigProblem => {
+    const problems = document.errors.slice(0, MAX_MISTAKES).map((error): ConfigProblem => {
       const start = lines.linePos(error.pos[0]);
       const hint = error.code === "MULTIPLE_DOCS" ? "leave out lines of nothing but `...` or `---`" : undefined;
       return textProblem(mistakeIn(error.message), file, { line: start.line, column: start.col }, hint);

@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@xdskit/protocol";
-import { isObject } from "./place.ts";
+import { isObject } from "../argument.ts";
 
 /** What a bootstrap shows of its version. */
 interface Signs {

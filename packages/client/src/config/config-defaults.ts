@@ -45,6 +45,18 @@ export const MAX_RESPONSE_BYTES: number = 256 * MIB;
 /** How long whoever starts waits for a first answer (`ConfigSource.initial_fetch_timeout`). */
 export const INITIAL_FETCH_TIMEOUT_MS = 15_000;
 
+/** HTTP/2 pings, where options say nothing (C-CON-01). */
+export const KEEPALIVE = { intervalMs: 300_000, timeoutMs: 20_000 } as const;
+
+/** How long a connection may take to come up, as for an Envoy whose cluster does not say. */
+export const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Between two polls, where options say nothing. */
+export const REFRESH_DELAY_MS = 1_000;
+
+/** Of a poll (C-RST-16). */
+export const REQUEST_TIMEOUT_MS = 1_000;
+
 /** Envoy's (C-REC-02). */
 export const envoyBackOff: BackOff = { baseMs: 500, maxMs: 30_000 };
 

@@ -1,4 +1,5 @@
 import { type ApiVersion, type Node, parseResourceName } from "@xdskit/protocol";
+import { isObject } from "../argument.ts";
 import { readAdsSource, readSideSource } from "./api-config-source.ts";
 import { authorityFor } from "./authority.ts";
 import { readBootstrapClusters, type StaticServers } from "./bootstrap-clusters.ts";
@@ -8,7 +9,7 @@ import type { ConfigOptions } from "./config-defaults.ts";
 import { isOnDisk, readConfigSource, type SourceContext } from "./config-source.ts";
 import { type MessageReading, readMessage } from "./message-reader.ts";
 import { nodeContextParams, readNode } from "./node-config.ts";
-import { at, firstOf, isObject, isPresent, itemsOf, type Place, textOf } from "./place.ts";
+import { at, firstOf, isPresent, itemsOf, type Place, textOf } from "./place.ts";
 import { type Path, Problems } from "./problems.ts";
 import { readStaticListeners } from "./static-listeners.ts";
 

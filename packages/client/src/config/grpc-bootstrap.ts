@@ -1,4 +1,5 @@
 import type { ClientDialect } from "@xdskit/protocol";
+import { isObject } from "../argument.ts";
 import type { AuthoritySource, ClientConfig, GrpcSource, ServerConfig, TlsConfig } from "./client-config.ts";
 import {
   type ConfigDefaults,
@@ -10,7 +11,7 @@ import {
   systemTls,
 } from "./config-defaults.ts";
 import { readNode } from "./node-config.ts";
-import { at, entriesOf, isObject, isPresent, itemsOf, type Place, textOf } from "./place.ts";
+import { at, entriesOf, isPresent, itemsOf, type Place, textOf } from "./place.ts";
 import type { Problems } from "./problems.ts";
 import { namedGrpcSource } from "./source-id.ts";
 

@@ -296,6 +296,12 @@ describe("mistakes", () => {
     ]);
   });
 
+  test("C-CFG-01 what is no YAML at all is not told line by line", () => {
+    const text = "[a](b) & `c`: *d*\n".repeat(100);
+    const { problems } = loadBootstrap({ text, file: "README.md" }, { api });
+    expect(problems.map(({ line }) => line)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  });
+
   test("C-CFG-01 a file that is not there, and one that is cut off", () => {
     const missing = loadBootstrap({ path: join(directory, "none.yaml") }, { api });
     expect(missing.problems).toEqual([

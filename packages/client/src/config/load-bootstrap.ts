@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { extname } from "node:path";
 import { type EnvoyApi, MalformedMessageError } from "@xdskit/envoy-api";
 import { formatTypeUrl } from "@xdskit/protocol";
+import { isObject } from "../argument.ts";
 import type { ConfigProblem } from "../error.ts";
 import {
   type BootstrapDocument,
@@ -16,7 +17,7 @@ import type { ClientConfig } from "./client-config.ts";
 import type { ConfigOptions } from "./config-defaults.ts";
 import { readEnvoyBootstrap } from "./envoy-bootstrap.ts";
 import { readGrpcBootstrap } from "./grpc-bootstrap.ts";
-import { isObject, type Place } from "./place.ts";
+import type { Place } from "./place.ts";
 import { Problems } from "./problems.ts";
 
 /** A bootstrap: its file, its text, or what it says. */

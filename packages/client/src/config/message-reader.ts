@@ -1,6 +1,7 @@
 import type { EnvoyApi, FieldProblem } from "@xdskit/envoy-api";
 import { formatTypeUrl } from "@xdskit/protocol";
-import { isObject, type Place } from "./place.ts";
+import { isObject } from "../argument.ts";
+import type { Place } from "./place.ts";
 import type { Path, Problems } from "./problems.ts";
 
 /** How a message in a configuration is read. */

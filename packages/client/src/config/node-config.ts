@@ -1,8 +1,9 @@
 import { decodeNode, type EnvoyApi, encodeNode } from "@xdskit/envoy-api";
 import { anonymousNode, formatTypeUrl, type Node } from "@xdskit/protocol";
+import { isObject } from "../argument.ts";
 import type { ConfigDefaults } from "./config-defaults.ts";
 import { type MessageReading, readMessage } from "./message-reader.ts";
-import { isObject, isPresent, type Place } from "./place.ts";
+import { isPresent, type Place } from "./place.ts";
 import type { Problems } from "./problems.ts";
 
 /** The node of a configuration, as `ClientConfig` has it. */

@@ -1,3 +1,4 @@
+import { isObject } from "../argument.ts";
 import type { Path } from "./problems.ts";
 
 /** A value in a message, printed with the names of its proto file, and where it is. Wrong types were told before: they read as nothing. */
@@ -58,8 +59,4 @@ export function isTrue({ value }: Place): boolean {
 export function durationMsOf({ value }: Place): number | undefined {
   const [, seconds] = typeof value === "string" ? (/^(-?[\d.]+)s$/.exec(value) ?? []) : [];
   return seconds === undefined ? undefined : Math.round(Number(seconds) * 1e9) / 1e6;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

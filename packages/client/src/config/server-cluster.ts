@@ -1,17 +1,8 @@
 import { isIP, isIPv6 } from "node:net";
+import { isObject } from "../argument.ts";
 import type { ServerConfig, TlsConfig } from "./client-config.ts";
-import {
-  at,
-  durationMsOf,
-  entriesOf,
-  firstOf,
-  isObject,
-  isPresent,
-  itemsOf,
-  numberOf,
-  type Place,
-  textOf,
-} from "./place.ts";
+import { CONNECT_TIMEOUT_MS } from "./config-defaults.ts";
+import { at, durationMsOf, entriesOf, firstOf, isPresent, itemsOf, numberOf, type Place, textOf } from "./place.ts";
 import type { Problems } from "./problems.ts";
 import { readUpstreamTls, type StaticSecrets } from "./upstream-tls.ts";
 
@@ -25,8 +16,6 @@ export interface ServerCluster {
   readonly problems: Problems;
 }
 
-/** Envoy's. */
-const CONNECT_TIMEOUT_MS = 5_000;
 const EXTENSION_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
 /** Reads a Cluster as the management server that it may be; mistakes are kept, for nobody may want it to be one. */

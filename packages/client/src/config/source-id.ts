@@ -1,6 +1,14 @@
 import { type ClientDialect, clientDialect } from "@xdskit/protocol";
 import type { FileSource, GrpcSource, RestSource, ServerConfig, SourceConfig } from "./client-config.ts";
-import { envoyBackOff, INITIAL_FETCH_TIMEOUT_MS, MAX_RESPONSE_BYTES } from "./config-defaults.ts";
+import {
+  CONNECT_TIMEOUT_MS,
+  envoyBackOff,
+  INITIAL_FETCH_TIMEOUT_MS,
+  KEEPALIVE,
+  MAX_RESPONSE_BYTES,
+  REFRESH_DELAY_MS,
+  REQUEST_TIMEOUT_MS,
+} from "./config-defaults.ts";
 import { canonicalText, shortDigest } from "./content-digest.ts";
 
 /** A source that has no id yet. */
@@ -43,10 +51,10 @@ export function namedFileSource(source: Unnamed<FileSource>): FileSource {
 
 /** As options have them that say nothing. */
 const usualStream = { backOff: envoyBackOff, nodeIn: "first-request", failover: "fallback-when-missing" };
-const usualPolls = { refreshDelayMs: 1_000, requestTimeoutMs: 1_000 };
+const usualPolls = { refreshDelayMs: REFRESH_DELAY_MS, requestTimeoutMs: REQUEST_TIMEOUT_MS };
 const usualServer = {
-  keepalive: { intervalMs: 300_000, timeoutMs: 20_000 },
-  connectTimeoutMs: 5_000,
+  keepalive: KEEPALIVE,
+  connectTimeoutMs: CONNECT_TIMEOUT_MS,
   maxResponseBytes: MAX_RESPONSE_BYTES,
 };
 

@@ -17,6 +17,7 @@ import {
 import type { SourceConfig } from "../config/client-config.ts";
 import type { ResponseReader } from "../reading/response-reader.ts";
 import type { ClientStream, StreamListener, Transport } from "../transport/transport.ts";
+import { InOrder } from "./in-order.ts";
 import { sourceSpecOf } from "./source-spec.ts";
 import { Timers } from "./timers.ts";
 
@@ -31,7 +32,7 @@ export interface Machine {
 export interface DriverOptions {
   readonly machine: Machine;
   readonly transports: { readonly [K in SourceConfig["kind"]]: Transport<Extract<SourceConfig, { kind: K }>> };
-  readonly reader: ResponseReader;
+  readonly reader: Pick<ResponseReader, "read" | "forget">;
   readonly report: (report: ClientReport) => void;
   /** What was accepted of a source in an earlier life (C-CLI-06). Asked once of each. */
   readonly restore: (source: SourceConfig) => readonly KeptResource[] | undefined;
@@ -62,6 +63,7 @@ export class Driver {
   readonly #timers = new Timers((timer) => this.#happened({ kind: "timer-fired", timer }));
   readonly #judging = new Map<SourceId, number>();
   readonly #events: ClientEvent[] = [];
+  readonly #effects = new InOrder<ClientEffect>((effect) => this.#perform(effect));
   #isClosed = false;
   #watchesGiven = 0;
 
@@ -131,7 +133,7 @@ export class Driver {
     if (this.#isClosed || this.#events.length === 0) return;
     const events = this.#events.splice(0);
     const moment = { nowMs: performance.now(), chance: Math.random() };
-    for (const effect of this.#options.machine.onAll(events, moment)) this.#perform(effect);
+    this.#effects.do(this.#options.machine.onAll(events, moment));
   }
 
   #perform(effect: ClientEffect): void {
@@ -144,7 +146,7 @@ export class Driver {
         this.#streams.get(effect.stream)?.stream?.send(effect.request, effect.isUrgent === true);
         break;
       case "close-stream":
-        this.#take(effect.stream)?.close();
+        this.#close(effect.stream);
         break;
       case "start-timer":
         this.#timers.start(effect.timer, effect.ms);
@@ -245,6 +247,15 @@ export class Driver {
   #ended(id: ClientStreamId, status: Status): void {
     this.#take(id);
     this.#happened({ kind: "stream-closed", stream: id, status });
+  }
+
+  #close(id: ClientStreamId): void {
+    const closed = this.#streams.get(id);
+    if (closed === undefined) return;
+    this.#take(id)?.close();
+    const { source, onlyType } = closed;
+    const isWanted = [...this.#streams.values()].some((one) => one.source === source && one.onlyType === onlyType);
+    if (!isWanted) this.#options.reader.forget(source.id, onlyType);
   }
 
   #take(id: ClientStreamId): ClientStream | undefined {

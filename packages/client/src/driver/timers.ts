@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "../longest-timer.ts";
+import { LONGEST_TIMER_MS, startTimer } from "../longest-timer.ts";
 
 /** The timers of one client, by their numbers. None of them keeps a process alive. */
 export class Timers {
@@ -11,15 +11,11 @@ export class Timers {
 
   start(timer: number, ms: number): void {
     this.cancel(timer);
-    const timeout = setTimeout(
-      () => {
-        this.#running.delete(timer);
-        if (ms > LONGEST_TIMER_MS) this.start(timer, ms - LONGEST_TIMER_MS);
-        else this.#fired(timer);
-      },
-      Math.min(ms, LONGEST_TIMER_MS),
-    );
-    timeout.unref();
+    const timeout = startTimer(ms, () => {
+      this.#running.delete(timer);
+      if (ms > LONGEST_TIMER_MS) this.start(timer, ms - LONGEST_TIMER_MS);
+      else this.#fired(timer);
+    });
     this.#running.set(timer, timeout);
   }
 

@@ -1,4 +1,5 @@
 import type { HealthCheckProtocol } from "@xdskit/envoy-api";
+import { startTimer } from "../longest-timer.ts";
 
 /** One endpoint that a server wants checked, and how. */
 export interface HealthTarget {
@@ -46,14 +47,10 @@ export async function checkWithin(
   const ending = new AbortController();
   const end = (): void => ending.abort();
   let isLate = false;
-  const timer = setTimeout(
-    () => {
-      isLate = true;
-      end();
-    },
-    Math.max(1, durationMs(target.check["timeout"]) ?? DEFAULT_TIMEOUT_MS),
-  );
-  timer.unref();
+  const timer = startTimer(Math.max(1, durationMs(target.check["timeout"]) ?? DEFAULT_TIMEOUT_MS), () => {
+    isLate = true;
+    end();
+  });
   stopping.addEventListener("abort", end, { once: true });
   const late = new Promise<"timeout">((resolve) => {
     ending.signal.addEventListener("abort", () => resolve("timeout"), { once: true });

@@ -9,6 +9,7 @@ import {
   statusCode,
 } from "@xdskit/protocol";
 import type { ServerConfig } from "../config/client-config.ts";
+import { startTimer } from "../longest-timer.ts";
 import type { NodeEncoder } from "../transport/encode-request.ts";
 import type { Connections } from "../transport/grpc/connection.ts";
 import { GrpcCall } from "../transport/grpc/grpc-call.ts";
@@ -108,8 +109,7 @@ export class HealthDriver {
     // Whoever was told may have had enough.
     if (this.#isClosed) return;
     const retryMs = pauseMs(this.#options.backOff, this.#failures, Math.random());
-    this.#retryTimer = setTimeout(() => this.#open(), retryMs);
-    this.#retryTimer.unref();
+    this.#retryTimer = startTimer(retryMs, () => this.#open());
   }
 
   #stopChecking(): void {
@@ -119,8 +119,7 @@ export class HealthDriver {
 
   #tellLater(call: GrpcCall): void {
     clearTimeout(this.#reportTimer);
-    this.#reportTimer = setTimeout(() => this.#tell(call), this.#intervalMs);
-    this.#reportTimer.unref();
+    this.#reportTimer = startTimer(this.#intervalMs, () => this.#tell(call));
   }
 
   /** The next one follows when this one left: what was found does not pile up before a server that does not read. */

@@ -53,6 +53,16 @@ test("a check that takes longer than its timeout is over, and is told so", async
   rounds.stop();
 });
 
+test("what is to wait longer than a timer can does not happen at once", async () => {
+  let checks = 0;
+  const rounds = new HealthRounds({ TCP: () => ++checks > 0 });
+  const days = { ...tcp, timeout: "3000000s", interval: "3000000s" };
+  rounds.check({ endpoints: endpoints([1], [days]) });
+  await vi.advanceTimersByTimeAsync(24 * 60 * 60 * 1_000);
+  expect([checks, statuses(rounds)]).toEqual([1, ["HEALTHY"]]);
+  rounds.stop();
+});
+
 test("what is wanted again as before goes on as it stands; what is not wanted any more is stopped", async () => {
   const checked: number[] = [];
   const aborted: number[] = [];

@@ -1,3 +1,4 @@
+import { startTimer } from "../longest-timer.ts";
 import { checkWithin, type HealthCheckers, type HealthStatus, type HealthTarget } from "./health-check.ts";
 import { HealthJudgement } from "./health-judgement.ts";
 import type { Finding, SpecifiedEndpoint, Specifier } from "./specifier.ts";
@@ -62,8 +63,7 @@ export class HealthRounds {
   }
 
   #pause(round: Round): void {
-    round.timer = setTimeout(() => this.#begin(round), round.judgement.pauseMs(Math.random()));
-    round.timer.unref();
+    round.timer = startTimer(round.judgement.pauseMs(Math.random()), () => this.#begin(round));
   }
 
   #begin(round: Round): void {

@@ -6,14 +6,15 @@ import {
   type MeshEvent,
   MeshMachine,
   type MeshWatchId,
-  opaqueTraits,
   type SourceId,
   type TypeUrl,
 } from "@xdskit/protocol";
 import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver, Interest } from "../driver/driver.ts";
+import { InOrder } from "../driver/in-order.ts";
 import { Timers } from "../driver/timers.ts";
+import { kindOf } from "../resource/kind-of.ts";
 import { typeAt } from "../routing/route.ts";
 import { termOf } from "../routing/term.ts";
 import { Finder } from "../watch/finder.ts";
@@ -58,6 +59,7 @@ export class MeshRunner {
     MeshWatchId,
     { readonly type: TypeUrl; readonly term: string; readonly stop: () => void }
   >();
+  readonly #effects = new InOrder<MeshEffect>((effect) => this.#perform(effect));
   #isClosed = false;
 
   constructor(ground: MeshGround, mode: MeshMode, listener: MeshListener) {
@@ -68,7 +70,7 @@ export class MeshRunner {
     this.sources = sources;
     this.#machine = new MeshMachine({
       ...mode,
-      kindOf: (type) => (api.traits(type) ?? opaqueTraits(type)).kind,
+      kindOf: (type) => kindOf(type, api),
       // That a secret is missing is known only where somebody said which there are.
       dependenciesOf: ({ type, bytes }) =>
         api.dependencies(type, bytes).filter(({ source }) => source.kind !== "static" || statics.isKnown),
@@ -102,8 +104,7 @@ export class MeshRunner {
   }
 
   on(event: MeshEvent): void {
-    if (this.#isClosed) return;
-    for (const effect of this.#machine.on(event, { nowMs: performance.now() })) this.#perform(effect);
+    if (!this.#isClosed) this.#effects.do(this.#machine.on(event, { nowMs: performance.now() }));
   }
 
   close(): void {
@@ -114,6 +115,7 @@ export class MeshRunner {
   }
 
   #perform(effect: MeshEffect): void {
+    if (this.#isClosed) return;
     switch (effect.kind) {
       case "start-watch":
         this.#watch(effect);

@@ -1,9 +1,10 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type Dependency, isOfV2, opaqueTraits, type SourceId, type TypeUrl, typeInName } from "@xdskit/protocol";
+import { type Dependency, isOfV2, type SourceId, type TypeUrl, typeInName } from "@xdskit/protocol";
 import { alternativesOf, authorityFor, isOfGrpc, type NameAtSource } from "../config/authority.ts";
 import type { AuthoritySource, ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import { resolveConfigSource } from "../config/resolve-config-source.ts";
+import { kindOf } from "../resource/kind-of.ts";
 import { sourceOf } from "../routing/route.ts";
 import { type MeshSource, STATIC_SOURCE, type StaticResources } from "./static-source.ts";
 
@@ -94,7 +95,7 @@ export class MeshSources {
         return this.#forName(name, resolved);
       }
       case "roots":
-        return sourceOf(this.#config, (this.#api.traits(type) ?? opaqueTraits(type)).kind, name);
+        return sourceOf(this.#config, kindOf(type, this.#api), name);
       case "parent":
       case "static":
         return undefined;

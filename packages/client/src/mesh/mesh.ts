@@ -1,5 +1,5 @@
 import type { Demanded, DemandId, DemandOutcome, MeshChanges, MeshEffect, MeshRoot } from "@xdskit/protocol";
-import { formatTypeUrl, opaqueTraits } from "@xdskit/protocol";
+import { formatTypeUrl } from "@xdskit/protocol";
 import {
   aFunction,
   aName,
@@ -13,6 +13,7 @@ import {
   rule,
 } from "../argument.ts";
 import { XdsClientError } from "../error.ts";
+import { kindOf } from "../resource/kind-of.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
 import { onceAborted } from "../watch/abort.ts";
 import { Readers } from "../watch/readers.ts";
@@ -120,16 +121,17 @@ const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 
 /** The one way a mesh is made. */
 export class OpenMesh implements Mesh, MeshListener {
-  readonly ready: Promise<MeshSnapshot>;
   readonly runner: MeshRunner;
   readonly #setting: MeshSetting;
   readonly #store: NodeStore;
   readonly #readers: Readers<MeshSnapshot>;
   readonly #demands = new Map<DemandId, Waiting>();
+  readonly #ready: Promise<MeshSnapshot>;
   #forgetSignal: (() => void) | undefined;
   #current: MeshSnapshot | undefined;
   #resolveReady: (snapshot: MeshSnapshot) => void = () => {};
   #rejectReady: (error: XdsClientError) => void = () => {};
+  #isAwaited = false;
   #isStarted = false;
   #isComplete = false;
   #isNews = false;
@@ -143,13 +145,13 @@ export class OpenMesh implements Mesh, MeshListener {
     this.#setting = setting;
     this.#readers = new Readers(setting.vigil);
     const { api } = setting.ground;
-    this.#store = new NodeStore((type) => (api.traits(type) ?? opaqueTraits(type)).kind);
-    this.ready = new Promise((resolve, reject) => {
+    this.#store = new NodeStore((type) => kindOf(type, api));
+    this.#ready = new Promise((resolve, reject) => {
       this.#resolveReady = resolve;
       this.#rejectReady = reject;
     });
     // Who does not wait for it need not handle that it never comes.
-    this.ready.catch(() => {});
+    this.#ready.catch(() => {});
     this.runner = new MeshRunner(setting.ground, { followsClusters: setting.mode === "non-proxy" }, this);
     const { signal } = setting.options;
     if (signal !== undefined) this.#forgetSignal = onceAborted(signal, () => this.close());
@@ -172,6 +174,17 @@ export class OpenMesh implements Mesh, MeshListener {
 
   get current(): MeshSnapshot | undefined {
     return this.#current;
+  }
+
+  /** Whoever looks at it waits for it: until it is settled, the process is kept alive. */
+  get ready(): Promise<MeshSnapshot> {
+    if (this.#isAwaited) return this.#ready;
+    this.#isAwaited = true;
+    const { vigil } = this.#setting;
+    vigil.begin();
+    const settled = (): void => vigil.end();
+    this.#ready.then(settled, settled);
+    return this.#ready;
   }
 
   next(): Promise<IteratorResult<MeshSnapshot, undefined>> {

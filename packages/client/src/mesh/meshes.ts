@@ -1,10 +1,11 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { opaqueTraits, type SourceId, type TypeUrl } from "@xdskit/protocol";
+import type { SourceId, TypeUrl } from "@xdskit/protocol";
 import { listenerOfTarget } from "../config/authority.ts";
 import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver } from "../driver/driver.ts";
 import { tell } from "../observe/tell.ts";
+import { kindOf } from "../resource/kind-of.ts";
 import { Cluster, Listener, Runtime, type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
 import { everythingOf, noSource, sourceOf, typeAt } from "../routing/route.ts";
@@ -48,7 +49,7 @@ export class Meshes {
   #rootsNamed(type: TypeUrl, name: string | undefined): readonly Root[] {
     const { api, config } = this.#parts;
     if (name !== undefined && this.#statics.owns(type, name)) return [{ source: staticSource, type, term: name }];
-    const kind = api.traits(type)?.kind;
+    const kind = kindOf(type, api);
     const isTarget = name !== undefined && kind === "lds";
     const listener = isTarget ? listenerOfTarget(name, config) : name;
     const root = isTarget && listener === undefined ? undefined : this.#root(type, listener);
@@ -139,9 +140,9 @@ export class Meshes {
 
   #root(type: TypeUrl, name: string | undefined): Root | undefined {
     const { api, config } = this.#parts;
-    const traits = api.traits(type) ?? opaqueTraits(type);
-    const term = name ?? everythingOf(config, traits.kind);
-    const source = sourceOf(config, traits.kind, term);
+    const kind = kindOf(type, api);
+    const term = name ?? everythingOf(config, kind);
+    const source = sourceOf(config, kind, term);
     return source && this.#rootAt(source, type, term);
   }
 

@@ -1,6 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type HeldResource, type News, opaqueTraits, type TypeKind, type TypeUrl } from "@xdskit/protocol";
+import type { HeldResource, News, TypeKind, TypeUrl } from "@xdskit/protocol";
 import type { SourceConfig, StaticResource } from "../config/client-config.ts";
+import { kindOf } from "../resource/kind-of.ts";
 
 /** What `MeshResource.source` is of what stands in the bootstrap. */
 export const STATIC_SOURCE = "static";
@@ -29,7 +30,7 @@ export class StaticResources {
 
   constructor(resources: readonly StaticResource[] | undefined, api: Pick<EnvoyApi, "traits">) {
     this.isKnown = resources !== undefined;
-    this.#kindOf = (type) => (api.traits(type) ?? opaqueTraits(type)).kind;
+    this.#kindOf = (type) => kindOf(type, api);
     for (const { type, name, bytes } of resources ?? []) {
       const kind = this.#kindOf(type);
       const ofKind = this.#held.get(kind) ?? new Map<string, HeldResource>();

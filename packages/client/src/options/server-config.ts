@@ -7,15 +7,18 @@ import type {
   SourceConfig,
   TlsConfig,
 } from "../config/client-config.ts";
-import { envoyBackOff, INITIAL_FETCH_TIMEOUT_MS, MAX_RESPONSE_BYTES, systemTls } from "../config/config-defaults.ts";
+import {
+  CONNECT_TIMEOUT_MS,
+  envoyBackOff,
+  INITIAL_FETCH_TIMEOUT_MS,
+  KEEPALIVE,
+  MAX_RESPONSE_BYTES,
+  REFRESH_DELAY_MS,
+  REQUEST_TIMEOUT_MS,
+  systemTls,
+} from "../config/config-defaults.ts";
 import { namedFileSource, namedGrpcSource, namedRestSource } from "../config/source-id.ts";
 import type { XdsClientOptions } from "./options.ts";
-
-const KEEPALIVE = { intervalMs: 300_000, timeoutMs: 20_000 };
-const CONNECT_TIMEOUT_MS = 5_000;
-const REFRESH_DELAY_MS = 1_000;
-/** C-RST-16 */
-const REQUEST_TIMEOUT_MS = 1_000;
 
 /** How sources are spoken to, as options say it. */
 export function dialectIn({ edition, dialect, nackPolicy }: XdsClientOptions): ClientDialect {

@@ -239,6 +239,14 @@ describe("State of the World", () => {
     expect(judged).toEqual(["a", "b", "b"]);
     expect(second.resources[0]).toBe(first.resources[0]);
     expect(second.resources[1]).not.toEqual(first.resources[1]);
+    reader.forget("grpc", ENDPOINTS);
+    readAtOnce(reader.read(sotw(cluster("a")), origin()));
+    expect(judged).toEqual(["a", "b", "b"]);
+    reader.forget("grpc", CLUSTER);
+    readAtOnce(reader.read(sotw(cluster("a")), origin()));
+    reader.forget("grpc", undefined);
+    readAtOnce(reader.read(sotw(cluster("a")), origin()));
+    expect(judged).toEqual(["a", "b", "b", "a", "a"]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { WireError } from "@xdskit/envoy-api";
-import { type DiscoveryResponse, isOfV2, type ReceivedResource, type TypeUrl } from "@xdskit/protocol";
+import { type DiscoveryResponse, isOfV2, type ReceivedResource, type SourceId, type TypeUrl } from "@xdskit/protocol";
 import type { SourceConfig } from "../config/client-config.ts";
 import { Copies } from "./copies.ts";
 import { type Expectation, Judge, type Judgement, type JudgeOptions } from "./judge.ts";
@@ -35,7 +35,7 @@ const BATCH = 16;
 export class ResponseReader {
   readonly #judge: Judge;
   readonly #options: JudgeOptions;
-  readonly #before = new Map<string, JudgedBefore>();
+  readonly #before = new Map<SourceId, Map<TypeUrl, JudgedBefore>>();
 
   constructor(options: JudgeOptions) {
     this.#options = options;
@@ -58,6 +58,12 @@ export class ResponseReader {
     if (!(judged instanceof Promise)) return { kind: "read", response: responseOf(parcels, type, judged) };
     const response = judged.then((all) => responseOf(parcels, type, all));
     return { kind: "being-judged", type: expectedType, nonce: parcels.nonce, response };
+  }
+
+  /** Nobody wants anything of a source any more, or of one type of it: what came last is not kept for what may come next. */
+  forget(source: SourceId, onlyType: TypeUrl | undefined): void {
+    if (onlyType === undefined) this.#before.delete(source);
+    else this.#before.get(source)?.delete(onlyType);
   }
 
   /** The type that was asked for, where its twin counts as it (C-TYP-14). */
@@ -89,10 +95,11 @@ export class ResponseReader {
     return inSlices(parcels.resources, judge, isWanted);
   }
 
-  #beforeOf(source: string, type: TypeUrl): JudgedBefore {
-    const key = `${type} ${source}`;
-    const known = this.#before.get(key) ?? new JudgedBefore();
-    this.#before.set(key, known);
+  #beforeOf(source: SourceId, type: TypeUrl): JudgedBefore {
+    const ofSource = this.#before.get(source) ?? new Map<TypeUrl, JudgedBefore>();
+    this.#before.set(source, ofSource);
+    const known = ofSource.get(type) ?? new JudgedBefore();
+    ofSource.set(type, known);
     return known;
   }
 }

@@ -37,12 +37,17 @@ export function membersOf(listed: Listed, name: string, api: EntryReader): Membe
       problems.push(`entries[${index}]: ${read}`);
       continue;
     }
-    const key = read.kind === "inline" ? read.name : read.names.join("\n");
+    const key = memberKey(read);
     if (read.kind === "inline" && members.has(key))
       problems.push(`entries[${index}]: expected a name of its own, got that of another entry`);
     else members.set(key, read);
   }
   return { members: [...members.values()], problems };
+}
+
+/** Tells a member from the others of its collection. */
+export function memberKey(member: Member): string {
+  return member.kind === "inline" ? member.name : member.names.join("\n");
 }
 
 /** A member, or why it is none. */

@@ -9,6 +9,7 @@ import {
   shownName,
   type TypeUrl,
 } from "@xdskit/protocol";
+import { kindOf } from "../resource/kind-of.ts";
 
 /** How a client is to tell of itself. */
 export interface OwnStatusOptions {
@@ -82,7 +83,7 @@ function* ownResourcesOf(states: Iterable<HeldState>, options: Showing): Iterabl
   for (const { type, name, status, resource, acceptedAtMs, failure } of states) {
     yield {
       type,
-      kind: options.api.traits(type)?.kind ?? "opaque",
+      kind: kindOf(type, options.api),
       name: shownName(name),
       status,
       held: resource && inForce(resource, acceptedAtMs),

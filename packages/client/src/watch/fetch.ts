@@ -3,7 +3,7 @@ import { aSignal, aWait, type RulesOf } from "../argument.ts";
 import type { SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";
 import { XdsClientError } from "../error.ts";
-import { LONGEST_TIMER_MS } from "../longest-timer.ts";
+import { startTimer } from "../longest-timer.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { onceAborted } from "./abort.ts";
 import type { Watching } from "./follow.ts";
@@ -102,10 +102,7 @@ async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () =
       if (signal !== undefined) ends.push(onceAborted(signal, reject));
       if (timeoutMs === 0) return;
       const text = `${about}: nothing came within ${timeoutMs} ms`;
-      const timer = setTimeout(
-        () => reject(unreachable ?? new XdsClientError("TIMEOUT", text)),
-        Math.min(timeoutMs, LONGEST_TIMER_MS),
-      );
+      const timer = startTimer(timeoutMs, () => reject(unreachable ?? new XdsClientError("TIMEOUT", text)));
       ends.push(() => clearTimeout(timer));
     });
   } finally {

@@ -1,6 +1,6 @@
 import { areSameBytes, type HeldResource, isGlobName, type News, statusCode, typeInName } from "@xdskit/protocol";
 import { entryIn, entryName } from "../resource/entry-name.ts";
-import type { Member, Members } from "../resource/members.ts";
+import { type Member, type Members, memberKey } from "../resource/members.ts";
 import type { Watching } from "./follow.ts";
 
 type Listener = (news: News) => void;
@@ -34,13 +34,15 @@ interface Listed {
   readonly there: Map<string, HeldResource>;
   readonly isInline: boolean;
   stop: () => void;
-  isAnswered: boolean;
 }
 
 class List {
   readonly #setting: ListSetting;
   readonly #listener: Listener;
   readonly #listed = new Map<string, Listed>();
+  /** Those that have something of a name. */
+  readonly #holders = new Map<string, Set<Listed>>();
+  readonly #unanswered = new Set<Listed>();
   /** It was told that there is no such entry as the one that is wanted. */
   #isEntryMissing = false;
   #isSynced = false;
@@ -79,11 +81,13 @@ class List {
   stop(): void {
     for (const { stop } of this.#listed.values()) stop();
     this.#listed.clear();
+    this.#holders.clear();
+    this.#unanswered.clear();
   }
 
   #take(name: string, collection: HeldResource): void {
     const { members, problems } = this.#setting.membersOf(collection, name);
-    const wanted = new Map(members.filter((one) => this.#isWanted(one, name)).map((one) => [keyOf(one), one]));
+    const wanted = new Map(members.filter((one) => this.#isWanted(one, name)).map((one) => [memberKey(one), one]));
     this.#keepOnly(new Set(wanted.keys()), "removed");
     for (const problem of problems) this.#fail(name, problem);
     for (const [key, member] of wanted) {
@@ -101,39 +105,37 @@ class List {
   }
 
   #takeInline(key: string, resource: HeldResource): void {
-    const listed = this.#listed.get(key) ?? { there: new Map(), isInline: true, stop: () => {}, isAnswered: true };
+    const listed = this.#listed.get(key) ?? { there: new Map(), isInline: true, stop: () => {} };
     this.#listed.set(key, listed);
     const before = listed.there.get(key);
     if (before !== undefined && areSameBytes(before.bytes, resource.bytes)) return;
-    listed.there.set(key, resource);
+    this.#hold(listed, key, resource);
     this.#isEntryMissing = false;
     this.#listener({ kind: "changed", name: key, resource });
   }
 
   #follow(key: string, collection: string, names: readonly string[]): void {
     if (this.#listed.has(key)) return;
-    const listed: Listed = { there: new Map(), isInline: false, stop: () => {}, isAnswered: false };
+    const listed: Listed = { there: new Map(), isInline: false, stop: () => {} };
     this.#listed.set(key, listed);
     const watch = this.#setting.watchAt(names);
     if (watch === undefined) {
-      listed.isAnswered = true;
       this.#fail(
         collection,
         `expected a locator of a source and a type that are known, and to no list that leads here, got ${names[0] ?? "none"}`,
       );
       return;
     }
+    this.#unanswered.add(listed);
     const isMany = names.some(isCollectionName);
     listed.stop = watch((news) => this.#hearOf(listed, news, isMany));
   }
 
   #hearOf(listed: Listed, news: News, isMany: boolean): void {
-    if (news.kind === "changed") listed.there.set(news.name, news.resource);
-    else if ("held" in news && news.name !== undefined && news.held === undefined) listed.there.delete(news.name);
+    if (news.kind === "changed") this.#hold(listed, news.name, news.resource);
+    else if ("held" in news && news.name !== undefined && news.held === undefined) this.#drop(listed, news.name);
     if (news.kind !== "synced" && !this.#isOfOthers(listed, news)) this.#listener(news);
-    if (listed.isAnswered || !(isMany ? isAnswerOfAll(news) : isAnswer(news))) return;
-    listed.isAnswered = true;
-    this.#answered();
+    if ((isMany ? isAnswerOfAll(news) : isAnswer(news)) && this.#unanswered.delete(listed)) this.#answered();
   }
 
   #absent({ name, why, held }: NewsOf<"absent">): void {
@@ -161,23 +163,38 @@ class List {
 
   #keepOnly(keys: ReadonlySet<string>, why: NewsOf<"absent">["why"]): void {
     const gone = [...this.#listed].filter(([key]) => !keys.has(key));
-    for (const [key, { stop }] of gone) {
-      stop();
+    const names = new Set<string>();
+    for (const [key, listed] of gone) {
+      listed.stop();
       this.#listed.delete(key);
+      this.#unanswered.delete(listed);
+      for (const name of [...listed.there.keys()]) {
+        names.add(name);
+        this.#drop(listed, name);
+      }
     }
-    const names = new Set(gone.flatMap(([, { there }]) => [...there.keys()]));
     if (names.size > 0) this.#isEntryMissing = true;
-    for (const name of names) if (!this.#isListed(name)) this.#listener({ kind: "absent", name, why, held: undefined });
+    for (const name of names)
+      if (!this.#holders.has(name)) this.#listener({ kind: "absent", name, why, held: undefined });
   }
 
-  #isListed(name: string): boolean {
-    return [...this.#listed.values()].some(({ there }) => there.has(name));
+  #hold(listed: Listed, name: string, resource: HeldResource): void {
+    listed.there.set(name, resource);
+    const holders = this.#holders.get(name) ?? new Set();
+    this.#holders.set(name, holders.add(listed));
+  }
+
+  #drop(listed: Listed, name: string): void {
+    listed.there.delete(name);
+    const holders = this.#holders.get(name);
+    holders?.delete(listed);
+    if (holders?.size === 0) this.#holders.delete(name);
   }
 
   /** What is listed twice is told once, and is gone when it is gone from both. */
   #isOfOthers(listed: Listed, news: News): boolean {
     if (news.kind !== "changed" && news.kind !== "absent") return false;
-    return [...this.#listed.values()].some((other) => {
+    return [...(this.#holders.get(news.name) ?? [])].some((other) => {
       const known = other === listed ? undefined : other.there.get(news.name);
       if (known === undefined) return false;
       return news.kind === "absent" || areSameBytes(known.bytes, news.resource.bytes);
@@ -191,14 +208,10 @@ class List {
 
   /** All is known once the collection is, and what it lists elsewhere. */
   #answered(): void {
-    if (this.#isSynced || ![...this.#listed.values()].every(({ isAnswered }) => isAnswered)) return;
+    if (this.#isSynced || this.#unanswered.size > 0) return;
     this.#isSynced = true;
     this.#listener({ kind: "synced" });
   }
-}
-
-function keyOf(member: Member): string {
-  return member.kind === "inline" ? member.name : member.names.join("\n");
 }
 
 function isAnswer(news: News): boolean {

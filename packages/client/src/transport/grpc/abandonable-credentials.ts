@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { ChannelCredentials } from "@grpc/grpc-js";
+import { dropAddressAsName } from "./server-name.ts";
 
 type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
 
@@ -33,6 +34,7 @@ export class AbandonableCredentials extends ChannelCredentials {
 
   override _createSecureConnector(...parts: Parameters<ChannelCredentials["_createSecureConnector"]>): SecureConnector {
     const inner = this.#inner._createSecureConnector(...parts);
+    dropAddressAsName(inner);
     return {
       connect: (socket) => {
         this.#follow(socket);

@@ -1,6 +1,6 @@
 import { type ChannelOptions, Client, connectivityState, credentials, Metadata } from "@grpc/grpc-js";
 import type { ServerConfig } from "../../config/client-config.ts";
-import { LONGEST_TIMER_MS } from "../../longest-timer.ts";
+import { LONGEST_TIMER_MS, startTimer } from "../../longest-timer.ts";
 import { bufferOf, createTlsReader, type TlsMaterial } from "../tls/tls-material.ts";
 import { AbandonableCredentials } from "./abandonable-credentials.ts";
 
@@ -61,8 +61,7 @@ export class Connections {
     if (!shared.isProven && this.#byKey.get(shared.key) === shared) this.#byKey.delete(shared.key);
     if (shared.users > 0) return;
     if (shared.isProven) {
-      shared.linger = setTimeout(() => this.#drop(shared), LINGER_MS);
-      shared.linger.unref();
+      shared.linger = startTimer(LINGER_MS, () => this.#drop(shared));
     } else this.#drop(shared);
   }
 

@@ -8,7 +8,7 @@ import {
 } from "@grpc/grpc-js";
 import { type Status, statusCode } from "@xdskit/protocol";
 import type { ServerConfig } from "../../config/client-config.ts";
-import { LONGEST_TIMER_MS } from "../../longest-timer.ts";
+import { startTimer } from "../../longest-timer.ts";
 import { type Connection, type Connections, whenConnected } from "./connection.ts";
 
 type BytesCall = ClientDuplexStream<Uint8Array, Uint8Array>;
@@ -43,9 +43,7 @@ export class GrpcCall {
   constructor(options: GrpcCallOptions) {
     this.#options = options;
     const { server, connections } = options;
-    const connectMs = Math.min(server.connectTimeoutMs, LONGEST_TIMER_MS);
-    this.#connectTimer = setTimeout(() => this.#connectTimedOut(), connectMs);
-    this.#connectTimer.unref();
+    this.#connectTimer = startTimer(server.connectTimeoutMs, () => this.#connectTimedOut());
     connections.acquire(server).then(
       (connection) => this.#start(connection),
       (cause: unknown) => this.#end(unavailable(server, cause instanceof Error ? cause.message : String(cause))),

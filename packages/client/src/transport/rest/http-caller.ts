@@ -9,7 +9,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { statusCode } from "@xdskit/protocol";
 import type { ServerConfig } from "../../config/client-config.ts";
-import { LONGEST_TIMER_MS } from "../../longest-timer.ts";
+import { startTimer } from "../../longest-timer.ts";
 import { bufferOf, createTlsReader, type TlsMaterial, type TlsReader } from "../tls/tls-material.ts";
 import { failed, type PollAnswer, readAnswer } from "./http-answer.ts";
 import { type Endpoint, formatEndpoint, parseTarget } from "./target.ts";
@@ -65,8 +65,7 @@ async function callEndpoint(call: Call): Promise<PollAnswer> {
   const { server, endpoint, poll } = call;
   const place = `${server.tls === undefined ? "http" : "https"}://${formatEndpoint(endpoint)}${poll.path}`;
   const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), poll.timeoutMs);
-  timer.unref();
+  const timer = startTimer(poll.timeoutMs, () => deadline.abort());
   const giveUp = (): void => deadline.abort();
   poll.signal.addEventListener("abort", giveUp, { once: true });
   try {
@@ -159,8 +158,7 @@ function prepare(socket: Socket, { tcpKeepalive, connectTimeoutMs, tls }: Server
   if (tcpKeepalive !== undefined) socket.setKeepAlive(true, tcpKeepalive.idleMs ?? 0);
   if (!socket.connecting || connectTimeoutMs <= 0) return;
   const late = new Error(`no connection within ${connectTimeoutMs} ms`);
-  const timer = setTimeout(() => request.destroy(late), Math.min(connectTimeoutMs, LONGEST_TIMER_MS));
-  timer.unref();
+  const timer = startTimer(connectTimeoutMs, () => request.destroy(late));
   const stop = (): void => clearTimeout(timer);
   socket.once(tls === undefined ? "connect" : "secureConnect", stop);
   socket.once("close", stop);

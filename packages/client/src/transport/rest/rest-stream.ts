@@ -1,7 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type DiscoveryRequest, type SotwRequest, type Status, statusCode, type TypeUrl } from "@xdskit/protocol";
 import type { RestSource } from "../../config/client-config.ts";
-import { LONGEST_TIMER_MS } from "../../longest-timer.ts";
+import { LONGEST_TIMER_MS, startTimer } from "../../longest-timer.ts";
 import { readJsonResponse } from "../json-response.ts";
 import type { ClientStream, StreamListener } from "../transport.ts";
 import type { PollAnswer } from "./http-answer.ts";
@@ -123,9 +123,8 @@ export class RestStream implements ClientStream {
     }
     const { source, random } = this.#parts;
     this.#phase = "waiting";
-    this.#delay = setTimeout(() => this.#due(), pollDelayMs(source.refreshDelayMs, random()));
     // Who waits for news keeps the process alive; a delay does not.
-    this.#delay.unref();
+    this.#delay = startTimer(pollDelayMs(source.refreshDelayMs, random()), () => this.#due());
   }
 
   #due(): void {

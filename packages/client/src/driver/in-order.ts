@@ -1,0 +1,19 @@
+/** Does what an event led to, in order. What another event led to that happens meanwhile comes after it. */
+export class InOrder<Effect> {
+  readonly #perform: (effect: Effect) => void;
+  readonly #toDo: (readonly Effect[])[] = [];
+
+  constructor(perform: (effect: Effect) => void) {
+    this.#perform = perform;
+  }
+
+  do(effects: readonly Effect[]): void {
+    this.#toDo.push(effects);
+    if (this.#toDo.length > 1) return;
+    try {
+      for (const some of this.#toDo) for (const effect of some) this.#perform(effect);
+    } finally {
+      this.#toDo.length = 0;
+    }
+  }
+}
