@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { ClientStory, change, errorOf, received, sourceOf, started, whole } from "../../test/support/client-story.ts";
+import {
+  ClientStory,
+  change,
+  empty,
+  errorOf,
+  received,
+  sourceOf,
+  started,
+  whole,
+} from "../../test/support/client-story.ts";
 import { CLUSTER, ENDPOINTS, HOST, LB_ENDPOINT } from "../../test/support/resources.ts";
 import type { ClientDialect } from "../dialect/client-dialect.ts";
 import { statusCode } from "../message/status.ts";
@@ -85,6 +94,36 @@ describe("an error that a server tells of a resource", () => {
     ]);
     expect(delta.states).toEqual(["ClusterLoadAssignment a received-error: why"]);
     expect(delta.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([true, true]);
+  });
+
+  test("C-ERR-06 S-ERR-03 of what comes with it is none", () => {
+    const both = { resources: [received("a", "2")], errors: [errorOf("a", NOT_FOUND), errorOf("b", UNAVAILABLE)] };
+    const told = ["1: changed a@2", "2: failed b resource-error: why"];
+    const stories = [
+      [new ClientStory(), whole(ENDPOINTS, "2", "n2", both)] as const,
+      [new ClientStory(sourceOf({ variant: "delta" })), change(ENDPOINTS, "n2", both)] as const,
+    ];
+    for (const [story, answer] of stories) {
+      story.on(started(1, ENDPOINTS, "a"), started(2, ENDPOINTS, "b"));
+      story.open(1);
+      expect(story.receive(1, answer).slice(0, -1)).toEqual(told);
+      expect(story.states).toEqual(["ClusterLoadAssignment a@2 acked", "ClusterLoadAssignment b received-error: why"]);
+    }
+  });
+
+  test("C-ERR-07 of a resource that comes without a body is told as any other", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, ENDPOINTS, "a");
+    story.open(1);
+    const answer = change(ENDPOINTS, "n1", {
+      resources: [empty("a", "")],
+      errors: [errorOf("a", PERMISSION_DENIED)],
+    });
+    expect(story.receive(1, answer)).toEqual([
+      "1: absent a does-not-exist",
+      "1: failed a resource-error: why",
+      "1> ClusterLoadAssignment n1",
+    ]);
   });
 
   test("C-ERR-06 S-ERR-04 in a full state it is remembered when it is said no more", () => {

@@ -78,7 +78,11 @@ function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdic
   for (const put of verdict.puts) note(topic.put(put, versionOfResource(put, response), server, answered));
   for (const beat of verdict.heartbeats) topic.beat(beat, server, answered);
   if (response.kind === "sotw") note(leaveOut(topic, response, origin, verdict));
-  for (const error of response.errors) note(failByServer(topic, error, answered));
+  for (const error of response.errors) {
+    // It must not be told of what stands in the response itself (S-ERR-03), and is none then.
+    const isThere = verdict.names.has(error.name) && topic.accepted.get(error.name)?.status === "acked";
+    if (!isThere) note(failByServer(topic, error, answered));
+  }
   if (response.kind === "sotw" && verdict.refused.length === 0) topic.version.accept(server, response.version);
   for (const term of topic.interest.unsynced) if (isTold(term, response, origin)) topic.sync(term);
   return isNews;
