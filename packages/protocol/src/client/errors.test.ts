@@ -154,6 +154,7 @@ describe("an error that a server tells of a resource", () => {
     story.open(1);
     const stray = whole(ENDPOINTS, "1", "n1", { errors: [errorOf("x", UNAVAILABLE)] });
     expect(story.receive(1, stray)).toEqual(["1> ClusterLoadAssignment [a] v1 n1"]);
+    expect(story.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([false]);
     const bad = whole(ENDPOINTS, "2", "n2", [received("x", "2", { problem: "bad" })]);
     expect(story.receive(1, bad)).toEqual(["1> ClusterLoadAssignment [a] v1 n2 !x: bad"]);
     expect(story.states).toEqual(["ClusterLoadAssignment a requested"]);
@@ -189,6 +190,34 @@ describe("an error that a server tells of a resource", () => {
     story.open(1);
     story.receive(1, change(CLUSTER, "n1", { errors: [errorOf("x", UNAVAILABLE)] }));
     expect(story.watch(2, CLUSTER, "*")).toEqual(["2: failed x resource-error: why", "2: synced"]);
+  });
+
+  test("C-ERR-06 C-ERR-07 is its own: nothing else is held for it, and it goes with what it is of", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    const glob = "xdstp://x/envoy.config.cluster.v3.Cluster/d/*";
+    const member = glob.replace("*", "m");
+    story.on(started(1, CLUSTER, "*"), started(2, CLUSTER, glob));
+    story.open(1);
+    story.receive(1, change(CLUSTER, "n1", { resources: [received("b", "1")] }));
+    const errors = [errorOf("x", UNAVAILABLE), errorOf(member, UNAVAILABLE)];
+    expect(story.receive(1, change(CLUSTER, "n2", { errors }))).toEqual([
+      "1: failed x resource-error: why",
+      `2: failed ${member} resource-error: why`,
+      `1: failed ${member} resource-error: why`,
+      "1> Cluster n2",
+    ]);
+    story.receive(1, change(CLUSTER, "n3", { removed: ["x", member, "b"] }));
+    expect(story.watch(3, CLUSTER, "*")).toEqual(["3: synced"]);
+    expect(story.watch(4, CLUSTER, glob)).toEqual([]);
+  });
+
+  test("C-ERR-09 C-TTL-05 what is not used any more does not expire", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta", dialect: { failOnDataErrors: true } }));
+    story.watch(1, ENDPOINTS, "a");
+    story.open(1);
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1", { ttlMs: 1_000 })] }));
+    story.receive(1, change(ENDPOINTS, "n2", { errors: [errorOf("a", PERMISSION_DENIED)] }));
+    expect(story.timers).toEqual([]);
   });
 
   test("C-ERR-09 C-OBS-01 is news where it ends what is held", () => {

@@ -101,10 +101,10 @@ function leaveOut(topic: Topic, response: SotwResponse, { isPureWildcard }: Orig
   return isNews;
 }
 
-function namesThere({ errors }: SotwResponse, { names, missing }: Verdict): ReadonlySet<string> {
-  if (missing.length === 0 && errors.length === 0) return names;
+/** What came without a body is gone already. */
+function namesThere({ errors }: SotwResponse, { names }: Verdict): ReadonlySet<string> {
+  if (errors.length === 0) return names;
   const there = new Set(names);
-  for (const name of missing) there.delete(name);
   // What a server says it cannot give is not left out (S-ERR-04).
   for (const { name } of errors) there.add(name);
   return there;
