@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { ClientStory, change, errorOf, received, sourceOf, started, whole } from "../../test/support/client-story.ts";
+import {
+  ClientStory,
+  change,
+  empty,
+  errorOf,
+  received,
+  sourceOf,
+  started,
+  whole,
+} from "../../test/support/client-story.ts";
 import { CLUSTER, ENDPOINTS, HOST, LB_ENDPOINT } from "../../test/support/resources.ts";
 import type { ClientDialect } from "../dialect/client-dialect.ts";
 import { statusCode } from "../message/status.ts";
@@ -87,6 +96,36 @@ describe("an error that a server tells of a resource", () => {
     expect(delta.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([true, true]);
   });
 
+  test("C-ERR-06 S-ERR-03 of what comes with it is none", () => {
+    const both = { resources: [received("a", "2")], errors: [errorOf("a", NOT_FOUND), errorOf("b", UNAVAILABLE)] };
+    const told = ["1: changed a@2", "2: failed b resource-error: why"];
+    const stories = [
+      [new ClientStory(), whole(ENDPOINTS, "2", "n2", both)] as const,
+      [new ClientStory(sourceOf({ variant: "delta" })), change(ENDPOINTS, "n2", both)] as const,
+    ];
+    for (const [story, answer] of stories) {
+      story.on(started(1, ENDPOINTS, "a"), started(2, ENDPOINTS, "b"));
+      story.open(1);
+      expect(story.receive(1, answer).slice(0, -1)).toEqual(told);
+      expect(story.states).toEqual(["ClusterLoadAssignment a@2 acked", "ClusterLoadAssignment b received-error: why"]);
+    }
+  });
+
+  test("C-ERR-07 of a resource that comes without a body is told as any other", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    story.watch(1, ENDPOINTS, "a");
+    story.open(1);
+    const answer = change(ENDPOINTS, "n1", {
+      resources: [empty("a", "")],
+      errors: [errorOf("a", PERMISSION_DENIED)],
+    });
+    expect(story.receive(1, answer)).toEqual([
+      "1: absent a does-not-exist",
+      "1: failed a resource-error: why",
+      "1> ClusterLoadAssignment n1",
+    ]);
+  });
+
   test("C-ERR-06 S-ERR-04 in a full state it is remembered when it is said no more", () => {
     const story = new ClientStory();
     story.watch(1, CLUSTER, "*");
@@ -115,6 +154,7 @@ describe("an error that a server tells of a resource", () => {
     story.open(1);
     const stray = whole(ENDPOINTS, "1", "n1", { errors: [errorOf("x", UNAVAILABLE)] });
     expect(story.receive(1, stray)).toEqual(["1> ClusterLoadAssignment [a] v1 n1"]);
+    expect(story.reported("response-accepted").map(({ isNews }) => isNews)).toEqual([false]);
     const bad = whole(ENDPOINTS, "2", "n2", [received("x", "2", { problem: "bad" })]);
     expect(story.receive(1, bad)).toEqual(["1> ClusterLoadAssignment [a] v1 n2 !x: bad"]);
     expect(story.states).toEqual(["ClusterLoadAssignment a requested"]);
@@ -150,6 +190,34 @@ describe("an error that a server tells of a resource", () => {
     story.open(1);
     story.receive(1, change(CLUSTER, "n1", { errors: [errorOf("x", UNAVAILABLE)] }));
     expect(story.watch(2, CLUSTER, "*")).toEqual(["2: failed x resource-error: why", "2: synced"]);
+  });
+
+  test("C-ERR-06 C-ERR-07 is its own: nothing else is held for it, and it goes with what it is of", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta" }));
+    const glob = "xdstp://x/envoy.config.cluster.v3.Cluster/d/*";
+    const member = glob.replace("*", "m");
+    story.on(started(1, CLUSTER, "*"), started(2, CLUSTER, glob));
+    story.open(1);
+    story.receive(1, change(CLUSTER, "n1", { resources: [received("b", "1")] }));
+    const errors = [errorOf("x", UNAVAILABLE), errorOf(member, UNAVAILABLE)];
+    expect(story.receive(1, change(CLUSTER, "n2", { errors }))).toEqual([
+      "1: failed x resource-error: why",
+      `2: failed ${member} resource-error: why`,
+      `1: failed ${member} resource-error: why`,
+      "1> Cluster n2",
+    ]);
+    story.receive(1, change(CLUSTER, "n3", { removed: ["x", member, "b"] }));
+    expect(story.watch(3, CLUSTER, "*")).toEqual(["3: synced"]);
+    expect(story.watch(4, CLUSTER, glob)).toEqual([]);
+  });
+
+  test("C-ERR-09 C-TTL-05 what is not used any more does not expire", () => {
+    const story = new ClientStory(sourceOf({ variant: "delta", dialect: { failOnDataErrors: true } }));
+    story.watch(1, ENDPOINTS, "a");
+    story.open(1);
+    story.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "1", { ttlMs: 1_000 })] }));
+    story.receive(1, change(ENDPOINTS, "n2", { errors: [errorOf("a", PERMISSION_DENIED)] }));
+    expect(story.timers).toEqual([]);
   });
 
   test("C-ERR-09 C-OBS-01 is news where it ends what is held", () => {

@@ -72,6 +72,20 @@ describe("several servers, one after the other", () => {
   );
 });
 
+test("C-ERR-10 C-FBK-04 what another server is silent about goes on being used where that says nothing of it", () => {
+  const story = new ClientStory(sourceOf({ servers: 2, dialect: { timerIsTransient: true } }));
+  story.watch(1, ENDPOINTS, "a");
+  story.open(1);
+  story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+  story.close(1);
+  story.pass(1_000);
+  story.close(2);
+  story.pass(1_000);
+  story.open(3);
+  expect(story.pass(30_000)).toEqual(["1: failed a timeout: nothing came in time (holds a@1)"]);
+  expect(story.states).toEqual(["ClusterLoadAssignment a@1 timeout: nothing came in time"]);
+});
+
 describe("servers that are used only if better ones fail", () => {
   test("C-FBK-03 the next one is used at once, the better one is tried meanwhile, and taken when it answers", () => {
     const story = new ClientStory(sourceOf({ servers: 3, failover: "fallback" }));
@@ -254,9 +268,10 @@ describe("what is known from an earlier life", () => {
 
   test("C-CLI-06 C-NEX-02 is waited for in State of the World, and does not exist if no server knows it", () => {
     const story = new ClientStory();
-    story.restore(kept("a", "1"));
+    story.restore(kept("a", "1"), kept("b", "1"));
     story.watch(1, CLUSTER, "a");
     expect(story.close(1)).toEqual(["1: changed a@1 (restored)", "1: failed all unreachable: gone"]);
+    expect(story.states).toEqual(["Cluster a@1 (restored) acked"]);
     story.pass(250);
     story.open(2);
     expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);

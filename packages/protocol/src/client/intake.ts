@@ -78,7 +78,11 @@ function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdic
   for (const put of verdict.puts) note(topic.put(put, versionOfResource(put, response), server, answered));
   for (const beat of verdict.heartbeats) topic.beat(beat, server, answered);
   if (response.kind === "sotw") note(leaveOut(topic, response, origin, verdict));
-  for (const error of response.errors) note(failByServer(topic, error, answered));
+  for (const error of response.errors) {
+    // It must not be told of what stands in the response itself (S-ERR-03), and is none then.
+    const isThere = verdict.names.has(error.name) && topic.accepted.get(error.name)?.status === "acked";
+    if (!isThere) note(failByServer(topic, error, answered));
+  }
   if (response.kind === "sotw" && verdict.refused.length === 0) topic.version.accept(server, response.version);
   for (const term of topic.interest.unsynced) if (isTold(term, response, origin)) topic.sync(term);
   return isNews;
@@ -97,10 +101,10 @@ function leaveOut(topic: Topic, response: SotwResponse, { isPureWildcard }: Orig
   return isNews;
 }
 
-function namesThere({ errors }: SotwResponse, { names, missing }: Verdict): ReadonlySet<string> {
-  if (missing.length === 0 && errors.length === 0) return names;
+/** What came without a body is gone already. */
+function namesThere({ errors }: SotwResponse, { names }: Verdict): ReadonlySet<string> {
+  if (errors.length === 0) return names;
   const there = new Set(names);
-  for (const name of missing) there.delete(name);
   // What a server says it cannot give is not left out (S-ERR-04).
   for (const { name } of errors) there.add(name);
   return there;

@@ -188,6 +188,29 @@ describe("a stream that ends", () => {
     ]);
   });
 
+  test("C-VER-05 B-ACK-08 a version of which nothing was taken is not told, but the one before", () => {
+    const story = new ClientStory(sourceOf({ dialect: { nackPolicy: "apply-valid" } }));
+    story.watch(1, ENDPOINTS, "a");
+    story.open(1);
+    story.receive(1, whole(ENDPOINTS, "1", "n1", [received("a", "1")]));
+    story.receive(1, whole(ENDPOINTS, "2", "n2", [received("a", "2", { problem: "bad" })]));
+    story.close(1);
+    story.pass(250);
+    expect(story.open(2)).toEqual(["2> ClusterLoadAssignment [a] v1 (me)"]);
+  });
+
+  test("C-VER-05 B-UNS-08 a version of everything is not told once everything was given up", () => {
+    const story = new ClientStory(sourceOf({ dialect: { explicitWildcard: true } }));
+    story.on(started(1, CLUSTER, "*"), started(2, CLUSTER, "c"));
+    story.open(1);
+    story.receive(1, whole(CLUSTER, "1", "n1", [received("a", "1"), received("c", "1")]));
+    expect(story.stop(1)).toEqual(["1> Cluster [c] v1 n1"]);
+    story.close(1);
+    story.watch(3, CLUSTER, "a");
+    story.pass(250);
+    expect(story.open(2)).toEqual(["2> Cluster [c,a] (me)"]);
+  });
+
   test("a version of names is not told for everything", () => {
     const story = new ClientStory();
     story.on(started(1, CLUSTER, "a"), started(9, ENDPOINTS, "a"));

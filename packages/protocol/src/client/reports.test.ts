@@ -68,6 +68,11 @@ test("C-OBS-01 B-ACK-08 a refused response says whether something in it was take
   story.receive(1, mixed);
   story.receive(1, { ...mixed, nonce: "n2" });
   expect(story.reported("response-rejected").map(({ isNews }) => isNews)).toEqual([true, false]);
+  const strict = new ClientStory();
+  strict.watch(1, CLUSTER, "*");
+  strict.open(1);
+  strict.receive(1, mixed);
+  expect(strict.reported("response-rejected").map(({ isNews }) => isNews)).toEqual([false]);
 });
 
 test("C-OBS-01 a file is read each time that something is told of it", () => {

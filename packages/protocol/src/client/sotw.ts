@@ -16,12 +16,12 @@ type Named = Pick<SotwRequest, "names" | "hasLocators">;
 
 /** The names of the requests of one type on one stream: the whole set each time (C-SUB-01), and the same array while it is the same. */
 export class SotwNames {
-  #named: Named | undefined;
+  #named: Named = { names: [] };
   #revision = -1;
   #isLegacy = false;
 
   of({ interest }: Topic, naming: Naming): Named {
-    if (this.#named === undefined || this.#revision !== interest.revision || this.#isLegacy !== naming.isLegacy) {
+    if (this.#revision !== interest.revision || this.#isLegacy !== naming.isLegacy) {
       this.#revision = interest.revision;
       this.#isLegacy = naming.isLegacy;
       const names = namesOf(interest.wantedTexts(), naming);

@@ -87,6 +87,9 @@ describe("a ttl", () => {
       "1: absent a does-not-exist",
       "1> ClusterLoadAssignment n2",
     ]);
+    const refused = deltaStory();
+    refused.receive(1, change(ENDPOINTS, "n1", { resources: [received("a", "9", { problem: "bad" })] }));
+    expect(refused.receive(1, beat)[0]).toMatch(/^1: failed a rejected: a heartbeat /);
     const unwanted = change(ENDPOINTS, "n3", { resources: [empty("x", "9", { ttlMs: 1_000 })] });
     expect(deltaStory().receive(1, unwanted)).toEqual(["1> ClusterLoadAssignment n3"]);
   });
