@@ -3,9 +3,9 @@ import { formatTypeUrl, opaqueTraits } from "@xdskit/protocol";
 import {
   aFunction,
   aName,
+  argumentCheck,
   aSignal,
   aWait,
-  checkArguments,
   fields,
   isObject,
   oneOf,
@@ -91,6 +91,10 @@ const demandClusterRules: RulesOf<DemandClusterOptions> = {
   ...demandRules,
   by: rule("a resource of a snapshot", (value) => isObject(value) && typeof value["id"] === "string"),
 };
+
+const checkDemandCluster = argumentCheck("demandCluster", { name: aName, options: fields(demandClusterRules) });
+const checkDemandHost = argumentCheck("demandHost", { route: aName, host: aName, options: fields(demandRules) });
+const checkDemandScope = argumentCheck("demandScope", { scope: aName, options: fields(demandRules) });
 
 /** What a mesh is made with. */
 export interface MeshSetting {
@@ -198,7 +202,7 @@ export class OpenMesh implements Mesh, MeshListener {
   }
 
   async demandCluster(name: string, options: DemandClusterOptions = {}): Promise<DemandOutcome> {
-    checkArguments("demandCluster", { name: [name, aName], options: [options, fields(demandClusterRules)] });
+    checkDemandCluster(name, options);
     if (options.by !== undefined) return this.#demand({ kind: "cluster-by", by: options.by.id, name }, options);
     const source = this.#setting.clusterSource(name);
     if (source === undefined) return "absent";
@@ -206,14 +210,13 @@ export class OpenMesh implements Mesh, MeshListener {
   }
 
   async demandHost(route: string, host: string, options: DemandOptions = {}): Promise<DemandOutcome> {
-    const given = { route: [route, aName], host: [host, aName], options: [options, fields(demandRules)] } as const;
-    checkArguments("demandHost", given);
+    checkDemandHost(route, host, options);
     const id = this.#current?.routes.get(route)?.id;
     return id === undefined ? "absent" : this.#demand({ kind: "virtual-host", route: id, host }, options);
   }
 
   async demandScope(scope: string, options: DemandOptions = {}): Promise<DemandOutcome> {
-    checkArguments("demandScope", { scope: [scope, aName], options: [options, fields(demandRules)] });
+    checkDemandScope(scope, options);
     const id = this.#current?.scopedRoutes.get(scope)?.id;
     return id === undefined ? "absent" : this.#demand({ kind: "scope", scope: id }, options);
   }
