@@ -142,6 +142,7 @@ export class Driver {
         break;
       case "send-request":
         this.#streams.get(effect.stream)?.stream?.send(effect.request, effect.isUrgent === true);
+        if (effect.request.type !== undefined) this.#options.reader.expect(effect.request.type);
         break;
       case "close-stream":
         this.#take(effect.stream)?.close();
