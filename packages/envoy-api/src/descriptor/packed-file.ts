@@ -1,4 +1,4 @@
-import { lengthTag, WireReader } from "../wire/reader.ts";
+import { BinaryReader } from "@bufbuild/protobuf/wire";
 
 /** A file of a descriptor set of which nothing is decoded but what it declares. */
 export interface PackedFile {
@@ -10,26 +10,21 @@ export interface PackedFile {
   readonly hasExtensions: boolean;
 }
 
-const FILE_IN_SET = lengthTag(1);
-const inFile = {
-  NAME: lengthTag(1),
-  PACKAGE: lengthTag(2),
-  MESSAGE: lengthTag(4),
-  ENUM: lengthTag(5),
-  SERVICE: lengthTag(6),
-  EXTENSION: lengthTag(7),
-} as const;
+/** Field number of `FileDescriptorSet`. */
+const FILE_IN_SET = 1;
+/** Field numbers of `FileDescriptorProto`. */
+const inFile = { NAME: 1, PACKAGE: 2, MESSAGE: 4, ENUM: 5, SERVICE: 6, EXTENSION: 7 } as const;
 /** Of a message, an enum, a service, an extension. */
-const NAME_OF_DECLARATION = lengthTag(1);
+const NAME_OF_DECLARATION = 1;
 
-/** The files of an encoded `FileDescriptorSet`. Throws a `WireError` if it is none. */
+/** The files of an encoded `FileDescriptorSet`. Throws if it is none. */
 export function unpackFiles(set: Uint8Array): readonly PackedFile[] {
   const files: PackedFile[] = [];
-  const reader = new WireReader(set);
-  while (reader.hasMore) {
-    const tag = reader.tag();
-    if (tag === FILE_IN_SET) files.push(unpackFile(reader.bytes()));
-    else reader.skip(tag);
+  const reader = new BinaryReader(set);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (field === FILE_IN_SET) files.push(unpackFile(reader.bytes()));
+    else reader.skip(wireType, field);
   }
   return files;
 }
@@ -39,10 +34,10 @@ function unpackFile(bytes: Uint8Array): PackedFile {
   let scope = "";
   let hasExtensions = false;
   const declared: string[] = [];
-  const reader = new WireReader(bytes);
-  while (reader.hasMore) {
-    const tag = reader.tag();
-    switch (tag) {
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    switch (field) {
       case inFile.NAME:
         name = reader.string();
         break;
@@ -51,26 +46,27 @@ function unpackFile(bytes: Uint8Array): PackedFile {
         break;
       case inFile.EXTENSION:
         hasExtensions = true;
-        declared.push(nameIn(reader.message()));
+        declared.push(nameIn(reader.bytes()));
         break;
       case inFile.MESSAGE:
       case inFile.ENUM:
       case inFile.SERVICE:
-        declared.push(nameIn(reader.message()));
+        declared.push(nameIn(reader.bytes()));
         break;
       default:
-        reader.skip(tag);
+        reader.skip(wireType, field);
     }
   }
   return { name, bytes, declares: declared.map((one) => scope + one), hasExtensions };
 }
 
 /** Encoders write the name first, so nothing else is passed over. */
-function nameIn(declaration: WireReader): string {
-  while (declaration.hasMore) {
-    const tag = declaration.tag();
-    if (tag === NAME_OF_DECLARATION) return declaration.string();
-    declaration.skip(tag);
+function nameIn(declaration: Uint8Array): string {
+  const reader = new BinaryReader(declaration);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (field === NAME_OF_DECLARATION) return reader.string();
+    reader.skip(wireType, field);
   }
   return "";
 }
