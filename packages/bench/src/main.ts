@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Cell, cells } from "./cells.ts";
+import { measureCalls } from "./client/call-cost.ts";
 import { measureClients } from "./client/client-cost.ts";
 import { conversionTable, measureConversion } from "./conversion.ts";
 import { type DirectoryMeasurement, directoryCells, directoryTable, measureDirectory } from "./directory.ts";
@@ -14,7 +15,7 @@ import { table } from "./table.ts";
 // npm run bench [-- --long] [--runs N] [--only TEXT]: xdskit and go-control-plane in turn, cell by cell; then what make before
 // break costs (`--long --only order`), what conversion to v2 costs (`--only conversion`), what polls over REST cost
 // (`--only polls`), what client status and load reports cost (`--only status`), what our client costs beside others (`--only client`),
-// and `xds serve` on directories (`--only files`).
+// what its calls cost (`--only calls`), and `xds serve` on directories (`--only files`).
 
 const option = (name: string): string | undefined => {
   const index = process.argv.indexOf(name);
@@ -26,6 +27,10 @@ const isLong = process.argv.includes("--long");
 
 if (only === "status") {
   process.stdout.write(`${await measureStatus()}\n`);
+  process.exit();
+}
+if (only === "calls") {
+  process.stdout.write(`${await measureCalls()}\n`);
   process.exit();
 }
 

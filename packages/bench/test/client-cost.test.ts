@@ -25,12 +25,12 @@ test("clients are measured in all the ways that the table has", { timeout: 60_00
     ),
   ).toEqual([
     [
-      "| 20, delta, 1 change | xdskit | N | N | N | N | N | N |",
-      "| 20, delta, 1 change | grpc-js by hand | N | N | N | N | N | N |",
+      "| 20, delta, 1 change | xdskit | N | N | N | N | N | N | N | N |",
+      "| 20, delta, 1 change | grpc-js by hand | N | N | N | N | N | N | N | N |",
     ],
     [
-      "| 20 by name, SotW, 20 changes | xdskit | N | N | N | N | N | N |",
-      "| 20 by name, SotW, 20 changes | grpc-js by hand | N | N | N | N | N | N |",
+      "| 20 by name, SotW, 20 changes | xdskit | N | N | N | N | N | N | N | N |",
+      "| 20 by name, SotW, 20 changes | grpc-js by hand | N | N | N | N | N | N | N | N |",
     ],
   ]);
 });

@@ -1,50 +1,58 @@
 import { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
 import { LONGEST_TIMER_MS } from "./longest-timer.ts";
 
-/** Says all that is wrong with a value that stands at a path; nothing, if it is what it has to be. */
-export type Rule = (value: unknown, path: string) => readonly ConfigProblem[];
+/** Says all that is wrong with a value, with the path from that value on; nothing, if it is what it has to be. */
+export type Rule = (value: unknown) => readonly ConfigProblem[];
 
 /** A rule for each field of something, so that none is forgotten. */
 export type RulesOf<T> = Readonly<Record<keyof T, Rule>>;
 
+/** One for all: some methods are called for every request of a program, and what is good is to cost nothing. */
+const nothing: readonly ConfigProblem[] = [];
+
 /** A rule that is said in a few words. */
 export function rule(expected: string, holds: (value: unknown) => boolean): Rule {
-  return (value, path) => (holds(value) ? [] : [mistake(path, `expected ${expected}, got ${shown(value)}`)]);
+  return (value) => (holds(value) ? nothing : [mistake("", `expected ${expected}, got ${shown(value)}`)]);
 }
 
 /** An object with fields that may be left out, but for those that are needed, and no others. */
 export function fields(rules: Readonly<Record<string, Rule>>, needed: readonly string[] = []): Rule {
-  return (value, path) => {
-    if (!isObject(value)) return anObject(value, path);
-    const given = Object.entries(value).filter(([, field]) => field !== undefined);
-    const missing = needed.filter((name) => value[name] === undefined).map((name) => [name, undefined] as const);
-    return [...given, ...missing].flatMap(([name, field]) => {
-      const at = path === "" ? name : `${path}.${name}`;
-      const own = Object.hasOwn(rules, name) ? rules[name] : undefined;
-      return own === undefined ? [mistake(at, "expected the name of an option")] : own(field, at);
-    });
+  const byName = new Map(Object.entries(rules));
+  return (value) => {
+    if (!isObject(value)) return anObject(value);
+    let problems = nothing;
+    for (const name in value) {
+      const field = value[name];
+      if (field === undefined || !Object.hasOwn(value, name)) continue;
+      problems = joined(problems, name, (byName.get(name) ?? anUnknownOption)(field));
+    }
+    for (const name of needed) {
+      if (value[name] === undefined) problems = joined(problems, name, byName.get(name)?.(undefined) ?? nothing);
+    }
+    return problems;
   };
 }
 
 /** An object, or what is simpler. */
 export function objectOr(simple: Rule, object: Rule): Rule {
-  return (value, path) => (isObject(value) ? object : simple)(value, path);
+  return (value) => (isObject(value) ? object : simple)(value);
 }
 
 /** A list of at least one, or one alone. */
 export function oneOrMore(inner: Rule): Rule {
-  return (value, path) => {
-    if (!Array.isArray(value)) return inner(value, path);
-    if (value.length === 0) return [mistake(path, "expected at least one, got none")];
-    return value.flatMap((one, index) => inner(one, `${path}[${index}]`));
+  return (value) => {
+    if (!Array.isArray(value)) return inner(value);
+    if (value.length === 0) return [mistake("", "expected at least one, got none")];
+    return value.reduce<readonly ConfigProblem[]>((all, one, index) => joined(all, `[${index}]`, inner(one)), nothing);
   };
 }
 
 /** What may be left out. */
 export function optional(inner: Rule): Rule {
-  return (value, path) => (value === undefined ? [] : inner(value, path));
+  return (value) => (value === undefined ? nothing : inner(value));
 }
 
+const anUnknownOption: Rule = () => [mistake("", "expected the name of an option")];
 export const anObject: Rule = rule("an object", isObject);
 export const aFlag: Rule = rule("true or false", (value) => typeof value === "boolean");
 export const aFunction: Rule = rule("a function", (value) => typeof value === "function");
@@ -72,16 +80,39 @@ export function wholeNumber(least: number, most: number): Rule {
 }
 
 /**
- * Throws all that is wrong with what a method was called with: whoever has no compiler to say so would get an answer to another question.
+ * Checks what a method was called with by a rule for each argument, in their order. Made once for each method. What it returns throws all that is wrong:
+ * whoever has no compiler to say so would get an answer to another question.
  *
  * @throws {XdsClientError} `ARGUMENT_INVALID`
  */
-export function checkArguments(
+export function argumentCheck(
   method: string,
-  given: Readonly<Record<string, readonly [value: unknown, rule: Rule]>>,
-): void {
-  const problems = Object.entries(given).flatMap(([name, [value, own]]) => own(value, name));
-  if (problems.length > 0) throw problemsError("ARGUMENT_INVALID", method, problems);
+  rules: Readonly<Record<string, Rule>>,
+): (...given: readonly unknown[]) => void {
+  const named = Object.entries(rules);
+  return (...given) => {
+    let problems = nothing;
+    let place = 0;
+    for (const [name, own] of named) problems = joined(problems, name, own(given[place++]));
+    if (problems.length > 0) throw problemsError("ARGUMENT_INVALID", method, problems);
+  };
+}
+
+/** With what is wrong further down, at a name there. */
+function joined(
+  problems: readonly ConfigProblem[],
+  name: string,
+  below: readonly ConfigProblem[],
+): readonly ConfigProblem[] {
+  return below.length === 0 ? problems : [...problems, ...at(name, below)];
+}
+
+/** Problems of a value as those of what it stands in. */
+export function at(name: string, problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
+  return problems.map((one) => {
+    const isName = one.path !== "" && !one.path.startsWith("[");
+    return { ...one, path: isName ? `${name}.${one.path}` : `${name}${one.path}` };
+  });
 }
 
 /** One error with all of the mistakes in its text. */

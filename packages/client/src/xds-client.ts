@@ -3,9 +3,9 @@ import { messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
 import {
   aFlag,
   aName,
+  argumentCheck,
   aSignal,
   aText,
-  checkArguments,
   fields,
   oneOf,
   oneOrMore,
@@ -137,6 +137,18 @@ const statusRules: RulesOf<OwnStatusOptions> = {
   signal: aSignal,
 };
 
+const check = {
+  watch: argumentCheck("watch", { name: optional(aName), options: fields(watchRules) }),
+  get: argumentCheck("get", { name: aName, options: fields(getRules) }),
+  list: argumentCheck("list", { options: fields(getRules) }),
+  resolve: argumentCheck("resolve", { names: optional(oneOrMore(aName)), options: fields(meshRules) }),
+  mesh: argumentCheck("mesh", { options: fields(meshRules) }),
+  encodeStatus: argumentCheck("encodeStatus", { options: fields(statusRules) }),
+  reportLoad: argumentCheck("reportLoad", { options: loadReportingRules }),
+  checkHealth: argumentCheck("checkHealth", { options: fields(healthCheckingRules) }),
+  changeNode: argumentCheck("changeNode", { node: fields(nodeRules) }),
+} as const;
+
 /** The client itself, whatever it was made from. */
 export class OpenClient implements XdsClient {
   readonly config: ClientConfig;
@@ -179,7 +191,7 @@ export class OpenClient implements XdsClient {
   }
 
   watch<Json>(type: TypeOrUrl<Json>, name?: string, options: WatchOptions<Json> = {}): Watch<Json> {
-    checkArguments("watch", { name: [name, optional(aName)], options: [options, fields(watchRules)] });
+    check.watch(name, options);
     const watching = this.#watching(type, name, options);
     const watch = new OpenWatch(this.#watchGround, options as WatchOptions<never>);
     this.#watches.add(watch);
@@ -189,25 +201,25 @@ export class OpenClient implements XdsClient {
   }
 
   async get<Json>(type: TypeOrUrl<Json>, name: string, options: GetOptions = {}): Promise<XdsResource<Json>> {
-    checkArguments("get", { name: [name, aName], options: [options, fields(getRules)] });
+    check.get(name, options);
     const resource = await fetchOne(this.#fetchSetting(type, name, options));
     return resource as XdsResource<Json>;
   }
 
   async list<Json>(type: TypeOrUrl<Json>, options: GetOptions = {}): Promise<readonly XdsResource<Json>[]> {
-    checkArguments("list", { options: [options, fields(getRules)] });
+    check.list(options);
     const resources = await fetchAll(this.#fetchSetting(type, undefined, options));
     return resources as readonly XdsResource<Json>[];
   }
 
   resolve(type: TypeOrUrl, names?: string | readonly string[], options: MeshOptions = {}): Mesh {
-    checkArguments("resolve", { names: [names, optional(oneOrMore(aName))], options: [options, fields(meshRules)] });
+    check.resolve(names, options);
     this.#closing.signal.throwIfAborted();
     return this.meshes.resolve(type, names, options);
   }
 
   mesh(options: MeshOptions = {}): Mesh {
-    checkArguments("mesh", { options: [options, fields(meshRules)] });
+    check.mesh(options);
     this.#closing.signal.throwIfAborted();
     return this.meshes.all(options);
   }
@@ -221,24 +233,24 @@ export class OpenClient implements XdsClient {
   }
 
   async encodeStatus(options: OwnStatusOptions = {}): Promise<Uint8Array> {
-    checkArguments("encodeStatus", { options: [options, fields(statusRules)] });
+    check.encodeStatus(options);
     return await encodeOwnStatus({ api: this.#api, node: this.#node, states: [...this.#driver.states()] }, options);
   }
 
   reportLoad(options: LoadReportingOptions = {}): LoadReporting {
-    checkArguments("reportLoad", { options: [options, loadReportingRules] });
+    check.reportLoad(options);
     this.#closing.signal.throwIfAborted();
     return this.#side.reportLoad(options);
   }
 
   checkHealth(options: HealthCheckingOptions = {}): HealthChecking {
-    checkArguments("checkHealth", { options: [options, fields(healthCheckingRules)] });
+    check.checkHealth(options);
     this.#closing.signal.throwIfAborted();
     return this.#side.checkHealth(options);
   }
 
   changeNode(node: Partial<Node>): void {
-    checkArguments("changeNode", { node: [node, fields(nodeRules)] });
+    check.changeNode(node);
     this.#node = { ...this.#node, ...node };
     this.#driver.changeNode(this.#node);
   }

@@ -1,6 +1,7 @@
 import {
   createRequestReader,
   decodeNode,
+  type EnvoyApi,
   encodeDeltaResponse,
   encodeSotwResponse,
   type RequestReader,
@@ -71,6 +72,24 @@ function words(change: Change): string {
       return change.kind;
   }
 }
+
+test("what has to be known of a type is made once, while its first answer is on its way", async () => {
+  const scripted = await peer();
+  const looks: (readonly [type: string, bytes: number])[] = [];
+  const api = testApi();
+  const soundName: EnvoyApi["soundName"] = (type, bytes, hasRules) => {
+    looks.push([type, bytes.length]);
+    return api.soundName(type, bytes, hasRules);
+  };
+  const client = await start(scripted.port, { api: { ...api, soundName } });
+  client.watch(Cluster, "a");
+  await (await scripted.call(0)).request(0);
+  await until("it was looked at", () => looks.length > 0);
+  client.watch(Cluster, "b");
+  await (await scripted.call(0)).request(1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(looks).toEqual([[CLUSTER, 0]]);
+});
 
 test("bytes that are no response end the stream, and on the next one all is well", async () => {
   const scripted = await peer();

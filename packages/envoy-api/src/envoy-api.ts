@@ -164,7 +164,10 @@ export class MalformedMessageError extends Error {
   override readonly name = "MalformedMessageError";
 }
 
-/** Takes about 0.15 s: the built-in descriptors are read. Throws `DescriptorError` when the added ones cannot be used. */
+/**
+ * Takes some 20 ms in a fresh process, and up to 40 ms more when a type is first used, whose descriptors are linked then; with added descriptors, which are all
+ * linked at once, 0.2 s. Throws `DescriptorError` when the added ones cannot be used.
+ */
 export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const schema = createSchema(options.descriptors);
   const converter = new Converter(schema);

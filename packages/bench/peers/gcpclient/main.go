@@ -49,7 +49,7 @@ var (
 
 func main() {
 	flag.Parse()
-	answer(map[string]any{"event": "ready"})
+	answer(map[string]any{"event": "ready", "cpuMs": cpuMillis()})
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		words := strings.Split(lines.Text(), " ")

@@ -5,6 +5,8 @@ import type { ClientMeasurement } from "./measure-client.ts";
 const head = [
   "clusters",
   "client",
+  "start, ms",
+  "CPU for it, ms",
   "first sync, ms",
   "CPU for it, ms",
   "changes, ms",
@@ -26,6 +28,8 @@ export function clientTable(cell: ClientCell, measurements: readonly ClientMeasu
 function row(cell: ClientCell, subject: ClientSubject, all: readonly ClientMeasurement[]): string {
   const own = all.filter((one) => one.subject === subject);
   const columns = [
+    median(own.map((one) => one.startMs)),
+    median(own.map((one) => one.startCpuMs)),
     median(own.map((one) => one.firstSyncMs)),
     median(own.map((one) => one.firstSyncCpuMs)),
     median(own.map((one) => median(one.changeMs))),

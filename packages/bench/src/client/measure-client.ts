@@ -5,6 +5,10 @@ import type { ClientCell, ClientSubject } from "./cells.ts";
 /** What one run of one client in one cell took. */
 export interface ClientMeasurement {
   readonly subject: ClientSubject;
+  /** From the start of the process until it can ask. */
+  readonly startMs: number;
+  /** Processor time of the client for it. */
+  readonly startCpuMs: number;
   /** From asking until the last cluster was told. */
   readonly firstSyncMs: number;
   /** Processor time of the client for it. */
@@ -36,8 +40,10 @@ export async function measureClient(
   await using server = new Peer(process.execPath, args, SERVER_CPU);
   const { address } = await server.hears("listening");
   await server.hears("ready");
+  const startedAt = performance.now();
   await using client = startClient(cell, subject, String(address), tools);
-  await client.hears("ready");
+  const ready = await client.hears("ready");
+  const startMs = performance.now() - startedAt;
   const empty = await tell(client, "memory", "memory");
   const first = await tell(client, `${asks === "all" ? "sync" : "names"} ${clusters}`, "synced");
   await quiet(client);
@@ -56,6 +62,8 @@ export async function measureClient(
   const added = (key: string): number => Number(full[key]) - Number(empty[key]);
   return {
     subject,
+    startMs,
+    startCpuMs: Number(ready["cpuMs"]),
     firstSyncMs: Number(first["ms"]),
     firstSyncCpuMs: Number(first["cpuMs"]),
     changeMs,

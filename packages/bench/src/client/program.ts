@@ -40,11 +40,10 @@ export async function runProgram(make: (tally: Tally) => ClientUnderTest): Promi
   };
   const finish = (): void => {
     const at = String(BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000)) * 1000n);
-    const { user, system } = process.cpuUsage(began.cpu);
-    say({ event, ms: performance.now() - began.at, cpuMs: (user + system) / 1000, at, bytes: tally.bytes });
+    say({ event, ms: performance.now() - began.at, cpuMs: cpuMs(began.cpu), at, bytes: tally.bytes });
   };
   const client = make(tally);
-  say({ event: "ready" });
+  say({ event: "ready", cpuMs: cpuMs() });
   for await (const line of createInterface({ input: process.stdin })) {
     const [command, many] = line.split(" ");
     const count = Number(many);
@@ -57,6 +56,12 @@ export async function runProgram(make: (tally: Tally) => ClientUnderTest): Promi
       say({ event: "armed" });
     }
   }
+}
+
+/** Since then, or since the process was started. */
+function cpuMs(since?: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1000;
 }
 
 function nameOf(i: number): string {

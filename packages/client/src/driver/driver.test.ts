@@ -3,6 +3,12 @@ import { expect, test } from "vitest";
 import { grpcSource } from "../../test/support/sources.ts";
 import { Driver, type DriverOptions } from "./driver.ts";
 
+const silentReader: DriverOptions["reader"] = {
+  expect: () => {},
+  read: () => ({ kind: "unreadable", problem: "" }),
+  forget: () => {},
+};
+
 /** A driver whose machine has one answer to each kind of event. */
 function drive(
   effects: Partial<Record<ClientEvent["kind"], readonly ClientEffect[]>>,
@@ -12,7 +18,7 @@ function drive(
   return new Driver({
     machine: { onAll: (events) => events.flatMap(({ kind }) => effects[kind] ?? []), states: () => [] },
     transports: { grpc: silent, rest: silent, file: silent },
-    reader: { read: () => ({ kind: "unreadable", problem: "" }), forget: () => {} },
+    reader: silentReader,
     report: () => {},
     restore: () => undefined,
     ...options,
@@ -61,10 +67,7 @@ test("what came of a source is forgotten when nobody needs the last stream to it
       "node-changed": [{ kind: "close-stream", stream: 2 }],
     },
     {
-      reader: {
-        read: () => ({ kind: "unreadable", problem: "" }),
-        forget: (...what) => void forgotten.push(what),
-      },
+      reader: { ...silentReader, forget: (...what) => void forgotten.push(what) },
     },
   );
   driver.addSource(grpcSource([]));

@@ -32,7 +32,7 @@ export interface Machine {
 export interface DriverOptions {
   readonly machine: Machine;
   readonly transports: { readonly [K in SourceConfig["kind"]]: Transport<Extract<SourceConfig, { kind: K }>> };
-  readonly reader: Pick<ResponseReader, "read" | "forget">;
+  readonly reader: Pick<ResponseReader, "expect" | "forget" | "read">;
   readonly report: (report: ClientReport) => void;
   /** What was accepted of a source in an earlier life (C-CLI-06). Asked once of each. */
   readonly restore: (source: SourceConfig) => readonly KeptResource[] | undefined;
@@ -144,6 +144,7 @@ export class Driver {
         break;
       case "send-request":
         this.#streams.get(effect.stream)?.stream?.send(effect.request, effect.isUrgent === true);
+        if (effect.request.type !== undefined) this.#options.reader.expect(effect.request.type);
         break;
       case "close-stream":
         this.#close(effect.stream);

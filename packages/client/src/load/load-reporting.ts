@@ -2,9 +2,9 @@ import type { ApiVersion, LoadPlace, LoadReporterReport, LoadTally } from "@xdsk
 import {
   aFunction,
   aName,
+  argumentCheck,
   aServer,
   aText,
-  checkArguments,
   fields,
   isObject,
   mistake,
@@ -75,19 +75,25 @@ const optionRules: RulesOf<LoadReportingOptions> = {
   onReport: aFunction,
 };
 
+const optionFields = fields(optionRules);
+
 /** A Cluster says everything of the server itself. */
-export const loadReportingRules: Rule = (value, path) => {
-  const problems = fields(optionRules)(value, path);
+export const loadReportingRules: Rule = (value) => {
+  const problems = optionFields(value);
   if (problems.length > 0) return problems;
   const { cluster, server, apiVersion } = value as LoadReportingOptions;
   const isTwice = cluster !== undefined && (server !== undefined || apiVersion !== undefined);
-  return isTwice ? [mistake(path, "expected a cluster or a server, got both")] : [];
+  return isTwice ? [mistake("", "expected a cluster or a server, got both")] : [];
 };
 
 const locality = fields({ region: aText, zone: aText, subZone: aText });
 const priority = rule("a whole number from 0", (value) => Number.isInteger(value) && Number(value) >= 0);
 const aPlace: Rule = fields({ cluster: aName, service: aText, locality, priority, address: aText }, ["cluster"]);
 const aTarget: Rule = objectOr(aName, fields({ cluster: aName, service: aText }, ["cluster"]));
+
+const checkStart = argumentCheck("start", { place: aPlace });
+const checkDrop = argumentCheck("drop", { place: aTarget });
+const checkConnect = argumentCheck("connect", { place: aPlace });
 
 /** Of either version of the API. */
 function isCluster(value: unknown): boolean {
@@ -100,7 +106,7 @@ export function openLoadReporting(tally: LoadTally, server: ServerConfig, closed
   return {
     server,
     start(place) {
-      checkArguments("start", { place: [place, aPlace] });
+      checkStart(place);
       if (!isOpen) return uncountedCall;
       const load = tally.start(place);
       return {
@@ -109,11 +115,11 @@ export function openLoadReporting(tally: LoadTally, server: ServerConfig, closed
       };
     },
     drop(place, category) {
-      checkArguments("drop", { place: [place, aTarget] });
+      checkDrop(place);
       if (isOpen) tally.drop(typeof place === "string" ? { cluster: place } : place, category);
     },
     connect(place) {
-      checkArguments("connect", { place: [place, aPlace] });
+      checkConnect(place);
       return isOpen ? tally.connect(place) : uncountedConnection;
     },
     close() {

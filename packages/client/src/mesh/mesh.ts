@@ -3,9 +3,9 @@ import { formatTypeUrl } from "@xdskit/protocol";
 import {
   aFunction,
   aName,
+  argumentCheck,
   aSignal,
   aWait,
-  checkArguments,
   fields,
   isObject,
   oneOf,
@@ -93,6 +93,10 @@ const demandClusterRules: RulesOf<DemandClusterOptions> = {
   ...demandRules,
   by: rule("a resource of a snapshot", (value) => isObject(value) && typeof value["id"] === "string"),
 };
+
+const checkDemandCluster = argumentCheck("demandCluster", { name: aName, options: fields(demandClusterRules) });
+const checkDemandHost = argumentCheck("demandHost", { route: aName, host: aName, options: fields(demandRules) });
+const checkDemandScope = argumentCheck("demandScope", { scope: aName, options: fields(demandRules) });
 
 /** What a mesh is made with. */
 export interface MeshSetting {
@@ -212,7 +216,7 @@ export class OpenMesh implements Mesh, MeshListener {
   }
 
   async demandCluster(name: string, options: DemandClusterOptions = {}): Promise<DemandOutcome> {
-    checkArguments("demandCluster", { name: [name, aName], options: [options, fields(demandClusterRules)] });
+    checkDemandCluster(name, options);
     if (options.by !== undefined) return this.#demand({ kind: "cluster-by", by: options.by.id, name }, options);
     const source = this.#setting.clusterSource(name);
     if (source === undefined) return "absent";
@@ -220,14 +224,13 @@ export class OpenMesh implements Mesh, MeshListener {
   }
 
   async demandHost(route: string, host: string, options: DemandOptions = {}): Promise<DemandOutcome> {
-    const given = { route: [route, aName], host: [host, aName], options: [options, fields(demandRules)] } as const;
-    checkArguments("demandHost", given);
+    checkDemandHost(route, host, options);
     const id = this.#current?.routes.get(route)?.id;
     return id === undefined ? "absent" : this.#demand({ kind: "virtual-host", route: id, host }, options);
   }
 
   async demandScope(scope: string, options: DemandOptions = {}): Promise<DemandOutcome> {
-    checkArguments("demandScope", { scope: [scope, aName], options: [options, fields(demandRules)] });
+    checkDemandScope(scope, options);
     const id = this.#current?.scopedRoutes.get(scope)?.id;
     return id === undefined ? "absent" : this.#demand({ kind: "scope", scope: id }, options);
   }

@@ -5,6 +5,7 @@ import {
   aList,
   anObject,
   aSignal,
+  at,
   fields,
   isObject,
   milliseconds,
@@ -86,6 +87,8 @@ const rules: Readonly<Record<OptionName, Rule>> = {
   onReport: aFunction,
 };
 
+const anOptionsObject: Rule = fields(rules);
+
 /** What a gRPC client may find its bootstrap by. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -118,8 +121,8 @@ export function configError(problems: readonly ConfigProblem[]): XdsClientError 
 }
 
 function findProblems(options: XdsClientOptions, environment: Environment): readonly ConfigProblem[] {
-  if (!isObject(options)) return anObject(options, "options");
-  return [...fields(rules)(options, ""), ...findStartProblems(options, environment), ...findSwitchProblems(options)];
+  if (!isObject(options)) return at("options", anObject(options));
+  return [...anOptionsObject(options), ...findStartProblems(options, environment), ...findSwitchProblems(options)];
 }
 
 function findStartProblems(options: XdsClientOptions, environment: Environment): readonly ConfigProblem[] {

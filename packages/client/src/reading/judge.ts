@@ -46,6 +46,11 @@ export class Judge {
     this.#validators = byType(validators, api);
   }
 
+  /** Makes what has to be known of a type: its descriptors are linked, and its plan is made. */
+  prepare(type: TypeUrl): void {
+    this.#api.soundName(type, noBytes, this.#isPgvOn);
+  }
+
   /** A promise only where a validator takes time. */
   judge(parcel: Parcel, expected: Expectation, copies: Copies): Judgement | Promise<Judgement> {
     if (parcel.any === undefined || parcel.problem !== undefined) return this.#judgeBare(parcel);
@@ -145,6 +150,7 @@ export class Judge {
   }
 }
 
+const noBytes = new Uint8Array();
 /** One for all: most resources have no aliases. */
 const nothing: readonly never[] = [];
 

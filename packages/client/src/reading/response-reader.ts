@@ -36,10 +36,19 @@ export class ResponseReader {
   readonly #judge: Judge;
   readonly #options: JudgeOptions;
   readonly #before = new Map<SourceId, Map<TypeUrl, JudgedBefore>>();
+  readonly #expected = new Set<TypeUrl>();
 
   constructor(options: JudgeOptions) {
     this.#options = options;
     this.#judge = new Judge(options);
+  }
+
+  /** A type was asked for. Getting to know it takes some 40 ms in a fresh process, which pass while the answer is on its way. */
+  expect(type: TypeUrl): void {
+    if (this.#expected.has(type)) return;
+    this.#expected.add(type);
+    // What was sent leaves first.
+    setImmediate(() => this.#judge.prepare(type));
   }
 
   read(bytes: Uint8Array, origin: Origin): Reading {

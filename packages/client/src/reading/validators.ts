@@ -1,6 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
-import { aFunction, checkArguments } from "../argument.ts";
+import { aFunction, argumentCheck } from "../argument.ts";
 import { type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
 
 /** A resource that is being judged. */
@@ -21,12 +21,14 @@ export interface ResourceValidator {
   readonly check: (candidate: Candidate<never>) => Verdict | Promise<Verdict>;
 }
 
+const checkValidator = argumentCheck("validator", { check: aFunction });
+
 /** A validator whose candidates have the JSON of their type. A refusal is told to the server, in a NACK. Throws `ARGUMENT_INVALID`. */
 export function validator<Json>(
   type: TypeOrUrl<Json>,
   check: (candidate: Candidate<Json>) => Verdict | Promise<Verdict>,
 ): ResourceValidator {
-  checkArguments("validator", { check: [check, aFunction] });
+  checkValidator(check);
   return { type: typeUrlOf(type), check };
 }
 

@@ -10,7 +10,7 @@ import type { RouteConfigurationJson as ThriftRouteConfigurationJson } from "@xd
 import type { SecretJson } from "@xdskit/envoy-api/types/envoy/extensions/transport_sockets/tls/v3/secret";
 import type { RuntimeJson } from "@xdskit/envoy-api/types/envoy/service/runtime/v3/rtds";
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import { aName, checkArguments, isObject, problemsError, rule } from "../argument.ts";
+import { aName, argumentCheck, isObject, problemsError, rule } from "../argument.ts";
 
 /**
  * A type of resource, with the type of its canonical JSON. Of a source that speaks of resources in v2, its twin there is asked for; a
@@ -36,10 +36,12 @@ const aType = rule("a type such as Cluster, or its URL", (value) => {
  * @throws {XdsClientError} `ARGUMENT_INVALID` if it is no type, or a text that is no URL, which no server would ever answer for
  */
 export function typeUrlOf(type: TypeOrUrl): TypeUrl {
-  const problems = aType(type, "");
+  const problems = aType(type);
   if (problems.length > 0) throw problemsError("ARGUMENT_INVALID", "type", problems);
   return typeof type === "string" ? type : type.typeUrl;
 }
+
+const checkResourceType = argumentCheck("resourceType", { messageName: aName });
 
 /**
  * A type of resource that this library has no name for, such as one of your own.
@@ -47,7 +49,7 @@ export function typeUrlOf(type: TypeOrUrl): TypeUrl {
  * @throws {XdsClientError} `ARGUMENT_INVALID` if it is no name
  */
 export function resourceType<Json = unknown>(messageName: string): ResourceType<Json> {
-  checkArguments("resourceType", { messageName: [messageName, aName] });
+  checkResourceType(messageName);
   return { typeUrl: formatTypeUrl(messageName) };
 }
 

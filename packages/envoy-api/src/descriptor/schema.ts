@@ -1,9 +1,8 @@
-import { create, createFileRegistry, type DescMessage, type FileRegistry } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { createFileRegistry, type DescMessage, type FileRegistry } from "@bufbuild/protobuf";
 import { hasFiles } from "../platform.ts";
-import { readBuiltInDescriptors, readBuiltInDescriptorsOfV2 } from "./built-in.ts";
+import { decodeBuiltIn, unpackBuiltIn, wellKnownFiles } from "./built-in.ts";
 import { DescriptorError } from "./descriptor-error.ts";
-import { createLazyRegistry } from "./lazy-registry.ts";
+import { LinkingRegistry } from "./linking-registry.ts";
 import { mergeDescriptors } from "./merge-descriptors.ts";
 import { type MessageShape, shapeOfMessage } from "./message-shape.ts";
 import { nearestName } from "./nearest-name.ts";
@@ -58,19 +57,18 @@ export class Schema {
 }
 
 /**
- * Reads the built-in descriptors and adds those of the operator. Those of v2 are read when one of them is first asked for, unless
- * there are added ones, which may stand in their place. Throws `DescriptorError`.
+ * Reads the built-in descriptors and adds those of the operator. Of the built-in ones alone each is decoded and linked when it is first used, and those of v2 are
+ * read when one of them is first asked for; with added ones, which may stand in their place, all are linked at once, as what does not fit is to be told at
+ * once. Throws `DescriptorError`.
  */
 export function createSchema(added: readonly Uint8Array[] = []): Schema {
-  if (added.length === 0 && !hasFiles) {
-    throw new DescriptorError("expected descriptors, got none: in a browser they are not built in, but given");
-  }
-  const ofV3 = readBuiltInDescriptors();
   if (added.length === 0) {
-    return new Schema(createLazyRegistry(createFileRegistry(ofV3), mayBeOfV2, readBuiltInDescriptorsOfV2));
+    if (!hasFiles)
+      throw new DescriptorError("expected descriptors, got none: in a browser they are not built in, but given");
+    const ofV2 = { mayDeclare: mayBeOfV2, read: () => unpackBuiltIn("v2") };
+    return new Schema(new LinkingRegistry(unpackBuiltIn("v3"), wellKnownFiles, ofV2));
   }
-  const builtIn = create(FileDescriptorSetSchema, { file: [...ofV3.file, ...readBuiltInDescriptorsOfV2().file] });
-  const set = mergeDescriptors(builtIn, added);
+  const set = mergeDescriptors(decodeBuiltIn(), added);
   try {
     return new Schema(createFileRegistry(set));
   } catch (cause) {

@@ -68,7 +68,7 @@ function locality(counts: Partial<LocalityLoad> = {}): LocalityLoad {
   return { ...nothing, activeConnections: 0, newConnections: 0, failedConnections: 0, locality: eu, ...counts };
 }
 
-function cluster(name: string, intervalMs: number, ...localities: readonly LocalityLoad[]): unknown {
+function cluster(name: string, intervalMs: number, ...localities: readonly LocalityLoad[]): object {
   return { cluster: name, service: "", intervalMs, dropped: 0, droppedBy: [], localities };
 }
 
@@ -154,6 +154,27 @@ describe("C-LRS-04 reports", () => {
         droppedBy: [{ category: "throttle", count: 2 }],
         localities: [locality({ issued: 1, succeeded: 1 })],
       },
+    ]);
+  });
+
+  test("C-LRS-04 tell places apart whose names are the same one behind the other", () => {
+    const talk = new Talk().start();
+    const { tally } = talk.reporter;
+    const places = [
+      { region: "ab", zone: "c", subZone: "" },
+      { region: "a", zone: "bc", subZone: "" },
+      { region: "a", zone: "b", subZone: "c" },
+      { region: "", zone: "1 ab", subZone: "c" },
+    ];
+    for (const place of places) tally.start({ cluster: "ab", service: "c", locality: place, priority: 1 });
+    tally.start({ cluster: "a", service: "bc", locality: eu, priority: 2 });
+    tally.start({ cluster: "a", service: "bc", locality: eu, priority: 22 });
+    const at1 = (place: LocalityLoad["locality"]) =>
+      locality({ locality: place, priority: 1, issued: 1, inProgress: 1 });
+    const atEu = (priority: number) => locality({ locality: eu, priority, issued: 1, inProgress: 1 });
+    expect(talk.report()).toEqual([
+      { ...cluster("ab", 10_000, ...places.map(at1)), service: "c" },
+      { ...cluster("a", 10_000, atEu(2), atEu(22)), service: "bc" },
     ]);
   });
 

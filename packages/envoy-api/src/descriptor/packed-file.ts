@@ -1,0 +1,72 @@
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+
+/** A file of a descriptor set of which nothing is decoded but what it declares. */
+export interface PackedFile {
+  readonly name: string;
+  /** The encoded `FileDescriptorProto`. */
+  readonly bytes: Uint8Array;
+  /** Full names of its messages, enums, services and extensions; what stands in a message is not among them. */
+  readonly declares: readonly string[];
+  readonly hasExtensions: boolean;
+}
+
+/** Field number of `FileDescriptorSet`. */
+const FILE_IN_SET = 1;
+/** Field numbers of `FileDescriptorProto`. */
+const inFile = { NAME: 1, PACKAGE: 2, MESSAGE: 4, ENUM: 5, SERVICE: 6, EXTENSION: 7 } as const;
+/** Of a message, an enum, a service, an extension. */
+const NAME_OF_DECLARATION = 1;
+
+/** The files of an encoded `FileDescriptorSet`. Throws if it is none. */
+export function unpackFiles(set: Uint8Array): readonly PackedFile[] {
+  const files: PackedFile[] = [];
+  const reader = new BinaryReader(set);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (field === FILE_IN_SET) files.push(unpackFile(reader.bytes()));
+    else reader.skip(wireType, field);
+  }
+  return files;
+}
+
+function unpackFile(bytes: Uint8Array): PackedFile {
+  let name = "";
+  let scope = "";
+  let hasExtensions = false;
+  const declared: string[] = [];
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    switch (field) {
+      case inFile.NAME:
+        name = reader.string();
+        break;
+      case inFile.PACKAGE:
+        scope = `${reader.string()}.`;
+        break;
+      case inFile.EXTENSION:
+        hasExtensions = true;
+        declared.push(nameIn(reader.bytes()));
+        break;
+      case inFile.MESSAGE:
+      case inFile.ENUM:
+      case inFile.SERVICE:
+        declared.push(nameIn(reader.bytes()));
+        break;
+      default:
+        reader.skip(wireType, field);
+    }
+  }
+  return { name, bytes, declares: declared.map((one) => scope + one), hasExtensions };
+}
+
+/** Encoders write the name first, so nothing else is passed over. */
+function nameIn(declaration: Uint8Array): string {
+  const reader = new BinaryReader(declaration);
+  while (reader.pos < reader.len) {
+    const [field, wireType] = reader.tag();
+    if (field === NAME_OF_DECLARATION) return reader.string();
+    reader.skip(wireType, field);
+  }
+  return "";
+}
