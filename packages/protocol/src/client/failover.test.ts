@@ -274,7 +274,7 @@ describe("what is known from an earlier life", () => {
     expect(story.states).toEqual(["Cluster a@1 (restored) acked"]);
     story.pass(250);
     story.open(2);
-    expect(story.pass(15_000)).toEqual(["1: absent a does-not-exist"]);
+    expect(story.pass(15_000)).toEqual(["1: recovered", "1: absent a does-not-exist"]);
   });
 
   test("C-CLI-06 is told to a server in delta, which says what is gone", () => {
@@ -335,6 +335,7 @@ describe("what is known from an earlier life", () => {
     story.pass(250);
     story.open(2);
     expect(story.receive(2, change(CLUSTER, "n1", { removed: ["a"] }))).toEqual([
+      "1: recovered",
       "1: absent a removed (holds a@1 (restored))",
       "2> Cluster n1",
     ]);
@@ -349,6 +350,7 @@ describe("what is known from an earlier life", () => {
     story.open(2);
     const answer = change(CLUSTER, "n1", { resources: [received("a", "2"), received("c", "1")], removed: ["b"] });
     expect(story.receive(2, answer)).toEqual([
+      "1: recovered",
       "1: absent b removed",
       "1: changed a@2",
       "1: confirmed c@1",
@@ -366,7 +368,7 @@ describe("what is known from an earlier life", () => {
     story.pass(250);
     story.open(2);
     const beat = change(CLUSTER, "n1", { resources: [empty("a", "1", { ttlMs: 1_000 })] });
-    expect(story.receive(2, beat)).toEqual(["1: confirmed a@1", "2> Cluster n1"]);
+    expect(story.receive(2, beat)).toEqual(["1: recovered", "1: confirmed a@1", "2> Cluster n1"]);
     expect(story.receive(2, beat)).toEqual(["2> Cluster n1"]);
   });
 
@@ -378,7 +380,7 @@ describe("what is known from an earlier life", () => {
     story.pass(250);
     story.open(2);
     const bad = change(CLUSTER, "n1", { resources: [received("b", "1", { problem: "bad" })], removed: ["a"] });
-    expect(story.receive(2, bad)).toEqual(["1: failed b rejected: bad", "2> Cluster n1 !b: bad"]);
+    expect(story.receive(2, bad)).toEqual(["1: recovered", "1: failed b rejected: bad", "2> Cluster n1 !b: bad"]);
     expect(story.receive(2, change(CLUSTER, "n2", {}))).toEqual(["1: confirmed a@1", "2> Cluster n2"]);
     expect(story.receive(2, change(CLUSTER, "n3", {}))).toEqual(["2> Cluster n3"]);
   });
