@@ -204,10 +204,15 @@ test("C-TYP-11 static resources of v2 are followed in v2", async () => {
   const common_tls_context = { validation_context_sds_secret_config: { name: "ca" } };
   const typed_config = { "@type": "type.googleapis.com/envoy.api.v2.auth.UpstreamTlsContext", common_tls_context };
   const secure = { ...plain("secure"), transport_socket: { name: "tls", typed_config } };
-  const clusters = [...servers, found, secure];
+  const validation_context_sds_secret_config = { name: "older-ca" };
+  const older = {
+    ...plain("older"),
+    tls_context: { common_tls_context: { validation_context_sds_secret_config } },
+  };
+  const clusters = [...servers, found, secure, older];
   const client = await start({
     bootstrap: {
-      ...{ node: whole["node"], static_resources: { clusters, secrets: [secret("ca")] } },
+      ...{ node: whole["node"], static_resources: { clusters, secrets: [secret("ca"), secret("older-ca")] } },
       dynamic_resources: { ...(whole["dynamic_resources"] as object), cds_config: source },
     },
   });
@@ -217,6 +222,8 @@ test("C-TYP-11 static resources of v2 are followed in v2", async () => {
     "ClusterLoadAssignment found": "given, ready",
     "Cluster secure": "static, ready",
     "Secret ca": "static, ready",
+    "Cluster older": "static, ready",
+    "Secret older-ca": "static, ready",
   });
   expect(snapshot.clusters.get("found")?.type).toContain("envoy.api.v2.Cluster");
 });

@@ -162,13 +162,80 @@ describe("S-TYP-10 from v2 to v3", () => {
     });
   });
 
-  test("what v3 has given up is told of, and kept", () => {
-    const old = typed(V2.cluster, { name: "c", tls_context: { sni: "x" } });
+  test("a context of TLS becomes a transport socket, in Clusters and in Listeners", () => {
+    const secretOf = (sds_config: object): object => ({
+      common_tls_context: { tls_certificate_sds_secret_configs: [{ name: "s", sds_config }] },
+    });
+    const socket = (context: string): object => ({
+      name: "envoy.transport_sockets.tls",
+      typed_config: typed(context, secretOf(ADS)),
+    });
+    expect(convert(typed(V2.cluster, { name: "c", tls_context: secretOf({ ads: {} }) }))).toEqual({
+      json: typed(V3.cluster, { name: "c", transport_socket: socket(TLS) }),
+      findings: [],
+    });
+    const match = { server_names: ["a"] };
+    const chain = { filter_chain_match: match, tls_context: secretOf({ ads: {} }) };
+    expect(convert(typed(V2.listener, { name: "l", filter_chains: [{}, chain] }))).toEqual({
+      json: typed(V3.listener, {
+        name: "l",
+        filter_chains: [
+          {},
+          { filter_chain_match: match, transport_socket: socket(TLS.replace("Upstream", "Downstream")) },
+        ],
+      }),
+      findings: [],
+    });
+  });
+
+  test("hosts become endpoints", () => {
+    const hosts = [1, 2].map((n) => ({ socket_address: { address: `10.0.0.${n}`, port_value: n } }));
+    expect(convert(typed(V2.cluster, { name: "c", hosts, connect_timeout: "1s" }))).toEqual({
+      json: typed(V3.cluster, {
+        name: "c",
+        connect_timeout: "1s",
+        load_assignment: {
+          cluster_name: "c",
+          endpoints: [{ lb_endpoints: hosts.map((address) => ({ endpoint: { address } })) }],
+        },
+      }),
+      findings: [],
+    });
+  });
+
+  test("where the new field is given too, the old one is passed over, as clients of v2 do", () => {
+    const socket = { name: "own", typed_config: typed("google.protobuf.StringValue", { value: "x" }) };
+    const both = { name: "c", transport_socket: socket, load_assignment: { cluster_name: "x" } };
+    const hosts = [{ pipe: { path: "/old" } }];
+    expect(convert(typed(V2.cluster, { ...both, tls_context: { sni: "old" }, hosts }))).toEqual({
+      json: typed(V3.cluster, both),
+      findings: [],
+    });
+  });
+
+  test("a field that occurs twice is merged", () => {
+    const once = encode(typed(V2.cluster, { name: "c", tls_context: { sni: "x" } }));
+    const twice = Buffer.concat([
+      once,
+      encode(typed(V2.cluster, { name: "c", tls_context: { allow_renegotiation: true } })),
+    ]);
+    const converted = api.convert(url(V2.cluster), twice);
+    const context = typed(TLS, { sni: "x", allow_renegotiation: true });
+    expect(api.toJson(url(V3.cluster), converted?.bytes ?? new Uint8Array(), { names: "proto" })).toEqual(
+      typed(V3.cluster, {
+        name: "c",
+        transport_socket: { name: "envoy.transport_sockets.tls", typed_config: context },
+      }),
+    );
+  });
+
+  test("what v3 has given up without another place for it is told of, and kept", () => {
+    const old = typed(V2.cluster, { name: "c", extension_protocol_options: { old: { a: 1 } } });
     const bytes = encode(old);
     const converted = api.convert(url(V2.cluster), bytes);
     expect(converted?.bytes).toBe(bytes);
     expect(lines(converted?.findings ?? [])).toEqual([
-      'warning VERSION_LOSS tls_context: v3 has no field "tls_context" in envoy.config.cluster.v3.Cluster: clients pass over it',
+      'warning VERSION_LOSS extension_protocol_options: v3 has no field "extension_protocol_options" in envoy.config.cluster.v3.Cluster: clients pass over it',
     ]);
   });
 });

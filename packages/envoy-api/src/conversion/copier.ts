@@ -6,7 +6,7 @@ import type { ApiVersion } from "@xdskit/protocol";
 import { lengthTag, varintTag, WireReader } from "../wire/reader.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { varintLength, writeVarint } from "../wire/writer.ts";
-import type { FieldPlan, MessagePlan } from "./plan.ts";
+import type { FieldPlan, MessagePlan, Moved } from "./plan.ts";
 
 /** Messages nested deeper are not real. */
 const DEEPEST = 100;
@@ -60,6 +60,7 @@ export class Copier {
     const reader = new WireReader(bytes);
     const pieces = new Pieces(bytes);
     let counts: Map<number, number> | undefined;
+    let moving: Map<Moved, Uint8Array[]> | undefined;
     const demanded = plan.demanded.length === 0 ? undefined : new Set(plan.demanded);
     while (reader.hasMore) {
       const start = reader.position;
@@ -69,7 +70,12 @@ export class Copier {
       if (demanded !== undefined) for (const one of demanded) if (one.number === number) demanded.delete(one);
       if (field === undefined) reader.skip(tag);
       else if (field.isVersion && (tag & 7) === VARINT) this.#dropVersion(reader, start, pieces);
-      else {
+      else if (field.moved !== undefined && (tag & 7) === LENGTH_DELIMITED) {
+        moving ??= new Map();
+        const contents = moving.get(field.moved) ?? [];
+        moving.set(field.moved, contents);
+        contents.push(this.#copyMoved(reader, start, field, pieces));
+      } else {
         if (field.isList) counts ??= new Map();
         this.#copyField(reader, { tag, start, field, index: counts && indexOf(field, number, counts) }, pieces);
       }
@@ -77,12 +83,24 @@ export class Copier {
     if (plan.versionField !== undefined && this.#to === "v3") {
       pieces.append(Buffer.from([varintTag(plan.versionField), V3]));
     }
+    for (const [moved, contents] of moving ?? []) writeMoved(moved, contents, bytes, pieces);
     for (const { name } of demanded ?? []) {
       this.#ports.path.push(name);
       this.#ports.report(`${this.#to} demands "${name}" in ${plan.target}, got none`);
       this.#ports.path.pop();
     }
     return pieces.finish();
+  }
+
+  /** What stands in a field that the other version has elsewhere. */
+  #copyMoved(reader: WireReader, start: number, field: FieldPlan, pieces: Pieces): Uint8Array {
+    const { path } = this.#ports;
+    const { length } = path;
+    path.push(field.name);
+    const content = this.#copyValue(reader.bytes(), field);
+    path.length = length;
+    pieces.replace(start, reader.position, []);
+    return content;
   }
 
   /** In v2 nothing is said of v3, which is the version that a message of v2 does not mean; in v3 it is said anew. */
@@ -143,6 +161,23 @@ export class Copier {
       if (!known.has(value)) this.#ports.report(`${this.#to} does not have the value ${value}, which it is set to`);
     }
   }
+}
+
+/** Writes the new field, unless it is given. */
+function writeMoved(
+  { to, write }: Moved,
+  contents: readonly Uint8Array[],
+  message: Uint8Array,
+  pieces: { append(piece: Uint8Array): void },
+): void {
+  for (const reader = new WireReader(message); reader.hasMore; ) {
+    const tag = reader.tag();
+    if (tag >>> 3 === to) return;
+    reader.skip(tag);
+  }
+  const content = write(contents, message);
+  pieces.append(headOf(lengthTag(to), content.length));
+  pieces.append(content);
 }
 
 /** A field where it occurs. */

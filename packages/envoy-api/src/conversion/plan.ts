@@ -3,6 +3,7 @@ import type { ApiVersion } from "@xdskit/protocol";
 import { representationOf } from "../descriptor/message-shape.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import type { TwinNames } from "../descriptor/twin-names.ts";
+import { type MovedField, movedFields } from "./moved-field.ts";
 import { demandsPresence } from "./presence.ts";
 
 /** What is to be done with a field on the way to the other version. Fields that need nothing have none. */
@@ -20,6 +21,15 @@ export interface FieldPlan {
   readonly finding: string | undefined;
   /** It says which version is meant: of no use to the other one. */
   readonly isVersion: boolean;
+  /** Its content stands elsewhere in the other version. */
+  readonly moved: Moved | undefined;
+}
+
+/** Where the content of a field stands in the other version. */
+export interface Moved {
+  /** The number of the new field. Where that is given too, the old one is passed over. */
+  readonly to: number;
+  readonly write: MovedField["write"];
 }
 
 /** How a message becomes one of the other version. Compiled once for each pair. */
@@ -108,10 +118,11 @@ export class Plans {
       isMap: field.fieldKind === "map",
     };
     if (field.number === versionField) return { ...shape, isVersion: true };
-    const finding = twin === undefined ? this.#tellAbsent(field) : undefined;
+    const moved = twin === undefined ? this.#moved(field) : undefined;
+    const finding = twin === undefined && moved === undefined ? this.#tellAbsent(field) : undefined;
     if (field.message !== undefined) {
       const isAny = representationOf(field.message) === "any";
-      return { ...shape, finding, isAny, message: isAny ? undefined : this.#open(field.message, opened) };
+      return { ...shape, moved, finding, isAny, message: isAny ? undefined : this.#open(field.message, opened) };
     }
     if (finding !== undefined) return { ...shape, finding };
     const known = twin?.enum === undefined || field.enum === undefined ? undefined : lacking(field.enum, twin.enum);
@@ -124,6 +135,14 @@ export class Plans {
     const inV3 = (nameInV3 === undefined ? undefined : this.#schema.message(nameInV3)) ?? message;
     const nameInV2 = this.#names.in("v2", inV3.typeName);
     return { inV3, inV2: (nameInV2 === undefined ? undefined : this.#schema.message(nameInV2)) ?? inV3 };
+  }
+
+  #moved({ name, parent }: DescField): Moved | undefined {
+    if (this.#to === "v2") return undefined;
+    const message = this.#nameOf(parent.typeName);
+    const one = movedFields.find((field) => field.message === message && field.name === name);
+    const to = one && this.#schema.message(message)?.fields.find((field) => field.name === one.newName);
+    return to && { to: to.number, write: one.write };
   }
 
   #tellAbsent(field: DescField): string {
@@ -150,6 +169,7 @@ const nothing: Omit<FieldPlan, "name"> = {
   known: undefined,
   finding: undefined,
   isVersion: false,
+  moved: undefined,
 };
 
 /** Of what stands for JSON there is nothing to convert; an `Any` is converted by whoever finds it in a field. */
@@ -191,6 +211,7 @@ function markPlain(plans: readonly OpenPlan[]): void {
   }
 }
 
-function hasWork({ isAny, known, finding, isVersion, message }: FieldPlan): boolean {
-  return isAny || isVersion || known !== undefined || finding !== undefined || message?.isPlain === false;
+function hasWork({ isAny, known, finding, isVersion, moved, message }: FieldPlan): boolean {
+  if (isAny || isVersion || moved !== undefined) return true;
+  return known !== undefined || finding !== undefined || message?.isPlain === false;
 }
