@@ -87,16 +87,23 @@ describe("S-TYP-10", () => {
     expect(twins.pairs.size).toBeGreaterThan(450);
   });
 
-  test("what v2 can express comes back from v3 with equal bytes", () => {
+  test("what v2 can express comes back from v3 with equal bytes, but for what v3 has elsewhere, and is the same in v3 again", () => {
+    const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+    let compared = 0;
     fc.assert(
       fc.property(messageOf(ofV2, ANYS_OF_V2), ([message, bytes]) => {
         const there = convert(message.typeName, bytes);
         const back = convert(there.name, there.bytes);
         expect(back.name).toBe(message.typeName);
-        expect(Buffer.from(back.bytes).toString("hex")).toBe(Buffer.from(bytes).toString("hex"));
+        expect(hex(convert(back.name, back.bytes).bytes)).toBe(hex(there.bytes));
+        const json = toJson(message, fromBinary(message, bytes), { registry: schema.registry });
+        if (/"(tlsContext|hosts)":/.test(JSON.stringify(json))) return;
+        compared++;
+        expect(hex(back.bytes)).toBe(hex(bytes));
       }),
       { numRuns: runs },
     );
+    expect(compared).toBeGreaterThan(runs / 2);
   });
 
   test("v3 comes back from v2 as it was, but for the version that sources are of, and v2 can read what it got", () => {
