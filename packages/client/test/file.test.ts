@@ -14,12 +14,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeSotwResponse } from "@xdskit/envoy-api";
 import { formatTypeUrl, statusCode, type TypeUrl } from "@xdskit/protocol";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { FileSource } from "../src/config/client-config.ts";
 import { createFileTransport } from "../src/transport/file/file-transport.ts";
 import type { WatchDirectory } from "../src/transport/file/path-watch.ts";
-import { formatOf, readResponse } from "../src/transport/file/read-response.ts";
 import type { ClientStream, Transport } from "../src/transport/transport.ts";
 import { type FakeListener, fakeListener, namesIn } from "./support/fake-listener.ts";
 import { CLUSTER, fileSource, request, SECRET, testApi } from "./support/sources.ts";
@@ -122,53 +120,6 @@ resources { [${CLUSTER}] { name: "a" connect_timeout { seconds: 2 } } }
     stream.send(request(CLUSTER), false);
     expect(Buffer.from((await listener.next("response")).bytes)).toEqual(Buffer.from(binary()));
     expect(listener.kinds).toEqual(["opened", "response"]);
-  });
-
-  test.each([
-    ["cds.yaml", "a: [", /line 1, column \d+: expected YAML/],
-    ["cds.yaml", "a: 1\na: 2\n", /line 2, column 1: expected each key once/],
-    ["cds.yaml", "a: 1\n---\nb: 2\n", /expected one document/],
-    ["cds.yaml", "# nothing\n", /got nothing/],
-    ["cds.yaml", "resources: 7\n", /resources: expected/],
-    ["cds.yaml", "*none", /./],
-    ["cds.yaml", `a: ${"[".repeat(100_000)}`, /levels of nesting/],
-    ["cds.yaml", "- ".repeat(100_000), /levels of nesting/],
-    ["cds.yaml", Array.from({ length: 300 }, (_, i) => `${" ".repeat(i)}a:\n`).join(""), /levels of nesting/],
-    ["cds.pb", Buffer.from([0x0a, 0x05, 0x31]), /expected an encoded DiscoveryResponse/],
-    ["cds.pb", "", /empty file/],
-    ["cds.pb_text", "resources {", /line \d+, column \d+/],
-    ["cds.json", '{"resources": [', /the end is missing/],
-    ["cds.json", "", /empty file/],
-  ])("C-FS-06 %s that cannot be read", (name, content, problem) => {
-    transport = createFileTransport({ api: testApi() });
-    expect(readResponse(Buffer.from(content), formatOf(name), testApi())).toEqual({
-      problem: expect.stringMatching(problem),
-    });
-  });
-
-  test.each(["binary", "text", "yaml", "json"] as const)("any bytes as %s", (format) => {
-    transport = createFileTransport({ api: testApi() });
-    const anything = fc.oneof(
-      fc.uint8Array({ maxLength: 200 }),
-      fc.string({ unit: fc.constantFrom(..."{}[]:-?&*!|>'\"%#\n\t ,.ab01@<~") }).map((one) => Buffer.from(one)),
-      fc.json().map((one) => Buffer.from(one)),
-    );
-    fc.assert(
-      fc.property(anything, (bytes) => {
-        const read = readResponse(bytes, format, testApi());
-        return "bytes" in read || read.problem.length > 0;
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  test("large integers of YAML keep their digits", () => {
-    transport = createFileTransport({ api: testApi() });
-    const max = "18446744073709551615";
-    const wrapper = 'resources:\n  - "@type": type.googleapis.com/google.protobuf.UInt64Value\n    value: ';
-    const read = (text: string): unknown => readResponse(Buffer.from(text), "yaml", testApi());
-    expect(read(`${wrapper}${max}\n`)).toEqual(read(`${wrapper}"${max}"\n`));
-    expect(read(`${wrapper}${max}\n`)).toHaveProperty("bytes");
   });
 });
 
