@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { decodeSotwResponse, encodeSotwResponse } from "@xdskit/envoy-api";
 import { type AcquiredFileLock, makeDirectory } from "@xdskit/disk";
+import { decodeSotwResponse, encodeSotwResponse } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
 import { privateFolderOf } from "../../file-output.ts";
 import { lockDirectory } from "../../store/directory-lock.ts";
