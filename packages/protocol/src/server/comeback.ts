@@ -65,9 +65,8 @@ export class Comeback {
     const subscription = this.#subscription;
     const trusts = this.#trustsVersions;
     const { key } = this.#initial;
-    const set = subscription.nameSet(present.nameSets).key;
-    const whole =
-      key === undefined ? undefined : `${type} ${view.key} ${subscription.isWildcard} ${trusts} ${set} ${key}`;
+    const set = key === undefined ? undefined : subscription.sharedKey(present.nameSets);
+    const whole = set && `${type} ${view.key} ${trusts} ${set} ${key}`;
     const make = (): Comparison => new Comparison(view, type, subscription, this.#initial, trusts, present.ttls);
     return present.comparison(whole, make);
   }

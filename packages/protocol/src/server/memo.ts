@@ -6,3 +6,8 @@ export function memo<K, T>(map: Map<K, T>, key: K, make: () => T): T {
   map.set(key, made);
   return made;
 }
+
+/** The same; what has no key is made for one alone, and is not kept. */
+export function memoShared<T>(map: Map<string, T>, key: string | undefined, make: () => T): T {
+  return key === undefined ? make() : memo(map, key, make);
+}

@@ -7,7 +7,7 @@ import { type Position, positionKey } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import { type Timed, timedOf, type View } from "../state/view.ts";
 import type { HeldOverSet } from "./held-over.ts";
-import { memo } from "./memo.ts";
+import { memo, memoShared } from "./memo.ts";
 import type { NameSets } from "./name-set.ts";
 import type { SharedChanges } from "./shared-changes.ts";
 import type { SharedSelections } from "./shared-selections.ts";
@@ -68,14 +68,17 @@ export class SharedBodies {
     make: () => Segment,
     from: Position | undefined,
   ): Body {
+    const set = subscription.sharedKey(this.#nameSets);
+    if (set === undefined) return this.#make(variant, view, type, [make()]);
     const at = from === undefined ? "all" : positionKey(from, view, type);
-    return this.#body(variant, view, type, `${at} ${subscription.key(this.#nameSets)}`, () => [make()]);
+    return this.#body(variant, view, type, `${at} ${set}`, () => [make()]);
   }
 
   /** The body of a full state, with what is held over beside it. */
   full(view: View, type: TypeUrl, subscription: Subscription, heldOver: HeldOverSet): Body {
     const known = memo(this.#full, heldOver, () => new Map<string, Body>());
-    return memo(known, `${type} ${view.key} ${subscription.key(this.#nameSets)}`, () => {
+    const set = subscription.sharedKey(this.#nameSets);
+    return memoShared(known, set && `${type} ${view.key} ${set}`, () => {
       const isWhole = subscription.isSoleWildcard;
       const members = isWhole
         ? view.whole(type)
@@ -97,10 +100,7 @@ export class SharedBodies {
   own(variant: Variant, view: View, type: TypeUrl, segment: Segment): Body {
     const names = segment.puts.length + segment.removed.length + segment.missing.length;
     const version = this.version(variant, view, type);
-    const make = (): Body => ({
-      ...{ variant, type, version, segments: [segment] },
-      ...this.#marks(variant, view, type),
-    });
+    const make = (): Body => this.#make(variant, view, type, [segment]);
     if (names > 16 || this.#own.size >= OWN_BODIES_KEPT) return make();
     // Of one version, one may list more of the terms that it was asked for by.
     const told = segment.puts.map((put) => [put.name, put.version, put.ttlMs, ...put.aliases]);
@@ -148,12 +148,13 @@ export class SharedBodies {
   }
 
   #body(variant: Variant, view: View, type: TypeUrl, what: string, segments: () => readonly Segment[]): Body {
-    return memo(this.#bodies, `${variant} ${type} ${view.key} ${what}`, () => ({
-      variant,
-      type,
-      version: this.version(variant, view, type),
-      segments: segments(),
-      ...this.#marks(variant, view, type),
-    }));
+    return memo(this.#bodies, `${variant} ${type} ${view.key} ${what}`, () =>
+      this.#make(variant, view, type, segments()),
+    );
+  }
+
+  #make(variant: Variant, view: View, type: TypeUrl, segments: readonly Segment[]): Body {
+    const version = this.version(variant, view, type);
+    return { ...{ variant, type, version, segments }, ...this.#marks(variant, view, type) };
   }
 }

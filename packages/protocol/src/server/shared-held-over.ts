@@ -14,7 +14,7 @@ import {
   type Withheld,
   withhold,
 } from "./held-over.ts";
-import { memo } from "./memo.ts";
+import { memo, memoShared } from "./memo.ts";
 import type { NameSets } from "./name-set.ts";
 import { type SharedChanges, wayKey } from "./shared-changes.ts";
 import type { Scope, Subscription } from "./subscription.ts";
@@ -73,8 +73,8 @@ export class SharedHeldOver {
     };
     const asksTheSame = asked.isWildcard === scope.isWildcard && asked.names === scope.names;
     if (goesAtOnce !== undefined || !asksTheSame) return make();
-    const key = `${this.#idOf(heldOver)} ${wayKey(from, view, type)} ${subscription.key(this.#nameSets)}`;
-    return memo(this.#steps, key, make);
+    const set = subscription.sharedKey(this.#nameSets);
+    return memoShared(this.#steps, set && `${this.#idOf(heldOver)} ${wayKey(from, view, type)} ${set}`, make);
   }
 
   /**

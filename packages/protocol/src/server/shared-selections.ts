@@ -1,10 +1,10 @@
 import type { Resource } from "../resource/resource.ts";
 import type { Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { Position } from "../state/difference.ts";
+import { isStill, type Position } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import { type Timed, timedOf, type View } from "../state/view.ts";
-import { memo } from "./memo.ts";
+import { memo, memoShared } from "./memo.ts";
 import type { NameSets } from "./name-set.ts";
 import { answeredTerms, type Selection, selectFrom, selectWhole } from "./selection.ts";
 import { type SharedChanges, wayKey } from "./shared-changes.ts";
@@ -21,6 +21,8 @@ export type Uses = Pick<Past, "references">;
 
 /** Something was there, and it is not known what it used. */
 export const unknownUses: Uses = { references: [] };
+
+const nothingSelected: Selection = { puts: [], removed: [] };
 
 /** What subscriptions cover; found once for all who ask for the same names. Forgotten with the next transaction. */
 export class SharedSelections {
@@ -44,8 +46,9 @@ export class SharedSelections {
 
   /** What of a difference a subscription covers; computed once for all who ask for the same names. */
   ofChanges(from: Position, view: View, type: TypeUrl, subscription: Subscription): Selection {
-    const key = `${wayKey(from, view, type)} ${subscription.key(this.#nameSets)}`;
-    return memo(this.#selections, key, () =>
+    if (isStill(from, view, type)) return nothingSelected;
+    const set = subscription.sharedKey(this.#nameSets);
+    return memoShared(this.#selections, set && `${wayKey(from, view, type)} ${set}`, () =>
       this.#answering(
         selectFrom(this.#changes.between(from, view, type), view, subscription, { type, ttls: this.#ttls }),
         view,
@@ -56,7 +59,8 @@ export class SharedSelections {
 
   /** Everything that a subscription covers; `removed` are the terms that stand for nothing. */
   all(view: View, type: TypeUrl, subscription: Subscription): Selection {
-    return memo(this.#selections, `${type} ${view.key} all ${subscription.key(this.#nameSets)}`, () =>
+    const set = subscription.sharedKey(this.#nameSets);
+    return memoShared(this.#selections, set && `${type} ${view.key} all ${set}`, () =>
       this.#answering(selectWhole(view, type, subscription), view, subscription),
     );
   }
@@ -97,7 +101,8 @@ export class SharedSelections {
   timed(view: View, type: TypeUrl, subscription: Subscription): Timed {
     const all = view.timed(type);
     if (all.resources.length === 0) return all;
-    return memo(this.#timed, `${type} ${view.key} ${subscription.key(this.#nameSets)}`, () =>
+    const set = subscription.sharedKey(this.#nameSets);
+    return memoShared(this.#timed, set && `${type} ${view.key} ${set}`, () =>
       timedOf(all.resources.filter((resource) => subscription.covers(resource))),
     );
   }

@@ -4,8 +4,11 @@ import { isLocated, locatedTerm } from "../resource/variant-name.ts";
 import type { Past } from "../state/journal.ts";
 import { Locators } from "./locators.ts";
 import { emptyNameSet, type NameSet, type NameSets } from "./name-set.ts";
+import { type NameList, Names } from "./names.ts";
 
 const WILDCARD = "*";
+/** How many names a use of a set pays for, on the way to finding out who else asks for the same. */
+const NAMES_COMPARED_PER_USE = 256;
 
 /** What a request changed of a subscription. */
 export interface SubscriptionChange {
@@ -29,7 +32,7 @@ export function understandChange(change: SubscriptionChange): "subscribe" | "uns
 /** What a subscription asks for. */
 export interface Scope {
   readonly isWildcard: boolean;
-  readonly names: ReadonlySet<string>;
+  readonly names: NameList;
   /** The names of a client that speaks of parameters; undefined: it does not. */
   readonly locators?: Locators | undefined;
 }
@@ -52,7 +55,7 @@ export function coversName({ isWildcard, names, locators }: Scope, name: string)
 }
 
 /** Whether names ask for a name: by itself, by its glob collection, or by a prefix. */
-export function isNamed(names: ReadonlySet<string>, name: string): boolean {
+export function isNamed(names: NameList, name: string): boolean {
   if (names.has(name)) return true;
   const glob = globOf(name);
   return (glob !== undefined && names.has(glob)) || isUnderPrefix(names, name);
@@ -76,14 +79,16 @@ export interface SubscriptionRules {
  */
 export class Subscription {
   readonly #rules: SubscriptionRules;
-  #names: ReadonlySet<string> = emptyNameSet.names;
-  #interned: NameSet | undefined = emptyNameSet;
+  #names: Names = Names.none;
+  #shared: NameSet | undefined = emptyNameSet;
+  /** Names that may be compared with those of others: as many as were sent, and some for each use of the set. */
+  #comparable = 0;
   #isWildcard = false;
   #isLegacy = false;
   #hasNamed = false;
   #isOpen = false;
   #speaksOfParameters = false;
-  #locators: { readonly of: ReadonlySet<string>; readonly are: Locators } | undefined;
+  #locators: { readonly of: Names; readonly are: Locators } | undefined;
 
   constructor(rules: SubscriptionRules) {
     this.#rules = rules;
@@ -93,7 +98,7 @@ export class Subscription {
     return this.#isWildcard;
   }
 
-  get names(): ReadonlySet<string> {
+  get names(): Names {
     return this.#names;
   }
 
@@ -127,7 +132,7 @@ export class Subscription {
     if (this.#speaksOfParameters) return [];
     this.#speaksOfParameters = true;
     const located = [...this.#names].map((name) => locatedTerm(name));
-    if (located.length > 0) this.#own(new Set(located));
+    if (located.length > 0) this.#own(Names.of(new Set(located)), located.length);
     return located;
   }
 
@@ -148,17 +153,25 @@ export class Subscription {
     return this.locators?.asksFor(name) ?? isNamed(this.#names, name);
   }
 
-  /** The names as the one object that equal sets share. */
+  /** The names as the one object that equal sets share. Costs as much as there are names. */
   nameSet(sets: NameSets): NameSet {
-    if (this.#interned === undefined) {
-      this.#interned = sets.intern(this.#names);
-      this.#names = this.#interned.names;
+    if (this.#shared === undefined) {
+      this.#shared = sets.intern(this.#names);
+      this.#names = this.#shared.names;
+      this.#comparable = 0;
     }
-    return this.#interned;
+    return this.#shared;
   }
 
-  /** A name for what it asks for: the same for all who ask for the same. */
-  key(sets: NameSets): string {
+  /**
+   * A name for what it asks for: the same for all who ask for the same. Undefined while finding those would cost much more than
+   * what was asked: a large set of which a little changed. It is found once the set has been used for a while.
+   */
+  sharedKey(sets: NameSets): string | undefined {
+    if (this.#shared === undefined) {
+      this.#comparable += NAMES_COMPARED_PER_USE;
+      if (this.#comparable < this.#names.size) return undefined;
+    }
     const { key } = this.nameSet(sets);
     return this.#isWildcard ? `* ${key}` : key;
   }
@@ -217,7 +230,7 @@ export class Subscription {
       leftWildcard: this.#isWildcard && !isWildcard,
     };
     this.#isWildcard = isWildcard;
-    if (change.asked.length + change.dropped.length > 0) this.#own(names);
+    if (change.asked.length + change.dropped.length > 0) this.#own(Names.of(names), names.size);
     return change;
   }
 
@@ -234,14 +247,11 @@ export class Subscription {
     const asksAll = asked.delete(WILDCARD);
     const dropped = new Set<string>();
     if (asksAll) this.#isWildcard = true;
-    const names = new Set(this.#names);
-    for (const name of asked) names.add(name);
     for (const name of unsubscribe) {
       if (name === WILDCARD) this.#isWildcard = false;
-      else if (names.delete(name)) dropped.add(name);
-      asked.delete(name);
+      else if (asked.delete(name) || this.#names.has(name)) dropped.add(name);
     }
-    if (asked.size + dropped.size > 0) this.#own(names);
+    if (asked.size + dropped.size > 0) this.#own(this.#names.with(asked, dropped), asked.size + dropped.size);
     return {
       asked: [...asked],
       dropped: [...dropped],
@@ -257,8 +267,11 @@ export class Subscription {
     return { ...unchanged, joinedWildcard: true };
   }
 
-  #own(names: ReadonlySet<string>): void {
+  /** `sent`: how many of them a request named. */
+  #own(names: Names, sent: number): void {
+    if (names === this.#names) return;
     this.#names = names;
-    this.#interned = undefined;
+    this.#shared = undefined;
+    this.#comparable += sent;
   }
 }

@@ -1,0 +1,14 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+/** Collects all that nothing holds. What a weak reference gave lives until the turn of the event loop is over. */
+export async function collectGarbage(): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    await nextTurn();
+    collect();
+  }
+}
