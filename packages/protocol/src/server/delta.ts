@@ -90,6 +90,10 @@ export class DeltaTypeStream implements TypeStream {
     return this.#ambiguous.size > 0 || this.told.hasNews(view);
   }
 
+  catchUp(revision: number): void {
+    this.told.catchUp(revision);
+  }
+
   isTold(name: string, view: View, present: Present): boolean {
     return this.told.isTold(name, view, present);
   }

@@ -15,6 +15,7 @@ export function trimJournals<W extends object>(
 ): ReadonlySet<Stream> {
   const positions = (type: TypeUrl): readonly (readonly [Stream, Position])[] =>
     [...streams.values()].flatMap((stream) => {
+      stream.catchUp(revision);
       const position = stream.types.get(type)?.position;
       return position === undefined ? [] : [[stream, position] as const];
     });

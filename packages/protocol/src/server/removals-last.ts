@@ -112,6 +112,10 @@ export class RemovalsLast implements TypeStream {
     return this.#machine.hasNews(view);
   }
 
+  catchUp(revision: number): void {
+    this.#machine.catchUp(revision);
+  }
+
   isTold(name: string, view: View, present: Present): boolean {
     return this.#machine.isTold(name, view, present);
   }

@@ -84,6 +84,10 @@ export class SotwTypeStream implements TypeStream {
     return this.told.hasNews(view);
   }
 
+  catchUp(revision: number): void {
+    this.told.catchUp(revision);
+  }
+
   isTold(name: string, view: View, present: Present): boolean {
     return this.told.isTold(name, view, present);
   }

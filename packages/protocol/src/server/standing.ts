@@ -85,6 +85,11 @@ export class Standing implements Told {
     return this.heldBack.hold(names, this, view, present, this.#subscription);
   }
 
+  /** Nothing that the client asks for changed up to this revision. */
+  catchUp(revision: number): void {
+    if (this.at !== undefined) this.at = { view: this.at.view, revision };
+  }
+
   /** The client is told up to there, and nothing else is to be told. */
   advance(to: Position): void {
     this.at = to;

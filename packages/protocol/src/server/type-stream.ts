@@ -88,6 +88,8 @@ export interface TypeStream {
   hasNews(view: View): boolean;
   /** What the client has to hear now, from the newest state. */
   next(view: View, present: Present, bounds: TurnBounds): readonly Answer[];
+  /** Of what is asked for nothing changed up to this revision: the client counts as told up to there. */
+  catchUp(revision: number): void;
   /** Whether the client was told of a name as it stands now. */
   isTold(name: string, view: View, present: Present): boolean;
   /** What `next` would send now. More than that does no harm. */
