@@ -27,8 +27,8 @@ import { SotwTypeStream } from "./sotw.ts";
 import { StreamErrors } from "./stream-errors.ts";
 import { StreamOrder } from "./stream-order.ts";
 import { StreamWaits, type Waiting } from "./stream-waits.ts";
-import { typeState } from "./type-state.ts";
 import type { TouchedNames } from "./touched-names.ts";
+import { typeState } from "./type-state.ts";
 import type { TypeStream } from "./type-stream.ts";
 
 /** What a stream has to know once its first request named the node. */

@@ -2,6 +2,7 @@ import { globOf, isUnderPrefix } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
 import { isLocated, locatedTerm } from "../resource/variant-name.ts";
 import type { Past } from "../state/journal.ts";
+import { GroupedTerms } from "./grouped-terms.ts";
 import { Locators } from "./locators.ts";
 import { emptyNameSet, type NameSet, type NameSets } from "./name-set.ts";
 import { type NameList, Names } from "./names.ts";
@@ -88,6 +89,8 @@ export class Subscription {
   #hasNamed = false;
   #isOpen = false;
   #speaksOfParameters = false;
+  /** Made when something broad is first met. */
+  #grouped: GroupedTerms | undefined;
   #locators: { readonly of: Names; readonly are: Locators } | undefined;
 
   constructor(rules: SubscriptionRules) {
@@ -131,6 +134,7 @@ export class Subscription {
   speakOfParameters(): readonly string[] {
     if (this.#speaksOfParameters) return [];
     this.#speaksOfParameters = true;
+    this.#grouped = undefined;
     const located = [...this.#names].map((name) => locatedTerm(name));
     if (located.length > 0) this.#own(Names.of(new Set(located)), located.length);
     return located;
@@ -192,10 +196,15 @@ export class Subscription {
     const { terms } = this.#rules;
     if (terms === undefined || this.#speaksOfParameters) return;
     const called = [name, ...aliases];
-    const broad = called.filter((alias) => terms.isBroad(alias));
-    if (broad.length === 0) return;
-    for (const term of this.#names) {
-      if (!called.includes(term) && broad.some((alias) => terms.matches(alias, term))) yield term;
+    const told = new Set(called);
+    for (const alias of called) {
+      if (!terms.isBroad(alias)) continue;
+      this.#grouped ??= new GroupedTerms(terms, this.#names);
+      for (const term of this.#grouped.matching(alias)) {
+        if (told.has(term)) continue;
+        told.add(term);
+        yield term;
+      }
     }
   }
 
@@ -230,7 +239,10 @@ export class Subscription {
       leftWildcard: this.#isWildcard && !isWildcard,
     };
     this.#isWildcard = isWildcard;
-    if (change.asked.length + change.dropped.length > 0) this.#own(Names.of(names), names.size);
+    if (change.asked.length + change.dropped.length > 0) {
+      this.#own(Names.of(names), names.size);
+      this.#regroup(change);
+    }
     return change;
   }
 
@@ -251,7 +263,10 @@ export class Subscription {
       if (name === WILDCARD) this.#isWildcard = false;
       else if (asked.delete(name) || this.#names.has(name)) dropped.add(name);
     }
-    if (asked.size + dropped.size > 0) this.#own(this.#names.with(asked, dropped), asked.size + dropped.size);
+    if (asked.size + dropped.size > 0) {
+      this.#own(this.#names.with(asked, dropped), asked.size + dropped.size);
+      this.#regroup({ asked, dropped });
+    }
     return {
       asked: [...asked],
       dropped: [...dropped],
@@ -265,6 +280,12 @@ export class Subscription {
     this.#isWildcard = true;
     this.#isLegacy = true;
     return { ...unchanged, joinedWildcard: true };
+  }
+
+  #regroup({ asked, dropped }: { readonly asked: Iterable<string>; readonly dropped: Iterable<string> }): void {
+    if (this.#grouped === undefined) return;
+    for (const term of asked) this.#grouped.add(term);
+    for (const term of dropped) this.#grouped.delete(term);
   }
 
   /** `sent`: how many of them a request named. */
