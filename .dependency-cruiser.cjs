@@ -40,7 +40,7 @@ const orders = {
     "catalog",
     "envoy-api",
   ],
-  disk: ["system-error", "holder make-directory", "file-lock"],
+  disk: ["system-error timers", "holder make-directory", "file-lock"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: [
     "error",

@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS as LONGEST_MS } from "@xdskit/disk";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import {
   type Choice,
@@ -356,8 +357,6 @@ function findRestProblems(rest: RestOptions | false | undefined): readonly Optio
 
 /** Limits for which 0 means "none". */
 const MAY_BE_ZERO: readonly LimitName[] = ["maxConnectionAgeMs", "maxConnectionAgeGraceMs", "keepaliveMs"];
-/** The longest that a timer can be set to. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 function findLimitProblems(limits: Partial<Limits>): readonly OptionProblem[] {
   return Object.entries(limits).flatMap(([name, value]): readonly OptionProblem[] => {

@@ -273,17 +273,22 @@ export class Hub implements HubPort {
     this.report({ kind: "limit-hit", limit, address, stream, message });
   }
 
-  /** Tells telemetry and listeners. A hook that throws on the way in says no to its stream, and to no other (S-OBS-03). */
+  /** Tells telemetry and listeners. A hook that throws on the way in, or is rejected later, says no to its stream, and to no other (S-OBS-03). */
   report(report: ServerReport): void {
     const at = new Date();
     this.#options.telemetry.report(report, at);
-    const failure = this.listeners.tell(report, at);
-    if (failure === undefined) return;
+    const arriving = this.#arriving;
+    const failure = this.listeners.tell(report, at, (reason) => this.#listenerFailed(report, reason, arriving));
+    if (failure !== undefined) this.#listenerFailed(report, failure.thrown, arriving);
+  }
+
+  #listenerFailed(report: ServerReport, error: unknown, arriving: PollId | undefined): void {
+    // One that fails at this too is left alone.
     if (report.kind === "listener-failed") return;
-    this.report({ kind: "listener-failed", event: report.kind, error: failure.thrown });
+    this.report({ kind: "listener-failed", event: report.kind, error });
     if (report.kind !== "stream-opened" && report.kind !== "request-understood") return;
-    if (this.#arriving === undefined) this.endStream(report.stream, refusedByListener, "failed");
-    else this.#refusePoll(this.#arriving, { ...refusedByListener, code: statusCode.PERMISSION_DENIED });
+    if (arriving === undefined) this.endStream(report.stream, refusedByListener, "failed");
+    else this.#refusePoll(arriving, { ...refusedByListener, code: statusCode.PERMISSION_DENIED });
   }
 
   /** Sends every stream away with UNAVAILABLE, spread over the time given, so that clients do not come back all at once (S-GRP-06). */

@@ -242,10 +242,10 @@ export type ShellReport =
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }
   | { readonly kind: "ready" }
   | { readonly kind: "draining"; readonly graceMs: number }
-  /** A listener of the embedding program threw. */
+  /** A listener, or the log, of the embedding program threw, or was rejected. */
   | {
       readonly kind: "listener-failed";
-      readonly event: ServerReport["kind"] | "health-discovery";
+      readonly event: ServerReport["kind"] | "health-discovery" | "log";
       readonly error: unknown;
     }
   /** We are wrong: a stream was ended with INTERNAL. A bug by definition. */

@@ -6,6 +6,7 @@ import {
   type Settings,
 } from "node:http2";
 import type { Socket } from "node:net";
+import { startTimer, type Timer } from "@xdskit/disk";
 import { type NamedChoice, type Peer, type Status, statusCode } from "@xdskit/protocol";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
@@ -53,7 +54,7 @@ export class GrpcConnection {
   readonly #calls = new Set<Dismiss>();
   #keepalive: NodeJS.Timeout | undefined;
   #pingTimeout: NodeJS.Timeout | undefined;
-  #age: NodeJS.Timeout | undefined;
+  #age: Timer | undefined;
   #closeReason = "closed by the client";
 
   /** Speaks HTTP/2 on a socket. Undefined when there are too many connections; the socket is closed then. */
@@ -150,15 +151,14 @@ export class GrpcConnection {
     }
     if (maxConnectionAgeMs > 0) {
       const ageMs = maxConnectionAgeMs * (1 + AGE_JITTER * (2 * Math.random() - 1));
-      this.#age = setTimeout(() => this.#retire(), ageMs);
-      this.#age.unref();
+      this.#age = startTimer(ageMs, () => this.#retire());
     }
   }
 
   #stopTimers(): void {
     clearInterval(this.#keepalive);
     clearTimeout(this.#pingTimeout);
-    clearTimeout(this.#age);
+    this.#age?.cancel();
   }
 
   /** A client that is half open, or does not read at all, is found by this only. */
@@ -178,12 +178,9 @@ export class GrpcConnection {
 
   #retire(): void {
     this.leave("maxConnectionAgeMs");
-    const leave = setTimeout(() => {
+    this.#age = startTimer(this.#options.limits.maxConnectionAgeGraceMs, () => {
       this.dismissCalls(tooOld);
-      this.#age = setTimeout(() => this.destroy("maxConnectionAgeMs"), LEAVE_WITHIN_MS);
-      this.#age.unref();
-    }, this.#options.limits.maxConnectionAgeGraceMs);
-    leave.unref();
-    this.#age = leave;
+      this.#age = startTimer(LEAVE_WITHIN_MS, () => this.destroy("maxConnectionAgeMs"));
+    });
   }
 }
