@@ -46,8 +46,8 @@ export class Order {
   #sent = 0;
   /** The client came back, and may not have asked yet for all that it uses. */
   #isReturning = false;
-  /** The client came back, and is going to ask for Clusters. */
-  #awaitsClusters = false;
+  /** The client came back, and may be going to ask for Clusters. */
+  #mayAskForClusters = false;
 
   constructor({ mayUseClusters, isCluster, hasClustersElsewhere }: OrderOptions) {
     this.#unready = new UnreadyUsers(mayUseClusters);
@@ -66,13 +66,17 @@ export class Order {
     this.#members.leave(type);
     this.#unready.leave(type);
     this.#overruled.delete(type);
-    if (!this.hasClusters) this.#newcomers.clear();
+    if (this.hasClusters) return;
+    this.#newcomers.clear();
+    this.#overruled.clear();
+    // A stream of its own that breaks comes back.
+    if (type.traits.kind === "cds") this.#mayAskForClusters ||= type.subscription.isWildcard;
   }
 
   /** A client came back with versions of a type. `asksForAll`: it is one that asks for every Cluster. */
   returns(asksForAll: boolean): void {
     this.#isReturning = true;
-    this.#awaitsClusters ||= asksForAll;
+    this.#mayAskForClusters ||= asksForAll;
   }
 
   /**
@@ -81,7 +85,17 @@ export class Order {
    */
   meetsUnannounced(asksForAll: boolean): void {
     const isAnnounced = this.hasClusters || [...this.#members.users.keys()].some(({ traits }) => traits.kind === "lds");
-    this.#awaitsClusters ||= asksForAll && !isAnnounced;
+    this.#mayAskForClusters ||= asksForAll && !isAnnounced;
+  }
+
+  /** What uses Clusters waits until the client asks for them. */
+  get awaitsClusters(): boolean {
+    return this.#mayAskForClusters && !this.hasClusters && !this.#hasClustersElsewhere();
+  }
+
+  /** The client had time to ask for Clusters: it has them from elsewhere. Should it ask after all, it is protected from then on. */
+  stopAwaitingClusters(): void {
+    this.#mayAskForClusters = false;
   }
 
   /** It was given time to ask for what it uses. */
@@ -147,9 +161,9 @@ export class Order {
    * that waited long enough is let through once.
    */
   waitsOf(user: TypeStream, view: View, present: Present): Waits | undefined {
-    if (!this.hasClusters && (!this.#awaitsClusters || this.#hasClustersElsewhere())) return undefined;
+    const isOverruled = this.#overruled.delete(user);
+    if (isOverruled || !(this.hasClusters || this.awaitsClusters)) return undefined;
     if (!this.#members.users.has(user) || !user.hasNews(view)) return undefined;
-    if (this.#overruled.delete(user)) return undefined;
     const waitOf = this.hasClusters
       ? this.#gates.waitOf(user, view, present, this.#isReturning)
       : this.#unaskedGate(view);
@@ -204,7 +218,6 @@ export class Order {
   /** A user waited long enough: what it waits for is not going to come. */
   overruleUser(user: TypeStream, view: View, present: Present): void {
     this.#overruled.add(user);
-    this.#awaitsClusters = false;
     const upcoming = [...user.upcoming(view, present)];
     this.#newcomers.giveUp(upcoming.flatMap(({ resource }) => resource.references.map(({ name }) => name)));
   }

@@ -6,10 +6,13 @@ import { RemovalsLast } from "./removals-last.ts";
 import type { TypeStream } from "./type-stream.ts";
 import type { Wait } from "./wait.ts";
 
-/** Something waits: newer content of a type for the ACK of what was sent, or what was to be sent for its place in the order. */
+/**
+ * Something waits: newer content of a type for the ACK of what was sent, or what was to be sent for its place in the order
+ * or, from a client that came back, for its request of Clusters.
+ */
 export interface Waiting {
   readonly type: TypeStream;
-  readonly what: "ack" | "order";
+  readonly what: "ack" | "order" | "clusters";
   readonly limitMs: number;
 }
 
@@ -98,8 +101,10 @@ export class StreamWaits {
       }
       const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
       // Nothing but another version ends the wait for what was refused.
-      if (wait !== undefined && !(wait.for === "users" && wait.isRefused))
-        add({ type, what: "order", limitMs: this.#patienceWith(wait) });
+      if (wait === undefined || (wait.for === "users" && wait.isRefused)) continue;
+      if (wait.for === "cluster" && this.#order.awaitsClusters)
+        add({ type, what: "clusters", limitMs: this.#dialect.resumeGraceMs });
+      else add({ type, what: "order", limitMs: this.#patienceWith(wait) });
     }
     return found ?? nobodyWaits;
   }
@@ -113,6 +118,10 @@ export class StreamWaits {
       if (!type.isWaiting(view)) return undefined;
       type.deliveries.release();
       return "ack";
+    }
+    if (what === "clusters") {
+      this.#order.stopAwaitingClusters();
+      return undefined;
     }
     const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
     if (wait === undefined) return undefined;
@@ -137,8 +146,6 @@ export class StreamWaits {
     const { resumeGraceMs, separateResumeGraceMs, orderLimitMs, withheldAckLimitMs } = this.#dialect;
     if (wait.for === "return") return this.#isAggregated ? resumeGraceMs : separateResumeGraceMs;
     if (wait.for !== "cluster") return orderLimitMs;
-    // A client that never brought anything along may have its Clusters from elsewhere.
-    if (!this.#order.hasClusters && !this.#order.isReturning) return resumeGraceMs;
     const withheld = this.#isAggregated ? forKind(withheldAckLimitMs, "cds") : undefined;
     return Math.min(withheld ?? orderLimitMs, orderLimitMs);
   }
