@@ -32,6 +32,8 @@ export interface Scope {
   readonly names: ReadonlySet<string>;
   /** The names of a client that speaks of parameters; undefined: it does not. */
   readonly locators?: Locators | undefined;
+  /** What terms of the type stand for besides names and aliases. */
+  readonly terms?: TermRules | undefined;
 }
 
 /**
@@ -44,6 +46,17 @@ export function covers({ isWildcard, names, locators }: Scope, resource: Past): 
   if (locators !== undefined) return locators.covers(resource);
   if (resource.variant !== undefined) return false;
   return isNamed(names, resource.name) || resource.aliases.some((alias) => names.has(alias));
+}
+
+/** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
+export function* termsFor({ names, locators, terms }: Scope, { name, aliases }: Past): Generator<string, void> {
+  if (terms === undefined || locators !== undefined) return;
+  const called = [name, ...aliases];
+  const broad = called.filter((alias) => terms.isBroad(alias));
+  if (broad.length === 0) return;
+  for (const term of names) {
+    if (!called.includes(term) && broad.some((alias) => terms.matches(alias, term))) yield term;
+  }
 }
 
 /** Whether a name is asked for whatever its aliases: by a wildcard, or by that name. */
@@ -175,20 +188,13 @@ export class Subscription {
   }
 
   /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
-  *termsFor({ name, aliases }: Past): Generator<string, void> {
-    const { terms } = this.#rules;
-    if (terms === undefined || this.#speaksOfParameters) return;
-    const called = [name, ...aliases];
-    const broad = called.filter((alias) => terms.isBroad(alias));
-    if (broad.length === 0) return;
-    for (const term of this.#names) {
-      if (!called.includes(term) && broad.some((alias) => terms.matches(alias, term))) yield term;
-    }
+  termsFor(resource: Past): Generator<string, void> {
+    return termsFor(this, resource);
   }
 
   /** What is asked for now, for later: a subscription changes. */
   get scope(): Scope {
-    return { isWildcard: this.#isWildcard, names: this.#names, locators: this.locators };
+    return { isWildcard: this.#isWildcard, names: this.#names, locators: this.locators, terms: this.#rules.terms };
   }
 
   /** State of the World: whether a request that lists these would go on asking for everything. */
