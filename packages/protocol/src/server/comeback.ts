@@ -5,12 +5,6 @@ import type { Present } from "./present.ts";
 import { Comparison } from "./resume.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** What a comparison found, and as of when. */
-export interface Found {
-  readonly is: Comparison;
-  readonly from: Position;
-}
-
 /** A client of delta that brings versions along: only what differs is sent (S-REC-09), however many turns it takes to find out. */
 export class Comeback {
   readonly #traits: TypeTraits;
@@ -18,7 +12,7 @@ export class Comeback {
   /** What the client reports at the current version need not be sent. */
   #trustsVersions: boolean;
   #initial: InitialVersions = noInitialVersions;
-  #comparison: Found | undefined;
+  #comparison: Comparison | undefined;
 
   /** `cameAfterOwner`: the type that owes this one was asked for before, with versions. */
   constructor(traits: TypeTraits, subscription: Subscription, cameAfterOwner: boolean) {
@@ -38,6 +32,11 @@ export class Comeback {
     return this.#comparison !== undefined;
   }
 
+  /** Where a paused comparison began: what changed since is still needed. */
+  get start(): Position | undefined {
+    return this.#comparison?.start;
+  }
+
   bring(versions: InitialVersions): void {
     this.#initial = versions;
   }
@@ -48,26 +47,34 @@ export class Comeback {
     this.#comparison = undefined;
   }
 
-  /** Compares some more names. What was found, once all are. */
-  step(here: Position, present: Present): Found | undefined {
-    // A node that moved in the middle is compared with its new view from the start.
-    if (this.#comparison?.from.view !== here.view) this.#comparison = { is: this.#start(here, present), from: here };
-    const found = this.#comparison;
-    if (!found.is.isDone) found.is.step();
-    if (!found.is.isDone) return undefined;
-    this.#comparison = undefined;
-    this.#initial = noInitialVersions;
-    return found;
+  /** Compares some more names. What was found, once all are compared: it is true as of `here`. */
+  step(here: Position, present: Present): Comparison | undefined {
+    const comparison = this.#going(here) ?? this.#start(here, present);
+    if (!comparison.isDone) comparison.step(here.revision);
+    this.#comparison = comparison.isDone ? undefined : comparison;
+    if (comparison.isDone) this.#initial = noInitialVersions;
+    return comparison.isDone ? comparison : undefined;
   }
 
-  #start({ view }: Position, present: Present): Comparison {
+  /** A node that moved is compared with its new view; what another stream found at an earlier revision may not hold any more. */
+  #going(here: Position): Comparison | undefined {
+    const comparison = this.#comparison;
+    if (comparison === undefined || comparison.start.view !== here.view) return undefined;
+    return comparison.isDone && !comparison.isDoneAt(here.revision) ? undefined : comparison;
+  }
+
+  #start(here: Position, present: Present): Comparison {
     const { type } = this.#traits;
     const subscription = this.#subscription;
+    const initial = this.#initial;
     const trusts = this.#trustsVersions;
-    const { key } = this.#initial;
-    const set = key === undefined ? undefined : subscription.sharedKey(present.nameSets);
-    const whole = set && `${type} ${view.key} ${trusts} ${set} ${key}`;
-    const make = (): Comparison => new Comparison(view, type, subscription, this.#initial, trusts, present.ttls);
-    return present.comparison(whole, make);
+    const { scope } = subscription;
+    const { ttls, namesPerStep } = present;
+    const options = { trustsVersions: trusts, ttls, namesPerStep };
+    const make = (): Comparison => new Comparison(here, type, scope, initial, options);
+    const set = initial.key === undefined ? undefined : subscription.sharedKey(present.nameSets);
+    if (set === undefined) return make();
+    const key = `${type} ${here.view.key} ${trusts} ${set} ${initial.key}`;
+    return present.comparisons.get(key, initial.size, make);
   }
 }

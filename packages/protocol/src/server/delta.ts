@@ -14,10 +14,11 @@ import { Deliveries } from "./delivery.ts";
 import { DeltaNews } from "./delta-news.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present } from "./present.ts";
+import { mayBeHeldUnder } from "./resume.ts";
 import { isAsked } from "./selection.ts";
 import type { Upcoming } from "./shared-selections.ts";
 import { Standing } from "./standing.ts";
-import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
+import { hasAny, Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
 import { candidatesFor, termsBehind } from "./terms.ts";
 import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
@@ -56,6 +57,10 @@ export class DeltaTypeStream implements TypeStream {
 
   get isPaused(): boolean {
     return this.#comeback.isPaused;
+  }
+
+  get needsChangesSince(): Position | undefined {
+    return this.told.at ?? this.#comeback.start;
   }
 
   get canHoldBack(): boolean {
@@ -216,28 +221,18 @@ export class DeltaTypeStream implements TypeStream {
   #compare(here: Position, present: Present): readonly Answer[] {
     const found = this.#comeback.step(here, present);
     if (found === undefined) return [];
-    const { is, from } = found;
     const news = this.#noNews();
-    const hasMoved = from.revision !== here.revision;
-    for (const put of is.puts) {
-      const now = hasMoved ? here.view.holder(this.traits.type, put.name) : put;
-      if (now !== undefined) news.put(now);
-    }
-    for (const name of is.removed) {
-      if (!hasMoved || here.view.holder(this.traits.type, name) === undefined) news.removed.add(name);
-    }
-    for (const term of is.missing) {
-      if (!hasMoved || here.view.answersTo(this.traits.type, term).length === 0) news.miss(term);
-    }
+    // The client may have given up some of it while the comparison was paused.
+    const mayBeHeld = mayBeHeldUnder(this.subscription);
+    for (const put of found.puts) if (isAsked(put, here.view, this.subscription)) news.put(put);
+    for (const name of found.removed) if (isLocated(name) || mayBeHeld(name)) news.removed.add(name);
+    for (const term of found.missing) if (this.subscription.names.has(term)) news.miss(term);
     this.#addAsked(news, here.view, present);
-    const { newcomers } = is;
-    const answers = this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll, newcomers });
-    this.#advance(from, answers);
-    if (hasMoved) {
-      for (const [name, put] of news.puts) this.told.ahead.set(name, markOf(put, present.ttls));
-      for (const name of news.removed) this.told.ahead.set(name, undefined);
-    }
-    return answers;
+    const { newcomers } = found;
+    return this.#advance(
+      here,
+      this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll, newcomers }),
+    );
   }
 
   #inTurn(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
@@ -307,7 +302,7 @@ export class DeltaTypeStream implements TypeStream {
     const now = view.holder(this.traits.type, name);
     const isCovered = now !== undefined && isAsked(now, view, this.subscription);
     // It may answer to more terms by now than it was told to.
-    const isBroad = now !== undefined && !this.subscription.termsFor(now).next().done;
+    const isBroad = now !== undefined && hasAny(this.subscription.termsFor(now));
     if (isCovered && (!present.isSame(now, told) || isBroad)) news.puts.set(name, now);
     else if (!isCovered && told !== undefined) news.removed.add(name);
   }

@@ -15,6 +15,8 @@ export class Fifo<T extends object> {
 
   delete(one: T): void {
     this.#waiting.delete(one);
+    // An iterator keeps what there was when it last looked.
+    if (this.isEmpty) this.#next = this.#waiting.values();
   }
 
   /** The first of them, which waits no longer. */

@@ -3,6 +3,7 @@ import { type Position, reaches } from "../state/difference.ts";
 import type { LayerSet } from "../state/layer-set.ts";
 import type { StreamId } from "./event.ts";
 import type { Stream } from "./stream.ts";
+import type { TypeStream } from "./type-stream.ts";
 
 /**
  * Forgets the changes that nobody needs to be told of any more. Returns streams that stand so far behind that what they
@@ -13,22 +14,27 @@ export function trimJournals<W extends object>(
   streams: ReadonlyMap<StreamId, Stream>,
   revision: number,
 ): ReadonlySet<Stream> {
-  const positions = (type: TypeUrl): readonly (readonly [Stream, Position])[] =>
-    [...streams.values()].flatMap((stream) => {
+  const cursors = function* (type: TypeUrl): Iterable<readonly [Stream, Position, TypeStream]> {
+    for (const stream of streams.values()) {
       stream.catchUp(revision);
-      const position = stream.types.get(type)?.position;
-      return position === undefined ? [] : [[stream, position] as const];
-    });
+      const known = stream.types.get(type);
+      const cursor = known?.needsChangesSince;
+      if (known !== undefined && cursor !== undefined) yield [stream, cursor, known];
+    }
+  };
   const trimmed = layers.trim((type, layer) => {
     let oldest = revision;
-    for (const [, position] of positions(type)) {
-      if (position.view.layers.includes(layer)) oldest = Math.min(oldest, position.revision);
+    for (const [, cursor] of cursors(type)) {
+      if (cursor.view.layers.includes(layer)) oldest = Math.min(oldest, cursor.revision);
     }
     return oldest;
   });
   const laggards = new Set<Stream>();
   for (const type of trimmed) {
-    for (const [stream, position] of positions(type)) if (!reaches(position, type)) laggards.add(stream);
+    // A comparison that was cut off compares all names once more.
+    for (const [stream, cursor, { position }] of cursors(type)) {
+      if (position !== undefined && !reaches(cursor, type)) laggards.add(stream);
+    }
   }
   return laggards;
 }

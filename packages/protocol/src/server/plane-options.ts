@@ -24,6 +24,8 @@ export interface PlaneOptions {
   readonly maxJournalLines?: number;
   /** The same in bytes of the replaced Clusters that those lines keep. */
   readonly maxJournalBytes?: number;
+  /** Resources of a client that comes back that are compared in one turn of its stream. Default: 10,000. */
+  readonly maxComparedPerTurn?: number;
   /** Makes extensions structs for clients that take nothing else (S-MSC-04); called once for each resource and such clients. */
   readonly convertForStructs?: StructConverter;
   /** `remember` effects are performed: what they say comes back in `history-restored` when a server is started anew. */

@@ -56,7 +56,7 @@ export class Plane {
     this.#admission = new Admission(options);
     this.#siblings = new SiblingSets(options.traits, this.#isCluster);
     this.#conversion = options.convertForStructs && new Conversion(options.convertForStructs);
-    this.#present = new Present(options.digest);
+    this.#present = new Present(options.digest, { namesPerStep: options.maxComparedPerTurn });
     const rules: TableRules = {
       keepsBodies: this.#isCluster,
       terms: (type) => options.traits(type)?.terms,
@@ -121,7 +121,13 @@ export class Plane {
       if (this.#polls.isDue && (this.#isTurnOfPolls || this.#due.isEmpty)) effects.push(...this.#polls.next());
       else this.#nextStream(effects);
     }
+    this.#rest();
     return effects;
+  }
+
+  /** What was made for several streams is let go when none of them waits any more. */
+  #rest(): void {
+    if (!this.isDue) this.#present.rest();
   }
 
   #nextStream(effects: PlaneEffect[]): void {
@@ -404,6 +410,7 @@ export class Plane {
     this.#layers.unwatch(stream.view, stream);
     this.#siblings.leave(stream);
     this.#wake(stream);
+    this.#rest();
     return this.#waitTimers.forget(stream);
   }
 }

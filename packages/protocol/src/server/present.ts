@@ -8,10 +8,10 @@ import type { View } from "../state/view.ts";
 import { SharedErrors } from "./error-news.ts";
 import { memo } from "./memo.ts";
 import { NameSets } from "./name-set.ts";
-import type { Comparison } from "./resume.ts";
 import { ServedVersions } from "./served.ts";
 import { SharedBodies } from "./shared-bodies.ts";
 import { SharedChanges } from "./shared-changes.ts";
+import { SharedComparisons } from "./shared-comparisons.ts";
 import { SharedHeldOver } from "./shared-held-over.ts";
 import { SharedSelections, type Uses } from "./shared-selections.ts";
 import { Parts } from "./split.ts";
@@ -21,7 +21,11 @@ interface PresentOptions {
   readonly ttls?: Ttls;
   readonly nameSets?: NameSets;
   readonly served?: ServedVersions;
+  readonly namesPerStep?: number | undefined;
 }
+
+/** How many names of a client that comes back are compared before other streams get their turn: 1 to 9 ms. */
+const NAMES_PER_STEP = 10_000;
 
 /**
  * The newest state, with everything that was made of it for one stream and serves others too: differences, selections of
@@ -39,25 +43,34 @@ export class Present {
   readonly bodies: SharedBodies;
   /** What becomes of Clusters that are gone. */
   readonly heldOver: SharedHeldOver;
+  /** What clients that come back hold, compared with what they should hold. */
+  readonly comparisons: SharedComparisons = new SharedComparisons();
   /** What becomes of errors that stand in place of resources. */
   readonly errors: SharedErrors = new SharedErrors();
   /** Whether ttls are told in what is made here. */
   readonly ttls: Ttls;
+  /** How many names of a client that comes back are compared in one turn. */
+  readonly namesPerStep: number;
   readonly #digest: Digest;
   #withTtls: Present | undefined;
   #revision = 0;
   #systemVersion: string | undefined;
-  readonly #comparisons = new Map<string, Comparison>();
   readonly #newUses = new Map<Resource, Map<object, Map<TypeUrl, ReadonlySet<string>>>>();
 
   constructor(
     digest: Digest,
-    { ttls = "left-off", nameSets = new NameSets(), served = new ServedVersions() }: PresentOptions = {},
+    {
+      ttls = "left-off",
+      nameSets = new NameSets(),
+      served = new ServedVersions(),
+      namesPerStep = NAMES_PER_STEP,
+    }: PresentOptions = {},
   ) {
     this.#digest = digest;
     this.ttls = ttls;
     this.nameSets = nameSets;
     this.served = served;
+    this.namesPerStep = namesPerStep;
     this.changes = new SharedChanges(ttls);
     this.selections = new SharedSelections(this.changes, nameSets, ttls);
     this.bodies = new SharedBodies(this.changes, this.selections, nameSets, ttls);
@@ -75,8 +88,8 @@ export class Present {
   forTtls(type: TypeUrl, ttl: TtlVerdict, view: View): Present {
     if (ttl !== "told" || !view.knowsTtls(type)) return this;
     if (this.#withTtls === undefined) {
-      const { nameSets, served } = this;
-      this.#withTtls = new Present(this.#digest, { ttls: "told", nameSets, served });
+      const { nameSets, served, namesPerStep } = this;
+      this.#withTtls = new Present(this.#digest, { ttls: "told", nameSets, served, namesPerStep });
       this.#withTtls.advance(this.#revision, this.#systemVersion);
     }
     return this.#withTtls;
@@ -96,8 +109,14 @@ export class Present {
     this.selections.clear();
     this.bodies.advance(systemVersion);
     this.heldOver.advance(revision);
-    this.#comparisons.clear();
+    this.comparisons.clear();
     this.#newUses.clear();
+  }
+
+  /** Nobody waits for a turn: forgets what serves only those who ask at the same time. */
+  rest(): void {
+    this.comparisons.clear();
+    this.#withTtls?.rest();
   }
 
   /** Takes up the count of a server that was there before. */
@@ -127,10 +146,5 @@ export class Present {
     if (placeholder === undefined || !view.refersTo(type, name) || view.error(type, name) !== undefined)
       return undefined;
     return createResource({ type, name, bytes: placeholder(name) }, this.#digest);
-  }
-
-  /** What a comparison with equal initial versions found, or the one to be carried on. */
-  comparison(key: string | undefined, make: () => Comparison): Comparison {
-    return key === undefined ? make() : memo(this.#comparisons, key, make);
   }
 }

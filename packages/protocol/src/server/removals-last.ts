@@ -71,6 +71,10 @@ export class RemovalsLast implements TypeStream {
     return this.#machine.position;
   }
 
+  get needsChangesSince(): Position | undefined {
+    return this.#machine.needsChangesSince;
+  }
+
   get isPaused(): boolean {
     return this.#machine.isPaused;
   }

@@ -17,6 +17,8 @@ function subscriptionTo(...terms: readonly string[]): Subscription {
   return subscription;
 }
 
+const trusting = { trustsVersions: true, namesPerStep: 10_000 };
+
 interface Asking {
   readonly terms: readonly string[];
   readonly holds: Readonly<Record<string, string>>;
@@ -27,11 +29,14 @@ interface Asking {
 /** What a client that asks for these terms and holds these labels (or versions) is told. */
 function compared(view: View, { terms, holds, trusts = true, type = CLUSTER }: Asking): unknown {
   const pairs = Object.entries(holds).map(([name, label]) => [name, resource(type, name, label).version] as const);
-  const is = new Comparison(view, type, subscriptionTo(...terms), initialVersions(pairs), trusts);
+  const is = new Comparison({ view, revision: 1 }, type, subscriptionTo(...terms), initialVersions(pairs), {
+    trustsVersions: trusts,
+    namesPerStep: 10_000,
+  });
   expect(is.isDone).toBe(false);
-  is.step();
+  is.step(1);
   expect(is.isDone).toBe(true);
-  return { puts: is.puts.map(shown).sort(), removed: is.removed, missing: is.missing };
+  return { puts: [...is.puts].map(shown).sort(), removed: [...is.removed], missing: is.missing };
 }
 
 describe("a client that comes back", () => {
@@ -99,9 +104,9 @@ describe("a client that comes back", () => {
     const aliased = viewOf(new WrittenLayer("base", [resource(ROUTE, "r", "1", { aliases: ["x", "y"] })]));
     const { version } = resource(ROUTE, "r", "1", { aliases: ["x", "y"] });
     const pairs = initialVersions([["r", version]]);
-    const is = new Comparison(aliased, ROUTE, subscriptionTo("x"), pairs, true);
-    is.step();
-    expect([is.puts, is.removed, is.missing]).toEqual([[], [], []]);
+    const is = new Comparison({ view: aliased, revision: 1 }, ROUTE, subscriptionTo("x"), pairs, trusting);
+    is.step(1);
+    expect([[...is.puts], [...is.removed], is.missing]).toEqual([[], [], []]);
     expect(compared(aliased, { terms: ["x", "y", "z"], holds: {}, type: ROUTE })).toEqual({
       puts: ["r@1"],
       removed: [],
@@ -117,10 +122,10 @@ describe("a comparison of many names", () => {
     const puts = Array.from({ length: total }, (_, i) => cluster(`c${i}`, "1"));
     const view = viewOf(new WrittenLayer("base", puts));
     const pairs = puts.slice(0, 20_000).map(({ name, version }, i) => [name, i % 5_000 === 0 ? "" : version] as const);
-    const is = new Comparison(view, CLUSTER, subscriptionTo("*"), initialVersions(pairs), true);
+    const is = new Comparison({ view, revision: 1 }, CLUSTER, subscriptionTo("*"), initialVersions(pairs), trusting);
     const stages = [1, 2, 3].map(() => {
-      is.step();
-      return [is.isDone, is.puts.length];
+      is.step(1);
+      return [is.isDone, [...is.puts].length];
     });
     expect(stages).toEqual([
       [false, 2],
@@ -131,9 +136,9 @@ describe("a comparison of many names", () => {
 
   test("says nothing more however often it is asked once it is done", () => {
     const view = viewOf(new WrittenLayer("base", [cluster("c1", "1")]));
-    const is = new Comparison(view, CLUSTER, subscriptionTo("c1"), initialVersions([]), true);
-    is.step();
-    is.step();
-    expect(is.puts.map(shown)).toEqual(["c1@1"]);
+    const is = new Comparison({ view, revision: 1 }, CLUSTER, subscriptionTo("c1"), initialVersions([]), trusting);
+    is.step(1);
+    is.step(1);
+    expect([...is.puts].map(shown)).toEqual(["c1@1"]);
   });
 });

@@ -56,6 +56,10 @@ export class SotwTypeStream implements TypeStream {
     return this.told.at;
   }
 
+  get needsChangesSince(): Position | undefined {
+    return this.told.at;
+  }
+
   onRequest(request: DiscoveryRequest): Understood {
     if (request.kind !== "sotw") throw new Error("invariant: a delta request on a State of the World stream");
     if (!this.#isOpen) return this.#open(request);

@@ -36,13 +36,19 @@ export interface Scope {
   readonly names: NameList;
   /** The names of a client that speaks of parameters; undefined: it does not. */
   readonly locators?: Locators | undefined;
+  /** What terms of the type stand for besides names and aliases. */
+  readonly terms?: TermRules | undefined;
+  /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
+  termsFor(resource: Past): Iterable<string>;
 }
+
+const noTerms: readonly string[] = [];
 
 /**
  * Whether a resource, or what it was, is asked for: by name, by alias, by the glob collection that it is a member of
  * (B-XTP-05), or by a wildcard that covers it (S-DLT-13).
  */
-export function covers({ isWildcard, names, locators }: Scope, resource: Past): boolean {
+export function covers({ isWildcard, names, locators }: Omit<Scope, "termsFor">, resource: Past): boolean {
   if (isWildcard && !resource.onDemand) return true;
   if (names.size === 0) return false;
   if (locators !== undefined) return locators.covers(resource);
@@ -51,8 +57,24 @@ export function covers({ isWildcard, names, locators }: Scope, resource: Past): 
 }
 
 /** Whether a name is asked for whatever its aliases: by a wildcard, or by that name. */
-export function coversName({ isWildcard, names, locators }: Scope, name: string): boolean {
+export function coversName({ isWildcard, names, locators }: Omit<Scope, "termsFor">, name: string): boolean {
   return isWildcard || (locators?.asksFor(name) ?? isNamed(names, name));
+}
+
+function* termsAnswered(
+  { name, aliases }: Past,
+  rules: TermRules,
+  grouped: () => GroupedTerms,
+): Generator<string, void> {
+  const told = new Set([name, ...aliases]);
+  for (const alias of [name, ...aliases]) {
+    if (!rules.isBroad(alias)) continue;
+    for (const term of grouped().matching(alias)) {
+      if (told.has(term)) continue;
+      told.add(term);
+      yield term;
+    }
+  }
 }
 
 /** Whether names ask for a name: by itself, by its glob collection, or by a prefix. */
@@ -188,29 +210,26 @@ export class Subscription {
   /** Whether a resource, or what it was, may answer to anything that is asked for. */
   covers(resource: Past): boolean {
     if (covers(this, resource)) return true;
-    return this.#rules.terms !== undefined && !this.termsFor(resource).next().done;
+    return this.#rules.terms !== undefined && hasAny(this.termsFor(resource));
   }
 
   /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
-  *termsFor({ name, aliases }: Past): Generator<string, void> {
+  termsFor(resource: Past): Iterable<string> {
     const { terms } = this.#rules;
-    if (terms === undefined || this.#speaksOfParameters) return;
-    const called = [name, ...aliases];
-    const told = new Set(called);
-    for (const alias of called) {
-      if (!terms.isBroad(alias)) continue;
-      this.#grouped ??= new GroupedTerms(terms, this.#names);
-      for (const term of this.#grouped.matching(alias)) {
-        if (told.has(term)) continue;
-        told.add(term);
-        yield term;
-      }
-    }
+    if (terms === undefined || this.#speaksOfParameters) return noTerms;
+    return termsAnswered(resource, terms, () => (this.#grouped ??= new GroupedTerms(terms, this.#names)));
   }
 
   /** What is asked for now, for later: a subscription changes. */
   get scope(): Scope {
-    return { isWildcard: this.#isWildcard, names: this.#names, locators: this.locators };
+    const { terms } = this.#rules;
+    const names = this.#names;
+    const { locators } = this;
+    const asked = { isWildcard: this.#isWildcard, names, locators, terms };
+    if (terms === undefined || locators !== undefined) return { ...asked, termsFor: () => noTerms };
+    let grouped: GroupedTerms | undefined;
+    const group = (): GroupedTerms => (grouped ??= new GroupedTerms(terms, names));
+    return { ...asked, termsFor: (resource) => termsAnswered(resource, terms, group) };
   }
 
   /** State of the World: whether a request that lists these would go on asking for everything. */
@@ -295,4 +314,9 @@ export class Subscription {
     this.#shared = undefined;
     this.#comparable += sent;
   }
+}
+
+/** Whether there is anything to go through. */
+export function hasAny(some: Iterable<unknown>): boolean {
+  return some[Symbol.iterator]().next().done !== true;
 }

@@ -73,6 +73,8 @@ export interface TypeStream {
   readonly told: Told;
   /** Told up to here; undefined before the first answer. */
   readonly position: Position | undefined;
+  /** Changes since then are still needed: the position, or before the first answer where a paused comparison began. */
+  readonly needsChangesSince: Position | undefined;
   /** A comparison of many names goes on in the next turn. */
   readonly isPaused: boolean;
   /** What the client goes on holding although it is gone; always empty but for Clusters and, in delta, their endpoints. */

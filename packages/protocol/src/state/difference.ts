@@ -65,6 +65,11 @@ export function wasTouched(from: Position, view: View, type: TypeUrl, name: stri
   );
 }
 
+/** Names that were put or deleted in any layer of a view since a position there; undefined: the journals do not reach back so far. */
+export function touchedSince(from: Position, view: View, type: TypeUrl): ReadonlySet<string> | undefined {
+  return reaches(from, type) ? touchedBetween(from, view, type) : undefined;
+}
+
 /** Whether the journals still reach back to a position. */
 export function reaches(from: Position, type: TypeUrl): boolean {
   return from.view.layers.every((layer) => (layer.table(type)?.journal.trimmedTo ?? 0) <= from.revision);

@@ -20,6 +20,15 @@ const mixes: readonly (readonly [string, Trouble])[] = [
   ["errors in place of resources", { ...none, errors: true }],
   ["errors in place of resources and all that can go wrong", { ...all, errors: true }],
   ["errors, a stream for each type and resources on demand", { ...all, perType: true, onDemand: true, errors: true }],
+  ["comparisons that take many turns", { ...none, breaks: true, moves: true, pauses: true }],
+  [
+    "comparisons that take many turns, short journals and resources on demand",
+    { ...all, refusals: false, pauses: true, onDemand: true },
+  ],
+  [
+    "comparisons that take many turns, short journals and aliases",
+    { ...all, refusals: false, pauses: true, aliases: true },
+  ],
   ["answers in several responses", { ...none, maxResponseBytes: 400 }],
   ["answers in several responses and all that can go wrong", { ...all, maxResponseBytes: 1 }],
 ];

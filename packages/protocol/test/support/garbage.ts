@@ -12,3 +12,9 @@ export async function collectGarbage(): Promise<void> {
     collect();
   }
 }
+
+/** How many of these objects somebody still holds on to. */
+export async function heldOf(refs: readonly WeakRef<object>[]): Promise<number> {
+  await collectGarbage();
+  return refs.filter((ref) => ref.deref() !== undefined).length;
+}

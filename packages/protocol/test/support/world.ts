@@ -38,6 +38,8 @@ export interface Trouble {
   readonly aliases?: boolean;
   /** Errors stand in place of some resources. */
   readonly errors?: boolean;
+  /** What a client that comes back brings along is compared one name a turn. */
+  readonly pauses?: boolean;
   /** Answers are split into responses of so many bytes. */
   readonly maxResponseBytes?: number;
 }
@@ -92,6 +94,7 @@ export class World {
         orderLimitMs: SHORT_MS,
         ...(trouble.maxResponseBytes === undefined ? {} : { maxResponseBytes: trouble.maxResponseBytes }),
       },
+      ...(trouble.pauses === true ? { maxComparedPerTurn: 1 } : {}),
       ...(trouble.trims ? { maxJournalLines: FEW_LINES } : {}),
     });
     const wild = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: true, names: [], isFullState: true }));
