@@ -27,6 +27,13 @@ export interface Limits {
   readonly maxStreamsPerPeer: number;
   /** Names that one stream may be subscribed to, over all types. Beyond it the stream ends with RESOURCE_EXHAUSTED. Default 250,000. */
   readonly maxSubscriptionsPerStream: number;
+  /** Types that one stream may ask for, known or not. Beyond it the stream ends with RESOURCE_EXHAUSTED. Default 64. */
+  readonly maxTypesPerStream: number;
+  /**
+   * Responses of one type that a stream may leave neither accepted nor refused while it goes on asking. Beyond it the stream ends
+   * with RESOURCE_EXHAUSTED. Default 1,000.
+   */
+  readonly maxUnacknowledgedPerType: number;
   /** Bytes of one request, after decompression (B-GRP-08). Beyond it RESOURCE_EXHAUSTED. Default 64 MiB. */
   readonly maxRequestBytes: number;
   /** Bytes of the body of one request over REST. Beyond it 413. Default 16 MiB. */
@@ -63,6 +70,8 @@ export const defaultLimits: Limits = {
   maxStreams: 50_000,
   maxStreamsPerPeer: 10_000,
   maxSubscriptionsPerStream: 250_000,
+  maxTypesPerStream: 64,
+  maxUnacknowledgedPerType: 1_000,
   maxRequestBytes: 64 * 1024 * 1024,
   maxRestRequestBytes: 16 * 1024 * 1024,
   maxPendingBytes: 512 * 1024 * 1024,

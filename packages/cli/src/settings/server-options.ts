@@ -31,6 +31,8 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxStreams: "limits.max-streams",
   maxStreamsPerPeer: "limits.max-streams-per-peer",
   maxSubscriptionsPerStream: "limits.max-subscriptions-per-stream",
+  maxTypesPerStream: "limits.max-types-per-stream",
+  maxUnacknowledgedPerType: "limits.max-unacknowledged-per-type",
   maxRequestBytes: "limits.max-request-bytes",
   maxRestRequestBytes: "limits.max-rest-request-bytes",
   maxPendingBytes: "limits.max-pending-bytes",

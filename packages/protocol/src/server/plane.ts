@@ -24,6 +24,7 @@ import { Present } from "./present.ts";
 import type { Remembered } from "./remembered.ts";
 import { SiblingSets } from "./sibling-sets.ts";
 import { type Siblings, Stream, type Turn } from "./stream.ts";
+import { type Excess, excessOf } from "./stream-limits.ts";
 import { TouchedNames } from "./touched-names.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { WaitTimers } from "./wait-timers.ts";
@@ -299,17 +300,12 @@ export class Plane {
     const owed = stream.identity.siblings.order.takeOwed();
     if (owed.size > 0) this.#owe(stream, owed);
     this.#wake(stream);
-    const limit = this.#options.maxSubscriptionsPerStream;
-    if (limit !== undefined && stream.subscriptions > limit) {
-      const message = `subscribed to ${stream.subscriptions} names; at most ${limit} per stream are served`;
-      return [
-        ...identified,
-        ...unknown,
-        ...effects,
-        ...this.#end(id, { code: statusCode.RESOURCE_EXHAUSTED, message }),
-      ];
-    }
-    return [...identified, ...unknown, ...effects];
+    const { subscriptions, types } = stream;
+    const unanswered = types.get(type)?.deliveries.unanswered ?? 0;
+    const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options);
+    const ended =
+      excess && this.#end(id, { code: statusCode.RESOURCE_EXHAUSTED, message: excess.message }, excess.limit);
+    return [...identified, ...unknown, ...effects, ...(ended ?? [])];
   }
 
   #identify(opened: StreamOpened, request: DiscoveryRequest): readonly PlaneEffect[] {
@@ -397,8 +393,8 @@ export class Plane {
     return reports;
   }
 
-  #end(stream: StreamId, status: Status): readonly PlaneEffect[] {
-    return [...this.#close(stream), { kind: "close-stream", stream, status }];
+  #end(stream: StreamId, status: Status, limit?: Excess["limit"]): readonly PlaneEffect[] {
+    return [...this.#close(stream), { kind: "close-stream", stream, status, ...(limit !== undefined && { limit }) }];
   }
 
   #close(id: StreamId): readonly PlaneEffect[] {

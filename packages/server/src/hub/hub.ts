@@ -82,7 +82,12 @@ export class Hub implements HubPort {
     this.#placement = guardPlacement(options.placement, insecure);
     const plane = { ...options, placement: this.#placement };
     this.#driver = new Driver(
-      { ...plane, maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream },
+      {
+        ...plane,
+        maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
+        maxTypesPerStream: limits.maxTypesPerStream,
+        maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,
+      },
       {
         send: (effect) => this.#send(effect),
         closeStream: (effect) => this.#closeAsAsked(effect),
@@ -307,12 +312,11 @@ export class Hub implements HubPort {
     this.#driver.close();
   }
 
-  #closeAsAsked({ stream: id, status }: Extract<PlaneEffect, { readonly kind: "close-stream" }>): void {
+  #closeAsAsked({ stream: id, status, limit }: Extract<PlaneEffect, { readonly kind: "close-stream" }>): void {
     const peer = this.#streams.get(id)?.peer;
     if (peer === undefined) return;
-    const isLimit = status.code === statusCode.RESOURCE_EXHAUSTED;
-    if (isLimit) this.reportLimit("maxSubscriptionsPerStream", peer.address, status.message, id);
-    this.endStream(id, status, isLimit ? "limit" : "refused");
+    if (limit !== undefined) this.reportLimit(limit, peer.address, status.message, id);
+    this.endStream(id, status, limit === undefined ? "refused" : "limit");
   }
 
   #send(effect: Extract<PlaneEffect, { readonly kind: "send" }>): void {

@@ -1,4 +1,5 @@
 import { decodeDeltaResponse } from "@xdskit/envoy-api";
+import { formatTypeUrl } from "@xdskit/protocol";
 import type { Limits } from "@xdskit/server";
 import { afterEach, expect, test } from "vitest";
 import { until, within } from "../support/raw-peer.ts";
@@ -66,6 +67,14 @@ test("maxSubscriptionsPerStream: beyond it RESOURCE_EXHAUSTED", async () => {
   );
   expect(await within("the status", call.status)).toMatchObject({ code: 8 });
   expect(hits).toEqual(["maxSubscriptionsPerStream"]);
+});
+
+test("maxTypesPerStream: beyond it RESOURCE_EXHAUSTED", async () => {
+  await startLimited({ maxTypesPerStream: 2 });
+  const call = (await world.connect()).open(ADS_DELTA);
+  for (const type of ["a.A", "b.B", "c.C"]) call.send(deltaRequest(formatTypeUrl(type)));
+  expect(await within("the status", call.status)).toMatchObject({ code: 8 });
+  expect(hits).toEqual(["maxTypesPerStream"]);
 });
 
 test("maxPendingBytes: beyond it the stream is reset", async () => {
