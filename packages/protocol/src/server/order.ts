@@ -156,6 +156,7 @@ export class Order {
   /** A response was accepted. */
   accepted(type: TypeStream, stream: OrderedStream, delivery: Delivery): void {
     this.#newcomers.accept(type, stream, delivery, this.#sent);
+    this.#unready.accept(type, delivery, stream);
   }
 
   /** Endpoints that are owed once more, by type, since this was last asked: new Clusters came after them. */
@@ -165,6 +166,8 @@ export class Order {
 
   /** What a type that uses Clusters has to wait for before it says all of it; undefined: nothing. Asked once in a turn. */
   waitsOf(user: TypeStream, view: View, present: Present): Waits | undefined {
+    // Before something newer of it is sent.
+    this.#readyTo(present);
     const overruled = this.#overruled.get(user);
     if (!user.deliveries.isBlocked) this.#overruled.delete(user);
     const waitOf = this.#gateOf(user, view, present);
@@ -271,7 +274,10 @@ export class Order {
     for (const [user, { view }] of this.#members.users) {
       if (user.traits.type !== type || !(user.subscription.isWildcard || user.subscription.names.has(name))) continue;
       if (view.find(type, name) === undefined) return true;
-      return this.#settledTo(user, view, present) === present.revision;
+      if (this.#settledTo(user, view, present) === present.revision) return true;
+      const { deliveries } = user;
+      const isRefused = deliveries.refusedFrom !== Number.POSITIVE_INFINITY;
+      return !isRefused && user.isTold(name, view, present) && !deliveries.mayBring([name]);
     }
     return false;
   }

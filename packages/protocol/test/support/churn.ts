@@ -1,4 +1,12 @@
-import { anonymousNode, type DiscoveryRequest, Plane, type PlaneEffect, type Resource, type StreamId, type TypeUrl } from "@xdskit/protocol";
+import {
+  anonymousNode,
+  type DiscoveryRequest,
+  Plane,
+  type PlaneEffect,
+  type Resource,
+  type StreamId,
+  type TypeUrl,
+} from "@xdskit/protocol";
 import type { MeshClient } from "./mesh-script.ts";
 import { ModelEnvoy } from "./model-envoy.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
@@ -14,8 +22,8 @@ export interface ChurnOptions {
   readonly changes: number;
   /** How many of the newest Clusters are used; older ones are removed. */
   readonly window: number;
-  /** What uses them. */
-  readonly user: "route" | "listener";
+  /** What uses them: a Listener, a route, or a route of which each change brings another Listener too. */
+  readonly user: "route" | "listener" | "both";
 }
 
 /** What was seen of it. */
@@ -102,7 +110,7 @@ class Churn {
     const listener =
       user === "listener"
         ? resource(LISTENER, "l", String(n), { references })
-        : resource(LISTENER, "l", "", { references: [{ type: ROUTE, name: "main" }] });
+        : resource(LISTENER, "l", user === "both" ? String(n) : "", { references: [{ type: ROUTE, name: "main" }] });
     const puts = [
       resource(CLUSTER, name, "1"),
       resource(ENDPOINTS, name, "1"),
@@ -167,9 +175,9 @@ class Churn {
   }
 
   #send(effect: Extract<PlaneEffect, { kind: "send" }>): void {
-    const { type, segments } = effect.body;
+    const { segments } = effect.body;
     const puts: readonly Resource[] = segments.flatMap((segment) => segment.puts);
-    const user = puts.find((put) => put.name === (this.#options.user === "route" ? "main" : "l"));
+    const user = puts.find((put) => put.name === (this.#options.user === "listener" ? "l" : "main"));
     if (user !== undefined) this.#told = Number(new TextDecoder().decode(user.bytes).split("=")[1]);
     this.#at(this.#halfWay, () => {
       this.#envoy.hear(effect);
