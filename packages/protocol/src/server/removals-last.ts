@@ -136,6 +136,10 @@ export class RemovalsLast implements TypeStream {
     return false;
   }
 
+  get canTellTargets(): boolean {
+    return false;
+  }
+
   get heldBackFrom(): number {
     return Number.POSITIVE_INFINITY;
   }

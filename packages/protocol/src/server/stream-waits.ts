@@ -1,5 +1,6 @@
 import { type Dialect, forKind } from "../dialect/dialect.ts";
 import type { View } from "../state/view.ts";
+import { nothingHeldBack } from "./held-back.ts";
 import type { Order, Waits } from "./order.ts";
 import type { Present } from "./present.ts";
 import { RemovalsLast } from "./removals-last.ts";
@@ -24,7 +25,6 @@ export interface WaitChange {
 }
 
 const nothing: ReadonlyMap<TypeStream, Waits> = new Map();
-const nobody: ReadonlySet<string> = new Set();
 const returning: Wait = { for: "return" };
 
 /** What waits on one stream, for how long it may, and what becomes of it when that is over. */
@@ -34,8 +34,8 @@ export class StreamWaits {
   readonly #isAggregated: boolean;
   #waits = new Map<TypeStream, Waits>();
   #before = nothing;
-  /** For how many milliseconds a type has waited, as far as timers went off. */
-  readonly #waited = new Map<TypeStream, number>();
+  /** For how many milliseconds a type has waited, as far as timers went off, and since which revision. */
+  readonly #waited = new Map<TypeStream, { readonly ms: number; readonly since: number }>();
 
   constructor(dialect: Dialect, order: Order, isAggregated: boolean) {
     this.#dialect = dialect;
@@ -69,7 +69,7 @@ export class StreamWaits {
   findOfRemovals(type: TypeStream, present: Present): void {
     if (type.heldOver.isEmpty) return;
     const wait = this.#order.removalWaitOf(type.heldOver.oldest, present) ?? releaseOf(type);
-    if (wait !== undefined) this.#waits.set(type, { first: wait, names: nobody });
+    if (wait !== undefined) this.#waits.set(type, { first: wait, names: nothingHeldBack, maySpeak: true });
   }
 
   /** What became of the waits in the turn that began last. */
@@ -129,15 +129,19 @@ export class StreamWaits {
       this.#order.endReturn();
       return undefined;
     }
-    const waited = (this.#waited.get(type) ?? 0) + this.#patienceWith(wait);
-    if (waited < this.#dialect.orderLimitMs) {
+    const before = this.#waited.get(type);
+    const waited = { ms: (before?.ms ?? 0) + this.#patienceWith(wait), since: before?.since ?? since };
+    if (waited.ms < this.#dialect.orderLimitMs) {
       this.#waited.set(type, waited);
       this.#order.countGiven();
       return undefined;
     }
     this.#waited.delete(type);
-    if (wait.for === "users" || wait.for === "release") this.#order.overruleRemovals(since);
-    else this.#order.overruleUser(type, view, present);
+    if (wait.for !== "users" && wait.for !== "release")
+      return this.#order.overruleUser(type, waited.since, view, present) ? wait : undefined;
+    // Of what was gone when the wait began, something else may have been removed since.
+    if (type.heldOver.oldest > waited.since) return undefined;
+    this.#order.overruleRemovals(since);
     return wait;
   }
 

@@ -179,7 +179,7 @@ export class Stream implements OrderedStream {
     let isUnfinished = false;
     for (const type of this.#inOrder) {
       const waits = this.#waits.find(type, this.view, present);
-      if (waits === undefined || type.canHoldBack) this.#speak(type, present, effects, owed, waits?.names);
+      if (waits === undefined || waits.maySpeak) this.#speak(type, present, effects, owed, waits?.names);
       isUnfinished = type.isPaused;
       if (isUnfinished) break;
     }
