@@ -33,6 +33,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxSubscriptionsPerStream: "limits.max-subscriptions-per-stream",
   maxRequestBytes: "limits.max-request-bytes",
   maxRestRequestBytes: "limits.max-rest-request-bytes",
+  maxNodeBytes: "limits.max-node-bytes",
   maxPendingBytes: "limits.max-pending-bytes",
   maxBlockedMs: "limits.max-blocked",
   maxConnectionAgeMs: "max-connection-age",

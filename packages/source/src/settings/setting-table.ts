@@ -92,6 +92,7 @@ export type SettingKey =
   | "limits.max-subscriptions-per-stream"
   | "limits.max-request-bytes"
   | "limits.max-rest-request-bytes"
+  | "limits.max-node-bytes"
   | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
   | "limits.max-file-bytes"
@@ -225,6 +226,12 @@ export const settingTable: readonly Setting[] = [
   row("limits.max-subscriptions-per-stream", "count", "250000", "Names that one stream may be subscribed to."),
   row("limits.max-request-bytes", "bytes", "64MiB", "Size of one request."),
   row("limits.max-rest-request-bytes", "bytes", "16MiB", "Size of the body of one request over REST."),
+  row(
+    "limits.max-node-bytes",
+    "bytes",
+    "64KiB",
+    "Size of what a client says of its node, metadata above all; its list of extensions does not count.",
+  ),
   row(
     "limits.max-response-bytes",
     "bytes",
