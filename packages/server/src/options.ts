@@ -38,6 +38,8 @@ export interface Limits {
   readonly maxRequestBytes: number;
   /** Bytes of the body of one request over REST. Beyond it 413. Default 16 MiB. */
   readonly maxRestRequestBytes: number;
+  /** Bytes of the node in a request, beside its extensions, which are passed over. Beyond it RESOURCE_EXHAUSTED. Default 64 KiB. */
+  readonly maxNodeBytes: number;
   /** Bytes that may wait for one stream to read them. Beyond it the stream is reset as exhausted. Default 512 MiB. */
   readonly maxPendingBytes: number;
   /** Milliseconds in which a stream must take what was written to it (256 KB at most). Beyond it the stream is reset. Default 60,000. */
@@ -74,6 +76,7 @@ export const defaultLimits: Limits = {
   maxUnacknowledgedPerType: 1_000,
   maxRequestBytes: 64 * 1024 * 1024,
   maxRestRequestBytes: 16 * 1024 * 1024,
+  maxNodeBytes: 64 * 1024,
   maxPendingBytes: 512 * 1024 * 1024,
   maxBlockedMs: 60_000,
   maxConnectionAgeMs: 0,

@@ -35,6 +35,7 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxUnacknowledgedPerType: "limits.max-unacknowledged-per-type",
   maxRequestBytes: "limits.max-request-bytes",
   maxRestRequestBytes: "limits.max-rest-request-bytes",
+  maxNodeBytes: "limits.max-node-bytes",
   maxPendingBytes: "limits.max-pending-bytes",
   maxBlockedMs: "limits.max-blocked",
   maxConnectionAgeMs: "max-connection-age",

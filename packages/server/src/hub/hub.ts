@@ -123,6 +123,10 @@ export class Hub implements HubPort {
     });
   }
 
+  get limits(): Limits {
+    return this.#options.limits;
+  }
+
   get revision(): number {
     return this.#driver.plane.revision;
   }

@@ -17,7 +17,7 @@ import type {
   TypeUrl,
   Variant,
 } from "@xdskit/protocol";
-import type { LimitName } from "../options.ts";
+import type { LimitName, Limits } from "../options.ts";
 import type { NewPoll, PollHandle } from "./poll-desk.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -64,6 +64,7 @@ export interface NewStream {
 /** What a transport may ask of the hub. No method throws because of what a client did. */
 export interface HubPort {
   readonly readiness: Readiness;
+  readonly limits: Limits;
   /**
    * A number that names the connection for its life; undefined when there are too many, and it is to be closed. `listener`:
    * what was chosen for the port that it came to.

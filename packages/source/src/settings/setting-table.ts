@@ -94,6 +94,7 @@ export type SettingKey =
   | "limits.max-unacknowledged-per-type"
   | "limits.max-request-bytes"
   | "limits.max-rest-request-bytes"
+  | "limits.max-node-bytes"
   | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
   | "limits.max-file-bytes"
@@ -234,6 +235,12 @@ export const settingTable: readonly Setting[] = [
   ),
   row("limits.max-request-bytes", "bytes", "64MiB", "Size of one request."),
   row("limits.max-rest-request-bytes", "bytes", "16MiB", "Size of the body of one request over REST."),
+  row(
+    "limits.max-node-bytes",
+    "bytes",
+    "64KiB",
+    "Size of what a client says of its node, metadata above all; its list of extensions does not count.",
+  ),
   row(
     "limits.max-response-bytes",
     "bytes",
