@@ -389,7 +389,7 @@ export class DeltaTypeStream implements TypeStream {
 }
 
 /** Of what a client goes on holding although it is gone: whatever comes is news. */
-const somethingElse: Mark = { version: "", ttlMs: undefined };
+const somethingElse: Mark = { version: "", content: -1n, ttlMs: undefined };
 
 function isEmpty(segment: Segment): boolean {
   return segment.puts.length === 0 && segment.removed.length === 0 && segment.missing.length === 0;
