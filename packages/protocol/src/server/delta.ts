@@ -145,12 +145,13 @@ export class DeltaTypeStream implements TypeStream {
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
       this.told.asked.delete(name);
+      this.told.vain.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
       // It may still be held for another term.
       else if (this.traits.terms === undefined && !this.subscription.isNamed(name)) this.told.ahead.delete(name);
-      if (!this.subscription.isWildcard && (isGlob(name) || isLocated(name))) this.#forgetUncovered();
     }
-    if (change.leftWildcard) this.#forgetUncovered();
+    const isNarrowed = change.dropped.some((name) => isGlob(name) || isLocated(name));
+    if (change.leftWildcard || (isNarrowed && !this.subscription.isWildcard)) this.#forgetUncovered();
     if (change.joinedWildcard && !isFirst) this.#rewind();
     return change;
   }
@@ -233,7 +234,7 @@ export class DeltaTypeStream implements TypeStream {
 
   #inTurn(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
     const { type } = this.traits;
-    const hasOwnNews = this.told.asked.size + this.#ambiguous.size + this.told.ahead.size > 0;
+    const hasOwnNews = !this.told.isPlain || this.#ambiguous.size > 0;
     const isPlain = !hasOwnNews && heldBack.size === 0;
     if (isPlain && isStill(position, here.view, type)) return [];
     const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
@@ -254,6 +255,7 @@ export class DeltaTypeStream implements TypeStream {
     for (const put of selection.puts) if (!this.told.ahead.has(put.name)) news.put(put);
     for (const name of selection.removed) if (!this.told.ahead.has(name)) news.removed.add(name);
     for (const [name, told] of this.told.ahead) this.#addSince(news, name, told, here.view, present);
+    this.#addVain(news, here.view);
     this.#addAsked(news, here.view, present);
     const withheld = this.#withholdRemovals(news, here.view);
     const told = this.told.holdBack(heldBack, here.view, present);
@@ -270,7 +272,7 @@ export class DeltaTypeStream implements TypeStream {
     if (heldBack.size === 0) return [];
     for (const name of heldBack) news.puts.delete(name);
     const { type } = this.traits;
-    return [...this.told.asked, ...this.#ambiguous].filter((term) =>
+    return [...this.told.asked, ...this.told.vain, ...this.#ambiguous].filter((term) =>
       view.answersTo(type, term).some(({ name }) => heldBack.has(name)),
     );
   }
@@ -282,6 +284,10 @@ export class DeltaTypeStream implements TypeStream {
     this.#addAsked(news, here.view, present);
     this.#doubt(position, here.view, present);
     const asked = this.#holdBack(news, heldBack, here.view);
+    for (const term of this.told.asked) {
+      if (here.view.answersTo(this.traits.type, term).length === 0) this.told.vain.add(term);
+      else this.told.vain.delete(term);
+    }
     this.told.asked.clear();
     this.told.fresh.clear();
     this.#ambiguous.clear();
@@ -301,6 +307,14 @@ export class DeltaTypeStream implements TypeStream {
     const isBroad = now !== undefined && !this.subscription.termsFor(now).next().done;
     if (isCovered && (!present.isSame(now, told) || isBroad)) news.puts.set(name, now);
     else if (!isCovered && told !== undefined) news.removed.add(name);
+  }
+
+  #addVain(news: DeltaNews, view: View): void {
+    for (const term of this.told.vain) {
+      for (const found of view.answersTo(this.traits.type, term)) {
+        if (isAsked(found, view, this.subscription)) news.put(found);
+      }
+    }
   }
 
   #addAsked(news: DeltaNews, view: View, present: Present): void {
