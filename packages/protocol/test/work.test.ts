@@ -35,12 +35,12 @@ function sendsOf(effects: readonly PlaneEffect[]): readonly Extract<PlaneEffect,
   return effects.flatMap((effect) => (effect.kind === "send" ? [effect] : []));
 }
 
-/** A resource that counts how often anybody looks at its version. */
-function watched(plain: Resource, count: { looks: number }): Resource {
-  return Object.defineProperty({ ...plain }, "version", {
+/** A resource that counts how often anybody looks at its version, or at something else of it. */
+function watched(plain: Resource, count: { looks: number }, what: "version" | "aliases" = "version"): Resource {
+  return Object.defineProperty({ ...plain }, what, {
     get: () => {
       count.looks++;
-      return plain.version;
+      return plain[what];
     },
   });
 }
@@ -65,6 +65,33 @@ test("a change looks at as many names among 20,000 resources as among 200, for 3
   );
   expect(new Set(looks).size).toBe(1);
 });
+
+test.each(["a name", "a collection of names"])(
+  "names given up under a wildcard look at what changed once, for 300 of them as for 3: each is %s",
+  (kind) => {
+    const looks = [3, 300].map((names) => {
+      const plane = planeWith(100, [["base"]]);
+      const given = Array.from({ length: names }, (_, i) => (kind === "a name" ? `x${i}` : `xdstp://a/T/${i}/*`));
+      const hear = (what: Parameters<typeof delta>[1]): readonly PlaneEffect[] => [
+        ...plane.on({ kind: "request-received", stream: 0, request: delta(CLUSTER, what) }),
+        ...plane.next(1),
+      ];
+      for (const { nonce } of sendsOf(hear({ subscribe: given }))) hear({ nonce });
+      change(plane, "base", resource(CLUSTER, "in-flight", "1"));
+      const count = { looks: 0 };
+      const puts = Array.from({ length: 50 }, (_, i) => watched(resource(CLUSTER, `c${i}`, "2"), count, "aliases"));
+      plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
+      plane.next(1);
+      count.looks = 0;
+      expect(sendsOf(hear({ unsubscribe: given })).map(({ body }) => body.segments[0]?.removed.length)).toEqual([
+        names,
+      ]);
+      return count.looks;
+    });
+    expect(looks[0]).toBeGreaterThan(0);
+    expect(looks[1]).toBe(looks[0]);
+  },
+);
 
 test("whether a change is too large for one response is counted once, for 300 streams as for 3", () => {
   const looks = [3, 300].map((streams) => {

@@ -40,7 +40,10 @@ export interface ResourceInput {
   readonly onDemand?: boolean;
   /** What it names: found by walking the whole message once, when it enters. */
   readonly references?: readonly Reference[];
-  /** Printed instead of the digest of the content (architecture.md, type versions). */
+  /**
+   * Printed instead of the digest of the content (architecture.md, type versions). Other content under the same version is
+   * sent to clients that are connected; one that comes back and reports this version is taken to hold the newest content.
+   */
   readonly version?: string;
 }
 
@@ -67,7 +70,9 @@ export interface Resource {
   readonly references: readonly Reference[];
   /** Changes if and only if bytes, aliases, metadata or cache control change, or the caller's own version (S-VER-08). */
   readonly version: string;
-  /** H(name, version): what it adds to the version of its type. */
+  /** The digest of the content where the caller set the version, which may stay while the content changes. Undefined: the version is made of it. */
+  readonly content?: bigint;
+  /** H(name, version, and `content` if there is one): what it adds to the version of its type. */
   readonly sum: bigint;
   /** Why there is no such resource: this stands in its place, and hides what layers below hold (S-ERR-01). */
   readonly error?: ErrorDetail;

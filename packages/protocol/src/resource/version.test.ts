@@ -69,7 +69,9 @@ describe("a resource", () => {
       references: [{ type: ENDPOINTS, name: "c" }],
       version: "mine",
     };
-    expect(createResource(given, digest)).toEqual({ ...given, sum: digest(["c", "mine"]) });
+    const content = digest([plain.bytes, "no-cache", new Uint8Array([9]), "a", "b"]);
+    const sum = digest(["c", "mine", formatVersion(content)]);
+    expect(createResource(given, digest)).toEqual({ ...given, content, sum });
   });
 
   test("has another version when bytes, aliases, metadata or cache control differ", () => {
@@ -107,6 +109,21 @@ describe("a resource", () => {
     const aliases = ["b", "a"];
     versionOf({ aliases });
     expect(aliases).toEqual(["b", "a"]);
+  });
+
+  test("is the same with the version that its content has anyway", () => {
+    const variant = { ...plain, constraints: { kind: "exists", key: "a" } } as const;
+    for (const given of [plain, variant]) {
+      const made = createResource(given, digest);
+      expect(createResource({ ...given, version: made.version }, digest)).toEqual(made);
+    }
+  });
+
+  test("adds another sum if only the content differs under the version that the caller set", () => {
+    const sums = [plain.bytes, new Uint8Array([9])].map(
+      (bytes) => createResource({ ...plain, bytes, version: "mine" }, digest).sum,
+    );
+    expect(new Set(sums).size).toBe(2);
   });
 
   test("adds a sum that differs by name and by version", () => {

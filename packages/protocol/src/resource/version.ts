@@ -51,7 +51,8 @@ export function createResource(given: ResourceInput, digest: Digest): Resource {
   const constraints = constraintsIn(input);
   if (constraints !== undefined) return createVariant(input, constraints, digest);
   const doNotCache = input.doNotCache ?? false;
-  const version = input.version ?? formatVersion(contentDigest(input, digest));
+  const content = contentDigest(input, digest);
+  const printed = versionOf(input.version, formatVersion(content), content);
   return {
     type: input.type,
     name: input.name,
@@ -62,8 +63,8 @@ export function createResource(given: ResourceInput, digest: Digest): Resource {
     metadata: input.metadata,
     onDemand: input.onDemand ?? false,
     references: canonicalReferences(input.references ?? []),
-    version,
-    sum: digest([input.name, version]),
+    ...printed,
+    sum: sumOf(name, printed, digest),
     ...(input.bodyType !== undefined && { bodyType: input.bodyType }),
   };
 }
@@ -83,10 +84,21 @@ function createVariant(
 ): Resource {
   const { name } = input;
   const key = variantKey({ name, constraints });
-  const plain = createResource(input, digest);
-  const version = input.version ?? formatVersion(digest([formatConstraints(constraints), plain.version]));
+  const { version, ...unversioned } = input;
+  const { version: plain, ...resource } = createResource(unversioned, digest);
+  const content = digest([formatConstraints(constraints), plain]);
+  const printed = versionOf(version, formatVersion(content), content);
   const variant = { name, constraints, onDemand };
-  return { ...plain, name: key, version, sum: digest([key, version]), onDemand: true, variant };
+  return { ...resource, name: key, ...printed, sum: sumOf(key, printed, digest), onDemand: true, variant };
+}
+
+/** The version that a caller set stands beside the digest of the content, unless it is made of it. */
+function versionOf(given: string | undefined, made: string, content: bigint): Pick<Resource, "version" | "content"> {
+  return given === undefined || given === made ? { version: made } : { version: given, content };
+}
+
+function sumOf(name: string, { version, content }: Pick<Resource, "version" | "content">, digest: Digest): bigint {
+  return digest(content === undefined ? [name, version] : [name, version, formatVersion(content)]);
 }
 
 /** The same list if nothing in it has another form. */

@@ -154,12 +154,13 @@ export class DeltaTypeStream implements TypeStream {
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
       this.told.asked.delete(name);
+      this.told.vain.delete(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
       // It may still be held for another term.
       else if (this.traits.terms === undefined && !this.subscription.isNamed(name)) this.told.ahead.delete(name);
-      if (!this.subscription.isWildcard && (isGlob(name) || isLocated(name))) this.#forgetUncovered();
     }
-    if (change.leftWildcard) this.#forgetUncovered();
+    const isNarrowed = change.dropped.some((name) => isGlob(name) || isLocated(name));
+    if (change.leftWildcard || (isNarrowed && !this.subscription.isWildcard)) this.#forgetUncovered();
     if (change.joinedWildcard && !isFirst) this.#rewind();
     return change;
   }
@@ -248,7 +249,7 @@ export class DeltaTypeStream implements TypeStream {
 
   #inTurn(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     const { type } = this.traits;
-    const hasOwnNews = this.told.asked.size + this.#ambiguous.size + this.told.ahead.size > 0;
+    const hasOwnNews = !this.told.isPlain || this.#ambiguous.size > 0;
     const isPlain = !hasOwnNews && heldBack.size === 0;
     if (isPlain && isStill(position, here.view, type)) return [];
     const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
@@ -269,6 +270,7 @@ export class DeltaTypeStream implements TypeStream {
     for (const put of selection.puts) if (!this.told.ahead.has(put.name)) news.put(put);
     for (const name of selection.removed) if (!this.told.ahead.has(name)) news.removed.add(name);
     for (const [name, told] of this.told.ahead) this.#addSince(news, name, told, here.view, present);
+    this.#addVain(news, here.view);
     this.#addAsked(news, here.view, present);
     const withheld = this.#withholdRemovals(news, here.view);
     const told = this.told.holdBack(heldBack, here.view, present);
@@ -289,7 +291,9 @@ export class DeltaTypeStream implements TypeStream {
     }
     const { type } = this.traits;
     const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
-    return [...this.told.asked, ...this.#ambiguous].filter((term) => view.answersTo(type, term).some(isUntold));
+    return [...this.told.asked, ...this.told.vain, ...this.#ambiguous].filter((term) =>
+      view.answersTo(type, term).some(isUntold),
+    );
   }
 
   /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
@@ -299,6 +303,10 @@ export class DeltaTypeStream implements TypeStream {
     this.#addAsked(news, here.view, present);
     this.#doubt(position, here.view, present);
     const asked = this.#holdBack(news, heldBack, here.view);
+    for (const term of this.told.asked) {
+      if (here.view.answersTo(this.traits.type, term).length === 0) this.told.vain.add(term);
+      else this.told.vain.delete(term);
+    }
     this.told.asked.clear();
     this.told.fresh.clear();
     this.#ambiguous.clear();
@@ -318,6 +326,14 @@ export class DeltaTypeStream implements TypeStream {
     const isBroad = now !== undefined && hasAny(this.subscription.termsFor(now));
     if (isCovered && (!present.isSame(now, told) || isBroad)) news.puts.set(name, now);
     else if (!isCovered && told !== undefined) news.removed.add(name);
+  }
+
+  #addVain(news: DeltaNews, view: View): void {
+    for (const term of this.told.vain) {
+      for (const found of view.answersTo(this.traits.type, term)) {
+        if (isAsked(found, view, this.subscription)) news.put(found);
+      }
+    }
   }
 
   #addAsked(news: DeltaNews, view: View, present: Present): void {
@@ -406,7 +422,7 @@ export class DeltaTypeStream implements TypeStream {
 }
 
 /** Of what a client goes on holding although it is gone: whatever comes is news. */
-const somethingElse: Mark = { version: "", ttlMs: undefined };
+const somethingElse: Mark = { version: "", content: -1n, ttlMs: undefined };
 
 function isEmpty(segment: Segment): boolean {
   return segment.puts.length === 0 && segment.removed.length === 0 && segment.missing.length === 0;

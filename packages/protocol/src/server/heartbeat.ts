@@ -127,7 +127,7 @@ function heldForATime(type: TypeStream, position: Position, view: View, present:
   const { resources, shortestMs } = present.selections.timed(view, traits.type, subscription);
   const isUpToDate =
     isStill(position, view, traits.type) &&
-    told.ahead.size + told.asked.size + deliveries.unconfirmed.size + heldOver.names.size === 0;
+    told.ahead.size + told.asked.size + told.vain.size + deliveries.unconfirmed.size + heldOver.names.size === 0;
   if (isUpToDate) return { held: resources, shortestMs };
   const byName = new Map<string, Past | Resource>(resources.map((resource) => [resource.name, resource]));
   const note = (name: string, told: Past | Resource | undefined): void => {
@@ -139,8 +139,9 @@ function heldForATime(type: TypeStream, position: Position, view: View, present:
   }
   for (const [name, mark] of told.ahead) note(name, mark !== undefined && "bytes" in mark ? mark : undefined);
   for (const [name, { was }] of heldOver.names) note(name, was);
+  const isOwed = (term: string): boolean => told.asked.has(term) || told.vain.has(term);
   const isLeftOut = ({ name, aliases }: Past): boolean =>
-    deliveries.unconfirmed.has(name) || told.asked.has(name) || aliases.some((alias) => told.asked.has(alias));
+    deliveries.unconfirmed.has(name) || isOwed(name) || aliases.some(isOwed);
   const held = [...byName.values()].filter((one) => !isLeftOut(one));
   return { held, shortestMs: Math.min(Number.POSITIVE_INFINITY, ...held.map(({ ttlMs }) => ttlMs ?? Infinity)) };
 }

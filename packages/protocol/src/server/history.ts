@@ -1,5 +1,6 @@
 import type { Resource } from "../resource/resource.ts";
 import { withoutError } from "../resource/resource-error.ts";
+import { hasSameContent } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { deletedKey } from "../state/layer.ts";
 import type { LayerSet } from "../state/layer-set.ts";
@@ -50,7 +51,9 @@ export class History<W extends object> {
         if (!this.#isCluster(put.type)) continue;
         puts.add(JSON.stringify([layer, put.type, put.name]));
         const table = tables?.get(put.type);
-        if (table?.resources.get(put.name)?.version === put.version) table.adopt(put);
+        const before = table?.resources.get(put.name);
+        // What was remembered has no metadata; the version tells that it is the same.
+        if (before?.version === put.version && areEqual(before.bytes, put.bytes)) table?.adopt(put);
       }
     }
     const leftovers = [...this.#restored].map((layer): LayerChange => {
@@ -81,7 +84,7 @@ export class History<W extends object> {
         // To whoever comes back, an error in place of a Cluster is that there is none.
         if (put.error !== undefined && this.#isCluster(put.type)) {
           if (withoutError(held(put.type, put.name)) !== undefined) of(put.type).deletes.push(put.name);
-        } else if (this.#isCluster(put.type) && held(put.type, put.name)?.version !== put.version)
+        } else if (this.#isCluster(put.type) && !hasSameContent(held(put.type, put.name), put))
           of(put.type).puts.push(put);
       }
       for (const deletion of deletes) {
@@ -134,6 +137,10 @@ const nothing: readonly Remember[] = [];
 function servedRecord({ type, version, position: { view }, heldOver }: Served, revision: number): Remembered {
   const layers = view.layers.map((layer) => layer.name);
   return { kind: "served", revision, type, layers, version, heldOver: heldOver.segment.puts };
+}
+
+function areEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 function remember(what: Remembered): Remember {

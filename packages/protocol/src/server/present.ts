@@ -55,6 +55,7 @@ export class Present {
   #withTtls: Present | undefined;
   #revision = 0;
   #systemVersion: string | undefined;
+  readonly #placeholders = new Map<string, Resource>();
   readonly #newUses = new Map<Resource, Map<object, Map<TypeUrl, ReadonlySet<string>>>>();
 
   constructor(
@@ -110,6 +111,7 @@ export class Present {
     this.bodies.advance(systemVersion);
     this.heldOver.advance(revision);
     this.comparisons.clear();
+    this.#placeholders.clear();
     this.#newUses.clear();
   }
 
@@ -145,6 +147,8 @@ export class Present {
   placeholder({ type, placeholder }: TypeTraits, view: View, name: string): Resource | undefined {
     if (placeholder === undefined || !view.refersTo(type, name) || view.error(type, name) !== undefined)
       return undefined;
-    return createResource({ type, name, bytes: placeholder(name) }, this.#digest);
+    return memo(this.#placeholders, `${type} ${name}`, () =>
+      createResource({ type, name, bytes: placeholder(name) }, this.#digest),
+    );
   }
 }

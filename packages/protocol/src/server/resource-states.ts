@@ -1,5 +1,6 @@
 import type { Status } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
+import { hasSameContent } from "../resource/ttl.ts";
 import type { View } from "../state/view.ts";
 import type { Delivery } from "./delivery.ts";
 import type { ResourceState, ResourceStatus } from "./inspect.ts";
@@ -80,7 +81,7 @@ class Standings {
     if (about === undefined) return undefined;
     const resource = resourcesIn(about.body).get(name);
     // A response of State of the World repeats what the client took before.
-    if (resource !== undefined && resource.version === this.#accepted(name)?.version) return undefined;
+    if (resource !== undefined && hasSameContent(resource, this.#accepted(name))) return undefined;
     const status = refusal === undefined ? "stale" : "refused";
     return this.#state(name, status, resource, isTold, about.nonce, refusal?.error);
   }

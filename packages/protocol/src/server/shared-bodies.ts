@@ -27,6 +27,8 @@ export class SharedBodies {
   /** Those of a full state with what is held over beside it. */
   readonly #full = new Map<HeldOverSet, Map<string, Body>>();
   readonly #own = new Map<string, Body>();
+  readonly #ids = new WeakMap<Resource, number>();
+  #lastId = 0;
   readonly #heartbeats = new Map<readonly (Past | Resource)[], Map<string, Body>>();
   readonly #timedIn = new WeakMap<Body, Timed>();
 
@@ -102,9 +104,8 @@ export class SharedBodies {
     const version = this.version(variant, view, type);
     const make = (): Body => this.#make(variant, view, type, [segment]);
     if (names > 16 || this.#own.size >= OWN_BODIES_KEPT) return make();
-    // Of one version, one may list more of the terms that it was asked for by.
-    const told = segment.puts.map((put) => [put.name, put.version, put.ttlMs, ...put.aliases]);
-    const key = JSON.stringify([variant, type, version, told, segment.removed, segment.missing]);
+    const puts = segment.puts.map((put) => this.#idOf(put));
+    const key = JSON.stringify([variant, type, version, puts, segment.removed, segment.missing]);
     return memo(this.#own, key, make);
   }
 
@@ -136,6 +137,14 @@ export class SharedBodies {
   /** `version_info`, or delta's `system_version_info`. */
   version(variant: Variant, view: View, type: TypeUrl): string {
     return variant === "delta" && this.#systemVersion !== undefined ? this.#systemVersion : view.typeVersion(type);
+  }
+
+  /** A number for this very resource: others may have its name and version. */
+  #idOf(resource: Resource): number {
+    const known = this.#ids.get(resource);
+    if (known !== undefined) return known;
+    this.#ids.set(resource, ++this.#lastId);
+    return this.#lastId;
   }
 
   get #carriesTtls(): Pick<Body, "ttls"> {

@@ -1,6 +1,7 @@
+import { globOf } from "../resource/resource-name.ts";
 import type { Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import { type Difference, differenceBetween, type Position, positionKey } from "../state/difference.ts";
+import { type Change, type Difference, differenceBetween, type Position, positionKey } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
 import { memo } from "./memo.ts";
@@ -11,13 +12,14 @@ export class SharedChanges {
   readonly #differences = new Map<string, Difference>();
   readonly #names = new Map<string, ReadonlySet<string>>();
   readonly #newcomers = new Map<string, ReadonlySet<string>>();
+  readonly #byTerm = new Map<string, ReadonlyMap<string, readonly Change[]>>();
 
   constructor(ttls: Ttls) {
     this.#ttls = ttls;
   }
 
   clear(): void {
-    for (const made of [this.#differences, this.#names, this.#newcomers]) made.clear();
+    for (const made of [this.#differences, this.#names, this.#newcomers, this.#byTerm]) made.clear();
   }
 
   /** All that differs. */
@@ -40,6 +42,17 @@ export class SharedChanges {
     });
   }
 
+  /** The same by everything that they are or were called: names and aliases, and the collections that they are members of. */
+  byTerm(from: Position, view: View, type: TypeUrl): ReadonlyMap<string, readonly Change[]> {
+    return memo(this.#byTerm, wayKey(from, view, type), () => {
+      const byTerm = new Map<string, Change[]>();
+      for (const change of this.between(from, view, type).changes) {
+        for (const term of termsFor(change)) memo(byTerm, term, (): Change[] => []).push(change);
+      }
+      return byTerm;
+    });
+  }
+
   /** What names were at a position that had a ttl and are not what they were; undefined: there are none. */
   timedPast(from: Position, view: View, type: TypeUrl): ReadonlyMap<string, Past> | undefined {
     if (this.#ttls === "left-off") return undefined;
@@ -47,6 +60,13 @@ export class SharedChanges {
     const timed = changes.flatMap(({ name, then }) => (then?.ttlMs === undefined ? [] : [[name, then] as const]));
     return timed.length === 0 ? undefined : new Map(timed);
   }
+}
+
+function termsFor({ name, then, now }: Change): ReadonlySet<string> {
+  const called = then?.variant?.name ?? now?.variant?.name ?? name;
+  const terms = new Set([name, called, ...(then?.aliases ?? []), ...(now?.aliases ?? [])]);
+  const collection = globOf(called);
+  return collection === undefined ? terms : terms.add(collection);
 }
 
 /** A name for a way from a position to now. */

@@ -6,7 +6,6 @@ import type { Status } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
 import { markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
-import { isLocated } from "../resource/variant-name.ts";
 import { addSums } from "../resource/version.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
@@ -228,14 +227,15 @@ export class SotwTypeStream implements TypeStream {
 
   #forgetUncovered(): void {
     const { isWildcard, names } = this.subscription;
-    for (const name of this.told.asked) if (!isWildcard && !names.has(name)) this.told.asked.delete(name);
+    for (const terms of [this.told.asked, this.told.vain])
+      for (const term of terms) if (!isWildcard && !names.has(term)) terms.delete(term);
     for (const name of this.told.ahead.keys())
       if (!isWildcard && !this.subscription.isNamed(name)) this.told.ahead.delete(name);
   }
 
   #isInSync(position: Position, here: Position): boolean {
     const hasStayed = isStill(position, here.view, this.traits.type);
-    return hasStayed && this.told.asked.size === 0 && !this.told.owesAll && this.told.ahead.size === 0;
+    return hasStayed && this.told.isPlain && !this.told.owesAll;
   }
 
   #firstAnswer(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
@@ -331,7 +331,7 @@ export class SotwTypeStream implements TypeStream {
     }
     const { puts } = present.selections.ofChanges(position, here.view, type, this.subscription);
     if (this.#placeheld.size > 0) for (const put of puts) this.#placeheld.delete(put.name);
-    if (this.told.asked.size + this.told.ahead.size + heldBack.size === 0) {
+    if (this.told.isPlain && heldBack.size === 0) {
       if (puts.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed: [], missing: [] });
       const body = present.bodies.ofSelection("sotw", here.view, type, this.subscription, make, position);
@@ -343,7 +343,9 @@ export class SotwTypeStream implements TypeStream {
       const now = here.view.holder(type, name);
       const isCovered = now !== undefined && this.subscription.covers(now);
       if (isCovered && !present.isSame(now, told)) byName.set(name, now);
-      if (isLocated(name)) for (const found of this.#find(here.view, name)) byName.set(found.name, found);
+    }
+    for (const term of this.told.vain) {
+      for (const found of this.#find(here.view, term)) byName.set(found.name, found);
     }
     for (const found of this.#findAsked(here.view, present)) byName.set(found.name, found);
     for (const [name, target] of heldBack) {
@@ -362,15 +364,16 @@ export class SotwTypeStream implements TypeStream {
   #waitingAmong(heldBack: HeldNames, view: View): readonly string[] {
     if (heldBack.size === 0) return [];
     const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
-    return [...this.told.asked].filter((term) => this.#find(view, term).some(isUntold));
+    return [...this.told.asked, ...this.told.vain].filter((term) => this.#find(view, term).some(isUntold));
   }
 
   #outOfTurn(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     const found = [...new Set(this.#findAsked(here.view, present))].filter(({ name }) => !heldBack.has(name));
     const asked = this.#waitingAmong(heldBack, here.view);
-    // Who asked for what is not there has to be told when it is, even if it is then what it was before.
-    for (const term of this.told.asked)
-      if (this.#find(here.view, term).length === 0) this.told.ahead.set(term, undefined);
+    for (const term of this.told.asked) {
+      if (this.#find(here.view, term).length === 0) this.told.vain.add(term);
+      else this.told.vain.delete(term);
+    }
     this.told.asked.clear();
     this.told.fresh.clear();
     for (const term of asked) this.told.asked.add(term);

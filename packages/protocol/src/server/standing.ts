@@ -19,6 +19,7 @@ export class Standing implements Told {
   /** Of what is asked for, the client had nothing before: it may be given a placeholder. */
   readonly fresh: Set<string> = new Set();
   readonly ahead: Map<string, Mark | undefined> = new Map();
+  readonly vain: Set<string> = new Set();
   readonly heldBack: HeldBack = new HeldBack();
   readonly #subscription: Subscription;
 
@@ -33,7 +34,7 @@ export class Standing implements Told {
 
   /** Nothing is to be told but what changed since the position. */
   get isPlain(): boolean {
-    return this.asked.size + this.ahead.size === 0;
+    return this.asked.size + this.ahead.size + this.vain.size === 0;
   }
 
   /** The revision before the oldest resource that is held back. Infinite: none is. */
@@ -63,6 +64,7 @@ export class Standing implements Told {
   isTold(name: string, view: View, present: Present): boolean {
     const { position } = this;
     if (position === undefined || this.asked.has(name)) return false;
+    if (this.vain.has(name)) return view.holder(this.type, name) === undefined;
     if (this.ahead.has(name)) return present.isSame(this.ahead.get(name), view.holder(this.type, name));
     return !present.changes.names(position, view, this.type).has(name);
   }
@@ -73,7 +75,7 @@ export class Standing implements Told {
       // What it would take the place of is not what lies at the position.
       if (!this.heldBack.has(upcoming.resource.name)) yield upcoming;
     }
-    for (const term of [...this.asked, ...this.ahead.keys()]) {
+    for (const term of [...this.asked, ...this.ahead.keys(), ...this.vain]) {
       for (const resource of view.answersTo(this.type, term)) {
         yield { resource, replaces: this.heldBack.replacedBy(resource.name) };
       }
@@ -97,5 +99,6 @@ export class Standing implements Told {
     this.asked.clear();
     this.fresh.clear();
     this.ahead.clear();
+    this.vain.clear();
   }
 }

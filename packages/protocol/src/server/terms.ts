@@ -1,7 +1,8 @@
-import { isGlob, isWithin } from "../resource/resource-name.ts";
+import { isGlob, isPrefixGlob, isWithin } from "../resource/resource-name.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
+import type { TypeUrl } from "../resource/type-url.ts";
 import { parseLocated } from "../resource/variant-name.ts";
-import type { Position } from "../state/difference.ts";
+import type { Change, Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Locators } from "./locators.ts";
 import type { Present } from "./present.ts";
@@ -54,26 +55,35 @@ export function candidatesFor(
     if (resource !== undefined) names.add(resource.name);
   }
   let isTouched = false;
-  for (const { name, then, now } of present.changes.between(from, view, type).changes) {
-    const aliases = [name, ...(then?.aliases ?? []), ...(now?.aliases ?? [])];
-    if (called === undefined ? !isWithin(term, name) : !aliases.some((alias) => called.has(alias))) continue;
+  const changed = called ?? new Set([term]);
+  for (const { name } of changesOf(changed, type, from, view, present)) {
+    if (called === undefined && !isWithin(term, name)) continue;
     names.add(name);
     isTouched = true;
   }
   return { names, isTouched };
 }
 
-function locatedCandidates(
-  term: string,
-  type: TypeTraits["type"],
+/** What changed and may be, or have been, called by one of these; everything for terms that are not looked up by name. */
+function* changesOf(
+  terms: Iterable<string>,
+  type: TypeUrl,
   from: Position,
   view: View,
   present: Present,
-): Candidates {
+): Iterable<Change> {
+  for (const term of terms) {
+    if (term === "*" || isPrefixGlob(term)) yield* present.changes.between(from, view, type).changes;
+    else yield* present.changes.byTerm(from, view, type).get(term) ?? [];
+  }
+}
+
+function locatedCandidates(term: string, type: TypeUrl, from: Position, view: View, present: Present): Candidates {
   const names = new Set(view.answersTo(type, term).map(({ name }) => name));
   const locators = new Locators([term]);
   let isTouched = false;
-  for (const { name, then, now } of present.changes.between(from, view, type).changes) {
+  const called = parseLocated(term)?.name ?? term;
+  for (const { name, then, now } of changesOf([called], type, from, view, present)) {
     if (![then, now].some((one) => one !== undefined && locators.covers(one))) continue;
     names.add(name);
     isTouched = true;

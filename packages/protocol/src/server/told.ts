@@ -9,6 +9,11 @@ export interface Told {
   readonly position: Position | undefined;
   /** Terms to be answered whatever the version: newly named, named again, or owed. */
   readonly asked: ReadonlySet<string>;
+  /**
+   * Terms that were asked for out of turn while nothing answered to them: what does by the next answer in turn is told, even if
+   * it is again what it was at the position.
+   */
+  readonly vain: ReadonlySet<string>;
   /** What was told out of turn, ahead of the position; undefined: that it does not exist. */
   readonly ahead: ReadonlyMap<string, Mark | undefined>;
 }

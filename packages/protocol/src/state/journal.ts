@@ -3,7 +3,17 @@ import type { Resource } from "../resource/resource.ts";
 /** What a name was before a change: enough to tell whether it differs from now, who was told of it, and what it used. */
 export type Past = Pick<
   Resource,
-  "name" | "version" | "sum" | "aliases" | "onDemand" | "references" | "ttlMs" | "error" | "variant" | "isStandIn"
+  | "name"
+  | "version"
+  | "content"
+  | "sum"
+  | "aliases"
+  | "onDemand"
+  | "references"
+  | "ttlMs"
+  | "error"
+  | "variant"
+  | "isStandIn"
 >;
 
 /** What names were before the changes after some revision; undefined: not there. */

@@ -136,6 +136,34 @@ describe("a layer", () => {
     expect(namesOf(layers.viewOf(["base"]))).toEqual([]);
   });
 
+  test("is not made by a change that changes nothing", () => {
+    const layers = layerSet();
+    const settings = { typeVersions: new Map([[CLUSTER, undefined]]), canaries: new Map([[CLUSTER, false]]) };
+    expect(
+      apply(layers, 1, drop("node/1", "a"), { layer: "node/2", ...settings }, { layer: "node/3" }),
+    ).toBeUndefined();
+    expect(layerNames(layers)).toEqual([]);
+    expect(layers.holdsAny(CLUSTER)).toBe(false);
+  });
+
+  test.each([
+    ["a version", { typeVersions: new Map([[CLUSTER, "v7"]]) }, { typeVersions: new Map([[CLUSTER, undefined]]) }],
+    ["a canary", { canaries: new Map([[CLUSTER, true]]) }, { canaries: new Map([[CLUSTER, false]]) }],
+  ])("is kept as long as a type in it has %s, be it before the first resource", (_, set, unset) => {
+    const layers = layerSet();
+    expect(apply(layers, 1, { layer: "base", ...set })).toEqual([]);
+    apply(layers, 2, put("base", "a"));
+    const view = layers.viewOf(["base"]);
+    expect([view.printedVersion(CLUSTER), view.isCanary(CLUSTER)]).toEqual([
+      "typeVersions" in set ? "v7" : undefined,
+      "canaries" in set,
+    ]);
+    apply(layers, 3, drop("base", "a"));
+    expect(layerNames(layers)).toEqual(["base"]);
+    apply(layers, 4, { layer: "base", ...unset });
+    expect(layerNames(layers)).toEqual([]);
+  });
+
   test("is kept while another view has it", () => {
     const layers = layerSet();
     const first = watched(layers, "node", "base");

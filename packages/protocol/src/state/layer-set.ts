@@ -60,9 +60,10 @@ export class LayerSet<W extends object> {
     let isChanged = false;
     for (const change of transaction.changes) {
       const layer = this.#layer(change.layer);
-      if (!this.#change(layer, change, revision)) continue;
-      isChanged = true;
-      for (const { view } of this.#viewsOf.get(layer) ?? []) views.add(view);
+      if (this.#change(layer, change, revision)) {
+        isChanged = true;
+        for (const { view } of this.#viewsOf.get(layer) ?? []) views.add(view);
+      }
       this.#drop(layer);
     }
     return isChanged ? { views } : undefined;
@@ -173,10 +174,12 @@ export class LayerSet<W extends object> {
     for (const deletion of change.deletes ?? [])
       if (layer.table(deletion.type)?.delete(deletedKey(deletion), revision) === true) isChanged = true;
     for (const [type, version] of change.typeVersions ?? []) {
-      if (layer.tableFor(type).printVersion(version)) isChanged = true;
+      const table = version === undefined ? layer.table(type) : layer.tableFor(type);
+      if (table?.printVersion(version) === true) isChanged = true;
     }
     for (const [type, isCanary] of change.canaries ?? []) {
-      if (layer.tableFor(type).markCanary(isCanary)) isChanged = true;
+      const table = isCanary ? layer.tableFor(type) : layer.table(type);
+      if (table?.markCanary(isCanary) === true) isChanged = true;
     }
     for (const [type, table] of layer.tables) {
       table.settle(revision);

@@ -50,8 +50,11 @@ export class Layer {
     return table;
   }
 
+  /** Holds no resource, and nothing was said of any type. */
   get isEmpty(): boolean {
-    for (const table of this.#tables.values()) if (table.resources.size > 0) return false;
+    for (const { resources, printedVersion, isCanary } of this.#tables.values()) {
+      if (resources.size > 0 || printedVersion !== undefined || isCanary) return false;
+    }
     return true;
   }
 }

@@ -3,7 +3,7 @@ import type { Resource } from "../resource/resource.ts";
 import { noneFits } from "../resource/resource-error.ts";
 import { isPrefixGlob, isWithin } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
-import { isSame, type Ttls } from "../resource/ttl.ts";
+import { hasSameContent, isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { addSums, subtractSums } from "../resource/version.ts";
 import { Collections } from "./collections.ts";
@@ -116,12 +116,12 @@ export class Table {
     return true;
   }
 
-  /** Returns whether anything changed: a resource of the same version and ttl changes nothing. */
+  /** Returns whether anything changed: a resource of the same version, content and ttl changes nothing. */
   put(resource: Resource, revision: number): boolean {
     const before = this.#resources.get(resource.name);
     if (
-      before?.version === resource.version &&
-      before.ttlMs === resource.ttlMs &&
+      before !== undefined &&
+      isSame(before, resource, "told") &&
       before.onDemand === resource.onDemand &&
       before.variant?.onDemand === resource.variant?.onDemand
     )
@@ -250,7 +250,7 @@ export class Table {
     const segment = this.#segmentFrom(past, "left-off");
     const hasTtlAlone = ([name, then]: [string, Past | undefined]): boolean => {
       const now = this.#resources.get(name);
-      return now?.version === then?.version && now?.ttlMs !== then?.ttlMs;
+      return hasSameContent(now, then) && now?.ttlMs !== then?.ttlMs;
     };
     const isOne = !this.#knowsTtls || ![...past].some(hasTtlAlone);
     return { past, segment, segmentWithTtls: isOne ? segment : this.#segmentFrom(past, "told") };
@@ -310,9 +310,10 @@ export class Table {
 }
 
 function slim(resource: Resource): Past {
-  const { name, version, sum, aliases, onDemand, references, ttlMs, error, variant, isStandIn } = resource;
+  const { name, version, content, sum, aliases, onDemand, references, ttlMs, error, variant, isStandIn } = resource;
   return {
     ...{ name, version, sum, aliases, onDemand, references, ttlMs },
+    ...(content !== undefined && { content }),
     ...(error !== undefined && { error }),
     ...(variant !== undefined && { variant }),
     ...(isStandIn !== undefined && { isStandIn }),

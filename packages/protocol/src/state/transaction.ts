@@ -16,7 +16,10 @@ export interface LayerChange {
   readonly layer: string;
   readonly puts?: readonly Resource[];
   readonly deletes?: readonly Deletion[];
-  /** Versions printed for a type instead of the sum of its members; `undefined` goes back to the sum. */
+  /**
+   * Versions printed for a type instead of the sum of its members, be there members or not; `undefined` goes back to the sum. A
+   * layer is kept as long as it has one.
+   */
   readonly typeVersions?: ReadonlyMap<TypeUrl, string | undefined>;
   /** Whether State of the World responses of a type are marked as canary from now on (B-MSC-03). */
   readonly canaries?: ReadonlyMap<TypeUrl, boolean>;

@@ -1,0 +1,86 @@
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, node, sotw } from "./support/conversation.ts";
+import { ENDPOINTS, EXTENSION, ROUTE, resource } from "./support/resources.ts";
+
+const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => one.says);
+
+/** A client with `first` in flight after it changed, while `second` is gone. */
+function inFlight(
+  variant: "delta" | "sotw",
+  type: TypeUrl,
+  { second, userAgent = "" }: { readonly second: Resource; readonly userAgent?: string },
+): { readonly talk: Conversation; readonly nonce: string | undefined } {
+  const talk = new Conversation();
+  talk.put(resource(type, "first", "1"), second);
+  talk.open(1, variant);
+  const request = variant === "delta" ? delta(type, { subscribe: ["first"] }) : sotw(type, { names: ["first"] });
+  const [opening] = talk.hear(1, { ...request, node: node("n", userAgent) });
+  const { nonce } = opening ?? {};
+  talk.hear(1, variant === "delta" ? delta(type, { nonce }) : sotw(type, { names: ["first"], nonce }));
+  talk.put(resource(type, "first", "2"));
+  const [newest] = talk.turns();
+  talk.change({ deletes: [{ type, name: second.name }] });
+  expect(talk.turns()).toEqual([]);
+  return { talk, nonce: newest?.nonce };
+}
+
+describe("what is asked for in vain while an answer is in flight", () => {
+  const second = (type: TypeUrl, aliases: readonly string[] = []): Resource =>
+    resource(type, "second", "1", { aliases });
+
+  test.each([
+    ["a client that takes removals", ROUTE, "", "second", [], [["-second"]]],
+    ["an Envoy that asks for a route", ROUTE, "envoy", "second", [], []],
+    ["an Envoy that asks for an extension", EXTENSION, "envoy", "second", [], []],
+    ["a client that asks by an alias", ROUTE, "", "alias", ["alias"], [["-alias"]]],
+    ["an Envoy that asks by an alias", ROUTE, "envoy", "alias", ["alias"], []],
+  ])("is told when it is there again as it was: %s", (_, type, userAgent, term, aliases, atOnce) => {
+    const { talk, nonce } = inFlight("delta", type, { second: second(type, aliases), userAgent });
+    expect(says(talk.hear(1, delta(type, { subscribe: [term] })))).toEqual(atOnce);
+    talk.put(second(type, aliases));
+    expect(says(talk.turns())).toEqual([]);
+    expect(says(talk.hear(1, delta(type, { nonce })))).toEqual([["second@1"]]);
+    expect(says(talk.hear(1, delta(type, {})))).toEqual([]);
+  });
+
+  test.each([
+    ["by its name", "second", []],
+    ["by an alias", "alias", ["alias"]],
+  ])("is told when it is there again as it was, in State of the World: %s", (_, term, aliases) => {
+    const { talk, nonce } = inFlight("sotw", ENDPOINTS, { second: second(ENDPOINTS, aliases) });
+    const names = ["first", term];
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names })))).toEqual([]);
+    talk.put(second(ENDPOINTS, aliases));
+    expect(says(talk.turns())).toEqual([]);
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names, nonce })))).toEqual([["second@1"]]);
+  });
+
+  test("is not told to who gave it up meanwhile", () => {
+    const { talk, nonce } = inFlight("sotw", ENDPOINTS, { second: second(ENDPOINTS) });
+    talk.hear(1, sotw(ENDPOINTS, { names: ["first", "second"] }));
+    talk.hear(1, sotw(ENDPOINTS, { names: ["first"] }));
+    talk.put(second(ENDPOINTS));
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names: ["first"], nonce })))).toEqual([]);
+  });
+
+  test("is told once when it was asked for again, and was there", () => {
+    const { talk, nonce } = inFlight("delta", ROUTE, { second: second(ROUTE), userAgent: "envoy" });
+    const ask = delta(ROUTE, { subscribe: ["second"] });
+    expect(says(talk.hear(1, ask))).toEqual([]);
+    talk.put(second(ROUTE));
+    expect(says(talk.hear(1, ask))).toEqual([["second@1"]]);
+    expect(says(talk.hear(1, delta(ROUTE, { nonce })))).toEqual([]);
+  });
+
+  test("is asked for again: what was told of it before does not count", () => {
+    const { talk, nonce } = inFlight("delta", ROUTE, { second: second(ROUTE), userAgent: "envoy" });
+    talk.put(resource(ROUTE, "third", "1"));
+    const ask = delta(ROUTE, { subscribe: ["third"] });
+    expect(says(talk.hear(1, ask))).toEqual([["third@1"]]);
+    talk.change({ deletes: [{ type: ROUTE, name: "third" }] });
+    expect(says(talk.hear(1, ask))).toEqual([]);
+    talk.put(resource(ROUTE, "third", "1"));
+    expect(says(talk.hear(1, delta(ROUTE, { nonce })))).toEqual([["third@1"]]);
+  });
+});
