@@ -8,6 +8,7 @@ export type SourceProblemCode =
   | "SOURCE_DIRECTORY_UNREADABLE"
   | "SOURCE_EMPTY"
   | "SOURCE_UNWATCHED"
+  | "PROBLEMS_CUT"
   // a file or folder
   | "FILE_CHANGING"
   | "FILE_EMPTY"
