@@ -81,16 +81,20 @@ describe.runIf(process.platform === "linux")("of a process that cannot be seen",
   });
 });
 
-test.runIf(canBeApart)("two in namespaces of their own keep each other out until one is killed", async () => {
-  const apart = await contend(APART);
-  expect([apart.said, acquireFileLock(path), (await contend(APART)).said]).toEqual([
-    { kind: "acquired" },
-    { kind: "held", pid: undefined },
-    { kind: "held" },
-  ]);
-  await apart.program.kill();
-  const here = await contend();
-  expect([here.said, (await contend(APART)).said]).toEqual([{ kind: "acquired" }, { kind: "held" }]);
-  await here.program.kill();
-  expect((await contend(APART)).said).toEqual({ kind: "acquired" });
-});
+test.runIf(canBeApart)(
+  "two in namespaces of their own keep each other out until one is killed",
+  async () => {
+    const apart = await contend(APART);
+    expect([apart.said, acquireFileLock(path), (await contend(APART)).said]).toEqual([
+      { kind: "acquired" },
+      { kind: "held", pid: undefined },
+      { kind: "held" },
+    ]);
+    await apart.program.kill();
+    const here = await contend();
+    expect([here.said, (await contend(APART)).said]).toEqual([{ kind: "acquired" }, { kind: "held" }]);
+    await here.program.kill();
+    expect((await contend(APART)).said).toEqual({ kind: "acquired" });
+  },
+  60_000,
+);

@@ -1,5 +1,5 @@
 import { anonymousNode, type Peer, type ResourceState, type StreamState } from "@xdskit/protocol";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createDeliveryTimes } from "../src/observe/deliveries.ts";
 import { createTelemetry } from "../src/observe/telemetry.ts";
 import { ClientStatus } from "../src/status/client-status.ts";
@@ -10,7 +10,7 @@ const peer: Peer = { address: "127.0.0.1:4000", isLoopback: true, isTls: false, 
 const elsewhere: Peer = { ...peer, address: "10.0.0.9:4000", isLoopback: false };
 const proven: Peer = { ...elsewhere, isTls: true, names: ["ops.example"] };
 
-function statusOf(access: "loopback" | "certificate" | "everybody"): ClientStatus {
+function statusOf(access: "loopback" | "certificate" | "everybody", states?: readonly ResourceState[]): ClientStatus {
   const streams = ["one", "two"].map((id, stream): StreamState => {
     const stated = { variant: "delta", onlyType: undefined, apiVersion: "v3", layers: [], types: [] } as const;
     const common = { ...stated, dialect: undefined };
@@ -29,9 +29,9 @@ function statusOf(access: "loopback" | "certificate" | "everybody"): ClientStatu
   return new ClientStatus({
     api: testApi(),
     access,
-    maxBytes: 10_000,
+    maxBytes: 1_000_000,
     streams: () => streams,
-    resourceStates: () => [held],
+    resourceStates: () => states ?? [held],
     times: createDeliveryTimes(createTelemetry()),
   });
 }
@@ -67,4 +67,51 @@ test.each([
 ] as const)("with %s set, it is told to whom it may be told", async (access, wanted) => {
   const answers = [peer, elsewhere, proven].map((from) => ask({}, from, access));
   expect((await Promise.all(answers)).map((answer) => Object.hasOwn(Object(answer), "text"))).toEqual(wanted);
+});
+
+describe("the JSON of many resources is made in turns", () => {
+  const statuses = ["synced", "stale", "not-sent", "refused", "missing"] as const;
+  const kinds = ["cds", "eds", "lds", "rds"] as const;
+  const states = Array.from({ length: 777 }, (_, i): ResourceState => {
+    const status = statuses[i < 700 ? 0 : i % 5] ?? "synced";
+    const resource = status === "missing" ? undefined : cluster(`c${i}`);
+    const error = status === "refused" ? { code: 3, message: "no good" } : undefined;
+    const kind = kinds[i % 4] ?? "cds";
+    return { type: CLUSTER, kind, name: `c${i}`, status, resource, nonce: undefined, error, isTold: true };
+  });
+
+  test.each(["v2", "v3"] as const)("and is that of one message, in %s", async (version) => {
+    const status = statusOf("loopback", states);
+    const whole = await status.answer(version, new Uint8Array(0), peer);
+    if ("code" in whole) throw new Error(whole.message);
+    const type = "type.googleapis.com/envoy.service.status.v3.ClientStatusResponse";
+    const { text } = Object(await answerClientStatusJson(status, testApi(), version, {}, peer)) as { text: string };
+    expect({ "@type": type, ...(JSON.parse(text) as object) }).toEqual(
+      testApi().toJson(type, Buffer.concat(whole.pieces)),
+    );
+  });
+
+  test("of fifty resources at most", async () => {
+    const madeIn = new Map<number, number>();
+    let turn = 0;
+    const next = (): void => {
+      turn++;
+      if (!isOver) setImmediate(next);
+    };
+    let isOver = false;
+    next();
+    const api = testApi();
+    const counted: Pick<typeof api, "readMessage" | "toJson"> = {
+      readMessage: (...args) => api.readMessage(...args),
+      toJson(...args) {
+        const json = api.toJson(...args) as { config: readonly [{ genericXdsConfigs: readonly unknown[] }] };
+        madeIn.set(turn, (madeIn.get(turn) ?? 0) + json.config[0].genericXdsConfigs.length);
+        return json;
+      },
+    };
+    await answerClientStatusJson(statusOf("loopback", states), counted, "v3", {}, peer);
+    isOver = true;
+    const made = [...madeIn.values()];
+    expect([Math.max(...made), made.reduce((a, b) => a + b)]).toEqual([50, 2 * 777]);
+  });
 });

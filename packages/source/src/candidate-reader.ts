@@ -5,12 +5,18 @@ import type { Candidate } from "./document/envelope.ts";
 import { ItemMemory, knownItem } from "./document/item-memory.ts";
 import { type Decoding, readValue } from "./read-resource.ts";
 
+/** A resource that was read, and what it is warned of. */
+interface ReadItem {
+  readonly resource: Resource;
+  readonly problems: readonly FieldProblem[];
+}
+
 /** Resources of the same file as it was before: what did not change is not read again. */
 export class KnownResources {
   /** By their texts, as far as the reader of the text tells those. */
   readonly items: ItemMemory = new ItemMemory();
   /** By a digest of their JSON. */
-  digests: ReadonlyMap<bigint, Resource> = new Map();
+  digests: ReadonlyMap<bigint, ReadItem> = new Map();
 }
 
 /** How long decoding may keep everything else waiting. */
@@ -21,7 +27,7 @@ export class CandidateReader {
   readonly #decoding: Decoding;
   readonly #known: KnownResources;
   readonly #keepsDigests: boolean;
-  readonly #digests = new Map<bigint, Resource>();
+  readonly #digests = new Map<bigint, ReadItem>();
   #pausedAt = performance.now();
 
   /** A file of one resource is known by its own digest. */
@@ -39,24 +45,23 @@ export class CandidateReader {
     });
   }
 
+  /** What it is and, whether it is known or read, what is to be said of it. */
   read({ value, path, bodyPath }: Candidate): { resource: Resource | undefined; problems: readonly FieldProblem[] } {
     const known = knownItem(value);
-    if (known !== undefined) return { resource: known.resource, problems: [] };
+    if (known !== undefined) return known;
     const { items, digests } = this.#known;
     const digest = this.#keepsDigests && !items.isNoted(value) ? contentDigest([JSON.stringify(value)]) : undefined;
     const same = digest === undefined ? undefined : digests.get(digest);
     if (digest !== undefined && same !== undefined) {
       this.#digests.set(digest, same);
-      return { resource: same, problems: [] };
+      return same;
     }
     const inner = bodyPath.slice(path.length);
     const { input, problems } = readValue(value, this.#decoding, inner);
     if (input === undefined) return { resource: undefined, problems };
     const resource = createResource(input, contentDigest);
-    // One with warnings is read again, so that they are said again.
-    if (problems.length > 0) return { resource, problems };
-    if (digest === undefined) items.remember(value, { resource, bodyPath: inner });
-    else this.#digests.set(digest, resource);
+    if (digest === undefined) items.remember(value, { resource, problems, bodyPath: inner });
+    else this.#digests.set(digest, { resource, problems });
     return { resource, problems };
   }
 

@@ -7,7 +7,7 @@ import type { Progress } from "./directory/file-cache.ts";
 import { FolderWatch } from "./directory/folder-watch.ts";
 import { alwaysChanging } from "./directory/read-file.ts";
 import type { Load } from "./loaded-state.ts";
-import { type Problem, sortProblems } from "./problem.ts";
+import { type Problem, sameProblems, sortProblems } from "./problem.ts";
 import { type Patience, usualPatience } from "./quiet.ts";
 import type { ValidationLevel } from "./read-resource.ts";
 
@@ -166,7 +166,7 @@ function withResolver(): { promise: Promise<void>; resolve: () => void } {
 /** Whether both say the same: the parts of a state are the same objects as long as they are equal. */
 function sameLoad(a: Load, b: Load): boolean {
   if (a === b) return true;
-  if (JSON.stringify(a.problems) !== JSON.stringify(b.problems)) return false;
+  if (!sameProblems(a.problems, b.problems)) return false;
   if (a.state === undefined || b.state === undefined) return a.state === b.state;
   const { layers } = b.state;
   return (

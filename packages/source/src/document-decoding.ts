@@ -7,6 +7,7 @@ import type { PlacedText } from "./document/placed-text.ts";
 import type { StatedError } from "./document/response-errors.ts";
 import { anythingRefused, type DecodedResource, type FileContent } from "./file-content.ts";
 import { formatPath, optionalHint, type Problem } from "./problem.ts";
+import { ProblemBound } from "./problem-bound.ts";
 import type { Decoding } from "./read-resource.ts";
 
 /** A text whose documents are to be decoded. */
@@ -39,6 +40,7 @@ export async function decodeDocuments(
     }
   }
   reader.finish();
+  decoded.finish();
   return decoded;
 }
 
@@ -48,6 +50,7 @@ class DecodedDocuments implements FileContent {
   readonly refused: Identity[] = [];
   readonly #file: string;
   readonly #text: PlacedText;
+  readonly #bound = new ProblemBound();
 
   constructor(file: string, text: PlacedText) {
     this.#file = file;
@@ -71,6 +74,7 @@ class DecodedDocuments implements FileContent {
   }
 
   note(problem: Pick<Problem, "code" | "severity" | "message" | "hint">, place: DocumentPlace): void {
+    if (!this.#bound.admits(problem.severity)) return;
     const path = formatPath(place.path);
     this.problems.push({
       ...problem,
@@ -78,6 +82,10 @@ class DecodedDocuments implements FileContent {
       ...this.#text.show(place),
       ...(path === "" ? {} : { path }),
     });
+  }
+
+  finish(): void {
+    this.problems.push(...this.#bound.summary(this.#file));
   }
 }
 

@@ -1,6 +1,6 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { KnownResources } from "./candidate-reader.ts";
 import { decodeFile } from "./decode.ts";
 import type { FileContent } from "./file-content.ts";
@@ -107,4 +107,32 @@ test("items that did not change are the same resources, wherever they stand", as
   const now = after.resources.map(({ resource }) => resource);
   expect([now[1] === c, now[2] === b, now[3] === a]).toEqual([true, false, true]);
   expect(now.map(({ name }) => name)).toEqual(["new", "c", "b", "a"]);
+});
+
+test.each([
+  ["yaml", (names: readonly string[]) => names.map((name) => cluster(name)).join("")],
+  [
+    "json",
+    (names: readonly string[]) =>
+      JSON.stringify(names.map((name) => ({ "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name }))),
+  ],
+] as const)("a resource with a warning is known like any other, and warned of again (%s)", async (format, textOf) => {
+  const counting = { ...api, readResource: vi.fn<typeof api.readResource>(api.readResource.bind(api)) };
+  const known = new KnownResources();
+  const decodeNames = (names: readonly string[]): Promise<FileContent> => {
+    const bytes = new TextEncoder().encode(textOf(names));
+    return decodeFile({ file: `f.${format}`, format, bytes }, { api: counting, validation: "warn" }, known);
+  };
+  const names = ['" a"', '" b"', '" c"'].map((name) => (format === "json" ? name.slice(1, -1) : name));
+  const before = await decodeNames(names);
+  const after = await decodeNames([format === "json" ? " new" : '" new"', ...names]);
+  const each = before.problems.length / 3;
+  expect([after.problems.length, counting.readResource.mock.calls.length]).toEqual([4 * each, 4]);
+  expect(each).toBeGreaterThan(0);
+  expect(after.problems.slice(each).map(({ message }) => message)).toEqual(
+    before.problems.map(({ message }) => message),
+  );
+  expect(after.resources.slice(1).map(({ resource }) => resource)).toEqual(
+    before.resources.map(({ resource }) => resource),
+  );
 });

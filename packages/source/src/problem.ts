@@ -8,6 +8,7 @@ export type SourceProblemCode =
   | "SOURCE_DIRECTORY_UNREADABLE"
   | "SOURCE_EMPTY"
   | "SOURCE_UNWATCHED"
+  | "PROBLEMS_CUT"
   // a file or folder
   | "FILE_CHANGING"
   | "FILE_EMPTY"
@@ -123,6 +124,30 @@ export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
       compareText(a.path ?? "", b.path ?? "") ||
       compareText(a.code, b.code) ||
       compareText(a.message, b.message),
+  );
+}
+
+/** Whether both say the same. Those of a file that did not change are the same objects. */
+export function sameProblems(a: readonly Problem[], b: readonly Problem[]): boolean {
+  if (a === b) return true;
+  return a.length === b.length && a.every((problem, index) => isSame(problem, b[index]));
+}
+
+function isSame(a: Problem, b: Problem | undefined): boolean {
+  if (a === b) return true;
+  return (
+    a.code === b?.code &&
+    a.severity === b.severity &&
+    a.file === b.file &&
+    a.line === b.line &&
+    a.column === b.column &&
+    a.excerpt === b.excerpt &&
+    a.path === b.path &&
+    a.message === b.message &&
+    a.hint === b.hint &&
+    a.related?.file === b.related?.file &&
+    a.related?.line === b.related?.line &&
+    a.related?.column === b.related?.column
   );
 }
 

@@ -29,6 +29,21 @@ test("a duplicate is told with its other place", () => {
   );
 });
 
+test("a place far to the right in a line is marked in what is shown of it", () => {
+  const excerpt = `…${"x".repeat(59)}HERE${"x".repeat(57)}…`;
+  const problem: Problem = {
+    code: "X",
+    severity: "error",
+    file: "a.json",
+    line: 1,
+    column: 400_000,
+    excerpt,
+    message: "m",
+  };
+  const [, shown = "", mark = "", ...rest] = formatProblems([problem], ".", colors).split("\n");
+  expect([shown.indexOf("HERE"), mark.length - 1, rest]).toEqual([mark.indexOf("^"), mark.indexOf("^"), [""]]);
+});
+
 test("a workflow command holds whatever the message holds", () => {
   const problem = { code: "X", severity: "warning", file: "a,b:c.yaml", line: 1, message: "50 %\nof it" } as const;
   expect(formatGithubProblems([problem], ".")).toBe("::warning file=a%2Cb%3Ac.yaml,line=1,title=X::50 %25%0Aof it\n");

@@ -1,4 +1,4 @@
-import type { Problem } from "@xdskit/source";
+import { columnInExcerpt, type Problem } from "@xdskit/source";
 import type { Colors } from "./color.ts";
 
 /** Problems for people: place, severity, message and code, then the line itself, the field, and what to do. */
@@ -22,7 +22,8 @@ function formatProblem(problem: Problem, directory: string, colors: Colors): str
 function excerptOf({ excerpt, line, column }: Problem, colors: Colors): readonly string[] {
   if (excerpt === undefined || line === undefined) return [];
   const margin = `${line}`.padStart(6);
-  const mark = column === undefined ? [] : [`${" ".repeat(margin.length)} | ${" ".repeat(column - 1)}^`];
+  const mark =
+    column === undefined ? [] : [`${" ".repeat(margin.length)} | ${" ".repeat(columnInExcerpt(column) - 1)}^`];
   return [`${margin} | ${excerpt}`, ...mark].map((text) => colors.dim(text));
 }
 

@@ -1,4 +1,4 @@
-import type { PollId, StreamId } from "@xdskit/protocol";
+import type { PollId, StreamId, Transaction } from "@xdskit/protocol";
 import type { Twins } from "./twins.ts";
 
 /** When more waits than this, the rest is made at once: what waits is held in memory. */
@@ -7,8 +7,8 @@ const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 /** Who waits, and what happens when all of v2 is there. */
 export interface FirstConversionOptions {
   readonly twins: Twins;
-  /** Brings all of v2 into force. May throw. */
-  readonly provide: () => void;
+  /** Brings some of v2 into force. May throw. */
+  readonly commit: (transaction: Transaction) => void;
   /** It cannot be: a bug of ours, for everybody who waits. */
   readonly failed: (waiting: StreamId | PollId, cause: unknown) => void;
 }
@@ -26,7 +26,7 @@ export class FirstConversion {
   readonly #options: FirstConversionOptions;
   readonly #waiting = new Map<StreamId | PollId, Waiting>();
   #waitingBytes = 0;
-  #preparing: Iterator<void> | undefined;
+  #making: Iterator<Transaction | undefined> | undefined;
 
   constructor(options: FirstConversionOptions) {
     this.#options = options;
@@ -39,12 +39,12 @@ export class FirstConversion {
 
   /** Whether v2 is still to be made. It is begun with, and may be over at once. */
   mustWait(id: StreamId | PollId): boolean {
-    if (this.#options.twins.areWanted) return false;
-    if (this.#preparing !== undefined) return true;
-    this.#preparing = this.#options.twins.prepare();
+    if (this.#options.twins.areComplete) return false;
+    if (this.#making !== undefined) return true;
+    this.#making = this.#options.twins.begin();
     this.#waiting.set(id, { bytes: 0, thens: [] });
     this.#advance();
-    return this.#preparing !== undefined;
+    return this.#making !== undefined;
   }
 
   /** Calls `then` when v2 is there, unless whoever waits has gone. */
@@ -65,34 +65,34 @@ export class FirstConversion {
 
   close(): void {
     this.#waiting.clear();
-    this.#preparing = undefined;
+    this.#waitingBytes = 0;
+    this.#making = undefined;
   }
 
   #advance(): void {
-    if (this.#preparing === undefined) return;
-    if (this.#isPrepared(this.#preparing)) this.#finish();
-    else setImmediate(() => this.#advance());
-  }
-
-  /** What fails here fails again when it is brought into force, and is told then. */
-  #isPrepared(preparing: Iterator<void>): boolean {
-    try {
-      return preparing.next().done === true;
-    } catch {
-      return true;
-    }
+    this.#make();
+    if (this.#making !== undefined) setImmediate(() => this.#advance());
   }
 
   #finish(): void {
+    while (this.#making !== undefined) this.#make();
+  }
+
+  /** Makes some more. At the end of it, whoever waits goes on. */
+  #make(): void {
+    if (this.#making === undefined) return;
+    const { commit, failed } = this.#options;
     const waiting = [...this.#waiting];
-    this.close();
-    this.#waitingBytes = 0;
     try {
-      this.#options.provide();
+      const { done, value } = this.#making.next();
+      if (value !== undefined) commit(value);
+      if (done !== true) return;
     } catch (cause) {
-      for (const [id] of waiting) this.#options.failed(id, cause);
+      this.close();
+      for (const [id] of waiting) failed(id, cause);
       return;
     }
+    this.close();
     for (const [, { thens }] of waiting) for (const then of thens) then();
   }
 }

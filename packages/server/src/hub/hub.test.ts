@@ -299,7 +299,7 @@ describe("the first who asks for v2", () => {
     hub.abandon(gone.stream, "cancelled");
     const put = resource(CLUSTER, "new");
     hub.commit({ changes: [{ layer: "base", puts: [put], deletes: [{ type: CLUSTER, name: "c1" }] }] });
-    expect([old.received, converted()]).toEqual([[], 100]);
+    expect([old.received, converted()]).toEqual([[], 101]);
     for (let turn = 0; turn < 30; turn++) await settled();
     // Both answers leave in one write.
     expect(old.received).toEqual([["c999", "new", "c2"]]);

@@ -167,7 +167,7 @@ export class Hub implements HubPort {
   #createConversion(twins: Twins): FirstConversion {
     return new FirstConversion({
       twins,
-      provide: () => this.#driver.take({ kind: "transaction-committed", transaction: twins.begin() }),
+      commit: (transaction) => this.#driver.take({ kind: "transaction-committed", transaction }),
       failed: (id, cause) => this.#fail(id, "conversion", cause),
     });
   }

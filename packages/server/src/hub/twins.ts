@@ -30,6 +30,7 @@ export interface TwinsOptions {
   readonly report: (report: ConversionReport) => void;
   /** Layers hold v2 of a server before, which goes unless the first transaction has it again. */
   readonly areWanted: boolean;
+  readonly pace?: Pace;
 }
 
 /** Both versions of one resource: where they stand. */
@@ -55,11 +56,15 @@ interface Made {
   readonly twin: Resource | undefined;
 }
 
-/** What is made at a stretch when all of v2 is. */
-const MADE_AT_ONCE = 100;
-const MADE_BYTES_AT_ONCE = 256 * 1024;
-/** Changes that come meanwhile are made too, unless they never end. */
-const MOST_ROUNDS = 3;
+/** How much of v2 is made, or takes effect, at a stretch when all of it is. */
+interface Pace {
+  readonly made: number;
+  readonly bytes: number;
+  /** Each transaction has a price. */
+  readonly committed: number;
+}
+
+const usualPace: Pace = { made: 100, bytes: 256 * 1024, committed: 1_000 };
 
 /** Extends transactions by what their changes are in the other version. */
 export class Twins {
@@ -68,13 +73,15 @@ export class Twins {
   readonly #converted = new Map<string, Resource>();
   readonly #findings = new Map<string, ConversionFindings>();
   #areWanted: boolean;
-  /** What was made before `begin`, by what it was made from. */
-  #made: ReadonlyMap<Resource, Made> = new Map();
+  #isComplete: boolean;
+  /** What was made and is not yet committed, by what it was made from. */
+  readonly #made = new Map<Resource, Made>();
   #isFirst = true;
 
   constructor(options: TwinsOptions) {
     this.#options = options;
     this.#areWanted = options.areWanted;
+    this.#isComplete = options.areWanted;
   }
 
   /** What could not be expressed in the other version, of all that is converted now, by its place. */
@@ -83,63 +90,52 @@ export class Twins {
   }
 
   /** Whether everything that is given in v3 is there in v2. */
-  get areWanted(): boolean {
-    return this.#areWanted;
+  get areComplete(): boolean {
+    return this.#isComplete;
   }
 
-  /** Makes what `begin` needs: some resources, then it yields. Without it, `begin` makes all of them at once. */
-  *prepare(): Generator<void, void, void> {
-    const made = new Map<Resource, Made>();
-    this.#made = made;
-    let count = 0;
-    let bytes = 0;
-    for (let round = 0; round < MOST_ROUNDS; round++) {
-      const { size } = made;
-      for (const { type, source } of this.#sources()) {
-        if (made.has(source)) continue;
-        made.set(source, this.#make(type, source));
-        count++;
-        bytes += source.bytes.byteLength;
-        if (count < MADE_AT_ONCE && bytes < MADE_BYTES_AT_ONCE) continue;
-        yield;
-        count = 0;
-        bytes = 0;
-      }
-      if (made.size === size) return;
-    }
-  }
-
-  /** Everything of v3 that v2 has a type for, as it was when its layer and type were reached. */
-  *#sources(): Iterable<{ readonly type: TypeUrl; readonly source: Resource }> {
-    for (const { name, types } of [...this.#options.layers()]) {
-      for (const v3 of [...types.keys()]) {
-        const type = this.#options.twinOf(v3);
-        if (type === undefined || isOfV2(v3)) continue;
-        for (const source of [...this.#options.members(name, v3)])
-          if (source.variant === undefined && source.error === undefined) yield { type, source };
-      }
-    }
-  }
-
-  /** From now on v2 is wanted: all that is missing of it. */
-  begin(): Transaction {
+  /**
+   * From now on v2 is wanted: makes all that is missing of it, some resources between two yields. What is yielded now and then is to take effect at
+   * once; until the end of it v2 is there in part, and nobody is to be given it.
+   */
+  *begin(): Generator<Transaction | undefined, void, void> {
     this.#areWanted = true;
+    this.#made.clear();
     const work = this.#newWork();
-    const changes = [...this.#options.layers()].map(({ name: layer, types }): LayerChange => {
-      const pairs = [...types.keys()].flatMap((v3) => {
+    for (const { name: layer, types } of [...this.#options.layers()]) {
+      for (const v3 of [...types.keys()]) {
         const v2 = this.#options.twinOf(v3);
-        if (v2 === undefined || isOfV2(v3)) return [];
-        return [...this.#options.members(layer, v3)].flatMap((member): readonly Pair[] => {
-          if (member.variant === undefined) return [{ layer, v3, v2, name: member.name }];
-          this.#leaveOut(layer, member, work);
-          return [];
-        });
-      });
-      return { layer, ...this.#settle(pairs, work) };
-    });
-    this.#made = new Map();
+        if (v2 !== undefined && !isOfV2(v3)) yield* this.#beginType(layer, v3, v2, work);
+      }
+    }
+    this.#isComplete = true;
     this.#tell(work);
-    return { changes };
+  }
+
+  *#beginType(layer: string, v3: TypeUrl, v2: TypeUrl, work: Work): Generator<Transaction | undefined, void, void> {
+    const { pace = usualPace } = this.#options;
+    const members = [...this.#options.members(layer, v3)];
+    for (const member of members) if (member.variant !== undefined) this.#leaveOut(layer, member, work);
+    let pairs: Pair[] = [];
+    let [count, bytes] = [0, 0];
+    const settled = (): Transaction => {
+      const change = { layer, ...this.#settle(pairs, work) };
+      pairs = [];
+      work.given.clear();
+      this.#made.clear();
+      return { changes: [change] };
+    };
+    for (const member of members) {
+      if (member.variant !== undefined) continue;
+      pairs.push({ layer, v3, v2, name: member.name });
+      if (member.error === undefined) this.#made.set(member, this.#make(v2, member));
+      count++;
+      bytes += member.bytes.byteLength;
+      if (count < pace.made && bytes < pace.bytes) continue;
+      yield pairs.length < pace.committed ? undefined : settled();
+      [count, bytes] = [0, 0];
+    }
+    if (pairs.length > 0) yield settled();
   }
 
   /** The transaction, with what its changes are in the other version. */

@@ -38,6 +38,13 @@ export interface ClientStatusOptions {
   readonly times: DeliveryTimes;
 }
 
+interface Asked {
+  readonly version: ApiVersion;
+  readonly isAskedFor: (node: Node) => boolean;
+  readonly withContents: boolean;
+  readonly resourcesInPart: number;
+}
+
 interface Client {
   readonly node: Node;
   readonly streams: StreamState[];
@@ -59,11 +66,28 @@ export class ClientStatus {
 
   /** The answer to an encoded `ClientStatusRequest`, or why there is none. Throws a `WireError` on bytes that are no such request. */
   async answer(version: ApiVersion, request: Uint8Array, peer: Peer): Promise<MessagePieces | Status> {
+    const clients = await this.answerInParts(version, request, peer, Number.POSITIVE_INFINITY);
+    if ("code" in clients) return clients;
+    const pieces = clients.flat();
+    return { pieces, byteLength: pieces.reduce((sum, { byteLength }) => sum + byteLength, 0) };
+  }
+
+  /**
+   * The same by client, each in parts of so many resources at most: a part is an answer of its own, and who the client is stands in the
+   * first one.
+   */
+  async answerInParts(
+    version: ApiVersion,
+    request: Uint8Array,
+    peer: Peer,
+    resourcesInPart: number,
+  ): Promise<readonly (readonly Uint8Array[])[] | Status> {
     if (!mayAsk(peer, this.#options.access)) return refusalOf(this.#options.access);
     const { nodeMatchers, excludeResourceContents } = decodeClientStatusRequest(request);
     try {
       const isAskedFor = compileNodeMatchers(nodeMatchers);
-      const made = this.#last.then(() => this.#make(version, isAskedFor, !excludeResourceContents));
+      const asked = { version, isAskedFor, withContents: !excludeResourceContents, resourcesInPart };
+      const made = this.#last.then(() => this.#make(asked));
       this.#last = made.catch(() => undefined);
       return await made;
     } catch (cause) {
@@ -72,27 +96,24 @@ export class ClientStatus {
     }
   }
 
-  async #make(
-    version: ApiVersion,
-    isAskedFor: (node: Node) => boolean,
-    withContents: boolean,
-  ): Promise<MessagePieces | Status> {
+  async #make(asked: Asked): Promise<readonly (readonly Uint8Array[])[] | Status> {
     const slices = new Slices();
-    const pieces: Uint8Array[] = [];
+    const made: (readonly Uint8Array[])[] = [];
     let byteLength = 0;
-    for (const client of await this.#clients(isAskedFor, slices)) {
-      const config = createClientConfigWriter(version, { node: client.node, scope: scopeOf(client) });
+    for (const client of await this.#clients(asked.isAskedFor, slices)) {
+      const config = new ConfigParts(asked, client);
       for (const { stream } of client.streams) {
         for (const state of this.#options.resourceStates(stream)) {
-          config.add(this.#describe(stream, state, withContents));
+          config.add(this.#describe(stream, state, asked.withContents));
           if (byteLength + config.byteLength > this.#options.maxBytes) return tooLarge(this.#options.maxBytes);
           if (slices.isOver) await slices.next();
         }
       }
-      byteLength += add(pieces, config);
+      made.push(config.finish());
+      byteLength += config.byteLength;
       if (slices.isOver) await slices.next();
     }
-    return { pieces, byteLength };
+    return made;
   }
 
   /** Streams of one client are told of together (S-WRM-12). */
@@ -176,10 +197,44 @@ function scopeOf({ streams }: Client): string {
   return [...new Set(streams.map(({ peer }) => peer.address))].join(", ");
 }
 
-function add(pieces: Uint8Array[], config: ClientConfigWriter): number {
-  const bytes = config.finish();
-  pieces.push(bytes);
-  return bytes.byteLength;
+/** The configuration of one client, in parts. */
+class ConfigParts {
+  readonly #asked: Asked;
+  readonly #parts: Uint8Array[] = [];
+  #finishedBytes = 0;
+  #open: ClientConfigWriter;
+  #count = 0;
+
+  constructor(asked: Asked, client: Client) {
+    this.#asked = asked;
+    this.#open = createClientConfigWriter(asked.version, { node: client.node, scope: scopeOf(client) });
+  }
+
+  get byteLength(): number {
+    return this.#finishedBytes + this.#open.byteLength;
+  }
+
+  add(resource: ClientResource): void {
+    if (this.#count === this.#asked.resourcesInPart) {
+      this.#close();
+      this.#count = 0;
+      this.#open = createClientConfigWriter(this.#asked.version, { node: anonymousNode, scope: "" });
+    }
+    this.#count++;
+    this.#open.add(resource);
+  }
+
+  /** Of all parts; the last one is still counted as open. */
+  finish(): readonly Uint8Array[] {
+    this.#parts.push(this.#open.finish());
+    return this.#parts;
+  }
+
+  #close(): void {
+    const part = this.#open.finish();
+    this.#parts.push(part);
+    this.#finishedBytes += part.byteLength;
+  }
 }
 
 /** Holds the event loop for a few milliseconds at a time. */

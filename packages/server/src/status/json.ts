@@ -7,6 +7,9 @@ import type { ClientStatus } from "./client-status.ts";
 const REQUEST = "envoy.service.status.v3.ClientStatusRequest";
 const RESPONSE = formatTypeUrl("envoy.service.status.v3.ClientStatusResponse");
 
+/** Resources whose JSON is made at a stretch: others are served then. */
+const RESOURCES_IN_TURN = 50;
+
 /**
  * The same over REST (`POST /v3/discovery:client_status`): the body as parsed JSON, names in either spelling, to the text of
  * the answer in canonical JSON; or why there is none.
@@ -23,14 +26,84 @@ export async function answerClientStatusJson(
     const message = problems.map(({ path, message: says }) => `${path.join(".")}: ${says}`).join("; ");
     return { code: statusCode.INVALID_ARGUMENT, message: `the request is malformed: ${message}` };
   }
-  const answer = await status.answer(version, bytes, peer);
-  if ("code" in answer) return answer;
+  const clients = await status.answerInParts(version, bytes, peer, RESOURCES_IN_TURN);
+  if ("code" in clients) return clients;
   const configs: string[] = [];
-  for (const piece of answer.pieces) {
-    // A piece is an answer of its own, about one client.
-    const { config } = Object(api.toJson(RESPONSE, piece)) as { readonly config?: readonly unknown[] };
-    configs.push(...(config ?? []).map((one) => JSON.stringify(one)));
-    await turn();
+  for (const parts of clients) {
+    const config = new ConfigText();
+    for (const part of parts) {
+      config.add((Object(api.toJson(RESPONSE, part)) as Answer).config?.[0] ?? {});
+      await turn();
+    }
+    configs.push(config.finish());
   }
   return { text: configs.length === 0 ? "{}\n" : `{"config":[${configs.join(",")}]}\n` };
+}
+
+/** `ClientStatusResponse` as JSON, as far as parts are put together. */
+interface Answer {
+  readonly config?: readonly ClientConfig[];
+}
+
+interface ClientConfig {
+  readonly node?: unknown;
+  readonly xdsConfig?: readonly (Readonly<Record<string, unknown>> & { readonly status?: string })[];
+  readonly genericXdsConfigs?: readonly unknown[];
+  readonly clientScope?: string;
+}
+
+/** What v2 says of a type as a whole: the worst word that one of its resources has. */
+const WORST_FIRST = ["ERROR", "STALE", "NOT_SENT", "SYNCED", "UNKNOWN"];
+
+/** The text of one client's configuration, whose parts come one after the other. */
+class ConfigText {
+  #head: ClientConfig | undefined;
+  readonly #generic: string[] = [];
+  /** By the field of the type, such as `clusterConfig`: its word, and the entries of each of its lists. */
+  readonly #types = new Map<string, { status: string; readonly lists: Map<string, string[]> }>();
+
+  add(part: ClientConfig): void {
+    this.#head ??= { ...part, xdsConfig: [], genericXdsConfigs: [] };
+    for (const entry of part.genericXdsConfigs ?? []) this.#generic.push(JSON.stringify(entry));
+    for (const { status = "UNKNOWN", ...ofType } of part.xdsConfig ?? []) {
+      for (const [field, dump] of Object.entries(ofType)) this.#addType(field, status, Object(dump) as object);
+    }
+  }
+
+  finish(): string {
+    const { node, clientScope } = this.#head ?? {};
+    const types = [...this.#types].sort(([one], [other]) => placeOf(one) - placeOf(other));
+    const fields = [
+      ["node", node === undefined ? undefined : JSON.stringify(node)],
+      ["xdsConfig", types.length === 0 ? undefined : `[${types.map(formatType).join(",")}]`],
+      ["genericXdsConfigs", this.#generic.length === 0 ? undefined : `[${this.#generic.join(",")}]`],
+      ["clientScope", clientScope === undefined ? undefined : JSON.stringify(clientScope)],
+    ];
+    return `{${fields.flatMap(([name, text]) => (text === undefined ? [] : [`"${name}":${text}`])).join(",")}}`;
+  }
+
+  #addType(field: string, status: string, dump: object): void {
+    const type = this.#types.get(field) ?? { status, lists: new Map<string, string[]>() };
+    this.#types.set(field, type);
+    if (WORST_FIRST.indexOf(status) < WORST_FIRST.indexOf(type.status)) type.status = status;
+    for (const [name, entries] of Object.entries(dump)) {
+      const list = type.lists.get(name) ?? [];
+      type.lists.set(name, list);
+      if (Array.isArray(entries)) for (const entry of entries) list.push(JSON.stringify(entry));
+    }
+  }
+}
+
+/** In the order of the fields of `PerXdsConfig`. */
+function placeOf(field: string): number {
+  return ["listenerConfig", "clusterConfig", "routeConfig", "scopedRouteConfig"].indexOf(field);
+}
+
+function formatType([field, { status, lists }]: readonly [
+  string,
+  { readonly status: string; readonly lists: ReadonlyMap<string, readonly string[]> },
+]): string {
+  const texts = [...lists].map(([name, entries]) => `"${name}":[${entries.join(",")}]`);
+  const word = status === "UNKNOWN" ? "" : `"status":"${status}",`;
+  return `{${word}"${field}":{${texts.join(",")}}}`;
 }

@@ -45,6 +45,23 @@ function countWaiting(): { readonly count: number } {
 }
 
 describe.each(httpVersions)("over %s", (version) => {
+  test("S-TYP-10 a poll of v2 waits until all of it is there, and one that is given up meanwhile is forgotten", async () => {
+    const names = Array.from({ length: 1_000 }, (_, i) => `c${i}`);
+    await start(
+      version,
+      {},
+      names.map((name) => cluster(name)),
+    );
+    const given = client.start({ path: "/v2/discovery:clusters", body: { node } });
+    const [first, second] = [
+      client.start({ path: "/v2/discovery:clusters", body: { node } }),
+      client.start({ path: CDS, body: { node } }),
+    ];
+    given.abort();
+    await given.response.catch(() => undefined);
+    expect([namesOf(await first.response), namesOf(await second.response)]).toEqual([names, names]);
+  });
+
   test("B-RST-01 a poll is answered with a whole DiscoveryResponse", async () => {
     await start(version, { controlPlane: "cp-1" });
     const response = await client.send({ path: CDS, body: { node } });

@@ -2,12 +2,12 @@ import { realpath } from "node:fs/promises";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { Placement } from "@xdskit/protocol";
 import { Assembler } from "../assemble.ts";
-import type { CrossProblem } from "../file-content.ts";
 import { folderOfLayer, settingsFile } from "../layout.ts";
 import { ListenerAddresses } from "../listener-addresses.ts";
 import type { Load, LoadedState } from "../loaded-state.ts";
 import { createPlacement } from "../placement.ts";
-import { hasErrors, type Problem, quote, sortProblems } from "../problem.ts";
+import { hasErrors, type Problem, quote, sameProblems, sortProblems } from "../problem.ts";
+import { ProblemBound } from "../problem-bound.ts";
 import type { ValidationLevel } from "../read-resource.ts";
 import { checkReferences } from "../references.ts";
 import type { Settings } from "../settings/setting-table.ts";
@@ -46,7 +46,7 @@ export class DirectoryReading {
   readonly #assembler = new Assembler();
   readonly #placer: ProblemPlacer;
   #validation: ValidationLevel | undefined;
-  #treeProblems = "";
+  #treeProblems: readonly Problem[] | undefined = [];
   #placed: { readonly settings: SettingsContent; readonly layers: string; readonly placement: Placement } | undefined;
   readonly #listenerAddresses: ListenerAddresses;
   #hasGoodReferences = false;
@@ -79,8 +79,9 @@ export class DirectoryReading {
       isPatient: how.isPatient,
       onProgress: how.onProgress,
     });
-    const treeProblems = JSON.stringify(this.tree.problems);
-    const isSame = !newSettings && !changed && treeProblems === this.#treeProblems;
+    const treeProblems = this.tree.problems;
+    const isSame =
+      !newSettings && !changed && this.#treeProblems !== undefined && sameProblems(treeProblems, this.#treeProblems);
     this.#treeProblems = treeProblems;
     if (this.#load === undefined || !isSame) this.#load = await this.#assemble();
     return { load: this.#load, changing };
@@ -99,7 +100,7 @@ export class DirectoryReading {
     const [said] = this.#load?.problems ?? [];
     if (this.#load !== undefined && said?.code === missing.code && said.message === missing.message) return this.#load;
     this.#load = { state: undefined, problems: [missing] };
-    this.#treeProblems = "missing";
+    this.#treeProblems = undefined;
     return this.#load;
   }
 
@@ -112,12 +113,13 @@ export class DirectoryReading {
     // What is refused satisfies references only until it is mended or gone.
     this.#hasGoodReferences =
       references.length === 0 && files.every(({ content: { refused } }) => refused.length === 0);
-    const crossProblems: readonly CrossProblem[] = [
+    const bound = new ProblemBound();
+    const crossProblems = [
       ...duplicates,
       ...references,
       ...(await this.#listenerAddresses.check(files)),
       ...checkTtls(files, this.#options.api),
-    ];
+    ].filter(({ severity }) => bound.admits(severity));
     const resources = [...layers.values()].reduce((sum, { length }) => sum + length, 0);
     const found = [
       ...this.tree.problems,
@@ -125,6 +127,7 @@ export class DirectoryReading {
       ...files.flatMap((file) => file.content.problems),
       ...groupProblems(content.groups, layers),
       ...(await this.#placer.place(crossProblems, (file) => this.#cache.stampOf(file))),
+      ...bound.summary("."),
     ];
     if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content.settings)) found.push(nothingFound());
     const problems = sortProblems(found);

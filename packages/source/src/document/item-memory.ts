@@ -1,9 +1,12 @@
+import type { FieldProblem } from "@xdskit/envoy-api";
 import type { Resource } from "@xdskit/protocol";
 import type { ValuePath } from "../problem.ts";
 
 /** A resource that is known by its text, in the place of the value that would have to be read. */
 export interface KnownItem {
   readonly resource: Resource;
+  /** What it is warned of, each with its path from the item. */
+  readonly problems: readonly FieldProblem[];
   /** From the item to the resource itself: one step inside a `discovery.v3.Resource`. */
   readonly bodyPath: ValuePath;
 }
@@ -37,9 +40,9 @@ export class ItemMemory {
   }
 
   /** From now on the text of this item stands for this resource. */
-  remember(value: unknown, { resource, bodyPath }: KnownItem): void {
+  remember(value: unknown, known: KnownItem): void {
     const text = this.#texts.get(value);
-    if (text !== undefined) this.#now.set(text, new RememberedItem(resource, bodyPath));
+    if (text !== undefined) this.#now.set(text, new RememberedItem(known));
   }
 
   /** What the text holds now is what is known next time. A single item is not worth its memory. */
@@ -52,10 +55,12 @@ export class ItemMemory {
 
 class RememberedItem implements KnownItem {
   readonly resource: Resource;
+  readonly problems: readonly FieldProblem[];
   readonly bodyPath: ValuePath;
 
-  constructor(resource: Resource, bodyPath: ValuePath) {
+  constructor({ resource, problems, bodyPath }: KnownItem) {
     this.resource = resource;
+    this.problems = problems;
     this.bodyPath = bodyPath;
   }
 }

@@ -5,7 +5,7 @@ import { readJson } from "./json.ts";
 import type { DocumentPlace, ParsedDocument, ParsedText, TextReader } from "./parsed-text.ts";
 import type { PlacedText, ShownPlace } from "./placed-text.ts";
 import { entryOf, isMapping, Places } from "./places.ts";
-import { mayHoldSecret, mentionsSecrets } from "./secrecy.ts";
+import { leadsToSecret, mayHoldSecret, mentionsSecrets } from "./secrecy.ts";
 import { TextPosition } from "./text-position.ts";
 import { readYaml } from "./yaml.ts";
 
@@ -17,6 +17,7 @@ export class SourceText implements PlacedText {
   readonly #text: string;
   readonly #format: "yaml" | "json";
   readonly #position: TextPosition;
+  #mentionsSecrets: boolean | undefined;
   #located: { readonly documents: readonly ParsedDocument[]; readonly places: Places } | undefined;
 
   /** What `items` knows stands in the documents as it is known, unread. */
@@ -30,7 +31,8 @@ export class SourceText implements PlacedText {
   /** The place of an offset. The line is shown only if nothing in the whole text looks like a secret. */
   showOffset(offset: number): ShownPlace {
     const place = this.#position.placeOf(offset);
-    return mentionsSecrets(this.#text) ? place : { ...place, excerpt: this.#position.excerptOf(place) };
+    this.#mentionsSecrets ??= mentionsSecrets(this.#text);
+    return this.#mentionsSecrets ? place : { ...place, excerpt: this.#position.excerptOf(place) };
   }
 
   show({ document, path, part }: DocumentPlace): ShownPlace {
@@ -38,7 +40,7 @@ export class SourceText implements PlacedText {
     const root = documents[document];
     const place = this.#position.placeOf(places.find(root?.value, root?.offset ?? 0, path, part));
     if (this.#isInSecret(root?.value, path)) return place;
-    if (mayHoldSecret(this.#position.lineText(place.line), path)) return place;
+    if (leadsToSecret(path) || this.#position.isOfLine(place.line, mayHoldSecret)) return place;
     return { ...place, excerpt: this.#position.excerptOf(place) };
   }
 

@@ -1,7 +1,7 @@
 import type { ValuePath } from "../problem.ts";
 import type { DocumentPlace } from "./parsed-text.ts";
 import type { PlacedText, ShownPlace } from "./placed-text.ts";
-import { mayHoldSecret, mentionsSecrets } from "./secrecy.ts";
+import { leadsToSecret, mayHoldSecret, mentionsSecrets } from "./secrecy.ts";
 import { findInTextFormat } from "./text-format-places.ts";
 import { TextPosition } from "./text-position.ts";
 
@@ -9,6 +9,7 @@ import { TextPosition } from "./text-position.ts";
 export class TextFormatText implements PlacedText {
   readonly #text: string;
   readonly #position: TextPosition;
+  #mentionsSecrets: boolean | undefined;
 
   constructor(text: string) {
     this.#text = text;
@@ -29,7 +30,8 @@ export class TextFormatText implements PlacedText {
   #showOffset(offset: number, path: ValuePath): ShownPlace {
     const place = this.#position.placeOf(offset);
     // The type of what a line belongs to is not known here.
-    const isSecret = mentionsSecrets(this.#text) || mayHoldSecret(this.#position.lineText(place.line), path);
+    this.#mentionsSecrets ??= mentionsSecrets(this.#text);
+    const isSecret = this.#mentionsSecrets || leadsToSecret(path) || this.#position.isOfLine(place.line, mayHoldSecret);
     return isSecret ? place : { ...place, excerpt: this.#position.excerptOf(place) };
   }
 }

@@ -1,11 +1,25 @@
 import { escapeInvisible, type Place } from "../problem.ts";
 
 const EXCERPT_CHARACTERS = 120;
+const SPACE = /\s/;
+
+/** What is left out of a line at the beginning, so that a column is seen with its surroundings. */
+function windowStart(column: number): number {
+  return column <= EXCERPT_CHARACTERS - 20 ? 0 : column - EXCERPT_CHARACTERS / 2;
+}
+
+/** Which character of an excerpt stands at a column of its line, counted from 1. */
+export function columnInExcerpt(column: number): number {
+  const from = windowStart(column);
+  return from === 0 ? column : column - from + 1;
+}
 
 /** Turns offsets in a text into lines and columns. The index of lines is made at the first question. */
 export class TextPosition {
   readonly #text: string;
   #lineStarts: readonly number[] | undefined;
+  #trimmed: { readonly line: number; readonly start: number; readonly end: number } | undefined;
+  readonly #answers = new Map<(text: string) => boolean, Map<number, boolean>>();
 
   constructor(text: string) {
     this.#text = text;
@@ -27,22 +41,41 @@ export class TextPosition {
 
   /**
    * The line, cut to 120 characters. A place further to the right keeps its surroundings: what is left out at the
-   * beginning is then shown by "…".
+   * beginning is then shown by "…". However long the line is, only that window of it is looked at.
    */
   excerptOf({ line, column }: Place): string {
-    const text = this.lineText(line).trimEnd();
-    const from = column <= EXCERPT_CHARACTERS - 20 ? 0 : column - EXCERPT_CHARACTERS / 2;
-    const cut = text.slice(from, from + EXCERPT_CHARACTERS);
-    const isCutRight = from + EXCERPT_CHARACTERS < text.length;
-    return escapeInvisible(`${from > 0 ? "…" : ""}${cut}${isCutRight ? "…" : ""}`.replaceAll("\t", " "));
+    const { start, end } = this.#trimmedLine(line);
+    const from = start + windowStart(column);
+    const to = from + EXCERPT_CHARACTERS;
+    const cut = this.#text.slice(from, Math.min(to, end));
+    return escapeInvisible(`${from > start ? "…" : ""}${cut}${to < end ? "…" : ""}`.replaceAll("\t", " "));
   }
 
-  /** A line as it is, without its end; empty past the last one. */
-  lineText(line: number): string {
+  /** Whether something is so of a line, without its end; asked once for each line. */
+  isOfLine(line: number, test: (text: string) => boolean): boolean {
+    let answers = this.#answers.get(test);
+    if (answers === undefined) {
+      answers = new Map();
+      this.#answers.set(test, answers);
+    }
+    let answer = answers.get(line);
+    if (answer === undefined) {
+      const { start, end } = this.#trimmedLine(line);
+      answer = test(this.#text.slice(start, end));
+      answers.set(line, answer);
+    }
+    return answer;
+  }
+
+  /** Where a line begins, and where it ends without the space at its end. Empty past the last one. */
+  #trimmedLine(line: number): { readonly start: number; readonly end: number } {
+    if (this.#trimmed?.line === line) return this.#trimmed;
     const starts = this.#starts();
-    const start = starts[line - 1];
-    if (start === undefined) return "";
-    return this.#text.slice(start, starts[line] ?? this.#text.length).replace(/[\r\n]+$/, "");
+    const start = starts[line - 1] ?? this.#text.length;
+    let end = starts[line] ?? this.#text.length;
+    while (end > start && SPACE.test(this.#text.charAt(end - 1))) end--;
+    this.#trimmed = { line, start, end };
+    return this.#trimmed;
   }
 
   #starts(): readonly number[] {

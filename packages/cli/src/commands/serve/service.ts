@@ -3,6 +3,7 @@ import {
   type DirectorySource,
   type Load,
   type LoadedState,
+  type Problem,
   type SettingsContent,
   transactionBetween,
 } from "@xdskit/source";
@@ -16,7 +17,7 @@ import type { CommandContext } from "../context.ts";
 const MAX_TOLD = 50;
 
 /** The same warning again, even if lines above it moved it. */
-function identify({ file, path, code, message }: Load["problems"][number]): string {
+function identify({ file, path, code, message }: Problem): string {
   return [file, path ?? "", code, message].join("\n");
 }
 
@@ -40,7 +41,7 @@ export class Service {
   readonly #parts: ServiceParts;
   #inForce: LoadedState | undefined;
   #toldSettings: ReadonlyMap<string, string>;
-  #toldWarnings: ReadonlySet<string> = new Set();
+  #toldWarnings: ReadonlySet<Problem> = new Set();
 
   constructor(parts: ServiceParts) {
     this.#parts = parts;
@@ -96,9 +97,14 @@ export class Service {
 
   /** Warnings are told once, not again with every change; of very many problems, the first ones. */
   #tellProblems(problems: Load["problems"]): void {
-    const known = this.#toldWarnings;
-    this.#toldWarnings = new Set(problems.filter(({ severity }) => severity === "warning").map(identify));
-    const fresh = problems.filter((problem) => problem.severity === "error" || !known.has(identify(problem)));
+    const before = this.#toldWarnings;
+    const warnings = new Set(problems.filter(({ severity }) => severity === "warning"));
+    this.#toldWarnings = warnings;
+    // Those of files that did not change are the same objects: nobody has to look what they say.
+    const unmatched = problems.filter((problem) => problem.severity === "error" || !before.has(problem));
+    const isNew = unmatched.some(({ severity }) => severity === "warning");
+    const known = new Set(isNew ? [...before].filter((problem) => !warnings.has(problem)).map(identify) : []);
+    const fresh = unmatched.filter((problem) => problem.severity === "error" || !known.has(identify(problem)));
     const shown = [
       ...fresh.filter(({ severity }) => severity === "error").slice(0, MAX_TOLD),
       ...fresh.filter(({ severity }) => severity === "warning").slice(0, MAX_TOLD),
