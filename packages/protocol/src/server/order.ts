@@ -143,6 +143,11 @@ export class Order {
     return ++this.#sent;
   }
 
+  /** Clusters were sent. */
+  sentClusters(delivery: Delivery): void {
+    this.#newcomers.forgetGone(delivery);
+  }
+
   /** Clusters were sent that the client had nothing of, while it may have had users of others. */
   brought(clusters: TypeStream, delivery: Delivery, isNew: (name: string) => boolean): void {
     this.#newcomers.bring(clusters, delivery, isNew);
