@@ -1,5 +1,6 @@
 import { type DiscoveryRequest, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { Newcomers } from "../src/server/newcomers.ts";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
 
@@ -109,6 +110,39 @@ describe("a Cluster that is swapped for another", () => {
     expect(reportsOf(talk)).toEqual(["wait-began users", "wait-began cluster", "wait-ended cluster"]);
   });
 });
+
+test.each(["sotw", "delta"] as const)(
+  "Clusters that come and go before the client can use them are forgotten with their responses (%s)",
+  (variant) => {
+    const brought = vi.spyOn(Newcomers.prototype, "bring");
+    const talk = new Conversation();
+    talk.put(plain("old"), routeTo("old"));
+    const ask = (type: TypeUrl, what: { nonce?: string; versionInfo?: string } = {}): DiscoveryRequest => {
+      const names = type === ROUTE ? ["r"] : [];
+      return variant === "sotw"
+        ? sotw(type, { node: node("n"), names, ...what })
+        : delta(type, { node: node("n"), subscribe: what.nonce === undefined ? names : [], nonce: what.nonce });
+    };
+    const accept = (said: readonly Said[]): void => {
+      for (const { stream, type, nonce, version } of said)
+        accept(talk.hear(stream, ask(type, { nonce, versionInfo: version })));
+    };
+    talk.open(1, variant, CLUSTER);
+    talk.open(2, variant, ROUTE);
+    accept(talk.hear(1, ask(CLUSTER)));
+    accept(talk.hear(2, ask(ROUTE)));
+    for (const name of ["a", "b", "c"]) {
+      // Its endpoints come from another server.
+      talk.put(resource(CLUSTER, name, "1"));
+      accept(talk.turns());
+      talk.change({ deletes: [{ type: CLUSTER, name }] });
+      accept(talk.turns());
+    }
+    const [newcomers] = brought.mock.contexts as Newcomers[];
+    expect([brought.mock.calls.length, newcomers?.isEmpty]).toEqual([3, true]);
+    brought.mockRestore();
+  },
+);
 
 test("S-ORD-05 the endpoints of a Cluster that is gone are removed after it, from a client that is told by names", () => {
   const talk = inSync();

@@ -50,6 +50,17 @@ export class Newcomers {
     }
   }
 
+  /** Clusters were sent: those that are gone with it are not waited for. */
+  forgetGone({ body: { variant, segments } }: Delivery): void {
+    if (this.#newcomers.size === 0) return;
+    if (variant === "delta") {
+      for (const { removed } of segments) for (const name of removed) this.#newcomers.delete(name);
+      return;
+    }
+    const listed = new Set(segments.flatMap(({ puts }) => puts.map(({ name }) => name)));
+    for (const name of this.#newcomers.keys()) if (!listed.has(name)) this.#newcomers.delete(name);
+  }
+
   /** Clusters were sent to a client of which nobody knows what it holds. */
   bringUnknown(delivery: Delivery): void {
     this.#unknown = delivery;

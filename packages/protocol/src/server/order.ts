@@ -1,4 +1,5 @@
 import type { Reference } from "../resource/resource.ts";
+import { usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
@@ -73,7 +74,11 @@ export class Order {
     this.#unready.leave(type);
     this.#overruled.delete(type);
     this.#targets.forget(type);
-    if (this.hasClusters) return;
+    if (this.hasClusters) {
+      // The client may be on its way back with the routes that it goes on using.
+      this.#isReturning ||= usesClusters(type.traits.kind);
+      return;
+    }
     this.#newcomers.clear();
     this.#overruled.clear();
     // A stream of its own that breaks comes back.
@@ -136,6 +141,11 @@ export class Order {
   /** Counts what is sent on all the streams. */
   count(): number {
     return ++this.#sent;
+  }
+
+  /** Clusters were sent. */
+  sentClusters(delivery: Delivery): void {
+    this.#newcomers.forgetGone(delivery);
   }
 
   /** Clusters were sent that the client had nothing of, while it may have had users of others. */

@@ -51,6 +51,7 @@ export class StreamOrder {
       if (isChange && usesClusters(type.traits.kind)) this.#order.used(type, delivery);
       return false;
     }
+    this.#order.sentClusters(delivery);
     const newcomers = answer.newcomers ?? this.#newcomers(type, before.position, view, present);
     if (newcomers === "unknown") {
       // Where the ACK of Clusters does not mean that they are in use, it would not help to wait for it.
