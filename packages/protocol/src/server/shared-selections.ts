@@ -6,6 +6,7 @@ import type { Past } from "../state/journal.ts";
 import { type Timed, timedOf, type View } from "../state/view.ts";
 import { memo } from "./memo.ts";
 import type { NameSets } from "./name-set.ts";
+import { Recent } from "./recent.ts";
 import { answeredTerms, type Selection, selectFrom, selectWhole } from "./selection.ts";
 import { type SharedChanges, wayKey } from "./shared-changes.ts";
 import type { Subscription } from "./subscription.ts";
@@ -22,15 +23,18 @@ export type Uses = Pick<Past, "references">;
 /** Something was there, and it is not known what it used. */
 export const unknownUses: Uses = { references: [] };
 
+/** Resources and names kept of each kind: as many pointers. */
+const ELEMENTS_KEPT = 200_000;
+
 /** What subscriptions cover; found once for all who ask for the same names. Forgotten with the next transaction. */
 export class SharedSelections {
   readonly #changes: SharedChanges;
   readonly #nameSets: NameSets;
   readonly #ttls: Ttls;
-  readonly #selections = new Map<string, Selection>();
+  readonly #selections = new Recent<Selection>(ELEMENTS_KEPT, ({ puts, removed }) => puts.length + removed.length);
   readonly #answers = new Map<Resource, Map<string, Resource>>();
-  readonly #bases = new Map<string, readonly string[]>();
-  readonly #timed = new Map<string, Timed>();
+  readonly #bases = new Recent<readonly string[]>(ELEMENTS_KEPT, ({ length }) => length);
+  readonly #timed = new Recent<Timed>(ELEMENTS_KEPT, ({ resources }) => resources.length);
 
   constructor(changes: SharedChanges, nameSets: NameSets, ttls: Ttls) {
     this.#changes = changes;
@@ -42,10 +46,15 @@ export class SharedSelections {
     for (const made of [this.#selections, this.#answers, this.#bases, this.#timed]) made.clear();
   }
 
+  /** Forgets what single terms are answered with: it is made anew when it is needed. */
+  rest(): void {
+    this.#answers.clear();
+  }
+
   /** What of a difference a subscription covers; computed once for all who ask for the same names. */
   ofChanges(from: Position, view: View, type: TypeUrl, subscription: Subscription): Selection {
     const key = `${wayKey(from, view, type)} ${subscription.key(this.#nameSets)}`;
-    return memo(this.#selections, key, () =>
+    return this.#selections.get(key, () =>
       this.#answering(
         selectFrom(this.#changes.between(from, view, type), view, subscription, { type, ttls: this.#ttls }),
         view,
@@ -56,7 +65,7 @@ export class SharedSelections {
 
   /** Everything that a subscription covers; `removed` are the terms that stand for nothing. */
   all(view: View, type: TypeUrl, subscription: Subscription): Selection {
-    return memo(this.#selections, `${type} ${view.key} all ${subscription.key(this.#nameSets)}`, () =>
+    return this.#selections.get(`${type} ${view.key} all ${subscription.key(this.#nameSets)}`, () =>
       this.#answering(selectWhole(view, type, subscription), view, subscription),
     );
   }
@@ -77,7 +86,7 @@ export class SharedSelections {
 
   /** Of a collection of the type's own, what a wildcard covers. */
   baseOf(view: View, type: TypeUrl, collection: string): readonly string[] {
-    return memo(this.#bases, `${type} ${view.key} ${collection}`, () =>
+    return this.#bases.get(`${type} ${view.key} ${collection}`, () =>
       [...view.within(type, collection)].flatMap(({ name, onDemand }) => (onDemand ? [] : [name])),
     );
   }
@@ -97,7 +106,7 @@ export class SharedSelections {
   timed(view: View, type: TypeUrl, subscription: Subscription): Timed {
     const all = view.timed(type);
     if (all.resources.length === 0) return all;
-    return memo(this.#timed, `${type} ${view.key} ${subscription.key(this.#nameSets)}`, () =>
+    return this.#timed.get(`${type} ${view.key} ${subscription.key(this.#nameSets)}`, () =>
       timedOf(all.resources.filter((resource) => subscription.covers(resource))),
     );
   }
