@@ -155,7 +155,7 @@ export {
   virtualHostTerms,
 } from "./resource/virtual-host-name.ts";
 export type { StructConverter } from "./server/conversion.ts";
-export type { Oddity, PlaneEffect, Report, RequestKind, StreamLimit } from "./server/effect.ts";
+export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
 export type { PlaneEvent, StreamId, StreamOpened } from "./server/event.ts";
 export type {
   DeliveryState,

@@ -26,8 +26,6 @@ export interface Limits {
   readonly maxStreamsPerPeer: number;
   /** Names that one stream may be subscribed to, over all types. Beyond it the stream ends with RESOURCE_EXHAUSTED. Default 250,000. */
   readonly maxSubscriptionsPerStream: number;
-  /** Responses that one stream may leave unanswered, over all types. Beyond it the stream ends with RESOURCE_EXHAUSTED. Default 10,000. */
-  readonly maxPendingResponsesPerStream: number;
   /** Bytes of one request, after decompression (B-GRP-08). Beyond it RESOURCE_EXHAUSTED. Default 64 MiB. */
   readonly maxRequestBytes: number;
   /** Bytes of the body of one request over REST. Beyond it 413. Default 16 MiB. */
@@ -64,7 +62,6 @@ export const defaultLimits: Limits = {
   maxStreams: 50_000,
   maxStreamsPerPeer: 10_000,
   maxSubscriptionsPerStream: 250_000,
-  maxPendingResponsesPerStream: 10_000,
   maxRequestBytes: 64 * 1024 * 1024,
   maxRestRequestBytes: 16 * 1024 * 1024,
   maxPendingBytes: 512 * 1024 * 1024,

@@ -31,7 +31,6 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxStreams: "limits.max-streams",
   maxStreamsPerPeer: "limits.max-streams-per-peer",
   maxSubscriptionsPerStream: "limits.max-subscriptions-per-stream",
-  maxPendingResponsesPerStream: "limits.max-pending-responses-per-stream",
   maxRequestBytes: "limits.max-request-bytes",
   maxRestRequestBytes: "limits.max-rest-request-bytes",
   maxPendingBytes: "limits.max-pending-bytes",

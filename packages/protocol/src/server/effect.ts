@@ -8,9 +8,6 @@ import type { PollEffect } from "./poll.ts";
 import type { Remembered } from "./remembered.ts";
 import type { Wait } from "./wait.ts";
 
-/** A limit of the options beyond which a stream ends. */
-export type StreamLimit = "maxSubscriptionsPerStream" | "maxPendingResponsesPerStream";
-
 /** All that the plane can ask for. Performed in order. */
 export type PlaneEffect =
   | {
@@ -22,13 +19,7 @@ export type PlaneEffect =
     }
   | PollEffect
   /** Ends the RPC with this status. `stream-closed` still follows. */
-  | {
-      readonly kind: "close-stream";
-      readonly stream: StreamId;
-      readonly status: Status;
-      /** The limit that the stream went beyond. */
-      readonly limit?: StreamLimit;
-    }
+  | { readonly kind: "close-stream"; readonly stream: StreamId; readonly status: Status }
   /** After `ms` milliseconds, `timer-fired`. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
   | { readonly kind: "cancel-timer"; readonly timer: number }

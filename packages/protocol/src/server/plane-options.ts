@@ -20,8 +20,6 @@ export interface PlaneOptions {
   readonly clients?: ClientChoice;
   /** Names subscribed to per stream, over all types; beyond it the stream ends with RESOURCE_EXHAUSTED. */
   readonly maxSubscriptionsPerStream?: number;
-  /** Responses of one stream that its client has not answered, over all types; beyond it the stream ends with RESOURCE_EXHAUSTED. */
-  readonly maxPendingResponsesPerStream?: number;
   /** Journal lines kept per layer and type for streams that lag behind; beyond it those streams end with UNAVAILABLE. */
   readonly maxJournalLines?: number;
   /** The same in bytes of the replaced Clusters that those lines keep. */

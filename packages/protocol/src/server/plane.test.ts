@@ -182,23 +182,6 @@ describe("a request", () => {
   });
 });
 
-describe("responses that are left unanswered", () => {
-  test("end the stream beyond the limit, over all types; as many as the limit are kept", () => {
-    const talk = talkWith({ maxPendingResponsesPerStream: 2 });
-    talk.hear(1, delta(CLUSTER, { subscribe: ["a"] }));
-    talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
-    expect(talk.hear(1, delta(ENDPOINTS, { nonce: "2", subscribe: ["b"] }))).toHaveLength(1);
-    expect(ends(talk)).toEqual([]);
-    expect(talk.hear(1, delta(ENDPOINTS, { subscribe: ["c"] }))).toHaveLength(1);
-    const message = "left 3 responses unanswered; at most 2 per stream are kept";
-    expect(ends(talk)).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
-    expect(talk.asked.flatMap((one) => (one.kind === "close-stream" ? [one.limit] : []))).toEqual([
-      "maxPendingResponsesPerStream",
-    ]);
-    expect([...talk.plane.streams()]).toEqual([]);
-  });
-});
-
 describe("what the operator switched", () => {
   test("for a listener beats what is switched for all", () => {
     const talk = talkWith({ dialect: { wildcardTypes: false } });

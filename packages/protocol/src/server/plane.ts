@@ -10,7 +10,7 @@ import type { Transaction } from "../state/transaction.ts";
 import type { View } from "../state/view.ts";
 import { Admission, isOtherNode } from "./admission.ts";
 import { Conversion, needsStructs } from "./conversion.ts";
-import type { PlaneEffect, StreamLimit } from "./effect.ts";
+import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
 import { type Due, HeartbeatSchedule } from "./heartbeat-schedule.ts";
 import { History } from "./history.ts";
@@ -139,26 +139,11 @@ export class Plane {
     const turn = this.#turnOf(stream);
     if (this.#options.remembers === true) effects.push(...this.#history.served());
     effects.push(...turn.effects);
-    const pending = this.#limitPending(stream);
-    if (pending.length > 0) {
-      effects.push(...pending);
-      return;
-    }
     if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
     if (turn.isUnfinished) this.#due.add(stream);
     if (turn.hasMoved) this.#wake(stream);
     effects.push(...this.#waitTimers.update(stream, this.#present.revision));
     if (stream.tellsTtls) this.#keepBeating(stream, effects);
-  }
-
-  /** Ends a stream whose client answers too little: each response is kept until it is answered. */
-  #limitPending(stream: Stream): readonly PlaneEffect[] {
-    const limit = this.#options.maxPendingResponsesPerStream;
-    const { pendingResponses } = stream;
-    if (limit === undefined || pendingResponses <= limit) return [];
-    const message = `left ${pendingResponses} responses unanswered; at most ${limit} per stream are kept`;
-    const status = { code: statusCode.RESOURCE_EXHAUSTED, message };
-    return this.#end(stream.opened.stream, status, "maxPendingResponsesPerStream");
   }
 
   #keepBeating(stream: Stream, effects: PlaneEffect[]): void {
@@ -287,7 +272,7 @@ export class Plane {
         ...identified,
         ...unknown,
         ...effects,
-        ...this.#end(id, { code: statusCode.RESOURCE_EXHAUSTED, message }, "maxSubscriptionsPerStream"),
+        ...this.#end(id, { code: statusCode.RESOURCE_EXHAUSTED, message }),
       ];
     }
     return [...identified, ...unknown, ...effects];
@@ -376,8 +361,8 @@ export class Plane {
     return reports;
   }
 
-  #end(stream: StreamId, status: Status, limit?: StreamLimit): readonly PlaneEffect[] {
-    return [...this.#close(stream), { kind: "close-stream", stream, status, ...(limit !== undefined && { limit }) }];
+  #end(stream: StreamId, status: Status): readonly PlaneEffect[] {
+    return [...this.#close(stream), { kind: "close-stream", stream, status }];
   }
 
   #close(id: StreamId): readonly PlaneEffect[] {

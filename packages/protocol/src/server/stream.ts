@@ -106,13 +106,6 @@ export class Stream implements OrderedStream {
     return count;
   }
 
-  /** Responses that the client has not answered, over all types. */
-  get pendingResponses(): number {
-    let count = 0;
-    for (const type of this.#inOrder) count += type.deliveries.pending.length;
-    return count;
-  }
-
   /** Gives a request to the machine of its type. */
   onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly PlaneEffect[] {
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);

@@ -80,10 +80,9 @@ export class Hub implements HubPort {
     const { limits, insecure, encoder, refusesV2 = false, traits } = options;
     this.#options = options;
     this.#placement = guardPlacement(options.placement, insecure);
-    const { maxSubscriptionsPerStream, maxPendingResponsesPerStream } = limits;
     const plane = { ...options, placement: this.#placement };
     this.#driver = new Driver(
-      { ...plane, maxSubscriptionsPerStream, maxPendingResponsesPerStream },
+      { ...plane, maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream },
       {
         send: (effect) => this.#send(effect),
         closeStream: (effect) => this.#closeAsAsked(effect),
@@ -303,11 +302,12 @@ export class Hub implements HubPort {
     this.#driver.close();
   }
 
-  #closeAsAsked({ stream: id, status, limit }: Extract<PlaneEffect, { readonly kind: "close-stream" }>): void {
+  #closeAsAsked({ stream: id, status }: Extract<PlaneEffect, { readonly kind: "close-stream" }>): void {
     const peer = this.#streams.get(id)?.peer;
     if (peer === undefined) return;
-    if (limit !== undefined) this.reportLimit(limit, peer.address, status.message, id);
-    this.endStream(id, status, limit === undefined ? "refused" : "limit");
+    const isLimit = status.code === statusCode.RESOURCE_EXHAUSTED;
+    if (isLimit) this.reportLimit("maxSubscriptionsPerStream", peer.address, status.message, id);
+    this.endStream(id, status, isLimit ? "limit" : "refused");
   }
 
   #send(effect: Extract<PlaneEffect, { readonly kind: "send" }>): void {

@@ -68,20 +68,6 @@ test("maxSubscriptionsPerStream: beyond it RESOURCE_EXHAUSTED", async () => {
   expect(hits).toEqual(["maxSubscriptionsPerStream"]);
 });
 
-test("maxPendingResponsesPerStream: beyond it RESOURCE_EXHAUSTED", async () => {
-  await startLimited({ maxPendingResponsesPerStream: 2 });
-  const call = (await world.connect()).open(ADS_DELTA);
-  for (const name of ["a", "b", "c"]) {
-    call.send(deltaRequest(CLUSTER, [name]));
-    await call.next();
-  }
-  expect(await within("the status", call.status)).toMatchObject({
-    code: 8,
-    message: /left 3 responses unanswered; at most 2/,
-  });
-  expect(hits).toEqual(["maxPendingResponsesPerStream"]);
-});
-
 test("maxPendingBytes: beyond it the stream is reset", async () => {
   world = await startWorld({ limits: { maxPendingBytes: 100_000 } }, [cluster("big", "x".repeat(200_000))]);
   world.server.on("limit-hit", ({ limit }) => hits.push(limit));

@@ -90,7 +90,6 @@ export type SettingKey =
   | "limits.max-streams"
   | "limits.max-streams-per-peer"
   | "limits.max-subscriptions-per-stream"
-  | "limits.max-pending-responses-per-stream"
   | "limits.max-request-bytes"
   | "limits.max-rest-request-bytes"
   | "limits.max-response-bytes"
@@ -224,12 +223,6 @@ export const settingTable: readonly Setting[] = [
   row("limits.max-streams", "count", "50000", "Open discovery streams."),
   row("limits.max-streams-per-peer", "count", "10000", "Open discovery streams of one client address."),
   row("limits.max-subscriptions-per-stream", "count", "250000", "Names that one stream may be subscribed to."),
-  row(
-    "limits.max-pending-responses-per-stream",
-    "count",
-    "10000",
-    "Responses that one stream may leave unacknowledged.",
-  ),
   row("limits.max-request-bytes", "bytes", "64MiB", "Size of one request."),
   row("limits.max-rest-request-bytes", "bytes", "16MiB", "Size of the body of one request over REST."),
   row(
