@@ -40,7 +40,7 @@ const orders = {
     "catalog",
     "envoy-api",
   ],
-  disk: ["system-error", "holder make-directory", "file-lock"],
+  disk: ["system-error timers presence", "holder make-directory", "file-lock"],
   source: ["problem nearest quiet", "layout", "document", "settings", "directory"],
   server: [
     "error",
@@ -105,6 +105,8 @@ const doors = [
       // Only `isIP` of node:net.
       "^packages/client/src/config/server-cluster",
       "^packages/server/src/(transport|admin)/",
+      // A socket in the file system that says that a process lives.
+      "^packages/disk/src/presence",
       "^packages/client/src/transport/",
       "^packages/client/src/health/check-tcp",
       "^packages/conformance/src/",

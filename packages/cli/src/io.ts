@@ -15,6 +15,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   now(): Date;
+  /** From now on the work counts, not who reads of it: it goes on when the reader of stdout is gone. */
+  needNoReader(): void;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as the reason. */
   readonly interrupted: AbortSignal;
 }
@@ -30,17 +32,24 @@ export function createProcessIo(): Io {
       interruption.abort(name);
     });
   }
+  let needsReader = true;
   // The reader has had enough, as `head` has: no reason to complain.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (!needsReader) return;
     if (error.code !== "EPIPE") throw error;
     process.exit(0);
   });
+  // What is said about the work is no reason to end it: its reader may be gone, or the disk of its file full.
+  process.stderr.on("error", () => undefined);
   return {
     stdout: outputTo(process.stdout),
     stderr: outputTo(process.stderr),
     env: process.env,
     cwd: process.cwd(),
     now: () => new Date(),
+    needNoReader: () => {
+      needsReader = false;
+    },
     interrupted: interruption.signal,
   };
 }

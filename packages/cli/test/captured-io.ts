@@ -43,6 +43,8 @@ export class CapturedIo implements Io {
     return new Date("2026-01-01T12:00:00Z");
   }
 
+  needNoReader(): void {}
+
   get interrupted(): AbortSignal {
     return this.#interruption.signal;
   }

@@ -1,12 +1,13 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, existsSync, openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Cluster, createXdsClient } from "@xdskit/client";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { clusters, Site, until } from "./serving.ts";
 
 const command = fileURLToPath(new URL("../bin/xds.js", import.meta.url));
-const started: ChildProcessWithoutNullStreams[] = [];
+const started: ChildProcess[] = [];
 
 afterEach(() => {
   for (const child of started.splice(0)) if (child.exitCode === null) child.kill("SIGKILL");
@@ -14,7 +15,11 @@ afterEach(() => {
 
 /** The built command, in a process of its own. */
 function xds(...argv: readonly string[]): { child: ChildProcessWithoutNullStreams; output: () => string } {
-  const child = spawn(process.execPath, [command, ...argv]);
+  return xdsWith({}, ...argv);
+}
+
+function xdsWith(env: Readonly<Record<string, string>>, ...argv: readonly string[]): ReturnType<typeof xds> {
+  const child = spawn(process.execPath, [command, ...argv], { env: { ...process.env, ...env } });
   started.push(child);
   let text = "";
   child.stdout.on("data", (chunk: Buffer) => {
@@ -60,4 +65,59 @@ test("SIGTERM ends a server that nobody uses with 0", async () => {
   serving.child.kill("SIGTERM");
   expect(await exited).toEqual([0, null]);
   await site.remove();
+});
+
+describe("a server whose log nobody reads any more goes on", () => {
+  const READY = /"address":"(127[\d.:]+)"[\s\S]*"event":"server-ready"/;
+  const SUGGESTED = /127[\d.]+:\d+/;
+  const flags = ["--listen", "127.0.0.1:0", "--admin", "off", "--log-level", "debug"];
+
+  async function servesOn(child: ChildProcess, address: string, site: Site): Promise<void> {
+    await site.write("clusters.yaml", clusters("one", "two"));
+    await until("what changed is served", async () => {
+      await using client = await createXdsClient({ server: address });
+      return (await client.list(Cluster)).length === 2;
+    });
+    expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+    const exited = once(child, "exit");
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+  }
+
+  test.each(["stderr", "stdout and stderr"])("when the reader of %s is gone", async (which) => {
+    const site = await Site.make({ "clusters.yaml": clusters("one") });
+    const serving = xds("serve", site.directory, ...flags);
+    await until("it is ready", () => READY.test(serving.output()));
+    serving.child.stderr.destroy();
+    if (which !== "stderr") serving.child.stdout.destroy();
+    await servesOn(serving.child, READY.exec(serving.output())?.[1] ?? "", site);
+    await site.remove();
+  });
+
+  test("when nobody reads what it suggests", async () => {
+    const site = await Site.make({ "clusters.yaml": clusters("one") });
+    const serving = xdsWith({ npm_lifecycle_event: "start" }, "serve", site.directory, ...flags);
+    serving.child.stdout.destroy();
+    await until("it is ready", () => READY.test(serving.output()));
+    await servesOn(serving.child, READY.exec(serving.output())?.[1] ?? "", site);
+    await site.remove();
+  });
+
+  test.runIf(existsSync("/dev/full"))("when the disk of its file is full", async () => {
+    const site = await Site.make({ "clusters.yaml": clusters("one") });
+    const full = openSync("/dev/full", "w");
+    const child = spawn(process.execPath, [command, "serve", site.directory, ...flags], {
+      env: { ...process.env, npm_lifecycle_event: "start" },
+      stdio: ["ignore", "pipe", full],
+    });
+    closeSync(full);
+    started.push(child);
+    let suggested = "";
+    child.stdout?.on("data", (chunk: Buffer) => {
+      suggested += chunk.toString();
+    });
+    await until("it is ready", () => SUGGESTED.test(suggested));
+    await servesOn(child, SUGGESTED.exec(suggested)?.[0] ?? "", site);
+    await site.remove();
+  });
 });

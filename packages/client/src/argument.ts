@@ -1,5 +1,5 @@
+import { LONGEST_TIMER_MS } from "@xdskit/disk";
 import { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
-import { LONGEST_TIMER_MS } from "./longest-timer.ts";
 
 /** Says all that is wrong with a value, with the path from that value on; nothing, if it is what it has to be. */
 export type Rule = (value: unknown) => readonly ConfigProblem[];

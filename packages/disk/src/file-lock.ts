@@ -12,7 +12,8 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { formatOwn, type Holder, isAlive, readHolder } from "./holder.ts";
+import { formatOwn, type Holder, isAlive, isVisible, isYoung, readHolder } from "./holder.ts";
+import { isPresent, processNamespace, showPresence } from "./presence.ts";
 import { isSystemError } from "./system-error.ts";
 
 /** A lock that is ours until it is released. When the process ends without that, it is nobody's. */
@@ -24,17 +25,22 @@ export interface AcquiredFileLock {
 /** Somebody who lives holds it. */
 export interface HeldFileLock {
   readonly kind: "held";
-  /** The process id of the holder, which may be our own. Undefined for a moment in which it cannot be read. */
+  /**
+   * The process id of the holder, which may be our own. Undefined for a moment in which it cannot be read, and of one in another
+   * container, where it would be somebody else's here.
+   */
   readonly pid: number | undefined;
 }
 
 const TOKEN_BYTES = 8;
 /** A draft or a claim. */
 const LEFTOVER = /^\.([0-9a-f]{16}(\.new)?|\d+-\d+)$/;
+const SIGN = /^\.[0-9a-f]{16}\.live$/;
 
 /**
- * Takes the lock that is a file at `path`; its directory must be there. Does not wait. Throws a system error if there can be no lock. Processes that do
- * not see each other, such as those of two containers or machines, do not keep each other out.
+ * Takes the lock that is a file at `path`; its directory must be there. Does not wait. Throws a system error if there can be no lock. Processes of two
+ * machines do not keep each other out. Those of two containers on one machine do, by a socket beside the lock that its holder listens at, unless the
+ * file system bears none.
  *
  * What is in the lock stands there whole, from the first moment. The lock of one that was killed is claimed: a claim is a file that is
  * named after the token of the one that is gone. Only one can make that file, and the token never comes back, so nobody who is late takes away the lock of the
@@ -44,10 +50,23 @@ export function acquireFileLock(path: string): AcquiredFileLock | HeldFileLock {
   const lock = resolve(path);
   const token = randomBytes(TOKEN_BYTES).toString("hex");
   const draft = `${lock}.${token}.new`;
-  writeDraft(draft, formatOwn(token));
+  const sign = signOf(lock, token);
+  // Where the system does not tell which processes see each other, each is taken to see all.
+  const presence = processNamespace() === undefined ? undefined : showPresence(sign);
+  const leave = (): void => {
+    presence?.end();
+    rmSync(sign, { force: true });
+  };
   try {
+    writeDraft(draft, formatOwn(token, presence !== undefined));
     const other = contend(lock, draft);
-    if (other !== undefined) return { kind: "held", pid: other.process?.pid };
+    if (other !== undefined) {
+      leave();
+      return { kind: "held", pid: pidOf(other) };
+    }
+  } catch (error) {
+    leave();
+    throw error;
   } finally {
     rmSync(draft, { force: true });
   }
@@ -56,8 +75,17 @@ export function acquireFileLock(path: string): AcquiredFileLock | HeldFileLock {
     kind: "acquired",
     release() {
       if (readHolder(lock)?.token === token) rmSync(lock, { force: true });
+      leave();
     },
   };
+}
+
+function signOf(lock: string, token: string): string {
+  return `${lock}.${token}.live`;
+}
+
+function pidOf({ process }: Holder): number | undefined {
+  return process !== undefined && isVisible(process) ? process.pid : undefined;
 }
 
 /** Undefined when the lock is ours, otherwise who holds it. Each round that does not end is one in which somebody else got further. */
@@ -82,7 +110,7 @@ function contend(lock: string, draft: string): Holder | undefined {
 function lastClaim(lock: string, first: Holder): { readonly holder: Holder; readonly isAlive: boolean } {
   let holder = first;
   let path = lock;
-  while (!isAlive(holder, path)) {
+  while (!isAlive(holder, path, signOf(lock, holder.token))) {
     const claim = claimAfter(lock, holder);
     const next = readHolder(claim);
     if (next === undefined) return { holder, isAlive: false };
@@ -133,9 +161,16 @@ function place(draft: string, path: string): boolean {
 function removeLeftovers(lock: string): void {
   const name = basename(lock);
   for (const entry of readdirSync(dirname(lock))) {
-    if (!entry.startsWith(name) || !LEFTOVER.test(entry.slice(name.length))) continue;
+    if (!entry.startsWith(name)) continue;
     const path = join(dirname(lock), entry);
-    const holder = readHolder(path);
-    if (holder !== undefined && !isAlive(holder, path)) rmSync(path, { force: true });
+    if (isLeftover(lock, path, entry.slice(name.length))) rmSync(path, { force: true });
   }
+}
+
+function isLeftover(lock: string, path: string, suffix: string): boolean {
+  // One that was made just now may be about to be listened at.
+  if (SIGN.test(suffix)) return !isYoung(path) && !isPresent(path);
+  if (!LEFTOVER.test(suffix)) return false;
+  const holder = readHolder(path);
+  return holder !== undefined && !isAlive(holder, path, signOf(lock, holder.token));
 }

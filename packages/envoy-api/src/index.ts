@@ -84,4 +84,4 @@ export { pathsWithoutRest, type RestPath, restPaths } from "./wire/rest-paths.ts
 export type { EncodingCounters } from "./wire/segment-encoder.ts";
 export { type DiscoveryCall, type DiscoveryMethod, discoveryMethods, findDiscoveryMethod } from "./wire/services.ts";
 export type { StatusMessage } from "./wire/status.ts";
-export { WireError } from "./wire/wire-error.ts";
+export { NodeSizeError, WireError } from "./wire/wire-error.ts";

@@ -219,6 +219,9 @@ describe("reflection", () => {
   it("finds files by name, and lists services", () => {
     expect(namesOf(api.reflection.fileByName("google/protobuf/any.proto"))).toEqual(["google/protobuf/any.proto"]);
     expect(api.reflection.fileByName("nothing.proto")).toBeUndefined();
+    expect(api.reflection.fileByName("google/protobuf/any.proto")).toBe(
+      api.reflection.fileContaining("google.protobuf.Any"),
+    );
     expect(api.reflection.services).toContain("envoy.service.discovery.v3.AggregatedDiscoveryService");
   });
 });

@@ -2,7 +2,7 @@ import type { Remembered, Resource } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
 import { initialVersionsOf } from "./support/model-client.ts";
-import { CLUSTER, failure, LISTENER, ROUTE, resource } from "./support/resources.ts";
+import { CLUSTER, failure, HOST, LISTENER, ROUTE, resource } from "./support/resources.ts";
 
 const routeTo = (cluster: string): Resource =>
   resource(ROUTE, "r", cluster, { references: [{ type: CLUSTER, name: cluster }] });
@@ -23,6 +23,14 @@ function fireNewestTimer(talk: Conversation): void {
   const cancelled = talk.asked.flatMap((effect) => (effect.kind === "cancel-timer" ? [effect.timer] : []));
   const started = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []));
   talk.fire(started.filter((timer) => !cancelled.includes(timer)).at(-1) ?? -1);
+}
+
+/** The timers that run. */
+function timersOf(talk: Conversation): readonly { readonly timer: number; readonly ms: number }[] {
+  const cancelled = talk.asked.flatMap((effect) => (effect.kind === "cancel-timer" ? [effect.timer] : []));
+  return talk.asked.flatMap((effect) =>
+    effect.kind === "start-timer" && !cancelled.includes(effect.timer) ? [effect] : [],
+  );
 }
 
 const unprotected = (talk: Conversation): number =>
@@ -105,17 +113,92 @@ describe("a client that comes back and does not ask for Clusters yet, for one wa
     expect(says(talk.hear(1, routes))).toEqual(["r@new"]);
   });
 
-  test("is sent it after half a minute", () => {
+  test("is protected if it asks for them within a second, and after that as well", () => {
     const talk = swapped();
-    talk.open(1, "sotw");
-    talk.hear(1, sotw(ROUTE, { ...firstOf(), names: ["r"], versionInfo: "before" }));
-    for (let second = 0; second < 29; second++) {
-      fireNewestTimer(talk);
-      expect(says(talk.turns())).toEqual([]);
-    }
+    talk.open(1, "delta");
+    const routes = delta(ROUTE, { ...firstOf(), subscribe: ["r"], initialVersions: holding(routeTo("old")) });
+    talk.hear(1, routes);
+    const ofClusters = timersOf(talk);
+    expect(ofClusters).toEqual([expect.objectContaining({ ms: 1_000 })]);
+    expect(says(talk.hear(1, delta(CLUSTER, { initialVersions: holding(plain("old")) })))).toEqual(["new@1"]);
+    // What it is given to ask for Clusters is no part of what it is given to accept them.
+    for (const { timer } of ofClusters) talk.fire(timer);
+    expect(says(talk.turns())).toEqual([]);
+    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "1" })))).toEqual(["r@new"]);
+  });
+});
+
+describe("a client that asks for routes and never for Clusters, which are its own", () => {
+  const variants = ["sotw", "delta"] as const;
+  const kinds = [ROUTE, undefined].flatMap((onlyType) => variants.map((variant) => ({ variant, onlyType })));
+
+  test.each(kinds)("is sent them after a second when it comes back ($variant, $onlyType)", ({ variant, onlyType }) => {
+    const talk = swapped();
+    talk.open(1, variant, onlyType);
+    const back =
+      variant === "sotw"
+        ? sotw(ROUTE, { ...firstOf(), names: ["r"], versionInfo: "before" })
+        : delta(ROUTE, { ...firstOf(), subscribe: ["r"], initialVersions: holding(routeTo("old")) });
+    expect(says(talk.hear(1, back))).toEqual([]);
+    expect(timersOf(talk).map(({ ms }) => ms)).toEqual([1_000]);
     fireNewestTimer(talk);
     expect(says(talk.turns())).toEqual(["r@new"]);
+    expect(talk.reports.filter(({ kind }) => kind === "order-overdue")).toEqual([]);
   });
+
+  test.each([ROUTE, undefined])("is sent them after a second when it is new, and changes at once (%s)", (onlyType) => {
+    const talk = swapped();
+    talk.open(1, "delta", onlyType);
+    expect(says(talk.hear(1, delta(ROUTE, { ...firstOf(), subscribe: ["r"] })))).toEqual([]);
+    fireNewestTimer(talk);
+    expect(says(talk.turns())).toEqual(["r@new"]);
+    talk.hear(1, delta(ROUTE, { nonce: "1" }));
+    talk.put(plain("newer"), routeTo("newer"));
+    expect(says(talk.turns())).toEqual(["r@newer"]);
+  });
+
+  test("is sent virtual hosts after a second", () => {
+    const talk = swapped();
+    talk.put(resource(HOST, "r/h", "1", { references: [{ type: CLUSTER, name: "new" }] }));
+    talk.open(1, "delta");
+    expect(says(talk.hear(1, delta(HOST, { ...firstOf(), subscribe: ["r/h"] })))).toEqual([]);
+    fireNewestTimer(talk);
+    expect(says(talk.turns())).toEqual(["r/h@1"]);
+  });
+
+  test("is protected from then on if it asks for Clusters after all", () => {
+    const talk = swapped();
+    talk.open(1, "delta");
+    talk.hear(1, delta(ROUTE, { ...firstOf(), subscribe: ["r"] }));
+    fireNewestTimer(talk);
+    expect(says(talk.turns())).toEqual(["r@new"]);
+    talk.hear(1, delta(ROUTE, { nonce: "1" }));
+    expect(says(talk.hear(1, delta(CLUSTER, {})))).toEqual(["new@1"]);
+    talk.hear(1, delta(CLUSTER, { nonce: "2" }));
+    talk.change({ puts: [plain("newer"), routeTo("newer")], deletes: [{ type: CLUSTER, name: "new" }] });
+    expect(says(talk.turns())).toEqual(["newer@1"]);
+    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual(["r@newer"]);
+    expect(says(talk.hear(1, delta(ROUTE, { nonce: "4" })))).toEqual(["-new"]);
+  });
+});
+
+test("routes wait for the stream of the Clusters when that alone breaks", () => {
+  const talk = new Conversation();
+  talk.put(plain("old"), routeTo("old"));
+  talk.open(1, "delta", CLUSTER);
+  talk.open(2, "delta", ROUTE);
+  talk.hear(1, delta(CLUSTER, firstOf()));
+  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  expect(says(talk.hear(2, delta(ROUTE, { ...firstOf(), subscribe: ["r"] })))).toEqual(["r@old"]);
+  talk.hear(2, delta(ROUTE, { nonce: "1" }));
+  talk.plane.on({ kind: "stream-closed", stream: 1 });
+  talk.put(plain("new"), routeTo("new"));
+  expect(says(talk.turns())).toEqual([]);
+  talk.open(3, "delta", CLUSTER);
+  expect(says(talk.hear(3, delta(CLUSTER, { ...firstOf(), initialVersions: holding(plain("old")) })))).toEqual([
+    "new@1",
+  ]);
+  expect(says(talk.hear(3, delta(CLUSTER, { nonce: "1" })))).toEqual(["r@new"]);
 });
 
 describe("a State of the World client that comes back in the middle of a swap", () => {

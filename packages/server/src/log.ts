@@ -34,7 +34,7 @@ export type LogEvent =
 /** Values of a line's fields; undefined ones are left out. */
 export type LogFields = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** Where lines of the log go. Must not throw. */
+/** Where lines of the log go. What it throws is told once (`listener-failed`), and the server goes on. */
 export interface Log {
   write(event: LogEvent, fields: LogFields): void;
 }

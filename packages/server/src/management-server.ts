@@ -11,6 +11,7 @@ import type { ServerEvents } from "./hub/listeners.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import { loadReportMethods } from "./load/methods.ts";
 import { createDeliveryTimes, type DeliveryTimes } from "./observe/deliveries.ts";
+import { guardLog } from "./observe/guarded-log.ts";
 import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
@@ -82,10 +83,10 @@ export interface ManagementServer extends AsyncDisposable {
   /** What the admin API and readiness say about where the resources come from. */
   reportSource(report: SourceReport): void;
   /**
-   * Calls the listener for every event of a kind, until the returned function is called. A listener that throws misses
-   * nothing else; for `stream-opened` and `request-understood` it ends that stream, and no other (S-OBS-03).
+   * Calls the listener for every event of a kind, until the returned function is called. A listener that throws, or whose
+   * promise is rejected, misses nothing else; for `stream-opened` and `request-understood` it ends that stream, and no other (S-OBS-03).
    */
-  on<K extends keyof ServerEvents>(kind: K, listener: (event: ServerEvents[K]) => void): () => void;
+  on<K extends keyof ServerEvents>(kind: K, listener: (event: ServerEvents[K]) => unknown): () => void;
   /**
    * Takes no new clients, tells those there are to go (GOAWAY), ends their streams with UNAVAILABLE spread over the grace
    * (10 s unless given), then closes (S-GRP-06).
@@ -114,9 +115,17 @@ class WiredServer implements ManagementServer {
   constructor(options: CheckedOptions) {
     const { api, limits, tls: usual, listen, log } = options;
     const telemetry = createTelemetry();
-    if (log !== undefined) attachLog(telemetry, log);
+    let hub: Hub | undefined;
+    const logFailed = (error: unknown): void => {
+      const report = { kind: "listener-failed", event: "log", error } as const;
+      // Without a hub yet, there are no listeners either.
+      if (hub === undefined) telemetry.report(report, new Date());
+      else hub.report(report);
+    };
+    if (log !== undefined) attachLog(telemetry, guardLog(log, logFailed));
     const encoder = createBodyEncoder({ controlPlane: options.controlPlane });
-    this.#hub = createHub(options, encoder, telemetry);
+    hub = createHub(options, encoder, telemetry);
+    this.#hub = hub;
     const deliveries = createDeliveryTimes(telemetry);
     this.#loads = createLoadReporting(options, this.#hub);
     const clientStatus = createClientStatus(options, this.#hub, deliveries);
@@ -199,7 +208,7 @@ class WiredServer implements ManagementServer {
     this.#source = { state, problems, since };
   }
 
-  on<K extends keyof ServerEvents>(kind: K, listener: (event: ServerEvents[K]) => void): () => void {
+  on<K extends keyof ServerEvents>(kind: K, listener: (event: ServerEvents[K]) => unknown): () => void {
     return this.#hub.listeners.on(kind, listener);
   }
 

@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS as LONGEST_MS } from "@xdskit/disk";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import {
   type Choice,
@@ -26,10 +27,19 @@ export interface Limits {
   readonly maxStreamsPerPeer: number;
   /** Names that one stream may be subscribed to, over all types. Beyond it the stream ends with RESOURCE_EXHAUSTED. Default 250,000. */
   readonly maxSubscriptionsPerStream: number;
+  /** Types that one stream may ask for, known or not. Beyond it the stream ends with RESOURCE_EXHAUSTED. Default 64. */
+  readonly maxTypesPerStream: number;
+  /**
+   * Responses of one type that a stream may leave neither accepted nor refused while it goes on asking. Beyond it the stream ends
+   * with RESOURCE_EXHAUSTED. Default 1,000.
+   */
+  readonly maxUnacknowledgedPerType: number;
   /** Bytes of one request, after decompression (B-GRP-08). Beyond it RESOURCE_EXHAUSTED. Default 64 MiB. */
   readonly maxRequestBytes: number;
   /** Bytes of the body of one request over REST. Beyond it 413. Default 16 MiB. */
   readonly maxRestRequestBytes: number;
+  /** Bytes of the node in a request, beside its extensions, which are passed over. Beyond it RESOURCE_EXHAUSTED. Default 64 KiB. */
+  readonly maxNodeBytes: number;
   /** Bytes that may wait for one stream to read them. Beyond it the stream is reset as exhausted. Default 512 MiB. */
   readonly maxPendingBytes: number;
   /** Milliseconds in which a stream must take what was written to it (256 KB at most). Beyond it the stream is reset. Default 60,000. */
@@ -62,8 +72,11 @@ export const defaultLimits: Limits = {
   maxStreams: 50_000,
   maxStreamsPerPeer: 10_000,
   maxSubscriptionsPerStream: 250_000,
+  maxTypesPerStream: 64,
+  maxUnacknowledgedPerType: 1_000,
   maxRequestBytes: 64 * 1024 * 1024,
   maxRestRequestBytes: 16 * 1024 * 1024,
+  maxNodeBytes: 64 * 1024,
   maxPendingBytes: 512 * 1024 * 1024,
   maxBlockedMs: 60_000,
   maxConnectionAgeMs: 0,
@@ -356,8 +369,6 @@ function findRestProblems(rest: RestOptions | false | undefined): readonly Optio
 
 /** Limits for which 0 means "none". */
 const MAY_BE_ZERO: readonly LimitName[] = ["maxConnectionAgeMs", "maxConnectionAgeGraceMs", "keepaliveMs"];
-/** The longest that a timer can be set to. */
-const LONGEST_MS = 2 ** 31 - 1;
 
 function findLimitProblems(limits: Partial<Limits>): readonly OptionProblem[] {
   return Object.entries(limits).flatMap(([name, value]): readonly OptionProblem[] => {

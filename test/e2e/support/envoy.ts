@@ -19,6 +19,8 @@ export interface EnvoySettings {
   readonly xdsTransportSocket?: object;
   /** Listeners that are not discovered. */
   readonly staticListeners?: readonly object[];
+  /** Clusters that are not discovered: then none are, nor are Listeners. */
+  readonly staticClusters?: readonly object[];
   /** Merged into the ApiConfigSource of ADS. */
   readonly ads?: object;
 }
@@ -153,7 +155,7 @@ export async function timersFired(envoy: Envoy): Promise<Readonly<Record<string,
 
 /** The start-up configuration for a mode; `bootstrap` of the settings replaces top-level fields of it. */
 export function envoyBootstrap(settings: EnvoySettings, adminPort: number): Readonly<Record<string, unknown>> {
-  const { mode } = settings;
+  const { mode, staticClusters, staticListeners = [] } = settings;
   const unified = { name: "unified", static_layer: { "envoy.reloadable_features.unified_mux": true } };
   return {
     ...(mode.unifiedMux === true ? { layered_runtime: { layers: [unified] } } : {}),
@@ -161,10 +163,9 @@ export function envoyBootstrap(settings: EnvoySettings, adminPort: number): Read
     admin: { address: { socket_address: { address: "127.0.0.1", port_value: adminPort } } },
     dynamic_resources: {
       ...(mode.aggregated ? { ads_config: apiConfigSource(mode, settings.ads) } : {}),
-      cds_config: configSource(mode),
-      lds_config: configSource(mode),
+      ...(staticClusters === undefined ? { cds_config: configSource(mode), lds_config: configSource(mode) } : {}),
     },
-    static_resources: { clusters: [xdsCluster(settings)], listeners: settings.staticListeners ?? [] },
+    static_resources: { clusters: [xdsCluster(settings), ...(staticClusters ?? [])], listeners: staticListeners },
   };
 }
 

@@ -53,6 +53,7 @@ async function serve(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
+  io.needNoReader();
   const path = resolve(io.cwd, directory);
   const file = await readSettings(path);
   const { problems } = file;

@@ -1,4 +1,5 @@
 import type { Change, TypeOrUrl, Watch, XdsClient, XdsClientError, XdsResource } from "@xdskit/client";
+import { LONGEST_TIMER_MS } from "@xdskit/disk";
 import type { Answers } from "./answers.ts";
 
 /** What a server answered. */
@@ -42,7 +43,7 @@ export async function collect(
     await new Promise<void>((resolve, reject) => {
       const wait = (ms: number): void => {
         clearTimeout(timer);
-        timer = setTimeout(resolve, ms);
+        timer = setTimeout(resolve, Math.min(ms, LONGEST_TIMER_MS));
       };
       const take = (name: string | undefined, change: Change): void => {
         if (change.kind === "error" && isOfConnection(change.error)) {

@@ -1,4 +1,5 @@
 import { type Mesh, type MeshReport, type MeshSnapshot, STATIC_SOURCE, type XdsClient } from "@xdskit/client";
+import { LONGEST_TIMER_MS } from "@xdskit/disk";
 import type { SourceId, Status, TypeUrl } from "@xdskit/protocol";
 import { aborted } from "../interruption.ts";
 import type { Answers } from "./answers.ts";
@@ -82,7 +83,7 @@ export async function followMesh(
     isLate = true;
     end();
   };
-  const limit = timeoutMs === undefined ? undefined : setTimeout(giveUp, timeoutMs);
+  const limit = timeoutMs === undefined ? undefined : setTimeout(giveUp, Math.min(timeoutMs, LONGEST_TIMER_MS));
   try {
     await Promise.race([aborted(over.signal), aborted(interrupted, over.signal), follow(mesh, progress, look)]);
     const unanswered = unansweredOf(answers, failing);

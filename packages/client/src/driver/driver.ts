@@ -1,3 +1,4 @@
+import { Timers } from "@xdskit/disk";
 import {
   type ClientEffect,
   type ClientEvent,
@@ -19,7 +20,6 @@ import type { ResponseReader } from "../reading/response-reader.ts";
 import type { ClientStream, StreamListener, Transport } from "../transport/transport.ts";
 import { InOrder } from "./in-order.ts";
 import { sourceSpecOf } from "./source-spec.ts";
-import { Timers } from "./timers.ts";
 
 /** The machine that is driven. */
 export interface Machine {

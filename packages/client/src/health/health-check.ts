@@ -1,5 +1,5 @@
+import { startTimer } from "@xdskit/disk";
 import type { HealthCheckProtocol } from "@xdskit/envoy-api";
-import { startTimer } from "../longest-timer.ts";
 
 /** One endpoint that a server wants checked, and how. */
 export interface HealthTarget {
@@ -64,7 +64,7 @@ export async function checkWithin(
     // What a checker throws says that the endpoint cannot be used; why, is nothing that the server could be told.
     return isLate ? "timeout" : "no-answer";
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
     stopping.removeEventListener("abort", end);
   }
 }

@@ -1,3 +1,4 @@
+import { startTimer, type Timer } from "@xdskit/disk";
 import { type EnvoyApi, encodeHealthFindings, encodeHealthOffer } from "@xdskit/envoy-api";
 import {
   type ApiVersion,
@@ -9,7 +10,6 @@ import {
   statusCode,
 } from "@xdskit/protocol";
 import type { ServerConfig } from "../config/client-config.ts";
-import { startTimer } from "../longest-timer.ts";
 import type { NodeEncoder } from "../transport/encode-request.ts";
 import type { Connections } from "../transport/grpc/connection.ts";
 import { GrpcCall } from "../transport/grpc/grpc-call.ts";
@@ -46,8 +46,8 @@ export class HealthDriver {
   readonly #rounds: HealthRounds;
   #call: GrpcCall | undefined;
   #failures = 0;
-  #retryTimer: NodeJS.Timeout | undefined;
-  #reportTimer: NodeJS.Timeout | undefined;
+  #retryTimer: Timer | undefined;
+  #reportTimer: Timer | undefined;
   #intervalMs = 0;
   #isClosed = false;
 
@@ -59,7 +59,7 @@ export class HealthDriver {
 
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#retryTimer);
+    this.#retryTimer?.cancel();
     this.#stopChecking();
     this.#call?.close();
   }
@@ -113,12 +113,12 @@ export class HealthDriver {
   }
 
   #stopChecking(): void {
-    clearTimeout(this.#reportTimer);
+    this.#reportTimer?.cancel();
     this.#rounds.stop();
   }
 
   #tellLater(call: GrpcCall): void {
-    clearTimeout(this.#reportTimer);
+    this.#reportTimer?.cancel();
     this.#reportTimer = startTimer(this.#intervalMs, () => this.#tell(call));
   }
 

@@ -1,4 +1,4 @@
-import { startTimer } from "../longest-timer.ts";
+import { startTimer, type Timer } from "@xdskit/disk";
 import { checkWithin, type HealthCheckers, type HealthStatus, type HealthTarget } from "./health-check.ts";
 import { HealthJudgement } from "./health-judgement.ts";
 import type { Finding, SpecifiedEndpoint, Specifier } from "./specifier.ts";
@@ -11,7 +11,7 @@ interface Round {
   readonly target: HealthTarget;
   readonly judgement: HealthJudgement;
   readonly stopping: AbortController;
-  timer: NodeJS.Timeout | undefined;
+  timer: Timer | undefined;
 }
 
 /** Checks all endpoints that a server wants checked, each in its own time. Nothing of it keeps a process alive. */
@@ -56,7 +56,7 @@ export class HealthRounds {
   }
 
   #stop(key: string, round: Round): void {
-    clearTimeout(round.timer);
+    round.timer?.cancel();
     this.#rounds.delete(key);
     this.#waiting.delete(round);
     round.stopping.abort();

@@ -1,3 +1,4 @@
+import { Timers } from "@xdskit/disk";
 import { decodeLoadRequest, encodeLoadReport, encodeNode, WireError } from "@xdskit/envoy-api";
 import {
   type ApiVersion,
@@ -12,7 +13,6 @@ import {
   statusCode,
 } from "@xdskit/protocol";
 import type { ServerConfig } from "../config/client-config.ts";
-import { Timers } from "../driver/timers.ts";
 import type { NodeEncoder } from "../transport/encode-request.ts";
 import type { Connections } from "../transport/grpc/connection.ts";
 import { GrpcCall } from "../transport/grpc/grpc-call.ts";

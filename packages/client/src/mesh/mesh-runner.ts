@@ -1,3 +1,4 @@
+import { Timers } from "@xdskit/disk";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import {
   areSameBytes,
@@ -13,7 +14,6 @@ import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver, Interest } from "../driver/driver.ts";
 import { InOrder } from "../driver/in-order.ts";
-import { Timers } from "../driver/timers.ts";
 import { kindOf } from "../resource/kind-of.ts";
 import { typeAt } from "../routing/route.ts";
 import { termOf } from "../routing/term.ts";

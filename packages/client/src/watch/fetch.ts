@@ -1,9 +1,9 @@
+import { startTimer } from "@xdskit/disk";
 import type { News } from "@xdskit/protocol";
 import { aSignal, aWait, type RulesOf } from "../argument.ts";
 import type { SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";
 import { XdsClientError } from "../error.ts";
-import { startTimer } from "../longest-timer.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { onceAborted } from "./abort.ts";
 import type { Watching } from "./follow.ts";
@@ -103,7 +103,7 @@ async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () =
       if (timeoutMs === 0) return;
       const text = `${about}: nothing came within ${timeoutMs} ms`;
       const timer = startTimer(timeoutMs, () => reject(unreachable ?? new XdsClientError("TIMEOUT", text)));
-      ends.push(() => clearTimeout(timer));
+      ends.push(() => timer.cancel());
     });
   } finally {
     for (const end of ends) end();

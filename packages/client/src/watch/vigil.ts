@@ -1,4 +1,4 @@
-import { LONGEST_TIMER_MS } from "../longest-timer.ts";
+import { LONGEST_TIMER_MS } from "@xdskit/disk";
 
 /**
  * Keeps a process alive while somebody waits for something of a client, even while no server can be reached. Nothing else of a client

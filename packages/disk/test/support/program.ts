@@ -22,7 +22,7 @@ export function commandOf(program: string): readonly [string, ...string[]] {
   return [process.execPath, "--input-type=module", "--eval", text];
 }
 
-export function startProgram([command, ...args]: readonly [string, ...string[]]): RunningProgram {
+export function startProgram([command = "", ...args]: readonly string[]): RunningProgram {
   const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
   running.add(child);
   let text = "";
@@ -40,7 +40,8 @@ export function startProgram([command, ...args]: readonly [string, ...string[]])
       running.delete(child);
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGKILL");
-      await once(child, "exit");
+      // Not only its exit: what it started in a namespace of its own dies after it.
+      await once(child, "close");
     },
   };
 }

@@ -2,7 +2,10 @@ import { type DescFile, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Schema } from "./schema.ts";
 
-/** File descriptors for gRPC server reflection, each an encoded `FileDescriptorProto`. */
+/**
+ * File descriptors for gRPC server reflection, each an encoded `FileDescriptorProto`. Made once: the same question has the same lists
+ * of the same bytes for an answer.
+ */
 export interface DescriptorReflection {
   /** The file that declares a symbol (message, field, enum, value, service, method, extension), then all that it imports. */
   fileContaining(symbol: string): readonly Uint8Array[] | undefined;
@@ -14,11 +17,23 @@ export interface DescriptorReflection {
 
 export function createReflection(schema: Schema): DescriptorReflection {
   const { registry } = schema;
+  const encoded = new Map<DescFile, Uint8Array>();
+  const closures = new Map<DescFile, readonly Uint8Array[]>();
+  const encodedOf = (file: DescFile): Uint8Array => {
+    const bytes = encoded.get(file) ?? toBinary(FileDescriptorProtoSchema, file.proto);
+    encoded.set(file, bytes);
+    return bytes;
+  };
   const closureOf = (file: DescFile | undefined): readonly Uint8Array[] | undefined => {
     if (file === undefined) return undefined;
-    const files = new Set<DescFile>();
-    collect(file, files);
-    return [...files].map((each) => toBinary(FileDescriptorProtoSchema, each.proto));
+    let closure = closures.get(file);
+    if (closure === undefined) {
+      const files = new Set<DescFile>();
+      collect(file, files);
+      closure = [...files].map(encodedOf);
+      closures.set(file, closure);
+    }
+    return closure;
   };
   return {
     fileContaining: (symbol) => closureOf(fileDeclaring(symbol, schema)),

@@ -5,17 +5,20 @@
 import { anonymousNode, type Node, parseTypeUrl, type SotwRequest, type Status } from "@xdskit/protocol";
 import { setOwnProperty } from "../format/well-known.ts";
 import { JsonScanner } from "./json-scanner.ts";
+import { MAX_NODE_BYTES } from "./node.ts";
 import { MAX_NAMES } from "./requested-names.ts";
 import { printableText } from "./status.ts";
+import { NodeSizeError } from "./wire-error.ts";
 
-/** A node is kept in memory for as long as it polls; larger metadata is refused. */
-const MAX_METADATA_BYTES = 256 * 1024;
 const MAX_FEATURES = 1_000;
 
 type FieldReader = (scanner: JsonScanner, path: string) => void;
 
-/** Reads the body of a poll. Throws a `WireError` that names the place if it is none. Nothing of the bytes is kept. */
-export function decodeJsonRequest(bytes: Uint8Array): SotwRequest {
+/**
+ * Reads the body of a poll. Throws a `WireError` that names the place if it is none, and a `NodeSizeError` of a node that has
+ * more than `maxNodeBytes`. Nothing of the bytes is kept.
+ */
+export function decodeJsonRequest(bytes: Uint8Array, maxNodeBytes: number = MAX_NODE_BYTES): SotwRequest {
   const scanner = new JsonScanner(bytes);
   if (scanner.peek() !== "an object")
     scanner.fail(`expected a DiscoveryRequest, which is an object, got ${scanner.peek()}`);
@@ -30,7 +33,7 @@ export function decodeJsonRequest(bytes: Uint8Array): SotwRequest {
       versionInfo = readString(at, path);
     },
     node: (at, path) => {
-      node = readNode(at, path);
+      node = readNode(at, path, maxNodeBytes);
     },
     resourceNames: (at, path) => readStrings(at, path, names, MAX_NAMES),
     resourceLocators: (at, path) => readLocators(at, path, names),
@@ -56,10 +59,10 @@ export function decodeJsonRequest(bytes: Uint8Array): SotwRequest {
   };
 }
 
-function readNode(scanner: JsonScanner, path: string): Node {
+function readNode(scanner: JsonScanner, path: string, maxBytes: number): Node {
   const node: { -readonly [K in keyof Node]: Node[K] } = { ...anonymousNode };
   const clientFeatures: string[] = [];
-  readFields(scanner, path, {
+  const fields: Readonly<Record<string, FieldReader>> = {
     id: (at, inner) => {
       node.id = readString(at, inner);
     },
@@ -82,19 +85,31 @@ function readNode(scanner: JsonScanner, path: string): Node {
       node.userAgentVersion = readBuildVersion(at, inner);
     },
     clientFeatures: (at, inner) => readStrings(at, inner, clientFeatures, MAX_FEATURES),
-  });
+  };
+  readFields(scanner, path, countBytes(fields, maxBytes));
   node.clientFeatures = clientFeatures;
   return node;
 }
 
+/** The same readers; they throw once they have read more than so many bytes all in all. */
+function countBytes(fields: Readonly<Record<string, FieldReader>>, maxBytes: number): Record<string, FieldReader> {
+  let bytes = 0;
+  const counting = ([name, read]: readonly [string, FieldReader]): readonly [string, FieldReader] => [
+    name,
+    (scanner, path) => {
+      const start = scanner.position;
+      read(scanner, path);
+      bytes += scanner.position - start;
+      if (bytes > maxBytes) throw new NodeSizeError(bytes, maxBytes);
+    },
+  ];
+  return Object.fromEntries(Object.entries(fields).map(counting));
+}
+
 function readMetadata(scanner: JsonScanner, path: string): Record<string, unknown> {
   expectKind(scanner, path, "an object");
-  const start = scanner.position;
   const metadata: Record<string, unknown> = {};
   scanner.object((key) => setOwnProperty(metadata, key, scanner.value()));
-  if (scanner.position - start > MAX_METADATA_BYTES) {
-    scanner.fail(`expected at most ${MAX_METADATA_BYTES} bytes in "${path}", got ${scanner.position - start}`);
-  }
   return metadata;
 }
 

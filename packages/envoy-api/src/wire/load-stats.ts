@@ -4,7 +4,7 @@
  */
 import type { ClusterLoad, EndpointLoad, LoadMetric, LoadReport, LoadRequest, LocalityLoad } from "@xdskit/protocol";
 import { readDuration, writeDuration } from "./duration.ts";
-import { NodeMemory, readLocality } from "./node.ts";
+import { MAX_NODE_BYTES, NodeMemory, readLocality } from "./node.ts";
 import { fixed64Tag, lengthTag, varintTag, WireReader } from "./reader.ts";
 import { WireError } from "./wire-error.ts";
 import { WireWriter } from "./writer.ts";
@@ -18,8 +18,9 @@ export interface LoadReportReader {
   read(message: Uint8Array): LoadReport;
 }
 
-export function createLoadReportReader(): LoadReportReader {
-  const memory = new NodeMemory();
+/** Of a node that has more than `maxNodeBytes` it throws a `NodeSizeError`. */
+export function createLoadReportReader(maxNodeBytes: number = MAX_NODE_BYTES): LoadReportReader {
+  const memory = new NodeMemory(maxNodeBytes);
   return { read: (message) => readReport(new WireReader(message), memory) };
 }
 

@@ -6,7 +6,7 @@ import type { Node } from "@xdskit/protocol";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
 import { readParameter, writeTextEntry } from "./resource-name.ts";
 import { readStruct, writeStruct } from "./struct.ts";
-import { WireError } from "./wire-error.ts";
+import { NodeSizeError, WireError } from "./wire-error.ts";
 import { WireWriter } from "./writer.ts";
 
 const ID = lengthTag(1);
@@ -34,7 +34,7 @@ const readTags: ReadonlySet<number> = new Set([
 ]);
 
 /** A node is kept in memory for as long as its stream lives. */
-const MAX_NODE_BYTES = 4 * 1024 * 1024;
+export const MAX_NODE_BYTES: number = 4 * 1024 * 1024;
 
 /** Reads an encoded node. A field that occurs twice counts as it stands last. */
 export function decodeNode(bytes: Uint8Array): Node {
@@ -136,9 +136,17 @@ export class NodeMemory {
   #node: Node | undefined;
   /** The fields that were read, one behind the other. A copy: the request it came in may go. */
   #read: Buffer = Buffer.alloc(0);
+  readonly #maxBytes: number;
 
+  constructor(maxBytes: number = MAX_NODE_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Throws a `WireError`: a `NodeSizeError` if that is all that is wrong. */
   read(bytes: Uint8Array): Node {
     const ranges = rangesRead(bytes);
+    const length = lengthOf(ranges);
+    if (length > this.#maxBytes) throw new NodeSizeError(length, this.#maxBytes);
     if (this.#node !== undefined && this.#isRemembered(bytes, ranges)) return this.#node;
     this.#node = decodeNode(bytes);
     this.#read = copyOf(bytes, ranges);
@@ -174,6 +182,11 @@ function rangesRead(bytes: Uint8Array): number[] {
   }
   if (isInside) ranges.push(reader.position);
   return ranges;
+}
+
+/** How many bytes they span. */
+function lengthOf(ranges: readonly number[]): number {
+  return ranges.reduce((sum, place, index) => (index % 2 === 0 ? sum - place : sum + place), 0);
 }
 
 function copyOf(bytes: Uint8Array, ranges: readonly number[]): Buffer {

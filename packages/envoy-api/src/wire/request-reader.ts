@@ -12,7 +12,7 @@ import {
   type Variant,
 } from "@xdskit/protocol";
 import { checkVersionEntry, EncodedVersions, VERSION_ENTRY } from "./initial-versions.ts";
-import { NodeMemory } from "./node.ts";
+import { MAX_NODE_BYTES, NodeMemory } from "./node.ts";
 import { lengthTag, WireReader } from "./reader.ts";
 import { MAX_NAMES, NameRanges, RESOURCE_LOCATORS, RESOURCE_NAMES, RequestedNames } from "./requested-names.ts";
 import { readLocator } from "./resource-name.ts";
@@ -29,14 +29,19 @@ export interface RequestReader {
   read(message: Uint8Array): DiscoveryRequest;
 }
 
-/** A reader for a stream of this variant. */
-export function createRequestReader(variant: Variant): RequestReader {
-  return variant === "sotw" ? new SotwRequestReader() : new DeltaRequestReader();
+/** A reader for a stream of this variant. Of a node that has more than `maxNodeBytes` it throws a `NodeSizeError`. */
+export function createRequestReader(variant: Variant, maxNodeBytes: number = MAX_NODE_BYTES): RequestReader {
+  const node = new NodeMemory(maxNodeBytes);
+  return variant === "sotw" ? new SotwRequestReader(node) : new DeltaRequestReader(node);
 }
 
 class SotwRequestReader implements RequestReader {
-  readonly #node = new NodeMemory();
+  readonly #node: NodeMemory;
   readonly #names = new RequestedNames();
+
+  constructor(node: NodeMemory) {
+    this.#node = node;
+  }
 
   read(message: Uint8Array): SotwRequest {
     const reader = new WireReader(message);
@@ -86,7 +91,11 @@ class SotwRequestReader implements RequestReader {
 }
 
 class DeltaRequestReader implements RequestReader {
-  readonly #node = new NodeMemory();
+  readonly #node: NodeMemory;
+
+  constructor(node: NodeMemory) {
+    this.#node = node;
+  }
 
   read(message: Uint8Array): DeltaRequest {
     const reader = new WireReader(message);

@@ -191,13 +191,13 @@ export const switchTable: SwitchTable = {
     form: duration,
     current: 1_000,
     ids: ["S-REC-09"],
-    says: "How long a client that came back is given to ask for what it uses, before Clusters that are gone are removed.",
+    says: "How long a client that came back is given to ask for what it uses before Clusters that are gone are removed, and for Clusters before it is sent what uses them.",
   },
   separateResumeGraceMs: {
     form: duration,
     current: 30_000,
     ids: ["S-REC-09"],
-    says: "The same for a client with a stream for each type.",
+    says: "How long Clusters that are gone are kept for a client that came back with a stream for each type.",
   },
   ackLimitMs: {
     form: duration,

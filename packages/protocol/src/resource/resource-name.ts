@@ -124,7 +124,7 @@ export function isWithin(glob: string, name: string): boolean {
 }
 
 /** Whether a name falls under a prefix that is asked for. Nothing is made of names without a slash: most have none. */
-export function isUnderPrefix(terms: ReadonlySet<string>, name: string): boolean {
+export function isUnderPrefix(terms: { has(term: string): boolean }, name: string): boolean {
   let at = name.indexOf("/");
   if (at === -1 || name.startsWith(SCHEME)) return false;
   for (; at !== -1; at = name.indexOf("/", at + 1)) {

@@ -6,6 +6,10 @@ export interface TermRules {
   isBroad(alias: string): boolean;
   /** Whether a broad name or alias is among those that answer to a term. */
   matches(alias: string, term: string): boolean;
+  /** Groups of terms that a term belongs to: few, whatever its length. */
+  groupsOf(term: string): Iterable<string>;
+  /** The smallest group with every term that a broad name or alias answers to. */
+  groupOf(alias: string): string;
   /** The collection that a name or term belongs to, as others refer to it. */
   collectionOf(term: string): string | undefined;
 }

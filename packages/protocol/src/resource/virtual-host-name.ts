@@ -17,6 +17,11 @@ export function formatVirtualHostName({ routes, host }: VirtualHostName): string
   return `${routes}/${host.toLowerCase()}`;
 }
 
+/** A longer host falls under the star alone: no host of the internet is longer than 253 characters (RFC 1035). */
+const LONGEST_HOST = 1024;
+/** How many labels at either end of a host make groups. */
+const LABELS_GROUPED = 4;
+
 /**
  * An asked host falls under the domain that is equal to it, else under the longest one that begins with a star and ends
  * alike, else under the longest that ends with a star and begins alike, else under the star. A star stands for one
@@ -27,6 +32,10 @@ export const virtualHostTerms: TermRules = {
     const name = parseVirtualHostName(term);
     if (name === undefined || name.host === "") return;
     const { routes, host } = name;
+    if (host.length > LONGEST_HOST) {
+      yield `${routes}/*`;
+      return;
+    }
     for (let from = 1; from < host.length; from++) yield `${routes}/*${host.slice(from)}`;
     for (let to = host.length - 1; to > 0; to--) yield `${routes}/${host.slice(0, to)}*`;
     yield `${routes}/*`;
@@ -43,8 +52,30 @@ export const virtualHostTerms: TermRules = {
     if (domain === undefined || asked === undefined || domain.routes !== asked.routes || asked.host === "")
       return false;
     if (asked.host.length < domain.host.length) return false;
+    if (asked.host.length > LONGEST_HOST) return domain.host === "*";
     if (domain.host.startsWith("*")) return asked.host.endsWith(domain.host.slice(1));
     return domain.host.endsWith("*") && asked.host.startsWith(domain.host.slice(0, -1));
+  },
+
+  /** By the last labels, each with its dot, by the first ones, and all of the route configuration. */
+  *groupsOf(term) {
+    const name = parseVirtualHostName(term);
+    if (name === undefined || name.host === "") return;
+    const { routes, host } = name;
+    yield `${routes}/*`;
+    let at = host.lastIndexOf(".");
+    for (let labels = 0; at > 0 && labels < LABELS_GROUPED; labels++, at = host.lastIndexOf(".", at - 1))
+      yield `${routes}/*${host.slice(at)}`;
+    at = host.indexOf(".");
+    for (let labels = 0; at !== -1 && labels < LABELS_GROUPED; labels++, at = host.indexOf(".", at + 1))
+      yield `${routes}/${host.slice(0, at + 1)}*`;
+  },
+
+  groupOf(alias) {
+    const name = parseVirtualHostName(alias);
+    if (name === undefined) return alias;
+    const { routes, host } = name;
+    return `${routes}/${host.startsWith("*") ? `*${lastLabels(host)}` : `${firstLabels(host)}*`}`;
   },
 
   /** All virtual hosts of a route configuration: its name and a slash. */
@@ -53,3 +84,19 @@ export const virtualHostTerms: TermRules = {
     return name && `${name.routes}/`;
   },
 };
+
+/** The longest end of a host that is grouped: from a dot on. */
+function lastLabels(host: string): string {
+  let from = host.length;
+  let at = host.lastIndexOf(".");
+  for (let labels = 0; at > 0 && labels < LABELS_GROUPED; labels++, at = host.lastIndexOf(".", at - 1)) from = at;
+  return host.slice(from);
+}
+
+/** The longest beginning of a host that is grouped: up to a dot. */
+function firstLabels(host: string): string {
+  let to = 0;
+  let at = host.indexOf(".");
+  for (let labels = 0; at !== -1 && labels < LABELS_GROUPED; labels++, at = host.indexOf(".", at + 1)) to = at + 1;
+  return host.slice(0, to);
+}

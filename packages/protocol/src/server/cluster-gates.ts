@@ -5,6 +5,7 @@ import type { Newcomers } from "./newcomers.ts";
 import type { OrderMembers } from "./order-members.ts";
 import type { Present } from "./present.ts";
 import { type Upcoming, unknownUses } from "./shared-selections.ts";
+import { keyOf } from "./targets.ts";
 import type { TypeStream } from "./type-stream.ts";
 import type { UnreadyUsers } from "./unready-users.ts";
 import type { Wait } from "./wait.ts";
@@ -58,6 +59,29 @@ export class ClusterGates {
       }
       return undefined;
     };
+  }
+
+  /**
+   * Whether something that is not the newest refers to what is gone by now, and was not dangling from the beginning. A Cluster
+   * that the client was using, and that is not removed yet, it may go on using.
+   */
+  leadsNowhere({ resource, replaces }: Upcoming, dangling: ReadonlySet<string>, view: View, present: Present): boolean {
+    return resource.references.some((reference) => {
+      if (view.find(reference.type, reference.name) !== undefined || dangling.has(keyOf(reference))) return false;
+      const isInUse = replaces?.references.some(({ type, name }) => type === reference.type && name === reference.name);
+      return isInUse !== true || !this.#isHeld(reference, view, present);
+    });
+  }
+
+  /** A Cluster that is gone is not removed from the client yet, and will not be before everything that uses it is. */
+  #isHeld({ type, name }: Reference, view: View, present: Present): boolean {
+    for (const { traits, position, heldOver } of this.#parts.members.clusters.keys()) {
+      if (traits.type !== type || position === undefined || this.#parts.newcomers.has(name)) continue;
+      const held = heldOver.names.get(name);
+      if (held === undefined) return present.changes.names(position, view, type).has(name);
+      return held.since > Number.NEGATIVE_INFINITY;
+    }
+    return false;
   }
 
   #gateOf(clusters: TypeStream, view: View, present: Present, isReturning: boolean): Gate {

@@ -68,13 +68,13 @@ export class Comeback {
     const subscription = this.#subscription;
     const initial = this.#initial;
     const trusts = this.#trustsVersions;
-    const { key: set } = subscription.nameSet(present.nameSets);
     const { scope } = subscription;
     const { ttls, namesPerStep } = present;
     const options = { trustsVersions: trusts, ttls, namesPerStep };
     const make = (): Comparison => new Comparison(here, type, scope, initial, options);
-    if (initial.key === undefined) return make();
-    const key = `${type} ${here.view.key} ${scope.isWildcard} ${trusts} ${set} ${initial.key}`;
+    const set = initial.key === undefined ? undefined : subscription.sharedKey(present.nameSets);
+    if (set === undefined) return make();
+    const key = `${type} ${here.view.key} ${trusts} ${set} ${initial.key}`;
     return present.comparisons.get(key, initial.size, make);
   }
 }

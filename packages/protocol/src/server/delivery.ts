@@ -71,6 +71,13 @@ export class Deliveries {
     return this.#pending;
   }
 
+  /** How many responses the client neither accepted nor refused, without heartbeats. */
+  get unanswered(): number {
+    let count = 0;
+    for (const delivery of this.#pending) if (isContent(delivery)) count++;
+    return count;
+  }
+
   get lastSent(): Delivery | undefined {
     return this.#lastSent;
   }

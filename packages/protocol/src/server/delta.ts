@@ -12,13 +12,14 @@ import type { View } from "../state/view.ts";
 import { Comeback } from "./comeback.ts";
 import { Deliveries } from "./delivery.ts";
 import { DeltaNews } from "./delta-news.ts";
+import type { HeldNames } from "./held-back.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present } from "./present.ts";
 import { mayBeHeldUnder } from "./resume.ts";
 import { isAsked } from "./selection.ts";
 import type { Upcoming } from "./shared-selections.ts";
 import { Standing } from "./standing.ts";
-import { Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
+import { hasAny, Subscription, type SubscriptionChange, understandChange } from "./subscription.ts";
 import { candidatesFor, termsBehind } from "./terms.ts";
 import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
@@ -67,6 +68,10 @@ export class DeltaTypeStream implements TypeStream {
     return this.told.position !== undefined && this.traits.terms === undefined;
   }
 
+  get canTellTargets(): boolean {
+    return this.traits.terms === undefined && (this.told.position !== undefined || !this.#comeback.isOpen);
+  }
+
   get heldBackFrom(): number {
     return this.told.heldBackFrom;
   }
@@ -95,6 +100,10 @@ export class DeltaTypeStream implements TypeStream {
     return this.#ambiguous.size > 0 || this.told.hasNews(view);
   }
 
+  catchUp(revision: number): void {
+    this.told.catchUp(revision);
+  }
+
   isTold(name: string, view: View, present: Present): boolean {
     return this.told.isTold(name, view, present);
   }
@@ -105,7 +114,7 @@ export class DeltaTypeStream implements TypeStream {
 
   next(view: View, present: Present, { heldBack }: TurnBounds): readonly Answer[] {
     const here: Position = { view, revision: present.revision };
-    if (this.told.position === undefined) return this.#firstAnswer(here, present);
+    if (this.told.position === undefined) return this.#firstAnswer(here, present, heldBack);
     if (this.deliveries.isBlocked) return this.#outOfTurn(this.told.position, here, present, heldBack);
     return this.#inTurn(this.told.position, here, present, heldBack);
   }
@@ -177,11 +186,11 @@ export class DeltaTypeStream implements TypeStream {
     }
   }
 
-  #firstAnswer(here: Position, present: Present): readonly Answer[] {
+  #firstAnswer(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     const { type } = this.traits;
     if (this.#comeback.isOpen) return this.#compare(here, present);
     const gone = this.#goneSinceRewind(here, present);
-    const isPlain = this.told.ahead.size === 0 && gone.length === 0;
+    const isPlain = this.told.ahead.size === 0 && gone.length === 0 && heldBack.size === 0;
     if (this.subscription.isSoleWildcard && isPlain) {
       if (this.#options.isUnknown) return this.#advance(here, []);
       return this.#advance(here, this.#whole(present.bodies.whole("delta", here.view, type)));
@@ -204,8 +213,14 @@ export class DeltaTypeStream implements TypeStream {
     const news = this.#noNews();
     for (const put of puts) news.put(put);
     for (const term of missing) this.#addAbsent(news, term, here.view, present);
-    for (const name of [...this.told.ahead.keys(), ...gone]) if (!news.puts.has(name)) news.removed.add(name);
-    return this.#advance(here, this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll }));
+    for (const name of [...this.told.ahead.keys(), ...gone])
+      if (!news.puts.has(name) && !heldBack.has(name)) news.removed.add(name);
+    const told = this.told.holdBack(heldBack, here.view, present);
+    const asked = this.#holdBack(news, heldBack, here.view);
+    this.#advance(here, []);
+    for (const name of heldBack.keys()) this.told.ahead.set(name, told.get(name));
+    for (const term of asked) this.told.asked.add(term);
+    return this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll });
   }
 
   #goneSinceRewind(here: Position, present: Present): readonly string[] {
@@ -232,7 +247,7 @@ export class DeltaTypeStream implements TypeStream {
     );
   }
 
-  #inTurn(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
+  #inTurn(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     const { type } = this.traits;
     const hasOwnNews = !this.told.isPlain || this.#ambiguous.size > 0;
     const isPlain = !hasOwnNews && heldBack.size === 0;
@@ -267,18 +282,22 @@ export class DeltaTypeStream implements TypeStream {
     return this.#answer(news, here, present);
   }
 
-  /** Takes out what has to wait. Returns what is to be answered with it then. */
-  #holdBack(news: DeltaNews, heldBack: ReadonlySet<string>, view: View): readonly string[] {
+  /** Takes out what has to wait, and puts in what is told instead. Returns what is to be answered with it then. */
+  #holdBack(news: DeltaNews, heldBack: HeldNames, view: View): readonly string[] {
     if (heldBack.size === 0) return [];
-    for (const name of heldBack) news.puts.delete(name);
+    for (const [name, target] of heldBack) {
+      if (target === undefined) news.puts.delete(name);
+      else news.put(target.resource);
+    }
     const { type } = this.traits;
+    const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
     return [...this.told.asked, ...this.told.vain, ...this.#ambiguous].filter((term) =>
-      view.answersTo(type, term).some(({ name }) => heldBack.has(name)),
+      view.answersTo(type, term).some(isUntold),
     );
   }
 
   /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
-  #outOfTurn(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
+  #outOfTurn(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     if (this.told.asked.size === 0 && this.#ambiguous.size === 0) return [];
     const news = this.#noNews();
     this.#addAsked(news, here.view, present);
@@ -304,7 +323,7 @@ export class DeltaTypeStream implements TypeStream {
     const now = view.holder(this.traits.type, name);
     const isCovered = now !== undefined && isAsked(now, view, this.subscription);
     // It may answer to more terms by now than it was told to.
-    const isBroad = now !== undefined && !this.subscription.termsFor(now).next().done;
+    const isBroad = now !== undefined && hasAny(this.subscription.termsFor(now));
     if (isCovered && (!present.isSame(now, told) || isBroad)) news.puts.set(name, now);
     else if (!isCovered && told !== undefined) news.removed.add(name);
   }

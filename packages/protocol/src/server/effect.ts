@@ -6,6 +6,7 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import type { StreamId } from "./event.ts";
 import type { PollEffect } from "./poll.ts";
 import type { Remembered } from "./remembered.ts";
+import type { Excess } from "./stream-limits.ts";
 import type { Wait } from "./wait.ts";
 
 /** All that the plane can ask for. Performed in order. */
@@ -18,8 +19,13 @@ export type PlaneEffect =
       readonly nonce: string;
     }
   | PollEffect
-  /** Ends the RPC with this status. `stream-closed` still follows. */
-  | { readonly kind: "close-stream"; readonly stream: StreamId; readonly status: Status }
+  /** Ends the RPC with this status, and names the limit that the client passed, if that is why. `stream-closed` still follows. */
+  | {
+      readonly kind: "close-stream";
+      readonly stream: StreamId;
+      readonly status: Status;
+      readonly limit?: Excess["limit"];
+    }
   /** After `ms` milliseconds, `timer-fired`. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
   | { readonly kind: "cancel-timer"; readonly timer: number }

@@ -4,6 +4,7 @@ import type { Resource } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { plainName } from "../resource/variant-name.ts";
 import type { View } from "../state/view.ts";
+import { memoShared } from "./memo.ts";
 import type { NameSets } from "./name-set.ts";
 import type { Subscription } from "./subscription.ts";
 
@@ -26,15 +27,12 @@ export class SharedErrors {
     if (all.size === 0) return noErrors;
     const bySet = this.#ofSets.get(all) ?? new Map<string, ErrorSet>();
     this.#ofSets.set(all, bySet);
-    const { isWildcard, names, locators } = subscription;
-    const isNamed = (name: string): boolean => locators?.asksFor(name) ?? names.has(name);
-    const key = `${isWildcard} ${subscription.nameSet(sets).key}`;
-    const known = bySet.get(key);
-    if (known !== undefined) return known;
-    const covered = [...all].filter(([name]) => isNamed(name) || (isWildcard && !isGlob(name)));
-    const errors = covered.length === 0 ? noErrors : covered.length === all.size ? all : new Map(covered);
-    bySet.set(key, errors);
-    return errors;
+    return memoShared(bySet, subscription.sharedKey(sets), () => {
+      const { isWildcard, names, locators } = subscription;
+      const isNamed = (name: string): boolean => locators?.asksFor(name) ?? names.has(name);
+      const covered = [...all].filter(([name]) => isNamed(name) || (isWildcard && !isGlob(name)));
+      return covered.length === 0 ? noErrors : covered.length === all.size ? all : new Map(covered);
+    });
   }
 
   /** What is new to somebody who knew `before`. */

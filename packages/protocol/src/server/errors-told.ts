@@ -10,6 +10,7 @@ import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
 import { type ErrorNews, replaceNames } from "./error-news.ts";
+import type { NameList } from "./names.ts";
 import type { Present } from "./present.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Answer, TypeStream } from "./type-stream.ts";
@@ -154,11 +155,7 @@ export class ErrorsTold {
   }
 }
 
-function forgottenBy(
-  request: DiscoveryRequest,
-  isWildcard: boolean,
-  names: ReadonlySet<string>,
-): (name: string) => boolean {
+function forgottenBy(request: DiscoveryRequest, isWildcard: boolean, names: NameList): (name: string) => boolean {
   if (request.kind === "delta") {
     const dropped = new Set(request.unsubscribe);
     return (name) => dropped.has(name) || (dropped.has("*") && !names.has(name));

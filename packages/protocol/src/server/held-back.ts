@@ -1,9 +1,19 @@
-import type { Mark } from "../resource/ttl.ts";
+import type { Resource } from "../resource/resource.ts";
+import { type Mark, markOf } from "../resource/ttl.ts";
 import type { View } from "../state/view.ts";
 import type { Present } from "./present.ts";
 import { type Uses, unknownUses } from "./shared-selections.ts";
 import type { Subscription } from "./subscription.ts";
 import type { Told } from "./told.ts";
+
+/** A resource as it was at a revision, told in place of a newer one that has to wait. */
+export interface Target {
+  readonly resource: Resource;
+  readonly revision: number;
+}
+
+/** Names that are held back, each with what is told in the meantime; undefined: nothing. */
+export type HeldNames = ReadonlyMap<string, Target | undefined>;
 
 /** What is not told yet of a resource. */
 interface Held {
@@ -37,11 +47,11 @@ export class HeldBack {
   }
 
   /**
-   * From now on these are held back, and nothing else. Returns what the client was told of those that changed, to be compared
-   * with what they are when they may go.
+   * From now on these are held back, and nothing else. Returns what the client was told of those that changed, and is told now,
+   * to be compared with what they are when they may go.
    */
   hold(
-    names: ReadonlySet<string>,
+    names: HeldNames,
     { type, position, asked, ahead }: Told,
     view: View,
     present: Present,
@@ -62,9 +72,14 @@ export class HeldBack {
       if (isHad) replaces.set(name, then);
     }
     for (const name of this.#held.keys()) if (!names.has(name)) this.#held.delete(name);
-    for (const name of names) {
+    for (const [name, target] of names) {
+      if (target !== undefined) {
+        told.set(name, markOf(target.resource, present.ttls));
+        this.#held.set(name, { replaces: target.resource, from: target.revision });
+      }
       // Of what was held back before, the older word counts.
-      if (!this.#held.has(name)) this.#held.set(name, { replaces: replaces.get(name), from: position?.revision ?? -1 });
+      else if (!this.#held.has(name))
+        this.#held.set(name, { replaces: replaces.get(name), from: position?.revision ?? -1 });
     }
     return told;
   }
@@ -73,4 +88,4 @@ export class HeldBack {
 const nothingTold: ReadonlyMap<string, Mark | undefined> = new Map();
 
 /** Nothing is held back. */
-export const nothingHeldBack: ReadonlySet<string> = new Set();
+export const nothingHeldBack: HeldNames = new Map();

@@ -16,6 +16,7 @@ export function trimJournals<W extends object>(
 ): ReadonlySet<Stream> {
   const cursors = function* (type: TypeUrl): Iterable<readonly [Stream, Position, TypeStream]> {
     for (const stream of streams.values()) {
+      stream.catchUp(revision);
       const known = stream.types.get(type);
       const cursor = known?.needsChangesSince;
       if (known !== undefined && cursor !== undefined) yield [stream, cursor, known];

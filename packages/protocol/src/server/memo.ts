@@ -12,3 +12,8 @@ interface Memory<K, T> {
   get(key: K): T | undefined;
   set(key: K, value: T): unknown;
 }
+
+/** The same; what has no key is made for one alone, and is not kept. */
+export function memoShared<T>(map: Map<string, T>, key: string | undefined, make: () => T): T {
+  return key === undefined ? make() : memo(map, key, make);
+}

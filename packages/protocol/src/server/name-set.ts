@@ -1,48 +1,58 @@
+import { Names } from "./names.ts";
+
 /** A set of names; equal sets are one object, so that what is made for one stream serves all who ask for the same. */
 export interface NameSet {
-  /** Different for sets that are different. */
+  /** Different for sets that are different, and never given to another one again. */
   readonly key: string;
-  readonly names: ReadonlySet<string>;
+  readonly names: Names;
 }
 
 /** No names. */
-export const emptyNameSet: NameSet = { key: "", names: new Set() };
+export const emptyNameSet: NameSet = { key: "0", names: Names.none };
 
 /** Knows every set that some stream holds, and forgets those that none holds any more. */
 export class NameSets {
-  readonly #known = new Map<string, WeakRef<NameSet>>();
+  /** By a sum that tells most sets apart. */
+  readonly #known = new Map<string, readonly WeakRef<NameSet>[]>();
+  #size = 0;
   #sinceSweep = 0;
+  #lastKey = 0;
 
-  /** The one set that equals this one; the given set must not change afterwards. */
-  intern(names: ReadonlySet<string>): NameSet {
+  /** The one set that equals this one. */
+  intern(names: Names): NameSet {
     if (names.size === 0) return emptyNameSet;
     const sum = sumOf(names);
-    for (let i = 0; ; i++) {
-      const key = `${sum}.${i}`;
-      const known = this.#known.get(key)?.deref();
-      if (known === undefined) return this.#remember({ key, names });
-      if (isEqual(known.names, names)) return known;
+    const alike = this.#known.get(sum) ?? [];
+    for (const one of alike) {
+      const known = one.deref();
+      if (known !== undefined && isEqual(known.names, names)) return known;
     }
+    const set = { key: String(++this.#lastKey), names };
+    this.#known.set(sum, [...alike, new WeakRef(set)]);
+    this.#size++;
+    if (++this.#sinceSweep > this.#size / 2 + 64) this.#sweep();
+    return set;
   }
 
   /** Sets remembered, some of which may be gone already. */
   get size(): number {
-    return this.#known.size;
-  }
-
-  #remember(set: NameSet): NameSet {
-    this.#known.set(set.key, new WeakRef(set));
-    if (++this.#sinceSweep > this.#known.size / 2 + 64) this.#sweep();
-    return set;
+    return this.#size;
   }
 
   #sweep(): void {
     this.#sinceSweep = 0;
-    for (const [key, set] of this.#known) if (set.deref() === undefined) this.#known.delete(key);
+    this.#size = 0;
+    for (const [sum, alike] of this.#known) {
+      const alive = alike.filter((set) => set.deref() !== undefined);
+      this.#size += alive.length;
+      if (alive.length === 0) this.#known.delete(sum);
+      else this.#known.set(sum, alive);
+    }
   }
 }
 
-function isEqual(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+function isEqual(a: Names, b: Names): boolean {
+  if (a === b) return true;
   if (a.size !== b.size) return false;
   for (const name of a) if (!b.has(name)) return false;
   return true;
@@ -52,7 +62,7 @@ function isEqual(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
  * A sum of FNV-1a hashes: the order of the names does not matter. It only has to tell most sets apart, because equal
  * sums are compared name by name; a digest per name cost 2.7 s for 2,000 requests.
  */
-function sumOf(names: ReadonlySet<string>): string {
+function sumOf(names: Names): string {
   let low = 0;
   let high = 0;
   for (const name of names) {

@@ -3,10 +3,13 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
 import type { Delivery } from "./delivery.ts";
+import type { HeldNames } from "./held-back.ts";
 import type { Removable } from "./held-over.ts";
 import { Newcomers } from "./newcomers.ts";
 import { type OrderedStream, OrderMembers } from "./order-members.ts";
 import type { Present } from "./present.ts";
+import type { Upcoming } from "./shared-selections.ts";
+import { type TargetJudge, Targets } from "./targets.ts";
 import type { TypeStream } from "./type-stream.ts";
 import { UnreadyUsers } from "./unready-users.ts";
 import type { Wait } from "./wait.ts";
@@ -14,8 +17,10 @@ import type { Wait } from "./wait.ts";
 /** What a type has to wait for. */
 export interface Waits {
   readonly first: Wait;
-  /** The resources that wait; of a type that cannot hold back single ones, the first of them. */
-  readonly names: ReadonlySet<string>;
+  /** The resources that wait; of a type that says nothing as long as anything waits, the first of them. */
+  readonly names: HeldNames;
+  /** The others may be told. */
+  readonly maySpeak: boolean;
 }
 
 /** What an order has to know about types, and about its client. */
@@ -39,15 +44,16 @@ export class Order {
   readonly #gates: ClusterGates;
   /** Waits that took too long: nothing that uses Clusters is waited for up to here, unless it was refused. */
   #overruledTo = -1;
-  /** Users that waited long enough, until they have spoken. */
-  readonly #overruled = new Set<TypeStream>();
+  readonly #targets = new Targets();
+  /** Names that waited long enough, until they are told. */
+  readonly #overruled = new Map<TypeStream, Pick<ReadonlySet<string>, "has">>();
   readonly #isCluster: (type: TypeUrl) => boolean;
   readonly #hasClustersElsewhere: () => boolean;
   #sent = 0;
   /** The client came back, and may not have asked yet for all that it uses. */
   #isReturning = false;
-  /** The client came back, and is going to ask for Clusters. */
-  #awaitsClusters = false;
+  /** The client came back, and may be going to ask for Clusters. */
+  #mayAskForClusters = false;
 
   constructor({ mayUseClusters, isCluster, hasClustersElsewhere }: OrderOptions) {
     this.#unready = new UnreadyUsers(mayUseClusters);
@@ -66,13 +72,18 @@ export class Order {
     this.#members.leave(type);
     this.#unready.leave(type);
     this.#overruled.delete(type);
-    if (!this.hasClusters) this.#newcomers.clear();
+    this.#targets.forget(type);
+    if (this.hasClusters) return;
+    this.#newcomers.clear();
+    this.#overruled.clear();
+    // A stream of its own that breaks comes back.
+    if (type.traits.kind === "cds") this.#mayAskForClusters ||= type.subscription.isWildcard;
   }
 
   /** A client came back with versions of a type. `asksForAll`: it is one that asks for every Cluster. */
   returns(asksForAll: boolean): void {
     this.#isReturning = true;
-    this.#awaitsClusters ||= asksForAll;
+    this.#mayAskForClusters ||= asksForAll;
   }
 
   /**
@@ -81,7 +92,17 @@ export class Order {
    */
   meetsUnannounced(asksForAll: boolean): void {
     const isAnnounced = this.hasClusters || [...this.#members.users.keys()].some(({ traits }) => traits.kind === "lds");
-    this.#awaitsClusters ||= asksForAll && !isAnnounced;
+    this.#mayAskForClusters ||= asksForAll && !isAnnounced;
+  }
+
+  /** What uses Clusters waits until the client asks for them. */
+  get awaitsClusters(): boolean {
+    return this.#mayAskForClusters && !this.hasClusters && !this.#hasClustersElsewhere();
+  }
+
+  /** The client had time to ask for Clusters: it has them from elsewhere. Should it ask after all, it is protected from then on. */
+  stopAwaitingClusters(): void {
+    this.#mayAskForClusters = false;
   }
 
   /** It was given time to ask for what it uses. */
@@ -135,6 +156,7 @@ export class Order {
   /** A response was accepted. */
   accepted(type: TypeStream, stream: OrderedStream, delivery: Delivery): void {
     this.#newcomers.accept(type, stream, delivery, this.#sent);
+    this.#unready.accept(type, delivery, stream);
   }
 
   /** Endpoints that are owed once more, by type, since this was last asked: new Clusters came after them. */
@@ -142,28 +164,47 @@ export class Order {
     return this.#newcomers.takeOwed();
   }
 
-  /**
-   * What a type that uses Clusters has to wait for before it says all of it; undefined: nothing. Asked once in a turn: a type
-   * that waited long enough is let through once.
-   */
+  /** What a type that uses Clusters has to wait for before it says all of it; undefined: nothing. Asked once in a turn. */
   waitsOf(user: TypeStream, view: View, present: Present): Waits | undefined {
-    if (!this.hasClusters && (!this.#awaitsClusters || this.#hasClustersElsewhere())) return undefined;
-    if (!this.#members.users.has(user) || !user.hasNews(view)) return undefined;
-    if (this.#overruled.delete(user)) return undefined;
-    const waitOf = this.hasClusters
-      ? this.#gates.waitOf(user, view, present, this.#isReturning)
-      : this.#unaskedGate(view);
-    if (waitOf === undefined) return undefined;
+    // Before something newer of it is sent.
+    this.#readyTo(present);
+    const overruled = this.#overruled.get(user);
+    if (!user.deliveries.isBlocked) this.#overruled.delete(user);
+    const waitOf = this.#gateOf(user, view, present);
+    const waiting = new Map<string, Upcoming>();
     let first: Wait | undefined;
-    const names = new Set<string>();
-    for (const upcoming of user.upcoming(view, present)) {
-      const wait = waitOf(upcoming);
+    for (const upcoming of waitOf === undefined ? [] : user.upcoming(view, present)) {
+      const wait = overruled?.has(upcoming.resource.name) === true ? undefined : waitOf?.(upcoming);
       if (wait === undefined) continue;
       first ??= wait;
-      names.add(upcoming.resource.name);
-      if (!user.canHoldBack) break;
+      waiting.set(upcoming.resource.name, upcoming);
+      if (!user.canHoldBack && !user.canTellTargets) break;
     }
-    return first === undefined ? undefined : { first, names };
+    if (waitOf === undefined || first === undefined) {
+      this.#targets.forget(user);
+      return undefined;
+    }
+    const judge: TargetJudge = {
+      view,
+      revision: present.revision,
+      waits: (target) => waitOf(target) !== undefined,
+      leadsNowhere: (target, dangling) => this.#gates.leadsNowhere(target, dangling, view, present),
+    };
+    if (user.canHoldBack) return { first, names: this.#targets.ofEach(user, waiting, judge), maySpeak: true };
+    const names = user.canTellTargets
+      ? this.#targets.ofWhole(user, waiting, user.upcoming(view, present), judge)
+      : undefined;
+    return {
+      first,
+      names: names ?? new Map([...waiting.keys()].slice(0, 1).map((name) => [name, undefined])),
+      maySpeak: names !== undefined,
+    };
+  }
+
+  #gateOf(user: TypeStream, view: View, present: Present): WaitOf | undefined {
+    if (!this.#members.users.has(user) || !user.hasNews(view)) return undefined;
+    if (this.hasClusters) return this.#gates.waitOf(user, view, present, this.#isReturning);
+    return this.awaitsClusters ? this.#unaskedGate(view) : undefined;
   }
 
   /** A client that came back may hold less than it reports: it does not ask for Clusters before none warms. */
@@ -201,12 +242,17 @@ export class Order {
     };
   }
 
-  /** A user waited long enough: what it waits for is not going to come. */
-  overruleUser(user: TypeStream, view: View, present: Present): void {
-    this.#overruled.add(user);
-    this.#awaitsClusters = false;
-    const upcoming = [...user.upcoming(view, present)];
+  /**
+   * What a user has waited for since that revision is not going to come. Returns whether anything has waited for so long: what is
+   * told time and again, if not as it is now, has not.
+   */
+  overruleUser(user: TypeStream, since: number, view: View, present: Present): boolean {
+    const names = user.canTellTargets ? this.#targets.waitingSince(user, since) : everyName;
+    if (names === undefined) return false;
+    this.#overruled.set(user, names);
+    const upcoming = [...user.upcoming(view, present)].filter(({ resource }) => names.has(resource.name));
     this.#newcomers.giveUp(upcoming.flatMap(({ resource }) => resource.references.map(({ name }) => name)));
+    return true;
   }
 
   /** A client that withholds the ACK of Clusters until nothing warms is not waited for where endpoints were accepted. */
@@ -228,7 +274,10 @@ export class Order {
     for (const [user, { view }] of this.#members.users) {
       if (user.traits.type !== type || !(user.subscription.isWildcard || user.subscription.names.has(name))) continue;
       if (view.find(type, name) === undefined) return true;
-      return this.#settledTo(user, view, present) === present.revision;
+      if (this.#settledTo(user, view, present) === present.revision) return true;
+      const { deliveries } = user;
+      const isRefused = deliveries.refusedFrom !== Number.POSITIVE_INFINITY;
+      return !isRefused && user.isTold(name, view, present) && !deliveries.mayBring([name]);
     }
     return false;
   }
@@ -243,3 +292,5 @@ export class Order {
     return Math.min(answered, deliveries.refusedFrom);
   }
 }
+
+const everyName = { has: () => true };

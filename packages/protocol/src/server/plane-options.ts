@@ -6,8 +6,9 @@ import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Digest } from "../resource/version.ts";
 import type { StructConverter } from "./conversion.ts";
+import type { StreamLimits } from "./stream-limits.ts";
 
-export interface PlaneOptions {
+export interface PlaneOptions extends StreamLimits {
   readonly digest: Digest;
   /** What is known about a type; undefined for a type nobody described. */
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;
@@ -18,8 +19,6 @@ export interface PlaneOptions {
   readonly dialect?: DialectOverrides;
   /** What is chosen for single clients. Default: nothing. */
   readonly clients?: ClientChoice;
-  /** Names subscribed to per stream, over all types; beyond it the stream ends with RESOURCE_EXHAUSTED. */
-  readonly maxSubscriptionsPerStream?: number;
   /** Journal lines kept per layer and type for streams that lag behind; beyond it those streams end with UNAVAILABLE. */
   readonly maxJournalLines?: number;
   /** The same in bytes of the replaced Clusters that those lines keep. */

@@ -180,6 +180,31 @@ describe("a request", () => {
     const message = "subscribed to 4 names; at most 3 per stream are served";
     expect(ends(talk)).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
   });
+
+  test("for more types than the limit ends the stream; as many as the limit are served", () => {
+    const talk = talkWith({ maxTypesPerStream: 2 });
+    talk.hear(1, delta(CLUSTER, {}));
+    talk.hear(1, delta(UNKNOWN, {}));
+    talk.hear(1, delta(CLUSTER, {}));
+    expect(ends(talk)).toEqual([]);
+    talk.hear(1, delta(LISTENER, {}));
+    const message = "asks for 3 types; at most 2 per stream are served";
+    expect(ends(talk)).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
+  });
+
+  test.each(["delta", "sotw"] as const)("that goes on asking in %s and answers nothing ends the stream", (variant) => {
+    const talk = new Conversation({ maxUnacknowledgedPerType: 3 });
+    talk.put(resource(ENDPOINTS, "a", "1"), resource(ENDPOINTS, "b", "1"));
+    talk.open(1, variant);
+    const ask = (name: string): unknown =>
+      talk.hear(1, variant === "delta" ? delta(ENDPOINTS, { subscribe: ["a"] }) : sotw(ENDPOINTS, { names: [name] }));
+    for (const name of ["a", "b", "a"]) ask(name);
+    expect(ends(talk)).toEqual([]);
+    ask("b");
+    ask("a");
+    const message = "4 responses of a type were neither accepted nor refused; at most 3 may be";
+    expect(ends(talk)).toEqual([[1, { code: statusCode.RESOURCE_EXHAUSTED, message }]]);
+  });
 });
 
 describe("what the operator switched", () => {

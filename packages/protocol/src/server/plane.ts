@@ -24,7 +24,9 @@ import { Present } from "./present.ts";
 import type { Remembered } from "./remembered.ts";
 import { ServedVersions } from "./served.ts";
 import { SiblingSets } from "./sibling-sets.ts";
-import { Stream, type Turn } from "./stream.ts";
+import { type Siblings, Stream, type Turn } from "./stream.ts";
+import { type Excess, excessOf } from "./stream-limits.ts";
+import { TouchedNames } from "./touched-names.ts";
 import { TurnQueue } from "./turn-queue.ts";
 import { WaitTimers } from "./wait-timers.ts";
 
@@ -136,11 +138,12 @@ export class Plane {
   #nextStream(effects: PlaneEffect[]): void {
     const stream = this.#due.take();
     if (stream === undefined) return;
+    this.#catchUp(stream);
     const turn = this.#turnOf(stream);
     if (this.#options.remembers === true) effects.push(...this.#history.served());
     effects.push(...turn.effects);
     if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
-    if (turn.isUnfinished) this.#due.add(stream);
+    if (turn.isUnfinished) this.#awaken(stream);
     if (turn.hasMoved) this.#wake(stream);
     effects.push(...this.#waitTimers.update(stream, this.#present.revision));
     if (stream.tellsTtls) this.#keepBeating(stream, effects);
@@ -175,6 +178,7 @@ export class Plane {
   *streams(): Iterable<StreamState> {
     for (const opened of this.#opened.values()) {
       const stream = this.#streams.get(opened.stream);
+      stream?.catchUp(this.#present.revision);
       if (stream !== undefined) yield stream.describe(this.#siblings.clientOf(stream));
       else {
         const { stream: id, variant, onlyType, apiVersion, peer } = opened;
@@ -191,6 +195,7 @@ export class Plane {
    */
   *resourceStates(stream: StreamId): Iterable<ResourceState> {
     const open = this.#streams.get(stream);
+    open?.catchUp(this.#present.revision);
     if (open !== undefined) yield* open.resources(this.#present);
   }
 
@@ -232,9 +237,42 @@ export class Plane {
     if (touched === undefined && transaction.systemVersion === undefined) return [];
     this.#present.advance(revision, transaction.systemVersion);
     if (touched === undefined) return [];
-    for (const view of touched.views) for (const stream of this.#streamsOf(view)) this.#due.add(stream);
+    this.#touch(touched.views, revision);
     this.#polls.touch(touched.views);
     return [...remembered, ...this.#trim()];
+  }
+
+  /** Streams that ask for something that changed, or still had something to say or to wait for, get a turn. */
+  #touch(views: ReadonlySet<View>, revision: number): void {
+    const touched = new TouchedNames(revision);
+    const judged = new Set<Siblings>();
+    for (const view of views) {
+      for (const { identity } of this.#streamsOf(view)) {
+        const { siblings } = identity;
+        if (judged.has(siblings)) continue;
+        if (siblings.streams.size > 1) judged.add(siblings);
+        let isConcerned = false;
+        for (const one of siblings.streams) isConcerned ||= !one.isSettled || one.isConcernedBy(touched);
+        for (const one of siblings.streams) {
+          if (!isConcerned) one.passOver();
+          else {
+            one.catchUp(revision - 1);
+            this.#awaken(one);
+          }
+        }
+      }
+    }
+  }
+
+  /** A stream is to get a turn. */
+  #awaken(stream: Stream): void {
+    stream.unsettle();
+    this.#due.add(stream);
+  }
+
+  /** The streams of one client know what they were passed over by. */
+  #catchUp({ identity }: Stream): void {
+    for (const one of identity.siblings.streams) one.catchUp(this.#present.revision);
   }
 
   /** Forgets what nobody needs; streams that hold too much back are given up. */
@@ -257,25 +295,21 @@ export class Plane {
     const isUnknown = traits === undefined && !this.#layers.holdsAny(type);
     const unknown = isUnknown && !stream.types.has(type) ? this.#meetUnknown(stream, type) : [];
     if (unknown.some((effect) => effect.kind === "close-stream")) return [...identified, ...unknown];
+    this.#catchUp(stream);
     const effects = [
       ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
       ...this.#waitTimers.cancelEnded(stream),
     ];
-    this.#due.add(stream);
+    this.#awaken(stream);
     const owed = stream.identity.siblings.order.takeOwed();
     if (owed.size > 0) this.#owe(stream, owed);
     this.#wake(stream);
-    const limit = this.#options.maxSubscriptionsPerStream;
-    if (limit !== undefined && stream.subscriptions > limit) {
-      const message = `subscribed to ${stream.subscriptions} names; at most ${limit} per stream are served`;
-      return [
-        ...identified,
-        ...unknown,
-        ...effects,
-        ...this.#end(id, { code: statusCode.RESOURCE_EXHAUSTED, message }),
-      ];
-    }
-    return [...identified, ...unknown, ...effects];
+    const { subscriptions, types } = stream;
+    const unanswered = types.get(type)?.deliveries.unanswered ?? 0;
+    const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options);
+    const ended =
+      excess && this.#end(id, { code: statusCode.RESOURCE_EXHAUSTED, message: excess.message }, excess.limit);
+    return [...identified, ...unknown, ...effects, ...(ended ?? [])];
   }
 
   #identify(opened: StreamOpened, request: DiscoveryRequest): readonly PlaneEffect[] {
@@ -314,12 +348,13 @@ export class Plane {
     const { layers } = placed;
     const view = this.#layers.viewOf(layers);
     if (view === stream.view) return [];
+    stream.catchUp(this.#present.revision);
     this.#layers.unwatch(stream.view, stream);
     stream.view = view;
     this.#layers.watch(view, stream);
     // Heartbeats of the view that it leaves do not reach it any more, and it may hold what only that one has.
     for (const type of stream.types.keys()) stream.expectBeat(type);
-    this.#due.add(stream);
+    this.#awaken(stream);
     return [{ kind: "report", report: { kind: "node-moved", stream: stream.opened.stream, node, layers } }];
   }
 
@@ -327,13 +362,13 @@ export class Plane {
   #owe(stream: Stream, owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>): void {
     for (const other of stream.identity.siblings.streams) {
       if (other === stream) continue;
-      for (const [type, names] of owed) if (other.types.get(type)?.owe(names) === true) this.#due.add(other);
+      for (const [type, names] of owed) if (other.types.get(type)?.owe(names) === true) this.#awaken(other);
     }
   }
 
   /** Streams of the same node that wait for one another look again. */
   #wake(stream: Stream): void {
-    for (const other of stream.identity.siblings.waiting) if (other !== stream) this.#due.add(other);
+    for (const other of stream.identity.siblings.waiting) if (other !== stream) this.#awaken(other);
   }
 
   #expire(timer: number): readonly PlaneEffect[] {
@@ -345,7 +380,7 @@ export class Plane {
 
   /** Every stream of a view is to be sent a heartbeat of a type at its turn. */
   #beat({ view, type }: Due): void {
-    for (const stream of this.#streamsOf(view)) if (stream.expectBeat(type)) this.#due.add(stream);
+    for (const stream of this.#streamsOf(view)) if (stream.expectBeat(type)) this.#awaken(stream);
   }
 
   *#streamsOf(view: View): Iterable<Stream> {
@@ -356,13 +391,14 @@ export class Plane {
     const fired = this.#waitTimers.fired(timer);
     if (fired === undefined) return [];
     const { stream, waiting, since } = fired;
+    this.#catchUp(stream);
     const reports = stream.giveUpWaiting(waiting, since, this.#present);
-    this.#due.add(stream);
+    this.#awaken(stream);
     return reports;
   }
 
-  #end(stream: StreamId, status: Status): readonly PlaneEffect[] {
-    return [...this.#close(stream), { kind: "close-stream", stream, status }];
+  #end(stream: StreamId, status: Status, limit?: Excess["limit"]): readonly PlaneEffect[] {
+    return [...this.#close(stream), { kind: "close-stream", stream, status, ...(limit !== undefined && { limit }) }];
   }
 
   #close(id: StreamId): readonly PlaneEffect[] {

@@ -20,8 +20,9 @@ export class Recent<V> {
     return this.#size;
   }
 
-  /** What is under the key, made first if nothing is. */
-  get(key: string, make: () => V): V {
+  /** What is under the key, made first if nothing is. What has no key is made for one alone, and is not kept. */
+  get(key: string | undefined, make: () => V): V {
+    if (key === undefined) return make();
     const known = this.#values.get(key);
     if (known !== undefined) {
       this.#values.delete(key);

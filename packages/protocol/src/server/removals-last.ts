@@ -1,7 +1,6 @@
 import type { TtlVerdict } from "../dialect/ttl.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import type { Variant } from "../message/variant.ts";
-import { isGlob } from "../resource/resource-name.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import type { Position } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
@@ -27,7 +26,6 @@ export class RemovalsLast implements TypeStream {
   /** What was asked for when the client was last told. */
   #asked: Scope;
   /** Whether there is no collection among the names, looked up when they change. */
-  #named: { readonly names: ReadonlySet<string>; readonly each: boolean } = { names: new Set(), each: true };
   /** The version that a client of State of the World came back with, until it is looked up. */
   #reported: string | undefined;
   /** What the first answer brings such a client. */
@@ -118,6 +116,10 @@ export class RemovalsLast implements TypeStream {
     return this.#machine.hasNews(view);
   }
 
+  catchUp(revision: number): void {
+    this.#machine.catchUp(revision);
+  }
+
   isTold(name: string, view: View, present: Present): boolean {
     return this.#machine.isTold(name, view, present);
   }
@@ -131,6 +133,10 @@ export class RemovalsLast implements TypeStream {
   }
 
   get canHoldBack(): boolean {
+    return false;
+  }
+
+  get canTellTargets(): boolean {
     return false;
   }
 
@@ -174,10 +180,8 @@ export class RemovalsLast implements TypeStream {
   /** The client asks for each Cluster by its name, and gives up each that it does not use any more, as gRPC does. */
   #namesEach(): boolean {
     if (!this.isOfClusters) return false;
-    const { isWildcard, names } = this.subscription;
-    if (this.#named.names !== names)
-      this.#named = { names, each: ![...names].some(isGlob) && !this.subscription.speaksOfParameters };
-    return !isWildcard && this.#named.each;
+    const { isWildcard, names, speaksOfParameters } = this.subscription;
+    return !isWildcard && !speaksOfParameters && !names.hasCollections;
   }
 
   /** Finds out what a client holds that came back with a version. */

@@ -5,7 +5,7 @@ import { isLocatedWildcard } from "../resource/variant-name.ts";
 import type { Change, Difference } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
-import { covers, type Scope, type Subscription, termsFor } from "./subscription.ts";
+import { covers, type Scope, type Subscription } from "./subscription.ts";
 
 /** Of a difference or of all there is, what some subscription covers. */
 export interface Selection {
@@ -148,7 +148,7 @@ class AnswerChanges {
 /** Whether a resource that a view holds is what some term of a subscription stands for, or is covered by its wildcard. */
 export function isAsked(resource: Resource, view: View, scope: Scope): boolean {
   if (covers(scope, resource)) return true;
-  for (const term of termsFor(scope, resource)) {
+  for (const term of scope.termsFor(resource)) {
     if (view.find(resource.type, term)?.name === resource.name) return true;
   }
   return false;

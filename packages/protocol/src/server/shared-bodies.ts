@@ -77,14 +77,17 @@ export class SharedBodies {
     make: () => Segment,
     from: Position | undefined,
   ): Body {
+    const set = subscription.sharedKey(this.#nameSets);
+    if (set === undefined) return this.#make(variant, view, type, [make()]);
     const at = from === undefined ? "all" : positionKey(from, view, type);
-    return this.#body(variant, view, type, `${at} ${subscription.key(this.#nameSets)}`, () => [make()]);
+    return this.#body(variant, view, type, `${at} ${set}`, () => [make()]);
   }
 
   /** The body of a full state, with what is held over beside it. */
   full(view: View, type: TypeUrl, subscription: Subscription, heldOver: HeldOverSet): Body {
     const known = memo(this.#full, heldOver, () => new SharedWhileUsed<Body>());
-    return known.get(`${type} ${view.key} ${subscription.key(this.#nameSets)}`, () => {
+    const set = subscription.sharedKey(this.#nameSets);
+    return known.get(set && `${type} ${view.key} ${set}`, () => {
       const isWhole = subscription.isSoleWildcard;
       const members = isWhole
         ? view.whole(type)
@@ -106,10 +109,7 @@ export class SharedBodies {
   own(variant: Variant, view: View, type: TypeUrl, segment: Segment): Body {
     const names = segment.puts.length + segment.removed.length + segment.missing.length;
     const version = this.version(variant, view, type);
-    const make = (): Body => ({
-      ...{ variant, type, version, segments: [segment] },
-      ...this.#marks(variant, view, type),
-    });
+    const make = (): Body => this.#make(variant, view, type, [segment]);
     if (names > OWN_NAMES_SHARED) return make();
     const puts = segment.puts.map((put) => this.#idOf(put));
     const key = JSON.stringify([variant, type, version, puts, segment.removed, segment.missing]);
@@ -164,12 +164,13 @@ export class SharedBodies {
   }
 
   #body(variant: Variant, view: View, type: TypeUrl, what: string, segments: () => readonly Segment[]): Body {
-    return this.#bodies.get(`${variant} ${type} ${view.key} ${what}`, () => ({
-      variant,
-      type,
-      version: this.version(variant, view, type),
-      segments: segments(),
-      ...this.#marks(variant, view, type),
-    }));
+    return this.#bodies.get(`${variant} ${type} ${view.key} ${what}`, () =>
+      this.#make(variant, view, type, segments()),
+    );
+  }
+
+  #make(variant: Variant, view: View, type: TypeUrl, segments: readonly Segment[]): Body {
+    const version = this.version(variant, view, type);
+    return { ...{ variant, type, version, segments }, ...this.#marks(variant, view, type) };
   }
 }

@@ -79,8 +79,8 @@ export class SharedHeldOver {
     };
     const asksTheSame = asked.isWildcard === scope.isWildcard && asked.names === scope.names;
     if (goesAtOnce !== undefined || !asksTheSame) return make();
-    const key = `${this.#idOf(heldOver)} ${wayKey(from, view, type)} ${subscription.key(this.#nameSets)}`;
-    return this.#steps.get(key, make);
+    const set = subscription.sharedKey(this.#nameSets);
+    return this.#steps.get(set && `${this.#idOf(heldOver)} ${wayKey(from, view, type)} ${set}`, make);
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Resource } from "../resource/resource.ts";
 import type { Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { Position } from "../state/difference.ts";
+import { isStill, type Position } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import { type Timed, timedOf, type View } from "../state/view.ts";
 import { memo } from "./memo.ts";
@@ -25,6 +25,8 @@ export const unknownUses: Uses = { references: [] };
 
 /** Resources and names kept of each kind: as many pointers. */
 const ELEMENTS_KEPT = 200_000;
+
+const nothingSelected: Selection = { puts: [], removed: [] };
 
 /** What subscriptions cover; found once for all who ask for the same names. Forgotten with the next transaction. */
 export class SharedSelections {
@@ -53,8 +55,9 @@ export class SharedSelections {
 
   /** What of a difference a subscription covers; computed once for all who ask for the same names. */
   ofChanges(from: Position, view: View, type: TypeUrl, subscription: Subscription): Selection {
-    const key = `${wayKey(from, view, type)} ${subscription.key(this.#nameSets)}`;
-    return this.#selections.get(key, () =>
+    if (isStill(from, view, type)) return nothingSelected;
+    const set = subscription.sharedKey(this.#nameSets);
+    return this.#selections.get(set && `${wayKey(from, view, type)} ${set}`, () =>
       this.#answering(
         selectFrom(this.#changes.between(from, view, type), view, subscription, { type, ttls: this.#ttls }),
         view,
@@ -65,7 +68,8 @@ export class SharedSelections {
 
   /** Everything that a subscription covers; `removed` are the terms that stand for nothing. */
   all(view: View, type: TypeUrl, subscription: Subscription): Selection {
-    return this.#selections.get(`${type} ${view.key} all ${subscription.key(this.#nameSets)}`, () =>
+    const set = subscription.sharedKey(this.#nameSets);
+    return this.#selections.get(set && `${type} ${view.key} all ${set}`, () =>
       this.#answering(selectWhole(view, type, subscription), view, subscription),
     );
   }
@@ -106,7 +110,8 @@ export class SharedSelections {
   timed(view: View, type: TypeUrl, subscription: Subscription): Timed {
     const all = view.timed(type);
     if (all.resources.length === 0) return all;
-    return this.#timed.get(`${type} ${view.key} ${subscription.key(this.#nameSets)}`, () =>
+    const set = subscription.sharedKey(this.#nameSets);
+    return this.#timed.get(set && `${type} ${view.key} ${set}`, () =>
       timedOf(all.resources.filter((resource) => subscription.covers(resource))),
     );
   }

@@ -3,8 +3,9 @@ export class SharedWhileUsed<V extends object> {
   readonly #known = new Map<string, WeakRef<V>>();
   #sinceSweep = 0;
 
-  /** The one under the key, made first if nobody has it any more. */
-  get(key: string, make: () => V): V {
+  /** The one under the key, made first if nobody has it any more. What has no key is made for one alone. */
+  get(key: string | undefined, make: () => V): V {
+    if (key === undefined) return make();
     const known = this.#known.get(key)?.deref();
     if (known !== undefined) return known;
     const made = make();

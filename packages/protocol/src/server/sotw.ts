@@ -6,9 +6,11 @@ import type { Status } from "../message/status.ts";
 import type { Resource } from "../resource/resource.ts";
 import { markOf } from "../resource/ttl.ts";
 import { type TypeTraits, usesClusters } from "../resource/type-traits.ts";
+import { addSums } from "../resource/version.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import { Deliveries, type Delivery } from "./delivery.ts";
+import type { HeldNames } from "./held-back.ts";
 import { type HeldOverSet, nothingHeldOver } from "./held-over.ts";
 import type { Present } from "./present.ts";
 import type { Upcoming } from "./shared-selections.ts";
@@ -87,6 +89,10 @@ export class SotwTypeStream implements TypeStream {
     return this.told.hasNews(view);
   }
 
+  catchUp(revision: number): void {
+    this.told.catchUp(revision);
+  }
+
   isTold(name: string, view: View, present: Present): boolean {
     return this.told.isTold(name, view, present);
   }
@@ -96,7 +102,11 @@ export class SotwTypeStream implements TypeStream {
   }
 
   get canHoldBack(): boolean {
-    return !this.traits.isFullState && this.traits.terms === undefined && this.told.position !== undefined;
+    return this.traits.terms === undefined && this.told.position !== undefined;
+  }
+
+  get canTellTargets(): boolean {
+    return this.traits.terms === undefined && (this.canHoldBack || this.told.at === undefined);
   }
 
   get heldBackFrom(): number {
@@ -105,14 +115,14 @@ export class SotwTypeStream implements TypeStream {
 
   next(view: View, present: Present, { heldBack }: TurnBounds): readonly Answer[] {
     const here: Position = { view, revision: present.revision };
-    if (this.told.at === undefined) return this.#firstAnswer(here, present);
+    if (this.told.at === undefined) return this.#firstAnswer(here, present, heldBack);
     if (this.deliveries.isBlocked && !this.told.owesAll) {
       if (this.told.asked.size === 0) return [];
       if (!this.traits.isFullState) return this.#outOfTurn(here, present, heldBack);
     }
     if (this.#isInSync(this.told.at, here)) return [];
     return this.traits.isFullState
-      ? this.#fullState(this.told.at, here, present)
+      ? this.#fullState(this.told.at, here, present, heldBack)
       : this.#changed(this.told.at, here, present, heldBack);
   }
 
@@ -228,13 +238,14 @@ export class SotwTypeStream implements TypeStream {
     return hasStayed && this.told.isPlain && !this.told.owesAll;
   }
 
-  #firstAnswer(here: Position, present: Present): readonly Answer[] {
+  #firstAnswer(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     const { type, kind } = this.traits;
     const mayBeSkipped = this.subscription.isSoleWildcard && forKind(this.#options.dialect.resumeSkip, kind);
     // What may have expired meanwhile is sent whatever the version (client-behaviours E4).
     if (mayBeSkipped && present.ttls === "left-off" && this.#resumedVersion === here.view.typeVersion(type))
       return this.#advance(here, []);
     if (this.#options.isUnknown) return this.#advance(here, []);
+    if (heldBack.size > 0) return this.#firstBut(here, present, heldBack);
     if (this.subscription.isSoleWildcard) {
       const body = present.bodies.whole("sotw", here.view, type);
       return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
@@ -248,9 +259,20 @@ export class SotwTypeStream implements TypeStream {
     return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
   }
 
+  /** The first answer, with something else in place of what has to wait, or without it. */
+  #firstBut(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+    const { puts } = present.selections.all(here.view, this.traits.type, this.subscription);
+    const told = this.told.holdBack(heldBack, here.view, present);
+    this.#advance(here, []);
+    for (const name of heldBack.keys()) this.told.ahead.set(name, told.get(name));
+    const instead = puts.flatMap((put) => (heldBack.has(put.name) ? (heldBack.get(put.name)?.resource ?? []) : [put]));
+    return instead.length === 0 ? [] : [this.#own(here, present, instead)];
+  }
+
   /** Every covered resource, if any covered one changed or is asked for (S-RES-03, S-RES-04). */
-  #fullState(position: Position, here: Position, present: Present): readonly Answer[] {
+  #fullState(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     const { type } = this.traits;
+    if (heldBack.size + this.told.ahead.size > 0) return this.#fullBut(here, present, heldBack);
     const asked = [...this.told.asked].flatMap((term) => this.#find(here.view, term));
     const changes = present.selections.ofChanges(position, here.view, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
@@ -269,8 +291,35 @@ export class SotwTypeStream implements TypeStream {
     return this.#advance(here, [{ ...asks, ...this.#selected(here, present, puts, news ?? [puts]) }]);
   }
 
+  /** The full state with something else in place of what has to wait: a target, or what the client was told last. */
+  #fullBut(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+    const { type } = this.traits;
+    const segments = this.deliveries.lastSent?.body.segments ?? [];
+    const told = new Map(segments.flatMap((segment) => segment.puts.map((put) => [put.name, put] as const)));
+    const isAsked = this.told.asked.size > 0 || this.told.owesAll || this.#mayArriveGone;
+    const asked = new Set(this.told.asked);
+    let sum = 0n;
+    const puts = present.selections.all(here.view, type, this.subscription).puts.flatMap((put): readonly Resource[] => {
+      if (!heldBack.has(put.name)) return [put];
+      const instead = heldBack.get(put.name)?.resource ?? told.get(put.name);
+      sum = addSums(addSums(sum, put.sum), instead?.sum ?? 0n);
+      return instead === undefined ? [] : [instead];
+    });
+    const marks = this.told.holdBack(heldBack, here.view, present);
+    const waiting = this.#waitingAmong(heldBack, here.view);
+    this.#advance(here, []);
+    for (const [name, mark] of marks) this.told.ahead.set(name, mark);
+    for (const term of waiting) this.told.asked.add(term);
+    const isChanged = puts.length !== told.size || puts.some((put) => !present.isSame(put, told.get(put.name)));
+    if (!isChanged && !isAsked) return [];
+    const answer = this.#own(here, present, puts);
+    // What is not as it stands now has a version of its own.
+    const body = sum === 0n ? answer.body : { ...answer.body, version: here.view.typeVersionWith(type, sum) };
+    return [{ ...answer, body, ...(isAsked && { asked }) }];
+  }
+
   /** Of a named type only what changed or is asked for (S-RES-05); what is gone cannot be said. */
-  #changed(position: Position, here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
+  #changed(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     const { type } = this.traits;
     if (this.told.owesAll && this.subscription.isSoleWildcard) {
       const body = present.bodies.whole("sotw", here.view, type);
@@ -299,7 +348,10 @@ export class SotwTypeStream implements TypeStream {
       for (const found of this.#find(here.view, term)) byName.set(found.name, found);
     }
     for (const found of this.#findAsked(here.view, present)) byName.set(found.name, found);
-    for (const name of heldBack) byName.delete(name);
+    for (const [name, target] of heldBack) {
+      if (target === undefined) byName.delete(name);
+      else byName.set(name, target.resource);
+    }
     const told = this.told.holdBack(heldBack, here.view, present);
     const asked = this.#waitingAmong(heldBack, here.view);
     this.#advance(here, []);
@@ -309,14 +361,13 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /** What was asked for and has to wait. */
-  #waitingAmong(heldBack: ReadonlySet<string>, view: View): readonly string[] {
+  #waitingAmong(heldBack: HeldNames, view: View): readonly string[] {
     if (heldBack.size === 0) return [];
-    return [...this.told.asked, ...this.told.vain].filter((term) =>
-      this.#find(view, term).some(({ name }) => heldBack.has(name)),
-    );
+    const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
+    return [...this.told.asked, ...this.told.vain].filter((term) => this.#find(view, term).some(isUntold));
   }
 
-  #outOfTurn(here: Position, present: Present, heldBack: ReadonlySet<string>): readonly Answer[] {
+  #outOfTurn(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     const found = [...new Set(this.#findAsked(here.view, present))].filter(({ name }) => !heldBack.has(name));
     const asked = this.#waitingAmong(heldBack, here.view);
     for (const term of this.told.asked) {

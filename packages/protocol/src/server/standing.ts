@@ -2,7 +2,7 @@ import type { Mark } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
-import { HeldBack } from "./held-back.ts";
+import { HeldBack, type HeldNames } from "./held-back.ts";
 import type { Present } from "./present.ts";
 import type { Upcoming } from "./shared-selections.ts";
 import type { Subscription } from "./subscription.ts";
@@ -83,8 +83,13 @@ export class Standing implements Told {
   }
 
   /** Holds these back, and nothing else. Returns what the client was told of those that changed. */
-  holdBack(names: ReadonlySet<string>, view: View, present: Present): ReadonlyMap<string, Mark | undefined> {
+  holdBack(names: HeldNames, view: View, present: Present): ReadonlyMap<string, Mark | undefined> {
     return this.heldBack.hold(names, this, view, present, this.#subscription);
+  }
+
+  /** Nothing that the client asks for changed up to this revision. */
+  catchUp(revision: number): void {
+    if (this.at !== undefined) this.at = { view: this.at.view, revision };
   }
 
   /** The client is told up to there, and nothing else is to be told. */

@@ -1,15 +1,19 @@
 import { type Dialect, forKind } from "../dialect/dialect.ts";
 import type { View } from "../state/view.ts";
+import { nothingHeldBack } from "./held-back.ts";
 import type { Order, Waits } from "./order.ts";
 import type { Present } from "./present.ts";
 import { RemovalsLast } from "./removals-last.ts";
 import type { TypeStream } from "./type-stream.ts";
 import type { Wait } from "./wait.ts";
 
-/** Something waits: newer content of a type for the ACK of what was sent, or what was to be sent for its place in the order. */
+/**
+ * Something waits: newer content of a type for the ACK of what was sent, or what was to be sent for its place in the order
+ * or, from a client that came back, for its request of Clusters.
+ */
 export interface Waiting {
   readonly type: TypeStream;
-  readonly what: "ack" | "order";
+  readonly what: "ack" | "order" | "clusters";
   readonly limitMs: number;
 }
 
@@ -21,7 +25,6 @@ export interface WaitChange {
 }
 
 const nothing: ReadonlyMap<TypeStream, Waits> = new Map();
-const nobody: ReadonlySet<string> = new Set();
 const returning: Wait = { for: "return" };
 
 /** What waits on one stream, for how long it may, and what becomes of it when that is over. */
@@ -31,8 +34,8 @@ export class StreamWaits {
   readonly #isAggregated: boolean;
   #waits = new Map<TypeStream, Waits>();
   #before = nothing;
-  /** For how many milliseconds a type has waited, as far as timers went off. */
-  readonly #waited = new Map<TypeStream, number>();
+  /** For how many milliseconds a type has waited, as far as timers went off, and since which revision. */
+  readonly #waited = new Map<TypeStream, { readonly ms: number; readonly since: number }>();
 
   constructor(dialect: Dialect, order: Order, isAggregated: boolean) {
     this.#dialect = dialect;
@@ -66,7 +69,7 @@ export class StreamWaits {
   findOfRemovals(type: TypeStream, present: Present): void {
     if (type.heldOver.isEmpty) return;
     const wait = this.#order.removalWaitOf(type.heldOver.oldest, present) ?? releaseOf(type);
-    if (wait !== undefined) this.#waits.set(type, { first: wait, names: nobody });
+    if (wait !== undefined) this.#waits.set(type, { first: wait, names: nothingHeldBack, maySpeak: true });
   }
 
   /** What became of the waits in the turn that began last. */
@@ -98,8 +101,10 @@ export class StreamWaits {
       }
       const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
       // Nothing but another version ends the wait for what was refused.
-      if (wait !== undefined && !(wait.for === "users" && wait.isRefused))
-        add({ type, what: "order", limitMs: this.#patienceWith(wait) });
+      if (wait === undefined || (wait.for === "users" && wait.isRefused)) continue;
+      if (wait.for === "cluster" && this.#order.awaitsClusters)
+        add({ type, what: "clusters", limitMs: this.#dialect.resumeGraceMs });
+      else add({ type, what: "order", limitMs: this.#patienceWith(wait) });
     }
     return found ?? nobodyWaits;
   }
@@ -114,21 +119,29 @@ export class StreamWaits {
       type.deliveries.release();
       return "ack";
     }
+    if (what === "clusters") {
+      this.#order.stopAwaitingClusters();
+      return undefined;
+    }
     const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
     if (wait === undefined) return undefined;
     if (wait.for === "return") {
       this.#order.endReturn();
       return undefined;
     }
-    const waited = (this.#waited.get(type) ?? 0) + this.#patienceWith(wait);
-    if (waited < this.#dialect.orderLimitMs) {
+    const before = this.#waited.get(type);
+    const waited = { ms: (before?.ms ?? 0) + this.#patienceWith(wait), since: before?.since ?? since };
+    if (waited.ms < this.#dialect.orderLimitMs) {
       this.#waited.set(type, waited);
       this.#order.countGiven();
       return undefined;
     }
     this.#waited.delete(type);
-    if (wait.for === "users" || wait.for === "release") this.#order.overruleRemovals(since);
-    else this.#order.overruleUser(type, view, present);
+    if (wait.for !== "users" && wait.for !== "release")
+      return this.#order.overruleUser(type, waited.since, view, present) ? wait : undefined;
+    // Of what was gone when the wait began, something else may have been removed since.
+    if (type.heldOver.oldest > waited.since) return undefined;
+    this.#order.overruleRemovals(since);
     return wait;
   }
 
@@ -137,8 +150,6 @@ export class StreamWaits {
     const { resumeGraceMs, separateResumeGraceMs, orderLimitMs, withheldAckLimitMs } = this.#dialect;
     if (wait.for === "return") return this.#isAggregated ? resumeGraceMs : separateResumeGraceMs;
     if (wait.for !== "cluster") return orderLimitMs;
-    // A client that never brought anything along may have its Clusters from elsewhere.
-    if (!this.#order.hasClusters && !this.#order.isReturning) return resumeGraceMs;
     const withheld = this.#isAggregated ? forKind(withheldAckLimitMs, "cds") : undefined;
     return Math.min(withheld ?? orderLimitMs, orderLimitMs);
   }

@@ -27,6 +27,7 @@ import { SotwTypeStream } from "./sotw.ts";
 import { StreamErrors } from "./stream-errors.ts";
 import { StreamOrder } from "./stream-order.ts";
 import { StreamWaits, type Waiting } from "./stream-waits.ts";
+import type { TouchedNames } from "./touched-names.ts";
 import { typeState } from "./type-state.ts";
 import type { TypeStream } from "./type-stream.ts";
 
@@ -82,6 +83,8 @@ export class Stream implements OrderedStream {
   readonly #owed: Owed;
   readonly #beats = new Beats();
   #tellsTtls = false;
+  #isSettled = false;
+  #isPassedOver = false;
 
   constructor(opened: StreamOpened, identity: Identity, view: View) {
     this.opened = opened;
@@ -106,8 +109,36 @@ export class Stream implements OrderedStream {
     return count;
   }
 
+  /** Every type was told all there is, and nothing waits. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Something came up that its next turn has to look at. */
+  unsettle(): void {
+    this.#isSettled = false;
+  }
+
+  /** Whether a transaction changed anything that the client asks for. */
+  isConcernedBy(changes: TouchedNames): boolean {
+    return this.#inOrder.some((type) => changes.concern(this.view, type.traits.type, type.subscription));
+  }
+
+  /** A transaction changed nothing that the client asks for: it is told no more than before. */
+  passOver(): void {
+    this.#isPassedOver = true;
+  }
+
+  /** Nothing that the client asks for changed in what it was passed over by, up to this revision. */
+  catchUp(revision: number): void {
+    if (!this.#isPassedOver) return;
+    this.#isPassedOver = false;
+    for (const type of this.#inOrder) type.catchUp(revision);
+  }
+
   /** Gives a request to the machine of its type. */
   onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly PlaneEffect[] {
+    this.#isSettled = false;
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
     const understood = type.onRequest(request);
     this.#errors.onRequest(type, request);
@@ -148,7 +179,7 @@ export class Stream implements OrderedStream {
     let isUnfinished = false;
     for (const type of this.#inOrder) {
       const waits = this.#waits.find(type, this.view, present);
-      if (waits === undefined || type.canHoldBack) this.#speak(type, present, effects, owed, waits?.names);
+      if (waits === undefined || waits.maySpeak) this.#speak(type, present, effects, owed, waits?.names);
       isUnfinished = type.isPaused;
       if (isUnfinished) break;
     }
@@ -161,13 +192,21 @@ export class Stream implements OrderedStream {
     const hasMoved =
       streams.size > 1 && (effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]));
     effects.push(...this.#reportWaits());
+    this.#isSettled = !isUnfinished && this.#findSettled();
     return { effects, owed, isUnfinished, hasMoved };
+  }
+
+  #findSettled(): boolean {
+    if (!this.#waits.isEmpty || this.#beats.isDue || this.waiting().length > 0) return false;
+    return this.#inOrder.every((type) => type.heldOver.isEmpty && !type.hasNews(this.view));
   }
 
   /** A heartbeat of that type is due, if the client is told of ttls. Returns whether it is. */
   expectBeat(type: TypeUrl): boolean {
     const known = this.#types.get(type);
-    return known !== undefined && this.#beats.expect(known);
+    if (known === undefined || !this.#beats.expect(known)) return false;
+    this.#isSettled = false;
+    return true;
   }
 
   /** The client is told of ttls, of some type. */

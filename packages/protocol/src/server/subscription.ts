@@ -2,10 +2,14 @@ import { globOf, isUnderPrefix } from "../resource/resource-name.ts";
 import type { TermRules } from "../resource/term-rules.ts";
 import { isLocated, locatedTerm } from "../resource/variant-name.ts";
 import type { Past } from "../state/journal.ts";
+import { GroupedTerms } from "./grouped-terms.ts";
 import { Locators } from "./locators.ts";
 import { emptyNameSet, type NameSet, type NameSets } from "./name-set.ts";
+import { type NameList, Names } from "./names.ts";
 
 const WILDCARD = "*";
+/** How many names a use of a set pays for, on the way to finding out who else asks for the same. */
+const NAMES_COMPARED_PER_USE = 256;
 
 /** What a request changed of a subscription. */
 export interface SubscriptionChange {
@@ -29,18 +33,22 @@ export function understandChange(change: SubscriptionChange): "subscribe" | "uns
 /** What a subscription asks for. */
 export interface Scope {
   readonly isWildcard: boolean;
-  readonly names: ReadonlySet<string>;
+  readonly names: NameList;
   /** The names of a client that speaks of parameters; undefined: it does not. */
   readonly locators?: Locators | undefined;
   /** What terms of the type stand for besides names and aliases. */
   readonly terms?: TermRules | undefined;
+  /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
+  termsFor(resource: Past): Iterable<string>;
 }
+
+const noTerms: readonly string[] = [];
 
 /**
  * Whether a resource, or what it was, is asked for: by name, by alias, by the glob collection that it is a member of
  * (B-XTP-05), or by a wildcard that covers it (S-DLT-13).
  */
-export function covers({ isWildcard, names, locators }: Scope, resource: Past): boolean {
+export function covers({ isWildcard, names, locators }: Omit<Scope, "termsFor">, resource: Past): boolean {
   if (isWildcard && !resource.onDemand) return true;
   if (names.size === 0) return false;
   if (locators !== undefined) return locators.covers(resource);
@@ -48,24 +56,29 @@ export function covers({ isWildcard, names, locators }: Scope, resource: Past): 
   return isNamed(names, resource.name) || resource.aliases.some((alias) => names.has(alias));
 }
 
-/** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
-export function* termsFor({ names, locators, terms }: Scope, { name, aliases }: Past): Generator<string, void> {
-  if (terms === undefined || locators !== undefined) return;
-  const called = [name, ...aliases];
-  const broad = called.filter((alias) => terms.isBroad(alias));
-  if (broad.length === 0) return;
-  for (const term of names) {
-    if (!called.includes(term) && broad.some((alias) => terms.matches(alias, term))) yield term;
-  }
-}
-
 /** Whether a name is asked for whatever its aliases: by a wildcard, or by that name. */
-export function coversName({ isWildcard, names, locators }: Scope, name: string): boolean {
+export function coversName({ isWildcard, names, locators }: Omit<Scope, "termsFor">, name: string): boolean {
   return isWildcard || (locators?.asksFor(name) ?? isNamed(names, name));
 }
 
+function* termsAnswered(
+  { name, aliases }: Past,
+  rules: TermRules,
+  grouped: () => GroupedTerms,
+): Generator<string, void> {
+  const told = new Set([name, ...aliases]);
+  for (const alias of [name, ...aliases]) {
+    if (!rules.isBroad(alias)) continue;
+    for (const term of grouped().matching(alias)) {
+      if (told.has(term)) continue;
+      told.add(term);
+      yield term;
+    }
+  }
+}
+
 /** Whether names ask for a name: by itself, by its glob collection, or by a prefix. */
-export function isNamed(names: ReadonlySet<string>, name: string): boolean {
+export function isNamed(names: NameList, name: string): boolean {
   if (names.has(name)) return true;
   const glob = globOf(name);
   return (glob !== undefined && names.has(glob)) || isUnderPrefix(names, name);
@@ -89,14 +102,18 @@ export interface SubscriptionRules {
  */
 export class Subscription {
   readonly #rules: SubscriptionRules;
-  #names: ReadonlySet<string> = emptyNameSet.names;
-  #interned: NameSet | undefined = emptyNameSet;
+  #names: Names = Names.none;
+  #shared: NameSet | undefined = emptyNameSet;
+  /** Names that may be compared with those of others: as many as were sent, and some for each use of the set. */
+  #comparable = 0;
   #isWildcard = false;
   #isLegacy = false;
   #hasNamed = false;
   #isOpen = false;
   #speaksOfParameters = false;
-  #locators: { readonly of: ReadonlySet<string>; readonly are: Locators } | undefined;
+  /** Made when something broad is first met. */
+  #grouped: GroupedTerms | undefined;
+  #locators: { readonly of: Names; readonly are: Locators } | undefined;
 
   constructor(rules: SubscriptionRules) {
     this.#rules = rules;
@@ -106,7 +123,7 @@ export class Subscription {
     return this.#isWildcard;
   }
 
-  get names(): ReadonlySet<string> {
+  get names(): Names {
     return this.#names;
   }
 
@@ -139,8 +156,9 @@ export class Subscription {
   speakOfParameters(): readonly string[] {
     if (this.#speaksOfParameters) return [];
     this.#speaksOfParameters = true;
+    this.#grouped = undefined;
     const located = [...this.#names].map((name) => locatedTerm(name));
-    if (located.length > 0) this.#own(new Set(located));
+    if (located.length > 0) this.#own(Names.of(new Set(located)), located.length);
     return located;
   }
 
@@ -161,17 +179,25 @@ export class Subscription {
     return this.locators?.asksFor(name) ?? isNamed(this.#names, name);
   }
 
-  /** The names as the one object that equal sets share. */
+  /** The names as the one object that equal sets share. Costs as much as there are names. */
   nameSet(sets: NameSets): NameSet {
-    if (this.#interned === undefined) {
-      this.#interned = sets.intern(this.#names);
-      this.#names = this.#interned.names;
+    if (this.#shared === undefined) {
+      this.#shared = sets.intern(this.#names);
+      this.#names = this.#shared.names;
+      this.#comparable = 0;
     }
-    return this.#interned;
+    return this.#shared;
   }
 
-  /** A name for what it asks for: the same for all who ask for the same. */
-  key(sets: NameSets): string {
+  /**
+   * A name for what it asks for: the same for all who ask for the same. Undefined while finding those would cost much more than
+   * what was asked: a large set of which a little changed. It is found once the set has been used for a while.
+   */
+  sharedKey(sets: NameSets): string | undefined {
+    if (this.#shared === undefined) {
+      this.#comparable += NAMES_COMPARED_PER_USE;
+      if (this.#comparable < this.#names.size) return undefined;
+    }
     const { key } = this.nameSet(sets);
     return this.#isWildcard ? `* ${key}` : key;
   }
@@ -184,17 +210,26 @@ export class Subscription {
   /** Whether a resource, or what it was, may answer to anything that is asked for. */
   covers(resource: Past): boolean {
     if (covers(this, resource)) return true;
-    return this.#rules.terms !== undefined && !this.termsFor(resource).next().done;
+    return this.#rules.terms !== undefined && hasAny(this.termsFor(resource));
   }
 
   /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
-  termsFor(resource: Past): Generator<string, void> {
-    return termsFor(this, resource);
+  termsFor(resource: Past): Iterable<string> {
+    const { terms } = this.#rules;
+    if (terms === undefined || this.#speaksOfParameters) return noTerms;
+    return termsAnswered(resource, terms, () => (this.#grouped ??= new GroupedTerms(terms, this.#names)));
   }
 
   /** What is asked for now, for later: a subscription changes. */
   get scope(): Scope {
-    return { isWildcard: this.#isWildcard, names: this.#names, locators: this.locators, terms: this.#rules.terms };
+    const { terms } = this.#rules;
+    const names = this.#names;
+    const { locators } = this;
+    const asked = { isWildcard: this.#isWildcard, names, locators, terms };
+    if (terms === undefined || locators !== undefined) return { ...asked, termsFor: () => noTerms };
+    let grouped: GroupedTerms | undefined;
+    const group = (): GroupedTerms => (grouped ??= new GroupedTerms(terms, names));
+    return { ...asked, termsFor: (resource) => termsAnswered(resource, terms, group) };
   }
 
   /** State of the World: whether a request that lists these would go on asking for everything. */
@@ -223,7 +258,10 @@ export class Subscription {
       leftWildcard: this.#isWildcard && !isWildcard,
     };
     this.#isWildcard = isWildcard;
-    if (change.asked.length + change.dropped.length > 0) this.#own(names);
+    if (change.asked.length + change.dropped.length > 0) {
+      this.#own(Names.of(names), names.size);
+      this.#regroup(change);
+    }
     return change;
   }
 
@@ -240,14 +278,14 @@ export class Subscription {
     const asksAll = asked.delete(WILDCARD);
     const dropped = new Set<string>();
     if (asksAll) this.#isWildcard = true;
-    const names = new Set(this.#names);
-    for (const name of asked) names.add(name);
     for (const name of unsubscribe) {
       if (name === WILDCARD) this.#isWildcard = false;
-      else if (names.delete(name)) dropped.add(name);
-      asked.delete(name);
+      else if (asked.delete(name) || this.#names.has(name)) dropped.add(name);
     }
-    if (asked.size + dropped.size > 0) this.#own(names);
+    if (asked.size + dropped.size > 0) {
+      this.#own(this.#names.with(asked, dropped), asked.size + dropped.size);
+      this.#regroup({ asked, dropped });
+    }
     return {
       asked: [...asked],
       dropped: [...dropped],
@@ -263,8 +301,22 @@ export class Subscription {
     return { ...unchanged, joinedWildcard: true };
   }
 
-  #own(names: ReadonlySet<string>): void {
-    this.#names = names;
-    this.#interned = undefined;
+  #regroup({ asked, dropped }: { readonly asked: Iterable<string>; readonly dropped: Iterable<string> }): void {
+    if (this.#grouped === undefined) return;
+    for (const term of asked) this.#grouped.add(term);
+    for (const term of dropped) this.#grouped.delete(term);
   }
+
+  /** `sent`: how many of them a request named. */
+  #own(names: Names, sent: number): void {
+    if (names === this.#names) return;
+    this.#names = names;
+    this.#shared = undefined;
+    this.#comparable += sent;
+  }
+}
+
+/** Whether there is anything to go through. */
+export function hasAny(some: Iterable<unknown>): boolean {
+  return some[Symbol.iterator]().next().done !== true;
 }

@@ -22,7 +22,7 @@ export function typeState(type: TypeStream, view: View, waits: StreamWaits, erro
     sentVersion: deliveries.lastSent?.body.version,
     errors: errors.describe(type),
     wait: waiting?.first,
-    waiting: [...(waiting?.names ?? [])].slice(0, NAMES_SHOWN).map(shownName),
+    waiting: [...(waiting?.names.keys() ?? [])].slice(0, NAMES_SHOWN).map(shownName),
     heldOver: [...heldOver.names.keys()].slice(0, NAMES_SHOWN).map(shownName),
     ttl: view.timed(traits.type).resources.length > 0 ? type.ttl : undefined,
     ...deliveries.describe(),

@@ -9,6 +9,7 @@ import type { Position } from "../state/difference.ts";
 import type { View } from "../state/view.ts";
 import type { Deliveries, Delivery } from "./delivery.ts";
 import type { Oddity, RequestKind } from "./effect.ts";
+import type { HeldNames } from "./held-back.ts";
 import type { HeldOverSet, Removable } from "./held-over.ts";
 import type { Present } from "./present.ts";
 import type { Upcoming } from "./shared-selections.ts";
@@ -59,8 +60,7 @@ export interface Answer {
 export interface TurnBounds {
   /** Of Clusters that are gone, and of endpoints in delta, only these are removed; the others are held over. */
   readonly removable: Removable;
-  /** Resources that are held back. */
-  readonly heldBack: ReadonlySet<string>;
+  readonly heldBack: HeldNames;
 }
 
 /** One resource type on one stream: the interface that both variants implement. */
@@ -81,6 +81,8 @@ export interface TypeStream {
   readonly heldOver: HeldOverSet;
   /** Single resources can be held back while others are sent. */
   readonly canHoldBack: boolean;
+  /** It can be told something else in place of what is held back, or, where it cannot hold back single ones, leave it out. */
+  readonly canTellTargets: boolean;
   /** The revision before the oldest resource that is held back. Infinite: none is. */
   readonly heldBackFrom: number;
   onRequest(request: DiscoveryRequest): Understood;
@@ -90,6 +92,8 @@ export interface TypeStream {
   hasNews(view: View): boolean;
   /** What the client has to hear now, from the newest state. */
   next(view: View, present: Present, bounds: TurnBounds): readonly Answer[];
+  /** Of what is asked for nothing changed up to this revision: the client counts as told up to there. */
+  catchUp(revision: number): void;
   /** Whether the client was told of a name as it stands now. */
   isTold(name: string, view: View, present: Present): boolean;
   /** What `next` would send now. More than that does no harm. */

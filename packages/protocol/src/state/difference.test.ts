@@ -49,6 +49,16 @@ describe("a difference in one view", () => {
     expect(differences[0]?.segments[1]).toBe(differences[1]?.segments[0]);
   });
 
+  test("is one list for all views of a layer whose own ones did not change, however many they are", () => {
+    const own = ["x", "y"].map((name) => new WrittenLayer(name, [cluster(name, "1")]));
+    const base = new WrittenLayer("base", [cluster("c", "1"), cluster("d", "1")]);
+    const views = own.map((layer) => viewOf(layer, base));
+    base.put(2, cluster("c", "2"));
+    const [one, other] = views.map((view) => differenceBetween({ view, revision: 1 }, view, CLUSTER).changes);
+    expect(one).toHaveLength(1);
+    expect(one).toBe(other);
+  });
+
   test("has no segment where a layer's change came to nothing", () => {
     const base = new WrittenLayer("base", [cluster("a", "1")]);
     const view = viewOf(base);

@@ -3,9 +3,9 @@ import type { Resource } from "../resource/resource.ts";
 import { withoutError } from "../resource/resource-error.ts";
 import { isSame, type Ttls } from "../resource/ttl.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { Past } from "./journal.ts";
+import type { Past, PastNames } from "./journal.ts";
 import type { Layer } from "./layer.ts";
-import type { Table } from "./table.ts";
+import type { Table, TableChange } from "./table.ts";
 import type { View } from "./view.ts";
 
 /** Where a subscription stands: it was told what this view held at this revision. */
@@ -77,28 +77,47 @@ export function reaches(from: Position, type: TypeUrl): boolean {
 
 /** Undefined where one layer hides what another changed: then this view needs an encoding of its own. */
 function sharedDifference(from: Position, view: View, type: TypeUrl, ttls: Ttls): Difference | undefined {
-  const changes: Change[] = [];
+  const changes: (readonly Change[])[] = [];
   const segments: Segment[] = [];
-  for (const layer of view.layers) {
-    const table = layer.table(type);
-    const change = table?.changeAfter(from.revision);
-    if (table === undefined || change === undefined) continue;
-    for (const name of change.past.keys()) if (isElsewhere(view, layer, from, type, name)) return undefined;
-    for (const [name, then] of change.past) {
-      changes.push(...changeOf(name, then, table.resources.get(name), ttls));
-    }
+  const tables = view.layers.flatMap((layer) => layer.table(type) ?? []);
+  for (const table of tables) {
+    const change = table.changeAfter(from.revision);
+    if (change === undefined) continue;
+    if (tables.some((other) => other !== table && isAnyIn(other, change.past, from))) return undefined;
+    const ofLayer = changesIn(table, change, ttls);
+    if (ofLayer.length > 0) changes.push(ofLayer);
     const segment = ttls === "told" ? change.segmentWithTtls : change.segment;
     if (segment.puts.length + segment.removed.length > 0) segments.push(segment);
   }
-  return { changes, segments };
+  // Mostly one layer changed, and every view that has it shares what changed there.
+  return { changes: changes.length === 1 && changes[0] !== undefined ? changes[0] : changes.flat(), segments };
 }
 
-function isElsewhere(view: View, here: Layer, from: Position, type: TypeUrl, name: string): boolean {
-  return view.layers.some((layer) => {
-    if (layer === here) return false;
-    const table = layer.table(type);
-    return table !== undefined && (table.resources.has(name) || pastIn(table, from, name) !== undefined);
-  });
+/** What one table changed, for every view that has it; kept as long as what it is made of. */
+const changesInTables: { readonly [T in Ttls]: WeakMap<TableChange, readonly Change[]> } = {
+  "left-off": new WeakMap(),
+  told: new WeakMap(),
+};
+
+function changesIn(table: Table, change: TableChange, ttls: Ttls): readonly Change[] {
+  const known = changesInTables[ttls].get(change);
+  if (known !== undefined) return known;
+  const changes: Change[] = [];
+  for (const [name, then] of change.past) changes.push(...changeOf(name, then, table.resources.get(name), ttls));
+  changesInTables[ttls].set(change, changes);
+  return changes;
+}
+
+/** Whether a table has any of these names, or had it at a position. Costs as much as there are of what there is less. */
+function isAnyIn(table: Table, names: PastNames, from: Position): boolean {
+  const past = table.changeAfter(from.revision)?.past;
+  if (table.resources.size + (past?.size ?? 0) > names.size) {
+    for (const name of names.keys()) if (table.resources.has(name) || past?.get(name) !== undefined) return true;
+    return false;
+  }
+  for (const name of table.resources.keys()) if (names.has(name)) return true;
+  for (const [name, then] of past ?? []) if (then !== undefined && names.has(name)) return true;
+  return false;
 }
 
 function changesBetween(from: Position, view: View, type: TypeUrl, ttls: Ttls): Change[] {

@@ -276,12 +276,18 @@ export class View {
     return summary;
   }
 
-  /** From the summary before, by what changed since; undefined if a journal does not reach back that far. */
+  /**
+   * From the summary before, by what changed since; undefined if a journal does not reach back that far, or if few resources
+   * can hide others.
+   */
   #advance(type: TypeUrl, known: TypeSummary | undefined, changedAt: number): TypeSummary | undefined {
     if (known === undefined) return undefined;
     const tables = this.layers.flatMap((layer) => layer.table(type) ?? []);
     if (tables.some((table) => table.journal.trimmedTo > known.changedAt)) return undefined;
     const pasts = tables.map((table) => table.changeAfter(known.changedAt)?.past);
+    const changed = pasts.reduce((sum, past) => sum + (past?.size ?? 0), 0);
+    const above = tables.slice(0, -1).reduce((sum, table) => sum + table.resources.size, 0);
+    if (above * tables.length < changed) return undefined; // counting costs less
     let { sum, covered } = known;
     for (const name of new Set(pasts.flatMap((past) => [...(past?.keys() ?? [])]))) {
       for (const [i, table] of tables.entries()) {

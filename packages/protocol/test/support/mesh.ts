@@ -84,17 +84,29 @@ export class Mesh {
   settle(): void {
     if (this.#late.length > 0) this.#bringLate();
     let patience = 10;
+    do this.exchange(this.envoy.inboxes.keys());
+    while (patience-- > 0 && this.#fireShortTimer());
+  }
+
+  /** What is said on some of the streams arrives and is accepted, until nobody has anything to say there. */
+  exchange(streams: Iterable<string>): void {
+    const open = [...streams];
     for (let round = 0; round < 1_000; round++) {
       this.#perform(this.#plane.next(100));
       let isQuiet = !this.#plane.isDue;
-      for (const stream of this.envoy.inboxes.keys()) {
+      for (const stream of open) {
         while (this.#send(stream)) isQuiet = false;
         if (this.envoy.take(stream)) isQuiet = false;
       }
-      if (!isQuiet || this.envoy.stopWarming(this.#gone)) continue;
-      if (patience-- === 0 || !this.#fireShortTimer()) return;
+      if (isQuiet && !this.envoy.stopWarming(this.#gone)) return;
     }
     throw new Error("nobody stops talking");
+  }
+
+  /** A second goes by: what is waited for no longer than that ends. */
+  passSecond(): void {
+    const ending = [...this.#timers].filter(([, ms]) => ms <= SHORT_MS);
+    for (const [timer] of ending) if (this.#timers.delete(timer)) this.#fire(timer);
   }
 
   /** What a client that holds everything it should has. */
@@ -224,10 +236,14 @@ export class Mesh {
     for (const [timer, ms] of this.#timers) {
       if (ms > SHORT_MS) continue;
       this.#timers.delete(timer);
-      this.#perform(this.#plane.on({ kind: "timer-fired", timer }));
+      this.#fire(timer);
       return true;
     }
     return false;
+  }
+
+  #fire(timer: number): void {
+    this.#perform(this.#plane.on({ kind: "timer-fired", timer }));
   }
 
   #perform(effects: readonly PlaneEffect[]): void {

@@ -51,9 +51,13 @@ export class ModelEnvoy {
   /** On an aggregated stream the ACK of Clusters waits until nothing warms. */
   readonly #withheld: string[] = [];
 
-  constructor(variant: Variant, isAggregated: boolean) {
+  /** Whether endpoints of a warming Cluster are asked for on the stream of those before, and that is not closed. */
+  readonly #keepsStreams: boolean;
+
+  constructor(variant: Variant, isAggregated: boolean, { keepsStreams = isAggregated } = {}) {
     this.variant = variant;
     this.isAggregated = isAggregated;
+    this.#keepsStreams = keepsStreams;
     for (const type of TYPES) {
       this.#talks.set(type, { names: [], isOpen: false, nonce: undefined, version: undefined });
       this.inboxes.set(this.#streamOf(type), []);
@@ -217,7 +221,7 @@ export class ModelEnvoy {
     if (names.length === 0 && !talk.isOpen) return;
     talk.names = names;
     if (!talk.isOpen) this.#open(type);
-    else if (asksAgain && !this.isAggregated) this.#reopen(type);
+    else if (asksAgain && !this.#keepsStreams) this.#reopen(type);
     else if (this.variant === "sotw") this.#say(this.#sotw(type, talk.nonce, undefined));
     else {
       const subscribe = names.filter((name) => !before.includes(name));

@@ -1,6 +1,7 @@
 import { decodeHealthMessage, type EnvoyApi, type HealthMessage, WireError } from "@xdskit/envoy-api";
 import { anonymousNode, formatTypeUrl, type Peer, type Status, statusCode } from "@xdskit/protocol";
 import type { HealthChecker, HealthDiscovery } from "../health-discovery.ts";
+import { isThenable } from "../hub/listeners.ts";
 import type { HubPort } from "../hub/port.ts";
 
 const SPECIFIER = "envoy.service.health.v3.HealthCheckSpecifier";
@@ -36,7 +37,7 @@ export class Checks {
       if (error instanceof WireError) {
         return { code: statusCode.INVALID_ARGUMENT, message: `not a health message: ${error.message}` };
       }
-      this.#hub.report({ kind: "listener-failed", event: "health-discovery", error });
+      this.#failed(error);
       return { code: statusCode.UNKNOWN, message: "refused by this server" };
     }
   }
@@ -54,12 +55,18 @@ export class Checks {
         this.#told = undefined;
         return this.#specify(this.#checker);
       }
-      case "response":
-        this.#discovery.onHealth(this.#api.toJson(RESPONSE, message.bytes), this.#checker);
+      case "response": {
+        const returned: unknown = this.#discovery.onHealth(this.#api.toJson(RESPONSE, message.bytes), this.#checker);
+        if (isThenable(returned)) returned.then(undefined, (error: unknown) => this.#failed(error));
         return this.#checker === undefined ? undefined : this.#specify(this.#checker);
+      }
       default:
         return message satisfies never;
     }
+  }
+
+  #failed(error: unknown): void {
+    this.#hub.report({ kind: "listener-failed", event: "health-discovery", error });
   }
 
   #specify(checker: HealthChecker): Uint8Array | Status | undefined {

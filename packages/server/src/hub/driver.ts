@@ -1,3 +1,4 @@
+import { Timers } from "@xdskit/disk";
 import {
   InvariantError,
   Plane,
@@ -11,7 +12,6 @@ import {
 import { EffectQueue } from "./effect-queue.ts";
 import type { Memory, ShellReport } from "./port.ts";
 import type { Written } from "./stream-desk.ts";
-import { Timers } from "./timers.ts";
 import { Turns } from "./turns.ts";
 
 type EffectOf<K extends PlaneEffect["kind"]> = Extract<PlaneEffect, { readonly kind: K }>;

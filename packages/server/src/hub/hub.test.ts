@@ -249,3 +249,83 @@ test("nothing is said to a stream that was abandoned, and nothing is kept of it"
   expect([...hub.view.streams()]).toEqual([]);
   hub.close();
 });
+
+describe("the first who asks for v2", () => {
+  const CLUSTER_V2 = formatTypeUrl("envoy.api.v2.Cluster");
+  const names = Array.from({ length: 1_000 }, (_, i) => `c${i}`);
+
+  function startLarge() {
+    let converted = 0;
+    const world = startHub({
+      convert: (type, bytes) => {
+        converted++;
+        return { type: type === CLUSTER ? CLUSTER_V2 : CLUSTER, bytes, findings: [] };
+      },
+    });
+    world.hub.commit({ changes: [{ layer: "base", puts: names.map((name) => resource(CLUSTER, name)) }] });
+    return { ...world, converted: () => converted };
+  }
+
+  test("has all of it made in turns, and others are served between them", async () => {
+    const { open, converted } = startLarge();
+    const old = open(remote);
+    const other = open(remote);
+    old.ask(request(CLUSTER_V2, ["*"]));
+    other.ask(request(CLUSTER, ["c7"]));
+    const made: number[] = [converted()];
+    for (let answeredAt = 0; old.received.length === 0 && made.length < 100; ) {
+      await new Promise((resolve) => setImmediate(resolve));
+      made.push(converted());
+      if (answeredAt === 0 && other.received.length > 0) {
+        answeredAt = converted();
+        expect(answeredAt).toBeLessThan(500);
+      }
+    }
+    const slices = made.slice(1).map((count, i) => count - (made[i] ?? 0));
+    expect([Math.max(made[0] ?? 0, ...slices), converted()]).toEqual([100, 1_000]);
+    expect([other.received, old.received.map((one) => one.length)]).toEqual([[["c7"]], [1_000]]);
+  });
+
+  test("is answered in order, and with what was changed meanwhile", async () => {
+    const { hub, open, converted } = startLarge();
+    const old = open(remote);
+    old.ask(request(CLUSTER_V2, ["c1", "c999", "new"]));
+    old.ask(request(CLUSTER, ["c2"]));
+    const finished = open(remote);
+    finished.ask(request(CLUSTER_V2, ["c3"]));
+    hub.finish(finished.stream);
+    const gone = open(remote);
+    gone.ask(request(CLUSTER_V2, ["c4"]));
+    hub.abandon(gone.stream, "cancelled");
+    const put = resource(CLUSTER, "new");
+    hub.commit({ changes: [{ layer: "base", puts: [put], deletes: [{ type: CLUSTER, name: "c1" }] }] });
+    expect([old.received, converted()]).toEqual([[], 100]);
+    for (let turn = 0; turn < 30; turn++) await settled();
+    // Both answers leave in one write.
+    expect(old.received).toEqual([["c999", "new", "c2"]]);
+    expect([finished.received, finished.ended]).toEqual([[["c3"]], [{ code: 0, message: "" }]]);
+    expect([gone.received, gone.ended]).toEqual([[], []]);
+  });
+
+  test("is told if it cannot be made, with whoever waits beside him, and others are served", async () => {
+    let left = 250;
+    const world = startHub({
+      convert: (_, bytes) => {
+        if (left-- <= 0) throw new Error("no");
+        return { type: CLUSTER_V2, bytes, findings: [] };
+      },
+    });
+    world.hub.commit({ changes: [{ layer: "base", puts: names.map((name) => resource(CLUSTER, name)) }] });
+    const [one, two, other] = [world.open(remote), world.open(remote), world.open(remote)];
+    one.ask(request(CLUSTER_V2, ["*"]));
+    two.ask(request(CLUSTER_V2, ["*"]));
+    for (let turn = 0; turn < 10; turn++) await settled();
+    other.ask(request(CLUSTER, ["c2"]));
+    await settled();
+    expect([one.ended, two.ended, other.received]).toEqual([
+      [{ code: 13, message: "the server made a mistake; see its log" }],
+      [{ code: 13, message: "the server made a mistake; see its log" }],
+      [["c2"]],
+    ]);
+  });
+});

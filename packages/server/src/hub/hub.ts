@@ -21,6 +21,7 @@ import { Admission, draining, notReady } from "./admission.ts";
 import { Census } from "./census.ts";
 import { Connections } from "./connections.ts";
 import { Driver } from "./driver.ts";
+import { FirstConversion } from "./first-conversion.ts";
 import { HubView } from "./hub-view.ts";
 import { Listeners } from "./listeners.ts";
 import { type NewPoll, PollDesk, type PollHandle } from "./poll-desk.ts";
@@ -66,6 +67,7 @@ export class Hub implements HubPort {
   readonly #options: HubOptions;
   readonly #driver: Driver;
   readonly #twins: Twins | undefined;
+  readonly #conversion: FirstConversion | undefined;
   readonly #census: Census;
   readonly #admission: Admission;
   readonly #connections: Connections;
@@ -82,7 +84,12 @@ export class Hub implements HubPort {
     this.#placement = guardPlacement(options.placement, insecure);
     const plane = { ...options, placement: this.#placement };
     this.#driver = new Driver(
-      { ...plane, maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream },
+      {
+        ...plane,
+        maxSubscriptionsPerStream: limits.maxSubscriptionsPerStream,
+        maxTypesPerStream: limits.maxTypesPerStream,
+        maxUnacknowledgedPerType: limits.maxUnacknowledgedPerType,
+      },
       {
         send: (effect) => this.#send(effect),
         closeStream: (effect) => this.#closeAsAsked(effect),
@@ -94,6 +101,7 @@ export class Hub implements HubPort {
       },
     );
     this.#twins = options.convert && this.#createTwins(options, options.convert);
+    this.#conversion = this.#twins && this.#createConversion(this.#twins);
     this.#census = new Census(limits);
     const census = this.#census;
     this.#admission = new Admission({
@@ -113,6 +121,10 @@ export class Hub implements HubPort {
       ...{ plane: this.#driver.plane, census, streams: this.#streams, twins: this.#twins },
       layersOf: (node, peer) => this.#placement(node, peer),
     });
+  }
+
+  get limits(): Limits {
+    return this.#options.limits;
   }
 
   get revision(): number {
@@ -152,16 +164,21 @@ export class Hub implements HubPort {
     });
   }
 
-  /** The first who asks for anything of v2 makes all of it be there, before he is answered. */
-  #provide(type: TypeUrl | undefined, id: StreamId): void {
-    const twins = this.#twins;
-    if (twins === undefined || twins.areWanted || type === undefined || !isOfV2(type)) return;
-    if (this.#options.traits(type)?.twin === undefined) return;
-    try {
-      this.#driver.take({ kind: "transaction-committed", transaction: twins.begin() });
-    } catch (cause) {
-      this.#fail(id, "conversion", cause);
-    }
+  #createConversion(twins: Twins): FirstConversion {
+    return new FirstConversion({
+      twins,
+      provide: () => this.#driver.take({ kind: "transaction-committed", transaction: twins.begin() }),
+      failed: (id, cause) => this.#fail(id, "conversion", cause),
+    });
+  }
+
+  /** The first who asks for anything of v2 makes all of it be there, before anybody is answered who does: then, or now. */
+  #whenProvided(type: TypeUrl | undefined, id: StreamId, bytes: number, then: () => void): void {
+    const isOfTwin = type !== undefined && isOfV2(type) && this.#options.traits(type)?.twin !== undefined;
+    const conversion = this.#conversion;
+    if (conversion?.isWaiting(id) === true || (isOfTwin && conversion?.mustWait(id) === true))
+      conversion.wait(id, bytes, then);
+    else then();
   }
 
   /** Streams that identify themselves from now on are spoken to by another choice. */
@@ -220,11 +237,16 @@ export class Hub implements HubPort {
       this.endStream(id, refusal, "refused");
       return;
     }
-    this.#provide(type, id);
-    this.#driver.take({ kind: "request-received", stream: id, request }, id);
+    this.#whenProvided(type, id, bytes, () => {
+      if (this.#streams.get(id) !== undefined) this.#driver.take({ kind: "request-received", stream: id, request }, id);
+    });
   }
 
   finish(id: StreamId): void {
+    if (this.#conversion?.isWaiting(id) === true) {
+      this.#conversion.wait(id, 0, () => this.finish(id));
+      return;
+    }
     if (this.#streams.get(id) === undefined || this.#driver.turns.isFinishing(id)) return;
     // Under constant change some stream is always due: then it is enough that each had a turn since.
     this.#driver.turns.finish(id, this.#streams.size);
@@ -250,14 +272,17 @@ export class Hub implements HubPort {
     const id = ++this.#lastStream;
     this.#polls.open(id, peer, handle);
     this.report({ kind: "request-received", stream: id, type, bytes });
-    this.#provide(type, id);
-    this.#arriving = id;
-    this.#driver.take({ kind: "poll-received", poll: id, peer, listener, apiVersion, type, request, holdMs }, id);
-    this.#arriving = undefined;
+    this.#whenProvided(type, id, bytes, () => {
+      if (!this.#polls.has(id)) return;
+      this.#arriving = id;
+      this.#driver.take({ kind: "poll-received", poll: id, peer, listener, apiVersion, type, request, holdMs }, id);
+      this.#arriving = undefined;
+    });
     return this.#polls.has(id) ? id : undefined;
   }
 
   abandonPoll(id: PollId): void {
+    this.#conversion?.forget(id);
     if (this.#polls.take(id) !== undefined) this.#driver.take({ kind: "poll-closed", poll: id });
   }
 
@@ -273,17 +298,22 @@ export class Hub implements HubPort {
     this.report({ kind: "limit-hit", limit, address, stream, message });
   }
 
-  /** Tells telemetry and listeners. A hook that throws on the way in says no to its stream, and to no other (S-OBS-03). */
+  /** Tells telemetry and listeners. A hook that throws on the way in, or is rejected later, says no to its stream, and to no other (S-OBS-03). */
   report(report: ServerReport): void {
     const at = new Date();
     this.#options.telemetry.report(report, at);
-    const failure = this.listeners.tell(report, at);
-    if (failure === undefined) return;
+    const arriving = this.#arriving;
+    const failure = this.listeners.tell(report, at, (reason) => this.#listenerFailed(report, reason, arriving));
+    if (failure !== undefined) this.#listenerFailed(report, failure.thrown, arriving);
+  }
+
+  #listenerFailed(report: ServerReport, error: unknown, arriving: PollId | undefined): void {
+    // One that fails at this too is left alone.
     if (report.kind === "listener-failed") return;
-    this.report({ kind: "listener-failed", event: report.kind, error: failure.thrown });
+    this.report({ kind: "listener-failed", event: report.kind, error });
     if (report.kind !== "stream-opened" && report.kind !== "request-understood") return;
-    if (this.#arriving === undefined) this.endStream(report.stream, refusedByListener, "failed");
-    else this.#refusePoll(this.#arriving, { ...refusedByListener, code: statusCode.PERMISSION_DENIED });
+    if (arriving === undefined) this.endStream(report.stream, refusedByListener, "failed");
+    else this.#refusePoll(arriving, { ...refusedByListener, code: statusCode.PERMISSION_DENIED });
   }
 
   /** Sends every stream away with UNAVAILABLE, spread over the time given, so that clients do not come back all at once (S-GRP-06). */
@@ -297,17 +327,17 @@ export class Hub implements HubPort {
   /** Ends what is left at once, and every timer. */
   close(): void {
     this.readiness.become("draining");
+    this.#conversion?.close();
     this.#streams.close(draining, "draining");
     this.#polls.close(draining);
     this.#driver.close();
   }
 
-  #closeAsAsked({ stream: id, status }: Extract<PlaneEffect, { readonly kind: "close-stream" }>): void {
+  #closeAsAsked({ stream: id, status, limit }: Extract<PlaneEffect, { readonly kind: "close-stream" }>): void {
     const peer = this.#streams.get(id)?.peer;
     if (peer === undefined) return;
-    const isLimit = status.code === statusCode.RESOURCE_EXHAUSTED;
-    if (isLimit) this.reportLimit("maxSubscriptionsPerStream", peer.address, status.message, id);
-    this.endStream(id, status, isLimit ? "limit" : "refused");
+    if (limit !== undefined) this.reportLimit(limit, peer.address, status.message, id);
+    this.endStream(id, status, limit === undefined ? "refused" : "limit");
   }
 
   #send(effect: Extract<PlaneEffect, { readonly kind: "send" }>): void {
@@ -331,6 +361,7 @@ export class Hub implements HubPort {
 
   #closed({ id: stream, peer, variant, onlyType, openedAtMs }: OpenStream, status: Status, reason: StreamEnd): void {
     this.#driver.turns.forget(stream);
+    this.#conversion?.forget(stream);
     this.#driver.take({ kind: "stream-closed", stream }, stream);
     const ageMs = performance.now() - openedAtMs;
     this.report({ kind: "stream-closed", stream, peer, variant, onlyType, reason, status, ageMs });

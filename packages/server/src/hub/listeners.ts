@@ -8,14 +8,14 @@ export type ServerEvents = {
   };
 };
 
-type Listener = (event: never) => void;
+type Listener = (event: never) => unknown;
 
 /** The listeners of the embedding program. */
 export class Listeners {
   readonly #byKind = new Map<ServerReport["kind"], Set<Listener>>();
 
   /** Calls the listener for every event of a kind until the function it returns is called. */
-  on<K extends ServerReport["kind"]>(kind: K, listener: (event: ServerEvents[K]) => void): () => void {
+  on<K extends ServerReport["kind"]>(kind: K, listener: (event: ServerEvents[K]) => unknown): () => void {
     const listeners = this.#byKind.get(kind) ?? new Set();
     this.#byKind.set(kind, listeners.add(listener));
     return () => {
@@ -23,19 +23,28 @@ export class Listeners {
     };
   }
 
-  /** Tells everybody, also when one of them throws. What was thrown comes back, the first of it if there is more. */
-  tell(report: ServerReport, at: Date): { readonly thrown: unknown } | undefined {
+  /**
+   * Tells everybody, also when one of them throws. What was thrown comes back, the first of it if there is more. `rejected` is
+   * called later for each listener that returned a promise and did not keep it.
+   */
+  tell(report: ServerReport, at: Date, rejected: (reason: unknown) => void): { readonly thrown: unknown } | undefined {
     const listeners = this.#byKind.get(report.kind);
     if (listeners === undefined || listeners.size === 0) return undefined;
     const event = { ...report, at } as never; // listeners are kept under the kind that they take
     let failure: { readonly thrown: unknown } | undefined;
     for (const listener of [...listeners]) {
       try {
-        listener(event);
+        const returned = listener(event);
+        if (isThenable(returned)) returned.then(undefined, rejected);
       } catch (thrown) {
         failure ??= { thrown };
       }
     }
     return failure;
   }
+}
+
+/** An async function is a listener too; nobody else would take what it is rejected with, and that would end the process. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }

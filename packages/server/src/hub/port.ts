@@ -17,7 +17,7 @@ import type {
   TypeUrl,
   Variant,
 } from "@xdskit/protocol";
-import type { LimitName } from "../options.ts";
+import type { LimitName, Limits } from "../options.ts";
 import type { NewPoll, PollHandle } from "./poll-desk.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -64,6 +64,7 @@ export interface NewStream {
 /** What a transport may ask of the hub. No method throws because of what a client did. */
 export interface HubPort {
   readonly readiness: Readiness;
+  readonly limits: Limits;
   /**
    * A number that names the connection for its life; undefined when there are too many, and it is to be closed. `listener`:
    * what was chosen for the port that it came to.
@@ -242,10 +243,10 @@ export type ShellReport =
   | { readonly kind: "tls-refused"; readonly files: readonly string[]; readonly error: Error }
   | { readonly kind: "ready" }
   | { readonly kind: "draining"; readonly graceMs: number }
-  /** A listener of the embedding program threw. */
+  /** A listener, or the log, of the embedding program threw, or was rejected. */
   | {
       readonly kind: "listener-failed";
-      readonly event: ServerReport["kind"] | "health-discovery";
+      readonly event: ServerReport["kind"] | "health-discovery" | "log";
       readonly error: unknown;
     }
   /** We are wrong: a stream was ended with INTERNAL. A bug by definition. */

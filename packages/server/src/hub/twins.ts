@@ -49,6 +49,18 @@ interface Work {
   findings: ConversionFindings[];
 }
 
+/** What a resource is in the other version. */
+interface Made {
+  readonly converted: Converted | undefined;
+  readonly twin: Resource | undefined;
+}
+
+/** What is made at a stretch when all of v2 is. */
+const MADE_AT_ONCE = 100;
+const MADE_BYTES_AT_ONCE = 256 * 1024;
+/** Changes that come meanwhile are made too, unless they never end. */
+const MOST_ROUNDS = 3;
+
 /** Extends transactions by what their changes are in the other version. */
 export class Twins {
   readonly #options: TwinsOptions;
@@ -56,6 +68,8 @@ export class Twins {
   readonly #converted = new Map<string, Resource>();
   readonly #findings = new Map<string, ConversionFindings>();
   #areWanted: boolean;
+  /** What was made before `begin`, by what it was made from. */
+  #made: ReadonlyMap<Resource, Made> = new Map();
   #isFirst = true;
 
   constructor(options: TwinsOptions) {
@@ -71,6 +85,40 @@ export class Twins {
   /** Whether everything that is given in v3 is there in v2. */
   get areWanted(): boolean {
     return this.#areWanted;
+  }
+
+  /** Makes what `begin` needs: some resources, then it yields. Without it, `begin` makes all of them at once. */
+  *prepare(): Generator<void, void, void> {
+    const made = new Map<Resource, Made>();
+    this.#made = made;
+    let count = 0;
+    let bytes = 0;
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const { size } = made;
+      for (const { type, source } of this.#sources()) {
+        if (made.has(source)) continue;
+        made.set(source, this.#make(type, source));
+        count++;
+        bytes += source.bytes.byteLength;
+        if (count < MADE_AT_ONCE && bytes < MADE_BYTES_AT_ONCE) continue;
+        yield;
+        count = 0;
+        bytes = 0;
+      }
+      if (made.size === size) return;
+    }
+  }
+
+  /** Everything of v3 that v2 has a type for, as it was when its layer and type were reached. */
+  *#sources(): Iterable<{ readonly type: TypeUrl; readonly source: Resource }> {
+    for (const { name, types } of [...this.#options.layers()]) {
+      for (const v3 of [...types.keys()]) {
+        const type = this.#options.twinOf(v3);
+        if (type === undefined || isOfV2(v3)) continue;
+        for (const source of [...this.#options.members(name, v3)])
+          if (source.variant === undefined && source.error === undefined) yield { type, source };
+      }
+    }
   }
 
   /** From now on v2 is wanted: all that is missing of it. */
@@ -89,6 +137,7 @@ export class Twins {
       });
       return { layer, ...this.#settle(pairs, work) };
     });
+    this.#made = new Map();
     this.#tell(work);
     return { changes };
   }
@@ -194,24 +243,30 @@ export class Twins {
   #convert(pair: Pair, type: TypeUrl, source: Resource, work: Work): Resource | "same" | undefined {
     const place = placeOf(pair.layer, type, pair.name);
     if (this.#converted.get(place) === source) return "same";
-    const { digest, convert, twinOf } = this.#options;
+    const { digest } = this.#options;
     work.resources++;
     this.#findings.delete(place);
     if (source.error !== undefined) {
       this.#converted.set(place, source);
       return createResourceError({ type, name: source.name, error: source.error }, digest);
     }
-    const converted = convert(source.type, source.bytes);
+    const { converted, twin } = this.#made.get(source) ?? this.#make(type, source);
     if (converted !== undefined && converted.findings.length > 0) {
       const about = { layer: pair.layer, type, name: pair.name, findings: converted.findings };
       this.#findings.set(place, about);
       work.findings.push(about);
     }
-    if (converted?.bytes === undefined) return undefined;
-    this.#converted.set(place, source);
+    if (twin !== undefined) this.#converted.set(place, source);
+    return twin;
+  }
+
+  #make(type: TypeUrl, source: Resource): Made {
+    const { digest, convert, twinOf } = this.#options;
+    const converted = convert(source.type, source.bytes);
+    if (converted?.bytes === undefined) return { converted, twin: undefined };
     const references = source.references.map((to) => ({ type: twinOf(to.type) ?? to.type, name: to.name }));
     const twin = { ...withoutTtl(source), type, bytes: converted.bytes, references };
-    return createResource({ ...twin, ...ownVersion(source, converted.bytes, digest) }, digest);
+    return { converted, twin: createResource({ ...twin, ...ownVersion(source, converted.bytes, digest) }, digest) };
   }
 
   #pairOf(layer: string, type: TypeUrl, name: string): Pair | undefined {

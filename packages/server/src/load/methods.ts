@@ -1,7 +1,14 @@
-import { createLoadReportReader, encodeLoadRequest, type LoadReportReader, WireError } from "@xdskit/envoy-api";
+import {
+  createLoadReportReader,
+  encodeLoadRequest,
+  type LoadReportReader,
+  NodeSizeError,
+  WireError,
+} from "@xdskit/envoy-api";
 import { type LoadReport, type Status, statusCode } from "@xdskit/protocol";
 import type { GrpcCall } from "../transport/grpc/call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "../transport/grpc/method.ts";
+import { refuseNode } from "../transport/node-limit.ts";
 import type { LoadReporting } from "./load-reporting.ts";
 
 /** `StreamLoadStats` of both versions. */
@@ -15,19 +22,20 @@ export function loadReportMethods(loads: LoadReporting): ReadonlyMap<string, Grp
   );
 }
 
-function serve(call: GrpcCall, { hub, peer }: MethodPorts, loads: LoadReporting): Dismiss {
+function serve(call: GrpcCall, ports: MethodPorts, loads: LoadReporting): Dismiss {
+  const { hub, peer } = ports;
   const reporter = loads.open(peer, (request) => void call.send(encodeLoadRequest(request)));
   if (typeof reporter !== "number") {
     call.end(reporter);
     return () => undefined;
   }
-  const reader = createLoadReportReader();
+  const reader = createLoadReportReader(hub.limits.maxNodeBytes);
   const unwatch = hub.readiness.watch(() => {
     if (hub.readiness.state === "draining") call.end(draining);
   });
   call.accept({
     onMessage: (bytes) => {
-      const report = read(reader, bytes);
+      const report = read(reader, bytes, ports);
       if ("code" in report) call.end(report);
       else loads.receive(reporter, report);
     },
@@ -44,10 +52,11 @@ function serve(call: GrpcCall, { hub, peer }: MethodPorts, loads: LoadReporting)
   return (status) => call.end(status);
 }
 
-function read(reader: LoadReportReader, bytes: Uint8Array): LoadReport | Status {
+function read(reader: LoadReportReader, bytes: Uint8Array, { hub, address }: MethodPorts): LoadReport | Status {
   try {
     return reader.read(bytes);
   } catch (error) {
+    if (error instanceof NodeSizeError) return refuseNode(hub, address, error);
     if (!(error instanceof WireError)) throw error;
     return { code: statusCode.INVALID_ARGUMENT, message: `not a load report: ${error.message}` };
   }

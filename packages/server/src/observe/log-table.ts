@@ -189,7 +189,7 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   },
   "listener-failed": {
     level: "error",
-    message: "a listener of the embedding program threw",
+    message: "a listener of the embedding program failed",
     fields: ["event", "error"],
     means: "a bug in the program around the server",
   },

@@ -284,7 +284,7 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   },
   xds_server_listener_faults_total: {
     kind: "counter",
-    help: "Exceptions in listeners of the embedding program.",
+    help: "Exceptions and rejections in listeners, and in the log, of the embedding program.",
     labels: [],
   },
   xds_server_invariants_broken_total: { kind: "counter", help: "Our own mistakes. Please report them.", labels: [] },

@@ -22,8 +22,8 @@ import type { DeliveryTimes } from "../observe/deliveries.ts";
 import { printableReason } from "../observe/printable.ts";
 import type { ClientStatusAccess } from "../options.ts";
 import type { MessagePieces } from "../transport/grpc/simple-call.ts";
-import { RegexError } from "./bounded-regex.ts";
 import { compileNodeMatchers, MatcherError } from "./node-matching.ts";
+import { RegexError } from "./regex/part.ts";
 
 /** Then streams and requests go first. */
 const SLICE_MS = 3;

@@ -1,6 +1,6 @@
 import type { NodeMatcher, StringMatcher, StructMatcher, ValueMatcher } from "@xdskit/envoy-api";
 import type { Node } from "@xdskit/protocol";
-import { compileRegex } from "./bounded-regex.ts";
+import { compileRegex, RegexEffort } from "./regex/regex.ts";
 
 type Test<T> = (value: T) => boolean;
 
@@ -15,18 +15,22 @@ export class MatcherError extends Error {
  */
 export function compileNodeMatchers(matchers: readonly NodeMatcher[]): Test<Node> {
   if (matchers.length === 0) return () => true;
-  const tests = matchers.map(compileNodeMatcher);
-  return (node) => tests.some((test) => test(node));
+  const effort = new RegexEffort();
+  const tests = matchers.map((matcher) => compileNodeMatcher(matcher, effort));
+  return (node) => {
+    effort.beginNode();
+    return tests.some((test) => test(node));
+  };
 }
 
-function compileNodeMatcher({ nodeId, nodeMetadatas }: NodeMatcher): Test<Node> {
-  const matchesId = nodeId === undefined ? () => true : compileString(nodeId);
-  const tests = nodeMetadatas.map(compileStruct);
+function compileNodeMatcher({ nodeId, nodeMetadatas }: NodeMatcher, effort: RegexEffort): Test<Node> {
+  const matchesId = nodeId === undefined ? () => true : compileString(nodeId, effort);
+  const tests = nodeMetadatas.map((matcher) => compileStruct(matcher, effort));
   return ({ id, metadata }) => matchesId(id) && tests.every((test) => test(metadata));
 }
 
-function compileString({ kind, text, ignoreCase }: StringMatcher): Test<string> {
-  if (kind === "regex") return compileRegex(text);
+function compileString({ kind, text, ignoreCase }: StringMatcher, effort: RegexEffort): Test<string> {
+  if (kind === "regex") return compileRegex(text, effort);
   if (kind === "custom") throw new MatcherError("a custom string matcher is not known here");
   if (kind !== "exact" && text === "") throw new MatcherError(`expected a text for ${kind}, got nothing`);
   const fold = (value: string): string => (ignoreCase ? value.toLowerCase() : value);
@@ -40,10 +44,10 @@ function compileString({ kind, text, ignoreCase }: StringMatcher): Test<string> 
   return (value) => compare(fold(value));
 }
 
-function compileStruct({ path, value }: StructMatcher): Test<unknown> {
+function compileStruct({ path, value }: StructMatcher, effort: RegexEffort): Test<unknown> {
   if (path.length === 0) throw new MatcherError("expected a path into the metadata, got none");
   if (path.includes("")) throw new MatcherError("expected a key in each step of a path, got nothing");
-  const matches = compileValue(value);
+  const matches = compileValue(value, effort);
   return (metadata) => matches(path.reduce(stepInto, metadata));
 }
 
@@ -54,7 +58,7 @@ function stepInto(value: unknown, key: string): unknown {
 }
 
 /** Undefined is a value that there is not. */
-function compileValue(matcher: ValueMatcher): Test<unknown> {
+function compileValue(matcher: ValueMatcher, effort: RegexEffort): Test<unknown> {
   switch (matcher.kind) {
     case "none":
       throw new MatcherError("expected a matcher for a value, got nothing");
@@ -69,17 +73,17 @@ function compileValue(matcher: ValueMatcher): Test<unknown> {
     case "present":
       return (value) => matcher.isPresent && value !== undefined && (value === null || typeof value !== "object");
     case "string": {
-      const matches = compileString(matcher.string);
+      const matches = compileString(matcher.string, effort);
       return (value) => typeof value === "string" && matches(value);
     }
     case "one-of": {
-      const matches = compileValue(matcher.element);
+      const matches = compileValue(matcher.element, effort);
       return (value) => Array.isArray(value) && value.some(matches);
     }
     case "or": {
       if (matcher.values.length < 2)
         throw new MatcherError(`expected two values or more, got ${matcher.values.length}`);
-      const tests = matcher.values.map(compileValue);
+      const tests = matcher.values.map((each) => compileValue(each, effort));
       return (value) => tests.some((matches) => matches(value));
     }
     default:

@@ -1,6 +1,16 @@
 import { connect } from "node:net";
 import { decodeSotwResponse } from "@xdskit/envoy-api";
 import { afterEach, expect, test } from "vitest";
+import {
+  callHeaders,
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  framed,
+  frameType,
+  PREFACE,
+  uint32,
+} from "../support/http2-frames.ts";
 import { until } from "../support/raw-peer.ts";
 import {
   ADS_SOTW,
@@ -16,40 +26,20 @@ import {
 let world: World;
 afterEach(() => world.close());
 
-/** One HTTP/2 frame. */
-function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.byteLength, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
-/** A header as it is, without a table. */
-function header(name: string, value: string): Buffer {
-  const length = value.length < 127 ? [value.length] : [127, value.length - 127];
-  return Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from(length), Buffer.from(value)]);
-}
-
-const headers = Buffer.concat([
-  header(":method", "POST"),
-  header(":scheme", "http"),
-  header(":path", ADS_SOTW),
-  header(":authority", "x"),
-  header("content-type", "application/grpc"),
-]);
-const request = sotwRequest(CLUSTER);
-const message = Buffer.concat([Buffer.from([0, 0, 0, 0, request.byteLength]), request]);
-const cancel = Buffer.from([0, 0, 0, 8]);
+const headers = callHeaders(ADS_SOTW);
+const message = framed(sotwRequest(CLUSTER));
+const cancel = uint32(8);
 
 /** A connection with three calls: one goes on, one is cancelled, one half-closes. */
 const conversation = Buffer.concat([
-  Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-  frame(4, 0, 0, Buffer.alloc(0)),
-  ...[1, 3, 5].flatMap((stream) => [frame(1, 4, stream, headers), frame(0, 0, stream, message)]),
-  frame(3, 0, 3, cancel),
-  frame(0, 1, 5, Buffer.alloc(0)),
+  PREFACE,
+  frame(frameType.settings, 0, 0),
+  ...[1, 3, 5].flatMap((stream) => [
+    frame(frameType.headers, END_HEADERS, stream, headers),
+    frame(frameType.data, 0, stream, message),
+  ]),
+  frame(frameType.reset, 0, 3, cancel),
+  frame(frameType.data, END_STREAM, 5),
 ]);
 
 test("connections that break at any byte, in any way, leave nothing behind and hurt nobody", async () => {

@@ -164,6 +164,7 @@ describe("S-CSD-01 the status of clients", () => {
     ["a part", [{ nodeId: { contains: "eb" } }], ["web-1", "web-2"]],
     ["case that does not count", [{ nodeId: { exact: "db-1", ignoreCase: true } }], ["DB-1"]],
     ["a whole regular expression", [{ nodeId: { safeRegex: { regex: "(web|DB)-1" } } }], ["web-1", "DB-1"]],
+    ["one that would take for ever elsewhere", [{ nodeId: { safeRegex: { regex: "((.+)+)+B-1" } } }], ["DB-1"]],
     ["no part of a regular expression", [{ nodeId: { safeRegex: { regex: "web" } } }], []],
     ["a string in the metadata", byMetadata("group", { stringMatch: { exact: "db" } }), ["DB-1"]],
     ["a range, its end not in it", byMetadata("weight", { doubleMatch: { range: { start: 3, end: 5 } } }), ["web-1"]],
@@ -200,12 +201,17 @@ describe("S-CSD-01 the status of clients", () => {
     [
       "a regular expression that is none",
       [{ nodeId: { safeRegex: { regex: "a)(b" } } }],
-      'node_matchers: expected a regular expression, got "a)(b"',
+      'node_matchers: expected a regular expression, got "a)(b": there is a ) without its (',
     ],
     [
-      "one that takes for ever",
-      [{ nodeId: { safeRegex: { regex: "(a+)+b" } } }],
-      "node_matchers: a regular expression takes longer than 250 ms",
+      "one that looks ahead",
+      [{ nodeId: { safeRegex: { regex: "(?=a).*" } } }],
+      'node_matchers: expected a regular expression, got "(?=a).*": looking ahead or behind is not known here',
+    ],
+    [
+      "expressions that are too large",
+      [{ nodeId: { safeRegex: { regex: "((a{100}){100}){100}" } } }],
+      "node_matchers: the regular expressions are too large",
     ],
   ])("refuses matchers: %s", async (_, nodeMatchers, message) => {
     await start();

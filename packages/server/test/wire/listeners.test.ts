@@ -1,6 +1,6 @@
 import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api";
 import type { ServerEvents } from "@xdskit/server";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { until, within } from "../support/raw-peer.ts";
 import { ADS_SOTW, CLUSTER, cluster, node, put, sotwRequest, startWorld, type World } from "../support/test-server.ts";
 
@@ -99,6 +99,81 @@ describe("S-OBS-03 a listener that throws", () => {
     const call = (await connect()).open(ADS_SOTW);
     call.send(sotwRequest(CLUSTER));
     expect(decodeSotwResponse(await call.next()).resources).toHaveLength(1);
+  });
+});
+
+describe("S-OBS-03 an async listener that rejects", () => {
+  test.each(["stream-opened", "request-understood"] as const)("on %s ends that stream, and no other", async (kind) => {
+    const { server, connect } = await start();
+    const before = (await connect()).open(ADS_SOTW);
+    before.send(sotwRequest(CLUSTER));
+    const { nonce, versionInfo } = decodeSotwResponse(await before.next());
+    const failures: unknown[] = [];
+    server.on("listener-failed", ({ event, error }) => failures.push([event, error]));
+    const stop = server.on(kind, async () => {
+      await undefined;
+      throw new Error("no");
+    });
+    const refused = (await connect()).open(ADS_SOTW);
+    refused.send(sotwRequest(CLUSTER));
+    expect(await within("the status", refused.status)).toEqual({ code: 2, message: "refused by this server" });
+    expect(failures[0]).toEqual([kind, new Error("no")]);
+    stop();
+    server.commit(put(cluster("b")));
+    before.send(sotwRequest(CLUSTER, [], nonce, versionInfo));
+    expect(decodeSotwResponse(await before.next()).resources).toHaveLength(2);
+  });
+
+  test("on anything else hurts nobody, not even while it is told of", async () => {
+    const { server, connect } = await start();
+    const failures: unknown[] = [];
+    const fail = (): Promise<void> => Promise.reject(new Error("no"));
+    server.on("response-sent", fail);
+    server.on("listener-failed", ({ event }) => failures.push(event));
+    server.on("listener-failed", fail);
+    const call = (await connect()).open(ADS_SOTW);
+    call.send(sotwRequest(CLUSTER));
+    expect(decodeSotwResponse(await call.next()).resources).toHaveLength(1);
+    await until("it is told", () => failures.length > 0);
+    expect(failures).toEqual(["response-sent"]);
+  });
+});
+
+describe("a log that fails", () => {
+  const failing: readonly (readonly [string, () => unknown])[] = [
+    ["throws", () => JSON.parse("{")],
+    ["is rejected", () => Promise.reject(new Error("full"))],
+  ];
+
+  test.each(failing)("and %s loses its lines and nothing else", async (_, write) => {
+    const writes = vi.fn<() => unknown>(write);
+    const { server, connect } = await start({ log: { write: writes as () => void } });
+    const call = (await connect()).open(ADS_SOTW);
+    call.send(sotwRequest(CLUSTER));
+    const { nonce, versionInfo } = decodeSotwResponse(await call.next());
+    const { length } = writes.mock.calls;
+    server.commit(put(cluster("b")));
+    call.send(sotwRequest(CLUSTER, [], nonce, versionInfo));
+    expect(decodeSotwResponse(await call.next()).resources).toHaveLength(2);
+    expect(writes.mock.calls.length).toBeGreaterThan(length);
+  });
+
+  test("is told of once, and again when it took a line in between", async () => {
+    let isFull = false;
+    const write = (): void => {
+      if (isFull) throw new Error("full");
+    };
+    const { server } = await start({ log: { write } });
+    const failures: unknown[] = [];
+    server.on("listener-failed", ({ event, error }) => failures.push([event, error]));
+    for (const full of [true, true, false, true, true]) {
+      isFull = full;
+      server.commit(put(cluster(`c${server.revision}`)));
+    }
+    expect(failures).toEqual([
+      ["log", new Error("full")],
+      ["log", new Error("full")],
+    ]);
   });
 });
 

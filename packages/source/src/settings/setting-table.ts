@@ -90,8 +90,11 @@ export type SettingKey =
   | "limits.max-streams"
   | "limits.max-streams-per-peer"
   | "limits.max-subscriptions-per-stream"
+  | "limits.max-types-per-stream"
+  | "limits.max-unacknowledged-per-type"
   | "limits.max-request-bytes"
   | "limits.max-rest-request-bytes"
+  | "limits.max-node-bytes"
   | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
   | "limits.max-file-bytes"
@@ -223,8 +226,21 @@ export const settingTable: readonly Setting[] = [
   row("limits.max-streams", "count", "50000", "Open discovery streams."),
   row("limits.max-streams-per-peer", "count", "10000", "Open discovery streams of one client address."),
   row("limits.max-subscriptions-per-stream", "count", "250000", "Names that one stream may be subscribed to."),
+  row("limits.max-types-per-stream", "count", "64", "Types that one stream may ask for, known or not."),
+  row(
+    "limits.max-unacknowledged-per-type",
+    "count",
+    "1000",
+    "Responses of one type that a stream may leave neither accepted nor refused while it goes on asking.",
+  ),
   row("limits.max-request-bytes", "bytes", "64MiB", "Size of one request."),
   row("limits.max-rest-request-bytes", "bytes", "16MiB", "Size of the body of one request over REST."),
+  row(
+    "limits.max-node-bytes",
+    "bytes",
+    "64KiB",
+    "Size of what a client says of its node, metadata above all; its list of extensions does not count.",
+  ),
   row(
     "limits.max-response-bytes",
     "bytes",

@@ -1,6 +1,6 @@
 import { type ChannelOptions, Client, connectivityState, credentials, Metadata } from "@grpc/grpc-js";
+import { LONGEST_TIMER_MS, startTimer, type Timer } from "@xdskit/disk";
 import type { ServerConfig } from "../../config/client-config.ts";
-import { LONGEST_TIMER_MS, startTimer } from "../../longest-timer.ts";
 import { bufferOf, createTlsReader, type TlsMaterial } from "../tls/tls-material.ts";
 import { AbandonableCredentials } from "./abandonable-credentials.ts";
 
@@ -23,7 +23,7 @@ interface SharedConnection extends Connection {
   readonly key: string;
   readonly credentials: AbandonableCredentials;
   users: number;
-  linger: NodeJS.Timeout | undefined;
+  linger: Timer | undefined;
 }
 
 /** One connection for each server, as long as anybody uses it. */
@@ -40,7 +40,7 @@ export class Connections {
     const key = keyOf(server, material);
     const known = this.#byKey.get(key);
     if (known !== undefined) {
-      clearTimeout(known.linger);
+      known.linger?.cancel();
       known.users++;
       return known;
     }
@@ -70,7 +70,7 @@ export class Connections {
   }
 
   #drop(shared: SharedConnection): void {
-    clearTimeout(shared.linger);
+    shared.linger?.cancel();
     this.#held.delete(shared);
     if (this.#byKey.get(shared.key) === shared) this.#byKey.delete(shared.key);
     shared.client.close();

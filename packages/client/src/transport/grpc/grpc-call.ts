@@ -6,9 +6,9 @@ import {
   RequesterBuilder,
   type StatusObject,
 } from "@grpc/grpc-js";
+import { startTimer, type Timer } from "@xdskit/disk";
 import { type Status, statusCode } from "@xdskit/protocol";
 import type { ServerConfig } from "../../config/client-config.ts";
-import { startTimer } from "../../longest-timer.ts";
 import { type Connection, type Connections, whenConnected } from "./connection.ts";
 
 type BytesCall = ClientDuplexStream<Uint8Array, Uint8Array>;
@@ -36,7 +36,7 @@ export class GrpcCall {
   readonly #options: GrpcCallOptions;
   #connection: Connection | undefined;
   #call: BytesCall | undefined;
-  #connectTimer: NodeJS.Timeout | undefined;
+  #connectTimer: Timer | undefined;
   #wasOpened = false;
   #isOver = false;
 
@@ -89,7 +89,7 @@ export class GrpcCall {
 
   #opened(connection: Connection): void {
     if (this.#isOver) return;
-    clearTimeout(this.#connectTimer);
+    this.#connectTimer?.cancel();
     this.#wasOpened = true;
     connection.isProven = true;
     this.#options.listener.opened();
@@ -134,7 +134,7 @@ export class GrpcCall {
   }
 
   #letGo(): void {
-    clearTimeout(this.#connectTimer);
+    this.#connectTimer?.cancel();
     this.#call?.cancel();
     if (this.#connection !== undefined) this.#options.connections.release(this.#connection);
   }

@@ -7,9 +7,9 @@ import {
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
+import { startTimer } from "@xdskit/disk";
 import { statusCode } from "@xdskit/protocol";
 import type { ServerConfig } from "../../config/client-config.ts";
-import { startTimer } from "../../longest-timer.ts";
 import { bufferOf, createTlsReader, type TlsMaterial, type TlsReader } from "../tls/tls-material.ts";
 import { failed, type PollAnswer, readAnswer } from "./http-answer.ts";
 import { type Endpoint, formatEndpoint, parseTarget } from "./target.ts";
@@ -77,7 +77,7 @@ async function callEndpoint(call: Call): Promise<PollAnswer> {
     if (isLate) return failed(statusCode.DEADLINE_EXCEEDED, `${place}: no answer within ${poll.timeoutMs} ms`);
     return failed(statusCode.UNAVAILABLE, `${place}: ${reasonOf(error)}`);
   } finally {
-    clearTimeout(timer);
+    timer.cancel();
     poll.signal.removeEventListener("abort", giveUp);
   }
 }
@@ -159,7 +159,7 @@ function prepare(socket: Socket, { tcpKeepalive, connectTimeoutMs, tls }: Server
   if (!socket.connecting || connectTimeoutMs <= 0) return;
   const late = new Error(`no connection within ${connectTimeoutMs} ms`);
   const timer = startTimer(connectTimeoutMs, () => request.destroy(late));
-  const stop = (): void => clearTimeout(timer);
+  const stop = (): void => timer.cancel();
   socket.once(tls === undefined ? "connect" : "secureConnect", stop);
   socket.once("close", stop);
 }

@@ -1,7 +1,7 @@
+import { LONGEST_TIMER_MS, startTimer, type Timer } from "@xdskit/disk";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { type DiscoveryRequest, type SotwRequest, type Status, statusCode, type TypeUrl } from "@xdskit/protocol";
 import type { RestSource } from "../../config/client-config.ts";
-import { LONGEST_TIMER_MS, startTimer } from "../../longest-timer.ts";
 import { readJsonResponse } from "../json-response.ts";
 import type { ClientStream, StreamListener } from "../transport.ts";
 import type { PollAnswer } from "./http-answer.ts";
@@ -39,7 +39,7 @@ export class RestStream implements ClientStream {
   /** Whether what is next does not wait for the delay. */
   #isNextUrgent = false;
   #poll: AbortController | undefined;
-  #delay: NodeJS.Timeout | undefined;
+  #delay: Timer | undefined;
 
   constructor(parts: RestStreamParts) {
     this.#parts = parts;
@@ -64,7 +64,7 @@ export class RestStream implements ClientStream {
   /** In place of one that is under way (C-RST-20). */
   #pollNow(request: SotwRequest): void {
     this.#poll?.abort();
-    clearTimeout(this.#delay);
+    this.#delay?.cancel();
     this.#next = undefined;
     this.#isNextUrgent = false;
     this.#phase = "polling";
@@ -142,7 +142,7 @@ export class RestStream implements ClientStream {
     if (this.#phase === "ended") return false;
     this.#phase = "ended";
     this.#poll?.abort();
-    clearTimeout(this.#delay);
+    this.#delay?.cancel();
     this.#parts.onEnd();
     return true;
   }

@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from "@xdskit/disk";
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import {
   anonymousNode,
@@ -236,7 +237,7 @@ export class FileExporter implements BodyHandle {
   #later(ms: number): void {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
-    this.#timer = setTimeout(() => this.#wake(), ms);
+    this.#timer = setTimeout(() => this.#wake(), Math.min(ms, LONGEST_TIMER_MS));
   }
 
   /** One round at a time; what comes meanwhile is part of the next. */

@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { gunzip, inflate } from "node:zlib";
 import { type Status, statusCode } from "@xdskit/protocol";
 import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
+import { isGone, stopReading } from "../stream-state.ts";
 import { type FramedMessage, FramingError, MessageParser, messagePrefix } from "./framing.ts";
 import { type CallHeaders, type Compression, formatTrailers, parseHeaders, responseHeaders } from "./metadata.ts";
 
@@ -26,13 +27,20 @@ const LONGEST_MS = 2 ** 31 - 1;
 const gunzipped = promisify(gunzip);
 const inflated = promisify(inflate);
 
+export interface CallOptions {
+  /** Bytes of one message, after decompression. */
+  readonly maxBytes: number;
+  /** Told what ended the call with INTERNAL. */
+  readonly onMistake: (error: unknown) => void;
+}
+
 /** One gRPC call: an HTTP/2 stream whose headers were understood. */
 export class GrpcCall implements StreamHandle {
   readonly headers: CallHeaders;
   readonly prefix: (byteLength: number) => Uint8Array = messagePrefix;
   readonly #stream: ServerHttp2Stream;
   readonly #parser: MessageParser;
-  readonly #maxBytes: number;
+  readonly #options: CallOptions;
   #listener: CallListener | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #isWaiting = false;
@@ -40,11 +48,11 @@ export class GrpcCall implements StreamHandle {
   #isOver = false;
   #closedBy: "cancelled" | "connection-lost" | undefined;
 
-  constructor(stream: ServerHttp2Stream, headers: CallHeaders, maxBytes: number) {
+  constructor(stream: ServerHttp2Stream, headers: CallHeaders, options: CallOptions) {
     this.#stream = stream;
     this.headers = headers;
-    this.#maxBytes = maxBytes;
-    this.#parser = new MessageParser(maxBytes);
+    this.#options = options;
+    this.#parser = new MessageParser(options.maxBytes);
   }
 
   /** Sends the headers and begins to read, unless the call has ended already. Some clients wait for the headers before they ask. */
@@ -52,7 +60,7 @@ export class GrpcCall implements StreamHandle {
     this.#listener = listener;
     if (this.#closedBy !== undefined) this.closed(this.#closedBy);
     const stream = this.#stream;
-    if (this.#isOver || stream.destroyed) return; // "close" follows
+    if (this.#isOver || isGone(stream)) return; // "close" follows
     stream.respond(responseHeaders, { waitForTrailers: true });
     stream.on("data", (chunk: Uint8Array) => {
       if (this.#isOver) return;
@@ -103,12 +111,13 @@ export class GrpcCall implements StreamHandle {
     if (this.#isOver) return;
     this.#finish();
     const stream = this.#stream;
-    if (stream.destroyed) return;
+    if (isGone(stream)) return;
     if (!stream.headersSent) {
       refuseCall(stream, status);
       return;
     }
     stream.once("wantTrailers", () => {
+      if (isGone(stream)) return;
       stream.sendTrailers(formatTrailers(status));
       setImmediate(() => stopReading(stream)); // a reset in the same breath would overtake the trailers
     });
@@ -168,9 +177,10 @@ export class GrpcCall implements StreamHandle {
   }
 
   async #decompress(bytes: Uint8Array, compression: Exclude<Compression, "identity">): Promise<void> {
+    const { maxBytes } = this.#options;
     const decompressed = compression === "gzip" ? gunzipped : inflated;
-    const plain = await decompressed(bytes, { maxOutputLength: this.#maxBytes }).catch((cause: unknown) => {
-      throw decompressionError(cause, compression, this.#maxBytes);
+    const plain = await decompressed(bytes, { maxOutputLength: maxBytes }).catch((cause: unknown) => {
+      throw decompressionError(cause, compression, maxBytes);
     });
     if (!this.#isOver) await this.#listener?.onMessage(plain);
   }
@@ -196,6 +206,7 @@ export class GrpcCall implements StreamHandle {
         error.status.code === statusCode.RESOURCE_EXHAUSTED ? "limit" : "malformed",
       );
     } else {
+      this.#options.onMistake(error);
       this.#listener?.onFailure(
         { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" },
         "failed",
@@ -220,10 +231,10 @@ export class GrpcCall implements StreamHandle {
 export function openCall(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  maxBytes: number,
+  options: CallOptions,
 ): GrpcCall | undefined {
   const parsed = parseHeaders(headers);
-  if ("path" in parsed) return new GrpcCall(stream, parsed, maxBytes);
+  if ("path" in parsed) return new GrpcCall(stream, parsed, options);
   if ("code" in parsed) refuseCall(stream, parsed);
   else {
     stream.respond({ "content-type": "text/plain", ...parsed.headers });
@@ -235,15 +246,9 @@ export function openCall(
 
 /** Answers a call that has no headers yet with its status alone. */
 function refuseCall(stream: ServerHttp2Stream, status: Status): void {
-  if (stream.destroyed) return;
+  if (isGone(stream)) return;
   stream.respond({ ...responseHeaders, ...formatTrailers(status) }, { endStream: true });
   stopReading(stream);
-}
-
-/** The answer is complete: a client that still sends is told that nobody listens. */
-function stopReading(stream: ServerHttp2Stream): void {
-  stream.resume();
-  if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
 function decompressionError(cause: unknown, compression: string, maxBytes: number): FramingError {

@@ -1,4 +1,5 @@
 import {
+  constants,
   type IncomingHttpHeaders,
   performServerHandshake,
   type ServerHttp2Session,
@@ -6,11 +7,13 @@ import {
   type Settings,
 } from "node:http2";
 import type { Socket } from "node:net";
+import { startTimer, type Timer } from "@xdskit/disk";
 import { type NamedChoice, type Peer, type Status, statusCode } from "@xdskit/protocol";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
 import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
+import { isGone } from "../stream-state.ts";
 import { openCall } from "./call.ts";
 import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
@@ -53,7 +56,7 @@ export class GrpcConnection {
   readonly #calls = new Set<Dismiss>();
   #keepalive: NodeJS.Timeout | undefined;
   #pingTimeout: NodeJS.Timeout | undefined;
-  #age: NodeJS.Timeout | undefined;
+  #age: Timer | undefined;
   #closeReason = "closed by the client";
 
   /** Speaks HTTP/2 on a socket. Undefined when there are too many connections; the socket is closed then. */
@@ -74,7 +77,7 @@ export class GrpcConnection {
     };
     this.#session = performServerHandshake(socket, { maxSessionMemory: MAX_SESSION_MB, settings });
     this.#session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
-    this.#session.on("stream", (stream, headers) => this.#serve(stream, headers));
+    this.#session.on("stream", (stream, headers) => this.#take(stream, headers));
     this.#session.on("error", (error: Error) => {
       this.#closeReason = error.message; // "close" follows
     });
@@ -107,15 +110,33 @@ export class GrpcConnection {
     this.#session.destroy();
   }
 
+  /** Whatever goes wrong with a stream ends that stream, and nothing else. */
+  #take(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    // Before anything else: a frame of the same read may have ended the stream, and its error is told next.
+    stream.on("error", () => undefined); // "close" follows, with all that is to be known
+    if (isGone(stream)) return;
+    try {
+      this.#serve(stream, headers);
+    } catch (error) {
+      this.#reportMistake(headers[":path"], error);
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    }
+  }
+
+  #reportMistake(path: string | undefined, error: unknown): void {
+    this.#options.hub.report({ kind: "invariant-broken", stream: undefined, during: `call ${path}`, error });
+  }
+
   #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
-    if (stream.destroyed) return; // reset in the same breath
     const { hub, limits, methods, rest } = this.#options;
     if (!isGrpc(headers["content-type"]) && rest.owns(headers[":path"] ?? "")) {
       this.#serveRest(stream, headers);
       return;
     }
-    stream.on("error", () => undefined); // "close" follows, with all that is to be known
-    const call = openCall(stream, headers, limits.maxRequestBytes);
+    const call = openCall(stream, headers, {
+      maxBytes: limits.maxRequestBytes,
+      onMistake: (error) => this.#reportMistake(headers[":path"], error),
+    });
     if (call === undefined) return;
     let dismiss: Dismiss | undefined;
     stream.once("close", () => {
@@ -150,15 +171,14 @@ export class GrpcConnection {
     }
     if (maxConnectionAgeMs > 0) {
       const ageMs = maxConnectionAgeMs * (1 + AGE_JITTER * (2 * Math.random() - 1));
-      this.#age = setTimeout(() => this.#retire(), ageMs);
-      this.#age.unref();
+      this.#age = startTimer(ageMs, () => this.#retire());
     }
   }
 
   #stopTimers(): void {
     clearInterval(this.#keepalive);
     clearTimeout(this.#pingTimeout);
-    clearTimeout(this.#age);
+    this.#age?.cancel();
   }
 
   /** A client that is half open, or does not read at all, is found by this only. */
@@ -178,12 +198,9 @@ export class GrpcConnection {
 
   #retire(): void {
     this.leave("maxConnectionAgeMs");
-    const leave = setTimeout(() => {
+    this.#age = startTimer(this.#options.limits.maxConnectionAgeGraceMs, () => {
       this.dismissCalls(tooOld);
-      this.#age = setTimeout(() => this.destroy("maxConnectionAgeMs"), LEAVE_WITHIN_MS);
-      this.#age.unref();
-    }, this.#options.limits.maxConnectionAgeGraceMs);
-    leave.unref();
-    this.#age = leave;
+      this.#age = startTimer(LEAVE_WITHIN_MS, () => this.destroy("maxConnectionAgeMs"));
+    });
   }
 }

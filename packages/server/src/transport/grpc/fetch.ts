@@ -19,7 +19,7 @@ export type FetchMethod = Omit<DiscoveryMethod, "call" | "onlyType"> & { readonl
 
 function serve(call: GrpcCall, ports: MethodPorts, { path, onlyType, apiVersion, needs }: FetchMethod): Dismiss {
   const { hub, connection } = ports;
-  const reader = createRequestReader("sotw");
+  const reader = createRequestReader("sotw", hub.limits.maxNodeBytes);
   const answer = new FetchAnswer(call, onlyType);
   const opened = { connection, variant: "sotw", onlyType, apiVersion, method: path } as const;
   const stream = hub.openStream({ ...opened, ...(needs !== undefined && { needs }) }, answer);
@@ -29,7 +29,7 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, onlyType, apiVersion,
   }
   call.accept({
     onMessage: (bytes) => {
-      const request = readRequest(reader, bytes);
+      const request = readRequest(reader, bytes, ports);
       if ("code" in request) hub.endStream(stream, request, "malformed");
       else answer.ask(hub, stream, request, bytes.byteLength);
     },

@@ -1,6 +1,13 @@
-import { createRequestReader, type DiscoveryMethod, type RequestReader, WireError } from "@xdskit/envoy-api";
+import {
+  createRequestReader,
+  type DiscoveryMethod,
+  NodeSizeError,
+  type RequestReader,
+  WireError,
+} from "@xdskit/envoy-api";
 import { type DiscoveryRequest, type Status, statusCode, type Variant } from "@xdskit/protocol";
 import type { StreamEnd } from "../../hub/port.ts";
+import { refuseNode } from "../node-limit.ts";
 import type { GrpcCall } from "./call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
 
@@ -14,7 +21,7 @@ export type StreamingMethod = Omit<DiscoveryMethod, "call"> & { readonly call: V
 
 function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...method }: StreamingMethod): Dismiss {
   const { hub, connection } = ports;
-  const reader = createRequestReader(variant);
+  const reader = createRequestReader(variant, hub.limits.maxNodeBytes);
   const stream = hub.openStream({ ...method, connection, variant, method: path }, call);
   if (typeof stream !== "number") {
     call.end(stream);
@@ -22,7 +29,7 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...met
   }
   call.accept({
     onMessage: (bytes) => {
-      const request = readRequest(reader, bytes);
+      const request = readRequest(reader, bytes, ports);
       if ("code" in request) hub.endStream(stream, request, "malformed");
       else hub.receive(stream, request, bytes.byteLength);
     },
@@ -36,11 +43,12 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...met
   return (status) => hub.endStream(stream, status, "connection-age");
 }
 
-/** A request, or the status that ends a call which sends no requests. */
-export function readRequest(reader: RequestReader, bytes: Uint8Array): DiscoveryRequest | Status {
+/** A request, or the status that ends a call which sends no requests, or more of its node than is taken. */
+export function readRequest(reader: RequestReader, bytes: Uint8Array, ports: MethodPorts): DiscoveryRequest | Status {
   try {
     return reader.read(bytes);
   } catch (error) {
+    if (error instanceof NodeSizeError) return refuseNode(ports.hub, ports.address, error);
     if (!(error instanceof WireError)) throw error;
     return { code: statusCode.INVALID_ARGUMENT, message: `not a discovery request: ${error.message}` };
   }

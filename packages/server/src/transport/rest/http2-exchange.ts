@@ -1,5 +1,6 @@
-import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Peer } from "@xdskit/protocol";
+import { isGone, stopReading } from "../stream-state.ts";
 import { BODY_WITHIN_MS, BodyReader, type ResponseHeaders, type RestExchange } from "./exchange.ts";
 
 /** Headers that HTTP/2 does not have. */
@@ -30,7 +31,6 @@ export class Http2Exchange implements RestExchange {
     this.target = headers[":path"] ?? "";
     this.connection = connection;
     this.peer = peer;
-    stream.on("error", () => undefined); // "close" follows
     stream.once("close", () => {
       if (!this.#isAnswered) this.#abort?.();
       this.#isAnswered = true;
@@ -65,7 +65,7 @@ export class Http2Exchange implements RestExchange {
 
   respond(status: number, headers: ResponseHeaders, body?: Uint8Array): void {
     const stream = this.#stream;
-    if (this.#isAnswered || stream.destroyed) return;
+    if (this.#isAnswered || isGone(stream)) return;
     this.#isAnswered = true;
     const fields = Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.has(name));
     const length = body === undefined ? [] : [["content-length", String(body.length)]];
@@ -74,15 +74,14 @@ export class Http2Exchange implements RestExchange {
       { endStream: body === undefined },
     );
     if (body !== undefined) stream.end(body);
-    stream.resume();
-    if (!stream.readableEnded) stream.close(constants.NGHTTP2_NO_ERROR);
+    stopReading(stream);
     const timeout = setTimeout(() => stream.destroy(), this.#blockedMs);
     timeout.unref();
     stream.once("close", () => clearTimeout(timeout));
   }
 
   onAbort(listener: () => void): void {
-    if (this.#stream.destroyed && !this.#isAnswered) listener();
+    if (isGone(this.#stream) && !this.#isAnswered) listener();
     else this.#abort = listener;
   }
 

@@ -1,7 +1,8 @@
-import { decodeJsonRequest, type RestPath, restPaths, WireError } from "@xdskit/envoy-api";
+import { decodeJsonRequest, NodeSizeError, type RestPath, restPaths, WireError } from "@xdskit/envoy-api";
 import { type Body, messageNameOf, type PollId, type SotwRequest, type Status, statusCode } from "@xdskit/protocol";
 import type { PollHandle } from "../../hub/poll-desk.ts";
 import type { HubPort } from "../../hub/port.ts";
+import { refuseNode } from "../node-limit.ts";
 import type { RestExchange } from "./exchange.ts";
 import { type HoldOptions, holdOf } from "./hold.ts";
 import type { RestBodies } from "./rest-bodies.ts";
@@ -21,9 +22,9 @@ export function pollHandlers(options: PollingOptions): ReadonlyMap<string, RestH
 
 function pollHandler(path: RestPath, { hold, bodies }: PollingOptions): RestHandler {
   return (exchange, bytes, hub) => {
-    const request = readRequest(path, bytes);
+    const request = readRequest(path, bytes, exchange, hub);
     if ("code" in request) {
-      respondWithError(exchange, 400, request);
+      respondWithError(exchange, httpStatusOf(request), request);
       return;
     }
     const holdMs = holdOf(exchange.header("x-envoy-expected-rq-timeout-ms"), hold);
@@ -38,11 +39,17 @@ function pollHandler(path: RestPath, { hold, bodies }: PollingOptions): RestHand
 }
 
 /** A request for what the path serves, in either version of the API (S-TYP-06). */
-function readRequest({ path, type, twin }: RestPath, bytes: Uint8Array): SotwRequest | Status {
+function readRequest(
+  { path, type, twin }: RestPath,
+  bytes: Uint8Array,
+  { peer }: RestExchange,
+  hub: HubPort,
+): SotwRequest | Status {
   let request: SotwRequest;
   try {
-    request = decodeJsonRequest(bytes);
+    request = decodeJsonRequest(bytes, hub.limits.maxNodeBytes);
   } catch (error) {
+    if (error instanceof NodeSizeError) return refuseNode(hub, peer.address, error);
     if (!(error instanceof WireError)) throw error;
     return { code: statusCode.INVALID_ARGUMENT, message: `not a DiscoveryRequest in JSON: ${error.message}` };
   }

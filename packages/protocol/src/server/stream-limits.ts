@@ -1,0 +1,42 @@
+/** How much of what its client decides one stream may have; beyond it the stream ends with RESOURCE_EXHAUSTED. */
+export interface StreamLimits {
+  /** Names subscribed to, over all types. */
+  readonly maxSubscriptionsPerStream?: number | undefined;
+  /** Types asked for, be they known or not. */
+  readonly maxTypesPerStream?: number | undefined;
+  /** Responses of one type that the client neither accepted nor refused; heartbeats do not count. */
+  readonly maxUnacknowledgedPerType?: number | undefined;
+}
+
+/** A limit that a client passed, in words. */
+export interface Excess {
+  readonly limit: keyof StreamLimits;
+  readonly message: string;
+}
+
+/** What a stream has after a request. */
+export interface Having {
+  /** Names subscribed to, over all types. */
+  readonly subscriptions: number;
+  readonly types: number;
+  /** Responses of the type of the request that are not answered. */
+  readonly unanswered: number;
+}
+
+/** What a stream has too much of; undefined: nothing. */
+export function excessOf({ subscriptions, types, unanswered }: Having, limits: StreamLimits): Excess | undefined {
+  const { maxSubscriptionsPerStream, maxTypesPerStream, maxUnacknowledgedPerType } = limits;
+  if (maxSubscriptionsPerStream !== undefined && subscriptions > maxSubscriptionsPerStream) {
+    const message = `subscribed to ${subscriptions} names; at most ${maxSubscriptionsPerStream} per stream are served`;
+    return { limit: "maxSubscriptionsPerStream", message };
+  }
+  if (maxTypesPerStream !== undefined && types > maxTypesPerStream) {
+    const message = `asks for ${types} types; at most ${maxTypesPerStream} per stream are served`;
+    return { limit: "maxTypesPerStream", message };
+  }
+  if (maxUnacknowledgedPerType !== undefined && unanswered > maxUnacknowledgedPerType) {
+    const message = `${unanswered} responses of a type were neither accepted nor refused; at most ${maxUnacknowledgedPerType} may be`;
+    return { limit: "maxUnacknowledgedPerType", message };
+  }
+  return undefined;
+}

@@ -1,0 +1,59 @@
+import type { TypeUrl } from "../resource/type-url.ts";
+import type { Table } from "../state/table.ts";
+import type { View } from "../state/view.ts";
+import { memo } from "./memo.ts";
+import type { Names } from "./names.ts";
+import type { Subscription } from "./subscription.ts";
+
+/** How many names are looked up to find out whom one transaction concerns; past that it concerns everybody. */
+const LOOKUPS = 1_000_000;
+
+/** What one table has that somebody may ask for by name, of what changed; and what was found of sets of names. */
+interface Touched {
+  readonly names: ReadonlySet<string>;
+  readonly found: Map<Names, boolean>;
+}
+
+/** The names and aliases that the newest transaction changed: whom it concerns. */
+export class TouchedNames {
+  readonly #revision: number;
+  readonly #tables = new Map<Table, Touched>();
+  #lookups = LOOKUPS;
+
+  constructor(revision: number) {
+    this.#revision = revision;
+  }
+
+  /** Whether a subscription may ask for anything that changed. True more often than need be: then a turn finds nothing. */
+  concern(view: View, type: TypeUrl, subscription: Subscription): boolean {
+    for (const layer of view.layers) {
+      const table = layer.table(type);
+      if (table?.changedAt === this.#revision && this.#concernsTable(table, subscription)) return true;
+    }
+    return false;
+  }
+
+  #concernsTable(table: Table, { isWildcard, names, terms, speaksOfParameters }: Subscription): boolean {
+    if (isWildcard || terms !== undefined || speaksOfParameters || names.hasCollections) return true;
+    const touched = memo(this.#tables, table, () => ({ names: this.#touchedIn(table), found: new Map() }));
+    return memo(touched.found, names, () => this.#isAnyAmong(touched.names, names));
+  }
+
+  #touchedIn(table: Table): ReadonlySet<string> {
+    const names = new Set<string>();
+    for (const [name, then] of table.changeAfter(this.#revision - 1)?.past ?? []) {
+      names.add(name);
+      for (const alias of then?.aliases ?? []) names.add(alias);
+      for (const alias of table.resources.get(name)?.aliases ?? []) names.add(alias);
+    }
+    return names;
+  }
+
+  #isAnyAmong(touched: ReadonlySet<string>, names: Names): boolean {
+    const [few, many] = touched.size < names.size ? [touched, names] : [names, touched];
+    this.#lookups -= few.size;
+    if (this.#lookups < 0) return true;
+    for (const name of few) if (many.has(name)) return true;
+    return false;
+  }
+}

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, node, sotw } from "./support/conversation.ts";
+import { CLUSTER, ENDPOINTS, resource } from "./support/resources.ts";
+
+const e = (name: string, label: string, aliases: readonly string[] = []): ReturnType<typeof resource> =>
+  resource(ENDPOINTS, name, label, { aliases });
+
+/** Streams of as many nodes, each in sync and subscribed to endpoints of its own and to one that all have. */
+function subscribers(count: number, variant: "delta" | "sotw", talk = new Conversation()): Conversation {
+  talk.put(e("all", "1"), ...Array.from({ length: count }, (_, i) => e(`e${i}`, "1", [`alias-${i}`])));
+  for (let i = 0; i < count; i++) {
+    const names = ["all", `e${i}`, `alias-of-none-${i}`];
+    talk.open(i, variant, ENDPOINTS, i);
+    const ask =
+      variant === "delta"
+        ? delta(ENDPOINTS, { node: node(`n${i}`), subscribe: names })
+        : sotw(ENDPOINTS, { node: node(`n${i}`), names });
+    for (const { nonce, version } of talk.hear(i, ask)) {
+      talk.hear(
+        i,
+        variant === "delta" ? delta(ENDPOINTS, { nonce }) : sotw(ENDPOINTS, { nonce, versionInfo: version, names }),
+      );
+    }
+  }
+  return talk;
+}
+
+/** How many turns are taken until nothing is due, with all that is said in them. */
+function turnsOf(talk: Conversation): { turns: number; said: readonly string[] } {
+  const said: string[] = [];
+  let turns = 0;
+  for (; talk.plane.isDue; turns++) {
+    for (const one of talk.turns(1)) said.push(`${one.stream}: ${one.says.join(" ")}`);
+  }
+  return { turns, said };
+}
+
+describe.each(["delta", "sotw"] as const)("streams of %s that ask for names", (variant) => {
+  test.each([10, 20, 40])("have a turn when one of their names changed, however many others there are: %i", (count) => {
+    const talk = subscribers(count, variant);
+    talk.put(e("e3", "2"));
+    expect(turnsOf(talk)).toEqual({ turns: 1, said: ["3: e3@2"] });
+    talk.put(e("other", "1"));
+    expect(turnsOf(talk)).toEqual({ turns: 0, said: [] });
+    talk.put(e("all", "2"));
+    expect(turnsOf(talk).turns).toBe(count);
+  });
+
+  test("hear what they ask for after any number of changes that did not concern them, and nothing else", () => {
+    const talk = subscribers(4, variant);
+    for (let i = 2; i < 9; i++) talk.put(e("e0", String(i)), e("other", String(i)));
+    turnsOf(talk);
+    talk.put(e("e2", "2"));
+    expect(turnsOf(talk)).toEqual({ turns: 1, said: ["2: e2@2"] });
+    talk.put(e("new", "1", ["alias-of-none-1"]));
+    expect(turnsOf(talk).said).toEqual(["1: new@1"]);
+  });
+
+  test("are told as far as everything, and never fall behind a journal that is trimmed", () => {
+    const talk = subscribers(3, variant, new Conversation({ maxJournalLines: 2 }));
+    for (let i = 2; i < 20; i++) talk.put(e("other", String(i)));
+    expect(talk.asked.filter(({ kind }) => kind === "close-stream")).toEqual([]);
+    const told = [...talk.plane.streams()].map(({ types }) => types.map(({ toldRevision }) => toldRevision));
+    expect(told).toEqual(Array.from({ length: 3 }, () => [talk.plane.revision]));
+    talk.put(e("e1", "2"));
+    expect(turnsOf(talk).said).toEqual(["1: e1@2"]);
+  });
+
+  test("are passed over while an answer is on its way, and told all of it with its ACK", () => {
+    const talk = subscribers(2, variant);
+    talk.put(e("e1", "2"));
+    const [sent] = talk.turns();
+    talk.put(e("e1", "3"));
+    talk.put(e("other", "1"));
+    talk.turns();
+    const names = ["all", "e1", "alias-of-none-1"];
+    const { nonce = "", version = "" } = sent ?? {};
+    const ack =
+      variant === "delta" ? delta(ENDPOINTS, { nonce }) : sotw(ENDPOINTS, { nonce, versionInfo: version, names });
+    expect(talk.hear(1, ack).map(({ says }) => says)).toEqual([["e1@3"]]);
+  });
+});
+
+test("the streams of one client have their turns together, so that none is told before what it needs", () => {
+  const talk = new Conversation();
+  talk.put(resource(CLUSTER, "c", "1", { references: [{ type: ENDPOINTS, name: "e" }] }), e("e", "1"));
+  talk.open(1, "delta", CLUSTER);
+  talk.open(2, "delta", ENDPOINTS);
+  for (const one of talk.hear(1, delta(CLUSTER, { node: node("n") })))
+    talk.hear(1, delta(CLUSTER, { nonce: one.nonce }));
+  for (const one of talk.hear(2, delta(ENDPOINTS, { node: node("n"), subscribe: ["e"] })))
+    talk.hear(2, delta(ENDPOINTS, { nonce: one.nonce }));
+  turnsOf(talk);
+  talk.put(e("other", "1"));
+  expect(turnsOf(talk).turns).toBe(0);
+  talk.put(resource(CLUSTER, "c", "2", { references: [{ type: ENDPOINTS, name: "e" }] }));
+  const { turns, said } = turnsOf(talk);
+  expect(turns).toBeGreaterThanOrEqual(2);
+  expect(said).toEqual(["1: c@2", "2: e@1"]);
+});

@@ -1,0 +1,10 @@
+import type { NodeSizeError } from "@xdskit/envoy-api";
+import { type Status, statusCode } from "@xdskit/protocol";
+import type { HubPort } from "../hub/port.ts";
+
+/** Counts a node that is too large; what its client is told. */
+export function refuseNode(hub: HubPort, address: string, error: NodeSizeError): Status {
+  const message = `${error.message} (maxNodeBytes)`;
+  hub.reportLimit("maxNodeBytes", address, message);
+  return { code: statusCode.RESOURCE_EXHAUSTED, message };
+}

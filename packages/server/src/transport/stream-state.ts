@@ -1,0 +1,19 @@
+import { constants, type ServerHttp2Stream } from "node:http2";
+
+/** Nothing can be answered any more. A stream that was reset is closed for a moment before it is destroyed. */
+export function isGone(stream: ServerHttp2Stream): boolean {
+  return stream.destroyed || stream.closed;
+}
+
+/**
+ * The answer was written: a client that still sends is told that nobody listens. Not before all of it left: of a stream that
+ * is closed while some of it waits, and destroyed by an error of its session, Node writes empty frames for ever.
+ */
+export function stopReading(stream: ServerHttp2Stream): void {
+  stream.resume();
+  const stop = (): void => {
+    if (!stream.readableEnded && !isGone(stream)) stream.close(constants.NGHTTP2_NO_ERROR);
+  };
+  if (stream.writableFinished) stop();
+  else stream.once("finish", stop);
+}
