@@ -139,6 +139,16 @@ describe("a wildcard that is named again", () => {
     expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] })))).toEqual([["a@1", "d@1"]]);
   });
 
+  test("is told what is gone of an answer that is on its way, though its name was given up", () => {
+    const talk = talkWith([e("a", "1")]);
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
+    talk.put(e("b", "1"));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["b"] })))).toEqual([["b@1"]]);
+    talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["b"] }));
+    talk.change(gone("b"));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] })))).toEqual([["-b", "a@1"]]);
+  });
+
   test("before the first turn after it came back takes no version for granted", () => {
     const talk = talkWith([e("a", "1")]);
     talk.receive(1, delta(CLUSTER, {}));

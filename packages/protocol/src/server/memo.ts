@@ -1,10 +1,16 @@
 /** What a map holds under a key, made first if it holds nothing yet. */
-export function memo<K, T>(map: Map<K, T>, key: K, make: () => T): T {
+export function memo<K, T>(map: Memory<K, T>, key: K, make: () => T): T {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();
   map.set(key, made);
   return made;
+}
+
+/** A map, be it one that forgets what nobody has any more. */
+interface Memory<K, T> {
+  get(key: K): T | undefined;
+  set(key: K, value: T): unknown;
 }
 
 /** The same; what has no key is made for one alone, and is not kept. */

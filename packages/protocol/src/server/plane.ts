@@ -22,6 +22,7 @@ import type { PolledView } from "./polled-view.ts";
 import { Polls } from "./polls.ts";
 import { Present } from "./present.ts";
 import type { Remembered } from "./remembered.ts";
+import { ServedVersions } from "./served.ts";
 import { SiblingSets } from "./sibling-sets.ts";
 import { type Siblings, Stream, type Turn } from "./stream.ts";
 import { type Excess, excessOf } from "./stream-limits.ts";
@@ -57,7 +58,10 @@ export class Plane {
     this.#admission = new Admission(options);
     this.#siblings = new SiblingSets(options.traits, this.#isCluster);
     this.#conversion = options.convertForStructs && new Conversion(options.convertForStructs);
-    this.#present = new Present(options.digest, { namesPerStep: options.maxComparedPerTurn });
+    this.#present = new Present(options.digest, {
+      namesPerStep: options.maxComparedPerTurn,
+      served: new ServedVersions({ listsNews: options.remembers === true }),
+    });
     const rules: TableRules = {
       keepsBodies: this.#isCluster,
       terms: (type) => options.traits(type)?.terms,

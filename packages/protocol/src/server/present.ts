@@ -63,7 +63,7 @@ export class Present {
     {
       ttls = "left-off",
       nameSets = new NameSets(),
-      served = new ServedVersions(),
+      served = new ServedVersions({ listsNews: false }),
       namesPerStep = NAMES_PER_STEP,
     }: PresentOptions = {},
   ) {
@@ -118,6 +118,9 @@ export class Present {
   /** Nobody waits for a turn: forgets what serves only those who ask at the same time. */
   rest(): void {
     this.comparisons.clear();
+    this.selections.rest();
+    this.#placeholders.clear();
+    this.#newUses.clear();
     this.#withTtls?.rest();
   }
 

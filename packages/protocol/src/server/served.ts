@@ -21,9 +21,12 @@ const VERSIONS_KEPT = 16_384;
 export class ServedVersions {
   readonly #byKey = new Map<string, Served>();
   readonly #kept: number;
+  readonly #listsNews: boolean;
   #news: Served[] = [];
 
-  constructor(kept: number = VERSIONS_KEPT) {
+  /** `listsNews`: somebody takes the news; they are kept until then. */
+  constructor({ listsNews, kept = VERSIONS_KEPT }: { readonly listsNews: boolean; readonly kept?: number }) {
+    this.#listsNews = listsNews;
     this.#kept = kept;
   }
 
@@ -34,7 +37,7 @@ export class ServedVersions {
     if (known !== undefined && reaches(known.position, served.type)) return;
     this.#byKey.delete(key);
     this.#byKey.set(key, served);
-    this.#news.push(served);
+    if (this.#listsNews) this.#news.push(served);
     for (const oldest of this.#byKey.keys()) {
       if (this.#byKey.size <= this.#kept) break;
       this.#byKey.delete(oldest);

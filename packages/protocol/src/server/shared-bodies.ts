@@ -7,29 +7,33 @@ import { type Position, positionKey } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import { type Timed, timedOf, type View } from "../state/view.ts";
 import type { HeldOverSet } from "./held-over.ts";
-import { memo, memoShared } from "./memo.ts";
+import { memo } from "./memo.ts";
 import type { NameSets } from "./name-set.ts";
 import type { SharedChanges } from "./shared-changes.ts";
 import type { SharedSelections } from "./shared-selections.ts";
+import { SharedWhileUsed } from "./shared-while-used.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** How many bodies made for single streams are kept to be shared. */
-const OWN_BODIES_KEPT = 4096;
+/** Of how many names a body that is made for single streams may be to be shared. */
+const OWN_NAMES_SHARED = 16;
 
-/** Bodies: one object for all who are told the same, so that it is encoded once. Forgotten with the next transaction. */
+/**
+ * Bodies: one object for all who are told the same, so that it is encoded once. Kept as long as it is on its way to somebody or
+ * is the newest that he was told; forgotten with the next transaction.
+ */
 export class SharedBodies {
   readonly #changes: SharedChanges;
   readonly #selections: SharedSelections;
   readonly #nameSets: NameSets;
   readonly #ttls: Ttls;
   #systemVersion: string | undefined;
-  readonly #bodies = new Map<string, Body>();
+  readonly #bodies = new SharedWhileUsed<Body>();
   /** Those of a full state with what is held over beside it. */
-  readonly #full = new Map<HeldOverSet, Map<string, Body>>();
-  readonly #own = new Map<string, Body>();
+  #full = new WeakMap<HeldOverSet, SharedWhileUsed<Body>>();
+  readonly #own = new SharedWhileUsed<Body>();
   readonly #ids = new WeakMap<Resource, number>();
   #lastId = 0;
-  readonly #heartbeats = new Map<readonly (Past | Resource)[], Map<string, Body>>();
+  #heartbeats = new WeakMap<readonly (Past | Resource)[], Map<string, Body>>();
   readonly #timedIn = new WeakMap<Body, Timed>();
 
   constructor(changes: SharedChanges, selections: SharedSelections, nameSets: NameSets, ttls: Ttls) {
@@ -42,7 +46,10 @@ export class SharedBodies {
   /** What is told from now on is of this `system_version_info`; undefined: of the one before. */
   advance(systemVersion: string | undefined): void {
     if (systemVersion !== undefined) this.#systemVersion = systemVersion;
-    for (const made of [this.#bodies, this.#full, this.#own, this.#heartbeats]) made.clear();
+    this.#bodies.clear();
+    this.#own.clear();
+    this.#full = new WeakMap();
+    this.#heartbeats = new WeakMap();
   }
 
   /** The body of everything that a wildcard covers. */
@@ -78,9 +85,9 @@ export class SharedBodies {
 
   /** The body of a full state, with what is held over beside it. */
   full(view: View, type: TypeUrl, subscription: Subscription, heldOver: HeldOverSet): Body {
-    const known = memo(this.#full, heldOver, () => new Map<string, Body>());
+    const known = memo(this.#full, heldOver, () => new SharedWhileUsed<Body>());
     const set = subscription.sharedKey(this.#nameSets);
-    return memoShared(known, set && `${type} ${view.key} ${set}`, () => {
+    return known.get(set && `${type} ${view.key} ${set}`, () => {
       const isWhole = subscription.isSoleWildcard;
       const members = isWhole
         ? view.whole(type)
@@ -103,10 +110,10 @@ export class SharedBodies {
     const names = segment.puts.length + segment.removed.length + segment.missing.length;
     const version = this.version(variant, view, type);
     const make = (): Body => this.#make(variant, view, type, [segment]);
-    if (names > 16 || this.#own.size >= OWN_BODIES_KEPT) return make();
+    if (names > OWN_NAMES_SHARED) return make();
     const puts = segment.puts.map((put) => this.#idOf(put));
     const key = JSON.stringify([variant, type, version, puts, segment.removed, segment.missing]);
-    return memo(this.#own, key, make);
+    return this.#own.get(key, make);
   }
 
   /**
@@ -157,7 +164,7 @@ export class SharedBodies {
   }
 
   #body(variant: Variant, view: View, type: TypeUrl, what: string, segments: () => readonly Segment[]): Body {
-    return memo(this.#bodies, `${variant} ${type} ${view.key} ${what}`, () =>
+    return this.#bodies.get(`${variant} ${type} ${view.key} ${what}`, () =>
       this.#make(variant, view, type, segments()),
     );
   }

@@ -5,14 +5,18 @@ import { type Change, type Difference, differenceBetween, type Position, positio
 import type { Past } from "../state/journal.ts";
 import type { View } from "../state/view.ts";
 import { memo } from "./memo.ts";
+import { Recent } from "./recent.ts";
+
+/** Elements kept of each kind: enough for a transaction of 100,000 resources, and for a thousand views of small ones. */
+const ELEMENTS_KEPT = 200_000;
 
 /** What changed between positions and now; found once for all who stand at the same one. Forgotten with the next transaction. */
 export class SharedChanges {
   readonly #ttls: Ttls;
-  readonly #differences = new Map<string, Difference>();
-  readonly #names = new Map<string, ReadonlySet<string>>();
-  readonly #newcomers = new Map<string, ReadonlySet<string>>();
-  readonly #byTerm = new Map<string, ReadonlyMap<string, readonly Change[]>>();
+  readonly #differences = new Recent<Difference>(ELEMENTS_KEPT, ({ changes }) => changes.length);
+  readonly #names = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
+  readonly #newcomers = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
+  readonly #byTerm = new Recent<ReadonlyMap<string, readonly Change[]>>(ELEMENTS_KEPT, ({ size }) => size);
 
   constructor(ttls: Ttls) {
     this.#ttls = ttls;
@@ -24,19 +28,19 @@ export class SharedChanges {
 
   /** All that differs. */
   between(from: Position, view: View, type: TypeUrl): Difference {
-    return memo(this.#differences, wayKey(from, view, type), () => differenceBetween(from, view, type, this.#ttls));
+    return this.#differences.get(wayKey(from, view, type), () => differenceBetween(from, view, type, this.#ttls));
   }
 
   /** Names that are not what they were at a position. */
   names(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
-    return memo(this.#names, wayKey(from, view, type), () => {
+    return this.#names.get(wayKey(from, view, type), () => {
       return new Set(this.between(from, view, type).changes.map(({ name }) => name));
     });
   }
 
   /** Names that nothing answered to at a position and something does now. */
   newcomers(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
-    return memo(this.#newcomers, wayKey(from, view, type), () => {
+    return this.#newcomers.get(wayKey(from, view, type), () => {
       const { changes } = this.between(from, view, type);
       return new Set(changes.flatMap(({ name, then, now }) => (then === undefined && now !== undefined ? [name] : [])));
     });
@@ -44,7 +48,7 @@ export class SharedChanges {
 
   /** The same by everything that they are or were called: names and aliases, and the collections that they are members of. */
   byTerm(from: Position, view: View, type: TypeUrl): ReadonlyMap<string, readonly Change[]> {
-    return memo(this.#byTerm, wayKey(from, view, type), () => {
+    return this.#byTerm.get(wayKey(from, view, type), () => {
       const byTerm = new Map<string, Change[]>();
       for (const change of this.between(from, view, type).changes) {
         for (const term of termsFor(change)) memo(byTerm, term, (): Change[] => []).push(change);

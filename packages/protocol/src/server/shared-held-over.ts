@@ -14,10 +14,14 @@ import {
   type Withheld,
   withhold,
 } from "./held-over.ts";
-import { memo, memoShared } from "./memo.ts";
+import { memo } from "./memo.ts";
 import type { NameSets } from "./name-set.ts";
+import { Recent } from "./recent.ts";
 import { type SharedChanges, wayKey } from "./shared-changes.ts";
 import type { Scope, Subscription } from "./subscription.ts";
+
+/** Names held over that are kept of each kind. */
+const ELEMENTS_KEPT = 100_000;
 
 /**
  * What becomes of Clusters that are gone and held over; found once for all who hold the same over and stand at the same place.
@@ -30,11 +34,11 @@ export class SharedHeldOver {
   readonly #ids = new WeakMap<HeldOverSet, number>();
   #lastId = 0;
   #revision = 0;
-  readonly #steps = new Map<string, Step>();
-  readonly #partings = new Map<string, Parting>();
-  readonly #carriedOver = new Map<string, HeldOverSet>();
-  readonly #resumed = new Map<HeldOverSet, HeldOverSet>();
-  readonly #withheld = new Map<Body, Map<string, Withheld>>();
+  readonly #steps = new Recent<Step>(ELEMENTS_KEPT, ({ heldOver }) => heldOver.names.size);
+  readonly #partings = new Recent<Parting>(ELEMENTS_KEPT, ({ stays, goes }) => stays.names.size + goes.length);
+  readonly #carriedOver = new Recent<HeldOverSet>(ELEMENTS_KEPT, ({ names }) => names.size);
+  #resumed = new WeakMap<HeldOverSet, HeldOverSet>();
+  #withheld = new WeakMap<Body, Map<string, Withheld>>();
 
   constructor(changes: SharedChanges, nameSets: NameSets, ttls: Ttls) {
     this.#changes = changes;
@@ -45,7 +49,9 @@ export class SharedHeldOver {
   /** This revision is in force. */
   advance(revision: number): void {
     this.#revision = revision;
-    for (const made of [this.#steps, this.#partings, this.#carriedOver, this.#resumed, this.#withheld]) made.clear();
+    for (const made of [this.#steps, this.#partings, this.#carriedOver]) made.clear();
+    this.#resumed = new WeakMap();
+    this.#withheld = new WeakMap();
   }
 
   /** What becomes of the Clusters of everybody who stands there, asks for the same, and holds the same over. */
@@ -74,7 +80,7 @@ export class SharedHeldOver {
     const asksTheSame = asked.isWildcard === scope.isWildcard && asked.names === scope.names;
     if (goesAtOnce !== undefined || !asksTheSame) return make();
     const set = subscription.sharedKey(this.#nameSets);
-    return memoShared(this.#steps, set && `${this.#idOf(heldOver)} ${wayKey(from, view, type)} ${set}`, make);
+    return this.#steps.get(set && `${this.#idOf(heldOver)} ${wayKey(from, view, type)} ${set}`, make);
   }
 
   /**
@@ -83,7 +89,7 @@ export class SharedHeldOver {
    */
   carryOver(set: HeldOverSet, from: Position, view: View, type: TypeUrl): HeldOverSet {
     if (set.isEmpty) return set;
-    return memo(this.#carriedOver, `${this.#idOf(set)} ${wayKey(from, view, type)}`, () =>
+    return this.#carriedOver.get(`${this.#idOf(set)} ${wayKey(from, view, type)}`, () =>
       set.goneAnew((name) => wasTouched(from, view, type, name), this.#revision),
     );
   }
@@ -97,7 +103,7 @@ export class SharedHeldOver {
   part(set: HeldOverSet, removableTo: number): Parting {
     if (set.oldest > removableTo) return { stays: set, goes: [] };
     const key = `${this.#idOf(set)} ${Math.min(set.newest, removableTo)}`;
-    return memo(this.#partings, key, () => partAt(set, removableTo));
+    return this.#partings.get(key, () => partAt(set, removableTo));
   }
 
   /** A body of delta without the removals that have to wait, and with those that have waited. */

@@ -4,8 +4,9 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { isStill, type Position } from "../state/difference.ts";
 import type { Past } from "../state/journal.ts";
 import { type Timed, timedOf, type View } from "../state/view.ts";
-import { memo, memoShared } from "./memo.ts";
+import { memo } from "./memo.ts";
 import type { NameSets } from "./name-set.ts";
+import { Recent } from "./recent.ts";
 import { answeredTerms, type Selection, selectFrom, selectWhole } from "./selection.ts";
 import { type SharedChanges, wayKey } from "./shared-changes.ts";
 import type { Subscription } from "./subscription.ts";
@@ -22,6 +23,9 @@ export type Uses = Pick<Past, "references">;
 /** Something was there, and it is not known what it used. */
 export const unknownUses: Uses = { references: [] };
 
+/** Resources and names kept of each kind: as many pointers. */
+const ELEMENTS_KEPT = 200_000;
+
 const nothingSelected: Selection = { puts: [], removed: [] };
 
 /** What subscriptions cover; found once for all who ask for the same names. Forgotten with the next transaction. */
@@ -29,10 +33,10 @@ export class SharedSelections {
   readonly #changes: SharedChanges;
   readonly #nameSets: NameSets;
   readonly #ttls: Ttls;
-  readonly #selections = new Map<string, Selection>();
+  readonly #selections = new Recent<Selection>(ELEMENTS_KEPT, ({ puts, removed }) => puts.length + removed.length);
   readonly #answers = new Map<Resource, Map<string, Resource>>();
-  readonly #bases = new Map<string, readonly string[]>();
-  readonly #timed = new Map<string, Timed>();
+  readonly #bases = new Recent<readonly string[]>(ELEMENTS_KEPT, ({ length }) => length);
+  readonly #timed = new Recent<Timed>(ELEMENTS_KEPT, ({ resources }) => resources.length);
 
   constructor(changes: SharedChanges, nameSets: NameSets, ttls: Ttls) {
     this.#changes = changes;
@@ -44,11 +48,16 @@ export class SharedSelections {
     for (const made of [this.#selections, this.#answers, this.#bases, this.#timed]) made.clear();
   }
 
+  /** Forgets what single terms are answered with: it is made anew when it is needed. */
+  rest(): void {
+    this.#answers.clear();
+  }
+
   /** What of a difference a subscription covers; computed once for all who ask for the same names. */
   ofChanges(from: Position, view: View, type: TypeUrl, subscription: Subscription): Selection {
     if (isStill(from, view, type)) return nothingSelected;
     const set = subscription.sharedKey(this.#nameSets);
-    return memoShared(this.#selections, set && `${wayKey(from, view, type)} ${set}`, () =>
+    return this.#selections.get(set && `${wayKey(from, view, type)} ${set}`, () =>
       this.#answering(
         selectFrom(this.#changes.between(from, view, type), view, subscription, { type, ttls: this.#ttls }),
         view,
@@ -60,7 +69,7 @@ export class SharedSelections {
   /** Everything that a subscription covers; `removed` are the terms that stand for nothing. */
   all(view: View, type: TypeUrl, subscription: Subscription): Selection {
     const set = subscription.sharedKey(this.#nameSets);
-    return memoShared(this.#selections, set && `${type} ${view.key} all ${set}`, () =>
+    return this.#selections.get(set && `${type} ${view.key} all ${set}`, () =>
       this.#answering(selectWhole(view, type, subscription), view, subscription),
     );
   }
@@ -81,7 +90,7 @@ export class SharedSelections {
 
   /** Of a collection of the type's own, what a wildcard covers. */
   baseOf(view: View, type: TypeUrl, collection: string): readonly string[] {
-    return memo(this.#bases, `${type} ${view.key} ${collection}`, () =>
+    return this.#bases.get(`${type} ${view.key} ${collection}`, () =>
       [...view.within(type, collection)].flatMap(({ name, onDemand }) => (onDemand ? [] : [name])),
     );
   }
@@ -102,7 +111,7 @@ export class SharedSelections {
     const all = view.timed(type);
     if (all.resources.length === 0) return all;
     const set = subscription.sharedKey(this.#nameSets);
-    return memoShared(this.#timed, set && `${type} ${view.key} ${set}`, () =>
+    return this.#timed.get(set && `${type} ${view.key} ${set}`, () =>
       timedOf(all.resources.filter((resource) => subscription.covers(resource))),
     );
   }

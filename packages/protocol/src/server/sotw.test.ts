@@ -248,6 +248,17 @@ describe("an answer out of turn", () => {
     expect(says(talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names: ["a", "b", "none"] })))).toEqual([["a@2", "b@2"]]);
   });
 
+  test("that is refused closes the older one too, and nothing waits for that any more", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const names = ["a", "b"];
+    talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { names })))).toEqual([["b@1"]]);
+    talk.put(e("a", "2"));
+    expect(says(talk.turns())).toEqual([]);
+    expect(says(talk.hear(1, sotw(ENDPOINTS, { nonce: "2", names, error: no })))).toEqual([["a@2"]]);
+    expect(talk.understood()).toBe("nack, nacked 2: 3 no");
+  });
+
   test("is not repeated when its turn comes", () => {
     const talk = talkWith([e("a", "1"), e("b", "1")]);
     talk.hear(1, sotw(ENDPOINTS, { names: ["a"] }));

@@ -35,7 +35,8 @@ export class View {
   readonly layers: readonly Layer[];
   readonly #summaries = new Map<TypeUrl, TypeSummary>();
   readonly #errors = new Map<TypeUrl, { changedAt: number; errors: ErrorSet }>();
-  readonly #wholes = new Map<TypeUrl, { changedAt: number; segments: readonly Segment[] }>();
+  /** Only as long as somebody is told of them: what a view needed when its node connected, it may never need again. */
+  readonly #wholes = new Map<TypeUrl, { changedAt: number; segments: WeakRef<readonly Segment[]> }>();
   readonly #timed = new Map<TypeUrl, { changedAt: number; timed: Timed }>();
 
   constructor(key: string, layers: readonly Layer[]) {
@@ -241,12 +242,13 @@ export class View {
   whole(type: TypeUrl): readonly Segment[] {
     const changedAt = this.changedAt(type);
     const known = this.#wholes.get(type);
-    if (known?.changedAt === changedAt) return known.segments;
+    const held = known?.changedAt === changedAt ? known.segments.deref() : undefined;
+    if (held !== undefined) return held;
     const segments = this.layers.flatMap((layer, depth) => {
       const table = layer.table(type);
       return table === undefined || table.resources.size === 0 ? [] : [this.#wholeOf(type, table, depth)];
     });
-    this.#wholes.set(type, { changedAt, segments });
+    this.#wholes.set(type, { changedAt, segments: new WeakRef(segments) });
     return segments;
   }
 

@@ -6,6 +6,8 @@ import { type Trouble, World } from "../support/world.ts";
 
 const none: Trouble = { refusals: false, breaks: false, moves: false, trims: false };
 const all: Trouble = { refusals: true, breaks: true, moves: true, trims: true };
+const short: Trouble = { ...all, refusals: false, pauses: true, names: 8, aliases: true };
+const own: Trouble = { ...none, moves: true, trims: true, ownVersions: true };
 
 const mixes: readonly (readonly [string, Trouble])[] = [
   ["nothing out of the ordinary", none],
@@ -20,15 +22,14 @@ const mixes: readonly (readonly [string, Trouble])[] = [
   ["errors in place of resources", { ...none, errors: true }],
   ["errors in place of resources and all that can go wrong", { ...all, errors: true }],
   ["errors, a stream for each type and resources on demand", { ...all, perType: true, onDemand: true, errors: true }],
-  ["comparisons that take many turns", { ...none, breaks: true, moves: true, pauses: true }],
   [
     "comparisons that take many turns, short journals and resources on demand",
     { ...all, refusals: false, pauses: true, onDemand: true },
   ],
-  [
-    "comparisons that take many turns, short journals and aliases",
-    { ...all, refusals: false, pauses: true, aliases: true },
-  ],
+  ["many names, journals of one line and comparisons that take many turns", { ...short, forgetsAtOnce: true }],
+  ["many names, versions that nobody has and comparisons that take many turns", { ...short, lies: true }],
+  ["versions of the caller's", { ...none, moves: true, ownVersions: true, names: 6 }],
+  ["versions of the caller's, aliases and resources on demand", { ...own, aliases: true, onDemand: true }],
   ["answers in several responses", { ...none, maxResponseBytes: 400 }],
   ["answers in several responses and all that can go wrong", { ...all, maxResponseBytes: 1 }],
 ];

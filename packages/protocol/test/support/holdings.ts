@@ -1,9 +1,9 @@
-import { statusCode } from "@xdskit/protocol";
+import { type Resource, statusCode } from "@xdskit/protocol";
 import type { ModelClient } from "./model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";
 import type { World } from "./world.ts";
 
-/** Versions by type and name. */
+/** Versions by type and name, with what tells them apart where a caller set them. */
 export type Holdings = Readonly<Record<string, string>>;
 
 /**
@@ -18,7 +18,7 @@ export function holdingsOf(world: World, client: ModelClient): { held: Holdings;
     const state = client.types.get(type);
     const expected = world.expected(client, type);
     const errors = world.expectedErrors(client, type);
-    for (const [name, one] of expected) if (!state?.refused.has(name)) wanted[`${type}/${name}`] = one.version;
+    for (const [name, one] of expected) if (!state?.refused.has(name)) wanted[`${type}/${name}`] = contentOf(one);
     for (const [name, one] of errors) {
       if (state?.refused.has(name) || state?.refusedErrors.has(name)) continue;
       wanted[`why not ${type}/${name}`] = one.version;
@@ -30,8 +30,12 @@ export function holdingsOf(world: World, client: ModelClient): { held: Holdings;
       if (state?.refused.has(name) || (cannotBeSaid && !expected.has(name))) continue;
       // What failed for the moment is kept.
       if (errors.get(name)?.error?.code === statusCode.INTERNAL) continue;
-      held[`${type}/${name}`] = one.version;
+      held[`${type}/${name}`] = contentOf(one);
     }
   }
   return { held, wanted };
+}
+
+function contentOf({ version, content }: Resource): string {
+  return content === undefined ? version : `${version} ${content}`;
 }

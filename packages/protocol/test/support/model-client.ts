@@ -70,8 +70,8 @@ export class ModelClient {
     return this.#types;
   }
 
-  /** A new stream: everything that is wanted is asked for, with what is held. */
-  connect(): void {
+  /** A new stream: everything that is wanted is asked for, with what is held. Of `lies` it lists a version that nobody has, first. */
+  connect(lies: readonly string[] = []): void {
     this.inbox.length = 0;
     this.outbox.length = 0;
     for (const [type, held] of this.#types) {
@@ -79,7 +79,7 @@ export class ModelClient {
       held.errors.clear();
       held.refusedErrors.clear();
       held.isOpen = held.isWildcard || held.names.size > 0;
-      if (held.isOpen) this.#askAll(type, held);
+      if (held.isOpen) this.#askAll(type, held, lies);
     }
   }
 
@@ -190,13 +190,13 @@ export class ModelClient {
     if (new Set(names).size !== names.length) this.complaints.push(`${type} names something twice: ${names.join()}`);
   }
 
-  #askAll(type: TypeUrl, held: Held): void {
+  #askAll(type: TypeUrl, held: Held, lies: readonly string[] = []): void {
     if (this.variant === "sotw") {
       this.outbox.push({ ...this.#sotw(type, held, undefined, undefined), names: listOf(held) });
       return;
     }
     const isLegacy = held.isWildcard && held.names.size === 0;
-    this.outbox.push(delta(type, { subscribe: isLegacy ? [] : listOf(held), initialVersions: versionsOf(held) }));
+    this.outbox.push(delta(type, { subscribe: isLegacy ? [] : listOf(held), initialVersions: versionsOf(held, lies) }));
   }
 
   #openWith(type: TypeUrl, held: Held): void {
@@ -239,8 +239,9 @@ function listOf(held: Held): readonly string[] {
   return held.isWildcard ? ["*", ...held.names] : [...held.names];
 }
 
-function versionsOf(held: Held): InitialVersions {
-  return initialVersionsOf([...held.resources.values()].map((one) => [one.name, one.version] as const));
+function versionsOf(held: Held, lies: readonly string[]): InitialVersions {
+  const versions = [...held.resources.values()].map((one) => [one.name, one.version] as const);
+  return initialVersionsOf([...lies.map((name) => [name, "a lie"] as const), ...versions]);
 }
 
 /** The versions that a client brings along. */

@@ -21,7 +21,7 @@ const { INTERNAL, PERMISSION_DENIED } = statusCode;
 const LAYERS = ["base", "group/1", "group/2", "node/1"];
 const VIEWS = [["base"], ["group/1", "base"], ["group/2", "base"], ["node/1", "group/1", "base"]];
 const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
-const NAMES = ["a", "b", "c"];
+const NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"];
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 
 /** What goes wrong, and what is out of the ordinary. */
@@ -38,6 +38,14 @@ export interface Trouble {
   readonly aliases?: boolean;
   /** Errors stand in place of some resources. */
   readonly errors?: boolean;
+  /** How many names there are of each type, at most eight; three unless given. */
+  readonly names?: number;
+  /** Resources have versions of the caller's, which may be the same for other content. */
+  readonly ownVersions?: boolean;
+  /** Clients that come back also list versions that they do not hold, of what they hold and of what they do not. */
+  readonly lies?: boolean;
+  /** Journals have one line. */
+  readonly forgetsAtOnce?: boolean;
   /** What a client that comes back brings along is compared one name a turn. */
   readonly pauses?: boolean;
   /** Answers are split into responses of so many bytes. */
@@ -95,7 +103,7 @@ export class World {
         ...(trouble.maxResponseBytes === undefined ? {} : { maxResponseBytes: trouble.maxResponseBytes }),
       },
       ...(trouble.pauses === true ? { maxComparedPerTurn: 1 } : {}),
-      ...(trouble.trims ? { maxJournalLines: FEW_LINES } : {}),
+      ...(trouble.trims ? { maxJournalLines: trouble.forgetsAtOnce === true ? 1 : FEW_LINES } : {}),
     });
     const wild = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: true, names: [], isFullState: true }));
     const named = [CLUSTER, LISTENER].map((type) => ({ type, isWildcard: false, names: ["a"], isFullState: true }));
@@ -125,7 +133,7 @@ export class World {
     if (client === undefined) return;
     const type = TYPES[b % 4] ?? CLUSTER;
     const asksByAlias = this.#trouble.aliases === true && client.variant === "delta" && c % 2 === 0;
-    const name = `${NAMES[c % 3] ?? "a"}${asksByAlias ? "!" : ""}`;
+    const name = `${this.#nameOf(c)}${asksByAlias ? "!" : ""}`;
     switch (what % 12) {
       case 0:
       case 1:
@@ -212,21 +220,26 @@ export class World {
     return new Map(members.filter(isWanted).map((one) => [one.name, one]));
   }
 
+  #nameOf(number: number): string {
+    return NAMES[number % (this.#trouble.names ?? 3)] ?? "a";
+  }
+
   #commit(numbers: readonly number[]): void {
     const changes = new Map<string, LayerChange>();
     for (let i = 0; i + 2 < numbers.length; i += 3) {
       const [x = 0, y = 0, z = 0] = numbers.slice(i, i + 3);
       const layer = LAYERS[x % 4] ?? "base";
       const type = TYPES[y % 4] ?? CLUSTER;
-      const name = NAMES[z % 3] ?? "a";
+      const name = this.#nameOf(z);
       const label = String((z >> 2) % 3);
       const isDelete = (y >> 2) % 3 === 0;
       const onDemand = this.#trouble.onDemand === true && z % 4 === 1;
       const aliases = this.#trouble.aliases === true && label !== "0" ? [`${name}!`] : [];
+      const ownVersion = this.#trouble.ownVersions === true ? { version: `v${z % 2}` } : {};
       const isError = this.#trouble.errors === true && z % 5 === 2;
       const put = isError
         ? failure(type, name, z % 2 === 0 ? INTERNAL : PERMISSION_DENIED, label)
-        : resource(type, name, label, { onDemand, aliases });
+        : resource(type, name, label, { onDemand, aliases, ...ownVersion });
       changes.set(layer, isDelete ? { layer, deletes: [{ type, name }] } : { layer, puts: [put] });
       const table = `${layer} ${type}`;
       this.#changed.set(table, [...(this.#changed.get(table) ?? []), this.plane.revision + 1]);
@@ -262,7 +275,7 @@ export class World {
       const stream = open(undefined);
       this.#streamsOf.set(client, new Map(TYPES.map((type) => [type, stream])));
     }
-    client.connect();
+    client.connect(this.#trouble.lies === true ? NAMES : []);
     this.#witness?.connected(client);
   }
 
