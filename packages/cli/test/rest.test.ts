@@ -121,8 +121,7 @@ describe("xds get --rest", () => {
   });
 
   test("gives up in time", async () => {
-    const { io, ended } = start("get", "cds", "--rest", "--timeout", "50ms");
-    await server.next();
+    const { io, ended } = start("get", "cds", "--rest", "--timeout", "50ms"); // nobody answers
     expect([await ended, io.stderr.text]).toEqual([1, expect.stringContaining("xds: no answer in time")]);
   });
 
