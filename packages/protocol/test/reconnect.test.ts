@@ -25,24 +25,6 @@ function fireNewestTimer(talk: Conversation): void {
   talk.fire(started.filter((timer) => !cancelled.includes(timer)).at(-1) ?? -1);
 }
 
-test("a Cluster that is gone stays while the stream of its routes alone breaks", () => {
-  const talk = new Conversation();
-  talk.put(plain("old"), routeTo("old"));
-  talk.open(1, "delta", CLUSTER);
-  talk.open(2, "delta", ROUTE);
-  talk.hear(1, delta(CLUSTER, firstOf()));
-  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
-  talk.hear(2, delta(ROUTE, { ...firstOf(), subscribe: ["r"] }));
-  talk.hear(2, delta(ROUTE, { nonce: "1" }));
-  talk.plane.on({ kind: "stream-closed", stream: 2 });
-  talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
-  expect(says(talk.turns())).toEqual(["new@1"]);
-  expect(says(talk.hear(1, delta(CLUSTER, { nonce: "2" })))).toEqual([]);
-  // A client that does not come back with them does not keep it for ever.
-  fireNewestTimer(talk);
-  expect(says(talk.turns())).toEqual(["-old"]);
-});
-
 /** The timers that run. */
 function timersOf(talk: Conversation): readonly { readonly timer: number; readonly ms: number }[] {
   const cancelled = talk.asked.flatMap((effect) => (effect.kind === "cancel-timer" ? [effect.timer] : []));

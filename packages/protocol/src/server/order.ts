@@ -1,5 +1,4 @@
 import type { Reference } from "../resource/resource.ts";
-import { usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
@@ -74,11 +73,7 @@ export class Order {
     this.#unready.leave(type);
     this.#overruled.delete(type);
     this.#targets.forget(type);
-    if (this.hasClusters) {
-      // The client may be on its way back with the routes that it goes on using.
-      this.#isReturning ||= usesClusters(type.traits.kind);
-      return;
-    }
+    if (this.hasClusters) return;
     this.#newcomers.clear();
     this.#overruled.clear();
     // A stream of its own that breaks comes back.
