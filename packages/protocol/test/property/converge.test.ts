@@ -30,6 +30,11 @@ const mixes: readonly (readonly [string, Trouble])[] = [
   ["many names, versions that nobody has and comparisons that take many turns", { ...short, lies: true }],
   ["versions of the caller's", { ...none, moves: true, ownVersions: true, names: 6 }],
   ["versions of the caller's, aliases and resources on demand", { ...own, aliases: true, onDemand: true }],
+  [
+    "long journals, many names, and clients that are looked at by nobody",
+    { ...all, refusals: false, trims: false, names: 6, aliases: true, errors: true, onDemand: true },
+  ],
+  ["a stream for each type, long journals and many names", { ...all, refusals: false, trims: false, perType: true, names: 6 }],
   ["answers in several responses", { ...none, maxResponseBytes: 400 }],
   ["answers in several responses and all that can go wrong", { ...all, maxResponseBytes: 1 }],
 ];

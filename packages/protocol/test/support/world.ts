@@ -244,7 +244,10 @@ export class World {
       const table = `${layer} ${type}`;
       this.#changed.set(table, [...(this.#changed.get(table) ?? []), this.plane.revision + 1]);
     }
-    this.#told = new Map([...this.plane.streams()].map((state) => [state.stream, state.types]));
+    // Whoever looks at a stream brings it up to date: where nothing is trimmed, nobody looks.
+    if (this.#trouble.trims) {
+      this.#told = new Map([...this.plane.streams()].map((state) => [state.stream, state.types]));
+    }
     this.#perform(this.plane.on({ kind: "transaction-committed", transaction: { changes: [...changes.values()] } }));
     this.#showViews();
   }
