@@ -160,7 +160,28 @@ test("a change costs the topics that it touches, and a turn is one of them", () 
     turns++;
     answers += polled.plane.next(1).filter(({ kind }) => kind === "answer-poll").length;
   }
-  expect([turns, answers]).toEqual([51, 1]);
+  expect([turns, answers]).toEqual([2, 1]);
+});
+
+test("a poll is passed over by what does not concern it, and given what does: by name, by alias, and what is gone", () => {
+  const polled = new Polled();
+  const e = (name: string, label: string, aliases: readonly string[] = []): Resource =>
+    resource(ENDPOINTS, name, label, { aliases });
+  polled.put(e("a", "1"), e("b", "1"));
+  const ask = (...names: readonly string[]): number => {
+    const version = polled.version(polled.poll({ type: ENDPOINTS, names }));
+    return polled.poll({ type: ENDPOINTS, names, version });
+  };
+  const [named, aliased, both] = [ask("a"), ask("a", "other"), ask("a", "b")];
+  const said = (): readonly string[] => [named, aliased, both].map((poll) => polled.said(poll));
+  for (let i = 0; i < 5; i++) polled.put(e("c", String(i)));
+  expect(said()).toEqual(["waits", "waits", "waits"]);
+  polled.put(e("d", "1", ["other"]));
+  expect(said()).toEqual(["waits", "given a d", "waits"]);
+  polled.change({ layer: "base", deletes: [{ type: ENDPOINTS, name: "b" }] });
+  expect(said()).toEqual(["waits", "given a d", "given a"]);
+  polled.put(e("a", "2"));
+  expect(said()).toEqual(["given a", "given a d", "given a"]);
 });
 
 describe("who polls", () => {

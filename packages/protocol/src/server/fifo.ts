@@ -8,6 +8,10 @@ export class Fifo<T extends object> {
     return this.#waiting.size === 0;
   }
 
+  has(one: T): boolean {
+    return this.#waiting.has(one);
+  }
+
   /** One that waits already keeps its place. */
   add(one: T): void {
     this.#waiting.add(one);

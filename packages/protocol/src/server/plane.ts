@@ -237,14 +237,14 @@ export class Plane {
     if (touched === undefined && transaction.systemVersion === undefined) return [];
     this.#present.advance(revision, transaction.systemVersion);
     if (touched === undefined) return [];
-    this.#touch(touched.views, revision);
-    this.#polls.touch(touched.views);
+    const names = new TouchedNames(revision);
+    this.#touch(touched.views, names, revision);
+    this.#polls.touch(touched.views, names, revision);
     return [...remembered, ...this.#trim()];
   }
 
   /** Streams that ask for something that changed, or still had something to say or to wait for, get a turn. */
-  #touch(views: ReadonlySet<View>, revision: number): void {
-    const touched = new TouchedNames(revision);
+  #touch(views: ReadonlySet<View>, touched: TouchedNames, revision: number): void {
     const judged = new Set<Siblings>();
     for (const view of views) {
       for (const { identity } of this.#streamsOf(view)) {

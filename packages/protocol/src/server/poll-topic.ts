@@ -78,6 +78,11 @@ export class PollTopic {
     return this.#told !== undefined && this.#lookedAt >= revision;
   }
 
+  /** Nothing changed of what it asks for, up to this revision. */
+  passOver(revision: number): void {
+    this.#lookedAt = revision;
+  }
+
   /** What there is now. The same object while nothing of it changed, at the cost of looking at what changed around it. */
   told(present: Present): Told {
     const known = this.#told;

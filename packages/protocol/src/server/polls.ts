@@ -12,6 +12,7 @@ import type { PollTopic } from "./poll-topic.ts";
 import { PolledViews, type PolledViewsOptions } from "./polled-view.ts";
 import { Poller } from "./poller.ts";
 import { PollerMemory } from "./poller-memory.ts";
+import type { TouchedNames } from "./touched-names.ts";
 import { WaitingPolls } from "./waiting-polls.ts";
 
 export interface PollsOptions extends PolledViewsOptions {
@@ -63,10 +64,14 @@ export class Polls {
     }
   }
 
-  /** Something changed in these views. */
-  touch(views: Iterable<View>): void {
+  /** Something changed in these views at that revision. */
+  touch(views: Iterable<View>, names: TouchedNames, revision: number): void {
     for (const view of views) {
-      for (const topic of this.#views.changed(view)) this.#waiting.touch(topic);
+      for (const topic of this.#views.changed(view)) {
+        const isConcerned = names.concern(view, topic.traits.type, topic.subscription);
+        if (isConcerned || this.#waiting.isTouched(topic)) this.#waiting.touch(topic);
+        else topic.passOver(revision);
+      }
     }
   }
 

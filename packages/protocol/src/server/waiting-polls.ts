@@ -50,6 +50,11 @@ export class WaitingPolls {
     else topic.forget();
   }
 
+  /** A topic waits to be looked at. */
+  isTouched(topic: PollTopic): boolean {
+    return this.#touched.has(topic);
+  }
+
   /** Somebody asks for another topic from now on, and so do his polls that wait. */
   move(poller: Poller, topic: PollTopic): void {
     const before = poller.topic;
