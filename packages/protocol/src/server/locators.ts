@@ -4,24 +4,36 @@ import { globOf, isGlob } from "../resource/resource-name.ts";
 import { isLocated, type Located, locatedTerm, parseLocated, parseVariantKey } from "../resource/variant-name.ts";
 import type { Past } from "../state/journal.ts";
 
-const nobody: readonly Located[] = [];
-
 /** The located terms of a subscription: which of the variants of a name they stand for (B-LOC-04, B-LOC-09). */
 export class Locators {
   /** By name, by glob collection, and under `*` those that ask for everything. */
-  readonly #byName = new Map<string, { readonly located: Located; readonly term: string }[]>();
-  readonly #hasGlobs: boolean;
+  readonly #byName = new Map<string, Map<string, Located>>();
+  #globs = 0;
 
   constructor(terms: Iterable<string>) {
-    let hasGlobs = false;
-    for (const term of terms) {
-      const located = parseLocated(term);
-      if (located === undefined) continue;
-      const same = this.#byName.get(located.name) ?? [];
-      this.#byName.set(located.name, [...same, { located, term }]);
-      hasGlobs ||= isGlob(located.name);
-    }
-    this.#hasGlobs = hasGlobs;
+    for (const term of terms) this.add(term);
+  }
+
+  add(term: string): void {
+    const located = parseLocated(term);
+    if (located === undefined) return;
+    const same = this.#byName.get(located.name);
+    if (same?.has(term) === true) return;
+    if (same === undefined) this.#byName.set(located.name, new Map([[term, located]]));
+    else same.set(term, located);
+    if (isGlob(located.name)) this.#globs++;
+  }
+
+  delete(term: string): void {
+    const name = parseLocated(term)?.name;
+    const same = name === undefined ? undefined : this.#byName.get(name);
+    if (name === undefined || same?.delete(term) !== true) return;
+    if (same.size === 0) this.#byName.delete(name);
+    if (isGlob(name)) this.#globs--;
+  }
+
+  get #hasGlobs(): boolean {
+    return this.#globs > 0;
   }
 
   /** Something asks for all resources that fit its parameters. */
@@ -36,7 +48,7 @@ export class Locators {
 
   /** The terms that have a name, whatever their parameters. */
   termsOf(name: string): readonly string[] {
-    return this.#byName.get(name)?.map(({ term }) => term) ?? [];
+    return [...(this.#byName.get(name)?.keys() ?? [])];
   }
 
   /** Terms that may stand for what has a name: its own, those of its collection, and those for everything. */
@@ -78,7 +90,7 @@ export class Locators {
   }
 
   #located(name: string): readonly Located[] {
-    return this.#byName.get(name)?.map(({ located }) => located) ?? nobody;
+    return [...(this.#byName.get(name)?.values() ?? [])];
   }
 }
 

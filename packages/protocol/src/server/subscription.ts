@@ -113,7 +113,8 @@ export class Subscription {
   #speaksOfParameters = false;
   /** Made when something broad is first met. */
   #grouped: GroupedTerms | undefined;
-  #locators: { readonly of: Names; readonly are: Locators } | undefined;
+  /** Of a client that speaks of parameters, made when it is first asked for. */
+  #locators: Locators | undefined;
 
   constructor(rules: SubscriptionRules) {
     this.#rules = rules;
@@ -140,8 +141,8 @@ export class Subscription {
   /** Its names with their parameters; undefined: the client does not speak of any. */
   get locators(): Locators | undefined {
     if (!this.#speaksOfParameters) return undefined;
-    if (this.#locators?.of !== this.#names) this.#locators = { of: this.#names, are: new Locators(this.#names) };
-    return this.#locators.are;
+    this.#locators ??= new Locators(this.#names);
+    return this.#locators;
   }
 
   /** Asks for everything, be it for everything that fits some parameters. */
@@ -224,9 +225,18 @@ export class Subscription {
   get scope(): Scope {
     const { terms } = this.#rules;
     const names = this.#names;
-    const { locators } = this;
-    const asked = { isWildcard: this.#isWildcard, names, locators, terms };
-    if (terms === undefined || locators !== undefined) return { ...asked, termsFor: () => noTerms };
+    const asked = { isWildcard: this.#isWildcard, names, terms };
+    if (this.#speaksOfParameters) {
+      let locators: Locators | undefined;
+      return {
+        ...asked,
+        get locators() {
+          return (locators ??= new Locators(names));
+        },
+        termsFor: () => noTerms,
+      };
+    }
+    if (terms === undefined) return { ...asked, termsFor: () => noTerms };
     let grouped: GroupedTerms | undefined;
     const group = (): GroupedTerms => (grouped ??= new GroupedTerms(terms, names));
     return { ...asked, termsFor: (resource) => termsAnswered(resource, terms, group) };
@@ -302,9 +312,11 @@ export class Subscription {
   }
 
   #regroup({ asked, dropped }: { readonly asked: Iterable<string>; readonly dropped: Iterable<string> }): void {
-    if (this.#grouped === undefined) return;
-    for (const term of asked) this.#grouped.add(term);
-    for (const term of dropped) this.#grouped.delete(term);
+    for (const index of [this.#grouped, this.#locators]) {
+      if (index === undefined) continue;
+      for (const term of asked) index.add(term);
+      for (const term of dropped) index.delete(term);
+    }
   }
 
   /** `sent`: how many of them a request named. */

@@ -34,7 +34,10 @@ const mixes: readonly (readonly [string, Trouble])[] = [
     "long journals, many names, and clients that are looked at by nobody",
     { ...all, refusals: false, trims: false, names: 6, aliases: true, errors: true, onDemand: true },
   ],
-  ["a stream for each type, long journals and many names", { ...all, refusals: false, trims: false, perType: true, names: 6 }],
+  [
+    "a stream for each type, long journals and many names",
+    { ...all, refusals: false, trims: false, perType: true, names: 6 },
+  ],
   ["answers in several responses", { ...none, maxResponseBytes: 400 }],
   ["answers in several responses and all that can go wrong", { ...all, maxResponseBytes: 1 }],
 ];
