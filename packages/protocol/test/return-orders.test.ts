@@ -27,19 +27,27 @@ describe.each(variants)(
         for (const open of growing(order)) within.exchange(open);
         within.settle();
         expect([within.envoy.lost, within.envoy.holdings]).toEqual([[], within.target]);
-        const slow = restarted(variant, toA);
-        for (const open of growing(order)) {
-          slow.exchange(open);
-          slow.passSecond();
-        }
-        slow.settle();
-        slow.step(["change", ...toB]);
-        slow.settle();
+        const slow = restarted(variant, toB);
+        returnSlowly(slow, order);
         expect([slow.envoy.lost, slow.envoy.holdings]).toEqual([[], slow.target]);
+        const later = restarted(variant, toA);
+        returnSlowly(later, order);
+        later.step(["change", ...toB]);
+        later.settle();
+        expect([later.envoy.lost, later.envoy.holdings]).toEqual([[], later.target]);
       },
     );
   },
 );
+
+/** Seconds lie between the streams. */
+function returnSlowly(mesh: Mesh, order: readonly string[]): void {
+  for (const open of growing(order)) {
+    mesh.exchange(open);
+    mesh.passSecond();
+  }
+  mesh.settle();
+}
 
 test("all orders are tried", () => {
   expect(new Set(orders.map((order) => order.join())).size).toBe(24);

@@ -197,7 +197,7 @@ export const switchTable: SwitchTable = {
     form: duration,
     current: 30_000,
     ids: ["S-REC-09"],
-    says: "How long Clusters that are gone are kept for a client that came back with a stream for each type.",
+    says: "The same for a client that came back with a stream for each type: each is opened anew after a pause of its own.",
   },
   ackLimitMs: {
     form: duration,

@@ -52,8 +52,8 @@ export class Order {
   #sent = 0;
   /** The client came back, and may not have asked yet for all that it uses. */
   #isReturning = false;
-  /** The client came back, and may be going to ask for Clusters. */
-  #mayAskForClusters = false;
+  /** The client may be going to ask for Clusters: it came back and may have held some, or nothing is known of it. */
+  #mayAskForClusters: "came-back" | "unannounced" | undefined;
 
   constructor({ mayUseClusters, isCluster, hasClustersElsewhere }: OrderOptions) {
     this.#unready = new UnreadyUsers(mayUseClusters);
@@ -77,13 +77,13 @@ export class Order {
     this.#newcomers.clear();
     this.#overruled.clear();
     // A stream of its own that breaks comes back.
-    if (type.traits.kind === "cds") this.#mayAskForClusters ||= type.subscription.isWildcard;
+    if (type.traits.kind === "cds" && type.subscription.isWildcard) this.#mayAskForClusters = "came-back";
   }
 
   /** A client came back with versions of a type. `asksForAll`: it is one that asks for every Cluster. */
   returns(asksForAll: boolean): void {
     this.#isReturning = true;
-    this.#mayAskForClusters ||= asksForAll;
+    if (asksForAll) this.#mayAskForClusters = "came-back";
   }
 
   /**
@@ -92,17 +92,17 @@ export class Order {
    */
   meetsUnannounced(asksForAll: boolean): void {
     const isAnnounced = this.hasClusters || [...this.#members.users.keys()].some(({ traits }) => traits.kind === "lds");
-    this.#mayAskForClusters ||= asksForAll && !isAnnounced;
+    if (asksForAll && !isAnnounced) this.#mayAskForClusters ??= "unannounced";
   }
 
-  /** What uses Clusters waits until the client asks for them. */
-  get awaitsClusters(): boolean {
-    return this.#mayAskForClusters && !this.hasClusters && !this.#hasClustersElsewhere();
+  /** Why what uses Clusters waits until the client asks for them; undefined: it does not. */
+  get awaitsClusters(): "came-back" | "unannounced" | undefined {
+    return this.hasClusters || this.#hasClustersElsewhere() ? undefined : this.#mayAskForClusters;
   }
 
   /** The client had time to ask for Clusters: it has them from elsewhere. Should it ask after all, it is protected from then on. */
   stopAwaitingClusters(): void {
-    this.#mayAskForClusters = false;
+    this.#mayAskForClusters = undefined;
   }
 
   /** It was given time to ask for what it uses. */
@@ -209,7 +209,7 @@ export class Order {
   #gateOf(user: TypeStream, view: View, present: Present): WaitOf | undefined {
     if (!this.#members.users.has(user) || !user.hasNews(view)) return undefined;
     if (this.hasClusters) return this.#gates.waitOf(user, view, present, this.#isReturning);
-    return this.awaitsClusters ? this.#unaskedGate(view) : undefined;
+    return this.awaitsClusters === undefined ? undefined : this.#unaskedGate(view);
   }
 
   /** A client that came back may hold less than it reports: it does not ask for Clusters before none warms. */

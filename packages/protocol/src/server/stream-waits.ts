@@ -102,8 +102,8 @@ export class StreamWaits {
       const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
       // Nothing but another version ends the wait for what was refused.
       if (wait === undefined || (wait.for === "users" && wait.isRefused)) continue;
-      if (wait.for === "cluster" && this.#order.awaitsClusters)
-        add({ type, what: "clusters", limitMs: this.#dialect.resumeGraceMs });
+      if (wait.for === "cluster" && this.#order.awaitsClusters !== undefined)
+        add({ type, what: "clusters", limitMs: this.#graceOf(this.#order.awaitsClusters) });
       else add({ type, what: "order", limitMs: this.#patienceWith(wait) });
     }
     return found ?? nobodyWaits;
@@ -147,11 +147,17 @@ export class StreamWaits {
 
   /** How long is waited at a stretch: with a client that withholds the ACK of Clusters, the limit comes in short pieces. */
   #patienceWith(wait: Wait): number {
-    const { resumeGraceMs, separateResumeGraceMs, orderLimitMs, withheldAckLimitMs } = this.#dialect;
-    if (wait.for === "return") return this.#isAggregated ? resumeGraceMs : separateResumeGraceMs;
+    const { orderLimitMs, withheldAckLimitMs } = this.#dialect;
+    if (wait.for === "return") return this.#graceOf("came-back");
     if (wait.for !== "cluster") return orderLimitMs;
     const withheld = this.#isAggregated ? forKind(withheldAckLimitMs, "cds") : undefined;
     return Math.min(withheld ?? orderLimitMs, orderLimitMs);
+  }
+
+  /** How long a client is given to ask for what it uses. Streams of its own that break come back each in its own time. */
+  #graceOf(why: "came-back" | "unannounced"): number {
+    const { resumeGraceMs, separateResumeGraceMs } = this.#dialect;
+    return this.#isAggregated || why === "unannounced" ? resumeGraceMs : separateResumeGraceMs;
   }
 
   /** A client that came back is given time, whether or not anything waits for it. */

@@ -30,6 +30,7 @@ export const brokenMeshScript: fc.Arbitrary<MeshStep[]> = fc.array(
   fc.oneof(
     { weight: 15, arbitrary: step },
     { weight: 1, arbitrary: fc.tuple(fc.constantFrom("break", "restart"), fc.nat(63), fc.nat(63)) },
+    { weight: 1, arbitrary: fc.tuple(fc.constant("second"), fc.nat(63), fc.nat(63)) },
   ),
   { maxLength: 160, size: "max" },
 );

@@ -15,13 +15,15 @@ import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from ".
 
 /** One thing that happens, with two numbers that say to what. */
 export type MeshStep = readonly [
-  what: "change" | "request" | "take" | "turn" | "break" | "restart",
+  what: "change" | "request" | "take" | "turn" | "break" | "restart" | "second",
   a: number,
   b: number,
 ];
 
 /** Waits that are part of the order; longer ones end what does not come. */
 const SHORT_MS = 1_000;
+/** In which streams of their own all come back. */
+const GRACE_MS = 10_000;
 const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 const CLUSTERS = ["a", "b", "c"];
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
@@ -50,6 +52,7 @@ export class Mesh {
   readonly #streams: Map<TypeUrl, StreamId>;
   readonly #timers = new Map<number, number>();
   readonly #isLate: boolean;
+  readonly #isAggregated: boolean;
   #lastStream: number;
   #connection = 1;
   #target: readonly Resource[] = [];
@@ -60,6 +63,7 @@ export class Mesh {
     this.#how = how;
     this.#refuses = how.refusals ?? false;
     this.#isLate = how.lateEndpoints ?? false;
+    this.#isAggregated = isAggregated;
     this.#plane = this.#start();
     this.envoy = new ModelEnvoy(variant, isAggregated);
     this.#streams = new Map(TYPES.map((type, i) => [type, isAggregated ? 1 : i + 1]));
@@ -75,6 +79,7 @@ export class Mesh {
     else if (what === "turn") this.#perform(this.#plane.next(1 + (a % 4)));
     else if (what === "break") this.#break(a % 2 === 1);
     else if (what === "restart") this.#restart(a, b);
+    else if (what === "second") this.#idle();
     else {
       this.envoy.take(this.#streamAt(a), { refusesRoutes: this.#refuses && b % 4 === 0, acksFirst: b % 2 === 1 });
     }
@@ -85,7 +90,7 @@ export class Mesh {
     if (this.#late.length > 0) this.#bringLate();
     let patience = 10;
     do this.exchange(this.envoy.inboxes.keys());
-    while (patience-- > 0 && this.#fireShortTimer());
+    while (patience-- > 0 && (this.#fireTimer(SHORT_MS) || this.#fireTimer(GRACE_MS)));
   }
 
   /** What is said on some of the streams arrives and is accepted, until nobody has anything to say there. */
@@ -109,6 +114,11 @@ export class Mesh {
     for (const [timer] of ending) if (this.#timers.delete(timer)) this.#fire(timer);
   }
 
+  /** A stream of its own may come back seconds after its siblings; what is asked for on one stream comes at once. */
+  #idle(): void {
+    if (!this.#isAggregated) this.passSecond();
+  }
+
   /** What a client that holds everything it should has. */
   get target(): Readonly<Record<string, string>> {
     const is = (type: TypeUrl): readonly Resource[] => this.#target.filter((one) => one.type === type);
@@ -129,7 +139,7 @@ export class Mesh {
   #start(): Plane {
     const dialect = {
       makeBeforeBreak: this.#how.makeBeforeBreak,
-      separateResumeGraceMs: SHORT_MS,
+      separateResumeGraceMs: GRACE_MS,
       ...(this.#how.splits === true ? { maxResponseBytes: 1, maySplit: { otherwise: true } } : {}),
     };
     return new Plane({ digest, traits, placement: () => ["base"], dialect, remembers: true });
@@ -232,9 +242,9 @@ export class Mesh {
   }
 
   /** Clusters that never warm are waited for a second; the limits that would hide a mistake are not used up here. */
-  #fireShortTimer(): boolean {
+  #fireTimer(upToMs: number): boolean {
     for (const [timer, ms] of this.#timers) {
-      if (ms > SHORT_MS) continue;
+      if (ms > upToMs) continue;
       this.#timers.delete(timer);
       this.#fire(timer);
       return true;
