@@ -22,6 +22,7 @@ export type LogEvent =
   | "load-reporter-gone"
   | "limit-hit"
   | "connection-refused"
+  | "connection-broken"
   | "files-written"
   | "files-problem"
   | "files-source-kept"

@@ -31,6 +31,7 @@ import { createServerView } from "./server-view.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { clientStatusHandlers } from "./status/rest.ts";
 import type { FileExporter } from "./transport/files/exporter.ts";
+import { Decompression } from "./transport/grpc/decompression.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
 import { createRestServer } from "./transport/rest/services.ts";
 import { type BoundAddress, formatAddress, type Transport } from "./transport/transport.ts";
@@ -143,9 +144,10 @@ class WiredServer implements ManagementServer {
       ...{ api, controlPlane, rest: options.rest, maxRequestBytes: limits.maxRestRequestBytes },
       further,
     });
+    const decompression = new Decompression();
     this.#transports = listen.map(({ host, port, tls = usual, ...choice }) => {
       const secured = tls === false ? undefined : tls;
-      return new GrpcTransport({ api, host, port, tls: secured, limits, choice, methods, rest });
+      return new GrpcTransport({ api, host, port, tls: secured, limits, choice, methods, rest, decompression });
     });
     const view = createServerView({
       options,

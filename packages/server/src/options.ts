@@ -21,9 +21,14 @@ import type { Log } from "./log.ts";
 export interface Limits {
   /** Open connections. Beyond it a new one is closed at once. Default 50,000. */
   readonly maxConnections: number;
-  /** Open discovery streams of the whole server. Beyond it a new stream ends with RESOURCE_EXHAUSTED. Default 50,000. */
+  /** Open connections of one client address (host, without port). Beyond it a new one is closed at once. Default 10,000. */
+  readonly maxConnectionsPerPeer: number;
+  /**
+   * Open discovery streams of the whole server, and as many other calls: health, reflection, status, load. Beyond it a new one
+   * ends with RESOURCE_EXHAUSTED. Default 50,000.
+   */
   readonly maxStreams: number;
-  /** Open discovery streams of one client address (host, without port). Beyond it RESOURCE_EXHAUSTED. Default 10,000. */
+  /** The same of one client address (host, without port). Default 10,000. */
   readonly maxStreamsPerPeer: number;
   /** Names that one stream may be subscribed to, over all types. Beyond it the stream ends with RESOURCE_EXHAUSTED. Default 250,000. */
   readonly maxSubscriptionsPerStream: number;
@@ -40,6 +45,12 @@ export interface Limits {
   readonly maxRestRequestBytes: number;
   /** Bytes of the node in a request, beside its extensions, which are passed over. Beyond it RESOURCE_EXHAUSTED. Default 64 KiB. */
   readonly maxNodeBytes: number;
+  /** Bytes that requests which are not read to their end hold: unfinished ones, and those that wait. Beyond it RESOURCE_EXHAUSTED. Default 512 MiB. */
+  readonly maxReceivedBytes: number;
+  /** The same of one client address (host, without port). Default 256 MiB. */
+  readonly maxReceivedBytesPerPeer: number;
+  /** Milliseconds in which a request that has begun must arrive. Beyond it RESOURCE_EXHAUSTED, 408 over REST. Default 30,000. */
+  readonly maxMessageMs: number;
   /** Bytes that may wait for one stream to read them. Beyond it the stream is reset as exhausted. Default 512 MiB. */
   readonly maxPendingBytes: number;
   /** Milliseconds in which a stream must take what was written to it (256 KB at most). Beyond it the stream is reset. Default 60,000. */
@@ -69,6 +80,7 @@ export type LimitName = keyof Limits;
 
 export const defaultLimits: Limits = {
   maxConnections: 50_000,
+  maxConnectionsPerPeer: 10_000,
   maxStreams: 50_000,
   maxStreamsPerPeer: 10_000,
   maxSubscriptionsPerStream: 250_000,
@@ -77,6 +89,9 @@ export const defaultLimits: Limits = {
   maxRequestBytes: 64 * 1024 * 1024,
   maxRestRequestBytes: 16 * 1024 * 1024,
   maxNodeBytes: 64 * 1024,
+  maxReceivedBytes: 512 * 1024 * 1024,
+  maxReceivedBytesPerPeer: 256 * 1024 * 1024,
+  maxMessageMs: 30_000,
   maxPendingBytes: 512 * 1024 * 1024,
   maxBlockedMs: 60_000,
   maxConnectionAgeMs: 0,

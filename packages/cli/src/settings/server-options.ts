@@ -28,6 +28,7 @@ import type { SettingValues } from "./resolve-settings.ts";
 /** Each limit of the server, by the setting that says it. */
 const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxConnections: "limits.max-connections",
+  maxConnectionsPerPeer: "limits.max-connections-per-peer",
   maxStreams: "limits.max-streams",
   maxStreamsPerPeer: "limits.max-streams-per-peer",
   maxSubscriptionsPerStream: "limits.max-subscriptions-per-stream",
@@ -36,6 +37,9 @@ const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
   maxRequestBytes: "limits.max-request-bytes",
   maxRestRequestBytes: "limits.max-rest-request-bytes",
   maxNodeBytes: "limits.max-node-bytes",
+  maxReceivedBytes: "limits.max-received-bytes",
+  maxReceivedBytesPerPeer: "limits.max-received-bytes-per-peer",
+  maxMessageMs: "limits.max-message-time",
   maxPendingBytes: "limits.max-pending-bytes",
   maxBlockedMs: "limits.max-blocked",
   maxConnectionAgeMs: "max-connection-age",

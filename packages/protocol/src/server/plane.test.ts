@@ -207,6 +207,24 @@ describe("a request", () => {
   });
 });
 
+test("a client that says nothing more ends its stream too, when it is sent more than it may leave unanswered", () => {
+  const talk = talkWith({ maxUnacknowledgedPerType: 2 });
+  talk.put(resource(ENDPOINTS, "a", "0"));
+  talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
+  const sent = ["1", "2", "3"].map((label) => {
+    talk.put(resource(ENDPOINTS, "a", label));
+    talk.turns();
+    // It is waited for in vain.
+    for (const effect of talk.asked.splice(0)) if (effect.kind === "start-timer") talk.fire(effect.timer);
+    return [talk.turns().length, talk.asked.filter(({ kind }) => kind === "close-stream").length];
+  });
+  expect(sent).toEqual([
+    [1, 0],
+    [1, 1],
+    [0, 0],
+  ]);
+});
+
 describe("what the operator switched", () => {
   test("for a listener beats what is switched for all", () => {
     const talk = talkWith({ dialect: { wildcardTypes: false } });

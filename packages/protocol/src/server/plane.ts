@@ -142,6 +142,11 @@ export class Plane {
     const turn = this.#turnOf(stream);
     if (this.#options.remembers === true) effects.push(...this.#history.served());
     effects.push(...turn.effects);
+    const ended = turn.effects.length === 0 ? [] : this.#endBeyondLimits(stream);
+    if (ended.length > 0) {
+      effects.push(...ended);
+      return;
+    }
     if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
     if (turn.isUnfinished) this.#awaken(stream);
     if (turn.hasMoved) this.#wake(stream);
@@ -304,12 +309,18 @@ export class Plane {
     const owed = stream.identity.siblings.order.takeOwed();
     if (owed.size > 0) this.#owe(stream, owed);
     this.#wake(stream);
+    return [...identified, ...unknown, ...effects, ...this.#endBeyondLimits(stream)];
+  }
+
+  /** A client that says nothing at all may have too much too: what it is sent waits for its answers. */
+  #endBeyondLimits(stream: Stream): readonly PlaneEffect[] {
     const { subscriptions, types } = stream;
-    const unanswered = types.get(type)?.deliveries.unanswered ?? 0;
+    let unanswered = 0;
+    for (const { deliveries } of types.values()) unanswered = Math.max(unanswered, deliveries.unanswered);
     const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options);
-    const ended =
-      excess && this.#end(id, { code: statusCode.RESOURCE_EXHAUSTED, message: excess.message }, excess.limit);
-    return [...identified, ...unknown, ...effects, ...(ended ?? [])];
+    if (excess === undefined) return [];
+    const status = { code: statusCode.RESOURCE_EXHAUSTED, message: excess.message };
+    return this.#end(stream.opened.stream, status, excess.limit);
   }
 
   #identify(opened: StreamOpened, request: DiscoveryRequest): readonly PlaneEffect[] {

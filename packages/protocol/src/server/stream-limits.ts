@@ -14,12 +14,12 @@ export interface Excess {
   readonly message: string;
 }
 
-/** What a stream has after a request. */
+/** What a stream has after a request or a turn. */
 export interface Having {
   /** Names subscribed to, over all types. */
   readonly subscriptions: number;
   readonly types: number;
-  /** Responses of the type of the request that are not answered. */
+  /** Responses that are not answered, of the type that has most of them. */
   readonly unanswered: number;
 }
 

@@ -231,8 +231,7 @@ export class Subscription {
       return {
         ...asked,
         get locators() {
-          locators ??= new Locators(names);
-          return locators;
+          return (locators ??= new Locators(names));
         },
         termsFor: () => noTerms,
       };

@@ -1,5 +1,7 @@
-import { type Peer, type Status, statusCode } from "@xdskit/protocol";
+import { type Peer, statusCode } from "@xdskit/protocol";
 import { type LimitName, type Limits, limitNames } from "../options.ts";
+import type { ByteBudget, LimitPassed } from "./byte-budget.ts";
+import { hostOf } from "./host.ts";
 
 /** A limit, how much of it is used where that is one number for the whole server, and how often it was passed. */
 export interface LimitUse {
@@ -9,30 +11,29 @@ export interface LimitUse {
   readonly hits: number;
 }
 
-/** Why a stream is one too many. */
-export interface StreamRefusal {
-  readonly limit: "maxStreams" | "maxStreamsPerPeer";
-  readonly status: Status;
-}
+type CountLimit = "maxConnections" | "maxConnectionsPerPeer" | "maxStreams" | "maxStreamsPerPeer";
 
-/** Counts connections and streams, and says no to one too many. */
+/** Counts connections, discovery streams and other calls, and says no to one too many. */
 export class Census {
   readonly #limits: Limits;
+  readonly #budget: ByteBudget;
   readonly #hits = new Map<LimitName, number>();
-  readonly #streamsOf = new Map<string, number>();
-  #connections = 0;
-  #streams = 0;
+  readonly #connections = new Count("maxConnections", "maxConnectionsPerPeer", "connections");
+  readonly #streams = new Count("maxStreams", "maxStreamsPerPeer", "streams");
+  /** Counted apart from streams, so that neither can take the place of the other. */
+  readonly #calls = new Count("maxStreams", "maxStreamsPerPeer", "calls beside discovery");
 
-  constructor(limits: Limits) {
+  constructor(limits: Limits, budget: ByteBudget) {
     this.#limits = limits;
+    this.#budget = budget;
   }
 
   get connections(): number {
-    return this.#connections;
+    return this.#connections.open;
   }
 
   get streams(): number {
-    return this.#streams;
+    return this.#streams.open;
   }
 
   /** A limit was passed, any of them. */
@@ -40,38 +41,39 @@ export class Census {
     this.#hits.set(limit, (this.#hits.get(limit) ?? 0) + 1);
   }
 
-  /** False when there are too many connections. */
-  admitConnection(): boolean {
-    if (this.#connections >= this.#limits.maxConnections) return false;
-    this.#connections++;
-    return true;
+  /** Counts a connection in; or the limit that it would pass. */
+  admitConnection(peer: Peer): LimitPassed | undefined {
+    return this.#connections.admit(peer, this.#limits);
   }
 
-  connectionClosed(): void {
-    this.#connections--;
+  connectionClosed(peer: Peer): void {
+    this.#connections.release(peer);
   }
 
-  /** Counts a stream in; or the limit that it would pass, and how to say so. */
-  admitStream(peer: Peer): StreamRefusal | undefined {
-    const host = hostOf(peer.address);
-    const ofPeer = this.#streamsOf.get(host) ?? 0;
-    if (this.#streams >= this.#limits.maxStreams) return this.#refuse("maxStreams", "open on this server");
-    if (ofPeer >= this.#limits.maxStreamsPerPeer) return this.#refuse("maxStreamsPerPeer", "open from this address");
-    this.#streams++;
-    this.#streamsOf.set(host, ofPeer + 1);
-    return undefined;
+  /** Counts a discovery stream or a poll in; or the limit that it would pass. */
+  admitStream(peer: Peer): LimitPassed | undefined {
+    return this.#streams.admit(peer, this.#limits);
   }
 
   streamClosed(peer: Peer): void {
-    const host = hostOf(peer.address);
-    const left = (this.#streamsOf.get(host) ?? 1) - 1;
-    if (left === 0) this.#streamsOf.delete(host);
-    else this.#streamsOf.set(host, left);
-    this.#streams--;
+    this.#streams.release(peer);
+  }
+
+  /** Counts a call in that is no discovery stream, such as a health watch; or the limit that it would pass. */
+  admitCall(peer: Peer): LimitPassed | undefined {
+    return this.#calls.admit(peer, this.#limits);
+  }
+
+  callClosed(peer: Peer): void {
+    this.#calls.release(peer);
   }
 
   describe(): readonly LimitUse[] {
-    const used: Partial<Record<LimitName, number>> = { maxConnections: this.#connections, maxStreams: this.#streams };
+    const used: Partial<Record<LimitName, number>> = {
+      maxConnections: this.#connections.open,
+      maxStreams: this.#streams.open,
+      maxReceivedBytes: this.#budget.held,
+    };
     return limitNames.map((name) => ({
       name,
       value: this.#limits[name],
@@ -79,15 +81,43 @@ export class Census {
       hits: this.#hits.get(name) ?? 0,
     }));
   }
-
-  #refuse(limit: "maxStreams" | "maxStreamsPerPeer", where: string): StreamRefusal {
-    const message = `${this.#limits[limit]} streams are ${where}, which is the limit (${limit})`;
-    return { limit, status: { code: statusCode.RESOURCE_EXHAUSTED, message } };
-  }
 }
 
-/** `host` of `host:port`; an IPv6 address keeps its brackets. */
-function hostOf(address: string): string {
-  const colon = address.lastIndexOf(":");
-  return colon === -1 ? address : address.slice(0, colon);
+/** How many of something are open, all in all and from each address. */
+class Count {
+  readonly #inAll: CountLimit;
+  readonly #perPeer: CountLimit;
+  /** What people call them. */
+  readonly #what: string;
+  readonly #ofPeer = new Map<string, number>();
+  open = 0;
+
+  constructor(inAll: CountLimit, perPeer: CountLimit, what: string) {
+    this.#inAll = inAll;
+    this.#perPeer = perPeer;
+    this.#what = what;
+  }
+
+  admit({ address }: Peer, limits: Limits): LimitPassed | undefined {
+    const host = hostOf(address);
+    const ofPeer = this.#ofPeer.get(host) ?? 0;
+    if (this.open >= limits[this.#inAll]) return this.#refuse(this.#inAll, limits, "open on this server");
+    if (ofPeer >= limits[this.#perPeer]) return this.#refuse(this.#perPeer, limits, "open from this address");
+    this.open++;
+    this.#ofPeer.set(host, ofPeer + 1);
+    return undefined;
+  }
+
+  release({ address }: Peer): void {
+    const host = hostOf(address);
+    const left = (this.#ofPeer.get(host) ?? 1) - 1;
+    if (left === 0) this.#ofPeer.delete(host);
+    else this.#ofPeer.set(host, left);
+    this.open--;
+  }
+
+  #refuse(limit: CountLimit, limits: Limits, where: string): LimitPassed {
+    const message = `${limits[limit]} ${this.#what} are ${where}, which is the limit (${limit})`;
+    return { limit, status: { code: statusCode.RESOURCE_EXHAUSTED, message } };
+  }
 }

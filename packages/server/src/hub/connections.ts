@@ -1,4 +1,5 @@
 import type { NamedChoice, Peer } from "@xdskit/protocol";
+import type { LimitPassed } from "./byte-budget.ts";
 import type { Census } from "./census.ts";
 
 /** A connection that a client came over. */
@@ -20,9 +21,10 @@ export class Connections {
     this.#census = census;
   }
 
-  /** Takes in one more; undefined when there are too many. */
-  open(connection: Connection): number | undefined {
-    if (!this.#census.admitConnection()) return undefined;
+  /** Takes in one more; or the limit that it would pass. */
+  open(connection: Connection): number | LimitPassed {
+    const passed = this.#census.admitConnection(connection.peer);
+    if (passed !== undefined) return passed;
     const id = ++this.#last;
     this.#open.set(id, connection);
     return id;
@@ -37,7 +39,7 @@ export class Connections {
     const closed = this.#open.get(id);
     if (closed === undefined) return undefined;
     this.#open.delete(id);
-    this.#census.connectionClosed();
+    this.#census.connectionClosed(closed.peer);
     return closed;
   }
 }

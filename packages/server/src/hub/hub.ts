@@ -18,6 +18,7 @@ import {
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
 import { Admission, draining, notReady } from "./admission.ts";
+import { ByteBudget } from "./byte-budget.ts";
 import { Census } from "./census.ts";
 import { Connections } from "./connections.ts";
 import { Driver } from "./driver.ts";
@@ -64,6 +65,7 @@ export class Hub implements HubPort {
   /** The hooks of the embedding program. */
   readonly listeners: Listeners = new Listeners();
   readonly view: HubView;
+  readonly budget: ByteBudget;
   readonly #options: HubOptions;
   readonly #driver: Driver;
   readonly #twins: Twins | undefined;
@@ -102,7 +104,8 @@ export class Hub implements HubPort {
     );
     this.#twins = options.convert && this.#createTwins(options, options.convert);
     this.#conversion = this.#twins && this.#createConversion(this.#twins);
-    this.#census = new Census(limits);
+    this.budget = new ByteBudget(limits);
+    this.#census = new Census(limits, this.budget);
     const census = this.#census;
     this.#admission = new Admission({
       ...{ readiness: this.readiness, census, traits, refusesV2, insecure },
@@ -194,9 +197,8 @@ export class Hub implements HubPort {
 
   openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined {
     const connection = this.#connections.open({ peer, transport, listener });
-    if (connection === undefined) {
-      const message = `${this.#options.limits.maxConnections} connections are open, which is the limit (maxConnections)`;
-      this.reportLimit("maxConnections", peer.address, message);
+    if (typeof connection !== "number") {
+      this.reportLimit(connection.limit, peer.address, connection.status.message);
       return undefined;
     }
     this.report({ kind: "connection-opened", connection, peer, transport });
@@ -208,6 +210,16 @@ export class Hub implements HubPort {
     if (closed === undefined) return;
     const { peer, transport } = closed;
     this.report({ kind: "connection-closed", connection, peer, transport, reason });
+  }
+
+  openCall(peer: Peer): Status | undefined {
+    const passed = this.#census.admitCall(peer);
+    if (passed !== undefined) this.reportLimit(passed.limit, peer.address, passed.status.message);
+    return passed?.status;
+  }
+
+  closeCall(peer: Peer): void {
+    this.#census.callClosed(peer);
   }
 
   openStream(opened: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status {

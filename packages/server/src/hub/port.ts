@@ -18,6 +18,7 @@ import type {
   Variant,
 } from "@xdskit/protocol";
 import type { LimitName, Limits } from "../options.ts";
+import type { ByteBudget } from "./byte-budget.ts";
 import type { NewPoll, PollHandle } from "./poll-desk.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -65,12 +66,18 @@ export interface NewStream {
 export interface HubPort {
   readonly readiness: Readiness;
   readonly limits: Limits;
+  /** What requests hold that are not read to their end. */
+  readonly budget: ByteBudget;
   /**
    * A number that names the connection for its life; undefined when there are too many, and it is to be closed. `listener`:
    * what was chosen for the port that it came to.
    */
   openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined;
   closeConnection(connection: number, reason: string): void;
+  /** Counts a call that is no discovery stream; or the status that refuses it. */
+  openCall(peer: Peer): Status | undefined;
+  /** A call that was counted is over. */
+  closeCall(peer: Peer): void;
   /** A number for the stream, or the status that refuses it; a refused stream is the transport's to end. */
   openStream(stream: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status;
   /** One request, as it was decoded from `bytes` bytes. Ignored once the stream has ended. */
@@ -130,6 +137,8 @@ export type ShellReport =
     }
   /** Bytes that were neither gRPC nor HTTP, a failed TLS handshake: the connection was closed. */
   | { readonly kind: "connection-refused"; readonly address: string | undefined; readonly reason: string }
+  /** A client broke the rules of HTTP/2: the connection was closed. */
+  | { readonly kind: "connection-broken"; readonly address: string; readonly reason: string }
   | ({ readonly kind: "stream-opened"; readonly stream: StreamId; readonly peer: Peer } & NewStream)
   | {
       readonly kind: "stream-closed";

@@ -40,10 +40,7 @@ function serve(call: GrpcCall, ports: MethodPorts, loads: LoadReporting): Dismis
       else loads.receive(reporter, report);
     },
     onHalfClose: () => call.end({ code: statusCode.OK, message: "" }),
-    onFailure: (status, reason) => {
-      if (reason === "limit") hub.reportLimit("maxRequestBytes", peer.address, status.message);
-      call.end(status);
-    },
+    onFailure: (status) => call.end(status),
     onClose: () => {
       unwatch();
       loads.close(reporter);

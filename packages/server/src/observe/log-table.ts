@@ -73,8 +73,9 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   "stream-ended": {
     level: "warn",
     message: "a stream was ended by this server",
-    fields: ["stream", "peer", "reason", "code", "message", "age_ms"],
-    means: "the message says why; the client comes back by itself, and meets the same end until that is mended",
+    fields: ["stream", "peer", "reason", "code", "message", "age_ms", "suppressed"],
+    means:
+      "the message says why; the client comes back by itself, and meets the same end until that is mended. At most one line in 10 s for each host and reason: suppressed counts the rest",
   },
   "poller-met": {
     level: "debug",
@@ -142,14 +143,23 @@ export const logTable: Readonly<Record<LogEvent, LogRow>> = {
   "limit-hit": {
     level: "warn",
     message: "a limit was passed",
-    fields: ["limit", "peer", "stream", "message"],
-    means: "raise the limit if the client is right",
+    fields: ["limit", "peer", "stream", "message", "suppressed"],
+    means:
+      "raise the limit if the client is right. At most one line in 10 s for each host and limit: suppressed counts the rest",
   },
   "connection-refused": {
     level: "warn",
     message: "a connection was closed before anything was said",
-    fields: ["peer", "reason"],
-    means: "the peer speaks another protocol, or no TLS, or its certificate is no good",
+    fields: ["peer", "reason", "suppressed"],
+    means:
+      "the peer speaks another protocol, or no TLS, or its certificate is no good. At most one line in 10 s for each host and reason: suppressed counts the rest",
+  },
+  "connection-broken": {
+    level: "warn",
+    message: "a client broke the rules of HTTP/2, and its connection was closed",
+    fields: ["peer", "reason", "suppressed"],
+    means:
+      "the client, or a proxy before it, is faulty or hostile; its streams ended with it. At most one line in 10 s for each host and reason: suppressed counts the rest",
   },
   "files-written": {
     level: "info",

@@ -1,5 +1,6 @@
-import type { Log } from "../log.ts";
-import { createNackLimit } from "./nack-limit.ts";
+import { hostOf } from "../hub/host.ts";
+import type { Log, LogEvent, LogFields } from "../log.ts";
+import { createLineLimit, type LineLimit } from "./line-limit.ts";
 import { Once } from "./once.ts";
 import { printable, printableReason, redactText } from "./printable.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
@@ -30,16 +31,19 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
   telemetry.observe("node-moved", ({ stream, node, layers }) =>
     log.write("node-moved", { stream, node: printable(node.id, 200), layers: layers.join(",") }),
   );
-  telemetry.observe("stream-closed", ({ stream, peer, reason, status, ageMs }) =>
-    log.write(isOrdinaryEnd(reason) ? "stream-closed" : "stream-ended", {
+  const ends = createLineLimit();
+  telemetry.observe("stream-closed", ({ stream, peer, reason, status, ageMs }, at) => {
+    const fields = {
       stream,
       peer: peer.address,
       reason,
       code: status.code,
       message: printable(status.message, 500),
       age_ms: Math.round(ageMs),
-    }),
-  );
+    };
+    if (isOrdinaryEnd(reason)) log.write("stream-closed", fields);
+    else writeLimited(log, ends, { event: "stream-ended", key: [peer.address, reason, status.code], fields, at });
+  });
   telemetry.observe("poller-met", ({ stream, node, type, peer }) =>
     log.write("poller-met", { stream, node: printable(node.id, 200), type, peer: peer.address }),
   );
@@ -66,12 +70,27 @@ function logStreams(telemetry: ObservedTelemetry, log: Log): void {
   );
 }
 
+interface LimitedLine {
+  readonly event: LogEvent;
+  /** The address of a client, and what is told of it. Its port does not count. */
+  readonly key: readonly [string, ...(string | number)[]];
+  readonly fields: LogFields;
+  readonly at: Date;
+}
+
+/** Writes a line, unless the same was said a moment ago. */
+function writeLimited(log: Log, limit: LineLimit, { event, key: [address, ...what], fields, at }: LimitedLine): void {
+  const allowed = limit.allow([hostOf(address), ...what].join("\n"), at.getTime());
+  if (allowed === undefined) return;
+  log.write(event, { ...fields, suppressed: allowed.suppressed > 0 ? allowed.suppressed : undefined });
+}
+
 function isOrdinaryEnd(reason: string): boolean {
   return ["finished", "cancelled", "connection-lost", "connection-age", "draining", "closed"].includes(reason);
 }
 
 function logNacks(telemetry: ObservedTelemetry, log: Log): void {
-  const limit = createNackLimit();
+  const limit = createLineLimit();
   telemetry.observe("response-nacked", ({ stream, node, type, nonce, version, error, names }, at) => {
     const allowed = limit.allow(`${node.id}\n${type}`, at.getTime());
     if (allowed === undefined) return;
@@ -126,12 +145,17 @@ function logServer(telemetry: ObservedTelemetry, log: Log): void {
       age_ms: Math.round(ageMs),
     }),
   );
-  telemetry.observe("limit-hit", ({ limit, address, stream, message }) =>
-    log.write("limit-hit", { limit, peer: address, stream, message: printable(message, 500) }),
-  );
-  telemetry.observe("connection-refused", ({ address, reason }) =>
-    log.write("connection-refused", { peer: address, reason: printableReason(reason, 200) }),
-  );
+  const lines = createLineLimit();
+  telemetry.observe("limit-hit", ({ limit, address, stream, message }, at) => {
+    const fields = { limit, peer: address, stream, message: printable(message, 500) };
+    writeLimited(log, lines, { event: "limit-hit", key: [address, limit], fields, at });
+  });
+  for (const event of ["connection-refused", "connection-broken"] as const) {
+    telemetry.observe(event, ({ address, reason }, at) => {
+      const fields = { peer: address, reason: printableReason(reason, 200) };
+      writeLimited(log, lines, { event, key: [address ?? "", event, reason], fields, at });
+    });
+  }
   telemetry.observe("tls-reloaded", ({ files }) => log.write("tls-reloaded", { files: files.join(",") }));
   telemetry.observe("tls-refused", ({ files, error }) =>
     log.write("tls-refused", { files: files.join(","), reason: printableReason(error.message, 500) }),

@@ -19,6 +19,7 @@ export type MetricName =
   | "xds_server_stream_duration_seconds"
   | "xds_server_connections_active"
   | "xds_server_connections_refused_total"
+  | "xds_server_connections_broken_total"
   | "xds_server_clients"
   | "xds_server_pollers"
   | "xds_server_polls_at_old_version_total"
@@ -102,6 +103,11 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
   xds_server_connections_refused_total: {
     kind: "counter",
     help: "Connections that spoke no protocol of ours or failed their TLS handshake.",
+    labels: [],
+  },
+  xds_server_connections_broken_total: {
+    kind: "counter",
+    help: "Connections that were closed because the client broke the rules of HTTP/2.",
     labels: [],
   },
   xds_server_clients: {

@@ -64,6 +64,7 @@ function countStreams(telemetry: ObservedTelemetry, registry: Registry): void {
   const durations = new HistogramFamily("xds_server_stream_duration_seconds", registry);
   const connections = gauge("xds_server_connections_active", registry);
   const refused = new CounterFamily("xds_server_connections_refused_total", registry).cell();
+  const broken = new CounterFamily("xds_server_connections_broken_total", registry).cell();
   const admission = new CounterFamily("xds_server_admission_rejected_total", registry);
   const clients = new Clients();
 
@@ -90,6 +91,7 @@ function countStreams(telemetry: ObservedTelemetry, registry: Registry): void {
   telemetry.observe("connection-opened", ({ transport }) => connections.labels(transport).inc());
   telemetry.observe("connection-closed", ({ transport }) => connections.labels(transport).dec());
   telemetry.observe("connection-refused", () => refused.value++);
+  telemetry.observe("connection-broken", () => broken.value++);
 }
 
 function scopeOf(onlyType: TypeUrl | undefined): "ads" | "per-type" {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
+import type { ServerReport } from "../../src/hub/port.ts";
+import { createLineLimit } from "../../src/observe/line-limit.ts";
 import { attachLog } from "../../src/observe/log.ts";
 import { type LogEvent, type LogFields, logTable } from "../../src/observe/log-table.ts";
-import { createNackLimit } from "../../src/observe/nack-limit.ts";
 import { printable, printableReason } from "../../src/observe/printable.ts";
 import { CDS, node, RealPlane, resource } from "./real-plane.ts";
 
@@ -65,8 +66,44 @@ test("every line has the fields that the table names, and no other", () => {
   }
 });
 
-test("the NACK limit forgets the oldest of very many keys", () => {
-  const limit = createNackLimit();
+test.each<{ readonly event: LogEvent; readonly of: (address: string) => ServerReport }>([
+  {
+    event: "limit-hit",
+    of: (address) => ({ kind: "limit-hit", limit: "maxNodeBytes", address, stream: undefined, message: "too large" }),
+  },
+  { event: "connection-refused", of: (address) => ({ kind: "connection-refused", address, reason: "no HTTP" }) },
+  { event: "connection-broken", of: (address) => ({ kind: "connection-broken", address, reason: "Protocol error" }) },
+  {
+    event: "stream-ended",
+    of: (address) => ({
+      kind: "stream-closed",
+      stream: 1,
+      peer: { address, isLoopback: true, isTls: false, names: [] },
+      variant: "delta",
+      onlyType: undefined,
+      reason: "malformed",
+      status: { code: 3, message: "no request" },
+      ageMs: 1,
+    }),
+  },
+])("A14 $event is one line in ten seconds for each host, the rest are counted", ({ event, of }) => {
+  const world = new RealPlane();
+  const lines = listen(world);
+  const at = (ms: number): Date => new Date(ms);
+  for (let port = 1; port <= 5; port++) world.telemetry.report(of(`10.0.0.1:${port}`), at(0));
+  world.telemetry.report(of("10.0.0.2:1"), at(0));
+  world.telemetry.report(of("10.0.0.1:6"), at(10_000));
+  world.metrics.close();
+  expect(lines.map(({ event: told, fields }) => [told, fields["peer"], fields["suppressed"]])).toEqual([
+    [event, "10.0.0.1:1", undefined],
+    [event, "10.0.0.2:1", undefined],
+    [event, "10.0.0.1:6", 4],
+  ]);
+  for (const { fields } of lines) expect(Object.keys(fields)).toEqual(logTable[event].fields);
+});
+
+test("a limit of lines forgets the oldest of very many keys", () => {
+  const limit = createLineLimit();
   expect(limit.allow("first", 0)).toEqual({ suppressed: 0 });
   expect(limit.allow("first", 1)).toBeUndefined();
   for (let i = 0; i < 10_000; i++) limit.allow(`k${i}`, 2);

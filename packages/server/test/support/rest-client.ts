@@ -11,6 +11,8 @@ export interface RestCall {
   /** An object is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** More of the body seems to come, and never does. */
+  readonly isUnfinished?: boolean;
 }
 
 /** A request that may be given up. */
@@ -48,11 +50,13 @@ function bytesOf(body: unknown): Buffer {
 function overHttp1({ host, port }: Address): Omit<RestClient, "send"> {
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   return {
-    start({ method = "POST", path, body, headers = {} }) {
+    start({ method = "POST", path, body, headers = {}, isUnfinished = false }) {
       const bytes = bytesOf(body);
-      const all = { "content-type": "application/json", "content-length": bytes.length, ...headers };
+      const length = isUnfinished ? bytes.length + 1 : bytes.length;
+      const all = { "content-type": "application/json", "content-length": length, ...headers };
       const request = http1Request({ host, port, agent, method, path, headers: all });
-      request.end(bytes);
+      if (isUnfinished) request.write(bytes);
+      else request.end(bytes);
       const response = (async (): Promise<ServerResponse> => {
         const [incoming] = await once(request, "response");
         const chunks: Buffer[] = [];
@@ -78,7 +82,7 @@ function overHttp2({ host, port }: Address): Omit<RestClient, "send"> {
     return session;
   };
   return {
-    start({ method = "POST", path, body, headers = {} }) {
+    start({ method = "POST", path, body, headers = {}, isUnfinished = false }) {
       const bytes = bytesOf(body);
       const stream = open().request({
         ":method": method,
@@ -87,7 +91,8 @@ function overHttp2({ host, port }: Address): Omit<RestClient, "send"> {
         ...headers,
       });
       stream.on("error", () => undefined);
-      if (stream.writable) stream.end(bytes);
+      if (isUnfinished) stream.write(bytes);
+      else if (stream.writable) stream.end(bytes);
       const closed = once(stream, "close").then(() => {
         throw new Error("the stream was closed before it was answered");
       });

@@ -1,10 +1,13 @@
-import { decodeDeltaResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
-import { formatTypeUrl } from "@xdskit/protocol";
+import { connect } from "node:net";
+import { gzipSync } from "node:zlib";
+import { contentDigest, decodeDeltaResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import { createResource, formatTypeUrl } from "@xdskit/protocol";
 import type { Limits } from "@xdskit/server";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
+import { framed } from "../support/http2-frames.ts";
 import { encoded } from "../support/messages.ts";
 import { until, within } from "../support/raw-peer.ts";
-import { restClient } from "../support/rest-client.ts";
+import { httpVersions, restClient } from "../support/rest-client.ts";
 import {
   ADS_DELTA,
   CDS_FETCH,
@@ -16,6 +19,9 @@ import {
   startWorld,
   type World,
 } from "../support/test-server.ts";
+
+const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+const HEALTH_WATCH = "/grpc.health.v1.Health/Watch";
 
 let world: World;
 const hits: string[] = [];
@@ -52,12 +58,50 @@ test.each(["maxStreams", "maxStreamsPerPeer"] as const)(
   },
 );
 
-test("maxConnections: one too many is closed", async () => {
-  await startLimited({ maxConnections: 1 });
+test.each(["maxConnections", "maxConnectionsPerPeer"] as const)("%s: one too many is closed", async (limit) => {
+  await startLimited({ [limit]: 1 });
   await world.connect();
   const second = await world.connect().catch((error: unknown) => error);
   await until("it is closed", () => second instanceof Error || (second as { isGone: boolean }).isGone);
-  expect(hits).toEqual(["maxConnections"]);
+  expect(hits).toEqual([limit]);
+});
+
+test("maxStreamsPerPeer: calls beside discovery are as many, and neither takes the place of the other", async () => {
+  await startLimited({ maxStreamsPerPeer: 2 });
+  const peer = await world.connect();
+  const watches = [HEALTH_WATCH, REFLECTION].map((path) => peer.open(path));
+  for (const watch of watches) await within("the headers", watch.headers);
+  const tooMany = peer.open(HEALTH_WATCH);
+  expect(await within("the status", tooMany.status)).toEqual({
+    code: 8,
+    message: "2 calls beside discovery are open from this address, which is the limit (maxStreamsPerPeer)",
+  });
+  expect(hits).toEqual(["maxStreamsPerPeer"]);
+  const stream = peer.open(ADS_DELTA);
+  stream.send(deltaRequest(CLUSTER));
+  expect(decodeDeltaResponse(await stream.next()).resources).toHaveLength(1);
+  watches[0]?.end();
+  watches[1]?.end();
+  expect(await within("the end", watches[1]?.status ?? tooMany.status)).toEqual({ code: 0, message: "" });
+  // The client may know of the end a moment before the server counts it.
+  let status = { code: 8, message: "" };
+  for (let attempt = 0; attempt < 100 && status.code === 8; attempt++) {
+    const next = peer.open(REFLECTION);
+    next.end();
+    status = await within("the end", next.status);
+  }
+  expect(status).toEqual({ code: 0, message: "" });
+});
+
+test("maxBlockedMs: an answer beside discovery that nobody reads resets its call", async () => {
+  await startLimited({ maxBlockedMs: 100 });
+  const peer = await world.connect();
+  const call = peer.open(REFLECTION);
+  call.stream.pause();
+  const symbol = "envoy.config.bootstrap.v3.Bootstrap"; // megabytes, more than the window of a client that does not read
+  call.send(Buffer.concat([Buffer.from([0x22, symbol.length]), Buffer.from(symbol)]));
+  await until("it was told", () => hits.length > 0);
+  expect(hits).toEqual(["maxBlockedMs"]);
 });
 
 test("maxSubscriptionsPerStream: beyond it RESOURCE_EXHAUSTED", async () => {
@@ -124,4 +168,124 @@ test("maxNodeBytes: the extensions of a node do not count", async () => {
   const request = { node: { id: "a", extensions }, typeUrl: CLUSTER };
   call.send(encoded("envoy.service.discovery.v3.DeltaDiscoveryRequest", request));
   expect(decodeDeltaResponse(await call.next()).resources).toHaveLength(1);
+});
+
+/** The beginning of a message of so many bytes, all but its last byte. */
+function unfinished(byteLength: number): Buffer {
+  const prefix = Buffer.from([0, 0, 0, 0, 0]);
+  prefix.writeUInt32BE(byteLength, 1);
+  return Buffer.concat([prefix, Buffer.alloc(byteLength - 1)]);
+}
+
+/** Bytes of requests that the server holds, by its admin API. */
+async function heldBytes(): Promise<number | undefined> {
+  const { host, port } = world.adminAddress ?? world.address;
+  const response = await fetch(`http://${host}:${port}/api/v1/server`);
+  const { limits } = (await response.json()) as { limits: { name: string; used?: number }[] };
+  return limits.find(({ name }) => name === "maxReceivedBytes")?.used;
+}
+
+async function untilHeld(bytes: number): Promise<void> {
+  for (let look = 0; look < 1_000 && (await heldBytes()) !== bytes; look++) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  expect(await heldBytes()).toBe(bytes);
+}
+
+test.each([
+  ["maxReceivedBytesPerPeer", ADS_DELTA],
+  ["maxReceivedBytes", ADS_DELTA],
+  ["maxReceivedBytes", HEALTH_WATCH],
+] as const)("%s: unfinished messages of %s beyond it end with RESOURCE_EXHAUSTED", async (limit, path) => {
+  world = await startWorld({ limits: { [limit]: 150_000 }, admin: {} });
+  world.server.on("limit-hit", (hit) => hits.push(hit.limit));
+  const peer = await world.connect();
+  const first = peer.open(path);
+  first.stream.write(unfinished(100_000));
+  await untilHeld(100_000);
+  const second = peer.open(path);
+  second.stream.write(unfinished(100_000));
+  expect(await within("the status", second.status)).toMatchObject({ code: 8, message: new RegExp(`\\(${limit}\\)$`) });
+  expect(hits).toEqual([limit]);
+  await untilHeld(100_000);
+  first.cancel();
+  await untilHeld(0);
+});
+
+test("a message that comes byte by byte keeps no more than its bytes", async () => {
+  world = await startWorld({ admin: {} });
+  const call = (await world.connect()).open(ADS_DELTA);
+  const request = deltaRequest(CLUSTER, ["a".repeat(3_000)]);
+  const bytes = framed(request);
+  for (const byte of bytes.subarray(0, -1)) {
+    call.stream.write(Buffer.from([byte]));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await untilHeld(request.byteLength);
+  call.stream.write(bytes.subarray(-1));
+  expect(decodeDeltaResponse(await call.next()).removedResources).toEqual(["a".repeat(3_000)]);
+  await untilHeld(0);
+});
+
+test("maxMessageMs: a message that does not end is RESOURCE_EXHAUSTED, a call that says nothing goes on", async () => {
+  await startLimited({ maxMessageMs: 50 });
+  const peer = await world.connect();
+  const silent = peer.open(ADS_DELTA);
+  const call = peer.open(ADS_DELTA);
+  call.stream.write(unfinished(100));
+  expect(await within("the status", call.status)).toMatchObject({ code: 8, message: /\(maxMessageMs\)$/ });
+  expect(hits).toEqual(["maxMessageMs"]);
+  silent.send(deltaRequest(CLUSTER));
+  expect(decodeDeltaResponse(await silent.next()).resources).toHaveLength(1);
+});
+
+test("compressed messages that wait for their turn are answered, and nothing is held of them afterwards", async () => {
+  world = await startWorld({ admin: {} });
+  const peer = await world.connect();
+  const bomb = gzipSync(Buffer.alloc(8 * 1024 * 1024));
+  const calls = Array.from({ length: 12 }, () => peer.open(ADS_DELTA, { "grpc-encoding": "gzip" }));
+  for (const call of calls) call.send(bomb, { compressed: true });
+  for (const call of calls) expect(await within("the status", call.status, 15_000)).toMatchObject({ code: 3 });
+  await untilHeld(0);
+});
+
+describe.each(httpVersions)("over %s", (version) => {
+  test("maxReceivedBytes: bodies that do not end are 429 beyond it", async () => {
+    world = await startWorld({ limits: { maxReceivedBytes: 210_000 }, admin: {} });
+    world.server.on("limit-hit", ({ limit }) => hits.push(limit));
+    const client = restClient(version, world.address);
+    const path = "/v3/discovery:clusters";
+    const first = client.start({ path, body: Buffer.alloc(100_000), isUnfinished: true });
+    for (let look = 0; look < 1_000 && ((await heldBytes()) ?? 0) < 100_000; look++) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const second = await client.send({ path, body: Buffer.alloc(200_000), isUnfinished: true });
+    expect([second.status, hits]).toEqual([429, ["maxReceivedBytes"]]);
+    first.abort();
+    await untilHeld(0);
+    await client.close();
+  });
+});
+
+test.each(httpVersions)("maxBlockedMs: an answer over REST that nobody reads is given up, over %s", async (version) => {
+  const bytes = encoded("envoy.config.cluster.v3.Cluster", { name: "big", altStatName: "x".repeat(16 * 1024 * 1024) });
+  const big = createResource({ type: CLUSTER, name: "big", bytes }, contentDigest);
+  world = await startWorld({ limits: { maxBlockedMs: 200 } }, [big]);
+  world.server.on("limit-hit", ({ limit }) => hits.push(limit));
+  const path = "/v3/discovery:clusters";
+  const body = JSON.stringify({ node: { id: "a" } });
+  if (version === "HTTP/1.1") {
+    const { host, port } = world.address;
+    const socket = connect(port, host).pause();
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    await until("it was told", () => hits.length > 0);
+    socket.destroy();
+  } else {
+    const { session } = await world.connect();
+    const stream = session.request({ ":method": "POST", ":path": path, "content-type": "application/json" });
+    stream.on("error", () => undefined);
+    stream.end(body);
+    await until("it was told", () => hits.length > 0);
+  }
+  expect(hits).toEqual(["maxBlockedMs"]);
 });

@@ -166,6 +166,16 @@ test.each(Object.keys(packed))("frames packed into one read hurt nobody: %s", as
   await pack(packed[name] ?? [], "on a warm connection");
 });
 
+test("a connection that breaks the rules of HTTP/2 is told of, one that is reset is not", async () => {
+  const broken: string[] = [];
+  const off = world.server.on("connection-broken", ({ reason }) => broken.push(reason));
+  await pack([open(), windowUpdate(0, 0)], "on a warm connection");
+  await pack([open(), reset(2)], "on a warm connection");
+  await until("it was told", () => broken.length > 0);
+  off();
+  expect(broken).toEqual(["Protocol error"]);
+});
+
 const streamId = fc.constantFrom(1, 1, 1, 3, 3, 5, 7, 2, 0);
 const flags = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(0, END_HEADERS, 5) }, fc.nat(255));
 const bytes = fc.uint8Array({ maxLength: 40 }).map((some) => Buffer.from(some));

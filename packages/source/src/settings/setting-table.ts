@@ -87,6 +87,7 @@ export type SettingKey =
   | "max-connection-age"
   | "max-connection-age-grace"
   | "limits.max-connections"
+  | "limits.max-connections-per-peer"
   | "limits.max-streams"
   | "limits.max-streams-per-peer"
   | "limits.max-subscriptions-per-stream"
@@ -95,6 +96,9 @@ export type SettingKey =
   | "limits.max-request-bytes"
   | "limits.max-rest-request-bytes"
   | "limits.max-node-bytes"
+  | "limits.max-received-bytes"
+  | "limits.max-received-bytes-per-peer"
+  | "limits.max-message-time"
   | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
   | "limits.max-file-bytes"
@@ -223,8 +227,9 @@ export const settingTable: readonly Setting[] = [
     "How long the streams of an old connection have to go by themselves.",
   ),
   row("limits.max-connections", "count", "50000", "Open connections."),
-  row("limits.max-streams", "count", "50000", "Open discovery streams."),
-  row("limits.max-streams-per-peer", "count", "10000", "Open discovery streams of one client address."),
+  row("limits.max-connections-per-peer", "count", "10000", "Open connections of one client address."),
+  row("limits.max-streams", "count", "50000", "Open discovery streams, and as many other calls."),
+  row("limits.max-streams-per-peer", "count", "10000", "The same of one client address."),
   row("limits.max-subscriptions-per-stream", "count", "250000", "Names that one stream may be subscribed to."),
   row("limits.max-types-per-stream", "count", "64", "Types that one stream may ask for, known or not."),
   row(
@@ -241,6 +246,19 @@ export const settingTable: readonly Setting[] = [
     "64KiB",
     "Size of what a client says of its node, metadata above all; its list of extensions does not count.",
   ),
+  row(
+    "limits.max-received-bytes",
+    "bytes",
+    "512MiB",
+    "What requests that are not read to their end may hold, all together.",
+  ),
+  row(
+    "limits.max-received-bytes-per-peer",
+    "bytes",
+    "256MiB",
+    "What requests of one client address that are not read to their end may hold.",
+  ),
+  row("limits.max-message-time", "duration", "30s", "How long a request may take to arrive once it has begun."),
   row(
     "limits.max-response-bytes",
     "bytes",

@@ -1,15 +1,17 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import { promisify } from "node:util";
-import { gunzip, inflate } from "node:zlib";
 import { type Status, statusCode } from "@xdskit/protocol";
+import type { HeldBytes } from "../../hub/byte-budget.ts";
+import { hostOf } from "../../hub/host.ts";
 import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
+import type { LimitName } from "../../options.ts";
 import { isGone, stopReading } from "../stream-state.ts";
+import type { Decompression } from "./decompression.ts";
 import { type FramedMessage, FramingError, MessageParser, messagePrefix } from "./framing.ts";
-import { type CallHeaders, type Compression, formatTrailers, parseHeaders, responseHeaders } from "./metadata.ts";
+import { type CallHeaders, formatTrailers, parseHeaders, responseHeaders } from "./metadata.ts";
 
 /** What a method does with a call. */
 export interface CallListener {
-  /** A whole message. While a promise is pending, nothing more is read: that is how a caller is slowed down. */
+  /** A whole message. While a promise is pending, the next waits. */
   onMessage(bytes: Uint8Array): Promise<void> | void;
   /** The client sends no more. */
   onHalfClose(): void;
@@ -24,12 +26,20 @@ const MESSAGES_PER_TURN = 32;
 /** The longest that a timer can be set to; a longer deadline is none. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-const gunzipped = promisify(gunzip);
-const inflated = promisify(inflate);
-
 export interface CallOptions {
+  /** `host:port` of the client. */
+  readonly address: string;
   /** Bytes of one message, after decompression. */
   readonly maxBytes: number;
+  /** Milliseconds that a message may take to arrive. */
+  readonly maxMessageMs: number;
+  /** Milliseconds that a message to the client may take to leave. */
+  readonly maxBlockedMs: number;
+  readonly decompression: Decompression;
+  /** What the call holds of messages that are not read to their end. */
+  readonly held: HeldBytes;
+  /** Told of each limit that was passed; the call ends. */
+  readonly onLimit: (limit: LimitName, message: string) => void;
   /** Told what ended the call with INTERNAL. */
   readonly onMistake: (error: unknown) => void;
 }
@@ -42,8 +52,17 @@ export class GrpcCall implements StreamHandle {
   readonly #parser: MessageParser;
   readonly #options: CallOptions;
   #listener: CallListener | undefined;
+  #gone: (() => void) | undefined;
   #deadline: NodeJS.Timeout | undefined;
+  /** Runs while a message has begun and not ended. */
+  #messageTimeout: NodeJS.Timeout | undefined;
+  /** Messages that have not left, and what runs while there are any. */
+  #unwritten = 0;
+  #writeTimeout: NodeJS.Timeout | undefined;
+  /** Bytes of the message that is being worked on. */
+  #workBytes = 0;
   #isWaiting = false;
+  #isInflating = false;
   #isHalfClosed = false;
   #isOver = false;
   #closedBy: "cancelled" | "connection-lost" | undefined;
@@ -63,9 +82,7 @@ export class GrpcCall implements StreamHandle {
     if (this.#isOver || isGone(stream)) return; // "close" follows
     stream.respond(responseHeaders, { waitForTrailers: true });
     stream.on("data", (chunk: Uint8Array) => {
-      if (this.#isOver) return;
-      this.#parser.push(chunk);
-      this.#read();
+      if (!this.#isOver) this.#read(chunk);
     });
     stream.on("end", () => {
       if (stream.aborted || stream.closed) return; // a reset, which "close" tells
@@ -93,18 +110,38 @@ export class GrpcCall implements StreamHandle {
 
   /** Writes one message, framed; resolves once the client's window took it, or never. */
   async send(message: Uint8Array): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.write([messagePrefix(message.byteLength), message], resolve);
-    });
+    await this.#written([messagePrefix(message.byteLength), message]);
   }
 
   /** The same for a message that comes in pieces: each leaves once the one before it was taken. */
   async sendPieces(pieces: readonly Uint8Array[], byteLength: number): Promise<void> {
     for (const piece of [messagePrefix(byteLength), ...pieces]) {
-      await new Promise<void>((resolve) => {
-        this.write([piece], resolve);
-      });
+      await this.#written([piece]);
     }
+  }
+
+  /** Resolves once they left, or never. */
+  async #written(pieces: readonly Uint8Array[]): Promise<void> {
+    this.#unwritten++;
+    this.#expectTaken();
+    await new Promise<void>((resolve) => {
+      this.write(pieces, resolve);
+    });
+    this.#unwritten--;
+    this.#expectTaken();
+  }
+
+  /** What is written next is to leave in time, else the call is reset. */
+  #expectTaken(): void {
+    clearTimeout(this.#writeTimeout);
+    if (this.#unwritten === 0 || this.#isOver) return;
+    const { maxBlockedMs, onLimit } = this.#options;
+    const message = `nothing could be written for ${maxBlockedMs} ms (maxBlockedMs)`;
+    this.#writeTimeout = setTimeout(() => {
+      onLimit("maxBlockedMs", message);
+      this.reset({ code: statusCode.RESOURCE_EXHAUSTED, message });
+    }, maxBlockedMs);
+    this.#writeTimeout.unref();
   }
 
   end(status: Status): void {
@@ -134,37 +171,81 @@ export class GrpcCall implements StreamHandle {
 
   #finish(): void {
     this.#isOver = true;
-    clearTimeout(this.#deadline);
-    this.#parser.clear();
+    this.#letGo();
     this.#stream.resume(); // what still comes is thrown away, so that the stream can close
+  }
+
+  /** Called once, when the stream has closed, also that of a call which is never accepted. */
+  onGone(gone: () => void): void {
+    if (this.#closedBy === undefined) this.#gone = gone;
+    else gone();
   }
 
   /** Told by the connection when the stream has closed. */
   closed(reason: "cancelled" | "connection-lost"): void {
     this.#isOver = true;
     this.#closedBy = reason;
-    clearTimeout(this.#deadline);
-    this.#parser.clear();
+    this.#letGo();
+    this.#gone?.();
+    this.#gone = undefined;
     this.#listener?.onClose(reason);
     this.#listener = undefined;
   }
 
+  /** Frees what is held of messages, but for one that waits to be decompressed: that is still there. */
+  #letGo(): void {
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#messageTimeout);
+    clearTimeout(this.#writeTimeout);
+    this.#parser.clear();
+    this.#options.held.hold(this.#isInflating ? this.#workBytes : 0);
+  }
+
   /** Reads what has come, until it is to wait for something. */
-  #read(): void {
+  #read(chunk?: Uint8Array): void {
     try {
+      if (chunk !== undefined) this.#parser.push(chunk);
       for (let read = 1; !this.#isOver && !this.#isWaiting; read++) {
         const message = this.#parser.next();
         if (message === undefined) break;
+        clearTimeout(this.#messageTimeout);
+        this.#messageTimeout = undefined;
         const work = this.#take(message) ?? (read % MESSAGES_PER_TURN === 0 ? nextTurn() : undefined);
-        if (work !== undefined) void this.#waitFor(work);
+        if (work !== undefined) void this.#waitFor(work, message.bytes.byteLength);
       }
-      if (!this.#isHalfClosed || this.#isOver || this.#isWaiting) return;
-      this.#parser.end();
-      this.#isHalfClosed = false;
-      this.#listener?.onHalfClose();
+      if (this.#isOver) return;
+      this.#parser.keep();
+      this.#hold();
+      if (this.#isWaiting) return;
+      if (this.#isHalfClosed) this.#endReading();
+      else this.#expectMessage();
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  #endReading(): void {
+    this.#parser.end();
+    this.#isHalfClosed = false;
+    this.#listener?.onHalfClose();
+  }
+
+  /** Throws a `FramingError` when it is more than may be held. */
+  #hold(): void {
+    const passed = this.#options.held.hold(this.#parser.keptBytes + this.#workBytes);
+    if (passed === undefined) return;
+    throw new FramingError(passed.status.code, passed.status.message, passed.limit);
+  }
+
+  /** A message that has begun is to end. */
+  #expectMessage(): void {
+    if (this.#messageTimeout !== undefined || !this.#parser.isWithinMessage) return;
+    const { maxMessageMs } = this.#options;
+    const message = `a message did not arrive within ${maxMessageMs} ms (maxMessageMs)`;
+    this.#messageTimeout = setTimeout(() => {
+      this.#fail(new FramingError(statusCode.RESOURCE_EXHAUSTED, message, "maxMessageMs"));
+    }, maxMessageMs);
+    this.#messageTimeout.unref();
   }
 
   #take({ isCompressed, bytes }: FramedMessage): Promise<void> | void {
@@ -176,42 +257,51 @@ export class GrpcCall implements StreamHandle {
     return this.#decompress(bytes, compression);
   }
 
-  async #decompress(bytes: Uint8Array, compression: Exclude<Compression, "identity">): Promise<void> {
-    const { maxBytes } = this.#options;
-    const decompressed = compression === "gzip" ? gunzipped : inflated;
-    const plain = await decompressed(bytes, { maxOutputLength: maxBytes }).catch((cause: unknown) => {
-      throw decompressionError(cause, compression, maxBytes);
+  async #decompress(bytes: Uint8Array, compression: "gzip" | "deflate"): Promise<void> {
+    const { address, maxBytes, decompression } = this.#options;
+    const isWanted = (): boolean => !this.#isOver;
+    const message = { host: hostOf(address), compression, bytes, maxBytes, isWanted };
+    this.#isInflating = true;
+    const plain = await decompression.inflate(message).finally(() => {
+      this.#isInflating = false;
+      if (this.#isOver) this.#letGo();
     });
-    if (!this.#isOver) await this.#listener?.onMessage(plain);
+    if (plain === undefined || this.#isOver) return;
+    this.#workBytes = plain.byteLength;
+    this.#hold();
+    await this.#listener?.onMessage(plain);
   }
 
-  async #waitFor(work: Promise<void>): Promise<void> {
+  async #waitFor(work: Promise<void>, byteLength: number): Promise<void> {
     this.#isWaiting = true;
-    this.#stream.pause();
+    this.#workBytes = byteLength;
     try {
       await work;
     } catch (error) {
       this.#fail(error);
     }
     this.#isWaiting = false;
-    this.#stream.resume();
-    this.#read();
+    this.#workBytes = 0;
+    if (!this.#isOver) this.#read();
   }
 
   #fail(error: unknown): void {
     if (this.#isOver) return;
-    if (error instanceof FramingError) {
-      this.#listener?.onFailure(
-        error.status,
-        error.status.code === statusCode.RESOURCE_EXHAUSTED ? "limit" : "malformed",
-      );
-    } else {
-      this.#options.onMistake(error);
-      this.#listener?.onFailure(
-        { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" },
-        "failed",
-      );
+    try {
+      if (error instanceof FramingError) this.#failAs(error);
+      else {
+        this.#options.onMistake(error);
+        this.#listener?.onFailure(ourMistake, "failed");
+      }
+    } catch (cause) {
+      this.#options.onMistake(cause);
+      this.reset(ourMistake);
     }
+  }
+
+  #failAs({ status, limit }: FramingError): void {
+    if (limit !== undefined) this.#options.onLimit(limit, status.message);
+    this.#listener?.onFailure(status, limit === undefined ? "malformed" : "limit");
   }
 
   #startDeadline(): void {
@@ -239,6 +329,7 @@ export function openCall(
   else {
     stream.respond({ "content-type": "text/plain", ...parsed.headers });
     stream.end(parsed.body);
+    stream.setTimeout(options.maxBlockedMs, () => stream.destroy()); // its client may never read that
     stopReading(stream);
   }
   return undefined;
@@ -251,15 +342,7 @@ function refuseCall(stream: ServerHttp2Stream, status: Status): void {
   stopReading(stream);
 }
 
-function decompressionError(cause: unknown, compression: string, maxBytes: number): FramingError {
-  const isTooLong = cause instanceof RangeError;
-  return isTooLong
-    ? new FramingError(
-        statusCode.RESOURCE_EXHAUSTED,
-        `a request of more than ${maxBytes} bytes after decompression (maxRequestBytes)`,
-      )
-    : new FramingError(statusCode.INTERNAL, `a message is not ${compression} as it says`);
-}
+const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
 
 async function nextTurn(): Promise<void> {
   await new Promise<void>((resolve) => {

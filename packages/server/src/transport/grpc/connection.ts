@@ -15,6 +15,7 @@ import { Http2Exchange } from "../rest/http2-exchange.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { isGone } from "../stream-state.ts";
 import { openCall } from "./call.ts";
+import type { Decompression } from "./decompression.ts";
 import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
 
@@ -45,6 +46,7 @@ export interface ConnectionOptions {
   /** What was chosen for the port that it came to. */
   readonly listener: NamedChoice | undefined;
   readonly rest: RestServer;
+  readonly decompression: Decompression;
 }
 
 /** One HTTP/2 connection: its calls, its PINGs, its age. */
@@ -78,8 +80,11 @@ export class GrpcConnection {
     this.#session = performServerHandshake(socket, { maxSessionMemory: MAX_SESSION_MB, settings });
     this.#session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
     this.#session.on("stream", (stream, headers) => this.#take(stream, headers));
-    this.#session.on("error", (error: Error) => {
+    this.#session.on("error", (error: NodeJS.ErrnoException) => {
       this.#closeReason = error.message; // "close" follows
+      // What the network breaks has another code.
+      const isBroken = error.code?.startsWith("ERR_HTTP2_") === true;
+      if (isBroken) options.hub.report({ kind: "connection-broken", address: peer.address, reason: error.message });
     });
     this.#session.once("close", () => {
       this.#stopTimers();
@@ -133,29 +138,46 @@ export class GrpcConnection {
       this.#serveRest(stream, headers);
       return;
     }
+    const { address } = this.#peer;
     const call = openCall(stream, headers, {
+      address,
       maxBytes: limits.maxRequestBytes,
+      maxMessageMs: limits.maxMessageMs,
+      maxBlockedMs: limits.maxBlockedMs,
+      decompression: this.#options.decompression,
+      held: hub.budget.open(address),
+      onLimit: (limit, message) => hub.reportLimit(limit, address, message),
       onMistake: (error) => this.#reportMistake(headers[":path"], error),
     });
     if (call === undefined) return;
     let dismiss: Dismiss | undefined;
     stream.once("close", () => {
       if (dismiss !== undefined) this.#calls.delete(dismiss);
-      call.closed(this.#session.destroyed ? "connection-lost" : "cancelled");
+      try {
+        call.closed(this.#session.destroyed ? "connection-lost" : "cancelled");
+      } catch (error) {
+        this.#reportMistake(headers[":path"], error);
+      }
     });
     const method = methods.get(call.headers.path);
     if (method === undefined) {
       call.end({ code: statusCode.UNIMPLEMENTED, message: `method ${call.headers.path} is not served here` });
       return;
     }
-    dismiss = method(call, { hub, connection: this.#id, address: this.#peer.address, peer: this.#peer });
+    dismiss = method(call, { hub, connection: this.#id, address, peer: this.#peer });
     this.#calls.add(dismiss);
   }
 
   #serveRest(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const { hub, limits, rest } = this.#options;
-    const [connection, peer, blockedMs] = [this.#id, this.#peer, limits.maxBlockedMs];
-    const exchange = new Http2Exchange(stream, headers, { connection, peer, blockedMs });
+    const { maxBlockedMs: blockedMs } = limits;
+    const message = `nothing could be written for ${blockedMs} ms (maxBlockedMs)`;
+    const exchange = new Http2Exchange(stream, headers, {
+      connection: this.#id,
+      peer: this.#peer,
+      blockedMs,
+      onBlocked: () => hub.reportLimit("maxBlockedMs", this.#peer.address, message),
+    });
     const dismiss = (): void => exchange.dismiss();
     this.#calls.add(dismiss);
     stream.once("close", () => this.#calls.delete(dismiss));

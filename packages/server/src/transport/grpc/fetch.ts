@@ -4,7 +4,7 @@ import type { HubPort, StreamHandle } from "../../hub/port.ts";
 import type { GrpcCall } from "./call.ts";
 import { messagePrefix } from "./framing.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
-import { readRequest, reportIfLimit } from "./stream.ts";
+import { readRequest } from "./stream.ts";
 
 /**
  * A unary Fetch: one request, answered once from the state of the moment. For the hub it is a stream that half-closes after
@@ -34,10 +34,7 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, onlyType, apiVersion,
       else answer.ask(hub, stream, request, bytes.byteLength);
     },
     onHalfClose: () => answer.expect(hub, stream),
-    onFailure: (status, reason) => {
-      reportIfLimit(ports, status, reason);
-      hub.endStream(stream, status, reason);
-    },
+    onFailure: (status, reason) => hub.endStream(stream, status, reason),
     onClose: (reason) => hub.abandon(stream, reason),
   });
   return (status) => hub.endStream(stream, status, "connection-age");

@@ -1,4 +1,6 @@
 import { type Status, statusCode } from "@xdskit/protocol";
+import type { LimitName } from "../../options.ts";
+import { ByteQueue } from "../byte-queue.ts";
 
 /** One message of a gRPC stream, as it was framed. */
 export interface FramedMessage {
@@ -10,10 +12,13 @@ export interface FramedMessage {
 export class FramingError extends Error {
   override readonly name = "FramingError";
   readonly status: Status;
+  /** The limit that was passed, if it was one. */
+  readonly limit: LimitName | undefined;
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, limit?: LimitName) {
     super(message);
     this.status = { code, message };
+    this.limit = limit;
   }
 }
 
@@ -29,8 +34,7 @@ export function messagePrefix(byteLength: number): Uint8Array {
 /** Cuts the chunks of a stream into messages. A message within one chunk is a view of it. */
 export class MessageParser {
   readonly #maxBytes: number;
-  #chunks: Uint8Array[] = [];
-  #available = 0;
+  readonly #queue = new ByteQueue();
   #message: { readonly isCompressed: boolean; readonly byteLength: number } | undefined;
 
   /** Messages of more than `maxBytes` are refused as soon as their prefix is read. */
@@ -38,36 +42,49 @@ export class MessageParser {
     this.#maxBytes = maxBytes;
   }
 
+  /** Bytes of memory that are kept for what was not read yet. */
+  get keptBytes(): number {
+    return this.#queue.keptBytes;
+  }
+
+  /** Something came that was not read yet: part of a message, once `next` has nothing more. */
+  get isWithinMessage(): boolean {
+    return this.#queue.length > 0 || this.#message !== undefined;
+  }
+
   push(chunk: Uint8Array): void {
-    if (chunk.byteLength === 0) return;
-    this.#chunks.push(chunk);
-    this.#available += chunk.byteLength;
+    if (chunk.byteLength > 0) this.#queue.push(chunk, this.#message?.byteLength);
+  }
+
+  /** Lets go of the last chunk: what was not read of it is copied. */
+  keep(): void {
+    this.#queue.keep(this.#message?.byteLength);
   }
 
   /** The next whole message, or undefined until more comes. Throws a `FramingError`. */
   next(): FramedMessage | undefined {
     this.#message ??= this.#readPrefix();
-    if (this.#message === undefined || this.#available < this.#message.byteLength) return undefined;
+    if (this.#message === undefined || this.#queue.length < this.#message.byteLength) return undefined;
     const { isCompressed, byteLength } = this.#message;
     this.#message = undefined;
-    return { isCompressed, bytes: this.#take(byteLength) };
+    return { isCompressed, bytes: this.#queue.take(byteLength) };
   }
 
   /** The stream ended here. Throws a `FramingError` if that was within a message. */
   end(): void {
-    if (this.#available === 0 && this.#message === undefined) return;
+    if (!this.isWithinMessage) return;
     throw new FramingError(statusCode.INTERNAL, "the stream ended within a message");
   }
 
   /** Forgets what has not been read. */
   clear(): void {
-    this.#chunks = [];
-    this.#available = 0;
+    this.#queue.clear();
+    this.#message = undefined;
   }
 
   #readPrefix(): { isCompressed: boolean; byteLength: number } | undefined {
-    if (this.#available < PREFIX_BYTES) return undefined;
-    const prefix = this.#take(PREFIX_BYTES);
+    if (this.#queue.length < PREFIX_BYTES) return undefined;
+    const prefix = this.#queue.take(PREFIX_BYTES);
     const flag = prefix[0];
     if (flag !== 0 && flag !== 1) {
       throw new FramingError(statusCode.INTERNAL, `expected a compressed flag of 0 or 1, got ${flag}`);
@@ -75,39 +92,9 @@ export class MessageParser {
     const byteLength = readUint32(prefix, 1);
     if (byteLength > this.#maxBytes) {
       const message = `a request of ${byteLength} bytes; at most ${this.#maxBytes} are taken (maxRequestBytes)`;
-      throw new FramingError(statusCode.RESOURCE_EXHAUSTED, message);
+      throw new FramingError(statusCode.RESOURCE_EXHAUSTED, message, "maxRequestBytes");
     }
     return { isCompressed: flag === 1, byteLength };
-  }
-
-  #take(byteLength: number): Uint8Array {
-    this.#available -= byteLength;
-    const first = this.#chunks[0];
-    if (first !== undefined && first.byteLength >= byteLength) {
-      if (first.byteLength === byteLength) this.#chunks.shift();
-      else this.#chunks[0] = first.subarray(byteLength);
-      return first.subarray(0, byteLength);
-    }
-    return this.#gather(byteLength);
-  }
-
-  #gather(byteLength: number): Uint8Array {
-    const whole = new Uint8Array(byteLength);
-    let filled = 0;
-    let used = 0;
-    for (const chunk of this.#chunks) {
-      const part = chunk.subarray(0, byteLength - filled);
-      whole.set(part, filled);
-      filled += part.byteLength;
-      if (part.byteLength < chunk.byteLength) {
-        this.#chunks[used] = chunk.subarray(part.byteLength);
-        break;
-      }
-      used++;
-      if (filled === byteLength) break;
-    }
-    this.#chunks.splice(0, used);
-    return whole;
   }
 }
 

@@ -9,6 +9,7 @@ import { Http1Server } from "../rest/http1-server.ts";
 import type { RestServer } from "../rest/rest-server.ts";
 import { type BoundAddress, formatAddress, type Transport } from "../transport.ts";
 import { GrpcConnection } from "./connection.ts";
+import type { Decompression } from "./decompression.ts";
 import { readProtocol } from "./first-bytes.ts";
 import type { GrpcMethod } from "./method.ts";
 import { grpcMethods } from "./services.ts";
@@ -29,6 +30,8 @@ export interface GrpcTransportOptions {
   readonly choice?: Choice & { readonly name?: string | undefined };
   /** What answers requests that are no gRPC calls, over HTTP/1.1 and HTTP/2. */
   readonly rest: RestServer;
+  /** One for all ports. */
+  readonly decompression: Decompression;
 }
 
 /** gRPC and REST on one port, plaintext or TLS. */
@@ -86,7 +89,12 @@ export class GrpcTransport implements Transport {
 
   async #createListener(hub: HubPort): Promise<Server> {
     const { tls, limits } = this.#options;
-    const take = (socket: Socket): void => void this.#accept(socket, hub);
+    const take = (socket: Socket): void => {
+      this.#accept(socket, hub).catch((error: unknown) => {
+        hub.report({ kind: "invariant-broken", stream: undefined, during: "accept", error });
+        socket.destroy();
+      });
+    };
     if (tls === undefined) return createServer({ noDelay: true }, take);
     this.#tls = await TlsListener.open(
       tls,
@@ -116,6 +124,7 @@ export class GrpcTransport implements Transport {
 
   async #accept(socket: Socket, hub: HubPort): Promise<void> {
     this.#keep(socket);
+    if (socket.destroyed) return;
     const peer = describePeer(socket);
     const protocol = await readProtocol(socket, this.#options.limits.handshakeTimeoutMs);
     if (socket.destroyed) return;
@@ -128,8 +137,8 @@ export class GrpcTransport implements Transport {
       socket.destroy();
       return;
     }
-    const { limits, rest } = this.#options;
-    const options = { hub, limits, methods: this.#methods, listener: this.#choice, rest };
+    const { limits, rest, decompression } = this.#options;
+    const options = { hub, limits, methods: this.#methods, listener: this.#choice, rest, decompression };
     const connection = GrpcConnection.open(socket, peer, options);
     if (connection === undefined) return;
     this.#connections.add(connection);

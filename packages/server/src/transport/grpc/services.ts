@@ -14,10 +14,25 @@ export function grpcMethods(
   const services = [...new Set([...paths.map(serviceOf), HEALTH_SERVICE, ...REFLECTION_SERVICES])].sort();
   return new Map([
     ...discoveryMethods.flatMap(entryOf),
-    ...further,
-    ...healthMethods(new Set(services)),
-    ...reflectionMethods(api, services),
+    ...[...further, ...healthMethods(new Set(services)), ...reflectionMethods(api, services)].map(counted),
   ]);
+}
+
+/** Discovery streams are counted where they are opened, every other call here. */
+function counted([path, method]: readonly [string, GrpcMethod]): readonly [string, GrpcMethod] {
+  return [
+    path,
+    (call, ports) => {
+      const { hub, peer } = ports;
+      const refusal = hub.openCall(peer);
+      if (refusal === undefined) {
+        call.onGone(() => hub.closeCall(peer));
+        return method(call, ports);
+      }
+      call.end(refusal);
+      return () => undefined;
+    },
+  ];
 }
 
 function entryOf(method: DiscoveryMethod): readonly (readonly [string, GrpcMethod])[] {

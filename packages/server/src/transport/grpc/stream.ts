@@ -6,7 +6,6 @@ import {
   WireError,
 } from "@xdskit/envoy-api";
 import { type DiscoveryRequest, type Status, statusCode, type Variant } from "@xdskit/protocol";
-import type { StreamEnd } from "../../hub/port.ts";
 import { refuseNode } from "../node-limit.ts";
 import type { GrpcCall } from "./call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
@@ -34,10 +33,7 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...met
       else hub.receive(stream, request, bytes.byteLength);
     },
     onHalfClose: () => hub.finish(stream),
-    onFailure: (status, reason) => {
-      reportIfLimit(ports, status, reason);
-      hub.endStream(stream, status, reason);
-    },
+    onFailure: (status, reason) => hub.endStream(stream, status, reason),
     onClose: (reason) => hub.abandon(stream, reason),
   });
   return (status) => hub.endStream(stream, status, "connection-age");
@@ -52,9 +48,4 @@ export function readRequest(reader: RequestReader, bytes: Uint8Array, ports: Met
     if (!(error instanceof WireError)) throw error;
     return { code: statusCode.INVALID_ARGUMENT, message: `not a discovery request: ${error.message}` };
   }
-}
-
-/** Requests that are too long are a limit of the server's options; other malformed ones are not. */
-export function reportIfLimit({ hub, address }: MethodPorts, status: Status, reason: StreamEnd): void {
-  if (reason === "limit") hub.reportLimit("maxRequestBytes", address, status.message);
 }

@@ -1,7 +1,19 @@
 import type { Peer } from "@xdskit/protocol";
+import type { HeldBytes, LimitPassed } from "../../hub/byte-budget.ts";
+import { ByteQueue } from "../byte-queue.ts";
 
 /** The headers of a response. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
+
+export interface BodyOptions {
+  readonly maxBytes: number;
+  /** Milliseconds in which it is to arrive. */
+  readonly withinMs: number;
+  readonly held: HeldBytes;
+}
+
+/** A body, or why there is none: it is longer than that, did not come in time, or passed a limit of what is held. */
+export type BodyResult = Uint8Array | "too-long" | "too-slow" | LimitPassed;
 
 /** One request over HTTP and its response, whichever version of HTTP it came over. */
 export interface RestExchange {
@@ -13,8 +25,8 @@ export interface RestExchange {
   readonly peer: Peer;
   /** By its name in lower case; of several the first. */
   header(name: string): string | undefined;
-  /** The body of the request, or why there is none: it is longer than that, or did not come in time. Rejects when the client is gone. */
-  readBody(maxBytes: number): Promise<Uint8Array | "too-long" | "too-slow">;
+  /** The body of the request, or why there is none. Never resolves when the client is gone. */
+  readBody(options: BodyOptions): Promise<BodyResult>;
   /** Answers, once. A client that is gone hears nothing. */
   respond(status: number, headers: ResponseHeaders, body?: Uint8Array): void;
   /** Called once when the client goes before it is answered. */
@@ -23,35 +35,33 @@ export interface RestExchange {
   onDismiss(listener: () => void): void;
 }
 
-/** A body is to arrive within this time. */
-export const BODY_WITHIN_MS = 30_000;
-
 /** Collects the chunks of a body. */
 export class BodyReader {
+  readonly #queue = new ByteQueue();
   readonly #maxBytes: number;
-  #chunks: Uint8Array[] = [];
-  #length = 0;
+  readonly #held: HeldBytes;
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, held: HeldBytes) {
     this.#maxBytes = maxBytes;
+    this.#held = held;
   }
 
-  /** Returns whether there is room for it. */
-  push(chunk: Uint8Array): boolean {
-    this.#length += chunk.length;
-    if (this.#length > this.#maxBytes) {
-      this.#chunks = [];
-      return false;
-    }
-    this.#chunks.push(chunk);
-    return true;
+  /** Why there is no room for it; undefined: there is. */
+  push(chunk: Uint8Array): "too-long" | LimitPassed | undefined {
+    if (this.#queue.length + chunk.length > this.#maxBytes) return "too-long";
+    this.#queue.push(chunk, this.#maxBytes);
+    this.#queue.keep();
+    return this.#held.hold(this.#queue.keptBytes);
   }
 
-  /** All of it; the reader keeps nothing. */
+  /** All of it. */
   take(): Uint8Array {
-    const chunks = this.#chunks;
-    this.#chunks = [];
-    const [only] = chunks;
-    return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks);
+    return this.#queue.take(this.#queue.length);
+  }
+
+  /** Nobody waits for it any more. */
+  clear(): void {
+    this.#queue.clear();
+    this.#held.hold(0);
   }
 }

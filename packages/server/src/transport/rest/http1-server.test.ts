@@ -12,16 +12,17 @@ let server: Server;
 afterEach(() => server.close());
 
 /** A server whose only path never answers, with clients that may take so long. */
-async function start(times: { headMs: number; bodyMs: number }): Promise<number> {
+async function start({ headMs, bodyMs }: { headMs: number; bodyMs: number }): Promise<number> {
+  const limits = { ...defaultLimits, maxMessageMs: bodyMs };
   const rest = new RestServer({ handlers: new Map([["/v3/wait", () => undefined]]), maxRequestBytes: 1_000 });
-  const http1 = new Http1Server({ rest, limits: defaultLimits, times });
+  const http1 = new Http1Server({ rest, limits, times: { headMs } });
   const hub = new Hub({
     digest: contentDigest,
     traits: () => undefined,
     placement: () => ["base"],
     insecure: false,
     encoder: createBodyEncoder({ controlPlane: "" }),
-    limits: defaultLimits,
+    limits,
     telemetry: { report: () => undefined },
   });
   server = createServer((socket) => http1.accept(socket, describePeer(socket), { hub }));

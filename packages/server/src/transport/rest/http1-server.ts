@@ -3,25 +3,25 @@ import type { Socket } from "node:net";
 import { type NamedChoice, type Peer, type Status, statusCode } from "@xdskit/protocol";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
-import { BODY_WITHIN_MS, BodyReader, type ResponseHeaders, type RestExchange } from "./exchange.ts";
+import { type BodyOptions, BodyReader, type BodyResult, type ResponseHeaders, type RestExchange } from "./exchange.ts";
 import { errorBody } from "./rest-error.ts";
 import type { RestServer } from "./rest-server.ts";
+import { writeBody } from "./write-body.ts";
 
 /** How long a client may take. */
 export interface ClientTimes {
   /** From one response to the end of the headers of the next request: for the idle, and for those who send byte by byte. */
   readonly headMs: number;
-  readonly bodyMs: number;
 }
 
-const CLIENT_TIMES: ClientTimes = { headMs: 60_000, bodyMs: BODY_WITHIN_MS };
+const CLIENT_TIMES: ClientTimes = { headMs: 60_000 };
 /** Connections of one start are asked to go within this share of their age, so that they do not go together. */
 const AGE_JITTER = 0.1;
 
 export interface Http1Options {
   readonly rest: RestServer;
   readonly limits: Pick<Limits, "maxBlockedMs" | "maxConnectionAgeMs">;
-  /** Default: a minute for headers, half of one for bodies. */
+  /** Default: a minute for headers. */
   readonly times?: ClientTimes;
 }
 
@@ -116,9 +116,8 @@ class Http1Connection {
     const exchange = new Http1Exchange(request, response, {
       connection: id,
       peer,
-      bodyMs: this.#times.bodyMs,
       mustClose: () => this.#isLeaving || performance.now() >= this.#leaveAt,
-      onResponding: () => this.#expect(this.#options.limits.maxBlockedMs),
+      onResponding: () => this.#expectReading(),
       onOver: () => this.#forget(exchange),
     });
     this.#exchanges.add(exchange);
@@ -167,10 +166,21 @@ class Http1Connection {
     this.#expect(this.#times.headMs);
   }
 
+  /** What was written last is to leave in time. */
+  #expectReading(): void {
+    const { hub, peer, limits } = this.#options;
+    const { maxBlockedMs } = limits;
+    const message = `nothing could be written for ${maxBlockedMs} ms (maxBlockedMs)`;
+    this.#expect(maxBlockedMs, () => hub.reportLimit("maxBlockedMs", peer.address, message));
+  }
+
   /** Something has to happen within this time. */
-  #expect(ms: number): void {
+  #expect(ms: number, late?: () => void): void {
     clearTimeout(this.#timeout);
-    this.#timeout = setTimeout(() => this.#socket.destroy(), ms);
+    this.#timeout = setTimeout(() => {
+      late?.();
+      this.#socket.destroy();
+    }, ms);
     this.#timeout.unref();
   }
 }
@@ -178,7 +188,6 @@ class Http1Connection {
 interface Http1ExchangeOptions {
   readonly connection: number;
   readonly peer: Peer;
-  readonly bodyMs: number;
   readonly mustClose: () => boolean;
   readonly onResponding: () => void;
   readonly onOver: () => void;
@@ -220,22 +229,24 @@ class Http1Exchange implements RestExchange {
     return typeof value === "object" ? value[0] : value;
   }
 
-  readBody(maxBytes: number): Promise<Uint8Array | "too-long" | "too-slow"> {
+  readBody({ maxBytes, withinMs, held }: BodyOptions): Promise<BodyResult> {
     const request = this.#request;
-    const body = new BodyReader(maxBytes);
+    const body = new BodyReader(maxBytes, held);
     return new Promise((resolve) => {
-      const end = (result: Uint8Array | "too-long" | "too-slow"): void => {
+      const end = (result: BodyResult): void => {
         this.#giveUpBody?.();
         resolve(result);
       };
-      const timeout = setTimeout(() => end("too-slow"), this.#options.bodyMs);
+      const timeout = setTimeout(() => end("too-slow"), withinMs);
       const onData = (chunk: Uint8Array): void => {
-        if (!body.push(chunk)) end("too-long");
+        const passed = body.push(chunk);
+        if (passed !== undefined) end(passed);
       };
       const onEnd = (): void => end(body.take());
       this.#giveUpBody = () => {
         clearTimeout(timeout);
         request.off("data", onData).off("end", onEnd).resume();
+        body.clear();
         this.#giveUpBody = undefined;
       };
       request.on("data", onData).on("end", onEnd);
@@ -254,7 +265,7 @@ class Http1Exchange implements RestExchange {
       ...(mustClose && { connection: "close" }),
     });
     if (body === undefined || this.method === "HEAD") response.end();
-    else response.end(body);
+    else writeBody(response, body, () => this.#options.onResponding());
   }
 
   onAbort(listener: () => void): void {

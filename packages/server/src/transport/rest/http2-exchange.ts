@@ -1,10 +1,20 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Peer } from "@xdskit/protocol";
 import { isGone, stopReading } from "../stream-state.ts";
-import { BODY_WITHIN_MS, BodyReader, type ResponseHeaders, type RestExchange } from "./exchange.ts";
+import { type BodyOptions, BodyReader, type BodyResult, type ResponseHeaders, type RestExchange } from "./exchange.ts";
+import { writeBody } from "./write-body.ts";
 
 /** Headers that HTTP/2 does not have. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set(["connection"]);
+
+export interface Http2ExchangeOptions {
+  readonly connection: number;
+  readonly peer: Peer;
+  /** Milliseconds in which the client must take what was written to it. */
+  readonly blockedMs: number;
+  /** It did not; the stream is closed. */
+  readonly onBlocked: () => void;
+}
 
 /** One request over HTTP/2. */
 export class Http2Exchange implements RestExchange {
@@ -14,23 +24,20 @@ export class Http2Exchange implements RestExchange {
   readonly peer: Peer;
   readonly #stream: ServerHttp2Stream;
   readonly #headers: IncomingHttpHeaders;
-  readonly #blockedMs: number;
+  readonly #options: Http2ExchangeOptions;
+  #timeout: NodeJS.Timeout | undefined;
   #isAnswered = false;
   #abort: (() => void) | undefined;
   #dismiss: (() => void) | undefined;
 
-  constructor(
-    stream: ServerHttp2Stream,
-    headers: IncomingHttpHeaders,
-    { connection, peer, blockedMs }: { readonly connection: number; readonly peer: Peer; readonly blockedMs: number },
-  ) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, options: Http2ExchangeOptions) {
     this.#stream = stream;
     this.#headers = headers;
-    this.#blockedMs = blockedMs;
+    this.#options = options;
     this.method = headers[":method"] ?? "";
     this.target = headers[":path"] ?? "";
-    this.connection = connection;
-    this.peer = peer;
+    this.connection = options.connection;
+    this.peer = options.peer;
     stream.once("close", () => {
       if (!this.#isAnswered) this.#abort?.();
       this.#isAnswered = true;
@@ -42,24 +49,28 @@ export class Http2Exchange implements RestExchange {
     return typeof value === "object" ? value[0] : value;
   }
 
-  readBody(maxBytes: number): Promise<Uint8Array | "too-long" | "too-slow"> {
+  readBody({ maxBytes, withinMs, held }: BodyOptions): Promise<BodyResult> {
     const stream = this.#stream;
-    const body = new BodyReader(maxBytes);
+    const body = new BodyReader(maxBytes, held);
     return new Promise((resolve) => {
-      const end = (result: Uint8Array | "too-long" | "too-slow"): void => {
+      const stop = (): void => {
         clearTimeout(timeout);
-        stream.off("data", onData).off("end", onEnd).resume();
+        stream.off("data", onData).off("end", onEnd).off("close", stop).resume();
+        body.clear();
+      };
+      const end = (result: BodyResult): void => {
+        stop();
         resolve(result);
       };
       const onData = (chunk: Uint8Array): void => {
-        if (!body.push(chunk)) end("too-long");
+        const passed = body.push(chunk);
+        if (passed !== undefined) end(passed);
       };
       const onEnd = (): void => {
         if (!stream.aborted) end(body.take());
       };
-      const timeout = setTimeout(() => end("too-slow"), BODY_WITHIN_MS);
-      stream.once("close", () => clearTimeout(timeout));
-      stream.on("data", onData).on("end", onEnd);
+      const timeout = setTimeout(() => end("too-slow"), withinMs);
+      stream.on("data", onData).on("end", onEnd).on("close", stop);
     });
   }
 
@@ -73,11 +84,20 @@ export class Http2Exchange implements RestExchange {
       { ":status": status, ...Object.fromEntries([...fields, ...length]) },
       { endStream: body === undefined },
     );
-    if (body !== undefined) stream.end(body);
+    this.#expectReading();
+    stream.once("close", () => clearTimeout(this.#timeout));
+    if (body !== undefined) writeBody(stream, body, () => this.#expectReading());
     stopReading(stream);
-    const timeout = setTimeout(() => stream.destroy(), this.#blockedMs);
-    timeout.unref();
-    stream.once("close", () => clearTimeout(timeout));
+  }
+
+  /** What was written last is to leave in time. */
+  #expectReading(): void {
+    clearTimeout(this.#timeout);
+    this.#timeout = setTimeout(() => {
+      this.#options.onBlocked();
+      this.#stream.destroy();
+    }, this.#options.blockedMs);
+    this.#timeout.unref();
   }
 
   onAbort(listener: () => void): void {

@@ -2,7 +2,7 @@ import { pathsWithoutRest } from "@xdskit/envoy-api";
 import { statusCode } from "@xdskit/protocol";
 import type { HubPort } from "../../hub/port.ts";
 import type { RestExchange } from "./exchange.ts";
-import { respondWithError } from "./rest-error.ts";
+import { httpStatusOf, respondWithError } from "./rest-error.ts";
 
 /** What a path does with a request whose body is there. It answers, now or later, and does not throw. */
 export type RestHandler = (exchange: RestExchange, body: Uint8Array, hub: HubPort) => void;
@@ -40,17 +40,24 @@ export class RestServer {
   }
 
   async #read(exchange: RestExchange, handler: RestHandler, hub: HubPort): Promise<void> {
-    const { maxRequestBytes } = this.#options;
-    const isAnnouncedTooLong = Number(exchange.header("content-length") ?? 0) > maxRequestBytes;
+    const { maxRequestBytes: maxBytes } = this.#options;
+    const { address } = exchange.peer;
+    const { maxMessageMs: withinMs } = hub.limits;
+    const isAnnouncedTooLong = Number(exchange.header("content-length") ?? 0) > maxBytes;
     try {
-      const body = isAnnouncedTooLong ? "too-long" : await exchange.readBody(maxRequestBytes);
+      const held = hub.budget.open(address);
+      const body = isAnnouncedTooLong ? "too-long" : await exchange.readBody({ maxBytes, withinMs, held });
       if (body === "too-slow") {
-        const message = "the body of the request did not arrive in time";
+        const message = `the body of the request did not arrive within ${withinMs} ms (maxMessageMs)`;
+        hub.reportLimit("maxMessageMs", address, message);
         respondWithError(exchange, 408, { code: statusCode.DEADLINE_EXCEEDED, message }, { connection: "close" });
       } else if (body === "too-long") {
-        const message = `expected at most ${maxRequestBytes} bytes in a request, got more (maxRestRequestBytes)`;
-        hub.reportLimit("maxRestRequestBytes", exchange.peer.address, message);
+        const message = `expected at most ${maxBytes} bytes in a request, got more (maxRestRequestBytes)`;
+        hub.reportLimit("maxRestRequestBytes", address, message);
         respondWithError(exchange, 413, { code: statusCode.RESOURCE_EXHAUSTED, message });
+      } else if ("limit" in body) {
+        hub.reportLimit(body.limit, address, body.status.message);
+        respondWithError(exchange, httpStatusOf(body.status), body.status, { connection: "close" });
       } else handler(exchange, body, hub);
     } catch (error) {
       hub.report({ kind: "invariant-broken", stream: undefined, during: `rest ${pathOf(exchange.target)}`, error });

@@ -1,16 +1,16 @@
-/** One line for each node and type in so many milliseconds: a client that refuses everything must not fill a disk (A14). */
+/** One line for each key in so many milliseconds: a client that does one thing over and over must not fill a disk (A14). */
 const EVERY_MS = 10_000;
-/** Nodes and types whose last line is remembered; of more, the oldest are forgotten (and may speak again). */
+/** Keys whose last line is remembered; of more, the oldest are forgotten (and may speak again). */
 const MAX_KEYS = 10_000;
 
-/** Decides which NACKs are logged. */
-export interface NackLimit {
+/** Decides which of many lines are logged. */
+export interface LineLimit {
   /** Undefined if this one stays silent; else how many stayed silent since the last line. */
   allow(key: string, now: number): { readonly suppressed: number } | undefined;
 }
 
 /** Lets the first of each key through, then one in ten seconds. */
-export function createNackLimit(): NackLimit {
+export function createLineLimit(): LineLimit {
   const last = new Map<string, { at: number; suppressed: number }>();
   return {
     allow(key, now) {
