@@ -231,7 +231,8 @@ export class Subscription {
       return {
         ...asked,
         get locators() {
-          return (locators ??= new Locators(names));
+          locators ??= new Locators(names);
+          return locators;
         },
         termsFor: () => noTerms,
       };
