@@ -1,4 +1,4 @@
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
@@ -24,5 +24,7 @@ export default defineConfig({
     // Servers that tests start as processes keep what they keep there.
     env: { XDG_STATE_HOME: join(tmpdir(), `xdskit-test-${process.pid}`) },
     testTimeout: 20_000,
+    // Left to itself it keeps one core for its own work, of which there is little.
+    maxWorkers: availableParallelism(),
   },
 });
