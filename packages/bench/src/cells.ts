@@ -8,6 +8,10 @@ export interface Cell {
   readonly caches: readonly ("linear" | "snapshot")[];
   /** All streams break and come back with the versions they hold. */
   readonly reconnects: boolean;
+  /** Each stream asks for so many by name, and so many of the streams for the one that changes. */
+  readonly byName?: { readonly names: number; readonly subscribers: number };
+  /** Each stream is a node with a layer of its own above the one that all share. */
+  readonly ownLayers?: boolean;
   /** Too long for a quick look. */
   readonly isLong: boolean;
 }
@@ -20,6 +24,22 @@ export const cells: readonly Cell[] = [
   cell("10,000 x 1,000 delta", 10_000, 1_000, "delta", { reconnects: true, isLong: true }),
   cell("100,000 x 50 delta", 100_000, 50, "delta", { reconnects: true, isLong: true }),
   cell("100,000 x 1,000 delta", 100_000, 1_000, "delta", { caches: [], isLong: true }),
+  ...[200, 1_000, 5_000].map((streams) =>
+    cell(`10,000 x ${streams.toLocaleString("en")} delta, 10 names each, 10 concerned`, 10_000, streams, "delta", {
+      byName: { names: 10, subscribers: 10 },
+      isLong: true,
+    }),
+  ),
+  cell("200,000 x 1 delta, 100,000 names", 200_000, 1, "delta", {
+    byName: { names: 100_000, subscribers: 1 },
+    reconnects: true,
+    isLong: true,
+  }),
+  cell("1,000 x 10,000 delta, each with a layer of its own", 1_000, 10_000, "delta", {
+    ownLayers: true,
+    caches: [],
+    isLong: true,
+  }),
 ];
 
 function cell(
@@ -27,7 +47,7 @@ function cell(
   resources: number,
   streams: number,
   variant: Cell["variant"],
-  more: Partial<Pick<Cell, "caches" | "reconnects" | "isLong">>,
+  more: Partial<Pick<Cell, "caches" | "reconnects" | "byName" | "ownLayers" | "isLong">>,
 ): Cell {
   return {
     name,

@@ -9,6 +9,8 @@ export type Subject = "xdskit" | "linear" | "snapshot" | "floor";
 export interface Measurement {
   readonly subject: Subject;
   readonly firstSyncMs: number;
+  /** From the request of a client for one name more until it has the answer, where clients ask by name. */
+  readonly moreMs: number | undefined;
   /** From the change until the last client had it, over the changes of the run. */
   readonly changeMs: readonly number[];
   /** Processor time of the server for one change and its acknowledgements. */
@@ -28,7 +30,7 @@ export async function measure(cell: Cell, subject: Subject, tools: string): Prom
   const { address } = await server.hears("listening");
   await server.hears("ready");
   const before = server.usage();
-  const args = ["-address", String(address), "-streams", String(cell.streams), "-variant", cell.variant];
+  const args = ["-address", String(address), ...loadArgs(cell)];
   await using client = new Peer(`${tools}/load`, args, CLIENT_CPU);
   const first = await tell(client, "connect", "synced");
   await quiet(server);
@@ -43,11 +45,13 @@ export async function measure(cell: Cell, subject: Subject, tools: string): Prom
     await quiet(server);
   }
   const changed = server.usage();
+  const more = cell.byName === undefined ? undefined : await tell(client, "more", "answered");
   const back = cell.reconnects && subject !== "floor" ? await tell(client, "reconnect", "synced") : undefined;
   return {
     subject,
     firstSyncMs: Number(first["ms"]),
     changeMs: changes,
+    moreMs: more && Number(more["ms"]),
     changeCpuMs: ((changed.cpuSeconds - idle.cpuSeconds) * 1_000) / CHANGES,
     reconnectMs: back && Number(back["ms"]),
     reconnectBytes: back && Number(back["bytes"]),
@@ -56,10 +60,20 @@ export async function measure(cell: Cell, subject: Subject, tools: string): Prom
   };
 }
 
+function loadArgs({ streams, variant, resources, byName, ownLayers }: Cell): readonly string[] {
+  const named =
+    byName === undefined
+      ? []
+      : ["-names", byName.names, "-subscribers", byName.subscribers, "-resources", resources].map(String);
+  return ["-streams", String(streams), "-variant", variant, ...named, ...(ownLayers === true ? ["-own-nodes"] : [])];
+}
+
 function startServer(cell: Cell, subject: Subject, tools: string): Peer {
   if (subject === "xdskit") {
     const program = fileURLToPath(new URL("./served-by-xdskit.js", import.meta.url));
-    return new Peer(process.execPath, ["--max-old-space-size=12000", program, String(cell.resources)], SERVER_CPU);
+    const views = cell.ownLayers === true ? ["--own-layers", String(cell.streams)] : [];
+    const args = ["--max-old-space-size=12000", program, String(cell.resources), ...views];
+    return new Peer(process.execPath, args, SERVER_CPU);
   }
   if (subject === "floor") return new Peer(`${tools}/floor`, ["-resources", String(cell.resources)], SERVER_CPU);
   return new Peer(`${tools}/gcp`, ["-resources", String(cell.resources), "-cache", subject], SERVER_CPU);

@@ -6,12 +6,14 @@ import { createManagementServer } from "@xdskit/server";
 // Serves the benchmark's clusters with xdskit, as peers/gcp does with go-control-plane: a line "change" on stdin changes one
 // of them, and the time at which the change was handed over is printed; "change-each N" changes the first N, one commit each.
 // `--endpoints`: their endpoints too, and a route; `--no-order`: without make before break; `--polls`: polls are held for as long
-// as their clients wait, from one address; `--padding N`: bytes in each cluster that say nothing.
+// as their clients wait, from one address; `--own-layers N`: each of N nodes has a layer of its own, with one Cluster in it, above
+// that of all; `--padding N`: bytes in each cluster that say nothing.
 
 const count = Number(process.argv[2] ?? "100");
 const hasEndpoints = process.argv.includes("--endpoints");
 const makeBeforeBreak = !process.argv.includes("--no-order");
 const padding = Number(process.argv[process.argv.indexOf("--padding") + 1 || Number.NaN] ?? "150");
+const ownLayers = Number(process.argv[process.argv.indexOf("--own-layers") + 1 || Number.NaN] ?? "0");
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 const ENDPOINTS = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 const ROUTES = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
@@ -62,11 +64,16 @@ const server = createManagementServer({
   api,
   dialect: { makeBeforeBreak },
   ...(process.argv.includes("--polls") && polls),
+  ...(ownLayers > 0 && { placement: ({ id }) => [`node/${id}`, "base"] }),
 });
 const puts = Array.from({ length: count }, (_, i) => makeCluster(i, 0));
 if (hasEndpoints) puts.push(...Array.from({ length: count }, (_, i) => makeEndpoints(i)), makeRoutes());
 server.commit({ changes: [{ layer: "base", puts }] });
 puts.length = 0;
+const own = makeCluster(count, 0);
+server.commit({
+  changes: Array.from({ length: ownLayers }, (_, i) => ({ layer: `node/bench-${i}`, puts: [own] })),
+});
 const { address } = await server.start();
 say({ event: "listening", address: `${address.host}:${address.port}` });
 say({ event: "ready" });

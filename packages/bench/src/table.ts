@@ -13,7 +13,7 @@ export function table(
     "1 change, last client, ms",
     "server CPU for it, ms",
   ];
-  const more = ["reconnect, ms", "reconnect, MB", "KB a stream", "peak MB"];
+  const more = ["reconnect, ms", "reconnect, MB", "1 name more, ms", "KB a stream", "peak MB"];
   const lines = results.flatMap(({ cell, measurements }) =>
     [...new Set(measurements.map((one) => one.subject))].map((subject) => row(cell, subject, measurements)),
   );
@@ -34,6 +34,7 @@ function row(cell: Cell, subject: Subject, all: readonly Measurement[]): string 
     of((one) => one.changeCpuMs),
     of((one) => one.reconnectMs),
     of((one) => one.reconnectBytes && one.reconnectBytes / 1e6),
+    of((one) => one.moreMs),
     of((one) => one.streamKb),
     of((one) => one.peakMb),
   ];

@@ -29,20 +29,26 @@ var (
 	nodeID  = flag.String("node", "bench", "node id")
 	// A change has arrived when its endpoints have.
 	endpoints = flag.Int("endpoints", 0, "delta only: asks for the endpoints of so many Clusters too, and for a route")
+	// Who asks by name: some of the streams for the Cluster that changes, the others for Clusters that do not.
+	names       = flag.Int("names", 0, "delta only: asks for so many Clusters by name; 0: for all there are")
+	resources   = flag.Int("resources", 0, "Clusters that there are to ask for by name")
+	subscribers = flag.Int("subscribers", 0, "streams that ask for the Cluster that changes; 0: all")
+	ownNodes    = flag.Bool("own-nodes", false, "each stream is a node of its own")
 )
 
 // round counts who has received something since it was begun.
 type round struct {
-	times []int64
-	count atomic.Int64
-	done  chan struct{}
+	times    []int64
+	expected int64
+	count    atomic.Int64
+	done     chan struct{}
 }
 
 var current atomic.Pointer[round]
 var bytesRead atomic.Int64
 
-func newRound() *round {
-	r := &round{times: make([]int64, *streams), done: make(chan struct{})}
+func newRound(expected int) *round {
+	r := &round{times: make([]int64, *streams), expected: int64(expected), done: make(chan struct{})}
 	current.Store(r)
 	return r
 }
@@ -51,7 +57,7 @@ func (r *round) note(stream int) {
 	if !atomic.CompareAndSwapInt64(&r.times[stream], 0, time.Now().UnixNano()) {
 		return
 	}
-	if r.count.Add(1) == int64(len(r.times)) {
+	if r.count.Add(1) == r.expected {
 		close(r.done)
 	}
 }
@@ -73,30 +79,65 @@ func main() {
 		switch lines.Text() {
 		case "connect", "reconnect":
 			isAgain := lines.Text() == "reconnect"
-			initial := held
+			initial := reported()
 			for _, c := range connections {
 				c.conn.Close()
 			}
 			if !isAgain {
 				initial = nil
 			}
-			r, before, began := newRound(), bytesRead.Load(), time.Now()
+			r, before, began := newRound(*streams), bytesRead.Load(), time.Now()
 			connections = connectAll(initial)
 			all := r.wait(300 * time.Second)
 			answer(map[string]any{"event": "synced", "all": all, "ms": millis(time.Since(began)), "bytes": bytesRead.Load() - before})
 		case "arm":
-			newRound()
+			newRound(listeners())
 			answer(map[string]any{"event": "armed"})
+		case "more":
+			r, began := newRound(1), time.Now()
+			connections[0].ask(moreRequest())
+			all := r.wait(300 * time.Second)
+			answer(map[string]any{"event": "answered", "all": all, "ms": millis(time.Since(began))})
 		case "wait":
 			r := current.Load()
 			all := r.wait(120 * time.Second)
-			times := append([]int64(nil), r.times...)
-			sort.Slice(times, func(i, j int) bool { return times[i] < times[j] })
+			times := received(r.times)
 			answer(map[string]any{"event": "received", "all": all, "first": fmt.Sprint(times[0]), "middle": fmt.Sprint(times[len(times)/2]), "last": fmt.Sprint(times[len(times)-1])})
 		case "quit":
 			return
 		}
 	}
+}
+
+// reported is what streams that come back hold. Who asks by name lacks one of them, for nobody is answered who lacks nothing.
+func reported() []heldResource {
+	if *names == 0 || len(held) == 0 {
+		return held
+	}
+	return held[:len(held)-1]
+}
+
+// listeners is how many streams a change is for.
+func listeners() int {
+	if *names == 0 || *subscribers == 0 {
+		return *streams
+	}
+	return *subscribers
+}
+
+// received is when something came, the earliest first, of those to which anything came.
+func received(times []int64) []int64 {
+	var out []int64
+	for i := range times {
+		if at := atomic.LoadInt64(&times[i]); at != 0 {
+			out = append(out, at)
+		}
+	}
+	if len(out) == 0 {
+		return []int64{0}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i] < out[j] })
+	return out
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -128,6 +169,8 @@ func connectAll(initial []heldResource) []*connection {
 }
 
 type connection struct {
+	// Held by who writes.
+	mutex  sync.Mutex
 	index  int
 	conn   net.Conn
 	framer *http2.Framer
@@ -170,7 +213,7 @@ func connect(index int, initial []heldResource) (*connection, error) {
 		encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]})
 	}
 	c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: headers.Bytes(), EndHeaders: true})
-	c.send(firstRequest(initial))
+	c.send(firstRequest(index, initial))
 	if err := c.out.Flush(); err != nil {
 		return nil, err
 	}
@@ -198,6 +241,14 @@ func (c *connection) send(message []byte) {
 	c.drain()
 }
 
+// ask sends a request of somebody who is not the reader of the connection.
+func (c *connection) ask(message []byte) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.send(message)
+	c.out.Flush()
+}
+
 // drain writes what the server's windows have room for, in as many DATA frames as it takes.
 func (c *connection) drain() {
 	for {
@@ -218,44 +269,50 @@ func (c *connection) read() {
 		if err != nil {
 			return
 		}
-		switch f := frame.(type) {
-		case *http2.SettingsFrame:
-			if !f.IsAck() {
-				if size, ok := f.Value(http2.SettingInitialWindowSize); ok {
-					c.streamWindow += int(size) - c.initialWindow
-					c.initialWindow = int(size)
-				}
-				c.framer.WriteSettingsAck()
-				c.drain()
-				c.out.Flush()
+		c.take(frame)
+	}
+}
+
+func (c *connection) take(frame http2.Frame) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	switch f := frame.(type) {
+	case *http2.SettingsFrame:
+		if !f.IsAck() {
+			if size, ok := f.Value(http2.SettingInitialWindowSize); ok {
+				c.streamWindow += int(size) - c.initialWindow
+				c.initialWindow = int(size)
 			}
-		case *http2.WindowUpdateFrame:
-			if f.StreamID == 0 {
-				c.connectionWindow += int(f.Increment)
-			} else {
-				c.streamWindow += int(f.Increment)
-			}
+			c.framer.WriteSettingsAck()
 			c.drain()
 			c.out.Flush()
-		case *http2.PingFrame:
-			if !f.IsAck() {
-				c.framer.WritePing(true, f.Data)
-				c.out.Flush()
-			}
-		case *http2.DataFrame:
-			bytesRead.Add(int64(len(f.Data())))
-			c.reader.feed(f.Data(), c.received)
-		case *http2.GoAwayFrame:
-			fmt.Fprintln(os.Stderr, "the server went away:", f.ErrCode, string(f.DebugData()))
+		}
+	case *http2.WindowUpdateFrame:
+		if f.StreamID == 0 {
+			c.connectionWindow += int(f.Increment)
+		} else {
+			c.streamWindow += int(f.Increment)
+		}
+		c.drain()
+		c.out.Flush()
+	case *http2.PingFrame:
+		if !f.IsAck() {
+			c.framer.WritePing(true, f.Data)
+			c.out.Flush()
+		}
+	case *http2.DataFrame:
+		bytesRead.Add(int64(len(f.Data())))
+		c.reader.feed(f.Data(), c.received)
+	case *http2.GoAwayFrame:
+		fmt.Fprintln(os.Stderr, "the server went away:", f.ErrCode, string(f.DebugData()))
+		os.Exit(1)
+	case *http2.RSTStreamFrame:
+		fmt.Fprintln(os.Stderr, "the server ended a stream:", f.ErrCode)
+		os.Exit(1)
+	case *http2.HeadersFrame:
+		if f.StreamEnded() {
+			fmt.Fprintln(os.Stderr, "the server ended a stream with trailers")
 			os.Exit(1)
-		case *http2.RSTStreamFrame:
-			fmt.Fprintln(os.Stderr, "the server ended a stream:", f.ErrCode)
-			os.Exit(1)
-		case *http2.HeadersFrame:
-			if f.StreamEnded() {
-				fmt.Fprintln(os.Stderr, "the server ended a stream with trailers")
-				os.Exit(1)
-			}
 		}
 	}
 }

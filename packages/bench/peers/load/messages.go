@@ -17,17 +17,46 @@ func field(out []byte, number int, value []byte) []byte {
 	return append(out, value...)
 }
 
-func firstRequest(initial []heldResource) []byte {
-	node := field(nil, 1, []byte(*nodeID))
+func firstRequest(index int, initial []heldResource) []byte {
+	id := *nodeID
+	if *ownNodes {
+		id = fmt.Sprintf("%s-%d", id, index)
+	}
+	node := field(nil, 1, []byte(id))
 	if *variant == "sotw" {
 		return field(field(nil, 2, node), 4, []byte(*typeURL))
 	}
 	out := field(field(nil, 1, node), 2, []byte(*typeURL))
+	for _, name := range askedBy(index) {
+		out = field(out, 3, name)
+	}
 	for _, one := range initial {
 		out = field(out, 5, field(field(nil, 1, one.name), 2, one.version))
 	}
 	return out
 }
+
+// changing is the number of the Cluster that a server changes.
+const changing = 1
+
+// askedBy is what a stream asks for by name: with or without the Cluster that changes, and never the first of them.
+func askedBy(index int) [][]byte {
+	out := make([][]byte, 0, *names)
+	if *names > 0 && index < listeners() {
+		out = append(out, clusterName(changing))
+	}
+	for i := 0; len(out) < *names; i++ {
+		out = append(out, clusterName(changing+1+(index**names+i)%(*resources-changing-1)))
+	}
+	return out
+}
+
+// moreRequest asks for one name more, that of the first Cluster.
+func moreRequest() []byte {
+	return field(field(nil, 2, []byte(*typeURL)), 3, clusterName(0))
+}
+
+func clusterName(i int) []byte { return fmt.Appendf(nil, "cluster-%06d", i) }
 
 func ack(version, nonce, typeURL []byte) []byte {
 	if *variant == "sotw" {
@@ -50,7 +79,7 @@ func routeRequest() []byte {
 func endpointRequest(count int) []byte {
 	out := field(nil, 2, []byte(endpointType))
 	for i := range count {
-		out = field(out, 3, fmt.Appendf(nil, "cluster-%06d", i))
+		out = field(out, 3, clusterName(i))
 	}
 	return out
 }

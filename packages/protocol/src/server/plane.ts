@@ -9,6 +9,7 @@ import { LayerSet, type LayerState } from "../state/layer-set.ts";
 import type { Transaction } from "../state/transaction.ts";
 import type { View } from "../state/view.ts";
 import { Admission, isOtherNode } from "./admission.ts";
+import { Askers } from "./askers.ts";
 import { Conversion, needsStructs } from "./conversion.ts";
 import type { PlaneEffect } from "./effect.ts";
 import type { PlaneEvent, StreamId, StreamOpened } from "./event.ts";
@@ -24,7 +25,7 @@ import { Present } from "./present.ts";
 import type { Remembered } from "./remembered.ts";
 import { ServedVersions } from "./served.ts";
 import { SiblingSets } from "./sibling-sets.ts";
-import { type Siblings, Stream, type Turn } from "./stream.ts";
+import { Stream, type Turn } from "./stream.ts";
 import { type Excess, excessOf } from "./stream-limits.ts";
 import { TouchedNames } from "./touched-names.ts";
 import { TurnQueue } from "./turn-queue.ts";
@@ -44,6 +45,7 @@ export class Plane {
   readonly #siblings: SiblingSets;
   readonly #admission: Admission;
   readonly #due = new TurnQueue();
+  readonly #askers: Askers<Stream>;
   #isTurnOfPolls = false;
   readonly #waitTimers = new WaitTimers(() => ++this.#lastTimer);
   /** Resources that a client may go on using when they are gone. */
@@ -62,6 +64,7 @@ export class Plane {
       namesPerStep: options.maxComparedPerTurn,
       served: new ServedVersions({ listsNews: options.remembers === true }),
     });
+    this.#askers = new Askers(this.#present.nameSets);
     const rules: TableRules = {
       keepsBodies: this.#isCluster,
       terms: (type) => options.traits(type)?.terms,
@@ -147,6 +150,7 @@ export class Plane {
       effects.push(...ended);
       return;
     }
+    if (stream.isSettled) this.#askers.settle(stream);
     if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
     if (turn.isUnfinished) this.#awaken(stream);
     if (turn.hasMoved) this.#wake(stream);
@@ -250,28 +254,21 @@ export class Plane {
 
   /** Streams that ask for something that changed, or still had something to say or to wait for, get a turn. */
   #touch(views: ReadonlySet<View>, touched: TouchedNames, revision: number): void {
-    const judged = new Set<Siblings>();
+    const concerned = new Set<Stream>();
     for (const view of views) {
-      for (const { identity } of this.#streamsOf(view)) {
-        const { siblings } = identity;
-        if (judged.has(siblings)) continue;
-        if (siblings.streams.size > 1) judged.add(siblings);
-        let isConcerned = false;
-        for (const one of siblings.streams) isConcerned ||= !one.isSettled || one.isConcernedBy(touched);
-        for (const one of siblings.streams) {
-          if (!isConcerned) one.passOver();
-          else {
-            one.catchUp(revision - 1);
-            this.#awaken(one);
-          }
-        }
-      }
+      for (const { identity } of this.#askers.concernedBy(view, touched))
+        for (const one of identity.siblings.streams) concerned.add(one);
+    }
+    for (const stream of concerned) {
+      stream.catchUp(revision - 1);
+      this.#awaken(stream);
     }
   }
 
   /** A stream is to get a turn. */
   #awaken(stream: Stream): void {
     stream.unsettle();
+    this.#askers.unsettle(stream);
     this.#due.add(stream);
   }
 
@@ -314,7 +311,7 @@ export class Plane {
 
   /** A client that says nothing at all may have too much too: what it is sent waits for its answers. */
   #endBeyondLimits(stream: Stream): readonly PlaneEffect[] {
-    const { subscriptions, types } = stream;
+    const { namesAskedFor: subscriptions, types } = stream;
     let unanswered = 0;
     for (const { deliveries } of types.values()) unanswered = Math.max(unanswered, deliveries.unanswered);
     const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options);
@@ -418,6 +415,7 @@ export class Plane {
     this.#due.forget(id, stream);
     if (stream === undefined) return [];
     this.#streams.delete(id);
+    this.#askers.forget(stream);
     this.#layers.unwatch(stream.view, stream);
     this.#siblings.leave(stream);
     this.#wake(stream);

@@ -7,6 +7,7 @@ import type { Node } from "../node/node.ts";
 import { sendingRank, type TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
+import type { Asker } from "./askers.ts";
 import type { Conversion } from "./conversion.ts";
 import { everyName, namesIn } from "./delivery.ts";
 import { DeltaTypeStream } from "./delta.ts";
@@ -27,7 +28,7 @@ import { SotwTypeStream } from "./sotw.ts";
 import { StreamErrors } from "./stream-errors.ts";
 import { StreamOrder } from "./stream-order.ts";
 import { StreamWaits, type Waiting } from "./stream-waits.ts";
-import type { TouchedNames } from "./touched-names.ts";
+import type { Subscription } from "./subscription.ts";
 import { typeState } from "./type-state.ts";
 import type { TypeStream } from "./type-stream.ts";
 
@@ -70,7 +71,7 @@ const everything: Removable = {
 };
 
 /** One stream: the node from the first request, one machine per type, types in the order in which they leave. */
-export class Stream implements OrderedStream {
+export class Stream implements OrderedStream, Asker {
   readonly opened: StreamOpened;
   readonly identity: Identity;
   view: View;
@@ -84,7 +85,6 @@ export class Stream implements OrderedStream {
   readonly #beats = new Beats();
   #tellsTtls = false;
   #isSettled = false;
-  #isPassedOver = false;
 
   constructor(opened: StreamOpened, identity: Identity, view: View) {
     this.opened = opened;
@@ -103,7 +103,7 @@ export class Stream implements OrderedStream {
   }
 
   /** Names subscribed to, over all types. */
-  get subscriptions(): number {
+  get namesAskedFor(): number {
     let count = 0;
     for (const type of this.#types.values()) count += type.subscription.names.size;
     return count;
@@ -119,21 +119,13 @@ export class Stream implements OrderedStream {
     this.#isSettled = false;
   }
 
-  /** Whether a transaction changed anything that the client asks for. */
-  isConcernedBy(changes: TouchedNames): boolean {
-    return this.#inOrder.some((type) => changes.concern(this.view, type.traits.type, type.subscription));
+  *subscriptions(): Iterable<readonly [TypeUrl, Subscription]> {
+    for (const [url, { subscription }] of this.#types) yield [url, subscription];
   }
 
-  /** A transaction changed nothing that the client asks for: it is told no more than before. */
-  passOver(): void {
-    this.#isPassedOver = true;
-  }
-
-  /** Nothing that the client asks for changed in what it was passed over by, up to this revision. */
+  /** Nothing that it asks for changed since it was told everything, up to this revision. */
   catchUp(revision: number): void {
-    if (!this.#isPassedOver) return;
-    this.#isPassedOver = false;
-    for (const type of this.#inOrder) type.catchUp(revision);
+    if (this.#isSettled) for (const type of this.#inOrder) type.catchUp(revision);
   }
 
   /** Gives a request to the machine of its type. */

@@ -195,12 +195,23 @@ export class Subscription {
    * what was asked: a large set of which a little changed. It is found once the set has been used for a while.
    */
   sharedKey(sets: NameSets): string | undefined {
-    if (this.#shared === undefined) {
-      this.#comparable += NAMES_COMPARED_PER_USE;
-      if (this.#comparable < this.#names.size) return undefined;
-    }
-    const { key } = this.nameSet(sets);
-    return this.#isWildcard ? `* ${key}` : key;
+    if (this.#shared === undefined) this.#comparable += NAMES_COMPARED_PER_USE;
+    const key = this.#sharedSet(sets)?.key;
+    return key !== undefined && this.#isWildcard ? `* ${key}` : key;
+  }
+
+  /** The names as the one object that all have who ask for the same; undefined while finding it would cost too much. */
+  sharedNames(sets: NameSets): Names | undefined {
+    return this.#sharedSet(sets)?.names;
+  }
+
+  #sharedSet(sets: NameSets): NameSet | undefined {
+    return this.#shared === undefined && this.#comparable < this.#names.size ? undefined : this.nameSet(sets);
+  }
+
+  /** Names alone do not tell what it asks for. */
+  get asksBroadly(): boolean {
+    return this.#isWildcard || this.#names.hasCollections || this.#speaksOfParameters || this.terms !== undefined;
   }
 
   /** What terms stand for besides names and aliases. */

@@ -24,36 +24,47 @@ export class TouchedNames {
     this.#revision = revision;
   }
 
+  /** What changed of a type in a view, by layer; nothing: it did not change. */
+  namesIn(view: View, type: TypeUrl): readonly ReadonlySet<string>[] {
+    return this.#changedTables(view, type).map((table) => this.#touchedIn(table).names);
+  }
+
   /** Whether a subscription may ask for anything that changed. True more often than need be: then a turn finds nothing. */
   concern(view: View, type: TypeUrl, subscription: Subscription): boolean {
-    for (const layer of view.layers) {
-      const table = layer.table(type);
-      if (table?.changedAt === this.#revision && this.#concernsTable(table, subscription)) return true;
-    }
-    return false;
+    return this.#changedTables(view, type).some((table) => this.#concernsTable(table, subscription));
   }
 
-  #concernsTable(table: Table, { isWildcard, names, terms, speaksOfParameters }: Subscription): boolean {
-    if (isWildcard || terms !== undefined || speaksOfParameters || names.hasCollections) return true;
-    const touched = memo(this.#tables, table, () => ({ names: this.#touchedIn(table), found: new Map() }));
-    return memo(touched.found, names, () => this.#isAnyAmong(touched.names, names));
-  }
-
-  #touchedIn(table: Table): ReadonlySet<string> {
-    const names = new Set<string>();
-    for (const [name, then] of table.changeAfter(this.#revision - 1)?.past ?? []) {
-      names.add(name);
-      for (const alias of then?.aliases ?? []) names.add(alias);
-      for (const alias of table.resources.get(name)?.aliases ?? []) names.add(alias);
-    }
-    return names;
-  }
-
-  #isAnyAmong(touched: ReadonlySet<string>, names: Names): boolean {
+  /** Whether two sets have a name in common; true as well when more was looked up than is good. */
+  isAnyAmong(touched: ReadonlySet<string>, names: Names): boolean {
     const [few, many] = touched.size < names.size ? [touched, names] : [names, touched];
     this.#lookups -= few.size;
     if (this.#lookups < 0) return true;
     for (const name of few) if (many.has(name)) return true;
     return false;
+  }
+
+  #changedTables(view: View, type: TypeUrl): readonly Table[] {
+    return view.layers.flatMap((layer) => {
+      const table = layer.table(type);
+      return table?.changedAt === this.#revision ? [table] : [];
+    });
+  }
+
+  #concernsTable(table: Table, subscription: Subscription): boolean {
+    if (subscription.asksBroadly) return true;
+    const touched = this.#touchedIn(table);
+    return memo(touched.found, subscription.names, () => this.isAnyAmong(touched.names, subscription.names));
+  }
+
+  #touchedIn(table: Table): Touched {
+    return memo(this.#tables, table, () => {
+      const names = new Set<string>();
+      for (const [name, then] of table.changeAfter(this.#revision - 1)?.past ?? []) {
+        names.add(name);
+        for (const alias of then?.aliases ?? []) names.add(alias);
+        for (const alias of table.resources.get(name)?.aliases ?? []) names.add(alias);
+      }
+      return { names, found: new Map() };
+    });
   }
 }
