@@ -134,6 +134,35 @@ describe("a change is compared with the names of those who ask for it", () => {
     expect([looksAmong(20, 10), looksAmong(2_000, 10), looksAmong(20, 1_000)]).toEqual([0, 0, 0]);
   });
 
+  test("and one by one with sets that the index has no room for, until others are gone", () => {
+    const world = new World();
+    const large = Array.from({ length: 20 }, (_, i) => {
+      const asker = world.open(0);
+      asker.ask(
+        ENDPOINTS,
+        Array.from({ length: 15_000 }, (_, j) => `${i}-${j}`),
+      );
+      world.askers.settle(asker);
+      return asker;
+    });
+    const looks = vi.spyOn(Names.prototype, "has");
+    try {
+      const looked = (name: string): readonly number[] => {
+        looks.mockClear();
+        const [concerned] = [...world.change("base", ENDPOINTS, [name]).values()];
+        return [concerned?.size ?? 0, looks.mock.calls.length];
+      };
+      for (let i = 0; i < 20; i++) looked("other");
+      // Four sets of 20 are beyond 250,000 names.
+      expect(looked("19-5")).toEqual([1, 7]);
+      for (const asker of large.slice(0, 4)) world.askers.forget(asker);
+      for (let i = 0; i < 5; i++) looked("other");
+      expect(looked("19-6")).toEqual([1, 0]);
+    } finally {
+      looks.mockRestore();
+    }
+  });
+
   test("and one by one with everybody's where those are few: a name and its alias with each of two", () => {
     expect(looksAmong(2, 10)).toBe(4);
   });

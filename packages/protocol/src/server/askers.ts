@@ -19,6 +19,8 @@ const FEW = 8;
 const INDEXED_NAMES = 20_000;
 /** Names that one transaction indexes; the others have their turn with the next. */
 const NAMES_A_TIME = 5_000;
+/** Names that are indexed at most, some 50 bytes each; what is beyond that is asked one by one. */
+const MOST_NAMES = 250_000;
 
 /**
  * Who asks for what: by view and type an index from names to streams, so that a change costs those who ask for what it changed,
@@ -28,6 +30,7 @@ export class Askers<S extends Asker> {
   readonly #sets: NameSets;
   readonly #views = new WeakMap<View, AskersOfView<S>>();
   readonly #viewOf = new Map<S, View>();
+  readonly #room = { names: MOST_NAMES };
 
   constructor(sets: NameSets) {
     this.#sets = sets;
@@ -43,7 +46,7 @@ export class Askers<S extends Asker> {
     const { unsettled, ofType } = this.#enter(stream);
     unsettled.delete(stream);
     for (const [type, subscription] of stream.subscriptions())
-      memo(ofType, type, () => new AskersOfType<S>(this.#sets)).put(stream, subscription);
+      memo(ofType, type, () => new AskersOfType<S>(this.#sets, this.#room)).put(stream, subscription);
   }
 
   /** It is closed, or in another view from now on. */
@@ -92,9 +95,12 @@ class AskersOfType<S> {
   readonly #groupOf = new Map<S, Group<S>>();
   readonly #groups = new Map<Names, Group<S>>();
   readonly #byName = new ManyByName<Group<S>>();
+  /** What is left of the index, for all types and views. */
+  readonly #room: { names: number };
 
-  constructor(sets: NameSets) {
+  constructor(sets: NameSets, room: { names: number }) {
     this.#sets = sets;
+    this.#room = room;
   }
 
   put(stream: S, subscription: Subscription): void {
@@ -112,6 +118,7 @@ class AskersOfType<S> {
     group.streams.delete(stream);
     if (group.streams.size > 0) return;
     this.#groups.delete(group.names);
+    this.#room.names += group.names.size;
     for (const name of group.names) this.#byName.delete(name, group);
   }
 
@@ -139,10 +146,11 @@ class AskersOfType<S> {
       if (subscription.asksBroadly || subscription.names.size > INDEXED_NAMES) continue;
       const names = subscription.sharedNames(this.#sets);
       if (names === undefined) continue;
-      this.#loose.delete(stream);
       const known = this.#groups.get(names);
+      if (known === undefined && names.size > this.#room.names) continue;
       const group = known ?? this.#open(names);
       group.streams.add(stream);
+      this.#loose.delete(stream);
       this.#groupOf.set(stream, group);
       if (known === undefined) left -= names.size;
       if (left <= 0) return;
@@ -152,6 +160,7 @@ class AskersOfType<S> {
   #open(names: Names): Group<S> {
     const group = { names, streams: new Set<S>() };
     this.#groups.set(names, group);
+    this.#room.names -= names.size;
     for (const name of names) this.#byName.add(name, group);
     return group;
   }
