@@ -25,6 +25,59 @@ function fireNewestTimer(talk: Conversation): void {
   talk.fire(started.filter((timer) => !cancelled.includes(timer)).at(-1) ?? -1);
 }
 
+describe("a client with a stream for each type of which that of its routes alone ends", () => {
+  function inSync(): Conversation {
+    const talk = new Conversation();
+    talk.put(plain("old"), routeTo("old"), resource(LISTENER, "l", "1", { references: [{ type: ROUTE, name: "r" }] }));
+    talk.open(1, "delta", CLUSTER);
+    talk.open(2, "delta", LISTENER);
+    talk.open(3, "delta", ROUTE);
+    talk.hear(1, delta(CLUSTER, firstOf()));
+    talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+    talk.hear(2, delta(LISTENER, firstOf()));
+    talk.hear(2, delta(LISTENER, { nonce: "1" }));
+    talk.hear(3, delta(ROUTE, { ...firstOf(), subscribe: ["r"] }));
+    talk.hear(3, delta(ROUTE, { nonce: "1" }));
+    return talk;
+  }
+
+  test("S-ORD-05 keeps the Clusters that those use for as long as the stream may take to come back", () => {
+    const talk = inSync();
+    talk.plane.on({ kind: "stream-closed", stream: 3 });
+    talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
+    expect(says(talk.turns())).toEqual(["new@1"]);
+    expect(says(talk.hear(1, delta(CLUSTER, { nonce: "2" })))).toEqual([]);
+    expect(timersOf(talk).map(({ ms }) => ms)).toEqual([30_000]);
+    fireNewestTimer(talk);
+    expect(says(talk.turns())).toEqual(["-old"]);
+  });
+
+  test("S-ORD-05 keeps them until it is back and has accepted what takes their place", () => {
+    const talk = inSync();
+    talk.plane.on({ kind: "stream-closed", stream: 3 });
+    talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
+    talk.turns();
+    talk.hear(1, delta(CLUSTER, { nonce: "2" }));
+    talk.open(4, "delta", ROUTE);
+    const back = delta(ROUTE, { ...firstOf(), subscribe: ["r"], initialVersions: holding(routeTo("old")) });
+    expect(says(talk.hear(4, back))).toEqual(["r@new"]);
+    talk.hear(4, delta(ROUTE, { nonce: "1" }));
+    for (const { timer } of timersOf(talk)) talk.fire(timer);
+    expect(says(talk.turns())).toEqual(["-old"]);
+  });
+
+  test("has them removed at once when it gave its routes up, because no Listener has them any more", () => {
+    const talk = inSync();
+    talk.change({ deletes: [{ type: LISTENER, name: "l" }] });
+    talk.turns();
+    talk.hear(2, delta(LISTENER, { nonce: "2" }));
+    talk.plane.on({ kind: "stream-closed", stream: 3 });
+    talk.change({ deletes: [{ type: CLUSTER, name: "old" }] });
+    expect(says(talk.turns())).toEqual(["-old"]);
+    expect(timersOf(talk)).toEqual([]);
+  });
+});
+
 /** The timers that run. */
 function timersOf(talk: Conversation): readonly { readonly timer: number; readonly ms: number }[] {
   const cancelled = talk.asked.flatMap((effect) => (effect.kind === "cancel-timer" ? [effect.timer] : []));

@@ -1,6 +1,8 @@
 import type { Reference } from "../resource/resource.ts";
+import { usesClusters } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { View } from "../state/view.ts";
+import { AbsentUsers } from "./absent-users.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
 import type { Delivery } from "./delivery.ts";
 import type { HeldNames } from "./held-back.ts";
@@ -39,6 +41,7 @@ export interface OrderOptions {
  */
 export class Order {
   readonly #members = new OrderMembers();
+  readonly #absent = new AbsentUsers(this.#members);
   readonly #newcomers = new Newcomers();
   readonly #unready: UnreadyUsers;
   readonly #gates: ClusterGates;
@@ -73,7 +76,10 @@ export class Order {
     this.#unready.leave(type);
     this.#overruled.delete(type);
     this.#targets.forget(type);
-    if (this.hasClusters) return;
+    if (this.hasClusters) {
+      if (usesClusters(type.traits.kind)) this.#absent.leave(type);
+      return;
+    }
     this.#newcomers.clear();
     this.#overruled.clear();
     // A stream of its own that breaks comes back.
@@ -105,14 +111,20 @@ export class Order {
     this.#mayAskForClusters = undefined;
   }
 
-  /** It was given time to ask for what it uses. */
+  /** The client came back, and is given time to ask for what it uses. */
   get isReturning(): boolean {
     return this.#isReturning;
+  }
+
+  /** The same of the client or of a single one of its streams. */
+  get awaitsReturn(): boolean {
+    return this.#isReturning || this.#absent.areExpected;
   }
 
   /** It has asked for what it uses. */
   endReturn(): void {
     this.#isReturning = false;
+    this.#absent.clear();
   }
 
   /** What was sent when the client came back counts as if something had been sent before. */
@@ -224,7 +236,7 @@ export class Order {
 
   /** What the removal of a Cluster that is gone since a revision waits for. */
   removalWaitOf(since: number, present: Present): Wait | undefined {
-    if (this.#isReturning) return { for: "return" };
+    if (this.awaitsReturn) return { for: "return" };
     for (const [user, { view }] of this.#members.users) {
       if (this.#settledTo(user, view, present) >= since) continue;
       return { for: "users", type: user.traits.type, isRefused: user.deliveries.refusedFrom < since };
@@ -236,7 +248,7 @@ export class Order {
 
   /** Which Clusters that are gone may be removed. */
   removable(present: Present): Removable {
-    let to = this.#isReturning ? -1 : present.revision;
+    let to = this.awaitsReturn ? -1 : present.revision;
     if (this.#members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
     for (const [user, { view }] of this.#members.users) to = Math.min(to, this.#settledTo(user, view, present));
     to = Math.min(to, Math.max(this.#overruledTo, this.#readyTo(present)));

@@ -162,7 +162,7 @@ export class StreamWaits {
 
   /** A client that came back is given time, whether or not anything waits for it. */
   #returnOf(type: TypeStream): Wait | undefined {
-    return type instanceof RemovalsLast && this.#order.isReturning ? returning : undefined;
+    return type instanceof RemovalsLast && this.#order.awaitsReturn ? returning : undefined;
   }
 }
 

@@ -25,11 +25,11 @@ const step: fc.Arbitrary<MeshStep> = fc.tuple(
 /** Steps for a mesh, in any order. */
 export const meshScript: fc.Arbitrary<MeshStep[]> = fc.array(step, { maxLength: 160, size: "max" });
 
-/** The same with a connection that breaks and a server that is started anew. */
+/** The same with a connection or a stream that breaks, and a server that is started anew. */
 export const brokenMeshScript: fc.Arbitrary<MeshStep[]> = fc.array(
   fc.oneof(
     { weight: 15, arbitrary: step },
-    { weight: 1, arbitrary: fc.tuple(fc.constantFrom("break", "restart"), fc.nat(63), fc.nat(63)) },
+    { weight: 1, arbitrary: fc.tuple(fc.constantFrom("break", "reset", "restart"), fc.nat(63), fc.nat(63)) },
     { weight: 1, arbitrary: fc.tuple(fc.constant("second"), fc.nat(63), fc.nat(63)) },
   ),
   { maxLength: 160, size: "max" },

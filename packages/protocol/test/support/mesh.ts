@@ -15,7 +15,7 @@ import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from ".
 
 /** One thing that happens, with two numbers that say to what. */
 export type MeshStep = readonly [
-  what: "change" | "request" | "take" | "turn" | "break" | "restart" | "second",
+  what: "change" | "request" | "take" | "turn" | "break" | "reset" | "restart" | "second",
   a: number,
   b: number,
 ];
@@ -78,6 +78,7 @@ export class Mesh {
     else if (what === "request") this.#send(this.#streamAt(a));
     else if (what === "turn") this.#perform(this.#plane.next(1 + (a % 4)));
     else if (what === "break") this.#break(a % 2 === 1);
+    else if (what === "reset") this.#reset(this.#streamAt(a));
     else if (what === "restart") this.#restart(a, b);
     else if (what === "second") this.#idle();
     else {
@@ -151,6 +152,18 @@ export class Mesh {
     for (const type of this.#streams.keys()) this.#streams.set(type, 0);
     this.#connection++;
     this.envoy.break(isTurnedRound);
+  }
+
+  /** One stream is reset; the others go on. */
+  #reset(name: string): void {
+    const onlyType = TYPES.find((one) => one === name);
+    if (onlyType === undefined) {
+      this.#break(false);
+      return;
+    }
+    this.#perform(this.#plane.on({ kind: "stream-closed", stream: this.#streams.get(onlyType) ?? 0 }));
+    this.#streams.set(onlyType, 0);
+    this.envoy.reset(onlyType);
   }
 
   /** The server is killed, and another one comes up with another configuration. */

@@ -131,6 +131,16 @@ export class ModelEnvoy {
     }
   }
 
+  /** The stream of one type was reset, and is opened anew. */
+  reset(type: TypeUrl): void {
+    this.inboxes.set(type, []);
+    this.outboxes.set(type, ["reopens"]);
+    this.closed.add(type);
+    const talk = this.#talk(type);
+    talk.nonce = undefined;
+    if (talk.isOpen) this.#open(type);
+  }
+
   /** Of Clusters whose endpoints nobody has any more it waits in vain, 15 seconds long. Returns whether there was any. */
   stopWarming(names: readonly string[]): boolean {
     const inVain = [...this.#clusters].filter(([name, { warming }]) => warming !== undefined && names.includes(name));
