@@ -28,7 +28,21 @@ const packages = {
  * is bound by the other rules only.
  */
 const orders = {
-  protocol: ["resource", "node", "message dialect", "state", "server client", "load mesh"],
+  protocol: [
+    "resource",
+    "node",
+    "message dialect",
+    "state",
+    "server/contract server/memory",
+    "server/subscription",
+    "server/ack server/cache",
+    "server/type",
+    "server/order",
+    "server/admission",
+    "server/stream server/poll",
+    "server client",
+    "load mesh",
+  ],
   "envoy-api": [
     "problem digest platform",
     "descriptor",
@@ -174,17 +188,20 @@ function packageRules([name, allowed]) {
   ];
 }
 
-function foldersOf(name) {
-  const folder = join(__dirname, "packages", name, "src");
+function foldersOf(name, within = "") {
+  const folder = join(__dirname, "packages", name, "src", within);
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && readdirSync(join(folder, entry.name)).length > 0)
-    .map((entry) => entry.name);
+    .map((entry) => join(within, entry.name));
 }
 
 function orderRules([name, order]) {
   const listed = order.flatMap((place) => place.split(" "));
-  const missing = foldersOf(name).filter((entry) => !listed.includes(entry));
+  // Where one folder within a folder has a place, all have.
+  const divided = foldersOf(name).filter((entry) => listed.some((place) => foldersOf(name, entry).includes(place)));
+  const folders = [...foldersOf(name), ...divided.flatMap((entry) => foldersOf(name, entry))];
+  const missing = folders.filter((entry) => !listed.includes(entry));
   if (missing.length > 0) {
     throw new Error(
       `.dependency-cruiser.cjs: give ${missing.join(", ")} of packages/${name}/src a place in \`orders\``,

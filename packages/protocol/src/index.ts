@@ -154,9 +154,9 @@ export {
   type VirtualHostName,
   virtualHostTerms,
 } from "./resource/virtual-host-name.ts";
-export type { StructConverter } from "./server/conversion.ts";
-export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/effect.ts";
-export type { PlaneEvent, StreamId, StreamOpened } from "./server/event.ts";
+export type { StructConverter } from "./server/contract/conversion.ts";
+export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/contract/effect.ts";
+export type { PlaneEvent, StreamId, StreamOpened } from "./server/contract/event.ts";
 export type {
   DeliveryState,
   ResourceErrorState,
@@ -164,13 +164,13 @@ export type {
   ResourceStatus,
   StreamState,
   TypeState,
-} from "./server/inspect.ts";
-export { InvariantError } from "./server/invariant-error.ts";
+} from "./server/contract/inspect.ts";
+export { InvariantError } from "./server/contract/invariant-error.ts";
+export type { PlaneOptions } from "./server/contract/plane-options.ts";
+export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/contract/poll.ts";
+export type { Remembered } from "./server/contract/remembered.ts";
+export type { Wait } from "./server/contract/wait.ts";
 export { Plane } from "./server/plane.ts";
-export type { PlaneOptions } from "./server/plane-options.ts";
-export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/poll.ts";
-export type { Remembered } from "./server/remembered.ts";
-export type { Wait } from "./server/wait.ts";
 export { type Ambiguity, findAmbiguity } from "./state/ambiguity.ts";
 export { deletedKey } from "./state/layer.ts";
 export type { LayerState } from "./state/layer-set.ts";

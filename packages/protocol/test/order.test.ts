@@ -1,6 +1,6 @@
 import { type DiscoveryRequest, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { describe, expect, test, vi } from "vitest";
-import { Newcomers } from "../src/server/newcomers.ts";
+import { Newcomers } from "../src/server/order/newcomers.ts";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
 

@@ -6,8 +6,8 @@ import { type Status, statusCode } from "../message/status.ts";
 import { anonymousNode, type Node } from "../node/node.ts";
 import type { Peer, Placement } from "../node/placement.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
-import type { StreamOpened } from "./event.ts";
-import type { PlaneOptions } from "./plane-options.ts";
+import type { StreamOpened } from "./contract/event.ts";
+import type { PlaneOptions } from "./contract/plane-options.ts";
 
 /** What a client is taken for. */
 export interface Identified {

@@ -5,11 +5,11 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { deletedKey } from "../state/layer.ts";
 import type { LayerSet } from "../state/layer-set.ts";
 import type { LayerChange, Transaction } from "../state/transaction.ts";
-import type { PlaneEffect } from "./effect.ts";
-import { type HeldOver, HeldOverSet, nothingHeldOver } from "./held-over.ts";
-import type { Present } from "./present.ts";
-import type { Remembered } from "./remembered.ts";
-import type { Served } from "./served.ts";
+import { type HeldOver, HeldOverSet, nothingHeldOver } from "./cache/held-over.ts";
+import type { Present } from "./cache/present.ts";
+import type { Served } from "./cache/served.ts";
+import type { PlaneEffect } from "./contract/effect.ts";
+import type { Remembered } from "./contract/remembered.ts";
 
 type Remember = Extract<PlaneEffect, { kind: "remember" }>;
 

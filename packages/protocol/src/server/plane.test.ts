@@ -5,10 +5,10 @@ import type { ClientChoice } from "../dialect/choice.ts";
 import { statusCode } from "../message/status.ts";
 import { opaqueTraits } from "../resource/type-traits.ts";
 import { formatTypeUrl } from "../resource/type-url.ts";
-import type { PlaneEffect } from "./effect.ts";
-import { InvariantError } from "./invariant-error.ts";
+import type { PlaneEffect } from "./contract/effect.ts";
+import { InvariantError } from "./contract/invariant-error.ts";
+import type { PlaneOptions } from "./contract/plane-options.ts";
 import { Plane } from "./plane.ts";
-import type { PlaneOptions } from "./plane-options.ts";
 
 const CLUSTER_V2 = formatTypeUrl("envoy.api.v2.Cluster");
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Targets } from "../../src/server/targets.ts";
+import { Targets } from "../../src/server/order/targets.ts";
 import { type ChurnOptions, churn } from "../support/churn.ts";
 import { type MeshClient, meshClients } from "../support/mesh-script.ts";
 import { tries } from "../support/script.ts";

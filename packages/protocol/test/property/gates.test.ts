@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Deliveries } from "../../src/server/delivery.ts";
-import { DeltaTypeStream } from "../../src/server/delta.ts";
-import { HeldBack } from "../../src/server/held-back.ts";
-import { HeldOverSet } from "../../src/server/held-over.ts";
-import { Order } from "../../src/server/order.ts";
-import { Present } from "../../src/server/present.ts";
-import { ServedVersions } from "../../src/server/served.ts";
-import { SotwTypeStream } from "../../src/server/sotw.ts";
+import { Deliveries } from "../../src/server/ack/delivery.ts";
+import { HeldOverSet } from "../../src/server/cache/held-over.ts";
+import { Present } from "../../src/server/cache/present.ts";
+import { ServedVersions } from "../../src/server/cache/served.ts";
+import { Order } from "../../src/server/order/order.ts";
+import { DeltaTypeStream } from "../../src/server/type/delta.ts";
+import { HeldBack } from "../../src/server/type/held-back.ts";
+import { SotwTypeStream } from "../../src/server/type/sotw.ts";
 import { brokenMeshScript, losesIn, meshClients, meshScript } from "../support/mesh-script.ts";
 
 afterEach(() => vi.restoreAllMocks());

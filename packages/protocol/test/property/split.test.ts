@@ -1,7 +1,7 @@
 import { type Body, createResource, type Resource, type Segment } from "@xdskit/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Parts } from "../../src/server/split.ts";
+import { Parts } from "../../src/server/cache/split.ts";
 import { Conversation, delta } from "../support/conversation.ts";
 import { digest, ENDPOINTS } from "../support/resources.ts";
 import { tries } from "../support/script.ts";

@@ -1,0 +1,220 @@
+import type { InitialVersions } from "../../message/request.ts";
+import { matches, noParameters } from "../../resource/constraints.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { canonicalName } from "../../resource/resource-name.ts";
+import type { Ttls } from "../../resource/ttl.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { locatedTerm, parseLocated } from "../../resource/variant-name.ts";
+import { type Position, touchedSince } from "../../state/difference.ts";
+import type { View } from "../../state/view.ts";
+import type { Locators } from "../subscription/locators.ts";
+import { isAsked } from "../subscription/selection.ts";
+import { isNamed, type Scope } from "../subscription/subscription.ts";
+
+/** How a comparison goes about it. */
+export interface ComparisonOptions {
+  /** Resources that the client reports at their current version are not sent. */
+  readonly trustsVersions: boolean;
+  /**
+   * Clients that are told of TTLs are sent all the same what they may hold for a time only: it may have expired, and no client
+   * asks for it again (client-behaviours E4).
+   */
+  readonly ttls?: Ttls;
+  /** How many names are compared in one step. */
+  readonly namesPerStep: number;
+}
+
+/**
+ * The resources that a returning client holds, compared with those that it should hold: one pass over the versions that it
+ * sent, without a copy of them.
+ *
+ * A comparison may take several steps, and transactions may be committed between them. The last step compares again every
+ * name that a transaction touched since the first one, so what was found is true at the revision of the last step.
+ *
+ * @spec S-REC-09, S-REC-10
+ */
+export class Comparison {
+  /** Where the first step stood. Journals are kept back to here while the comparison is paused. */
+  readonly start: Position;
+  /** Asked for by the client, never held, and not there. */
+  readonly missing: string[] = [];
+  /** Of `puts`, what the client did not list. */
+  readonly newcomers: Set<string> = new Set();
+  readonly #puts = new Map<string, Resource>();
+  readonly #removed = new Set<string>();
+  readonly #view: View;
+  readonly #type: TypeUrl;
+  readonly #scope: Scope;
+  readonly #initial: InitialVersions;
+  readonly #options: ComparisonOptions;
+  #rest: Iterator<readonly [string, string]> | undefined;
+  /** The revision of the last step; undefined while there are names left to compare. */
+  #doneAt: number | undefined;
+  /** Resources that are asked for and that the client listed. */
+  readonly #covered = new Set<Resource>();
+  /** What a client that speaks of parameters listed: it can say of which name, and not of which variant, it has a version. */
+  readonly #listed = new Map<string, Set<string>>();
+  readonly #mayBeHeld: (name: string) => boolean;
+
+  /** `scope`: what the client asked for when the comparison began; it must not change. */
+  constructor(start: Position, type: TypeUrl, scope: Scope, initial: InitialVersions, options: ComparisonOptions) {
+    this.start = start;
+    this.#view = start.view;
+    this.#type = type;
+    this.#scope = scope;
+    this.#initial = initial;
+    this.#options = options;
+    this.#rest = initial[Symbol.iterator]();
+    this.#mayBeHeld = mayBeHeldUnder(scope);
+  }
+
+  /** What the client has to be sent. */
+  get puts(): Iterable<Resource> {
+    return this.#puts.values();
+  }
+
+  /** Listed by the client and gone. */
+  get removed(): Iterable<string> {
+    return this.#removed;
+  }
+
+  get isDone(): boolean {
+    return this.#doneAt !== undefined;
+  }
+
+  /** All names were compared, and nothing was committed since. */
+  isDoneAt(revision: number): boolean {
+    return this.#doneAt === revision;
+  }
+
+  /** Compares some more names, with the view as it is at this revision. */
+  step(revision: number): void {
+    for (let i = 0; i < this.#options.namesPerStep && this.#rest !== undefined; i++) {
+      const next = this.#rest.next();
+      if (next.done === true) this.#finish(revision);
+      else this.#take(canonicalName(next.value[0]), next.value[1]);
+    }
+  }
+
+  #finish(revision: number): void {
+    this.#rest = undefined;
+    this.#doneAt = revision;
+    const { locators } = this.#scope;
+    if (locators !== undefined) this.#compareLocated(locators);
+    else {
+      const isSteady = revision === this.start.revision || !this.#compareTouched();
+      this.#addUnknown(isSteady);
+    }
+  }
+
+  /** Compares again what was touched since the first step. Returns whether anything was. */
+  #compareTouched(): boolean {
+    const touched = touchedSince(this.start, this.#view, this.#type);
+    if (touched?.size === 0) return false;
+    // Where terms stand for the best of several resources, one that was touched changes what others are held for.
+    const isAny = touched === undefined || this.#scope.terms !== undefined;
+    for (const [given, version] of this.#initial) {
+      const name = canonicalName(given);
+      if (isAny || touched.has(name)) this.#compare(name, version);
+    }
+    return true;
+  }
+
+  #take(name: string, version: string): void {
+    if (this.#scope.locators === undefined) this.#compare(name, version);
+    else this.#listed.set(name, (this.#listed.get(name) ?? new Set()).add(version));
+  }
+
+  /** Which variant it has of a name, the version says: constraints are part of it. */
+  #compareLocated(locators: Locators): void {
+    const found = new Map<string, Resource>();
+    for (const term of this.#scope.names) {
+      const answers = this.#view.answersTo(this.#type, term);
+      for (const one of answers) found.set(one.name, one);
+      if (answers.length === 0) this.missing.push(term);
+    }
+    if (this.#scope.isWildcard)
+      for (const member of this.#view.members(this.#type)) if (!member.onDemand) found.set(member.name, member);
+    const called = new Map<string, Resource[]>();
+    for (const resource of found.values()) {
+      const name = resource.variant?.name ?? resource.name;
+      called.set(name, [...(called.get(name) ?? []), resource]);
+      const versions = this.#listed.get(name);
+      if (versions === undefined) this.newcomers.add(resource.name);
+      const isHeld = this.#options.trustsVersions && versions?.has(resource.version) === true;
+      if (!isHeld || this.#mayExpire(resource.name)) this.#puts.set(resource.name, resource);
+    }
+    this.#removeGone(locators, called);
+  }
+
+  /** Of what is gone nobody knows the constraints any more: it is gone for the parameters by which it was asked for. */
+  #removeGone(locators: Locators, found: ReadonlyMap<string, readonly Resource[]>): void {
+    const { isWildcard, names } = this.#scope;
+    const gone = new Set<string>();
+    for (const name of this.#listed.keys()) {
+      const here = found.get(name) ?? [];
+      const terms = locators.termsAround(name);
+      if (isWildcard && terms.length === 0 && here.length === 0) gone.add(name);
+      for (const term of terms) {
+        const parameters = parseLocated(term)?.parameters ?? noParameters;
+        const isThere = here.some(({ variant }) => variant === undefined || matches(variant.constraints, parameters));
+        const told = locatedTerm(name, parameters);
+        if (!isThere && !names.has(told)) gone.add(told);
+      }
+    }
+    for (const told of gone) this.#removed.add(told);
+  }
+
+  /** What is said of a name last counts: it may be compared again, and be listed twice. */
+  #compare(name: string, version: string): void {
+    this.#puts.delete(name);
+    this.#removed.delete(name);
+    const now = this.#view.holder(this.#type, name);
+    if (now !== undefined && isAsked(now, this.#view, this.#scope)) {
+      this.#covered.add(now);
+      if (!this.#options.trustsVersions || now.version !== version || this.#mayExpire(name)) this.#puts.set(name, now);
+    } else if (this.#mayBeHeld(name)) this.#removed.add(name);
+  }
+
+  #mayExpire(name: string): boolean {
+    return this.#options.ttls === "told" && this.#view.mayExpire(this.#type, name);
+  }
+
+  /**
+   * What the client should hold and did not list. `isSteady`: nothing changed since the first step; if the client then listed
+   * as many resources as there are, there is nothing of the kind.
+   */
+  #addUnknown(isSteady: boolean): void {
+    const { isWildcard, names } = this.#scope;
+    if (isSteady && names.size === 0 && this.#covered.size === this.#view.coveredBy(this.#type)) return;
+    const listed = new Set<string>();
+    for (const [name] of this.#initial) listed.add(canonicalName(name));
+    const add = (resource: Resource): void => {
+      if (listed.has(resource.name)) return;
+      listed.add(resource.name);
+      this.#puts.set(resource.name, resource);
+      this.newcomers.add(resource.name);
+    };
+    if (isWildcard) for (const member of this.#view.members(this.#type)) if (!member.onDemand) add(member);
+    for (const term of names) {
+      const answers = this.#view.answersTo(this.#type, term);
+      for (const found of answers) add(found);
+      if (answers.length === 0 && !listed.has(term)) this.missing.push(term);
+    }
+  }
+}
+
+/**
+ * Whether a client that asks for this may have been given a resource of some name for it: by the name, or for a term of its
+ * collection.
+ */
+export function mayBeHeldUnder({ isWildcard, names, terms }: Scope): (name: string) => boolean {
+  let collections: ReadonlySet<string> | undefined;
+  return (name) => {
+    if (isWildcard || isNamed(names, name)) return true;
+    const collection = terms?.collectionOf(name);
+    if (terms === undefined || collection === undefined) return false;
+    collections ??= new Set([...names].flatMap((term) => terms.collectionOf(term) ?? []));
+    return collections.has(collection);
+  };
+}

@@ -1,0 +1,75 @@
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { isStill, type Position, reaches } from "../../state/difference.ts";
+import type { View } from "../../state/view.ts";
+import type { HeldOverSet } from "./held-over.ts";
+
+/** A State of the World as it was sent: what was in it is known from where it stood and what was held over. */
+export interface Served {
+  readonly type: TypeUrl;
+  readonly version: string;
+  readonly position: Position;
+  readonly heldOver: HeldOverSet;
+}
+
+/** How many versions are remembered; each costs a few references. */
+const VERSIONS_KEPT = 16_384;
+
+/**
+ * The versions of Clusters that clients were sent lately, unions with what was gone among them. A client that comes back
+ * says which of them it holds.
+ */
+export class ServedVersions {
+  readonly #byKey = new Map<string, Served>();
+  readonly #kept: number;
+  readonly #listsNews: boolean;
+  #news: Served[] = [];
+
+  /** `listsNews`: somebody takes the news; they are kept until then. */
+  constructor({ listsNews, kept = VERSIONS_KEPT }: { readonly listsNews: boolean; readonly kept?: number }) {
+    this.#listsNews = listsNews;
+    this.#kept = kept;
+  }
+
+  /** A client was sent this. */
+  note(served: Served): void {
+    const key = keyOf(served.type, served.version, served.position.view);
+    const known = this.#byKey.get(key);
+    if (known !== undefined && reaches(known.position, served.type)) return;
+    this.#byKey.delete(key);
+    this.#byKey.set(key, served);
+    if (this.#listsNews) this.#news.push(served);
+    for (const oldest of this.#byKey.keys()) {
+      if (this.#byKey.size <= this.#kept) break;
+      this.#byKey.delete(oldest);
+    }
+  }
+
+  /** What was sent under a version; undefined if that is not known any more. `view`: of the client that holds it. */
+  find(type: TypeUrl, version: string, view: View): Served | undefined {
+    const served = this.#byKey.get(keyOf(type, version, view));
+    return served !== undefined && reaches(served.position, type) ? served : undefined;
+  }
+
+  /** What was sent and is still as it was then. */
+  *current(): Iterable<Served> {
+    for (const served of this.#byKey.values()) {
+      const { position, type } = served;
+      if (isStill(position, position.view, type)) yield served;
+    }
+  }
+
+  /** What was noted since this was last asked. */
+  takeNews(): readonly Served[] {
+    if (this.#news.length === 0) return none;
+    const news = this.#news;
+    this.#news = [];
+    return news;
+  }
+}
+
+const none: readonly Served[] = [];
+
+/** Equal versions are of equal content whoever sees it, but for those that a caller prints. */
+function keyOf(type: TypeUrl, version: string, view: View): string {
+  return view.printedVersion(type) === undefined ? `${type} ${version}` : `${type} ${version} ${view.key}`;
+}

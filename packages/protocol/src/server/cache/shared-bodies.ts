@@ -1,0 +1,176 @@
+import type { Body, Segment } from "../../message/body.ts";
+import type { Variant } from "../../message/variant.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { Ttls } from "../../resource/ttl.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { type Position, positionKey } from "../../state/difference.ts";
+import type { Past } from "../../state/journal.ts";
+import { type Timed, timedOf, type View } from "../../state/view.ts";
+import { memo } from "../memory/memo.ts";
+import { SharedWhileUsed } from "../memory/shared-while-used.ts";
+import type { NameSets } from "../subscription/name-set.ts";
+import type { Subscription } from "../subscription/subscription.ts";
+import type { HeldOverSet } from "./held-over.ts";
+import type { SharedChanges } from "./shared-changes.ts";
+import type { SharedSelections } from "./shared-selections.ts";
+
+/** Of how many names a body that is made for single streams may be to be shared. */
+const OWN_NAMES_SHARED = 16;
+
+/**
+ * Bodies: one object for all who are told the same, so that it is encoded once. Kept as long as it is on its way to somebody or
+ * is the newest that he was told; forgotten with the next transaction.
+ */
+export class SharedBodies {
+  readonly #changes: SharedChanges;
+  readonly #selections: SharedSelections;
+  readonly #nameSets: NameSets;
+  readonly #ttls: Ttls;
+  #systemVersion: string | undefined;
+  readonly #bodies = new SharedWhileUsed<Body>();
+  /** Those of a full state with what is held over beside it. */
+  #full = new WeakMap<HeldOverSet, SharedWhileUsed<Body>>();
+  readonly #own = new SharedWhileUsed<Body>();
+  readonly #ids = new WeakMap<Resource, number>();
+  #lastId = 0;
+  #heartbeats = new WeakMap<readonly (Past | Resource)[], Map<string, Body>>();
+  readonly #timedIn = new WeakMap<Body, Timed>();
+
+  constructor(changes: SharedChanges, selections: SharedSelections, nameSets: NameSets, ttls: Ttls) {
+    this.#changes = changes;
+    this.#selections = selections;
+    this.#nameSets = nameSets;
+    this.#ttls = ttls;
+  }
+
+  /** What is told from now on is of this `system_version_info`; undefined: of the one before. */
+  advance(systemVersion: string | undefined): void {
+    if (systemVersion !== undefined) this.#systemVersion = systemVersion;
+    this.#bodies.clear();
+    this.#own.clear();
+    this.#full = new WeakMap();
+    this.#heartbeats = new WeakMap();
+  }
+
+  /** The body of everything that a wildcard covers. */
+  whole(variant: Variant, view: View, type: TypeUrl): Body {
+    return this.#body(variant, view, type, "whole", () => view.whole(type));
+  }
+
+  /** The body of a whole difference, as a wildcard is told it. */
+  ofChanges(variant: Variant, from: Position, view: View, type: TypeUrl): Body {
+    return this.#body(
+      variant,
+      view,
+      type,
+      positionKey(from, view, type),
+      () => this.#changes.between(from, view, type).segments,
+    );
+  }
+
+  /** The body of a selection: the same one for the same selection and missing names. */
+  ofSelection(
+    variant: Variant,
+    view: View,
+    type: TypeUrl,
+    subscription: Subscription,
+    make: () => Segment,
+    from: Position | undefined,
+  ): Body {
+    const set = subscription.sharedKey(this.#nameSets);
+    if (set === undefined) return this.#make(variant, view, type, [make()]);
+    const at = from === undefined ? "all" : positionKey(from, view, type);
+    return this.#body(variant, view, type, `${at} ${set}`, () => [make()]);
+  }
+
+  /** The body of a full state, with what is held over beside it. */
+  full(view: View, type: TypeUrl, subscription: Subscription, heldOver: HeldOverSet): Body {
+    const known = memo(this.#full, heldOver, () => new SharedWhileUsed<Body>());
+    const set = subscription.sharedKey(this.#nameSets);
+    return known.get(set && `${type} ${view.key} ${set}`, () => {
+      const isWhole = subscription.isSoleWildcard;
+      const members = isWhole
+        ? view.whole(type)
+        : [{ puts: this.#selections.all(view, type, subscription).puts, removed: [], missing: [] }];
+      const version = heldOver.isEmpty ? view.typeVersion(type) : view.typeVersionWith(type, heldOver.sum);
+      const segments = heldOver.isEmpty ? members : [...members, heldOver.segment];
+      return { variant: "sotw", type, version, segments, ...this.#marks("sotw", view, type) };
+    });
+  }
+
+  /** The body of names that are gone; shared with streams that are told the same. */
+  removals(view: View, type: TypeUrl, removed: readonly string[]): Body {
+    return this.#body("delta", view, type, `removal ${JSON.stringify(removed)}`, () => [
+      { puts: [], removed, missing: [] },
+    ]);
+  }
+
+  /** A body of just these; shared with streams that are told the same few names. */
+  own(variant: Variant, view: View, type: TypeUrl, segment: Segment): Body {
+    const names = segment.puts.length + segment.removed.length + segment.missing.length;
+    const version = this.version(variant, view, type);
+    const make = (): Body => this.#make(variant, view, type, [segment]);
+    if (names > OWN_NAMES_SHARED) return make();
+    const puts = segment.puts.map((put) => this.#idOf(put));
+    const key = JSON.stringify([variant, type, version, puts, segment.removed, segment.missing]);
+    return this.#own.get(key, make);
+  }
+
+  /**
+   * The body that keeps alive what is held for a time, at the version that the client knows; the same one for the same
+   * resources, by identity. In State of the World it has the whole resources (client-behaviours E3).
+   */
+  heartbeat(variant: Variant, type: TypeUrl, version: string, held: readonly (Past | Resource)[]): Body {
+    const known = memo(this.#heartbeats, held, () => new Map<string, Body>());
+    return memo(known, `${variant} ${version}`, () => {
+      const whole = held.flatMap((one) => ("bytes" in one ? [one] : []));
+      const segment: Segment =
+        variant === "delta"
+          ? { puts: [], removed: [], missing: [], heartbeats: held }
+          : { puts: whole, removed: [], missing: [] };
+      return { variant, type, version, segments: [segment], ...this.#carriesTtls };
+    });
+  }
+
+  /** What has a ttl in a body; looked for once. */
+  timedIn(body: Body): Timed {
+    const known = this.#timedIn.get(body);
+    if (known !== undefined) return known;
+    const timed = timedOf(body.segments.flatMap(({ puts }) => puts));
+    this.#timedIn.set(body, timed);
+    return timed;
+  }
+
+  /** `version_info`, or delta's `system_version_info`. */
+  version(variant: Variant, view: View, type: TypeUrl): string {
+    return variant === "delta" && this.#systemVersion !== undefined ? this.#systemVersion : view.typeVersion(type);
+  }
+
+  /** A number for this very resource: others may have its name and version. */
+  #idOf(resource: Resource): number {
+    const known = this.#ids.get(resource);
+    if (known !== undefined) return known;
+    this.#ids.set(resource, ++this.#lastId);
+    return this.#lastId;
+  }
+
+  get #carriesTtls(): Pick<Body, "ttls"> {
+    return this.#ttls === "told" ? { ttls: "told" } : {};
+  }
+
+  #marks(variant: Variant, view: View, type: TypeUrl): Pick<Body, "ttls" | "isCanary"> {
+    const isCanary = variant === "sotw" && view.isCanary(type);
+    return isCanary ? { ...this.#carriesTtls, isCanary } : this.#carriesTtls;
+  }
+
+  #body(variant: Variant, view: View, type: TypeUrl, what: string, segments: () => readonly Segment[]): Body {
+    return this.#bodies.get(`${variant} ${type} ${view.key} ${what}`, () =>
+      this.#make(variant, view, type, segments()),
+    );
+  }
+
+  #make(variant: Variant, view: View, type: TypeUrl, segments: readonly Segment[]): Body {
+    const version = this.version(variant, view, type);
+    return { ...{ variant, type, version, segments }, ...this.#marks(variant, view, type) };
+  }
+}

@@ -1,0 +1,79 @@
+import { globOf } from "../../resource/resource-name.ts";
+import type { Ttls } from "../../resource/ttl.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { type Change, type Difference, differenceBetween, type Position, positionKey } from "../../state/difference.ts";
+import type { Past } from "../../state/journal.ts";
+import type { View } from "../../state/view.ts";
+import { memo } from "../memory/memo.ts";
+import { Recent } from "../memory/recent.ts";
+
+/** Elements kept of each kind: enough for a transaction of 100,000 resources, and for a thousand views of small ones. */
+const ELEMENTS_KEPT = 200_000;
+
+/** What changed between positions and now; found once for all who stand at the same one. Forgotten with the next transaction. */
+export class SharedChanges {
+  readonly #ttls: Ttls;
+  readonly #differences = new Recent<Difference>(ELEMENTS_KEPT, ({ changes }) => changes.length);
+  readonly #names = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
+  readonly #newcomers = new Recent<ReadonlySet<string>>(ELEMENTS_KEPT, ({ size }) => size);
+  readonly #byTerm = new Recent<ReadonlyMap<string, readonly Change[]>>(ELEMENTS_KEPT, ({ size }) => size);
+
+  constructor(ttls: Ttls) {
+    this.#ttls = ttls;
+  }
+
+  clear(): void {
+    for (const made of [this.#differences, this.#names, this.#newcomers, this.#byTerm]) made.clear();
+  }
+
+  /** All that differs. */
+  between(from: Position, view: View, type: TypeUrl): Difference {
+    return this.#differences.get(wayKey(from, view, type), () => differenceBetween(from, view, type, this.#ttls));
+  }
+
+  /** Names that are not what they were at a position. */
+  names(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
+    return this.#names.get(wayKey(from, view, type), () => {
+      return new Set(this.between(from, view, type).changes.map(({ name }) => name));
+    });
+  }
+
+  /** Names that nothing answered to at a position and something does now. */
+  newcomers(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
+    return this.#newcomers.get(wayKey(from, view, type), () => {
+      const { changes } = this.between(from, view, type);
+      return new Set(changes.flatMap(({ name, then, now }) => (then === undefined && now !== undefined ? [name] : [])));
+    });
+  }
+
+  /** The same by everything that they are or were called: names and aliases, and the collections that they are members of. */
+  byTerm(from: Position, view: View, type: TypeUrl): ReadonlyMap<string, readonly Change[]> {
+    return this.#byTerm.get(wayKey(from, view, type), () => {
+      const byTerm = new Map<string, Change[]>();
+      for (const change of this.between(from, view, type).changes) {
+        for (const term of termsFor(change)) memo(byTerm, term, (): Change[] => []).push(change);
+      }
+      return byTerm;
+    });
+  }
+
+  /** What names were at a position that had a ttl and are not what they were; undefined: there are none. */
+  timedPast(from: Position, view: View, type: TypeUrl): ReadonlyMap<string, Past> | undefined {
+    if (this.#ttls === "left-off") return undefined;
+    const { changes } = this.between(from, view, type);
+    const timed = changes.flatMap(({ name, then }) => (then?.ttlMs === undefined ? [] : [[name, then] as const]));
+    return timed.length === 0 ? undefined : new Map(timed);
+  }
+}
+
+function termsFor({ name, then, now }: Change): ReadonlySet<string> {
+  const called = then?.variant?.name ?? now?.variant?.name ?? name;
+  const terms = new Set([name, called, ...(then?.aliases ?? []), ...(now?.aliases ?? [])]);
+  const collection = globOf(called);
+  return collection === undefined ? terms : terms.add(collection);
+}
+
+/** A name for a way from a position to now. */
+export function wayKey(from: Position, view: View, type: TypeUrl): string {
+  return `${type} ${view.key} ${positionKey(from, view, type)}`;
+}

@@ -1,0 +1,118 @@
+import type { Resource } from "../../resource/resource.ts";
+import type { Ttls } from "../../resource/ttl.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { isStill, type Position } from "../../state/difference.ts";
+import type { Past } from "../../state/journal.ts";
+import { type Timed, timedOf, type View } from "../../state/view.ts";
+import { memo } from "../memory/memo.ts";
+import { Recent } from "../memory/recent.ts";
+import type { NameSets } from "../subscription/name-set.ts";
+import { answeredTerms, type Selection, selectFrom, selectWhole } from "../subscription/selection.ts";
+import type { Subscription } from "../subscription/subscription.ts";
+import { type SharedChanges, wayKey } from "./shared-changes.ts";
+
+/** Something that is about to be sent, and what it takes the place of; undefined where that is not known. */
+export interface Upcoming {
+  readonly resource: Resource;
+  readonly replaces: Uses | undefined;
+}
+
+/** What something refers to. */
+export type Uses = Pick<Past, "references">;
+
+/** Something was there, and it is not known what it used. */
+export const unknownUses: Uses = { references: [] };
+
+/** Resources and names kept of each kind: as many pointers. */
+const ELEMENTS_KEPT = 200_000;
+
+const nothingSelected: Selection = { puts: [], removed: [] };
+
+/** What subscriptions cover; found once for all who ask for the same names. Forgotten with the next transaction. */
+export class SharedSelections {
+  readonly #changes: SharedChanges;
+  readonly #nameSets: NameSets;
+  readonly #ttls: Ttls;
+  readonly #selections = new Recent<Selection>(ELEMENTS_KEPT, ({ puts, removed }) => puts.length + removed.length);
+  readonly #answers = new Map<Resource, Map<string, Resource>>();
+  readonly #bases = new Recent<readonly string[]>(ELEMENTS_KEPT, ({ length }) => length);
+  readonly #timed = new Recent<Timed>(ELEMENTS_KEPT, ({ resources }) => resources.length);
+
+  constructor(changes: SharedChanges, nameSets: NameSets, ttls: Ttls) {
+    this.#changes = changes;
+    this.#nameSets = nameSets;
+    this.#ttls = ttls;
+  }
+
+  clear(): void {
+    for (const made of [this.#selections, this.#answers, this.#bases, this.#timed]) made.clear();
+  }
+
+  /** Forgets what single terms are answered with: it is made anew when it is needed. */
+  rest(): void {
+    this.#answers.clear();
+  }
+
+  /** What of a difference a subscription covers; computed once for all who ask for the same names. */
+  ofChanges(from: Position, view: View, type: TypeUrl, subscription: Subscription): Selection {
+    if (isStill(from, view, type)) return nothingSelected;
+    const set = subscription.sharedKey(this.#nameSets);
+    return this.#selections.get(set && `${wayKey(from, view, type)} ${set}`, () =>
+      this.#answering(
+        selectFrom(this.#changes.between(from, view, type), view, subscription, { type, ttls: this.#ttls }),
+        view,
+        subscription,
+      ),
+    );
+  }
+
+  /** Everything that a subscription covers; `removed` are the terms that stand for nothing. */
+  all(view: View, type: TypeUrl, subscription: Subscription): Selection {
+    const set = subscription.sharedKey(this.#nameSets);
+    return this.#selections.get(set && `${type} ${view.key} all ${set}`, () =>
+      this.#answering(selectWhole(view, type, subscription), view, subscription),
+    );
+  }
+
+  /** A resource as it is sent to whoever asked for it by these terms too (S-VHD-03). */
+  answering(resource: Resource, view: View, subscription: Subscription): Resource {
+    if (subscription.terms === undefined) return resource;
+    const terms = answeredTerms(resource, view, resource.type, subscription);
+    if (terms.length === 0) return resource;
+    const known = memo(this.#answers, resource, () => new Map<string, Resource>());
+    return memo(known, JSON.stringify(terms), () => ({ ...resource, aliases: [...resource.aliases, ...terms] }));
+  }
+
+  #answering(selection: Selection, view: View, subscription: Subscription): Selection {
+    if (subscription.terms === undefined) return selection;
+    return { ...selection, puts: selection.puts.map((put) => this.answering(put, view, subscription)) };
+  }
+
+  /** Of a collection of the type's own, what a wildcard covers. */
+  baseOf(view: View, type: TypeUrl, collection: string): readonly string[] {
+    return this.#bases.get(`${type} ${view.key} ${collection}`, () =>
+      [...view.within(type, collection)].flatMap(({ name, onDemand }) => (onDemand ? [] : [name])),
+    );
+  }
+
+  /** What somebody who stands there is about to be told; everything, for somebody who was told nothing. */
+  *upcoming(from: Position | undefined, view: View, type: TypeUrl, subscription: Subscription): Iterable<Upcoming> {
+    if (from === undefined) {
+      for (const resource of this.all(view, type, subscription).puts) yield { resource, replaces: undefined };
+      return;
+    }
+    for (const { then, now } of this.#changes.between(from, view, type).changes) {
+      if (now !== undefined && subscription.covers(now)) yield { resource: now, replaces: then };
+    }
+  }
+
+  /** What a subscription covers and has a ttl; found once for all who ask for the same names. */
+  timed(view: View, type: TypeUrl, subscription: Subscription): Timed {
+    const all = view.timed(type);
+    if (all.resources.length === 0) return all;
+    const set = subscription.sharedKey(this.#nameSets);
+    return this.#timed.get(set && `${type} ${view.key} ${set}`, () =>
+      timedOf(all.resources.filter((resource) => subscription.covers(resource))),
+    );
+  }
+}

@@ -1,0 +1,79 @@
+import { type Dialect, forKind, isWildcardType } from "../../dialect/dialect.ts";
+import type { DiscoveryRequest } from "../../message/request.ts";
+import { type TypeKind, type TypeTraits, usesClusters } from "../../resource/type-traits.ts";
+import type { Position } from "../../state/difference.ts";
+import type { View } from "../../state/view.ts";
+import type { Delivery } from "../ack/delivery.ts";
+import type { HeldOverSet } from "../cache/held-over.ts";
+import type { Present } from "../cache/present.ts";
+import type { StreamOpened } from "../contract/event.ts";
+import type { Answer, TypeStream } from "../type/type-stream.ts";
+import type { Order } from "./order.ts";
+
+/** Where a client stood with a type before it was sent something. */
+export interface Before {
+  readonly position: Position | undefined;
+  readonly heldOver: HeldOverSet;
+}
+
+/** What one stream tells the order that holds for it. */
+export class StreamOrder {
+  readonly #order: Order;
+  readonly #opened: Pick<StreamOpened, "variant" | "onlyType">;
+  readonly #dialect: Dialect;
+
+  constructor(order: Order, opened: Pick<StreamOpened, "variant" | "onlyType">, dialect: Dialect) {
+    this.#order = order;
+    this.#opened = opened;
+    this.#dialect = dialect;
+  }
+
+  /** Whether a kind takes part in make before break. */
+  takesPart(kind: TypeKind): boolean {
+    const { makeBeforeBreak } = this.#dialect;
+    return forKind(makeBeforeBreak, "cds") && forKind(makeBeforeBreak, kind);
+  }
+
+  /** The first request of a type: a client that was here before, or with another server, holds what is part of the order. */
+  meet(request: DiscoveryRequest, { kind }: TypeTraits): void {
+    if (!this.takesPart("cds") || (kind !== "cds" && !usesClusters(kind))) return;
+    const asksForAll = isWildcardType(this.#dialect, "cds", this.#opened.variant);
+    if (bringsVersions(request)) this.#order.returns(asksForAll);
+    // In State of the World who comes back says so, of every type that it ever had anything of.
+    else if (request.kind === "delta" && kind !== "lds") this.#order.meetsUnannounced(asksForAll);
+  }
+
+  /** A response was sent. Returns whether the client is one of which nobody knows what it holds: it is not protected. */
+  sent(type: TypeStream, delivery: Delivery, answer: Answer, before: Before, view: View, present: Present): boolean {
+    if (type.removedLast?.areClusters !== true) {
+      const isChange = before.position !== undefined || this.#order.isTakenUp;
+      if (isChange && usesClusters(type.traits.kind)) this.#order.used(type, delivery);
+      return false;
+    }
+    this.#order.sentClusters(delivery);
+    const newcomers = answer.newcomers ?? this.#newcomers(type, before.position, view, present);
+    if (newcomers === "unknown") {
+      // Where the ACK of Clusters does not mean that they are in use, it would not help to wait for it.
+      if (this.#opened.onlyType === undefined) this.#order.broughtUnknown(delivery);
+      return true;
+    }
+    const { names: heldOver } = before.heldOver;
+    if (newcomers !== undefined && newcomers.size > 0)
+      this.#order.brought(type, delivery, (name) => newcomers.has(name) && !heldOver.has(name));
+    return false;
+  }
+
+  #newcomers(
+    type: TypeStream,
+    from: Position | undefined,
+    view: View,
+    present: Present,
+  ): ReadonlySet<string> | undefined {
+    const isOfUse = from !== undefined && (this.#order.hasUsers || this.#order.isReturning);
+    return isOfUse ? present.changes.newcomers(from, view, type.traits.type) : undefined;
+  }
+}
+
+function bringsVersions(request: DiscoveryRequest): boolean {
+  return request.kind === "delta" ? request.initialVersions.size > 0 : request.versionInfo !== undefined;
+}

@@ -1,0 +1,92 @@
+import type { Dialect } from "../../dialect/dialect.ts";
+import type { TypeTraits } from "../../resource/type-traits.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import type { Digest } from "../../resource/version.ts";
+import type { LayerSet } from "../../state/layer-set.ts";
+import type { View } from "../../state/view.ts";
+import type { Present } from "../cache/present.ts";
+import { Subscription } from "../subscription/subscription.ts";
+import { PollTopic } from "./poll-topic.ts";
+
+/** What is asked for; equal asking makes one topic. */
+export interface Asking {
+  readonly traits: TypeTraits;
+  readonly names: readonly string[];
+  readonly resourceErrors: Dialect["resourceErrors"];
+}
+
+/** A view that polls look at, with their topics by type. */
+export interface PolledView {
+  readonly view: View;
+  readonly topics: Map<TypeUrl, Map<string, PollTopic>>;
+}
+
+export interface PolledViewsOptions {
+  readonly digest: Digest;
+  readonly present: Present;
+  readonly layers: Pick<LayerSet<PolledView>, "viewOf" | "watch" | "unwatch">;
+}
+
+/** Every topic that somebody polls, by its view. */
+export class PolledViews {
+  readonly #options: PolledViewsOptions;
+  readonly #views = new Map<View, PolledView>();
+
+  constructor(options: PolledViewsOptions) {
+    this.#options = options;
+  }
+
+  /** The topic of these layers and names; kept from now on, until it is dropped. */
+  topic(layers: readonly string[], { traits, names, resourceErrors }: Asking): PollTopic {
+    // Naming nothing means everything, every time: nothing came before (S-RST-14).
+    const subscription = new Subscription({ legacyWildcard: true, wildcardSticky: false, terms: traits.terms });
+    subscription.replace(names);
+    return this.#find(layers, { traits, subscription, resourceErrors });
+  }
+
+  /** The topic of the same names in other layers. */
+  topicLike({ traits, subscription, resourceErrors }: PollTopic, layers: readonly string[]): PollTopic {
+    return this.#find(layers, { traits, subscription, resourceErrors });
+  }
+
+  drop(topic: PollTopic): void {
+    const polled = this.#views.get(topic.view);
+    const ofType = polled?.topics.get(topic.traits.type);
+    ofType?.delete(topic.key);
+    if (ofType?.size === 0) polled?.topics.delete(topic.traits.type);
+    if (polled === undefined || polled.topics.size > 0) return;
+    this.#views.delete(topic.view);
+    this.#options.layers.unwatch(topic.view, polled);
+  }
+
+  /** The topics of a view in whose type something changed since somebody looked. */
+  *changed(view: View): Iterable<PollTopic> {
+    for (const [type, topics] of this.#views.get(view)?.topics ?? []) {
+      const changedAt = view.changedAt(type);
+      for (const topic of topics.values()) if (!topic.isLookedAtAfter(changedAt)) yield topic;
+    }
+  }
+
+  #find(
+    layers: readonly string[],
+    { traits, subscription, resourceErrors }: Omit<Asking, "names"> & { readonly subscription: Subscription },
+  ): PollTopic {
+    const { layers: all, digest, present } = this.#options;
+    const view = all.viewOf(layers);
+    let polled = this.#views.get(view);
+    if (polled === undefined) {
+      polled = { view, topics: new Map() };
+      this.#views.set(view, polled);
+      all.watch(view, polled);
+    }
+    const { key: set } = subscription.nameSet(present.nameSets);
+    const key = `${subscription.isWildcard ? "*" : ""} ${set} ${resourceErrors}`;
+    const ofType = polled.topics.get(traits.type) ?? new Map<string, PollTopic>();
+    polled.topics.set(traits.type, ofType);
+    const known = ofType.get(key);
+    if (known !== undefined) return known;
+    const topic = new PollTopic({ key, view, traits, subscription, resourceErrors, digest });
+    ofType.set(key, topic);
+    return topic;
+  }
+}

@@ -1,0 +1,225 @@
+import type { Choices } from "../../dialect/choice.ts";
+import { explainDialect } from "../../dialect/explain.ts";
+import type { SotwRequest } from "../../message/request.ts";
+import { type Status, statusCode } from "../../message/status.ts";
+import type { Node } from "../../node/node.ts";
+import { hostOf, type Peer } from "../../node/placement.ts";
+import type { ApiVersion } from "../../resource/api-version.ts";
+import type { Report, RequestKind } from "../contract/effect.ts";
+import type { DeliveryState, StreamState, TypeState } from "../contract/inspect.ts";
+import type { PollId } from "../contract/poll.ts";
+import type { PollTopic, Told, ToldSummary } from "./poll-topic.ts";
+
+/** So many polls in a row without a version, each of them answered, are no fresh start any more. */
+const EMPTY_POLLS_SUSPECTED = 2;
+
+/** A poll that was not answered yet. */
+export interface WaitingPoll {
+  readonly id: PollId;
+  readonly poller: Poller;
+  readonly versionInfo: string | undefined;
+  /** It says that what was given is refused. */
+  readonly isRefusal: boolean;
+  readonly holdMs: number;
+  /** The version that it waits to be another; undefined: nobody has looked yet. */
+  besides: string | undefined;
+  timer: number | undefined;
+  /** How it ends at its turn, whatever there is; undefined: it may go on waiting. */
+  end: "settled" | "dismissed" | undefined;
+}
+
+type PollerStart = Pick<Poller, "peer" | "node" | "apiVersion" | "choices" | "topic">;
+
+/** What was given last, and what became of it. */
+interface Given {
+  readonly what: ToldSummary;
+  fate: "pending" | "acked" | "nacked";
+}
+
+/** What one poll told of those before it. */
+export interface UnderstoodPoll {
+  readonly as: RequestKind;
+  readonly reports: readonly Report[];
+}
+
+/**
+ * Whoever asks from one address as one node for the same again and again. It is remembered for a bounded time, for people and
+ * so that nobody spins: what was given, and whether later polls carry its version. Its number is that of its first poll.
+ */
+export class Poller {
+  readonly id: PollId;
+  readonly key: string;
+  readonly peer: Peer;
+  node: Node;
+  /** The version of the messages of its last poll. */
+  apiVersion: ApiVersion;
+  /** Why it is spoken to as it is. */
+  choices: Choices;
+  topic: PollTopic;
+  /** Its polls that were not answered yet. */
+  readonly waiting: Set<WaitingPoll> = new Set();
+  /** While it runs, the same answer is not given again (S-RST-12). */
+  restTimer: number | undefined;
+  #given: Given | undefined;
+  #acked: ToldSummary | undefined;
+  #nacked: (ToldSummary & { readonly error: Status }) | undefined;
+  #emptyPolls = 0;
+
+  constructor(id: PollId, key: string, { peer, node, apiVersion, choices, topic }: PollerStart) {
+    this.id = id;
+    this.key = key;
+    this.peer = peer;
+    this.node = node;
+    this.apiVersion = apiVersion;
+    this.choices = choices;
+    this.topic = topic;
+  }
+
+  /**
+   * What a poll says of what was given before: its version is an acceptance, an error or an older version a refusal. An older
+   * one without a word is only suspected to be one; real clients refuse like that (client-behaviours I4).
+   */
+  understand({ versionInfo, error, nonce }: SotwRequest, current: () => Told): UnderstoodPoll {
+    const isFirst = this.#given === undefined && this.#acked === undefined && this.#nacked === undefined;
+    this.#emptyPolls = versionInfo === undefined ? this.#emptyPolls + 1 : 0;
+    if (error !== undefined) return this.#refuse(error, nonce, current);
+    if (versionInfo !== undefined && versionInfo === this.#given?.what.version) return this.#accept();
+    if (this.#given !== undefined && this.#given.fate !== "acked" && this.#isSuspicious(versionInfo)) {
+      return this.#suspect(this.#given, versionInfo);
+    }
+    if (!isFirst) return { as: "repeat", reports: [] };
+    // It may have been given that before anybody here remembered.
+    if (versionInfo === undefined || versionInfo !== current().body.version) return { as: "initial", reports: [] };
+    this.#acked = current().summary;
+    return { as: "ack", reports: [] };
+  }
+
+  /** Whether this content was refused last. */
+  hasRefused({ body }: Told): boolean {
+    return this.#nacked?.version === body.version;
+  }
+
+  /**
+   * Whether something else was given since, and refused. Some of it may be in use all the same (client-behaviours A5), so what
+   * the client says that it has is given to it again.
+   */
+  hasRefusedOther({ body }: Told): boolean {
+    return this.#given?.fate === "nacked" && this.#given.what.version !== body.version;
+  }
+
+  /** Whether this content was given last. */
+  wasGiven({ body }: Told): boolean {
+    return this.#given?.what.version === body.version;
+  }
+
+  /** The content is given, perhaps once more. */
+  give({ summary }: Told): Report {
+    if (this.#given?.what.version !== summary.version || this.#given.fate === "acked") {
+      this.#given = { what: summary, fate: "pending" };
+    }
+    const { type, nonce, version, revision, resources, removed } = summary;
+    const { id: stream, node } = this;
+    return { kind: "response-sent", stream, node, type, nonce, version, revision, resources, removed };
+  }
+
+  describe(): StreamState {
+    const { id, peer, node, apiVersion, choices, topic } = this;
+    return {
+      stream: id,
+      apiVersion,
+      variant: "sotw",
+      onlyType: topic.traits.type,
+      peer,
+      isPoller: true,
+      node,
+      // Whoever polls as that node from that address.
+      client: `polls ${hostOf(peer)} ${node.id}`,
+      dialect: explainDialect(node, choices),
+      layers: topic.layers,
+      types: [this.#describeType()],
+    };
+  }
+
+  #describeType(): TypeState {
+    const { traits, subscription, view } = this.topic;
+    const last = this.#given?.what ?? this.#acked;
+    return {
+      type: traits.type,
+      isWildcard: subscription.isWildcard,
+      names: subscription.names.size,
+      missing: last?.missing ?? [],
+      errors: last?.errors ?? [],
+      toldRevision: last?.revision,
+      sentVersion: last?.version,
+      wait: undefined,
+      waiting: [],
+      heldOver: [],
+      // Nothing would keep alive what was given for a time.
+      ttl: view.timed(traits.type).resources.length > 0 ? "unsafe" : undefined,
+      pending: this.#given?.fate === "pending" ? [deliveryOf(this.#given.what)] : [],
+      acked: this.#acked && deliveryOf(this.#acked),
+      nacked: this.#nacked && {
+        ...deliveryOf(this.#nacked),
+        error: this.#nacked.error,
+        refused: this.#nacked.names,
+      },
+    };
+  }
+
+  #accept(): UnderstoodPoll {
+    const given = this.#given;
+    if (given === undefined || given.fate === "acked") return { as: "repeat", reports: [] };
+    given.fate = "acked";
+    this.#acked = given.what;
+    this.#nacked = undefined;
+    const { type, nonce, version } = given.what;
+    const { id: stream, node } = this;
+    return { as: "ack", reports: [{ kind: "response-acked", stream, node, type, nonce, version }] };
+  }
+
+  #refuse(error: Status, nonce: string | undefined, current: () => Told): UnderstoodPoll {
+    const given = this.#given?.what;
+    if (given !== undefined && (nonce === undefined || nonce === given.nonce)) return this.#noteRefusal(given, error);
+    // Nonces are versions, so what another server gave can be refused here.
+    const { summary } = current();
+    return nonce === summary.nonce ? this.#noteRefusal(summary, error) : { as: "stale", reports: [] };
+  }
+
+  /** Booked when it is first noticed; then each such poll is counted. */
+  #suspect(given: Given, versionInfo: string | undefined): UnderstoodPoll {
+    const { type, version } = given.what;
+    const { id: stream, node } = this;
+    const count: Report = { kind: "polled-at-old-version", stream, node, type, version };
+    if (given.fate === "nacked") return { as: "nack", reports: [count] };
+    const { as, reports } = this.#noteRefusal(given.what, suspicionOf(versionInfo));
+    return { as, reports: [...reports, count] };
+  }
+
+  #noteRefusal(what: ToldSummary, error: Status): UnderstoodPoll {
+    if (this.#given?.what === what) this.#given.fate = "nacked";
+    this.#nacked = { ...what, error };
+    const { type, nonce, version, names } = what;
+    const { id: stream, node } = this;
+    return {
+      as: "nack",
+      reports: [{ kind: "response-nacked", stream, node, type, nonce, version, error, names }],
+    };
+  }
+
+  #isSuspicious(versionInfo: string | undefined): boolean {
+    if (versionInfo !== undefined) return true;
+    return this.#emptyPolls > EMPTY_POLLS_SUSPECTED && (this.#given?.what.resources ?? 0) > 0;
+  }
+}
+
+function suspicionOf(versionInfo: string | undefined): Status {
+  const holds = versionInfo === undefined ? "no version" : `version ${JSON.stringify(versionInfo)}`;
+  return {
+    code: statusCode.UNKNOWN,
+    message: `suspected: it polls on with ${holds} after it was given another one; polling clients do not say why`,
+  };
+}
+
+function deliveryOf({ nonce, version, revision, resources, removed }: ToldSummary): DeliveryState {
+  return { nonce, version, revision, resources, removed };
+}

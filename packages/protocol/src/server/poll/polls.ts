@@ -1,0 +1,202 @@
+import type { Dialect } from "../../dialect/dialect.ts";
+import { type Status, statusCode } from "../../message/status.ts";
+import { termsOf } from "../../resource/resource-name.ts";
+import { opaqueTraits, type TypeTraits } from "../../resource/type-traits.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import type { View } from "../../state/view.ts";
+import type { Admission } from "../admission.ts";
+import type { PlaneEffect, Report } from "../contract/effect.ts";
+import type { StreamState } from "../contract/inspect.ts";
+import type { PollEvent, PollReceived } from "../contract/poll.ts";
+import type { TouchedNames } from "../subscription/touched-names.ts";
+import type { PollTopic } from "./poll-topic.ts";
+import { PolledViews, type PolledViewsOptions } from "./polled-view.ts";
+import { Poller } from "./poller.ts";
+import { PollerMemory } from "./poller-memory.ts";
+import { WaitingPolls } from "./waiting-polls.ts";
+
+export interface PollsOptions extends PolledViewsOptions {
+  readonly traits: (type: TypeUrl) => TypeTraits | undefined;
+  readonly admission: Admission;
+  readonly maxSubscriptionsPerStream?: number | undefined;
+  /** A number that no timer had before. */
+  readonly nextTimer: () => number;
+}
+
+/**
+ * Polls: requests that are whole in themselves (S-RST-14), from whoever asks for the same again and again. A change marks the
+ * topics of its views; polls get their turns with the streams.
+ */
+export class Polls {
+  readonly #options: PollsOptions;
+  readonly #views: PolledViews;
+  readonly #pollers: PollerMemory;
+  readonly #waiting: WaitingPolls;
+
+  constructor(options: PollsOptions) {
+    const { present, nextTimer } = options;
+    this.#options = options;
+    this.#views = new PolledViews(options);
+    this.#pollers = new PollerMemory(nextTimer);
+    this.#waiting = new WaitingPolls(present, nextTimer);
+  }
+
+  get isDue(): boolean {
+    return this.#waiting.isDue;
+  }
+
+  /** Everybody who is remembered, as a stream of one type. */
+  *describe(): Iterable<StreamState> {
+    for (const poller of this.#pollers) yield poller.describe();
+  }
+
+  on(event: PollEvent): readonly PlaneEffect[] {
+    switch (event.kind) {
+      case "poll-received":
+        return this.#receive(event);
+      case "poll-closed":
+        return this.#waiting.close(event.poll);
+      case "polls-dismissed":
+        this.#waiting.dismissAll();
+        return [];
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /** Something changed in these views at that revision. */
+  touch(views: Iterable<View>, names: TouchedNames, revision: number): void {
+    for (const view of views) {
+      for (const topic of this.#views.changed(view)) {
+        const isConcerned = names.concern(view, topic.traits.type, topic.subscription);
+        if (isConcerned || this.#waiting.isTouched(topic)) this.#waiting.touch(topic);
+        else topic.passOver(revision);
+      }
+    }
+  }
+
+  /** Whoever waits is placed anew, and goes on waiting there. */
+  place(): readonly PlaneEffect[] {
+    const effects: PlaneEffect[] = [];
+    for (const poller of this.#waiting.pollers) this.#move(poller, effects);
+    return effects;
+  }
+
+  /** Undefined if the timer is not one of these. */
+  fired(timer: number): readonly PlaneEffect[] | undefined {
+    return this.#waiting.fired(timer) ?? this.#pollers.fired(timer, (poller) => this.#forget(poller));
+  }
+
+  /**
+   * The turn of one topic or one poll.
+   *
+   * @throws {InvariantError} a bug of ours, with the poll whose turn it was
+   */
+  next(): readonly PlaneEffect[] {
+    return this.#waiting.next();
+  }
+
+  #receive(event: PollReceived): readonly PlaneEffect[] {
+    const { poll: id, request, peer, holdMs, apiVersion } = event;
+    const { node, choices, dialect } = this.#options.admission.identify(request.node, peer, event.listener);
+    const refusal = this.#refusalOf(event, dialect);
+    if (refusal !== undefined) return [{ kind: "refuse-poll", poll: id, status: refusal }];
+    const placed = this.#options.admission.place(node, peer);
+    if ("refused" in placed) return [{ kind: "refuse-poll", poll: id, status: placed.refused }];
+    const { type } = event;
+    const topic = this.#views.topic(placed.layers, {
+      traits: this.#options.traits(type) ?? opaqueTraits(type),
+      names: dialect.ignoreHints ? [] : termsOf(request.names, dialect.prefixGlob),
+      // The messages of version 2 have no field for them.
+      resourceErrors: apiVersion === "v2" ? "off" : dialect.resourceErrors,
+    });
+    const effects: PlaneEffect[] = [];
+    const poller = this.#pollerFor(event, { node, choices, topic }, effects);
+    const { as, reports } = poller.understand(request, () => topic.told(this.#options.present));
+    report(effects, { kind: "request-understood", stream: poller.id, node, type, as });
+    for (const each of reports) report(effects, each);
+    this.#waiting.add({
+      id,
+      poller,
+      versionInfo: request.versionInfo,
+      isRefusal: request.error !== undefined,
+      holdMs: dialect.restLongPoll ? holdMs : 0,
+      besides: undefined,
+      timer: undefined,
+      end: undefined,
+    });
+    return effects;
+  }
+
+  #refusalOf({ request }: PollReceived, { requireNode }: Dialect): Status | undefined {
+    if (request.node === undefined && requireNode) {
+      return { code: statusCode.INVALID_ARGUMENT, message: "a poll needs a node" };
+    }
+    const most = this.#options.maxSubscriptionsPerStream;
+    if (most === undefined || request.names.length <= most) return undefined;
+    const message = `asks for ${request.names.length} names; at most ${most} in one poll are served`;
+    return { code: statusCode.RESOURCE_EXHAUSTED, message };
+  }
+
+  #pollerFor(
+    { poll, peer, apiVersion }: PollReceived,
+    { node, choices, topic }: Pick<Poller, "node" | "choices" | "topic">,
+    effects: PlaneEffect[],
+  ): Poller {
+    const key = this.#pollers.keyOf(node, peer, topic);
+    const known = this.#pollers.seen(key);
+    if (known === undefined) {
+      const poller = new Poller(poll, key, { node, peer, apiVersion, choices, topic });
+      topic.pollers++;
+      const { type } = topic.traits;
+      report(effects, { kind: "poller-met", stream: poll, node, peer, type });
+      report(effects, { kind: "node-identified", stream: poll, node, layers: topic.layers });
+      effects.push(...this.#pollers.add(poller, (oldest) => this.#forget(oldest)));
+      return poller;
+    }
+    known.node = node;
+    known.choices = choices;
+    known.apiVersion = apiVersion;
+    if (known.topic !== topic) this.#moveTo(known, topic, effects);
+    return known;
+  }
+
+  #forget(poller: Poller): readonly PlaneEffect[] {
+    const effects: PlaneEffect[] = [];
+    this.#waiting.stopRest(poller, effects);
+    this.#leave(poller.topic);
+    report(effects, { kind: "poller-forgotten", stream: poller.id, node: poller.node, type: poller.topic.traits.type });
+    return effects;
+  }
+
+  #leave(topic: PollTopic): void {
+    topic.pollers--;
+    if (topic.pollers > 0) return;
+    this.#waiting.forget(topic);
+    this.#views.drop(topic);
+  }
+
+  #move(poller: Poller, effects: PlaneEffect[]): void {
+    const placed = this.#options.admission.place(poller.node, poller.peer);
+    if ("refused" in placed) {
+      for (const poll of [...poller.waiting]) {
+        effects.push(...this.#waiting.end(poll), { kind: "refuse-poll", poll: poll.id, status: placed.refused });
+      }
+      return;
+    }
+    const topic = this.#views.topicLike(poller.topic, placed.layers);
+    if (topic !== poller.topic) this.#moveTo(poller, topic, effects);
+  }
+
+  #moveTo(poller: Poller, topic: PollTopic, effects: PlaneEffect[]): void {
+    const before = poller.topic;
+    topic.pollers++;
+    this.#waiting.move(poller, topic);
+    this.#leave(before);
+    report(effects, { kind: "node-moved", stream: poller.id, node: poller.node, layers: topic.layers });
+  }
+}
+
+function report(effects: PlaneEffect[], report: Report): void {
+  effects.push({ kind: "report", report });
+}

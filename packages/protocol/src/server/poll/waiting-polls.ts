@@ -1,0 +1,237 @@
+import type { Present } from "../cache/present.ts";
+import type { PlaneEffect, Report } from "../contract/effect.ts";
+import { InvariantError } from "../contract/invariant-error.ts";
+import type { PollId } from "../contract/poll.ts";
+import { Fifo } from "../memory/fifo.ts";
+import type { PollTopic } from "./poll-topic.ts";
+import type { Poller, WaitingPoll } from "./poller.ts";
+
+/**
+ * Polls that were not answered yet. Each is answered at its turn, unless what it asks for is what it has; then, and when it was
+ * given just that a moment ago, it is held until something changes or its time is over (S-RST-10, S-RST-12).
+ */
+export class WaitingPolls {
+  readonly #present: Present;
+  readonly #nextTimer: () => number;
+  readonly #waiting = new Map<PollId, WaitingPoll>();
+  readonly #awaiting = new Map<PollTopic, Set<WaitingPoll>>();
+  readonly #holds = new Map<number, WaitingPoll>();
+  readonly #rests = new Map<number, Poller>();
+  /** Topics in whose views something changed, and polls to be looked at. */
+  readonly #touched = new Fifo<PollTopic>();
+  readonly #due = new Fifo<WaitingPoll>();
+
+  /** `nextTimer`: a number that no timer had before. */
+  constructor(present: Present, nextTimer: () => number) {
+    this.#present = present;
+    this.#nextTimer = nextTimer;
+  }
+
+  get isDue(): boolean {
+    return !this.#due.isEmpty || !this.#touched.isEmpty;
+  }
+
+  /** Everybody of whom a poll waits. */
+  get pollers(): ReadonlySet<Poller> {
+    return new Set([...this.#waiting.values()].map((poll) => poll.poller));
+  }
+
+  /** Takes in a poll; it is looked at in its turn. */
+  add(poll: WaitingPoll): void {
+    this.#waiting.set(poll.id, poll);
+    poll.poller.waiting.add(poll);
+    this.#await(poll.poller.topic, poll);
+    this.#due.add(poll);
+  }
+
+  /** Something changed of a topic. */
+  touch(topic: PollTopic): void {
+    if (this.#awaiting.has(topic)) this.#touched.add(topic);
+    else topic.forget();
+  }
+
+  /** A topic waits to be looked at. */
+  isTouched(topic: PollTopic): boolean {
+    return this.#touched.has(topic);
+  }
+
+  /** Somebody asks for another topic from now on, and so do his polls that wait. */
+  move(poller: Poller, topic: PollTopic): void {
+    const before = poller.topic;
+    poller.topic = topic;
+    for (const poll of poller.waiting) {
+      this.#stopAwaiting(before, poll);
+      this.#await(topic, poll);
+      this.#due.add(poll);
+    }
+  }
+
+  /** Nobody asks for a topic any more. */
+  forget(topic: PollTopic): void {
+    this.#touched.delete(topic);
+  }
+
+  /** Whoever waits is sent home, in turns. */
+  dismissAll(): void {
+    for (const poll of this.#waiting.values()) this.#endAtTurn(poll, "dismissed");
+  }
+
+  /** A client went away. */
+  close(id: PollId): readonly PlaneEffect[] {
+    const poll = this.#waiting.get(id);
+    return poll === undefined ? [] : this.end(poll);
+  }
+
+  /** Undefined if the timer is not one of these. */
+  fired(timer: number): readonly PlaneEffect[] | undefined {
+    const held = this.#holds.get(timer);
+    if (held !== undefined) {
+      held.timer = undefined;
+      this.#holds.delete(timer);
+      this.#endAtTurn(held, "settled");
+      return [];
+    }
+    const rested = this.#rests.get(timer);
+    return rested === undefined ? undefined : this.#endRest(timer, rested);
+  }
+
+  /**
+   * The turn of one topic or one poll.
+   *
+   * @throws {InvariantError} a bug of ours, with the poll whose turn it was
+   */
+  next(): readonly PlaneEffect[] {
+    const topic = this.#touched.take();
+    if (topic !== undefined) {
+      this.#look(topic);
+      return [];
+    }
+    const poll = this.#due.take();
+    if (poll === undefined) return [];
+    try {
+      return this.#turn(poll);
+    } catch (cause) {
+      throw new InvariantError(poll.id, cause);
+    }
+  }
+
+  /** Nobody waits for it any more. */
+  end(poll: WaitingPoll): readonly PlaneEffect[] {
+    this.#waiting.delete(poll.id);
+    this.#due.delete(poll);
+    poll.poller.waiting.delete(poll);
+    this.#stopAwaiting(poll.poller.topic, poll);
+    const { timer } = poll;
+    if (timer === undefined) return [];
+    poll.timer = undefined;
+    this.#holds.delete(timer);
+    return [{ kind: "cancel-timer", timer }];
+  }
+
+  /** What a poller was given just now may be given to him again at once. */
+  stopRest(poller: Poller, effects: PlaneEffect[]): void {
+    const { restTimer: timer } = poller;
+    if (timer === undefined) return;
+    poller.restTimer = undefined;
+    this.#rests.delete(timer);
+    effects.push({ kind: "cancel-timer", timer });
+  }
+
+  #await(topic: PollTopic, poll: WaitingPoll): void {
+    const polls = this.#awaiting.get(topic) ?? new Set();
+    this.#awaiting.set(topic, polls.add(poll));
+  }
+
+  #stopAwaiting(topic: PollTopic, poll: WaitingPoll): void {
+    const polls = this.#awaiting.get(topic);
+    polls?.delete(poll);
+    if (polls?.size === 0) this.#awaiting.delete(topic);
+  }
+
+  #endAtTurn(poll: WaitingPoll, end: "settled" | "dismissed"): void {
+    poll.end = end;
+    this.#due.add(poll);
+  }
+
+  /** Looks once for all who wait with the topic; it is not here that a mistake is noticed. */
+  #look(topic: PollTopic): void {
+    const version = attempt(() => topic.told(this.#present).body.version);
+    for (const poll of this.#awaiting.get(topic) ?? []) if (poll.besides !== version) this.#due.add(poll);
+  }
+
+  #turn(poll: WaitingPoll): readonly PlaneEffect[] {
+    const { poller, versionInfo } = poll;
+    if (poll.end === "dismissed") return this.#leaveUnchanged(poll);
+    if (poll.end === "settled") return this.#settle(poll);
+    const told = poller.topic.told(this.#present);
+    const { version } = told.body;
+    if (version === poll.besides) return [];
+    const hasIt = version === versionInfo && !poller.hasRefusedOther(told);
+    const mayHave = poll.besides !== undefined || versionInfo === undefined;
+    const isRepeat = !mayHave && this.#wasJustGiven(poll);
+    if (!hasIt && !isRepeat) return this.#give(poll);
+    if (poll.holdMs <= 0) return this.#settle(poll);
+    poll.besides = version;
+    return this.#hold(poll);
+  }
+
+  #wasJustGiven({ poller, isRefusal }: WaitingPoll): boolean {
+    const told = poller.topic.told(this.#present);
+    return (poller.restTimer !== undefined && poller.wasGiven(told)) || (isRefusal && poller.hasRefused(told));
+  }
+
+  #hold(poll: WaitingPoll): readonly PlaneEffect[] {
+    if (poll.timer !== undefined) return [];
+    poll.timer = this.#nextTimer();
+    this.#holds.set(poll.timer, poll);
+    return [{ kind: "start-timer", timer: poll.timer, ms: poll.holdMs }];
+  }
+
+  /** Its time is over: it has what there is, or is given it, perhaps once more. */
+  #settle(poll: WaitingPoll): readonly PlaneEffect[] {
+    const told = poll.poller.topic.told(this.#present);
+    const hasIt = told.body.version === poll.versionInfo && !poll.poller.hasRefusedOther(told);
+    return hasIt ? this.#leaveUnchanged(poll) : this.#give(poll);
+  }
+
+  #leaveUnchanged(poll: WaitingPoll): readonly PlaneEffect[] {
+    return [...this.end(poll), { kind: "poll-unchanged", poll: poll.id }];
+  }
+
+  #give(poll: WaitingPoll): readonly PlaneEffect[] {
+    const { id, poller, holdMs } = poll;
+    const told = poller.topic.told(this.#present);
+    const effects: PlaneEffect[] = [...this.end(poll)];
+    effects.push({ kind: "answer-poll", poll: id, poller: poller.id, body: told.body });
+    report(effects, poller.give(told));
+    this.stopRest(poller, effects);
+    if (holdMs <= 0) return effects;
+    poller.restTimer = this.#nextTimer();
+    this.#rests.set(poller.restTimer, poller);
+    effects.push({ kind: "start-timer", timer: poller.restTimer, ms: holdMs });
+    return effects;
+  }
+
+  /** What was kept back only because it was given so recently is given once more. */
+  #endRest(timer: number, poller: Poller): readonly PlaneEffect[] {
+    this.#rests.delete(timer);
+    poller.restTimer = undefined;
+    for (const poll of poller.waiting) {
+      if (poll.besides !== undefined && poll.besides !== poll.versionInfo) this.#endAtTurn(poll, "settled");
+    }
+    return [];
+  }
+}
+
+/** Undefined where it throws. */
+function attempt<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined; // whoever needs it meets it again
+  }
+}
+
+function report(effects: PlaneEffect[], report: Report): void {
+  effects.push({ kind: "report", report });
+}

@@ -1,0 +1,147 @@
+import type { Body } from "../../message/body.ts";
+import type { Variant } from "../../message/variant.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { isStill, type Position } from "../../state/difference.ts";
+import type { Past } from "../../state/journal.ts";
+import type { View } from "../../state/view.ts";
+import type { Present } from "../cache/present.ts";
+import type { TypeStream } from "../type/type-stream.ts";
+
+/** What keeps alive what a client holds of a type for a time only (S-TTL-09, S-TTL-12). */
+interface Heartbeat {
+  readonly body: Body;
+  /** When the next one is due, in milliseconds. */
+  readonly everyMs: number;
+}
+
+/** Below it a ttl cannot be kept; above it a timer would overflow. */
+const MIN_INTERVAL_MS = 100;
+const MAX_INTERVAL_MS = 24 * 60 * 60 * 1000;
+
+/** How often a ttl is renewed: three times while it runs, so that one that is late or lost does no harm (S-TTL-14). */
+function intervalOf(ttlMs: number): number {
+  return Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, Math.floor(ttlMs / 3)));
+}
+
+/**
+ * The heartbeat of one type on one stream: what the client holds for a time, as it was last told, whether or not there is
+ * something newer that it has not been told yet. One body for all streams that hold the same. In delta it has names,
+ * versions and ttls; in State of the World whole resources, of a full-state type all of them, because to a client a
+ * resource without a body is not there, and one that is not listed is gone (client-behaviours E2, E3). Undefined: nothing of
+ * it expires.
+ *
+ * @spec S-TTL-09, S-TTL-12
+ */
+function heartbeatOf(type: TypeStream, variant: Variant, view: View, present: Present): Heartbeat | undefined {
+  const { position } = type.told;
+  if (position === undefined || present.ttls === "left-off") return undefined;
+  if (variant === "sotw" && type.traits.isFullState) return repetitionOf(type, present);
+  const { held, shortestMs } = heldForATime(type, position, view, present);
+  if (held.length === 0) return undefined;
+  const known = variant === "sotw" ? type.deliveries.held?.version : undefined;
+  const version = known ?? present.bodies.version(variant, view, type.traits.type);
+  return {
+    body: present.bodies.heartbeat(variant, type.traits.type, version, held),
+    everyMs: intervalOf(shortestMs),
+  };
+}
+
+/** When the types of one stream are to be kept alive. */
+export class Beats {
+  readonly #due = new Set<TypeStream>();
+  /** Of these all that the client holds was told since the last heartbeat. */
+  readonly #confirmed = new Set<TypeStream>();
+  /** How soon after this turn the next one is needed. */
+  readonly #soon = new Map<TypeStream, number>();
+
+  get isDue(): boolean {
+    return this.#due.size > 0;
+  }
+
+  /** A heartbeat of a type is due. Returns whether the client is told of ttls at all. */
+  expect(type: TypeStream): boolean {
+    if (type.ttl !== "told") return false;
+    this.#due.add(type);
+    return true;
+  }
+
+  /** All that the client holds of a type was told just now. */
+  confirm(type: TypeStream): void {
+    this.#confirmed.add(type);
+  }
+
+  /** The heartbeat that is due; what was told since the last one is not told again. */
+  next(type: TypeStream, variant: Variant, view: View, present: Present): Body | undefined {
+    if (!this.#due.delete(type)) return undefined;
+    const isConfirmed = this.#confirmed.delete(type);
+    const heartbeat = heartbeatOf(type, variant, view, present);
+    if (heartbeat === undefined) return undefined;
+    this.#soon.set(type, heartbeat.everyMs);
+    return isConfirmed ? undefined : heartbeat.body;
+  }
+
+  /** How soon each type needs the next one: by what is there now, and by what the client was told last. */
+  *needs(
+    types: readonly TypeStream[],
+    view: View,
+    presentOf: (type: TypeStream) => Present,
+  ): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
+    for (const type of types) {
+      const { ttl, traits, subscription, position } = type;
+      if (ttl !== "told" || position === undefined) continue;
+      const present = presentOf(type);
+      if (present.ttls === "left-off") continue;
+      const now = present.selections.timed(view, traits.type, subscription).shortestMs;
+      const before = position.view === view ? now : position.view.timed(traits.type).shortestMs;
+      const shortestMs = Math.min(now, before);
+      const soon = this.#soon.get(type) ?? Number.POSITIVE_INFINITY;
+      const ms = Math.min(soon, shortestMs === Number.POSITIVE_INFINITY ? shortestMs : intervalOf(shortestMs));
+      if (ms !== Number.POSITIVE_INFINITY) yield { type: traits.type, ms };
+    }
+    this.#soon.clear();
+  }
+}
+
+/** Everything once more that the client holds: with what is held over, and without what it gave up. */
+function repetitionOf({ deliveries, subscription }: TypeStream, present: Present): Heartbeat | undefined {
+  const body = deliveries.held;
+  if (body?.ttls !== "told") return undefined;
+  const { shortestMs } = present.bodies.timedIn(body);
+  if (shortestMs === Number.POSITIVE_INFINITY) return undefined;
+  const everyMs = intervalOf(shortestMs);
+  if (subscription.isSoleWildcard) return { body, everyMs };
+  const puts = body.segments.flatMap((segment) => segment.puts);
+  const covered = puts.filter((put) => subscription.covers(put));
+  if (covered.length === puts.length) return { body, everyMs };
+  return { body: { ...body, segments: [{ puts: covered, removed: [], missing: [] }] }, everyMs };
+}
+
+interface Held {
+  readonly held: readonly (Past | Resource)[];
+  readonly shortestMs: number;
+}
+
+function heldForATime(type: TypeStream, position: Position, view: View, present: Present): Held {
+  const { subscription, deliveries, heldOver, traits, told } = type;
+  const { resources, shortestMs } = present.selections.timed(view, traits.type, subscription);
+  const isUpToDate =
+    isStill(position, view, traits.type) &&
+    told.ahead.size + told.asked.size + told.vain.size + deliveries.unconfirmed.size + heldOver.names.size === 0;
+  if (isUpToDate) return { held: resources, shortestMs };
+  const byName = new Map<string, Past | Resource>(resources.map((resource) => [resource.name, resource]));
+  const note = (name: string, told: Past | Resource | undefined): void => {
+    if (told?.ttlMs === undefined) byName.delete(name);
+    else byName.set(name, told);
+  };
+  for (const { name, then } of present.changes.between(position, view, traits.type).changes) {
+    note(name, then !== undefined && subscription.covers(then) ? then : undefined);
+  }
+  for (const [name, mark] of told.ahead) note(name, mark !== undefined && "bytes" in mark ? mark : undefined);
+  for (const [name, { was }] of heldOver.names) note(name, was);
+  const isOwed = (term: string): boolean => told.asked.has(term) || told.vain.has(term);
+  const isLeftOut = ({ name, aliases }: Past): boolean =>
+    deliveries.unconfirmed.has(name) || isOwed(name) || aliases.some(isOwed);
+  const held = [...byName.values()].filter((one) => !isLeftOut(one));
+  return { held, shortestMs: Math.min(Number.POSITIVE_INFINITY, ...held.map(({ ttlMs }) => ttlMs ?? Infinity)) };
+}

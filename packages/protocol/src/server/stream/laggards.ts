@@ -1,0 +1,40 @@
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { type Position, reaches } from "../../state/difference.ts";
+import type { LayerSet } from "../../state/layer-set.ts";
+import type { StreamId } from "../contract/event.ts";
+import type { TypeStream } from "../type/type-stream.ts";
+import type { Stream } from "./stream.ts";
+
+/**
+ * Forgets the changes that nobody needs to be told of any more. Returns streams that stand so far behind that what they
+ * would need had to be forgotten.
+ */
+export function trimJournals<W extends object>(
+  layers: LayerSet<W>,
+  streams: ReadonlyMap<StreamId, Stream>,
+  revision: number,
+): ReadonlySet<Stream> {
+  const cursors = function* (type: TypeUrl): Iterable<readonly [Stream, Position, TypeStream]> {
+    for (const stream of streams.values()) {
+      stream.catchUp(revision);
+      const known = stream.types.get(type);
+      const cursor = known?.needsChangesSince;
+      if (known !== undefined && cursor !== undefined) yield [stream, cursor, known];
+    }
+  };
+  const trimmed = layers.trim((type, layer) => {
+    let oldest = revision;
+    for (const [, cursor] of cursors(type)) {
+      if (cursor.view.layers.includes(layer)) oldest = Math.min(oldest, cursor.revision);
+    }
+    return oldest;
+  });
+  const laggards = new Set<Stream>();
+  for (const type of trimmed) {
+    // A comparison that was cut off compares all names once more.
+    for (const [stream, cursor, { position }] of cursors(type)) {
+      if (position !== undefined && !reaches(cursor, type)) laggards.add(stream);
+    }
+  }
+  return laggards;
+}

@@ -1,0 +1,83 @@
+import type { Dialect } from "../../dialect/dialect.ts";
+import type { Body } from "../../message/body.ts";
+import type { Node } from "../../node/node.ts";
+import type { TypeTraits } from "../../resource/type-traits.ts";
+import { type Delivery, sizeOf } from "../ack/delivery.ts";
+import { cutFor, type Parts } from "../cache/split.ts";
+import type { Conversion } from "../contract/conversion.ts";
+import type { PlaneEffect, Report } from "../contract/effect.ts";
+import type { StreamId } from "../contract/event.ts";
+import type { Answer, TypeStream } from "../type/type-stream.ts";
+
+/** When something is sent. */
+export interface Moment {
+  readonly revision: number;
+  /** The revision up to which the client had been told; undefined: of nothing. */
+  readonly toldTo: number | undefined;
+  /** The number of the answer, over all streams of the client. */
+  readonly at: number;
+}
+
+/** Who is sent to, and how. */
+export interface Recipient {
+  readonly node: Node;
+  readonly dialect: Dialect;
+  /** What is sent is converted; undefined: as it is. */
+  readonly conversion?: Conversion | undefined;
+}
+
+/** What leaves on one stream: converted and cut for its client, each response under a nonce of its own (S-NON-01). */
+export class Sending {
+  readonly #stream: StreamId;
+  readonly #recipient: Recipient;
+  #lastNonce = 0;
+
+  constructor(stream: StreamId, recipient: Recipient) {
+    this.#stream = stream;
+    this.#recipient = recipient;
+  }
+
+  /** The bodies in which an answer leaves, one behind the other. */
+  partsOf(body: Body, traits: TypeTraits, parts: Parts): readonly Body[] {
+    const converted = this.#convert(body);
+    const cut = cutFor(body.variant, traits, this.#recipient.dialect);
+    return cut === undefined ? [converted] : parts.of(converted, cut);
+  }
+
+  /** Sends an answer, or a part of one. */
+  respond(type: TypeStream, { body, isInTurn }: Answer, moment: Moment, effects: PlaneEffect[]): Delivery {
+    const { revision, toldTo, at } = moment;
+    const nonce = String(++this.#lastNonce);
+    const delivery: Delivery = {
+      nonce,
+      body,
+      revision,
+      // What is sent brings the client up to now, whatever it was told before.
+      from: isInTurn && toldTo !== undefined ? Math.min(toldTo, revision - 1) : undefined,
+      at,
+      isInTurn,
+      asked: type.subscription.scope,
+    };
+    type.deliveries.open(delivery);
+    const stream = this.#stream;
+    const about = { stream, node: this.#recipient.node, type: body.type, nonce, version: body.version, revision };
+    const report: Report = { kind: "response-sent", ...about, ...sizeOf(body) };
+    effects.push({ kind: "send", stream, body, nonce }, { kind: "report", report });
+    return delivery;
+  }
+
+  /** Sends what keeps alive what the client holds for a time. */
+  beat(type: TypeStream, held: Body, { revision, at }: Omit<Moment, "toldTo">, effects: PlaneEffect[]): void {
+    const body = this.#convert(held);
+    const nonce = String(++this.#lastNonce);
+    type.deliveries.open({ nonce, body, revision, from: undefined, at, isInTurn: false, isHeartbeat: true });
+    const stream = this.#stream;
+    const about = { stream, node: this.#recipient.node, type: body.type, nonce, version: body.version };
+    const report: Report = { kind: "heartbeat-sent", ...about, resources: sizeOf(body).resources };
+    effects.push({ kind: "send", stream, body, nonce }, { kind: "report", report });
+  }
+
+  #convert(body: Body): Body {
+    return this.#recipient.conversion?.body(body) ?? body;
+  }
+}

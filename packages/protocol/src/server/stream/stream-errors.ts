@@ -1,0 +1,57 @@
+import type { Dialect } from "../../dialect/dialect.ts";
+import type { DiscoveryRequest } from "../../message/request.ts";
+import type { Variant } from "../../message/variant.ts";
+import type { ApiVersion } from "../../resource/api-version.ts";
+import { isOfV2 } from "../../resource/type-url.ts";
+import type { StreamOpened } from "../contract/event.ts";
+import type { ResourceErrorState } from "../contract/inspect.ts";
+import { ErrorsTold, type Telling } from "../type/errors-told.ts";
+import type { Answer, TypeStream } from "../type/type-stream.ts";
+
+/** Errors that are shown to people, of one type. */
+const ERRORS_SHOWN = 100;
+
+/** What one client was told in `resource_errors`, of every type of which there was ever an error to tell. */
+export class StreamErrors {
+  readonly #variant: Variant;
+  readonly #apiVersion: ApiVersion;
+  readonly #dialect: Dialect;
+  readonly #told = new Map<TypeStream, ErrorsTold>();
+
+  constructor({ variant, apiVersion }: Pick<StreamOpened, "variant" | "apiVersion">, dialect: Dialect) {
+    this.#variant = variant;
+    this.#apiVersion = apiVersion;
+    this.#dialect = dialect;
+  }
+
+  /** A client that gives up a name knows nothing of it any more. */
+  onRequest(type: TypeStream, request: DiscoveryRequest): void {
+    this.#told.get(type)?.onRequest(request, type.subscription);
+  }
+
+  /** Answers with the errors that the client is to be told. */
+  tell(type: TypeStream, answers: readonly Answer[], moment: Omit<Telling, "dialect">): readonly Answer[] {
+    const told = this.#told.get(type) ?? this.#begin(type, moment);
+    return told === undefined ? answers : told.tell(answers, type, { ...moment, dialect: this.#dialect });
+  }
+
+  /** What the client was told of one type; at most 100 of them. */
+  describe(type: TypeStream): readonly ResourceErrorState[] {
+    const told = this.#told.get(type)?.told.values() ?? [];
+    return [...told]
+      .slice(0, ERRORS_SHOWN)
+      .flatMap(({ name, error }) => (error === undefined ? [] : [{ name, error }]));
+  }
+
+  /** The messages of version 2 have no field for errors, and its types are told as if they had none either. */
+  #begin(type: TypeStream, { view }: Pick<Telling, "view">): ErrorsTold | undefined {
+    const { resourceErrors } = this.#dialect;
+    const { traits } = type;
+    const isAny = resourceErrors === "failed-and-missing" || view.errors(traits.type).size > 0;
+    if (!isAny || resourceErrors === "off") return undefined;
+    if (this.#apiVersion === "v2" || isOfV2(traits.type)) return undefined;
+    const told = new ErrorsTold(this.#variant);
+    this.#told.set(type, told);
+    return told;
+  }
+}

@@ -1,0 +1,346 @@
+import type { Choices } from "../../dialect/choice.ts";
+import type { Dialect } from "../../dialect/dialect.ts";
+import { explainDialect } from "../../dialect/explain.ts";
+import { judgeTtl, ttlStreamOf } from "../../dialect/ttl.ts";
+import type { DiscoveryRequest } from "../../message/request.ts";
+import type { Node } from "../../node/node.ts";
+import { sendingRank, type TypeTraits } from "../../resource/type-traits.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import type { View } from "../../state/view.ts";
+import { everyName, namesIn } from "../ack/delivery.ts";
+import type { Removable } from "../cache/held-over.ts";
+import type { Present } from "../cache/present.ts";
+import type { Conversion } from "../contract/conversion.ts";
+import type { PlaneEffect } from "../contract/effect.ts";
+import type { StreamId, StreamOpened } from "../contract/event.ts";
+import type { ResourceState, StreamState } from "../contract/inspect.ts";
+import type { Order } from "../order/order.ts";
+import type { OrderedStream } from "../order/order-members.ts";
+import { RemovalsLast } from "../order/removals-last.ts";
+import { StreamOrder } from "../order/stream-order.ts";
+import { StreamWaits, type Waiting } from "../order/stream-waits.ts";
+import type { Asker } from "../subscription/askers.ts";
+import type { Subscription } from "../subscription/subscription.ts";
+import { DeltaTypeStream } from "../type/delta.ts";
+import { nothingHeldBack } from "../type/held-back.ts";
+import { SotwTypeStream } from "../type/sotw.ts";
+import type { TypeStream } from "../type/type-stream.ts";
+import { Beats } from "./heartbeat.ts";
+import { Owed, type OwedNames } from "./owed.ts";
+import { resourceStates } from "./resource-states.ts";
+import { Sending } from "./sending.ts";
+import { StreamErrors } from "./stream-errors.ts";
+import { typeState } from "./type-state.ts";
+
+/** What a stream has to know once its first request named the node. */
+export interface Identity {
+  readonly node: Node;
+  readonly dialect: Dialect;
+  /** What the dialect was made from, to be told to people. */
+  readonly choices: Choices;
+  /** The streams of one client, this one among them; an aggregated stream is alone. */
+  readonly siblings: Siblings;
+  /** What is sent is converted; undefined: as it is. */
+  readonly conversion?: Conversion | undefined;
+}
+
+/** Streams that one order holds for, because together they are what one client hears. */
+export interface Siblings {
+  readonly key: string;
+  readonly streams: ReadonlySet<Stream>;
+  /** Those of them on which something waits. */
+  readonly waiting: Set<Stream>;
+  readonly order: Order;
+}
+
+/** What became of a turn. */
+export interface Turn {
+  readonly effects: readonly PlaneEffect[];
+  /** Endpoints and the like that other streams of this node are owed: by type, the names. */
+  readonly owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>;
+  /** A comparison goes on: the stream wants another turn. */
+  readonly isUnfinished: boolean;
+  /** What other streams of this node wait for may have come. */
+  readonly hasMoved: boolean;
+}
+
+const everything: Removable = {
+  to: Number.POSITIVE_INFINITY,
+  namedTo: Number.POSITIVE_INFINITY,
+  goesAtOnce: undefined,
+};
+
+/** One stream: the node from the first request, one machine per type, types in the order in which they leave. */
+export class Stream implements OrderedStream, Asker {
+  readonly opened: StreamOpened;
+  readonly identity: Identity;
+  view: View;
+  readonly #types = new Map<TypeUrl, TypeStream>();
+  #inOrder: readonly TypeStream[] = [];
+  readonly #ordering: StreamOrder;
+  readonly #waits: StreamWaits;
+  readonly #errors: StreamErrors;
+  readonly #sending: Sending;
+  readonly #owed: Owed;
+  readonly #beats = new Beats();
+  #tellsTtls = false;
+  #isSettled = false;
+
+  constructor(opened: StreamOpened, identity: Identity, view: View) {
+    this.opened = opened;
+    this.identity = identity;
+    const { dialect, siblings } = identity;
+    this.#errors = new StreamErrors(opened, dialect);
+    this.#ordering = new StreamOrder(siblings.order, opened, dialect);
+    this.#waits = new StreamWaits(dialect, siblings.order, this.isAggregated);
+    this.#sending = new Sending(opened.stream, identity);
+    this.#owed = new Owed(dialect);
+    this.view = view;
+  }
+
+  get types(): ReadonlyMap<TypeUrl, TypeStream> {
+    return this.#types;
+  }
+
+  /** Names subscribed to, over all types. */
+  get namesAskedFor(): number {
+    let count = 0;
+    for (const type of this.#types.values()) count += type.subscription.names.size;
+    return count;
+  }
+
+  /** Every type was told all there is, and nothing waits. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** Something came up that its next turn has to look at. */
+  unsettle(): void {
+    this.#isSettled = false;
+  }
+
+  *subscriptions(): Iterable<readonly [TypeUrl, Subscription]> {
+    for (const [url, { subscription }] of this.#types) yield [url, subscription];
+  }
+
+  /** Nothing that it asks for changed since it was told everything, up to this revision. */
+  catchUp(revision: number): void {
+    if (this.#isSettled) for (const type of this.#inOrder) type.catchUp(revision);
+  }
+
+  /** Gives a request to the machine of its type. */
+  onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly PlaneEffect[] {
+    this.#isSettled = false;
+    const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
+    const understood = type.onRequest(request);
+    this.#errors.onRequest(type, request);
+    if (request.kind === "delta" && request.initialVersions.size > 0) this.#owed.resume(traits.type);
+    if (understood.as === "initial") this.#ordering.meet(request, traits);
+    type.owe(this.#owed.takeBeforehand(traits.type));
+    const about = this.#about(type);
+    const effects: PlaneEffect[] = [report({ kind: "request-understood", ...about, as: understood.as })];
+    if (understood.acked !== undefined) {
+      const settled = type.deliveries.lastSettled.filter(({ isHeartbeat }) => isHeartbeat !== true);
+      for (const delivery of settled) this.identity.siblings.order.accepted(type, this, delivery);
+      const newest = settled.at(-1);
+      if (newest !== undefined) {
+        const { nonce, body } = newest;
+        effects.push(report({ kind: "response-acked", ...about, nonce, version: body.version }));
+      }
+    }
+    if (understood.nacked !== undefined) {
+      const { delivery, error } = understood.nacked;
+      const { nonce, body } = delivery;
+      // Who does not take it as it was held is given it once more (S-TTL-16).
+      if (delivery.isHeartbeat && body.variant === "delta") type.owe(everyName(body));
+      effects.push(
+        report({ kind: "response-nacked", ...about, nonce, version: body.version, error, names: namesIn(body) }),
+      );
+    }
+    if (understood.oddity !== undefined) effects.push(report({ kind: "oddity", ...about, what: understood.oddity }));
+    return effects;
+  }
+
+  /** Says what there is to say, from the newest state. A turn is never cut between types, or users would starve. */
+  turn(present: Present): Turn {
+    const effects: PlaneEffect[] = [];
+    const owed: OwedNames = new Map();
+    const { streams } = this.identity.siblings;
+    const positions = streams.size > 1 ? this.#inOrder.map((type) => type.position) : [];
+    this.#waits.begin();
+    let isUnfinished = false;
+    for (const type of this.#inOrder) {
+      const waits = this.#waits.find(type, this.view, present);
+      if (waits === undefined || waits.maySpeak) this.#speak(type, present, effects, owed, waits?.names);
+      isUnfinished = type.isPaused;
+      if (isUnfinished) break;
+    }
+    for (const type of this.#inOrder) {
+      if (isUnfinished || type.heldOver.isEmpty) continue;
+      this.#speak(type, present, effects, owed);
+      this.#waits.findOfRemovals(type, present);
+    }
+    if (this.#beats.isDue && !isUnfinished) this.#beat(present, effects);
+    const hasMoved =
+      streams.size > 1 && (effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]));
+    effects.push(...this.#reportWaits());
+    this.#isSettled = !isUnfinished && this.#findSettled();
+    return { effects, owed, isUnfinished, hasMoved };
+  }
+
+  #findSettled(): boolean {
+    if (!this.#waits.isEmpty || this.#beats.isDue || this.waiting().length > 0) return false;
+    return this.#inOrder.every((type) => type.heldOver.isEmpty && !type.hasNews(this.view));
+  }
+
+  /** A heartbeat of that type is due, if the client is told of ttls. Returns whether it is. */
+  expectBeat(type: TypeUrl): boolean {
+    const known = this.#types.get(type);
+    if (known === undefined || !this.#beats.expect(known)) return false;
+    this.#isSettled = false;
+    return true;
+  }
+
+  /** The client is told of ttls, of some type. */
+  get tellsTtls(): boolean {
+    return this.#tellsTtls;
+  }
+
+  /** Types of which the client holds something for a time, with how soon it needs a heartbeat; asked once after a turn. */
+  needsBeats(present: Present): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
+    return this.#beats.needs(this.#inOrder, this.view, (type) => this.#presentFor(type, present));
+  }
+
+  #beat(present: Present, effects: PlaneEffect[]): void {
+    for (const type of this.#inOrder) {
+      const held = this.#beats.next(type, this.opened.variant, this.view, this.#presentFor(type, present));
+      if (held === undefined) continue;
+      const at = this.identity.siblings.order.count();
+      this.#sending.beat(type, held, { revision: present.revision, at }, effects);
+    }
+  }
+
+  #presentFor({ traits, ttl }: TypeStream, present: Present): Present {
+    return present.forTtls(traits.type, ttl, this.view);
+  }
+
+  get isAggregated(): boolean {
+    return this.opened.onlyType === undefined;
+  }
+
+  #reportWaits(): readonly PlaneEffect[] {
+    const changes = this.#waits.changes(this.#inOrder);
+    if (changes.length === 0) return none;
+    if (this.#waits.isEmpty) this.identity.siblings.waiting.delete(this);
+    else this.identity.siblings.waiting.add(this);
+    return changes.map(({ kind, type, wait }) => report({ kind, ...this.#about(type), wait }));
+  }
+
+  #about({ traits }: TypeStream): { readonly stream: StreamId; readonly node: Node; readonly type: TypeUrl } {
+    return { stream: this.opened.stream, node: this.identity.node, type: traits.type };
+  }
+
+  #speak(
+    type: TypeStream,
+    present: Present,
+    effects: PlaneEffect[],
+    owed: OwedNames,
+    heldBack = nothingHeldBack,
+  ): void {
+    const { position: from, heldOver } = type;
+    const before = { position: from, heldOver };
+    // What was held back until now the client was told of as long ago as it was held back.
+    const toldTo = from && Math.min(from.revision, type.heldBackFrom);
+    const removable = type.removedLast === undefined ? everything : this.identity.siblings.order.removable(present);
+    const wasBlocked = type.deliveries.isBlocked;
+    const seen = this.#presentFor(type, present);
+    const made = type.next(this.view, seen, { removable, heldBack });
+    const answers = this.#errors.tell(type, made, { view: this.view, present: seen, wasBlocked });
+    const isShared = !this.isAggregated && this.identity.siblings.streams.size > 1;
+    for (const answer of answers) {
+      const moment = { revision: present.revision, toldTo, at: this.identity.siblings.order.count() };
+      for (const body of this.#sending.partsOf(answer.body, type.traits, seen.parts)) {
+        const delivery = this.#sending.respond(type, { ...answer, body }, moment, effects);
+        const isWhole = toldTo === undefined || (type.traits.isFullState && this.opened.variant === "sotw");
+        if (isWhole && body.ttls === "told") this.#beats.confirm(type);
+        const isUnprotected = this.#ordering.sent(type, delivery, answer, before, this.view, present);
+        if (isUnprotected) effects.push(report({ kind: "client-unprotected", ...this.#about(type) }));
+      }
+      this.#owed.collect(type, answer.news, { types: this.#types, isShared, owed });
+    }
+  }
+
+  /** What waits on this stream, and for how long it may. */
+  waiting(): readonly Waiting[] {
+    return this.#waits.waiting(this.#inOrder, this.view);
+  }
+
+  /** Nobody waits any longer with what a type had to say at a revision. */
+  giveUpWaiting(waiting: Waiting, since: number, present: Present): readonly PlaneEffect[] {
+    const wait = this.#waits.giveUp(waiting, since, this.view, present);
+    if (wait === undefined) return none;
+    const about = this.#about(waiting.type);
+    return [
+      report(
+        wait === "ack" ? { kind: "oddity", ...about, what: "ack-overdue" } : { kind: "order-overdue", ...about, wait },
+      ),
+    ];
+  }
+
+  /** Every resource that the client is subscribed to, and every name that it asks for in vain, of each type in turn. */
+  *resources(present: Present): Iterable<ResourceState> {
+    for (const type of this.#inOrder) yield* resourceStates(type, this.view, present);
+  }
+
+  describe(client: string): StreamState {
+    const { stream, variant, onlyType, apiVersion, peer } = this.opened;
+    return {
+      stream,
+      variant,
+      onlyType,
+      apiVersion,
+      peer,
+      node: this.identity.node,
+      client,
+      dialect: explainDialect(this.identity.node, this.identity.choices),
+      layers: this.view.layers.map((layer) => layer.name),
+      types: this.#inOrder.map((type) => typeState(type, this.view, this.#waits, this.#errors)),
+    };
+  }
+
+  #open(traits: TypeTraits, isUnknown: boolean): TypeStream {
+    const options = {
+      traits,
+      dialect: this.identity.dialect,
+      isUnknown,
+      isAggregated: this.isAggregated,
+      ttl: judgeTtl(
+        this.identity.dialect,
+        this.identity.node,
+        traits,
+        ttlStreamOf(this.opened.variant, this.isAggregated),
+        this.opened.apiVersion,
+      ),
+      cameAfterOwner: this.#inOrder.some(
+        (type) => type.traits.owes.includes(traits.type) && this.#owed.isResumed(type),
+      ),
+    };
+    const { variant } = this.opened;
+    const machine = variant === "sotw" ? new SotwTypeStream(options) : new DeltaTypeStream(options);
+    const isOrdered = this.#ordering.takesPart(traits.kind);
+    const type = isOrdered && RemovalsLast.isFor(traits, variant) ? new RemovalsLast(variant, machine) : machine;
+    if (isOrdered) this.identity.siblings.order.join(type, this);
+    this.#types.set(traits.type, type);
+    this.#tellsTtls ||= type.ttl === "told";
+    this.#inOrder = [...this.#types.values()].sort((a, b) => sendingRank(a.traits.kind) - sendingRank(b.traits.kind));
+    return type;
+  }
+}
+
+const none: readonly PlaneEffect[] = [];
+
+type ReportEffect = Extract<PlaneEffect, { kind: "report" }>;
+
+function report(what: ReportEffect["report"]): ReportEffect {
+  return { kind: "report", report: what };
+}

@@ -1,0 +1,40 @@
+import { nameOfTerm } from "../../resource/resource-name.ts";
+import { shownName } from "../../resource/variant-name.ts";
+import type { View } from "../../state/view.ts";
+import type { TypeState } from "../contract/inspect.ts";
+import type { StreamWaits } from "../order/stream-waits.ts";
+import type { TypeStream } from "../type/type-stream.ts";
+import type { StreamErrors } from "./stream-errors.ts";
+
+/** Names that are shown to people, of each list. */
+const NAMES_SHOWN = 100;
+
+/** How one type stands on one stream. */
+export function typeState(type: TypeStream, view: View, waits: StreamWaits, errors: StreamErrors): TypeState {
+  const { traits, subscription, deliveries, position, heldOver } = type;
+  const waiting = waits.of(type);
+  return {
+    type: traits.type,
+    isWildcard: subscription.isWildcard,
+    names: subscription.names.size,
+    missing: missingOf(type, view),
+    toldRevision: position?.revision,
+    sentVersion: deliveries.lastSent?.body.version,
+    errors: errors.describe(type),
+    wait: waiting?.first,
+    waiting: [...(waiting?.names.keys() ?? [])].slice(0, NAMES_SHOWN).map(shownName),
+    heldOver: [...heldOver.names.keys()].slice(0, NAMES_SHOWN).map(shownName),
+    ttl: view.timed(traits.type).resources.length > 0 ? type.ttl : undefined,
+    ...deliveries.describe(),
+  };
+}
+
+/** Subscribed names without a resource. */
+function missingOf({ traits, subscription }: TypeStream, view: View): readonly string[] {
+  const missing: string[] = [];
+  for (const term of subscription.names) {
+    if (missing.length === NAMES_SHOWN) break;
+    if (view.answersTo(traits.type, term).length === 0) missing.push(shownName(nameOfTerm(term)));
+  }
+  return missing;
+}

@@ -1,0 +1,96 @@
+import type { PlaneEffect } from "../contract/effect.ts";
+import type { Waiting } from "../order/stream-waits.ts";
+import type { Stream } from "./stream.ts";
+
+/** Somebody waits, since that revision. */
+interface Timer {
+  readonly stream: Stream;
+  readonly waiting: Waiting;
+  readonly since: number;
+}
+
+interface Running {
+  readonly timer: number;
+  readonly ms: number;
+  readonly key: string;
+}
+
+/** A timer for everything that somebody waits for, for as long as he does. */
+export class WaitTimers {
+  readonly #nextTimer: () => number;
+  readonly #timers = new Map<number, Timer>();
+  readonly #running = new Map<Stream, readonly Running[]>();
+
+  /** `nextTimer`: a number that no timer had before. */
+  constructor(nextTimer: () => number) {
+    this.#nextTimer = nextTimer;
+  }
+
+  /** Starts what a stream began to wait for, and cancels what it does not wait for any more. */
+  update(stream: Stream, revision: number): readonly PlaneEffect[] {
+    const known = this.#running.get(stream);
+    const all = stream.waiting();
+    if (known === undefined && all.length === 0) return none;
+    const before = known ?? [];
+    const effects: PlaneEffect[] = [];
+    const after: Running[] = [];
+    for (const waiting of all) {
+      const { limitMs: ms } = waiting;
+      const key = keyOf(waiting);
+      // Who waits for something else now waits for as long as that may take.
+      const running = before.find((one) => one.key === key && one.ms === ms);
+      if (running !== undefined) {
+        after.push(running);
+        continue;
+      }
+      const timer = this.#nextTimer();
+      this.#timers.set(timer, { stream, waiting, since: revision });
+      after.push({ timer, ms, key });
+      effects.push({ kind: "start-timer", timer, ms });
+    }
+    const cancelled = before.filter((one) => !after.includes(one)).flatMap(({ timer }) => this.#cancel(timer));
+    if (after.length > 0) this.#running.set(stream, after);
+    else if (before.length > 0) this.#running.delete(stream);
+    return cancelled.length === 0 ? effects : [...cancelled, ...effects];
+  }
+
+  /** Cancels what a stream does not wait for any more; what it waits for now its turn tells. */
+  cancelEnded(stream: Stream): readonly PlaneEffect[] {
+    const before = this.#running.get(stream);
+    if (before === undefined) return none;
+    const keys = new Set(stream.waiting().map(keyOf));
+    const left = before.filter((one) => keys.has(one.key));
+    if (left.length === before.length) return none;
+    if (left.length > 0) this.#running.set(stream, left);
+    else this.#running.delete(stream);
+    return before.filter((one) => !left.includes(one)).flatMap(({ timer }) => this.#cancel(timer));
+  }
+
+  /** A stream waits for nothing any more. */
+  forget(stream: Stream): readonly PlaneEffect[] {
+    const running = this.#running.get(stream) ?? [];
+    this.#running.delete(stream);
+    return running.flatMap(({ timer }) => this.#cancel(timer));
+  }
+
+  /** Who waited in vain; undefined: nobody waits for that any more. */
+  fired(timer: number): Timer | undefined {
+    const fired = this.#timers.get(timer);
+    if (fired === undefined) return undefined;
+    this.#timers.delete(timer);
+    const left = (this.#running.get(fired.stream) ?? []).filter((one) => one.timer !== timer);
+    if (left.length > 0) this.#running.set(fired.stream, left);
+    else this.#running.delete(fired.stream);
+    return fired;
+  }
+
+  #cancel(timer: number): readonly PlaneEffect[] {
+    return this.#timers.delete(timer) ? [{ kind: "cancel-timer", timer }] : [];
+  }
+}
+
+const none: readonly PlaneEffect[] = [];
+
+function keyOf({ type, what }: Waiting): string {
+  return `${what} ${type.traits.type}`;
+}

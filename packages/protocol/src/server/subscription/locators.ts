@@ -1,0 +1,118 @@
+import { matches, type Parameters } from "../../resource/constraints.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { globOf, isGlob } from "../../resource/resource-name.ts";
+import { isLocated, type Located, locatedTerm, parseLocated, parseVariantKey } from "../../resource/variant-name.ts";
+import type { Past } from "../../state/journal.ts";
+
+/** The located terms of a subscription: which of the variants of a name they stand for (B-LOC-04, B-LOC-09). */
+export class Locators {
+  /** By name, by glob collection, and under `*` those that ask for everything. */
+  readonly #byName = new Map<string, Map<string, Located>>();
+  #globs = 0;
+
+  constructor(terms: Iterable<string>) {
+    for (const term of terms) this.add(term);
+  }
+
+  add(term: string): void {
+    const located = parseLocated(term);
+    if (located === undefined) return;
+    const same = this.#byName.get(located.name);
+    if (same?.has(term) === true) return;
+    if (same === undefined) this.#byName.set(located.name, new Map([[term, located]]));
+    else same.set(term, located);
+    if (isGlob(located.name)) this.#globs++;
+  }
+
+  delete(term: string): void {
+    const name = parseLocated(term)?.name;
+    const same = name === undefined ? undefined : this.#byName.get(name);
+    if (name === undefined || same?.delete(term) !== true) return;
+    if (same.size === 0) this.#byName.delete(name);
+    if (isGlob(name)) this.#globs--;
+  }
+
+  get #hasGlobs(): boolean {
+    return this.#globs > 0;
+  }
+
+  /** Something asks for all resources that fit its parameters. */
+  get asksForAll(): boolean {
+    return this.#byName.has("*");
+  }
+
+  /** Something asks for the members of a collection, or for everything. */
+  get asksForMany(): boolean {
+    return this.#hasGlobs || this.asksForAll;
+  }
+
+  /** The terms that have a name, whatever their parameters. */
+  termsOf(name: string): readonly string[] {
+    return [...(this.#byName.get(name)?.keys() ?? [])];
+  }
+
+  /** Terms that may stand for what has a name: its own, those of its collection, and those for everything. */
+  termsAround(name: string): readonly string[] {
+    const glob = this.#hasGlobs ? globOf(name) : undefined;
+    const ofGlob = glob === undefined ? [] : this.termsOf(glob);
+    return [...this.termsOf(name), ...ofGlob, ...this.termsOf("*")];
+  }
+
+  /** Whether a resource, or what it was, is what some term stands for. */
+  covers(resource: Past): boolean {
+    if (resource.isStandIn === true) return false;
+    const { name, onDemand, aliases, variant } = resource;
+    const called = variant?.name ?? name;
+    const fits = ({ parameters }: Located): boolean =>
+      variant === undefined || matches(variant.constraints, parameters);
+    if (this.#isCovered(called, variant?.onDemand ?? onDemand, fits)) return true;
+    return aliases.some((alias) => this.#located(alias).some(fits));
+  }
+
+  /** Whether what has a name, or a key of a variant, is asked for, be it there or not; of what was said of parameters, whether by these. */
+  asksFor(text: string): boolean {
+    const located = parseLocated(text);
+    if (located !== undefined) {
+      const { name } = located;
+      return this.termsAround(name).some((term) => locatedTerm(name, parseLocated(term)?.parameters) === text);
+    }
+    const variant = parseVariantKey(text);
+    const fits = ({ parameters }: { readonly parameters: Parameters }): boolean =>
+      variant === undefined || matches(variant.constraints, parameters);
+    return this.#isCovered(variant?.name ?? text, false, fits);
+  }
+
+  #isCovered(name: string, onDemand: boolean, fits: (located: Located) => boolean): boolean {
+    if (this.#located(name).some(fits)) return true;
+    if (!onDemand && this.#located("*").some(fits)) return true;
+    const glob = this.#hasGlobs ? globOf(name) : undefined;
+    return glob !== undefined && this.#located(glob).some(fits);
+  }
+
+  #located(name: string): readonly Located[] {
+    return [...(this.#byName.get(name)?.values() ?? [])];
+  }
+}
+
+/** Of these, what has another variant of its name among some resources. */
+export function replacedAmong(keys: Iterable<string>, puts: Iterable<Pick<Resource, "variant">>): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const { variant } of puts) if (variant !== undefined) names.add(variant.name);
+  const replaced = new Set<string>();
+  if (names.size === 0) return replaced;
+  for (const key of keys) {
+    const name = parseVariantKey(key)?.name;
+    if (name !== undefined && names.has(name)) replaced.add(key);
+  }
+  return replaced;
+}
+
+/** Of these, located terms that some resource answers to: what was gone for their parameters is there again. */
+export function answeredAmong(keys: Iterable<string>, puts: Iterable<Resource>): readonly string[] {
+  const terms = [...keys].filter(isLocated);
+  if (terms.length === 0) return terms;
+  const locators = new Map(terms.map((term) => [term, new Locators([term])]));
+  const answered = new Set<string>();
+  for (const put of puts) for (const [term, one] of locators) if (one.covers(put)) answered.add(term);
+  return [...answered];
+}

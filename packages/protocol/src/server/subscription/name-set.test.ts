@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import { collectGarbage } from "../../../test/support/garbage.ts";
+import { emptyNameSet, NameSets } from "./name-set.ts";
+import { Names } from "./names.ts";
+
+function named(...names: readonly string[]): Names {
+  return Names.of(new Set(names));
+}
+
+describe("sets of names", () => {
+  test("that are equal are one object, in whatever order they were written", () => {
+    const sets = new NameSets();
+    const one = sets.intern(named("a", "b"));
+    expect(sets.intern(named("b", "a"))).toBe(one);
+    expect([...one.names]).toEqual(["a", "b"]);
+    expect(sets.size).toBe(1);
+  });
+
+  test("that differ have keys that differ", () => {
+    const sets = new NameSets();
+    const names = [["a"], ["b"], ["a", "b"], ["ab"], ["ba"], ["a", "b", "c"], ["", "a"], [""]];
+    const keys = names.map((list) => sets.intern(named(...list)).key);
+    expect(new Set([...keys, emptyNameSet.key]).size).toBe(names.length + 1);
+  });
+
+  test("that hold nothing are the empty set", () => {
+    const sets = new NameSets();
+    expect(sets.intern(named())).toBe(emptyNameSet);
+    expect(emptyNameSet.names.size).toBe(0);
+    expect(sets.size).toBe(0);
+  });
+
+  test("are compared name by name where their sums are equal", () => {
+    // These two have one length and the same FNV-1a hash of 32 bits.
+    const sets = new NameSets();
+    const [one, other] = [sets.intern(named("declinate")), sets.intern(named("macallums"))];
+    expect(one.key).not.toBe(other.key);
+    expect(sets.intern(named("declinate"))).toBe(one);
+    expect(sets.intern(named("macallums"))).toBe(other);
+  });
+
+  test("that come after one that is forgotten never get its key", async () => {
+    const sets = new NameSets();
+    const keyOf = (name: string): string => sets.intern(named(name)).key;
+    const first = keyOf("declinate");
+    await collectGarbage();
+    expect(keyOf("macallums")).not.toBe(first);
+    expect(keyOf("declinate")).not.toBe(first);
+  });
+});

@@ -1,0 +1,346 @@
+import { globOf, isUnderPrefix } from "../../resource/resource-name.ts";
+import type { TermRules } from "../../resource/term-rules.ts";
+import { isLocated, locatedTerm } from "../../resource/variant-name.ts";
+import type { Past } from "../../state/journal.ts";
+import { GroupedTerms } from "./grouped-terms.ts";
+import { Locators } from "./locators.ts";
+import { emptyNameSet, type NameSet, type NameSets } from "./name-set.ts";
+import { type NameList, Names } from "./names.ts";
+
+const WILDCARD = "*";
+/** How many names a use of a set pays for, on the way to finding out who else asks for the same. */
+const NAMES_COMPARED_PER_USE = 256;
+
+/** What a request changed of a subscription. */
+export interface SubscriptionChange {
+  /** Named anew, or once more: each has to be answered, whatever its version. Without `*`. */
+  readonly asked: readonly string[];
+  /** Named until now. Without `*`. */
+  readonly dropped: readonly string[];
+  /** Everything is asked for that was not, or is asked for once more. */
+  readonly joinedWildcard: boolean;
+  readonly leftWildcard: boolean;
+}
+
+const unchanged: SubscriptionChange = { asked: [], dropped: [], joinedWildcard: false, leftWildcard: false };
+
+/** What a request that changed this much was about. */
+export function understandChange(change: SubscriptionChange): "subscribe" | "unsubscribe" | "repeat" {
+  if (change.asked.length > 0 || change.joinedWildcard) return "subscribe";
+  return change.dropped.length > 0 || change.leftWildcard ? "unsubscribe" : "repeat";
+}
+
+/** What a subscription asks for. */
+export interface Scope {
+  readonly isWildcard: boolean;
+  readonly names: NameList;
+  /** The names of a client that speaks of parameters; undefined: it does not. */
+  readonly locators?: Locators | undefined;
+  /** What terms of the type stand for besides names and aliases. */
+  readonly terms?: TermRules | undefined;
+  /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
+  termsFor(resource: Past): Iterable<string>;
+}
+
+const noTerms: readonly string[] = [];
+
+/**
+ * Whether a resource, or what it was, is asked for: by name, by alias, by the glob collection that it is a member of
+ * (B-XTP-05), or by a wildcard that covers it (S-DLT-13).
+ */
+export function covers({ isWildcard, names, locators }: Omit<Scope, "termsFor">, resource: Past): boolean {
+  if (isWildcard && !resource.onDemand) return true;
+  if (names.size === 0) return false;
+  if (locators !== undefined) return locators.covers(resource);
+  if (resource.variant !== undefined) return false;
+  return isNamed(names, resource.name) || resource.aliases.some((alias) => names.has(alias));
+}
+
+/** Whether a name is asked for whatever its aliases: by a wildcard, or by that name. */
+export function coversName({ isWildcard, names, locators }: Omit<Scope, "termsFor">, name: string): boolean {
+  return isWildcard || (locators?.asksFor(name) ?? isNamed(names, name));
+}
+
+function* termsAnswered(
+  { name, aliases }: Past,
+  rules: TermRules,
+  grouped: () => GroupedTerms,
+): Generator<string, void> {
+  const told = new Set([name, ...aliases]);
+  for (const alias of [name, ...aliases]) {
+    if (!rules.isBroad(alias)) continue;
+    for (const term of grouped().matching(alias)) {
+      if (told.has(term)) continue;
+      told.add(term);
+      yield term;
+    }
+  }
+}
+
+/** Whether names ask for a name: by itself, by its glob collection, or by a prefix. */
+export function isNamed(names: NameList, name: string): boolean {
+  if (names.has(name)) return true;
+  const glob = globOf(name);
+  return (glob !== undefined && names.has(glob)) || isUnderPrefix(names, name);
+}
+
+/** How editions and clients differ in what naming nothing means. */
+export interface SubscriptionRules {
+  /** Naming nothing at first means everything (S-SUB-09). */
+  readonly legacyWildcard: boolean;
+  /** Who named nothing at first gets everything for the stream's life (S-SUB-14). */
+  readonly wildcardSticky: boolean;
+  /** What terms of the type stand for besides names and aliases. */
+  readonly terms?: TermRules | undefined;
+}
+
+/**
+ * What one stream asks for of one type: names, aliases, `*`.
+ *
+ * A first request that names nothing means `*` until the client names anything at all; from then on, naming nothing means
+ * nothing (S-SUB-09, S-SUB-10). Names are remembered whether or not they exist (S-SUB-19).
+ */
+export class Subscription {
+  readonly #rules: SubscriptionRules;
+  #names: Names = Names.none;
+  #shared: NameSet | undefined = emptyNameSet;
+  /** Names that may be compared with those of others: as many as were sent, and some for each use of the set. */
+  #comparable = 0;
+  #isWildcard = false;
+  #isLegacy = false;
+  #hasNamed = false;
+  #isOpen = false;
+  #speaksOfParameters = false;
+  /** Made when something broad is first met. */
+  #grouped: GroupedTerms | undefined;
+  /** Of a client that speaks of parameters, made when it is first asked for. */
+  #locators: Locators | undefined;
+
+  constructor(rules: SubscriptionRules) {
+    this.#rules = rules;
+  }
+
+  get isWildcard(): boolean {
+    return this.#isWildcard;
+  }
+
+  get names(): Names {
+    return this.#names;
+  }
+
+  /** Asks for nothing but everything. */
+  get isSoleWildcard(): boolean {
+    return this.#isWildcard && this.#names.size === 0;
+  }
+
+  /** The client speaks of parameters, and is told of constraints. */
+  get speaksOfParameters(): boolean {
+    return this.#speaksOfParameters;
+  }
+
+  /** Its names with their parameters; undefined: the client does not speak of any. */
+  get locators(): Locators | undefined {
+    if (!this.#speaksOfParameters) return undefined;
+    this.#locators ??= new Locators(this.#names);
+    return this.#locators;
+  }
+
+  /** Asks for everything, be it for everything that fits some parameters. */
+  get asksForAll(): boolean {
+    return this.#isWildcard || this.locators?.asksForAll === true;
+  }
+
+  /**
+   * The client has spoken of parameters, so it knows constraints: from now on a plain name is one without parameters
+   * (B-LOC-11). What it named until now it is to be told anew; returns that.
+   */
+  speakOfParameters(): readonly string[] {
+    if (this.#speaksOfParameters) return [];
+    this.#speaksOfParameters = true;
+    this.#grouped = undefined;
+    const located = [...this.#names].map((name) => locatedTerm(name));
+    if (located.length > 0) this.#own(Names.of(new Set(located)), located.length);
+    return located;
+  }
+
+  /** Names as the terms by which they are remembered. */
+  termsIn(names: readonly string[]): readonly string[] {
+    if (!this.#speaksOfParameters) return names;
+    return names.map((name) => (isLocated(name) ? name : locatedTerm(name)));
+  }
+
+  /** The terms by which the client asks for a name. */
+  termsNamed(name: string): readonly string[] {
+    if (this.locators !== undefined) return this.locators.termsOf(name);
+    return this.#names.has(name) ? [name] : [];
+  }
+
+  /** Whether a name, or the key of a variant, is asked for by something else than a plain wildcard. */
+  isNamed(name: string): boolean {
+    return this.locators?.asksFor(name) ?? isNamed(this.#names, name);
+  }
+
+  /** The names as the one object that equal sets share. Costs as much as there are names. */
+  nameSet(sets: NameSets): NameSet {
+    if (this.#shared === undefined) {
+      this.#shared = sets.intern(this.#names);
+      this.#names = this.#shared.names;
+      this.#comparable = 0;
+    }
+    return this.#shared;
+  }
+
+  /**
+   * A name for what it asks for: the same for all who ask for the same. Undefined while finding those would cost much more than
+   * what was asked: a large set of which a little changed. It is found once the set has been used for a while.
+   */
+  sharedKey(sets: NameSets): string | undefined {
+    if (this.#shared === undefined) this.#comparable += NAMES_COMPARED_PER_USE;
+    const key = this.#sharedSet(sets)?.key;
+    return key !== undefined && this.#isWildcard ? `* ${key}` : key;
+  }
+
+  /** The names as the one object that all have who ask for the same; undefined while finding it would cost too much. */
+  sharedNames(sets: NameSets): Names | undefined {
+    return this.#sharedSet(sets)?.names;
+  }
+
+  #sharedSet(sets: NameSets): NameSet | undefined {
+    return this.#shared === undefined && this.#comparable < this.#names.size ? undefined : this.nameSet(sets);
+  }
+
+  /** Names alone do not tell what it asks for. */
+  get asksBroadly(): boolean {
+    return this.#isWildcard || this.#names.hasCollections || this.#speaksOfParameters || this.terms !== undefined;
+  }
+
+  /** What terms stand for besides names and aliases. */
+  get terms(): TermRules | undefined {
+    return this.#rules.terms;
+  }
+
+  /** Whether a resource, or what it was, may answer to anything that is asked for. */
+  covers(resource: Past): boolean {
+    if (covers(this, resource)) return true;
+    return this.#rules.terms !== undefined && hasAny(this.termsFor(resource));
+  }
+
+  /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
+  termsFor(resource: Past): Iterable<string> {
+    const { terms } = this.#rules;
+    if (terms === undefined || this.#speaksOfParameters) return noTerms;
+    return termsAnswered(resource, terms, () => (this.#grouped ??= new GroupedTerms(terms, this.#names)));
+  }
+
+  /** What is asked for now, for later: a subscription changes. */
+  get scope(): Scope {
+    const { terms } = this.#rules;
+    const names = this.#names;
+    const asked = { isWildcard: this.#isWildcard, names, terms };
+    if (this.#speaksOfParameters) {
+      let locators: Locators | undefined;
+      return {
+        ...asked,
+        get locators() {
+          locators ??= new Locators(names);
+          return locators;
+        },
+        termsFor: () => noTerms,
+      };
+    }
+    if (terms === undefined) return { ...asked, termsFor: () => noTerms };
+    let grouped: GroupedTerms | undefined;
+    const group = (): GroupedTerms => (grouped ??= new GroupedTerms(terms, names));
+    return { ...asked, termsFor: (resource) => termsAnswered(resource, terms, group) };
+  }
+
+  /** State of the World: whether a request that lists these would go on asking for everything. */
+  keepsWildcard(given: readonly string[]): boolean {
+    if (!this.#isWildcard) return false;
+    const isLegacyStill = given.length === 0 && !this.#hasNamed;
+    return isLegacyStill || (this.#isLegacy && this.#rules.wildcardSticky) || given.includes(WILDCARD);
+  }
+
+  /** State of the World: the request lists everything that is wanted from now on (S-SUB-23). */
+  replace(given: readonly string[]): SubscriptionChange {
+    const list = this.termsIn(given);
+    const isFirst = !this.#isOpen;
+    this.#isOpen = true;
+    if (list.length === 0 && !this.#hasNamed) return this.#openLegacy(isFirst);
+    if (this.#isLegacy && this.#rules.wildcardSticky) return unchanged;
+    this.#hasNamed = true;
+    this.#isLegacy = false;
+    const names = new Set(list);
+    const isWildcard = names.delete(WILDCARD);
+    const before = this.#names;
+    const change = {
+      asked: [...names].filter((name) => !before.has(name)),
+      dropped: [...before].filter((name) => !names.has(name)),
+      joinedWildcard: isWildcard && !this.#isWildcard,
+      leftWildcard: this.#isWildcard && !isWildcard,
+    };
+    this.#isWildcard = isWildcard;
+    if (change.asked.length + change.dropped.length > 0) {
+      this.#own(Names.of(names), names.size);
+      this.#regroup(change);
+    }
+    return change;
+  }
+
+  /** Delta: the request says what is added and what is taken away, in that order (B-UNS-11). */
+  update(given: readonly string[], givenUp: readonly string[]): SubscriptionChange {
+    const subscribe = this.termsIn(given);
+    const unsubscribe = this.termsIn(givenUp);
+    const isFirst = !this.#isOpen;
+    this.#isOpen = true;
+    if (subscribe.length === 0 && unsubscribe.length === 0) return isFirst ? this.#openLegacy(true) : unchanged;
+    if (this.#isLegacy && this.#rules.wildcardSticky) return unchanged;
+    const wasWildcard = this.#isWildcard;
+    const asked = new Set(subscribe);
+    const asksAll = asked.delete(WILDCARD);
+    const dropped = new Set<string>();
+    if (asksAll) this.#isWildcard = true;
+    for (const name of unsubscribe) {
+      if (name === WILDCARD) this.#isWildcard = false;
+      else if (asked.delete(name) || this.#names.has(name)) dropped.add(name);
+    }
+    if (asked.size + dropped.size > 0) {
+      this.#own(this.#names.with(asked, dropped), asked.size + dropped.size);
+      this.#regroup({ asked, dropped });
+    }
+    return {
+      asked: [...asked],
+      dropped: [...dropped],
+      joinedWildcard: asksAll && this.#isWildcard,
+      leftWildcard: wasWildcard && !this.#isWildcard,
+    };
+  }
+
+  #openLegacy(isFirst: boolean): SubscriptionChange {
+    if (!isFirst || !this.#rules.legacyWildcard) return unchanged;
+    this.#isWildcard = true;
+    this.#isLegacy = true;
+    return { ...unchanged, joinedWildcard: true };
+  }
+
+  #regroup({ asked, dropped }: { readonly asked: Iterable<string>; readonly dropped: Iterable<string> }): void {
+    for (const index of [this.#grouped, this.#locators]) {
+      if (index === undefined) continue;
+      for (const term of asked) index.add(term);
+      for (const term of dropped) index.delete(term);
+    }
+  }
+
+  /** `sent`: how many of them a request named. */
+  #own(names: Names, sent: number): void {
+    if (names === this.#names) return;
+    this.#names = names;
+    this.#shared = undefined;
+    this.#comparable += sent;
+  }
+}
+
+/** Whether there is anything to go through. */
+export function hasAny(some: Iterable<unknown>): boolean {
+  return some[Symbol.iterator]().next().done !== true;
+}

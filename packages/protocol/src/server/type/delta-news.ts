@@ -1,0 +1,54 @@
+import { type Dialect, forKind } from "../../dialect/dialect.ts";
+import type { Segment } from "../../message/body.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { nameOfTerm } from "../../resource/resource-name.ts";
+import type { TypeTraits } from "../../resource/type-traits.ts";
+import { isLocatedWildcard } from "../../resource/variant-name.ts";
+
+/** What is to be said of single names in one answer of delta. */
+export class DeltaNews {
+  readonly puts: Map<string, Resource> = new Map();
+  readonly removed: Set<string> = new Set();
+  readonly missing: Set<string> = new Set();
+  /** Of `removed`, what was asked for: that it is absent is the answer. */
+  readonly asked: Set<string> = new Set();
+  readonly #saysMissing: "removed" | "empty-resource" | "none";
+
+  constructor({ deltaMissing }: Dialect, { kind }: TypeTraits) {
+    this.#saysMissing = forKind(deltaMissing, kind);
+  }
+
+  put(resource: Resource): void {
+    this.puts.set(resource.name, resource);
+  }
+
+  /** A term was asked for and stands for nothing: said as the client takes it. */
+  miss(missing: string): void {
+    if (isLocatedWildcard(missing)) return;
+    const term = nameOfTerm(missing);
+    switch (this.#saysMissing) {
+      case "removed":
+        this.removeAsAsked(term);
+        break;
+      case "empty-resource":
+        this.removed.delete(term);
+        this.missing.add(term);
+        break;
+      case "none":
+        break;
+      default:
+        this.#saysMissing satisfies never;
+    }
+  }
+
+  /** A name is absent, and that is the answer. */
+  removeAsAsked(name: string): void {
+    this.removed.add(name);
+    this.asked.add(name);
+  }
+
+  /** All of it; `puts`: as they are sent. */
+  segment(puts: readonly Resource[]): Segment {
+    return { puts, removed: [...this.removed], missing: [...this.missing] };
+  }
+}

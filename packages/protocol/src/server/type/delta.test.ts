@@ -1,0 +1,276 @@
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, node } from "../../../test/support/conversation.ts";
+import { CLUSTER, ENDPOINTS, EXTENSION, LISTENER, ROUTE, resource, UNKNOWN } from "../../../test/support/resources.ts";
+import type { InitialVersions } from "../../message/request.ts";
+import type { PlaneOptions } from "../contract/plane-options.ts";
+
+const no = { code: 3, message: "no" };
+const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => [...one.says].sort());
+const e = (name: string, label: string, onDemand = false): ReturnType<typeof resource> =>
+  resource(ENDPOINTS, name, label, { onDemand });
+const gone = (...names: readonly string[]): { deletes: { type: typeof ENDPOINTS; name: string }[] } => ({
+  deletes: names.map((name) => ({ type: ENDPOINTS, name })),
+});
+
+function talkWith(puts: readonly ReturnType<typeof resource>[], options: Partial<PlaneOptions> = {}): Conversation {
+  const talk = new Conversation(options);
+  talk.put(...puts);
+  talk.open(1, "delta");
+  return talk;
+}
+
+function holding(...held: readonly ReturnType<typeof resource>[]): InitialVersions {
+  const pairs = held.map((one) => [one.name, one.version] as const);
+  return { size: pairs.length, key: undefined, [Symbol.iterator]: () => pairs[Symbol.iterator]() };
+}
+
+describe("a request", () => {
+  test("is understood by what it changes and what it answers", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    const ask = (what: Parameters<typeof delta>[1]): string => {
+      talk.hear(1, delta(ENDPOINTS, what));
+      return talk.understood();
+    };
+    expect(ask({ subscribe: ["a"], nonce: "7", error: no })).toBe("initial");
+    expect(ask({ nonce: "1" })).toBe("ack, acked 1");
+    expect(ask({ nonce: "1" })).toBe("repeat");
+    expect(ask({})).toBe("repeat");
+    expect(ask({ subscribe: ["b"] })).toBe("subscribe");
+    expect(ask({ nonce: "2", error: no, unsubscribe: ["a"] })).toBe("nack, nacked 2: 3 no");
+    expect(ask({ nonce: "2", error: no })).toBe("repeat");
+    expect(ask({ nonce: "strange", unsubscribe: ["b"] })).toBe("unsubscribe");
+    expect(ask({ initialVersions: holding(e("a", "1")) })).toBe("repeat, late-initial-versions");
+  });
+});
+
+describe("what is missing", () => {
+  const ask = (options: Partial<PlaneOptions>, type = ENDPOINTS): unknown => {
+    const talk = talkWith([e("a", "1")], options);
+    return says(talk.hear(1, delta(type, { subscribe: ["a", "none"] })));
+  };
+
+  test("is told as the dialect has it", () => {
+    expect(ask({})).toEqual([["-none", "a@1"]]);
+    expect(ask({ dialect: { deltaMissing: { otherwise: "empty-resource" } } })).toEqual([["?none", "a@1"]]);
+    expect(ask({ dialect: { deltaMissing: { otherwise: "none" } } })).toEqual([["a@1"]]);
+    expect(ask({ dialect: { deltaMissing: { otherwise: "none", eds: "removed" } } })).toEqual([["-none", "a@1"]]);
+    expect(ask({}, UNKNOWN)).toEqual([["-a", "-none"]]);
+  });
+
+  test("is told once, and again when it is asked for again", () => {
+    const talk = talkWith([]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["none"] })))).toEqual([["-none"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "1" })))).toEqual([]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["none"] })))).toEqual([["-none"]]);
+  });
+
+  test("is told beside what a wildcard covers", () => {
+    const talk = talkWith([e("a", "1")]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*", "none"] })))).toEqual([["-none", "a@1"]]);
+    const empty = talkWith([]);
+    expect(says(empty.hear(1, delta(LISTENER, { subscribe: ["*"] })))).toEqual([[]]);
+    expect(says(empty.hear(1, delta(ROUTE, { subscribe: ["*"], initialVersions: holding(e("x", "1")) })))).toEqual([
+      ["-x"],
+    ]);
+  });
+});
+
+describe("what is asked for while an answer is unsettled", () => {
+  test("goes out at once, and is not repeated when the rest has its turn", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")]);
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
+    talk.put(e("a", "2"));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["b", "none"] })))).toEqual([["-none", "b@1"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "1" })))).toEqual([["a@2"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "3" })))).toEqual([]);
+  });
+
+  test("is told anew when its turn comes if it changed meanwhile: changed, come, gone", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")]);
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["b", "d", "none"] }));
+    talk.put(e("b", "2"), e("none", "1"));
+    talk.change(gone("d"));
+    expect(talk.turns()).toEqual([]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "1" })))).toEqual([["-d", "b@2", "none@1"]]);
+  });
+
+  test("is silent about what was given up before its turn", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["b"] }));
+    talk.put(e("b", "2"));
+    talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["b"] }));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "1" })))).toEqual([]);
+    talk.receive(1, delta(ENDPOINTS, { subscribe: ["b"] }));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["b"] })))).toEqual([]);
+  });
+});
+
+describe("a name given up under a wildcard", () => {
+  test("is answered with what the wildcard says of it", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1", true)]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*", "a", "b", "none"] })))).toEqual([
+      ["-none", "a@1", "b@1"],
+    ]);
+    talk.hear(1, delta(ENDPOINTS, { nonce: "1" }));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["a", "b", "none"] })))).toEqual([["-b", "-none", "a@1"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "2" })))).toEqual([]);
+  });
+
+  test("is forgotten if the wildcard is given up too", () => {
+    const talk = talkWith([e("a", "1")]);
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["*", "a"] }));
+    talk.receive(1, delta(ENDPOINTS, { unsubscribe: ["a"] }));
+    expect(talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["*"] }))).toEqual([]);
+  });
+});
+
+describe("a wildcard that is named again", () => {
+  test("is answered with everything, and with what is gone and may be held", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")]);
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] }));
+    talk.change(gone("b"));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] })))).toEqual([["-b", "a@1"]]);
+    talk.hear(1, delta(ENDPOINTS, { nonce: "2" }));
+    talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["*"] }));
+    talk.put(e("d", "1"));
+    expect(talk.turns()).toEqual([]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] })))).toEqual([["a@1", "d@1"]]);
+  });
+
+  test("is told what is gone of an answer that is on its way, though its name was given up", () => {
+    const talk = talkWith([e("a", "1")]);
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
+    talk.put(e("b", "1"));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["b"] })))).toEqual([["b@1"]]);
+    talk.hear(1, delta(ENDPOINTS, { unsubscribe: ["b"] }));
+    talk.change(gone("b"));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] })))).toEqual([["-b", "a@1"]]);
+  });
+
+  test("before the first turn after it came back takes no version for granted", () => {
+    const talk = talkWith([e("a", "1")]);
+    talk.receive(1, delta(CLUSTER, {}));
+    talk.receive(1, delta(LISTENER, { subscribe: ["*"], initialVersions: holding(e("a", "1")) }));
+    talk.put(resource(LISTENER, "a", "1"));
+    talk.receive(1, delta(LISTENER, { subscribe: ["*"] }));
+    expect(says(talk.turns())).toEqual([[], ["a@1"]]);
+  });
+});
+
+describe("removals that would break the client", () => {
+  const options = { dialect: { deltaRemovals: { otherwise: "at-once", ecds: "when-unreferenced" } } } as const;
+  const filter = (label: string): ReturnType<typeof resource> => resource(EXTENSION, "f", label);
+  const listener = (...references: readonly string[]): ReturnType<typeof resource> =>
+    resource(LISTENER, "l", references.join(), { references: references.map((name) => ({ type: EXTENSION, name })) });
+
+  test("wait until nothing refers to what is gone", () => {
+    const talk = talkWith([filter("1"), listener("f")], options);
+    talk.hear(1, delta(EXTENSION, { subscribe: ["f"] }));
+    talk.hear(1, delta(EXTENSION, { nonce: "1" }));
+    talk.change({ deletes: [{ type: EXTENSION, name: "f" }] });
+    expect(talk.turns()).toEqual([]);
+    talk.put(listener());
+    expect(says(talk.turns())).toEqual([["-f"]]);
+    expect(talk.turns()).toEqual([]);
+  });
+
+  test("are not needed if it comes again", () => {
+    const talk = talkWith([filter("1"), listener("f")], options);
+    talk.hear(1, delta(EXTENSION, { subscribe: ["f"] }));
+    talk.hear(1, delta(EXTENSION, { nonce: "1" }));
+    talk.change({ deletes: [{ type: EXTENSION, name: "f" }] });
+    talk.turns();
+    talk.put(filter("2"));
+    expect(says(talk.turns())).toEqual([["f@2"]]);
+  });
+});
+
+describe("one resource a response", () => {
+  const options = { dialect: { deltaOnePerResponse: true } } as const;
+
+  test("is what some editions want; removals travel together", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")], options);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["a", "b", "x", "y"] })))).toEqual([
+      ["a@1"],
+      ["b@1"],
+      ["-x", "-y"],
+    ]);
+    talk.hear(1, delta(ENDPOINTS, { nonce: "3" }));
+    talk.put(e("a", "2"));
+    expect(says(talk.turns())).toEqual([["a@2"]]);
+    const missing = talkWith([], { dialect: { ...options.dialect, deltaMissing: { otherwise: "empty-resource" } } });
+    expect(says(missing.hear(1, delta(ENDPOINTS, { subscribe: ["x", "y"] })))).toEqual([["?x"], ["?y"]]);
+  });
+});
+
+describe("an answer that is too large for one response", () => {
+  const options = { dialect: { maxResponseBytes: 1 } } as const;
+
+  test("is several, with removals and what is missing among them", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")], options);
+    const parts = talk.hear(1, delta(ENDPOINTS, { subscribe: ["a", "x", "b"] }));
+    expect(says(parts)).toEqual([["a@1"], ["b@1"], ["-x"]]);
+    expect(parts.map((part) => part.nonce)).toEqual(["1", "2", "3"]);
+  });
+
+  test("counts as one: what is newer waits for all of it, and nothing of a refused part is sent again", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")], options);
+    talk.hear(1, delta(ENDPOINTS, {}));
+    talk.put(e("b", "2"));
+    expect(talk.hear(1, delta(ENDPOINTS, { nonce: "1" }))).toEqual([]);
+    expect(talk.hear(1, delta(ENDPOINTS, { nonce: "2", error: no }))).toEqual([]);
+    expect(talk.understood()).toBe("nack, nacked 2: 3 no");
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "3" })))).toEqual([["b@2"]]);
+    expect(talk.hear(1, delta(ENDPOINTS, { nonce: "4", error: no }))).toEqual([]);
+  });
+
+  test("is settled by the ACK of its last part", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1"), e("d", "1")], options);
+    talk.hear(1, delta(ENDPOINTS, {}));
+    talk.put(e("b", "2"));
+    expect(says(talk.hear(1, delta(ENDPOINTS, { nonce: "3" })))).toEqual([["b@2"]]);
+  });
+
+  test("is one for an Envoy, which takes the first for all there is, unless it waits for each name", () => {
+    const talk = talkWith(
+      [resource(CLUSTER, "a", "1"), resource(CLUSTER, "b", "1"), e("a", "1"), e("b", "1")],
+      options,
+    );
+    const envoy = node("n", "envoy");
+    expect(says(talk.hear(1, delta(CLUSTER, { node: envoy })))).toEqual([["a@1", "b@1"]]);
+    expect(says(talk.hear(1, delta(ENDPOINTS, { subscribe: ["a", "b"] })))).toEqual([["a@1"], ["b@1"]]);
+  });
+
+  test("is the same for everybody who is told the same", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1")], options);
+    talk.open(2, "delta");
+    const bodiesOf = (stream: number): readonly unknown[] => {
+      const request = delta(ENDPOINTS, { node: node("n") });
+      talk.plane.on({ kind: "request-received", stream, request });
+      return talk.plane.next(10).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
+    };
+    const [mine, yours] = [bodiesOf(1), bodiesOf(2)];
+    expect(mine.length).toBe(2);
+    expect(mine.map((body, i) => body === yours[i])).toEqual([true, true]);
+  });
+});
+
+describe("a change of demand", () => {
+  test("takes a resource from a wildcard, and gives it", () => {
+    const talk = talkWith([e("a", "1"), e("b", "1", true)]);
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["*"] }));
+    talk.hear(1, delta(ENDPOINTS, { nonce: "1" }));
+    talk.put(e("a", "1", true), e("b", "1"));
+    expect(says(talk.turns())).toEqual([["-a", "b@1"]]);
+  });
+
+  test("changes nothing for who asks by name", () => {
+    const talk = talkWith([e("a", "1")]);
+    talk.hear(1, delta(ENDPOINTS, { subscribe: ["a"] }));
+    talk.hear(1, delta(ENDPOINTS, { nonce: "1" }));
+    talk.put(e("a", "1", true));
+    expect(talk.turns()).toEqual([]);
+  });
+});

@@ -1,0 +1,432 @@
+import { forKind, isWildcardType } from "../../dialect/dialect.ts";
+import type { TtlVerdict } from "../../dialect/ttl.ts";
+import type { Segment } from "../../message/body.ts";
+import type { DiscoveryRequest, SotwRequest } from "../../message/request.ts";
+import type { Status } from "../../message/status.ts";
+import type { Resource } from "../../resource/resource.ts";
+import { markOf } from "../../resource/ttl.ts";
+import { type TypeTraits, usesClusters } from "../../resource/type-traits.ts";
+import { addSums } from "../../resource/version.ts";
+import { isStill, type Position } from "../../state/difference.ts";
+import type { View } from "../../state/view.ts";
+import { Deliveries, type Delivery } from "../ack/delivery.ts";
+import { type HeldOverSet, nothingHeldOver } from "../cache/held-over.ts";
+import type { Present } from "../cache/present.ts";
+import type { Upcoming } from "../cache/shared-selections.ts";
+import { SotwNames } from "../subscription/sotw-names.ts";
+import { Subscription, understandChange } from "../subscription/subscription.ts";
+import type { HeldNames } from "./held-back.ts";
+import { Standing } from "./standing.ts";
+import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
+
+/** State of the World for one type on one stream. */
+export class SotwTypeStream implements TypeStream {
+  readonly traits: TypeTraits;
+  readonly subscription: Subscription;
+  readonly deliveries: Deliveries;
+  readonly told: Standing;
+  readonly heldOver: HeldOverSet = nothingHeldOver;
+  readonly ttl: TtlVerdict;
+  readonly isPaused = false;
+  readonly #options: TypeStreamOptions;
+  readonly #names: SotwNames;
+  #isOpen = false;
+  #resumedVersion: string | undefined;
+  /** Names whose newest word was a placeholder: one may follow another, for the client has nothing to lose. */
+  readonly #placeheld = new Set<string>();
+  /** A response on its way brings what was given up and is named again; by now it may be gone. */
+  #mayArriveGone = false;
+
+  constructor(options: TypeStreamOptions) {
+    const { traits, dialect, ttl } = options;
+    this.traits = traits;
+    this.ttl = ttl;
+    this.#options = options;
+    const memory = traits.isFullState ? "whole" : "by-name";
+    this.deliveries = new Deliveries(usesClusters(traits.kind) ? memory : "none");
+    this.subscription = new Subscription({
+      legacyWildcard: dialect.ignoreHints || isWildcardType(dialect, traits.kind, "sotw"),
+      wildcardSticky: dialect.wildcardSticky,
+      terms: traits.terms,
+    });
+    this.told = new Standing(traits.type, this.subscription);
+    this.#names = new SotwNames(this.subscription, dialect);
+  }
+
+  get position(): Position | undefined {
+    return this.told.at;
+  }
+
+  get needsChangesSince(): Position | undefined {
+    return this.told.at;
+  }
+
+  onRequest(request: DiscoveryRequest): Understood {
+    if (request.kind !== "sotw") throw new Error("invariant: a delta request on a State of the World stream");
+    if (!this.#isOpen) return this.#open(request);
+    if (request.nonce === undefined) return this.#honourSpontaneous(request);
+    if (request.nonce === this.deliveries.lastSent?.nonce) return this.#settle(request, request.nonce);
+    const part = this.deliveries.earlierPart(request.nonce);
+    if (part !== undefined) return this.#settlePart(request, part);
+    // Envoy's unified mux goes on with the last good nonce after it refused a newer response (client-behaviours A7).
+    const isLastGood = this.deliveries.isRefused && request.nonce === this.deliveries.lastAcked?.nonce;
+    if (isLastGood && request.error === undefined) return { as: this.#rename(request) };
+    if (this.#options.dialect.staleNonce === "honour-names") this.#rename(request);
+    else this.#names.doubt(request.names);
+    return { as: "stale", oddity: "stale-nonce" };
+  }
+
+  owe(names: Iterable<string>): boolean {
+    return this.told.at !== undefined && this.told.owe(names);
+  }
+
+  standAt(position: Position): void {
+    this.told.at ??= position;
+  }
+
+  hasNews(view: View): boolean {
+    return this.told.hasNews(view);
+  }
+
+  catchUp(revision: number): void {
+    this.told.catchUp(revision);
+  }
+
+  isTold(name: string, view: View, present: Present): boolean {
+    return this.told.isTold(name, view, present);
+  }
+
+  upcoming(view: View, present: Present): Iterable<Upcoming> {
+    return this.told.upcoming(view, present);
+  }
+
+  get canHoldBack(): boolean {
+    return this.traits.terms === undefined && this.told.position !== undefined;
+  }
+
+  get canTellTargets(): boolean {
+    return this.traits.terms === undefined && (this.canHoldBack || this.told.at === undefined);
+  }
+
+  get heldBackFrom(): number {
+    return this.told.heldBackFrom;
+  }
+
+  next(view: View, present: Present, { heldBack }: TurnBounds): readonly Answer[] {
+    const here: Position = { view, revision: present.revision };
+    if (this.told.at === undefined) return this.#firstAnswer(here, present, heldBack);
+    if (this.deliveries.isBlocked && !this.told.owesAll) {
+      if (this.told.asked.size === 0) return [];
+      if (!this.traits.isFullState) return this.#outOfTurn(here, present, heldBack);
+    }
+    if (this.#isInSync(this.told.at, here)) return [];
+    return this.traits.isFullState
+      ? this.#fullState(this.told.at, here, present, heldBack)
+      : this.#changed(this.told.at, here, present, heldBack);
+  }
+
+  isWaiting(view: View): boolean {
+    if (this.told.at === undefined || !this.deliveries.isBlocked) return false;
+    return !isStill(this.told.at, view, this.traits.type);
+  }
+
+  /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
+  #open(request: SotwRequest): Understood {
+    this.#isOpen = true;
+    this.#resumedVersion = this.#options.dialect.resumeVersion ? request.versionInfo : undefined;
+    this.#rename(request);
+    this.told.owesAll = this.subscription.asksForAll;
+    return { as: "initial" };
+  }
+
+  /**
+   * No nonce in mid-stream is a change of names, not an answer. A client that has used our nonces and now has none forgot
+   * the type, so all that it names is new to it (client-behaviours 3.3).
+   */
+  #honourSpontaneous(request: SotwRequest): Understood {
+    const as = this.#rename(request);
+    if (this.deliveries.wasAnswered && this.deliveries.pending.length === 0) {
+      for (const name of this.subscription.names) this.told.asked.add(name);
+      this.told.owesAll ||= this.subscription.asksForAll;
+    }
+    return { as };
+  }
+
+  /** One part of the newest answer: settled by itself, but names are those of the request for the last part. */
+  #settlePart(request: SotwRequest, { nonce, body }: Delivery): Understood {
+    this.#names.doubt(request.names);
+    const error = this.#errorIn(request, body.version);
+    if (error === undefined) return { as: "ack", acked: this.deliveries.ack(nonce) };
+    return { as: "nack", nacked: this.#nack(nonce, error) };
+  }
+
+  /** What was given up before its refusal came does not count as refused. */
+  #nack(nonce: string, error: Status): Understood["nacked"] {
+    const delivery = this.deliveries.nack(nonce, error);
+    this.deliveries.forgive([], this.subscription);
+    return delivery && { delivery, error };
+  }
+
+  #errorIn({ error, versionInfo }: SotwRequest, sent: string | undefined): Status | undefined {
+    const isOtherVersion = this.#options.dialect.nackByVersion && versionInfo !== sent;
+    return error ?? (isOtherVersion ? { code: 0, message: "the client kept its version" } : undefined);
+  }
+
+  #settle(request: SotwRequest, nonce: string): Understood {
+    const renamed = this.#rename(request);
+    const error = this.#errorIn(request, this.deliveries.lastSent?.body.version);
+    if (error === undefined) {
+      const acked = this.deliveries.ack(nonce);
+      return { as: acked === undefined ? renamed : "ack", acked };
+    }
+    const older = this.#olderToBlame(request);
+    const nacked = this.#nack(older ?? nonce, error);
+    if (older !== undefined) return { as: "nack", acked: this.deliveries.ack(nonce), nacked };
+    this.deliveries.settleOlder();
+    return { as: nacked === undefined ? renamed : "nack", nacked };
+  }
+
+  /**
+   * An Envoy that withheld its answers gives one for several: an error beside the version of the newest means that the
+   * newest was applied and an older one was not (client-behaviours A16).
+   */
+  #olderToBlame(request: SotwRequest): string | undefined {
+    const { dialect, isAggregated } = this.#options;
+    if (!isAggregated || !forKind(dialect.nackMayBeOfOlder, this.traits.kind)) return undefined;
+    const { pending } = this.deliveries;
+    const newest = pending.at(-1);
+    if (newest === undefined || request.versionInfo !== newest.body.version) return undefined;
+    return pending.at(-2)?.nonce;
+  }
+
+  #rename(request: SotwRequest): "subscribe" | "unsubscribe" | "repeat" {
+    const { change, again, isWildcardAgain } = this.#names.list(request);
+    for (const term of again) this.told.asked.add(term);
+    if (change === undefined) {
+      this.told.owesAll ||= isWildcardAgain;
+      return "repeat";
+    }
+    for (const name of change.asked) {
+      this.told.asked.add(name);
+      if (this.#resumedVersion === undefined || this.told.at !== undefined) this.told.fresh.add(name);
+    }
+    if (this.traits.isFullState && change.asked.length > 0) this.#mayArriveGone ||= this.#mayBring(change.asked);
+    this.told.owesAll ||= change.joinedWildcard || (isWildcardAgain && this.subscription.isWildcard);
+    if (change.dropped.length > 0 || change.leftWildcard) {
+      this.deliveries.forgive(change.dropped, this.subscription);
+      this.#forgetUncovered();
+    }
+    return understandChange(change);
+  }
+
+  /** What has parameters may stand for anything. */
+  #mayBring(asked: readonly string[]): boolean {
+    return this.subscription.speaksOfParameters ? this.deliveries.pending.length > 0 : this.deliveries.mayBring(asked);
+  }
+
+  #forgetUncovered(): void {
+    const { isWildcard, names } = this.subscription;
+    for (const terms of [this.told.asked, this.told.vain])
+      for (const term of terms) if (!isWildcard && !names.has(term)) terms.delete(term);
+    for (const name of this.told.ahead.keys())
+      if (!isWildcard && !this.subscription.isNamed(name)) this.told.ahead.delete(name);
+  }
+
+  #isInSync(position: Position, here: Position): boolean {
+    const hasStayed = isStill(position, here.view, this.traits.type);
+    return hasStayed && this.told.isPlain && !this.told.owesAll;
+  }
+
+  #firstAnswer(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+    const { type, kind } = this.traits;
+    const mayBeSkipped = this.subscription.isSoleWildcard && forKind(this.#options.dialect.resumeSkip, kind);
+    // What may have expired meanwhile is sent whatever the version (client-behaviours E4).
+    if (mayBeSkipped && present.ttls === "left-off" && this.#resumedVersion === here.view.typeVersion(type))
+      return this.#advance(here, []);
+    if (this.#options.isUnknown) return this.#advance(here, []);
+    if (heldBack.size > 0) return this.#firstBut(here, present, heldBack);
+    if (this.subscription.isSoleWildcard) {
+      const body = present.bodies.whole("sotw", here.view, type);
+      return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
+    }
+    const { puts, removed } = present.selections.all(here.view, type, this.subscription);
+    const placeholders = this.#placeholders(removed, here.view, present);
+    if (placeholders.length > 0) return this.#advance(here, [this.#own(here, present, [...puts, ...placeholders])]);
+    // A client that comes back may hold what is gone; of a full-state type an empty answer tells it.
+    const mayHoldGone = this.traits.isFullState && this.#resumedVersion !== undefined;
+    if (puts.length === 0 && !this.told.owesAll && !mayHoldGone) return this.#advance(here, []);
+    return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
+  }
+
+  /** The first answer, with something else in place of what has to wait, or without it. */
+  #firstBut(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+    const { puts } = present.selections.all(here.view, this.traits.type, this.subscription);
+    const told = this.told.holdBack(heldBack, here.view, present);
+    this.#advance(here, []);
+    for (const name of heldBack.keys()) this.told.ahead.set(name, told.get(name));
+    const instead = puts.flatMap((put) => (heldBack.has(put.name) ? (heldBack.get(put.name)?.resource ?? []) : [put]));
+    return instead.length === 0 ? [] : [this.#own(here, present, instead)];
+  }
+
+  /** Every covered resource, if any covered one changed or is asked for (S-RES-03, S-RES-04). */
+  #fullState(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+    const { type } = this.traits;
+    if (heldBack.size + this.told.ahead.size > 0) return this.#fullBut(here, present, heldBack);
+    const asked = [...this.told.asked].flatMap((term) => this.#find(here.view, term));
+    const changes = present.selections.ofChanges(position, here.view, type, this.subscription);
+    const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
+    const isAsked = asked.length > 0 || this.told.owesAll || this.#mayArriveGone;
+    if (!isChanged && !isAsked) return this.#advance(here, []);
+    const asks: Pick<Answer, "asked"> = isAsked ? { asked: new Set(this.told.asked) } : {};
+    // Who joins a wildcard hears of resources that did not change for the first time.
+    const news = this.told.owesAll ? undefined : [changes.puts, asked];
+    if (this.subscription.isSoleWildcard) {
+      const body = present.bodies.whole("sotw", here.view, type);
+      return this.#advance(here, [
+        { ...asks, body, isInTurn: true, news: news ?? body.segments.map((segment) => segment.puts) },
+      ]);
+    }
+    const { puts } = present.selections.all(here.view, type, this.subscription);
+    return this.#advance(here, [{ ...asks, ...this.#selected(here, present, puts, news ?? [puts]) }]);
+  }
+
+  /** The full state with something else in place of what has to wait: a target, or what the client was told last. */
+  #fullBut(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+    const { type } = this.traits;
+    const segments = this.deliveries.lastSent?.body.segments ?? [];
+    const told = new Map(segments.flatMap((segment) => segment.puts.map((put) => [put.name, put] as const)));
+    const isAsked = this.told.asked.size > 0 || this.told.owesAll || this.#mayArriveGone;
+    const asked = new Set(this.told.asked);
+    let sum = 0n;
+    const puts = present.selections.all(here.view, type, this.subscription).puts.flatMap((put): readonly Resource[] => {
+      if (!heldBack.has(put.name)) return [put];
+      const instead = heldBack.get(put.name)?.resource ?? told.get(put.name);
+      sum = addSums(addSums(sum, put.sum), instead?.sum ?? 0n);
+      return instead === undefined ? [] : [instead];
+    });
+    const marks = this.told.holdBack(heldBack, here.view, present);
+    const waiting = this.#waitingAmong(heldBack, here.view);
+    this.#advance(here, []);
+    for (const [name, mark] of marks) this.told.ahead.set(name, mark);
+    for (const term of waiting) this.told.asked.add(term);
+    const isChanged = puts.length !== told.size || puts.some((put) => !present.isSame(put, told.get(put.name)));
+    if (!isChanged && !isAsked) return [];
+    const answer = this.#own(here, present, puts);
+    // What is not as it stands now has a version of its own.
+    const body = sum === 0n ? answer.body : { ...answer.body, version: here.view.typeVersionWith(type, sum) };
+    return [{ ...answer, body, ...(isAsked && { asked }) }];
+  }
+
+  /** Of a named type only what changed or is asked for (S-RES-05); what is gone cannot be said. */
+  #changed(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+    const { type } = this.traits;
+    if (this.told.owesAll && this.subscription.isSoleWildcard) {
+      const body = present.bodies.whole("sotw", here.view, type);
+      return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
+    }
+    if (this.told.owesAll) {
+      const { puts } = present.selections.all(here.view, type, this.subscription);
+      return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
+    }
+    const { puts } = present.selections.ofChanges(position, here.view, type, this.subscription);
+    if (this.#placeheld.size > 0) for (const put of puts) this.#placeheld.delete(put.name);
+    if (this.told.isPlain && heldBack.size === 0) {
+      if (puts.length === 0) return this.#advance(here, []);
+      const make = (): Segment => ({ puts, removed: [], missing: [] });
+      const body = present.bodies.ofSelection("sotw", here.view, type, this.subscription, make, position);
+      return this.#advance(here, [{ body, isInTurn: true, news: [puts] }]);
+    }
+    const byName = new Map<string, Resource>();
+    for (const put of puts) if (!this.told.ahead.has(put.name)) byName.set(put.name, put);
+    for (const [name, told] of this.told.ahead) {
+      const now = here.view.holder(type, name);
+      const isCovered = now !== undefined && this.subscription.covers(now);
+      if (isCovered && !present.isSame(now, told)) byName.set(name, now);
+    }
+    for (const term of this.told.vain) {
+      for (const found of this.#find(here.view, term)) byName.set(found.name, found);
+    }
+    for (const found of this.#findAsked(here.view, present)) byName.set(found.name, found);
+    for (const [name, target] of heldBack) {
+      if (target === undefined) byName.delete(name);
+      else byName.set(name, target.resource);
+    }
+    const told = this.told.holdBack(heldBack, here.view, present);
+    const asked = this.#waitingAmong(heldBack, here.view);
+    this.#advance(here, []);
+    for (const [name, mark] of told) this.told.ahead.set(name, mark);
+    for (const term of asked) this.told.asked.add(term);
+    return byName.size === 0 ? [] : [this.#own(here, present, [...byName.values()])];
+  }
+
+  /** What was asked for and has to wait. */
+  #waitingAmong(heldBack: HeldNames, view: View): readonly string[] {
+    if (heldBack.size === 0) return [];
+    const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
+    return [...this.told.asked, ...this.told.vain].filter((term) => this.#find(view, term).some(isUntold));
+  }
+
+  #outOfTurn(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+    const found = [...new Set(this.#findAsked(here.view, present))].filter(({ name }) => !heldBack.has(name));
+    const asked = this.#waitingAmong(heldBack, here.view);
+    for (const term of this.told.asked) {
+      if (this.#find(here.view, term).length === 0) this.told.vain.add(term);
+      else this.told.vain.delete(term);
+    }
+    this.told.asked.clear();
+    this.told.fresh.clear();
+    for (const term of asked) this.told.asked.add(term);
+    if (found.length === 0) return [];
+    for (const { name } of found) {
+      const now = here.view.holder(this.traits.type, name);
+      this.told.ahead.set(name, now && markOf(now, present.ttls));
+    }
+    return [{ ...this.#own(here, present, found), isInTurn: false }];
+  }
+
+  #findAsked(view: View, present: Present): readonly Resource[] {
+    const missing: string[] = [];
+    const found = [...this.told.asked].flatMap((term) => {
+      const answers = this.#find(view, term);
+      if (answers.length === 0) missing.push(term);
+      for (const { name } of answers) this.#placeheld.delete(name);
+      return answers;
+    });
+    return [...found, ...this.#placeholders(missing, view, present)];
+  }
+
+  /** What a term stands for, unless it was given up meanwhile and no wildcard covers it. */
+  #find(view: View, term: string): readonly Resource[] {
+    return view.answersTo(this.traits.type, term).filter((found) => this.subscription.covers(found));
+  }
+
+  #placeholders(missing: readonly string[], view: View, present: Present): readonly Resource[] {
+    const placeholders = missing
+      .filter((name) => this.told.fresh.has(name) || this.#placeheld.has(name))
+      .flatMap((name) => present.placeholder(this.traits, view, name) ?? []);
+    for (const { name } of placeholders) this.#placeheld.add(name);
+    return placeholders;
+  }
+
+  #own(here: Position, present: Present, puts: readonly Resource[]): Answer {
+    const body = present.bodies.own("sotw", here.view, this.traits.type, { puts, removed: [], missing: [] });
+    return { body, isInTurn: true, news: [puts] };
+  }
+
+  #selected(here: Position, present: Present, puts: readonly Resource[], news: Answer["news"]): Answer {
+    const { type } = this.traits;
+    const make = (): Segment => ({ puts, removed: [], missing: [] });
+    return {
+      body: present.bodies.ofSelection("sotw", here.view, type, this.subscription, make, undefined),
+      isInTurn: true,
+      news,
+    };
+  }
+
+  /** The client is told up to here, by these answers or because there is nothing to tell. */
+  #advance(here: Position, answers: readonly Answer[]): readonly Answer[] {
+    this.told.advance(here);
+    this.#mayArriveGone = false;
+    return answers;
+  }
+}

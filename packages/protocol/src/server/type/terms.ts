@@ -1,0 +1,92 @@
+import { isGlob, isPrefixGlob, isWithin } from "../../resource/resource-name.ts";
+import type { TypeTraits } from "../../resource/type-traits.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { parseLocated } from "../../resource/variant-name.ts";
+import type { Change, Position } from "../../state/difference.ts";
+import type { View } from "../../state/view.ts";
+import type { Present } from "../cache/present.ts";
+import { Locators } from "../subscription/locators.ts";
+import type { Subscription } from "../subscription/subscription.ts";
+
+/**
+ * Terms to be answered, with what is subscribed of a collection of the type's own in the place of the collection. Only what
+ * is there: that nothing answers to a term was said when it was asked for (S-VHD-04).
+ */
+export function* termsBehind(
+  terms: Iterable<string>,
+  { type, terms: rules }: TypeTraits,
+  subscription: Subscription,
+  view: View,
+  present: Present,
+): Iterable<string> {
+  for (const term of terms) {
+    if (rules?.collectionOf(term) !== term) {
+      yield term;
+      continue;
+    }
+    if (subscription.isWildcard) yield* present.selections.baseOf(view, type, term);
+    for (const name of subscription.names) {
+      if (rules.collectionOf(name) === term && view.find(type, name) !== undefined) yield name;
+    }
+  }
+}
+
+/** What may stand for a term, or may have stood for it at a position. */
+export interface Candidates {
+  readonly names: ReadonlySet<string>;
+  /** Something changed among them since. */
+  readonly isTouched: boolean;
+}
+
+/** Everything that a term may stand for in a view, and may have stood for where a client was last told. */
+export function candidatesFor(
+  term: string,
+  { type, terms: rules }: TypeTraits,
+  from: Position,
+  view: View,
+  present: Present,
+): Candidates {
+  if (parseLocated(term) !== undefined) return locatedCandidates(term, type, from, view, present);
+  const names = new Set<string>();
+  const called = isGlob(term) ? undefined : new Set([term, ...(rules?.broader(term) ?? [])]);
+  if (called === undefined) for (const { name } of view.within(type, term)) names.add(name);
+  for (const alias of called ?? []) {
+    const resource = view.called(type, alias);
+    if (resource !== undefined) names.add(resource.name);
+  }
+  let isTouched = false;
+  const changed = called ?? new Set([term]);
+  for (const { name } of changesOf(changed, type, from, view, present)) {
+    if (called === undefined && !isWithin(term, name)) continue;
+    names.add(name);
+    isTouched = true;
+  }
+  return { names, isTouched };
+}
+
+/** What changed and may be, or have been, called by one of these; everything for terms that are not looked up by name. */
+function* changesOf(
+  terms: Iterable<string>,
+  type: TypeUrl,
+  from: Position,
+  view: View,
+  present: Present,
+): Iterable<Change> {
+  for (const term of terms) {
+    if (term === "*" || isPrefixGlob(term)) yield* present.changes.between(from, view, type).changes;
+    else yield* present.changes.byTerm(from, view, type).get(term) ?? [];
+  }
+}
+
+function locatedCandidates(term: string, type: TypeUrl, from: Position, view: View, present: Present): Candidates {
+  const names = new Set(view.answersTo(type, term).map(({ name }) => name));
+  const locators = new Locators([term]);
+  let isTouched = false;
+  const called = parseLocated(term)?.name ?? term;
+  for (const { name, then, now } of changesOf([called], type, from, view, present)) {
+    if (![then, now].some((one) => one !== undefined && locators.covers(one))) continue;
+    names.add(name);
+    isTouched = true;
+  }
+  return { names, isTouched };
+}
