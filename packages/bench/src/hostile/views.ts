@@ -3,7 +3,7 @@ import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 export const CLUSTER: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 export const ENDPOINTS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
 export const LISTENER: TypeUrl = formatTypeUrl("envoy.config.listener.v3.Listener");
-export const ROUTE: TypeUrl = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
+const ROUTE: TypeUrl = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
 export const types: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 export const names: readonly string[] = Array.from({ length: 12 }, (_, i) => `n${i}`);
 export const layers: readonly string[] = ["base", "group/0", "group/1", "node/0", "node/1", "node/2"];
