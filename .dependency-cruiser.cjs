@@ -100,7 +100,7 @@ const orders = {
     "main",
   ],
   cli: ["io exit-code version", "output", "settings", "discovery", "commands", "run", "main"],
-  bench: ["figures", "peer", "client", "main"],
+  bench: ["figures", "peer", "client hostile", "main"],
 };
 
 /** Only these files may touch what is named: the doors of the program. */

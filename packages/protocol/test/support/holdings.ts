@@ -1,14 +1,15 @@
-import { type Resource, statusCode } from "@xdskit/protocol";
+import { type Resource, statusCode, type TypeUrl } from "@xdskit/protocol";
+import { forKind } from "../../src/dialect/dialect.ts";
 import type { ModelClient } from "./model-client.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, traits } from "./resources.ts";
 import type { World } from "./world.ts";
 
 /** Versions by type and name, with what tells them apart where a caller set them. */
 export type Holdings = Readonly<Record<string, string>>;
 
 /**
- * What a client holds and should hold, but for names whose newest word it refused, for Clusters that something it refused
- * to replace may use and, in SotW, for what cannot be taken back.
+ * What a client holds and should hold, but for names whose newest word it refused, for Clusters and their endpoints that
+ * something it refused to replace may use, for what is told late and, in SotW, for what cannot be taken back.
  */
 export function holdingsOf(world: World, client: ModelClient): { held: Holdings; wanted: Holdings } {
   const held: Record<string, string> = {};
@@ -25,7 +26,9 @@ export function holdingsOf(world: World, client: ModelClient): { held: Holdings;
       held[`why not ${type}/${name}`] = state?.errors.get(name)?.version ?? "not told";
     }
     const cannotBeSaid =
-      (client.variant === "sotw" && (type === ENDPOINTS || type === ROUTE)) || (type === CLUSTER && refusedUsers);
+      (client.variant === "sotw" && (type === ENDPOINTS || type === ROUTE)) ||
+      (client.variant === "delta" && isToldLate(world, type)) ||
+      ((type === CLUSTER || type === ENDPOINTS) && refusedUsers);
     for (const [name, one] of state?.resources ?? []) {
       if (state?.refused.has(name) || (cannotBeSaid && !expected.has(name))) continue;
       // What failed for the moment is kept.
@@ -34,6 +37,12 @@ export function holdingsOf(world: World, client: ModelClient): { held: Holdings;
     }
   }
   return { held, wanted };
+}
+
+/** What is gone is not told while something may refer to it. */
+function isToldLate({ dialect }: World, type: TypeUrl): boolean {
+  const kind = traits(type)?.kind;
+  return kind !== undefined && forKind(dialect.deltaRemovals, kind) === "when-unreferenced";
 }
 
 function contentOf({ version, content }: Resource): string {

@@ -27,6 +27,16 @@ interface Held {
   versionInfo: string;
   nonce: string | undefined;
   isOpen: boolean;
+  /** It asked for everything by naming nothing, and has named nothing since. */
+  hasNamedNothing: boolean;
+}
+
+/** How a client may ask for everything. */
+export interface Opening {
+  /** By naming nothing at first; else it names `*`. */
+  readonly meansAll: (type: TypeUrl) => boolean;
+  /** Who named nothing gets everything as long as the stream lives: there is no use in naming anything. */
+  readonly isForGood: boolean;
 }
 
 export interface Interest {
@@ -42,11 +52,13 @@ export class ModelClient {
   readonly inbox: Send[] = [];
   readonly outbox: DiscoveryRequest[] = [];
   readonly complaints: string[] = [];
+  readonly #opening: Opening;
   readonly #types: ReadonlyMap<TypeUrl, Held>;
   readonly #fullState: ReadonlySet<TypeUrl>;
 
-  constructor(variant: Variant, interests: readonly Interest[]) {
+  constructor(variant: Variant, interests: readonly Interest[], opening: Opening) {
     this.variant = variant;
+    this.#opening = opening;
     this.#fullState = new Set(interests.filter((one) => one.isFullState).map((one) => one.type));
     this.#types = new Map(
       interests.map(({ type, isWildcard, names }) => [
@@ -61,6 +73,7 @@ export class ModelClient {
           versionInfo: "",
           nonce: undefined,
           isOpen: false,
+          hasNamedNothing: false,
         },
       ]),
     );
@@ -86,12 +99,13 @@ export class ModelClient {
   /** Asks for one more name, or for it again. */
   subscribe(type: TypeUrl, name: string): void {
     const held = this.#held(type);
-    if (this.variant === "sotw" && held.names.has(name)) return;
+    if ((this.variant === "sotw" && held.names.has(name)) || this.#getsAll(held)) return;
     held.names.add(name);
     if (!held.isOpen) {
       this.#openWith(type, held);
       return;
     }
+    held.hasNamedNothing = false;
     if (this.variant === "delta") this.outbox.push(delta(type, { subscribe: [name] }));
     else this.#listAll(type, held);
   }
@@ -118,8 +132,11 @@ export class ModelClient {
 
   leaveWildcard(type: TypeUrl): void {
     const held = this.#held(type);
-    if (!held.isWildcard || !held.isOpen) return;
+    if (!held.isWildcard || !held.isOpen || this.#getsAll(held)) return;
+    // Who has named nothing yet says nothing new by naming nothing.
+    if (this.variant === "sotw" && held.hasNamedNothing) return;
     held.isWildcard = false;
+    held.hasNamedNothing = false;
     this.#dropUnwanted(held);
     if (this.variant === "delta") this.outbox.push(delta(type, { unsubscribe: ["*"] }));
     else this.#listAll(type, held);
@@ -191,12 +208,16 @@ export class ModelClient {
   }
 
   #askAll(type: TypeUrl, held: Held, lies: readonly string[] = []): void {
+    held.hasNamedNothing = held.isWildcard && held.names.size === 0 && this.#opening.meansAll(type);
     if (this.variant === "sotw") {
       this.outbox.push({ ...this.#sotw(type, held, undefined, undefined), names: listOf(held) });
       return;
     }
-    const isLegacy = held.isWildcard && held.names.size === 0;
-    this.outbox.push(delta(type, { subscribe: isLegacy ? [] : listOf(held), initialVersions: versionsOf(held, lies) }));
+    this.outbox.push(delta(type, { subscribe: listOf(held), initialVersions: versionsOf(held, lies) }));
+  }
+
+  #getsAll(held: Held): boolean {
+    return held.hasNamedNothing && this.#opening.isForGood;
   }
 
   #openWith(type: TypeUrl, held: Held): void {
@@ -236,6 +257,7 @@ export class ModelClient {
 }
 
 function listOf(held: Held): readonly string[] {
+  if (held.hasNamedNothing) return [];
   return held.isWildcard ? ["*", ...held.names] : [...held.names];
 }
 

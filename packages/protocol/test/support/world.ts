@@ -1,5 +1,5 @@
 import {
-  anonymousNode,
+  type Dialect,
   type DiscoveryRequest,
   type LayerChange,
   Plane,
@@ -10,7 +10,10 @@ import {
   statusCode,
   type TypeState,
   type TypeUrl,
+  type Variant,
 } from "@xdskit/protocol";
+import { isWildcardType } from "../../src/dialect/dialect.ts";
+import { dialectOf, nodeOf, type Speaking } from "./dialects.ts";
 import { ModelClient } from "./model-client.ts";
 import { CLUSTER, digest, ENDPOINTS, failure, LISTENER, ROUTE, resource, traits } from "./resources.ts";
 
@@ -50,6 +53,12 @@ export interface Trouble {
   readonly pauses?: boolean;
   /** Answers are split into responses of so many bytes. */
   readonly maxResponseBytes?: number;
+  /** How the server speaks to all of them; as the newest edition has it unless given. */
+  readonly speaking?: Speaking;
+  /** Clients do not read for a while. */
+  readonly stalls?: boolean;
+  /** Clients ask for a name, give it up and ask for it again before anything was answered. */
+  readonly wavers?: boolean;
 }
 
 /** Sees what goes back and forth, in the order in which the plane does. */
@@ -76,6 +85,7 @@ export class World {
   readonly plane: Plane;
   readonly clients: readonly ModelClient[];
   readonly ended: Ended[] = [];
+  readonly dialect: Dialect;
   readonly #trouble: Trouble;
   readonly #witness: Witness | undefined;
   /** By type; an aggregated stream stands for all of them. */
@@ -93,11 +103,15 @@ export class World {
   constructor(trouble: Trouble, witness?: Witness) {
     this.#trouble = trouble;
     this.#witness = witness;
+    const { speaking } = trouble;
+    this.dialect = dialectOf(speaking);
     this.plane = new Plane({
       digest,
       traits,
       placement: (node) => VIEWS[Number(node.id)] ?? [],
+      ...(speaking?.edition !== undefined && { edition: speaking.edition }),
       dialect: {
+        ...speaking?.dialect,
         separateResumeGraceMs: SHORT_MS,
         orderLimitMs: SHORT_MS,
         ...(trouble.maxResponseBytes === undefined ? {} : { maxResponseBytes: trouble.maxResponseBytes }),
@@ -113,10 +127,14 @@ export class World {
       names: ["a", "b"],
       isFullState: false,
     }));
-    this.clients = (["delta", "sotw"] as const).flatMap((variant) => [
-      new ModelClient(variant, [...wild, ...children]),
-      new ModelClient(variant, [...named, ...children]),
-    ]);
+    this.clients = (["delta", "sotw"] as const).flatMap((variant) => {
+      const { wildcardSticky } = this.dialect;
+      const opening = { meansAll: (type: TypeUrl) => this.#meansAll(type, variant), isForGood: wildcardSticky };
+      return [
+        new ModelClient(variant, [...wild, ...children], opening),
+        new ModelClient(variant, [...named, ...children], opening),
+      ];
+    });
     for (const [i, client] of this.clients.entries()) {
       this.#viewOf.set(client, i);
       this.#connect(client);
@@ -151,6 +169,10 @@ export class World {
         break;
       case 6:
         client.subscribe(type, name);
+        if (this.#trouble.wavers === true && a % 8 > 3) {
+          client.unsubscribe(type, name);
+          client.subscribe(type, name);
+        }
         break;
       case 7:
         client.unsubscribe(type, name);
@@ -161,6 +183,7 @@ export class World {
         break;
       case 9:
         if (this.#trouble.breaks && b % 2 === 0) this.#connect(client);
+        else if (this.#trouble.stalls === true && b % 4 === 1) this.#stall(client, c % 2 === 0);
         else this.#turns(1 + (b % 3));
         break;
       case 10:
@@ -175,6 +198,7 @@ export class World {
 
   /** Everything arrives and is accepted, until nobody has anything to say. */
   settle(): void {
+    for (const client of this.clients) this.#stall(client, false);
     for (let round = 0; round < 200; round++) {
       this.#turns(100);
       let isQuiet = !this.plane.isDue;
@@ -203,6 +227,7 @@ export class World {
 
   /** Why a client should know not to hold some names. */
   expectedErrors(client: ModelClient, type: TypeUrl): ReadonlyMap<string, Resource> {
+    if (this.dialect.resourceErrors === "off") return new Map();
     const held = client.types.get(type);
     const errors = [...this.plane.resourceErrors(VIEWS[this.#viewOf.get(client) ?? 0] ?? [], type)];
     const isWanted = ({ name }: Resource): boolean => held?.isWildcard === true || held?.names.has(name) === true;
@@ -215,8 +240,11 @@ export class World {
     const view = VIEWS[this.#viewOf.get(client) ?? 0] ?? [];
     const members = [...this.plane.resources(view, type)];
     const isNamed = (term: string): boolean => held?.names.has(term) === true;
+    // Where names are hints nobody is given what comes only to those who name it.
+    const ignoresNames = client.variant === "sotw" && this.dialect.ignoreHints;
     const isWanted = (one: Resource): boolean =>
-      (held?.isWildcard === true && !one.onDemand) || [one.name, ...one.aliases].some(isNamed);
+      (held?.isWildcard === true && !one.onDemand) ||
+      ([one.name, ...one.aliases].some(isNamed) && !(ignoresNames && one.onDemand));
     return new Map(members.filter(isWanted).map((one) => [one.name, one]));
   }
 
@@ -250,6 +278,18 @@ export class World {
     }
     this.#perform(this.plane.on({ kind: "transaction-committed", transaction: { changes: [...changes.values()] } }));
     this.#showViews();
+  }
+
+  /** Naming nothing at first is everything. */
+  #meansAll(type: TypeUrl, variant: Variant): boolean {
+    const kind = traits(type)?.kind;
+    return kind !== undefined && isWildcardType(this.dialect, kind, variant);
+  }
+
+  #stall(client: ModelClient, isStalled: boolean): void {
+    for (const stream of new Set(this.#streamsOf.get(client)?.values())) {
+      this.#perform(this.plane.on({ kind: isStalled ? "stream-stalled" : "stream-drained", stream }));
+    }
   }
 
   #move(client: ModelClient, to: number): void {
@@ -286,7 +326,7 @@ export class World {
     const request = client.outbox.shift();
     const stream = request?.type && this.#streamsOf.get(client)?.get(request.type);
     if (request === undefined || stream === undefined) return;
-    const node = { ...anonymousNode, id: String(this.clients.indexOf(client)) };
+    const node = nodeOf(String(this.clients.indexOf(client)), this.#trouble.speaking);
     this.#witness?.heard(client, request);
     this.#perform(this.plane.on({ kind: "request-received", stream, request: { ...request, node } }));
   }

@@ -45,12 +45,12 @@ export class StreamErrors {
 
   /** The messages of version 2 have no field for errors, and its types are told as if they had none either. */
   #begin(type: TypeStream, { view }: Pick<Telling, "view">): ErrorsTold | undefined {
-    const { resourceErrors } = this.#dialect;
+    const { resourceErrors, ignoreHints } = this.#dialect;
     const { traits } = type;
     const isAny = resourceErrors === "failed-and-missing" || view.errors(traits.type).size > 0;
     if (!isAny || resourceErrors === "off") return undefined;
     if (this.#apiVersion === "v2" || isOfV2(traits.type)) return undefined;
-    const told = new ErrorsTold(this.#variant);
+    const told = new ErrorsTold(this.#variant, ignoreHints);
     this.#told.set(type, told);
     return told;
   }

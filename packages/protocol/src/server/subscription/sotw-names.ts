@@ -22,6 +22,8 @@ export class SotwNames {
   /** Given up by a request that was stale. */
   readonly #doubted = new Set<string>();
   #isWildcardDoubted = false;
+  /** What was listed last where names are hints, `*` among it: the subscription does not know it. */
+  #hints: ReadonlySet<string> = new Set();
 
   constructor(
     subscription: Subscription,
@@ -40,9 +42,16 @@ export class SotwNames {
       for (const name of listed) if (this.#doubted.has(name)) again.push(name);
       this.#doubted.clear();
     }
-    const isWildcardAgain = this.#isWildcardDoubted;
+    let isWildcardAgain = this.#isWildcardDoubted;
     this.#isWildcardDoubted = false;
     if (names === this.#listed) return { change: undefined, again, isWildcardAgain };
+    if (this.#ignoresHints) {
+      const hints = new Set(this.#termsIn(names));
+      // What was sent unasked the client may have dropped (S-SUB-05).
+      for (const term of hints) if (!this.#hints.has(term)) again.push(term);
+      isWildcardAgain ||= again.includes("*");
+      this.#hints = hints;
+    }
     if (hasLocators) again.push(...this.#subscription.speakOfParameters());
     this.#listed = names;
     const change = this.#subscription.replace(this.#ignoresHints ? [] : this.#termsIn(names));
@@ -54,7 +63,8 @@ export class SotwNames {
     if (names === this.#listed) return;
     this.#isWildcardDoubted ||= this.#subscription.isWildcard && !this.#subscription.keepsWildcard(names);
     const listed = new Set(this.#subscription.termsIn(this.#termsIn(names)));
-    for (const name of this.#subscription.names) if (!listed.has(name)) this.#doubted.add(name);
+    const before = this.#ignoresHints ? this.#hints : this.#subscription.names;
+    for (const name of before) if (!listed.has(name)) this.#doubted.add(name);
   }
 
   #termsIn(names: readonly string[]): readonly string[] {

@@ -31,7 +31,6 @@ export class DeltaNews {
         this.removeAsAsked(term);
         break;
       case "empty-resource":
-        this.removed.delete(term);
         this.missing.add(term);
         break;
       case "none":
@@ -47,8 +46,9 @@ export class DeltaNews {
     this.asked.add(name);
   }
 
-  /** All of it; `puts`: as they are sent. */
+  /** All of it, each name once (B-RES-10); `puts`: as they are sent. */
   segment(puts: readonly Resource[]): Segment {
-    return { puts, removed: [...this.removed], missing: [...this.missing] };
+    const removed = [...this.removed].filter((name) => !this.missing.has(name));
+    return { puts, removed, missing: [...this.missing] };
   }
 }

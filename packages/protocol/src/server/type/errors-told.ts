@@ -33,10 +33,14 @@ export interface Telling {
  */
 export class ErrorsTold {
   readonly #variant: Variant;
+  readonly #ignoresHints: boolean;
   #told: ErrorSet = noErrors;
+  /** What was listed last where names are hints. */
+  #hints: ReadonlySet<string> | undefined;
 
-  constructor(variant: Variant) {
+  constructor(variant: Variant, ignoresHints = false) {
     this.#variant = variant;
+    this.#ignoresHints = ignoresHints;
   }
 
   get told(): ErrorSet {
@@ -45,8 +49,13 @@ export class ErrorsTold {
 
   /** What a client gives up, even in a request that counts for nothing else, it knows nothing of any more. */
   onRequest(request: DiscoveryRequest, { isWildcard, names }: Subscription): void {
+    const hints = this.#hints;
+    if (this.#ignoresHints && request.kind === "sotw") this.#hints = new Set(request.names);
     if (this.#told.size === 0) return;
-    const isForgotten = forgottenBy(request, isWildcard, names);
+    const isUnlisted = forgottenBy(request, isWildcard, names);
+    // Where names are hints, what was never listed was told all the same, and is not given up by listing other names.
+    const wasListed = (name: string): boolean => hints === undefined || hints.has(name) || hints.has("*");
+    const isForgotten = (name: string): boolean => isUnlisted(name) && (request.nonce === undefined || wasListed(name));
     const left = [...this.#told].filter(([name]) => !isForgotten(name));
     if (left.length < this.#told.size) this.#told = left.length === 0 ? noErrors : new Map(left);
   }

@@ -1,0 +1,91 @@
+import { setTimeout as elapsed } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { HostileClient, type Random } from "./hostile/client.ts";
+import { layers, names, Truth, types, type Write } from "./hostile/views.ts";
+import { Peer, SERVER_CPU, tell } from "./peer.ts";
+
+// npm run hostile [-- --minutes N] [--seed N]: clients that refuse, stall, lie, change their mind and break their connections, around
+// one server in a process of its own that changes all the time. In the end of each round everybody accepts everything, and must
+// hold exactly its view; from the tenth minute on the server's memory after collection must not grow by more than 10 %.
+
+const CLIENTS = 12;
+const STEPS_PER_ROUND = 400;
+const SETTLE_MS = 30_000;
+const SETTLED_MINUTE = 10;
+const GROWTH = 1.1;
+
+const option = (name: string, otherwise: number): number => {
+  const index = process.argv.indexOf(name);
+  return index === -1 ? otherwise : Number(process.argv[index + 1]);
+};
+const minutes = option("--minutes", 120);
+const seed = option("--seed", Date.now() % 2 ** 31);
+if (!(minutes > 0) || !Number.isInteger(seed)) throw new Error("--minutes and --seed take a number");
+
+/** The same numbers for the same seed (mulberry32). */
+function randomFrom(start: number): Random {
+  let state = start;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+const random = randomFrom(seed);
+const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+await using server = new Peer(
+  process.execPath,
+  ["--expose-gc", fileURLToPath(new URL("./hostile/server.js", import.meta.url))],
+  SERVER_CPU,
+);
+const address = String((await server.hears("listening"))["address"]);
+const truth = new Truth();
+const clients = Array.from({ length: CLIENTS }, (_, i) => new HostileClient(i, random));
+for (const client of clients) await client.connect(address);
+
+function write(): void {
+  const what = { layer: pick(layers), type: pick(types), name: pick(names) };
+  const change: Write = random(3) === 0 ? what : { ...what, label: String(random(1_000)) };
+  truth.take(change);
+  server.say(JSON.stringify(change));
+}
+
+/** Everybody accepts everything, until everybody holds what it should. */
+async function settle(): Promise<void> {
+  for (const client of clients) await client.makePeace(address);
+  const differences = (): readonly string[] => clients.flatMap((client) => client.differences(truth));
+  for (let waitedMs = 0; differences().length > 0; waitedMs += 50) {
+    if (waitedMs > SETTLE_MS) throw new Error(`seed ${seed}: ${differences().slice(0, 10).join("; ")}`);
+    await elapsed(50);
+  }
+}
+
+const begin = performance.now();
+const minute = (): number => (performance.now() - begin) / 60_000;
+let rounds = 0;
+let told = 0;
+let settledMb: number | undefined;
+let lastMb = 0;
+print(`seed ${seed}`);
+while (minute() < minutes) {
+  for (let step = 0; step < STEPS_PER_ROUND; step++) {
+    if (random(3) === 0) write();
+    else await pick(clients).act(address);
+    if (random(4) === 0) await elapsed(random(5));
+  }
+  await settle();
+  rounds++;
+  if (minute() < told + 1) continue;
+  told = Math.floor(minute());
+  lastMb = Number((await tell(server, "memory", "memory"))["mb"]);
+  if (told >= SETTLED_MINUTE) settledMb ??= lastMb;
+  print(`minute ${told}: ${rounds} rounds, ${lastMb.toFixed(1)} MB`);
+}
+for (const client of clients) await client.close();
+if (settledMb !== undefined && lastMb > settledMb * GROWTH) {
+  throw new Error(`memory grew from ${settledMb.toFixed(1)} to ${lastMb.toFixed(1)} MB`);
+}

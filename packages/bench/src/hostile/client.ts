@@ -1,0 +1,242 @@
+import { connectPeer, type PeerStream, type WirePeer } from "@xdskit/conformance";
+import { decodeDeltaResponse, decodeSotwResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import { anonymousNode, type Node, type Variant } from "@xdskit/protocol";
+import { CLUSTER, LISTENER, names, type Truth, types } from "./views.ts";
+
+/** A number from 0 up to, but not including, the given one. */
+export type Random = (below: number) => number;
+
+interface Answer {
+  readonly type: string;
+  readonly version: string;
+  readonly nonce: string;
+  readonly puts: readonly { readonly name: string; readonly version: string; readonly label: string }[];
+  readonly removed: readonly string[];
+}
+
+interface Topic {
+  readonly type: string;
+  readonly names: Set<string>;
+  isWildcard: boolean;
+  isOpen: boolean;
+  readonly held: Map<string, { readonly version: string; readonly label: string }>;
+  version: string;
+  nonce: string;
+}
+
+const isFullState = (type: string): boolean => type === CLUSTER || type === LISTENER;
+const text = new TextDecoder();
+
+/** A client that refuses, stalls, lies about what it holds, changes its mind and breaks its connection. */
+export class HostileClient {
+  readonly #id: string;
+  readonly #variant: Variant;
+  readonly #random: Random;
+  readonly #topics: readonly Topic[];
+  #peer: WirePeer | undefined;
+  #stream: PeerStream | undefined;
+  /** Answers that wait while it stalls; undefined: it does not. */
+  #stalled: Answer[] | undefined;
+  #isPeaceful = false;
+  #hasRefused = false;
+
+  constructor(number: number, random: Random) {
+    this.#id = String(number);
+    this.#variant = number % 2 === 0 ? "delta" : "sotw";
+    this.#random = random;
+    this.#topics = types.map((type) => ({
+      type,
+      names: new Set(names.slice(0, 4)),
+      isWildcard: isFullState(type) && number % 4 < 2,
+      isOpen: false,
+      held: new Map(),
+      version: "",
+      nonce: "",
+    }));
+  }
+
+  /** A new connection, on which it asks for everything it wants. */
+  async connect(address: string): Promise<void> {
+    await this.close();
+    this.#peer = await connectPeer({ address });
+    const stream = this.#peer.open(
+      `/envoy.service.discovery.v3.AggregatedDiscoveryService/${this.#variant === "delta" ? "Delta" : "Stream"}AggregatedResources`,
+    );
+    this.#stream = stream;
+    this.#hasRefused = false;
+    for (const topic of this.#topics) {
+      topic.nonce = "";
+      topic.isOpen = topic.isWildcard || topic.names.size > 0;
+      if (topic.isOpen) this.#ask(topic);
+    }
+    void this.#listen(stream);
+  }
+
+  async close(): Promise<void> {
+    this.#stalled = undefined;
+    this.#stream = undefined;
+    await this.#peer?.close();
+  }
+
+  /** Does something, whatever it is. */
+  async act(address: string): Promise<void> {
+    this.#isPeaceful = false;
+    const topic = this.#topics[this.#random(this.#topics.length)];
+    if (topic === undefined) return;
+    const name = names[this.#random(names.length)] ?? "n0";
+    switch (this.#random(8)) {
+      case 0:
+        await this.connect(address);
+        break;
+      case 1:
+        this.#stalled ??= [];
+        break;
+      case 2:
+        this.#wake();
+        break;
+      case 3:
+        this.#want(topic, name, false);
+        break;
+      case 4:
+        // It changes its mind before anything can be answered.
+        this.#want(topic, name, false);
+        this.#want(topic, name, true);
+        break;
+      default:
+        this.#want(topic, name, true);
+    }
+  }
+
+  /** From now on it accepts everything; who refused something comes back. */
+  async makePeace(address: string): Promise<void> {
+    this.#isPeaceful = true;
+    this.#wake();
+    if (this.#hasRefused || this.#stream === undefined) await this.connect(address);
+  }
+
+  /** Where it differs from what it should hold. */
+  differences(truth: Truth): readonly string[] {
+    return this.#topics.flatMap((topic) => {
+      const { type, held } = topic;
+      return names.flatMap((name) => {
+        const isAsked = topic.isWildcard || topic.names.has(name);
+        const wanted = isAsked ? truth.label(this.#id, type, name) : undefined;
+        const has = held.get(name)?.label;
+        // State of the World cannot say that these are gone.
+        const isUnsaid = wanted === undefined && this.#variant === "sotw" && !isFullState(type);
+        return wanted === has || isUnsaid
+          ? []
+          : [`${this.#variant} client ${this.#id} holds ${has} of ${type} ${name}, not ${wanted}`];
+      });
+    });
+  }
+
+  #want(topic: Topic, name: string, isWanted: boolean): void {
+    if (topic.isWildcard || topic.names.has(name) === isWanted) return;
+    if (isWanted) topic.names.add(name);
+    else topic.names.delete(name);
+    if (!isWanted) topic.held.delete(name);
+    if (!topic.isOpen) {
+      topic.isOpen = true;
+      this.#ask(topic);
+    } else if (this.#variant === "sotw") this.#tell(topic);
+    else {
+      const { type } = topic;
+      const change = isWanted ? { resourceNamesSubscribe: [name] } : { resourceNamesUnsubscribe: [name] };
+      this.#stream?.send(encodeDeltaRequest({ typeUrl: type, ...change }));
+    }
+  }
+
+  #ask(topic: Topic): void {
+    if (this.#variant === "sotw") {
+      this.#tell(topic);
+      return;
+    }
+    const lies = this.#isPeaceful ? [] : [["n0", "a lie"] as const, ["n11", "another"] as const];
+    const versions = [...topic.held].map(([name, { version }]) => [name, version] as const);
+    this.#stream?.send(
+      encodeDeltaRequest({
+        node: this.#node,
+        typeUrl: topic.type,
+        resourceNamesSubscribe: topic.isWildcard ? ["*"] : [...topic.names],
+        initialResourceVersions: [...lies.filter(([name]) => !topic.held.has(name)), ...versions],
+      }),
+    );
+  }
+
+  /** State of the World: everything it wants, in answer to the newest response if there is one. */
+  #tell({ type, version, nonce, isWildcard, names }: Topic, error?: string): void {
+    this.#stream?.send(
+      encodeSotwRequest({
+        node: this.#node,
+        typeUrl: type,
+        versionInfo: version,
+        responseNonce: nonce,
+        resourceNames: isWildcard ? ["*"] : [...names],
+        ...(error !== undefined && { errorDetail: { code: 13, message: error } }),
+      }),
+    );
+  }
+
+  get #node(): Node {
+    return { ...anonymousNode, id: this.#id, cluster: "hostile" };
+  }
+
+  async #listen(stream: PeerStream): Promise<void> {
+    for await (const message of stream.messages) {
+      if (this.#stream !== stream) return;
+      const answer = this.#variant === "delta" ? readDelta(message) : readSotw(message);
+      if (this.#stalled === undefined) this.#take(answer);
+      else this.#stalled.push(answer);
+    }
+    if (this.#stream === stream) this.#stream = undefined;
+  }
+
+  #wake(): void {
+    const answers = this.#stalled ?? [];
+    this.#stalled = undefined;
+    for (const answer of answers) this.#take(answer);
+  }
+
+  #take(answer: Answer): void {
+    const topic = this.#topics.find(({ type }) => type === answer.type);
+    if (topic === undefined) throw new Error(`nobody asked for ${answer.type}`);
+    const refusal = !this.#isPeaceful && this.#random(6) === 0 ? "no" : undefined;
+    topic.nonce = answer.nonce;
+    if (refusal === undefined) this.#accept(topic, answer);
+    else this.#hasRefused = true;
+    if (this.#variant === "sotw") this.#tell(topic, refusal);
+    else {
+      const errorDetail = refusal === undefined ? undefined : { code: 13, message: refusal };
+      this.#stream?.send(encodeDeltaRequest({ typeUrl: topic.type, responseNonce: answer.nonce, errorDetail }));
+    }
+  }
+
+  #accept(topic: Topic, { puts, removed, version }: Answer): void {
+    if (this.#variant === "sotw" && isFullState(topic.type)) topic.held.clear();
+    topic.version = version;
+    for (const { name, version, label } of puts) {
+      if (topic.isWildcard || topic.names.has(name)) topic.held.set(name, { version, label });
+    }
+    for (const name of removed) topic.held.delete(name);
+  }
+}
+
+function nameAndLabel(bytes: Uint8Array): { readonly name: string; readonly label: string } {
+  const [name = "", label = ""] = text.decode(bytes).split("=");
+  return { name, label };
+}
+
+function readDelta(message: Uint8Array): Answer {
+  const { typeUrl, nonce, resources, removedResources } = decodeDeltaResponse(message);
+  const puts = resources.flatMap(({ version, resource }) =>
+    resource === undefined ? [] : [{ version, ...nameAndLabel(resource.value) }],
+  );
+  return { type: typeUrl, nonce, version: "", puts, removed: removedResources };
+}
+
+function readSotw(message: Uint8Array): Answer {
+  const { typeUrl, nonce, versionInfo, resources } = decodeSotwResponse(message);
+  const puts = resources.map(({ value }) => ({ version: "", ...nameAndLabel(value) }));
+  return { type: typeUrl, nonce, version: versionInfo, puts, removed: [] };
+}

@@ -1,0 +1,43 @@
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+
+export const CLUSTER: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
+export const ENDPOINTS: TypeUrl = formatTypeUrl("envoy.config.endpoint.v3.ClusterLoadAssignment");
+export const LISTENER: TypeUrl = formatTypeUrl("envoy.config.listener.v3.Listener");
+const ROUTE: TypeUrl = formatTypeUrl("envoy.config.route.v3.RouteConfiguration");
+export const types: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
+export const names: readonly string[] = Array.from({ length: 12 }, (_, i) => `n${i}`);
+export const layers: readonly string[] = ["base", "group/0", "group/1", "node/0", "node/1", "node/2"];
+
+/** One resource that a layer is to hold from now on; without a label, not any more. */
+export interface Write {
+  readonly layer: string;
+  readonly type: string;
+  readonly name: string;
+  readonly label?: string;
+}
+
+/** The layers of a node by its number, top-most first. */
+export function layersOf(id: string): readonly string[] {
+  const number = Number(id);
+  return [`node/${number % 3}`, `group/${number % 2}`, "base"];
+}
+
+/** What there is, as who writes it knows it. */
+export class Truth {
+  readonly #labels = new Map<string, string>();
+
+  take({ layer, type, name, label }: Write): void {
+    const key = `${layer} ${type} ${name}`;
+    if (label === undefined) this.#labels.delete(key);
+    else this.#labels.set(key, label);
+  }
+
+  /** What the view of a node has under a name. */
+  label(id: string, type: string, name: string): string | undefined {
+    for (const layer of layersOf(id)) {
+      const label = this.#labels.get(`${layer} ${type} ${name}`);
+      if (label !== undefined) return label;
+    }
+    return undefined;
+  }
+}
