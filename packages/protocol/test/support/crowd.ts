@@ -127,6 +127,9 @@ export class Crowd {
     this.join(me, wanted);
     for (const type of otherTypes.slice(0, this.sizes.types)) this.hear(this.first(["x"], { type }));
     this.settle();
+    // What it asks for is in the index after a change.
+    this.put("others", 1, "after it came");
+    this.settle();
   }
 
   join(stream: StreamId, wanted: readonly string[], id = "mine"): void {

@@ -68,7 +68,7 @@ export class Polls {
   touch(views: Iterable<View>, names: TouchedNames, revision: number): void {
     for (const view of views) {
       for (const topic of this.#views.changed(view)) {
-        const isConcerned = names.concern(view, topic.traits.type, topic.subscription);
+        const isConcerned = names.concern(names.in(view, topic.traits.type), topic.subscription);
         if (isConcerned || this.#waiting.isTouched(topic)) this.#waiting.touch(topic);
         else topic.passOver(revision);
       }

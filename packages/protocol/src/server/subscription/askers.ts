@@ -28,7 +28,7 @@ const MOST_NAMES = 250_000;
  */
 export class Askers<S extends Asker> {
   readonly #sets: NameSets;
-  readonly #views = new WeakMap<View, AskersOfView<S>>();
+  readonly #views = new Map<View, AskersOfView<S>>();
   readonly #viewOf = new Map<S, View>();
   readonly #room = { names: MOST_NAMES };
 
@@ -53,9 +53,13 @@ export class Askers<S extends Asker> {
   forget(stream: S): void {
     const view = this.#viewOf.get(stream);
     const known = view && this.#views.get(view);
+    if (view === undefined || known === undefined) return;
     this.#viewOf.delete(stream);
-    known?.unsettled.delete(stream);
-    for (const type of known?.ofType.values() ?? []) type.forget(stream);
+    known.unsettled.delete(stream);
+    for (const type of known.ofType.values()) type.forget(stream);
+    if (--known.streams > 0) return;
+    for (const type of known.ofType.values()) type.clear();
+    this.#views.delete(view);
   }
 
   /** The streams of a view that a transaction concerns. Some may turn out to have asked for nothing that changed. */
@@ -68,15 +72,18 @@ export class Askers<S extends Asker> {
 
   #enter(stream: S): AskersOfView<S> {
     const { view } = stream;
-    if (this.#viewOf.get(stream) !== view) {
-      this.forget(stream);
-      this.#viewOf.set(stream, view);
-    }
-    return memo(this.#views, view, () => ({ unsettled: new Set<S>(), ofType: new Map() }));
+    const isKnown = this.#viewOf.get(stream) === view;
+    if (!isKnown) this.forget(stream);
+    const found = memo(this.#views, view, () => ({ unsettled: new Set<S>(), ofType: new Map(), streams: 0 }));
+    if (isKnown) return found;
+    this.#viewOf.set(stream, view);
+    found.streams++;
+    return found;
   }
 }
 
 interface AskersOfView<S> {
+  streams: number;
   readonly unsettled: Set<S>;
   readonly ofType: Map<TypeUrl, AskersOfType<S>>;
 }
@@ -94,6 +101,8 @@ class AskersOfType<S> {
   readonly #loose = new Map<S, Subscription>();
   readonly #groupOf = new Map<S, Group<S>>();
   readonly #groups = new Map<Names, Group<S>>();
+  /** Groups of nobody: they leave the index some at a time too. */
+  readonly #abandoned = new Set<Group<S>>();
   readonly #byName = new ManyByName<Group<S>>();
   /** What is left of the index, for all types and views. */
   readonly #room: { names: number };
@@ -116,18 +125,24 @@ class AskersOfType<S> {
     if (group === undefined) return;
     this.#groupOf.delete(stream);
     group.streams.delete(stream);
-    if (group.streams.size > 0) return;
-    this.#groups.delete(group.names);
-    this.#room.names += group.names.size;
-    for (const name of group.names) this.#byName.delete(name, group);
+    if (group.streams.size === 0) this.#abandoned.add(group);
+  }
+
+  /** Nobody is left. */
+  clear(): void {
+    for (const { names } of this.#groups.values()) this.#room.names += names.size;
+    this.#groups.clear();
+    this.#abandoned.clear();
+    this.#byName.clear();
   }
 
   *concernedBy(view: View, type: TypeUrl, touched: TouchedNames): Iterable<S> {
-    const changed = touched.namesIn(view, type);
+    const changed = touched.in(view, type);
     if (changed.length === 0) return;
     this.#index();
-    for (const [stream, subscription] of this.#loose) if (touched.concern(view, type, subscription)) yield stream;
-    for (const names of changed) for (const { streams } of this.#groupsThatAskFor(names, touched)) yield* streams;
+    for (const [stream, subscription] of this.#loose) if (touched.concern(changed, subscription)) yield stream;
+    if (this.#groups.size === 0) return;
+    for (const { names } of changed) for (const { streams } of this.#groupsThatAskFor(names, touched)) yield* streams;
   }
 
   *#groupsThatAskFor(names: ReadonlySet<string>, touched: TouchedNames): Iterable<Group<S>> {
@@ -138,10 +153,17 @@ class AskersOfType<S> {
     }
   }
 
-  /** Brings streams into the index, some at a time. */
+  /** Brings streams into the index and takes what is left of others out of it, some at a time. */
   #index(): void {
     if (this.#loose.size <= FEW && this.#groups.size === 0) return;
     let left = NAMES_A_TIME;
+    for (const group of this.#abandoned) {
+      this.#abandoned.delete(group);
+      if (group.streams.size > 0) continue;
+      this.#close(group);
+      left -= group.names.size;
+      if (left <= 0) return;
+    }
     for (const [stream, subscription] of this.#loose) {
       if (subscription.asksBroadly || subscription.names.size > INDEXED_NAMES) continue;
       const names = subscription.sharedNames(this.#sets);
@@ -155,6 +177,12 @@ class AskersOfType<S> {
       if (known === undefined) left -= names.size;
       if (left <= 0) return;
     }
+  }
+
+  #close(group: Group<S>): void {
+    this.#groups.delete(group.names);
+    this.#room.names += group.names.size;
+    for (const name of group.names) this.#byName.delete(name, group);
   }
 
   #open(names: Names): Group<S> {
@@ -185,6 +213,10 @@ class ManyByName<T extends object> {
     if (known === undefined) this.#things.set(name, thing);
     else if (known instanceof Set) known.add(thing);
     else this.#things.set(name, new Set([known, thing]));
+  }
+
+  clear(): void {
+    this.#things.clear();
   }
 
   delete(name: string, thing: T): void {

@@ -8,8 +8,8 @@ import type { Subscription } from "./subscription.ts";
 /** How many names are looked up to find out whom one transaction concerns; past that it concerns everybody. */
 const LOOKUPS = 1_000_000;
 
-/** What one table has that somebody may ask for by name, of what changed; and what was found of sets of names. */
-interface Touched {
+/** What of one table changed that somebody may ask for by name; and what was found of sets of names. */
+export interface Touched {
   readonly names: ReadonlySet<string>;
   readonly found: Map<Names, boolean>;
 }
@@ -25,13 +25,20 @@ export class TouchedNames {
   }
 
   /** What changed of a type in a view, by layer; nothing: it did not change. */
-  namesIn(view: View, type: TypeUrl): readonly ReadonlySet<string>[] {
-    return this.#changedTables(view, type).map((table) => this.#touchedIn(table).names);
+  in(view: View, type: TypeUrl): readonly Touched[] {
+    const changed: Touched[] = [];
+    for (const layer of view.layers) {
+      const table = layer.table(type);
+      if (table?.changedAt === this.#revision) changed.push(memo(this.#tables, table, () => this.#namesIn(table)));
+    }
+    return changed;
   }
 
   /** Whether a subscription may ask for anything that changed. True more often than need be: then a turn finds nothing. */
-  concern(view: View, type: TypeUrl, subscription: Subscription): boolean {
-    return this.#changedTables(view, type).some((table) => this.#concernsTable(table, subscription));
+  concern(changed: readonly Touched[], subscription: Subscription): boolean {
+    if (changed.length === 0 || subscription.asksBroadly) return changed.length > 0;
+    const { names } = subscription;
+    return changed.some((touched) => memo(touched.found, names, () => this.isAnyAmong(touched.names, names)));
   }
 
   /** Whether two sets have a name in common; true as well when more was looked up than is good. */
@@ -43,28 +50,13 @@ export class TouchedNames {
     return false;
   }
 
-  #changedTables(view: View, type: TypeUrl): readonly Table[] {
-    return view.layers.flatMap((layer) => {
-      const table = layer.table(type);
-      return table?.changedAt === this.#revision ? [table] : [];
-    });
-  }
-
-  #concernsTable(table: Table, subscription: Subscription): boolean {
-    if (subscription.asksBroadly) return true;
-    const touched = this.#touchedIn(table);
-    return memo(touched.found, subscription.names, () => this.isAnyAmong(touched.names, subscription.names));
-  }
-
-  #touchedIn(table: Table): Touched {
-    return memo(this.#tables, table, () => {
-      const names = new Set<string>();
-      for (const [name, then] of table.changeAfter(this.#revision - 1)?.past ?? []) {
-        names.add(name);
-        for (const alias of then?.aliases ?? []) names.add(alias);
-        for (const alias of table.resources.get(name)?.aliases ?? []) names.add(alias);
-      }
-      return { names, found: new Map() };
-    });
+  #namesIn(table: Table): Touched {
+    const names = new Set<string>();
+    for (const [name, then] of table.changeAfter(this.#revision - 1)?.past ?? []) {
+      names.add(name);
+      for (const alias of then?.aliases ?? []) names.add(alias);
+      for (const alias of table.resources.get(name)?.aliases ?? []) names.add(alias);
+    }
+    return { names, found: new Map() };
   }
 }
