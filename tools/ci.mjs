@@ -40,6 +40,12 @@ const steps = [
     budget: 18,
     run: () => vitest("e2e", ["npm", "run", "--silent", "e2e", "--"]),
   },
+  {
+    name: "attacks",
+    says: "hostile clients, while one that behaves measures its edits",
+    budget: 4,
+    run: () => vitest("attacks", ["npm", "run", "--silent", "attacks", "--"]),
+  },
 ];
 
 /** How long a process group may take to go by itself. */

@@ -13,6 +13,8 @@ export interface XdsServerSettings {
   readonly port?: number;
   /** Starting a server on a broken directory: it runs, but is not ready. */
   readonly expectReady?: boolean;
+  /** Variables of its environment beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** `xds serve DIR` as an operator runs it: a process of its own. */
@@ -50,7 +52,7 @@ export async function startXdsServer(settings: XdsServerSettings): Promise<XdsSe
         ...["--listen", `127.0.0.1:${port}`, "--admin", `127.0.0.1:${adminPort}`],
         ...(settings.flags ?? []),
       ],
-      { cwd: settings.site.directory },
+      { cwd: settings.site.directory, ...(settings.env === undefined ? {} : { env: settings.env }) },
     );
     const path = expectReady === false ? "/livez" : "/readyz";
     await until({ says: `xds serve answers ${path}`, withinMs: 30_000 }, async () => {

@@ -1,0 +1,172 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { expect } from "vitest";
+import { note } from "../../e2e/support/measure.ts";
+import { until } from "../../e2e/support/wait.ts";
+import { Attacker } from "./attacker.ts";
+import type { Scene } from "./scene.ts";
+
+/** What somebody does to a server that means it harm. */
+export interface Attack {
+  readonly name: string;
+  /**
+   * One round; rounds follow one another until the edits were measured. What it opened is closed after the round, or, if the
+   * attack holds on, when all is over: then there is one round.
+   */
+  readonly round: (attacker: Attacker) => Promise<void>;
+  readonly holdsOn?: boolean;
+  /** Which limits are passed, or what becomes of the connections: each is counted, and told once in ten seconds. */
+  readonly passes?: readonly (string | "connection-broken" | "connection-refused")[];
+}
+
+const EDITS = 5;
+/** An edit may take twice its time, or so much longer: the attacker and the client share the processors with the server. */
+const SLACK_MS = 500;
+/** One window of edits within the rule is enough, so that a machine that is busy for a moment decides nothing. */
+const WINDOWS = 3;
+/** What a server may hold beside a tenth: code that it had not used yet. */
+const HEAP_SLACK_BYTES = 8 * 1024 * 1024;
+const THROTTLE_MS = 10_000;
+/** The first round of a flood that the server does not read on may take as long as the flood. */
+const FIRST_ROUND_MS = 2_000;
+
+/** Edits arrive as fast as before while the attack goes on, what passed a limit was counted and told, and nothing is left of it. */
+export async function withstand(scene: Scene, attack: Attack): Promise<void> {
+  const { server, client } = scene;
+  const heldBefore = await scene.heldBytes();
+  const countsBefore = await counts(scene, attack);
+  const quiet = median(await client.edit(EDITS));
+
+  const attacker = new Attacker(scene.nextHost(), server.port);
+  const startedAt = performance.now();
+  const rounds = runRounds(attack, attacker);
+  const allowed = Math.max(2 * quiet, quiet + SLACK_MS);
+  const medians: number[] = [];
+  while (medians.length < WINDOWS && (medians.at(-1) ?? Number.POSITIVE_INFINITY) > allowed) {
+    medians.push(median(await client.edit(EDITS)));
+  }
+  await Promise.race([rounds.first, pause(FIRST_ROUND_MS)]);
+  await untilTold(scene, attack, attacker.host);
+  attacker.end();
+  const played = await rounds.all;
+  const tookMs = performance.now() - startedAt;
+
+  expect(server.process().ended(), "the server lives").toBeUndefined();
+  note(attack.name, "good client", "edit, quiet and attacked, ms", `${round(quiet)} ${medians.map(round).join(" ")}`);
+  note(attack.name, "attacker", "rounds", played);
+  expect(Math.min(...medians), `edits of the client that behaves (quiet: ${round(quiet)} ms)`).toBeLessThanOrEqual(
+    allowed,
+  );
+  await untilReleased(scene);
+  await client.edit(1);
+  const heldAfter = await untilCollected(scene, heldBefore);
+  note(attack.name, "server", "bytes held before and after", `${megabytes(heldBefore)} ${megabytes(heldAfter)} MB`);
+  expectTold(scene, attack, { host: attacker.host, tookMs });
+  const grown = (await counts(scene, attack)).map((count, index) => count > (countsBefore[index] ?? 0));
+  expect(grown, "each limit is counted").toEqual((attack.passes ?? []).map(() => true));
+}
+
+function runRounds(
+  attack: Attack,
+  attacker: Attacker,
+): { readonly first: Promise<void>; readonly all: Promise<number> } {
+  const play = (): Promise<void> =>
+    attack.round(attacker).catch((error: unknown) => {
+      if (!attacker.isOver) throw error; // else it was cut off
+    });
+  const first = play();
+  const all = (async () => {
+    await first;
+    let played = 1;
+    while (!attacker.isOver && attack.holdsOn !== true) {
+      attacker.hangUp();
+      await play();
+      played++;
+    }
+    return played;
+  })();
+  return { first, all };
+}
+
+/** What the server counts as open or held. */
+async function used({ server }: Scene): Promise<Readonly<Record<string, number>>> {
+  const limit = (name: string): Promise<number> => server.metric("xds_server_limit_used", { limit: name });
+  return {
+    connections: await limit("maxConnections"),
+    streams: await limit("maxStreams"),
+    receivedBytes: await limit("maxReceivedBytes"),
+  };
+}
+
+/** Only the client that behaves is there. */
+async function untilReleased(scene: Scene): Promise<void> {
+  const quiet = { connections: 1, streams: 1, receivedBytes: 0 };
+  let now: object = {};
+  await until({ says: "connections, streams and bytes are released", withinMs: 20_000, everyMs: 50 }, async () => {
+    now = await used(scene);
+    return JSON.stringify(now) === JSON.stringify(quiet);
+  }).catch(() => undefined);
+  expect(now).toEqual(quiet);
+}
+
+async function untilCollected(scene: Scene, before: number): Promise<number> {
+  const most = before * 1.1 + HEAP_SLACK_BYTES;
+  let held = Number.POSITIVE_INFINITY;
+  await until({ says: "memory is released", withinMs: 15_000, everyMs: 200 }, async () => {
+    held = await scene.heldBytes();
+    return held <= most;
+  }).catch(() => undefined);
+  expect(held, "bytes held after collection").toBeLessThanOrEqual(most);
+  return held;
+}
+
+function counts({ server }: Scene, { passes = [] }: Attack): Promise<readonly number[]> {
+  return Promise.all(
+    passes.map((passed) => {
+      if (passed === "connection-broken") return server.metric("xds_server_connections_broken_total");
+      if (passed === "connection-refused") return server.metric("xds_server_connections_refused_total");
+      return server.metric("xds_server_limit_hits_total", { limit: passed });
+    }),
+  );
+}
+
+/** Lines about what an attacker passed, by what they say. */
+function told(scene: Scene, host: string): ReadonlyMap<string, number> {
+  const lines = new Map<string, number>();
+  for (const { event = "", peer = "", limit, reason } of scene.logged()) {
+    if (!["limit-hit", "connection-broken", "connection-refused"].includes(event) || !peer.startsWith(`${host}:`)) {
+      continue;
+    }
+    const key = limit ?? `${event}: ${reason}`;
+    lines.set(key, (lines.get(key) ?? 0) + 1);
+  }
+  return lines;
+}
+
+/** A round that was measured may still have to pass a limit that takes its time. */
+async function untilTold(scene: Scene, attack: Attack, host: string): Promise<void> {
+  const isTold = (passed: string): boolean =>
+    [...told(scene, host).keys()].some((key) => key === passed || key.startsWith(`${passed}:`));
+  await until({ says: "what was passed is told", withinMs: 15_000, everyMs: 50 }, () =>
+    (attack.passes ?? []).every(isTold),
+  ).catch(() => undefined);
+}
+
+function expectTold(scene: Scene, attack: Attack, { host, tookMs }: { host: string; tookMs: number }): void {
+  const lines = told(scene, host);
+  const subjects = new Set([...lines.keys()].map((key) => (/^connection-\w+/.exec(key) ?? [key])[0]));
+  // A connection that the end of the attack cut off before its first byte was read is one that said nothing.
+  if (attack.passes?.includes("connection-refused") !== true) subjects.delete("connection-refused");
+  expect(subjects, `what is told of the attacker, ${JSON.stringify([...lines])}`).toEqual(new Set(attack.passes));
+  const most = 1 + Math.floor(tookMs / THROTTLE_MS);
+  expect(
+    [...lines].filter(([, count]) => count > most),
+    "no more than a line in ten seconds",
+  ).toEqual([]);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.POSITIVE_INFINITY;
+}
+
+const round = (ms: number): string => ms.toFixed(0);
+const megabytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(1);
