@@ -9,7 +9,7 @@ export interface Run {
  * How a list is made of the one before it; items that were not in that are added to `fresh`. Items are compared by
  * identity.
  */
-export function editBetween<T>(before: readonly T[], after: readonly T[], fresh: T[]): readonly Run[] {
+export function runsBetween<T>(before: readonly T[], after: readonly T[], fresh: T[]): readonly Run[] {
   const places = new Map(before.map((item, index) => [item, index]));
   const runs: { of: Run["of"]; begin: number; end: number }[] = [];
   for (const item of after) {
@@ -23,8 +23,20 @@ export function editBetween<T>(before: readonly T[], after: readonly T[], fresh:
   return runs;
 }
 
+/** What of the list before is in no run. */
+export function leftOut<T>(runs: readonly Run[], before: readonly T[]): readonly T[] {
+  const kept = runs.filter(({ of }) => of === "before").sort((a, b) => a.begin - b.begin);
+  const left: T[] = [];
+  let end = 0;
+  for (const run of [...kept, { begin: before.length, end: before.length }]) {
+    for (const item of before.slice(end, run.begin)) left.push(item);
+    end = run.end;
+  }
+  return left;
+}
+
 /** The list after the edit. */
-export function applyEdit<T>(runs: readonly Run[], before: readonly T[], fresh: readonly T[]): readonly T[] {
+export function applyRuns<T>(runs: readonly Run[], before: readonly T[], fresh: readonly T[]): readonly T[] {
   const after: T[] = [];
   for (const { of, begin, end } of runs) {
     const list = of === "before" ? before : fresh;

@@ -1,9 +1,10 @@
 import type { Resource } from "@xdskit/protocol";
+import { noteEdit } from "../known-edits.ts";
 import type { Load, LoadedState } from "../loaded-state.ts";
 import { createPlacement } from "../placement.ts";
 import type { Problem } from "../problem.ts";
 import type { GroupRule } from "../settings/group-rule.ts";
-import { applyEdit, editBetween, type Run } from "./list-edit.ts";
+import { applyRuns, leftOut, type Run, runsBetween } from "./list-edit.ts";
 import { type PackedResources, packInParts } from "./packed-resources.ts";
 
 /** Something of a load that is new, small enough to be taken in one turn. */
@@ -39,7 +40,7 @@ export class LoadTeller {
   *tell({ state, problems }: Load, groups: readonly GroupRule[]): Generator<LoadPart, LoadChange> {
     const newResources: Resource[] = [];
     const newProblems: Problem[] = [];
-    const runs = editBetween(this.#problems, problems, newProblems);
+    const runs = runsBetween(this.#problems, problems, newProblems);
     const stateChange = state === undefined ? undefined : changeBetween(this.#state, state, groups, newResources);
     this.#problems = problems;
     this.#state = state ?? this.#state;
@@ -62,7 +63,7 @@ function changeBetween(
   return {
     layers: [...after.layers].map(([layer, held]) => {
       const known = before?.layers.get(layer);
-      return [layer, known === held ? undefined : editBetween(known ?? [], held, fresh)] as const;
+      return [layer, known === held ? undefined : runsBetween(known ?? [], held, fresh)] as const;
     }),
     settings: hasSameSettings ? undefined : { settings, clients, listeners },
     groups: before?.placement === after.placement ? undefined : groups,
@@ -81,7 +82,7 @@ export class LoadFollower {
 
   /** The load after a change, whose parts brought these. */
   follow(change: LoadChange, resources: readonly Resource[], problems: readonly Problem[]): Load {
-    this.#problems = applyEdit(change.problems, this.#problems, problems);
+    this.#problems = applyRuns(change.problems, this.#problems, problems);
     if (change.state === undefined) return { state: undefined, problems: this.#problems };
     this.#state = stateAfter(this.#state, change.state, resources);
     return { state: this.#state, problems: this.#problems };
@@ -96,7 +97,7 @@ function stateAfter(
   const layers = new Map(
     edits.map(([layer, runs]) => {
       const known = before?.layers.get(layer) ?? [];
-      return [layer, runs === undefined ? known : applyEdit(runs, known, fresh)] as const;
+      return [layer, runs === undefined ? known : layerAfter(known, runs, fresh)] as const;
     }),
   );
   const kept = settings ?? before;
@@ -111,4 +112,15 @@ function stateAfter(
     files,
     resources,
   };
+}
+
+function layerAfter(
+  before: readonly Resource[],
+  runs: readonly Run[],
+  fresh: readonly Resource[],
+): readonly Resource[] {
+  const after = applyRuns(runs, before, fresh);
+  const added = runs.flatMap(({ of, begin, end }) => (of === "new" ? fresh.slice(begin, end) : []));
+  noteEdit(before, after, { added, removed: leftOut(runs, before) });
+  return after;
 }
