@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { createServer } from "node:net";
+import type { Worker } from "node:worker_threads";
 import { afterEach, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { run } from "../src/run.ts";
@@ -42,6 +44,28 @@ describe("xds serve", () => {
     expect(await serving.stop()).toBe(0);
     expect(serving.logged("stopping")).toMatchObject([{ signal: "SIGTERM" }]);
     expect(serving.logged("stopped")).toHaveLength(1);
+  });
+
+  test("a directory of more than 128 KiB is read by a thread, which ends with the server", async () => {
+    const names = Array.from({ length: 2000 }, (_, index) => `cluster-${index}`);
+    const where = await site({ "clusters.yaml": clusters(...names) });
+    const threads: Worker[] = [];
+    const note = (thread: Worker): void => {
+      threads.push(thread);
+    };
+    process.on("worker", note);
+    const serving = await serve(where);
+    await until("it is ready", () => serving.isReady());
+    process.off("worker", note);
+    expect(threads).toHaveLength(1);
+    const exits = Promise.all(threads.map((thread) => once(thread, "exit")));
+    const { stdout } = await serving.xds("get", "cds");
+    expect(parseAllDocuments(stdout).map((document) => document.toJS().name)).toEqual(names.sort());
+    await where.write("more.yaml", clusters("one"));
+    await until("the change is in force", () => serving.logged("loaded").length === 2);
+    expect(serving.logged("loaded")).toMatchObject([{ resources: 2000 }, { resources: 2001 }]);
+    expect(await serving.stop()).toBe(0);
+    await exits;
   });
 
   test("a start with problems serves nobody until they are mended", async () => {

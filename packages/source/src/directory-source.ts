@@ -2,11 +2,12 @@ import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { Attention } from "./directory/attention.ts";
-import { DirectoryReading } from "./directory/directory-reading.ts";
+import type { HowToLook } from "./directory/directory-reading.ts";
 import type { Progress } from "./directory/file-cache.ts";
 import { FolderWatch } from "./directory/folder-watch.ts";
 import { alwaysChanging } from "./directory/read-file.ts";
 import type { Load } from "./loaded-state.ts";
+import { DirectoryReader } from "./off-thread/directory-reader.ts";
 import { type Problem, sameProblems, sortProblems } from "./problem.ts";
 import { type Patience, usualPatience } from "./quiet.ts";
 import type { ValidationLevel } from "./read-resource.ts";
@@ -30,11 +31,19 @@ export interface DirectorySourceOptions {
    * takes long.
    */
   readonly pollMs?: number;
+  /**
+   * Reads a directory of more than 128 KiB in a thread of its own, so that nothing else has to wait for it. The thread
+   * makes an `EnvoyApi` of its own, with these descriptors; it ends with the watch. Default: everything is read here.
+   */
+  readonly offThread?: { readonly descriptors: readonly Uint8Array[] };
 }
 
 /** A directory of resource files. */
 export interface DirectorySource {
-  /** Reads what changed since the last call; everything at first. Never throws for what is in the directory. */
+  /**
+   * Reads what changed since the last call; everything at first. Never throws for what is in the directory. Where a thread
+   * reads it, a load that lasts when the watch ends is given up, with an `AbortError`.
+   */
   load(onProgress?: (progress: Progress) => void): Promise<Load>;
   /**
    * A load whenever what the directory holds, or what is wrong with it, has changed and it is quiet again; first of all
@@ -49,6 +58,9 @@ const POLL_UNWATCHED_MS = 2000;
 const POLL_MISSING_MS = 250;
 /** A look takes at most this part of the time, or five of it where nobody says what changed. */
 const POLL_SHARE = 0.01;
+/** How soon a thread that ended is followed by another, which may end as well: for at most this part of the time. */
+const RESTART_MS = 500;
+const RESTART_SHARE = 0.1;
 const CHANGING_RETRY_MS = 50;
 const CHANGING_LIMIT_MS = 5000;
 
@@ -59,7 +71,7 @@ export function createDirectorySource(options: DirectorySourceOptions): Director
 
 class WatchedDirectory implements DirectorySource {
   readonly #directory: string;
-  readonly #reading: DirectoryReading;
+  readonly #reader: DirectoryReader;
   readonly #patience: Patience;
   readonly #pollMs: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -76,10 +88,11 @@ class WatchedDirectory implements DirectorySource {
       findsVersionLoss = false,
       patience,
       pollMs,
+      offThread,
     } = options;
     this.#directory = resolve(directory);
     const fixed = { validation, maxFileBytes, allowEmpty, findsVersionLoss };
-    this.#reading = new DirectoryReading({ directory: this.#directory, api, ...fixed });
+    this.#reader = new DirectoryReader({ directory: this.#directory, api, ...fixed }, offThread);
     this.#patience = patience ?? usualPatience;
     this.#pollMs = pollMs;
   }
@@ -91,10 +104,11 @@ class WatchedDirectory implements DirectorySource {
   async *watch(signal: AbortSignal): AsyncIterable<Load> {
     const attention = new Attention(this.#patience, signal);
     const folders = new FolderWatch(this.#directory, (path) => attention.call(path));
-    const { tree } = this.#reading;
+    const close = (): void => this.#reader.close();
+    signal.addEventListener("abort", close, { once: true });
     let told = this.#last;
     try {
-      folders.follow(tree.folders);
+      folders.follow(this.#reader.folders);
       attention.call(""); // what changed between the last load and now
       while (!signal.aborted) {
         const cancelPoll = this.#poll(attention, folders);
@@ -102,8 +116,9 @@ class WatchedDirectory implements DirectorySource {
         cancelPoll();
         const paths = await attention.untilQuiet();
         if (signal.aborted) return;
-        const looked = await this.#inTurn(() => this.#look(paths, { isPatient: true }));
-        for (const path of folders.follow(tree.folders)) attention.call(path.startsWith("..") ? "" : path);
+        const looked = await this.#inTurn(() => this.#look(paths, { isPatient: true })).catch(unlessAborted(signal));
+        if (looked === undefined) return;
+        for (const path of folders.follow(this.#reader.folders)) attention.call(path.startsWith("..") ? "" : path);
         if (attention.isContinued) continue;
         attention.endBurst();
         const load = withWatchProblem(looked, folders.refused);
@@ -112,31 +127,33 @@ class WatchedDirectory implements DirectorySource {
         yield load;
       }
     } finally {
+      signal.removeEventListener("abort", close);
+      close();
       folders.close();
     }
   }
 
   /** Calls for a look at everything after a while: what nobody says is found all the same, only later. */
   #poll(attention: Attention, folders: FolderWatch): () => void {
-    const isMissing = this.#reading.tree.folders.size === 0;
+    const isMissing = this.#reader.folders.size === 0;
     const share = folders.refused.size > 0 ? POLL_SHARE * 5 : POLL_SHARE;
     const usualMs = folders.refused.size > 0 ? POLL_UNWATCHED_MS : POLL_MS;
-    const afterMs = this.#pollMs ?? (isMissing ? POLL_MISSING_MS : Math.max(usualMs, this.#lookMs / share));
+    const isReaderEnded = this.#last?.problems[0]?.code === "SOURCE_READER_ENDED";
+    const afterMs = isReaderEnded
+      ? Math.max(RESTART_MS, this.#lookMs / RESTART_SHARE)
+      : (this.#pollMs ?? (isMissing ? POLL_MISSING_MS : Math.max(usualMs, this.#lookMs / share)));
     const timer = setTimeout(() => attention.call(""), afterMs);
     return () => clearTimeout(timer);
   }
 
   /** Looks until no file is being written to. */
-  async #look(
-    paths: ReadonlySet<string>,
-    how: { readonly isPatient: boolean; readonly onProgress?: (progress: Progress) => void },
-  ): Promise<Load> {
+  async #look(paths: ReadonlySet<string>, how: HowToLook): Promise<Load> {
     const beganAtMs = performance.now();
-    let { load, changing } = await this.#reading.look(paths, how);
+    let { load, changing } = await this.#reader.look(paths, how);
     if (paths.has("")) this.#lookMs = performance.now() - beganAtMs;
     while (changing.length > 0 && performance.now() - beganAtMs < CHANGING_LIMIT_MS) {
       await sleep(CHANGING_RETRY_MS);
-      ({ load, changing } = await this.#reading.look(new Set(changing), how));
+      ({ load, changing } = await this.#reader.look(new Set(changing), how));
     }
     this.#last = changing.length === 0 ? load : stillChanging(load, changing);
     return this.#last;
@@ -153,6 +170,13 @@ class WatchedDirectory implements DirectorySource {
       done();
     }
   }
+}
+
+/** What a look comes to that was given up. */
+function unlessAborted(signal: AbortSignal): (error: unknown) => undefined {
+  return (error) => {
+    if (!signal.aborted) throw error;
+  };
 }
 
 function withResolver(): { promise: Promise<void>; resolve: () => void } {

@@ -1,4 +1,5 @@
 import type { ClientRule, Deletion, LayerChange, Placement, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
+import { editBetween } from "./known-edits.ts";
 import type { Problem } from "./problem.ts";
 import type { ListenerSettings } from "./settings/choice-reading.ts";
 import type { Settings } from "./settings/setting-table.ts";
@@ -43,17 +44,15 @@ export function transactionBetween(before: LoadedState | undefined, after: Loade
 
 function changeOf(layer: string, before: readonly Resource[], after: readonly Resource[]): LayerChange | undefined {
   if (before === after) return undefined;
-  const unchanged = new Set(before);
-  const candidates = after.filter((resource) => !unchanged.delete(resource));
-  // What is left is changed or gone: few, where little changed.
+  const { added, removed } = editBetween(before, after);
   const old = new Map<TypeUrl, Map<string, Resource>>();
-  for (const resource of unchanged) {
+  for (const resource of removed) {
     const names = old.get(resource.type);
     if (names === undefined) old.set(resource.type, new Map([[resource.name, resource]]));
     else names.set(resource.name, resource);
   }
   const puts: Resource[] = [];
-  for (const resource of candidates) {
+  for (const resource of added) {
     const replaced = old.get(resource.type)?.get(resource.name);
     if (replaced === undefined || differs(replaced, resource)) puts.push(resource);
     old.get(resource.type)?.delete(resource.name);

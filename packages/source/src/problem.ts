@@ -7,6 +7,7 @@ export type SourceProblemCode =
   | "SOURCE_DIRECTORY_MISSING"
   | "SOURCE_DIRECTORY_UNREADABLE"
   | "SOURCE_EMPTY"
+  | "SOURCE_READER_ENDED"
   | "SOURCE_UNWATCHED"
   | "PROBLEMS_CUT"
   // a file or folder

@@ -93,7 +93,7 @@ export function sourceOf(
   directory: string,
   values: SettingValues,
   api: EnvoyApi,
-  options: Pick<DirectorySourceOptions, "findsVersionLoss"> = {},
+  options: Pick<DirectorySourceOptions, "findsVersionLoss" | "offThread"> = {},
 ): DirectorySource {
   return createDirectorySource({
     directory,

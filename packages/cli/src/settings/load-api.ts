@@ -4,7 +4,16 @@ import { CommandError, exitCode } from "../exit-code.ts";
 
 /** Envoy's messages and those in the operator's descriptor files. Throws a `CommandError` that names the file at fault. */
 export async function loadApi(descriptorFiles: readonly string[]): Promise<EnvoyApi> {
-  const descriptors = await Promise.all(descriptorFiles.map(readDescriptors));
+  return createApi(descriptorFiles, await loadDescriptors(descriptorFiles));
+}
+
+/** What these files hold. Throws a `CommandError` that names the file at fault. */
+export async function loadDescriptors(descriptorFiles: readonly string[]): Promise<readonly Uint8Array[]> {
+  return await Promise.all(descriptorFiles.map(readDescriptors));
+}
+
+/** An API with what was loaded from these files. Throws a `CommandError` that names them. */
+export function createApi(descriptorFiles: readonly string[], descriptors: readonly Uint8Array[]): EnvoyApi {
   try {
     return createEnvoyApi({ descriptors });
   } catch (cause) {

@@ -10,6 +10,7 @@ import { hasErrors, type Problem, quote, sameProblems, sortProblems } from "../p
 import { ProblemBound } from "../problem-bound.ts";
 import type { ValidationLevel } from "../read-resource.ts";
 import { checkReferences } from "../references.ts";
+import type { GroupRule } from "../settings/group-rule.ts";
 import type { Settings } from "../settings/setting-table.ts";
 import type { PlacedRule, SettingsContent } from "../settings/settings-file.ts";
 import { checkTtls } from "../ttls.ts";
@@ -26,6 +27,15 @@ export interface ReadingOptions {
   readonly maxFileBytes: number | undefined;
   readonly allowEmpty: boolean | undefined;
   readonly findsVersionLoss: boolean;
+  /** How much all files together may hold; beyond, a look throws `OutgrownError`. Undefined: whatever there is. */
+  readonly maxTotalBytes?: number;
+}
+
+/** How a look is to be done. */
+export interface HowToLook {
+  /** Gives a file time that seems to be unfinished. */
+  readonly isPatient: boolean;
+  readonly onProgress?: (progress: Progress) => void;
 }
 
 /** What a look at the directory brought. */
@@ -55,16 +65,18 @@ export class DirectoryReading {
   constructor(options: ReadingOptions) {
     this.#options = options;
     this.tree = new DirectoryTree(options.directory);
-    this.#cache = new FileCache(options.directory);
+    this.#cache = new FileCache(options.directory, options.maxTotalBytes ?? Number.POSITIVE_INFINITY);
     this.#listenerAddresses = new ListenerAddresses(options.api);
     this.#placer = new ProblemPlacer(options.directory);
   }
 
+  /** The rules that the placement of the last load was made of. */
+  get groups(): readonly GroupRule[] {
+    return this.#cache.settings.groups;
+  }
+
   /** Looks at these paths, or at everything ("" among them, or the first time). */
-  async look(
-    paths: ReadonlySet<string>,
-    how: { readonly isPatient: boolean; readonly onProgress?: (progress: Progress) => void },
-  ): Promise<Look> {
+  async look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {
     const missing = await this.#lookAtTree(paths);
     if (missing !== undefined) return { load: this.#fail(missing), changing: [] };
     const { api, validation, maxFileBytes, findsVersionLoss } = this.#options;

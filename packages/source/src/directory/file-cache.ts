@@ -24,10 +24,19 @@ export interface Refreshed {
   readonly changing: readonly string[];
 }
 
+/** There is more in the files than may be read here. */
+export class OutgrownError extends Error {
+  constructor() {
+    super("the files hold more than may be read");
+    this.name = "OutgrownError";
+  }
+}
+
 /** A file as it was read last. */
 interface CachedFile {
   stamp: string | undefined;
   readonly digest: bigint | undefined;
+  readonly size: number;
   readonly layerFile: LayerFile;
   readonly known: KnownResources;
 }
@@ -41,14 +50,18 @@ const LINE_BREAK = 10;
 /** The contents of all files, of which only those that changed are read again. */
 export class FileCache {
   readonly #directory: string;
+  readonly #maxTotalBytes: number;
+  /** What the files hold that were read, or are being read. */
+  #totalBytes = 0;
   readonly #files = new Map<string, CachedFile>();
   readonly #firstSeen = new Map<string, { readonly stamp: string; readonly atMs: number }>();
   /** All paths, sorted; made again when a file comes or goes. */
   #order: readonly string[] | undefined;
   #settings: { readonly stamp: string | undefined; readonly content: SettingsContent } | undefined;
 
-  constructor(directory: string) {
+  constructor(directory: string, maxTotalBytes: number) {
     this.#directory = directory;
+    this.#maxTotalBytes = maxTotalBytes;
   }
 
   get settings(): SettingsContent {
@@ -69,6 +82,7 @@ export class FileCache {
   /** Forgets all resources: they are to be read in another way. */
   clear(): void {
     this.#files.clear();
+    this.#totalBytes = 0;
     this.#order = undefined;
   }
 
@@ -81,8 +95,10 @@ export class FileCache {
       return wasThere;
     }
     if (file.stamp !== undefined && file.stamp === this.#settings?.stamp) return false;
-    const reading = await readSettledFile(join(this.#directory, settingsFile), settingsFile, maxBytes);
+    const most = Math.min(maxBytes, this.#maxTotalBytes);
+    const reading = await readSettledFile(join(this.#directory, settingsFile), settingsFile, most);
     if (reading.kind === "gone") return false;
+    if (isTooLarge(reading) && most < maxBytes) throw new OutgrownError();
     if (reading.kind === "refused") {
       this.#settings = { stamp: reading.stamp, content: { ...noSettings, problems: [reading.problem] } };
     } else this.#settings = { stamp: reading.stamp, content: readSettingsFile(reading.bytes) };
@@ -131,6 +147,7 @@ export class FileCache {
 
   #drop(path: string): boolean {
     this.#firstSeen.delete(path);
+    this.#totalBytes -= this.#sizeOf(path);
     if (!this.#files.delete(path)) return false;
     this.#order = undefined;
     return true;
@@ -139,7 +156,9 @@ export class FileCache {
   async #readOne(path: string, { role }: TreeFile, reading: Reading): Promise<"changed" | "same" | "changing"> {
     if (role.kind !== "resources") return "same";
     const before = this.#files.get(path);
-    const found = await readWholeFile(join(this.#directory, path), path, reading.maxFileBytes);
+    const most = Math.min(reading.maxFileBytes, this.#maxTotalBytes);
+    const found = await readWholeFile(join(this.#directory, path), path, most);
+    if (isTooLarge(found) && most < reading.maxFileBytes) throw new OutgrownError();
     if (found.kind === "changing") return "changing";
     if (found.kind === "gone") return this.#drop(path) ? "changed" : "same";
     if (found.kind === "refused") return this.#refuse(path, role.layer, found);
@@ -149,10 +168,12 @@ export class FileCache {
       return "same";
     }
     if (reading.isPatient && role.format === "yaml" && this.#isUnfinished(path, found)) return "changing";
+    this.#grow(found.bytes.length - this.#sizeOf(path));
     const known = before?.known ?? new KnownResources();
     const decoding = role.isOnDemand === true ? { ...reading.decoding, isOnDemand: true } : reading.decoding;
     const content = await decodeFile({ file: path, format: role.format, bytes: found.bytes }, decoding, known);
-    this.#keep(path, { stamp: found.stamp, digest, layerFile: { file: path, layer: role.layer, content }, known });
+    const layerFile = { file: path, layer: role.layer, content };
+    this.#keep(path, { stamp: found.stamp, digest, size: found.bytes.length, layerFile, known });
     return "changed";
   }
 
@@ -165,13 +186,24 @@ export class FileCache {
     const said = before?.layerFile.content.problems[0];
     if (before?.digest === undefined && said?.code === problem.code && said.message === problem.message) return "same";
     const content: FileContent = { resources: [], problems: [problem], refused: anythingRefused };
+    this.#grow(-this.#sizeOf(path));
     this.#keep(path, {
       stamp,
       digest: undefined,
+      size: 0,
       layerFile: { file: path, layer, content },
       known: new KnownResources(),
     });
     return "changed";
+  }
+
+  #sizeOf(path: string): number {
+    return this.#files.get(path)?.size ?? 0;
+  }
+
+  #grow(bytes: number): void {
+    this.#totalBytes += bytes;
+    if (this.#totalBytes > this.#maxTotalBytes) throw new OutgrownError();
   }
 
   /**
@@ -195,6 +227,10 @@ export interface Reading {
   /** Gives a file time that seems to be unfinished. */
   readonly isPatient: boolean;
   readonly onProgress: ((progress: Progress) => void) | undefined;
+}
+
+function isTooLarge(reading: FileReading): boolean {
+  return reading.kind === "refused" && reading.problem.code === "FILE_TOO_LARGE";
 }
 
 class ProgressReport {

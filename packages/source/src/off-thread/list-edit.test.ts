@@ -1,0 +1,31 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { applyRuns, leftOut, runsBetween } from "./list-edit.ts";
+
+const items = Array.from({ length: 12 }, (_, id) => ({ id }));
+const list = fc.uniqueArray(fc.constantFrom(...items));
+
+test("a list is made again of the one before it, and only what is new is sent", () => {
+  fc.assert(
+    fc.property(list, list, (before, after) => {
+      const fresh: (typeof items)[number][] = [];
+      const runs = runsBetween(before, after, fresh);
+      expect(fresh).toEqual(after.filter((item) => !before.includes(item)));
+      const made = applyRuns(runs, before, fresh);
+      expect(made.map((item, index) => item === after[index])).toEqual(after.map(() => true));
+      expect(leftOut(runs, before)).toEqual(before.filter((item) => !after.includes(item)));
+    }),
+  );
+});
+
+test("one change in a long list is three runs", () => {
+  const before = Array.from({ length: 1000 }, (_, id) => ({ id }));
+  const changed = { id: 500 };
+  const fresh: { id: number }[] = [];
+  expect(runsBetween(before, before.with(500, changed), fresh)).toEqual([
+    { of: "before", begin: 0, end: 500 },
+    { of: "new", begin: 0, end: 1 },
+    { of: "before", begin: 501, end: 1000 },
+  ]);
+  expect(fresh).toEqual([changed]);
+});

@@ -1,0 +1,126 @@
+import type { Resource } from "@xdskit/protocol";
+import { noteEdit } from "../known-edits.ts";
+import type { Load, LoadedState } from "../loaded-state.ts";
+import { createPlacement } from "../placement.ts";
+import type { Problem } from "../problem.ts";
+import type { GroupRule } from "../settings/group-rule.ts";
+import { applyRuns, leftOut, type Run, runsBetween } from "./list-edit.ts";
+import { type PackedResources, packInParts } from "./packed-resources.ts";
+
+/** Something of a load that is new, small enough to be taken in one turn. */
+export type LoadPart =
+  | { readonly kind: "resources"; readonly packed: PackedResources }
+  | { readonly kind: "problems"; readonly problems: readonly Problem[] };
+
+/** How a load differs from the one that was told before it, of which all parts that are new have been told. */
+export interface LoadChange {
+  readonly problems: readonly Run[];
+  readonly state: StateChange | undefined;
+}
+
+interface StateChange extends Pick<LoadedState, "files" | "resources"> {
+  /** By name, in order; undefined for a layer that is the same. */
+  readonly layers: readonly (readonly [string, readonly Run[] | undefined])[];
+  /** Undefined where it is the same. */
+  readonly settings: Pick<LoadedState, "settings" | "clients" | "listeners"> | undefined;
+  /** What the placement is made of; undefined where it is the same. */
+  readonly groups: readonly GroupRule[] | undefined;
+}
+
+const PART_PROBLEMS = 500;
+const noLoad: Load = { state: undefined, problems: [] };
+
+/** Tells loads to another thread, each as what changed since the last. */
+export class LoadTeller {
+  #problems = noLoad.problems;
+  /** The last one there was: it is kept while there are errors. */
+  #state: LoadedState | undefined;
+
+  /** All parts must be told, in order, before the change that is returned. */
+  *tell({ state, problems }: Load, groups: readonly GroupRule[]): Generator<LoadPart, LoadChange> {
+    const newResources: Resource[] = [];
+    const newProblems: Problem[] = [];
+    const runs = runsBetween(this.#problems, problems, newProblems);
+    const stateChange = state === undefined ? undefined : changeBetween(this.#state, state, groups, newResources);
+    this.#problems = problems;
+    this.#state = state ?? this.#state;
+    for (const packed of packInParts(newResources)) yield { kind: "resources", packed };
+    for (let begin = 0; begin < newProblems.length; begin += PART_PROBLEMS) {
+      yield { kind: "problems", problems: newProblems.slice(begin, begin + PART_PROBLEMS) };
+    }
+    return { problems: runs, state: stateChange };
+  }
+}
+
+function changeBetween(
+  before: LoadedState | undefined,
+  after: LoadedState,
+  groups: readonly GroupRule[],
+  fresh: Resource[],
+): StateChange {
+  const { settings, clients, listeners, files, resources } = after;
+  const hasSameSettings = before?.settings === settings && before.clients === clients && before.listeners === listeners;
+  return {
+    layers: [...after.layers].map(([layer, held]) => {
+      const known = before?.layers.get(layer);
+      return [layer, known === held ? undefined : runsBetween(known ?? [], held, fresh)] as const;
+    }),
+    settings: hasSameSettings ? undefined : { settings, clients, listeners },
+    groups: before?.placement === after.placement ? undefined : groups,
+    files,
+    resources,
+  };
+}
+
+/**
+ * Makes loads again of what a `LoadTeller` tells. What did not change is the same object as before, as it is for who reads
+ * the directory.
+ */
+export class LoadFollower {
+  #problems = noLoad.problems;
+  #state: LoadedState | undefined;
+
+  /** The load after a change, whose parts brought these. */
+  follow(change: LoadChange, resources: readonly Resource[], problems: readonly Problem[]): Load {
+    this.#problems = applyRuns(change.problems, this.#problems, problems);
+    if (change.state === undefined) return { state: undefined, problems: this.#problems };
+    this.#state = stateAfter(this.#state, change.state, resources);
+    return { state: this.#state, problems: this.#problems };
+  }
+}
+
+function stateAfter(
+  before: LoadedState | undefined,
+  { layers: edits, settings, groups, files, resources }: StateChange,
+  fresh: readonly Resource[],
+): LoadedState {
+  const layers = new Map(
+    edits.map(([layer, runs]) => {
+      const known = before?.layers.get(layer) ?? [];
+      return [layer, runs === undefined ? known : layerAfter(known, runs, fresh)] as const;
+    }),
+  );
+  const kept = settings ?? before;
+  const placement = groups === undefined ? before?.placement : createPlacement(groups, new Set(layers.keys()));
+  if (kept === undefined || placement === undefined) throw new TypeError("expected settings with the first state");
+  return {
+    layers,
+    settings: kept.settings,
+    clients: kept.clients,
+    listeners: kept.listeners,
+    placement,
+    files,
+    resources,
+  };
+}
+
+function layerAfter(
+  before: readonly Resource[],
+  runs: readonly Run[],
+  fresh: readonly Resource[],
+): readonly Resource[] {
+  const after = applyRuns(runs, before, fresh);
+  const added = runs.flatMap(({ of, begin, end }) => (of === "new" ? fresh.slice(begin, end) : []));
+  noteEdit(before, after, { added, removed: leftOut(runs, before) });
+  return after;
+}

@@ -1,0 +1,159 @@
+import { Worker } from "node:worker_threads";
+import type { Resource } from "@xdskit/protocol";
+import type { HowToLook, Look } from "../directory/directory-reading.ts";
+import { problem } from "../directory/file-system-problem.ts";
+import type { Load } from "../loaded-state.ts";
+import type { Problem } from "../problem.ts";
+import { LoadFollower } from "./load-change.ts";
+import type { WorkerAnswer, WorkerInput, WorkerRequest } from "./messages.ts";
+import { unpack } from "./packed-resources.ts";
+
+/** Threads run what is built, whether this is run as it is or built: both are two folders below the package. */
+const ENTRY = new URL("../../dist/off-thread/worker.js", import.meta.url);
+
+/**
+ * Looks at a directory in a thread of its own, which begins with the first look. Its end is a problem of one look; the next
+ * look begins another, which reads everything again.
+ */
+export class WorkerReading {
+  readonly #input: WorkerInput;
+  #thread: ReadingThread | undefined;
+  /** How a thread ended while nobody waited for it. */
+  #ended: Problem | undefined;
+  #folders: ReadonlyMap<string, string> = new Map();
+
+  constructor(input: WorkerInput) {
+    this.#input = input;
+  }
+
+  /** As they were at the last look, by path, with their real ones. */
+  get folders(): ReadonlyMap<string, string> {
+    return this.#folders;
+  }
+
+  /** One at a time. Rejects if it is closed meanwhile. */
+  async look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {
+    const untold = this.#ended;
+    this.#ended = undefined;
+    if (untold !== undefined) return failedLook(untold);
+    const thread = this.#thread ?? this.#begin();
+    const look = await thread.look(paths, how);
+    this.#folders = thread.folders ?? this.#folders;
+    return look;
+  }
+
+  /** Ends the thread, if there is one. */
+  close(): void {
+    this.#thread?.close();
+    this.#thread = undefined;
+  }
+
+  #begin(): ReadingThread {
+    const thread = new ReadingThread(this.#input, (untold) => {
+      this.#thread = undefined;
+      this.#ended = untold;
+    });
+    this.#thread = thread;
+    return thread;
+  }
+}
+
+/** A look that somebody waits for. */
+interface Waiting {
+  readonly how: HowToLook;
+  readonly resources: Resource[];
+  readonly problems: Problem[];
+  resolve(look: Look): void;
+  reject(error: unknown): void;
+}
+
+/** One thread from its beginning to its end. */
+class ReadingThread {
+  readonly #worker: Worker;
+  readonly #follower = new LoadFollower();
+  /** Told of an end, with the problem if nobody waits for it. */
+  readonly #onEnd: (untold: Problem | undefined) => void;
+  #load: Load | undefined;
+  #waiting: Waiting | undefined;
+  #reason: string | undefined;
+  #isClosed = false;
+  folders: ReadonlyMap<string, string> | undefined;
+
+  constructor(input: WorkerInput, onEnd: (untold: Problem | undefined) => void) {
+    this.#onEnd = onEnd;
+    this.#worker = new Worker(ENTRY, { name: "xdskit-source", workerData: input, execArgv: [] });
+    this.#worker.on("message", (answer: WorkerAnswer) => this.#take(answer));
+    this.#worker.on("error", (error) => {
+      this.#reason = error instanceof Error ? error.message : String(error);
+    });
+    this.#worker.on("exit", () => this.#end());
+    this.#worker.unref();
+  }
+
+  look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {
+    this.#worker.ref();
+    return new Promise((resolve, reject) => {
+      this.#waiting = { how, resources: [], problems: [], resolve, reject };
+      const { isPatient, onProgress } = how;
+      this.#ask({ kind: "look", paths, isPatient, wantsProgress: onProgress !== undefined });
+    });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    void this.#worker.terminate();
+    this.#settle()?.reject(new DOMException("the source was closed", "AbortError"));
+  }
+
+  #ask(request: WorkerRequest): void {
+    this.#worker.postMessage(request);
+  }
+
+  #take(answer: WorkerAnswer): void {
+    const waiting = this.#waiting;
+    if (waiting === undefined) return; // closed
+    switch (answer.kind) {
+      case "progress":
+        waiting.how.onProgress?.(answer.progress);
+        return;
+      case "part":
+        if (answer.part.kind === "resources") for (const one of unpack(answer.part.packed)) waiting.resources.push(one);
+        else waiting.problems.push(...answer.part.problems);
+        // Messages that are there are taken without a pause, so the next part is asked for only after one.
+        setImmediate(() => this.#ask({ kind: "next" }));
+        return;
+      case "looked":
+        this.folders = answer.folders ?? this.folders;
+        if (answer.change !== undefined || this.#load === undefined) {
+          const change = answer.change ?? { problems: [], state: undefined };
+          this.#load = this.#follower.follow(change, waiting.resources, waiting.problems);
+        }
+        this.#settle()?.resolve({ load: this.#load, changing: answer.changing });
+        return;
+      case "threw":
+        this.#settle()?.reject(answer.error);
+    }
+  }
+
+  #end(): void {
+    if (this.#isClosed) return;
+    const reason = this.#reason === undefined ? "" : `: ${this.#reason}`;
+    const ended = problem("SOURCE_READER_ENDED", ".", `the thread that reads the files has ended${reason}`, {
+      hint: "it is started again; if files are very large, split them or give Node more memory",
+    });
+    const waiting = this.#settle();
+    this.#onEnd(waiting === undefined ? ended : undefined);
+    waiting?.resolve(failedLook(ended));
+  }
+
+  #settle(): Waiting | undefined {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#worker.unref();
+    return waiting;
+  }
+}
+
+function failedLook(problem: Problem): Look {
+  return { load: { state: undefined, problems: [problem] }, changing: [] };
+}
