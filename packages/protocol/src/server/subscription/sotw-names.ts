@@ -22,8 +22,8 @@ export class SotwNames {
   /** Given up by a request that was stale. */
   readonly #doubted = new Set<string>();
   #isWildcardDoubted = false;
-  /** What was listed last where names are hints, `*` among it: the subscription does not know it. */
-  #hints: ReadonlySet<string> = new Set();
+  /** What was listed last where names are hints, `*` among it: the subscription does not know it. Undefined: nothing was yet. */
+  #hints: ReadonlySet<string> | undefined;
 
   constructor(
     subscription: Subscription,
@@ -46,9 +46,11 @@ export class SotwNames {
     this.#isWildcardDoubted = false;
     if (names === this.#listed) return { change: undefined, again, isWildcardAgain };
     if (this.#ignoresHints) {
-      const hints = new Set(this.#termsIn(names));
+      const before = this.#hints;
+      // Who lists nothing at first asks for everything (S-SUB-14).
+      const hints = new Set(before === undefined && names.length === 0 ? ["*"] : this.#termsIn(names));
       // What was sent unasked the client may have dropped (S-SUB-05).
-      for (const term of hints) if (!this.#hints.has(term)) again.push(term);
+      if (before?.has("*") !== true) for (const term of hints) if (before?.has(term) !== true) again.push(term);
       isWildcardAgain ||= again.includes("*");
       this.#hints = hints;
     }
@@ -63,7 +65,7 @@ export class SotwNames {
     if (names === this.#listed) return;
     this.#isWildcardDoubted ||= this.#subscription.isWildcard && !this.#subscription.keepsWildcard(names);
     const listed = new Set(this.#subscription.termsIn(this.#termsIn(names)));
-    const before = this.#ignoresHints ? this.#hints : this.#subscription.names;
+    const before = (this.#ignoresHints ? this.#hints : undefined) ?? this.#subscription.names;
     for (const name of before) if (!listed.has(name)) this.#doubted.add(name);
   }
 
