@@ -1,11 +1,11 @@
 /** What the command tells its caller. */
 export const exitCode = {
   ok: 0,
-  /** Problems were found, or what was asked for is not there. */
+  /** Problems were found, or a requested resource does not exist. */
   problems: 1,
-  /** The command line cannot be read. */
+  /** Invalid command line. */
   usage: 2,
-  /** The server cannot be reached, or serves nobody. */
+  /** The server cannot be reached, or is not ready. */
   unreachable: 69,
   /** A bug of this program. */
   bug: 70,
@@ -17,11 +17,11 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
 /** One line for each code, for help and documentation. */
 export const exitCodeMeanings: readonly (readonly [code: ExitCode, meaning: string])[] = [
-  [exitCode.ok, "all is well"],
-  [exitCode.problems, "problems were found, or what was asked for is not there"],
-  [exitCode.usage, "the command line cannot be read"],
-  [exitCode.unreachable, "the server cannot be reached, or serves nobody"],
-  [exitCode.bug, "a bug of xds: please report it"],
+  [exitCode.ok, "success"],
+  [exitCode.problems, "problems were found, or a requested resource does not exist"],
+  [exitCode.usage, "invalid command line"],
+  [exitCode.unreachable, "the server cannot be reached, or is not ready"],
+  [exitCode.bug, "a bug in xds: please report it"],
   [exitCode.interrupted, "interrupted"],
 ];
 

@@ -68,12 +68,12 @@ describe("xds serve", () => {
     await exits;
   });
 
-  test("a start with problems serves nobody until they are mended", async () => {
+  test("a start with problems serves no client until they are fixed", async () => {
     const where = await site({ "good.yaml": clusters("one"), "bad.yaml": '"@type": nothing\n' });
     const serving = await serve(where);
     await until("the load has failed", () => serving.logged("load-failed").length === 1);
     expect(serving.logged("load-failed")).toMatchObject([
-      { level: "error", errors: 1, in_force: "nothing: nobody is served until the errors are mended" },
+      { level: "error", errors: 1, in_force: "nothing: no client is served until the errors are fixed" },
     ]);
     expect(serving.logged("problem")).toMatchObject([{ file: "bad.yaml", line: 1, level: "error" }]);
     expect(await serving.isReady()).toBe(false);
@@ -91,7 +91,7 @@ describe("xds serve", () => {
     expect((await serving.xds("get", "cds", "two")).code).toBe(0);
   });
 
-  test("one bad file later: the last good state stays in force, and is said to be", async () => {
+  test("one bad file later: the last valid configuration stays in force, and is reported to", async () => {
     const where = await site({ "clusters.yaml": clusters("one"), "more.yaml": clusters("two") });
     const serving = await serve(where);
     await until("it is ready", () => serving.isReady());
@@ -99,7 +99,7 @@ describe("xds serve", () => {
     await where.write("clusters.yaml", clusters("one", "three"));
     await until("the load has failed", () => serving.logged("load-failed").length > 0);
     expect(serving.logged("load-failed").at(-1)).toMatchObject({
-      in_force: "the last good state, revision 1 with 2 resources",
+      in_force: "the last valid configuration, revision 1 with 2 resources",
     });
     expect(await serving.isReady()).toBe(true);
     expect((await serving.xds("get", "cds", "-o", "table")).stdout).not.toContain("three");
@@ -199,7 +199,7 @@ describe("xds serve", () => {
     expect(io.stderr.text).not.toContain("listening");
   });
 
-  test("a mistake in the groups says nothing about listening: nobody is served until it is mended", async () => {
+  test("a mistake in the groups says nothing about listening: no client is served until it is fixed", async () => {
     const text = "groups: [{ name: edge, mach: {} }]\nlimits: { max-streams: 7 }\n";
     const where = await site({ "clusters.yaml": clusters("one"), "xdskit.yaml": text });
     const serving = await serve(where);

@@ -33,29 +33,31 @@ interface BootstrapFlags {
 export const addBootstrapCommand: AddCommand = (program, context) => {
   const command = program
     .command("bootstrap")
-    .summary("print the bootstrap of Envoy or of a gRPC client")
-    .description("Print the bootstrap of a client that is to be served: for Envoy (YAML) or for gRPC (JSON).")
-    .addArgument(new Argument("<client>", "who is to be served").choices(["envoy", "grpc"]))
+    .summary("print a bootstrap configuration for Envoy or gRPC")
+    .description(
+      "Print a bootstrap configuration that points a client to an xDS server: YAML for Envoy, JSON for gRPC.",
+    )
+    .addArgument(new Argument("<client>", "type of client").choices(["envoy", "grpc"]))
     .option("-s, --server <host:port>", "xDS server (default: 127.0.0.1:18000) [XDS_SERVER]")
-    .option("-n, --node <id>", "the node's id", "node-1")
+    .option("-n, --node <id>", "node id", "node-1")
     .option("-c, --cluster <name>", "the node's cluster", "xdskit")
     .addOption(
       new Option(
         "-t, --transport <transport>",
-        "how Envoy is told: by one stream for all types (ads, ads-delta: the default), one for each, polls, files",
+        "how Envoy subscribes: one aggregated stream (ads, ads-delta: the default), a stream per type, REST polling, files",
       ).choices(envoyTransports),
     )
     .option("--v2", "for a client that speaks version 2 of the API, which ended in 2021")
     .option("--files <dir>", "where the files of --transport file are, as Envoy sees them")
-    .addOption(new Option("--format <format>", "what those files are; yaml unless said").choices(fileFormats))
+    .addOption(new Option("--format <format>", "format of those files (default: yaml)").choices(fileFormats))
     .addOption(
-      new Option("-o, --output <format>", "how it is printed; unless said, yaml for Envoy and json for gRPC").choices([
+      new Option("-o, --output <format>", "output format (default: yaml for Envoy, json for gRPC)").choices([
         "yaml",
         "json",
       ]),
     )
     .addOption(
-      new Option("--admin <host:port>", "where Envoy's own admin interface listens (port 0: any free one)").argParser(
+      new Option("--admin <host:port>", "address of Envoy's admin interface (port 0: any free port)").argParser(
         readAddress,
       ),
     )
@@ -63,10 +65,12 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
     .option("--cert <file>", "PEM file of the certificate that the client shows")
     .option("--key <file>", "PEM file of that certificate's private key")
     .addOption(
-      new Option("-m, --metadata <key=value>", "of the node (may be repeated)").argParser(addPair).default({}, "none"),
+      new Option("-m, --metadata <key=value>", "node metadata (may be repeated)")
+        .argParser(addPair)
+        .default({}, "none"),
     )
     .addOption(
-      new Option("--locality <region/zone/sub-zone>", "where the node runs")
+      new Option("--locality <region/zone/sub-zone>", "locality of the node")
         .argParser(readLocality)
         .default({}, "unknown"),
     )

@@ -59,29 +59,27 @@ const SLOW_MS = 1_000;
 export const addCheckCommand: AddCommand = (program, context) => {
   const command = program
     .command("check")
-    .summary("say what a client with a bootstrap would receive, and what is wrong with it")
+    .summary("diagnose what a client with a bootstrap receives")
     .description(
-      "Get everything that an Envoy with this bootstrap would get, as it would, or what a gRPC client with it would get that dials the targets, and " +
-        "say whether all of it resolves: names that lead nowhere, what a client refuses, clusters without endpoints, what is slow, and mistakes in " +
-        "the bootstrap itself.",
+      "Subscribe as an Envoy with this bootstrap does, or as a gRPC client that dials the targets, and report whether every reference resolves: " +
+        "missing resources, resources that a client rejects, clusters without endpoints, slow responses, and errors in the bootstrap itself.",
     )
     .argument(
       "[bootstrap]",
-      "of an Envoy or of a gRPC client: YAML, JSON, .pb or .pb_text; without one, that of GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG",
+      "bootstrap of an Envoy or gRPC client: YAML, JSON, .pb or .pb_text (default: GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG)",
     )
-    .argument("[target...]", "what a gRPC client dials: xds:///NAME");
+    .argument("[target...]", "target of a gRPC client: xds:///NAME");
   addNodeFlags(command)
-    .addOption(new Option("-o, --output <format>", "how it is printed").choices(["text", "json"]).default("text"))
+    .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
     .addOption(
-      new Option("--timeout <duration>", "how long to wait until everything is there")
+      new Option("--timeout <duration>", "time to wait for all resources")
         .argParser((text: string) => readDuration("--timeout", text))
         .default(20_000, "20s"),
     )
     .addOption(
-      new Option(
-        "--slow <duration>",
-        "fail if anything takes longer to come; unless set, what takes over 1s is a warning",
-      ).argParser((text: string) => readDuration("--slow", text)),
+      new Option("--slow <duration>", "fail if a resource takes longer to arrive (default: warn above 1s)").argParser(
+        (text: string) => readDuration("--slow", text),
+      ),
     )
     .option("--strict", "fail on warnings too")
     .action((first: string | undefined, more: readonly string[], flags: CheckFlags) =>

@@ -12,7 +12,7 @@ export const addCompletionCommand: AddCommand = (program, context) => {
   const command = program
     .command("completion")
     .summary("print a completion script for bash, zsh or fish")
-    .description("Print a script that makes a shell complete this command.")
+    .description("Print a shell completion script.")
     .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
     .action((shell: string) => context.perform(() => completion(shell, program, context)));
   addExamples(command, [

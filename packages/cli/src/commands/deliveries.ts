@@ -26,14 +26,14 @@ interface DeliveriesFlags extends AdminFlags {
 export const addDeliveriesCommand: AddCommand = (program, context) => {
   const command = program
     .command("deliveries")
-    .summary("show who has what, who refused what and why")
-    .description("Show what became of what was sent: who has it, who refused it and why, who is still owed an answer.");
+    .summary("show which versions clients ACKed or NACKed")
+    .description("Show the delivery status of every response: ACKed, NACKed and why, or awaiting an ACK.");
   addAdminFlag(command)
     .option("-n, --node <id>", "only this node")
     .option("-t, --type <type>", "only this type: cds, eds … or a type URL")
     .addOption(new Option("--state <state>", "only rows in this state").choices(STATES))
-    .option("--check", "exit with 1 unless everything is acked")
-    .addOption(new Option("-o, --output <format>", "how it is printed").choices(["table", "json"]).default("table"))
+    .option("--check", "exit with 1 unless everything is ACKed")
+    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
     .action((flags: DeliveriesFlags) => context.perform(() => deliveries(flags, context)));
   addExamples(command, [
     ["xds deliveries", "a line for each node and type"],

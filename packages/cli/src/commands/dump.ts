@@ -57,23 +57,23 @@ export interface DumpAnswer {
 export const addDumpCommand: AddCommand = (program, context) => {
   const command = program
     .command("dump")
-    .summary("write everything that a node gets as files that xds serve reads")
+    .summary("write all resources of a node to files for xds serve")
     .description(
-      "Get everything that a node gets (all Listeners and Clusters, or the Listeners of what a gRPC client dials, and what they lead to: routes, " +
-        "endpoints, secrets, extension configs), each from where it says, and write it as files that xds serve serves again: one for each type.",
+      "Fetch all resources of a node and write them to files that xds serve can serve, one per type: all Listeners and Clusters, or the Listeners " +
+        "that a gRPC client dials, and every resource they refer to (routes, endpoints, secrets, extension configs), each from its own config source.",
     )
-    .argument("[target...]", "only what is needed by who dials this: xds:///NAME, or the name of a Listener");
+    .argument("[target...]", "only resources needed to dial this target: xds:///NAME, or the name of a Listener");
   addServerConnectionFlags(command)
-    .addOption(new Option("-o, --output <dir>", "directory to write to; -: to standard output").default("-"))
-    .addOption(new Option("--format <format>", "the form of the files").choices(responseFormats).default("yaml"))
-    .option("--force", "write into a directory that is not empty, and replace what another dump left there")
+    .addOption(new Option("-o, --output <dir>", "directory to write to; - for standard output").default("-"))
+    .addOption(new Option("--format <format>", "format of the files").choices(responseFormats).default("yaml"))
+    .option("--force", "write to a directory that is not empty, and replace an earlier dump")
     .addOption(
-      new Option("--timeout <duration>", "how long to wait until everything is there")
+      new Option("--timeout <duration>", "time to wait for all resources")
         .argParser((text: string) => readDuration("--timeout", text))
         .default(20_000, "20s"),
     )
-    .addOption(new Option("--wait", "wait until everything is there, however long it takes").conflicts("timeout"))
-    .option("--secrets", "write private keys and passwords too, into files that only you can read")
+    .addOption(new Option("--wait", "wait for all resources without a timeout").conflicts("timeout"))
+    .option("--secrets", "include private keys and passwords, in files readable only by you")
     .action((targets: readonly string[], flags: DumpFlags) => context.perform(() => dump(targets, flags, context)));
   addExamples(command, [
     ["xds dump --bootstrap envoy.yaml -o dump && xds serve dump", "serve again what that Envoy gets"],

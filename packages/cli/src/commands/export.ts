@@ -36,21 +36,21 @@ const SETTINGS: readonly SettingKey[] = [
 export const addExportCommand: AddCommand = (program, context) => {
   const command = program
     .command("export")
-    .summary("write a directory of resources as files that Envoy follows")
+    .summary("write resources to files for filesystem subscriptions")
     .description(
-      "Write what a node would be served into files that Envoy follows (path_config_source): one each for listeners, " +
-        "clusters and scoped routes, and one for each other resource. Each file is replaced whole, in an order that loses no request.",
+      "Write the resources of a node to files for Envoy's filesystem subscriptions (path_config_source): one file each for " +
+        "listeners, clusters and scoped routes, and one for each other resource. Files are replaced atomically, in make-before-break order.",
     )
     .argument("<dir>", "directory to read")
-    .argument("<out>", "directory to write to; Envoy has to see it under the same path")
-    .addOption(new Option("--format <format>", "the form of the files").choices(responseFormats).default("yaml"))
-    .option("-n, --node <id>", "write what this node would be served", "")
-    .option("--cluster <name>", "the cluster of that node", "")
-    .option("--rewrite-sources", "point the config sources inside resources at the files")
+    .argument("<out>", "directory to write to; Envoy must see it at the same path")
+    .addOption(new Option("--format <format>", "format of the files").choices(responseFormats).default("yaml"))
+    .option("-n, --node <id>", "id of the node", "")
+    .option("--cluster <name>", "cluster of the node", "")
+    .option("--rewrite-sources", "rewrite config sources to point to the files")
     .option("--symlinks", "write a new directory each time and swap the link ..data to it, as Kubernetes does")
     .option("--v2", "write the resources of v2 instead of those of v3")
     .addOption(
-      new Option("--settle <duration>", "how long clients have to take a change before what depends on it is written")
+      new Option("--settle <duration>", "time for clients to load a file before its dependents are written")
         .argParser((text: string) => readDuration("--settle", text))
         .default(250, "250ms"),
     )

@@ -29,14 +29,12 @@ export const addGetCommand: AddCommand = (program, context) => {
   const command = program
     .command("get")
     .summary("get resources from any xDS server")
-    .description("Get resources from any xDS server, as a client would: over gRPC, by REST, or from a file.");
+    .description("Get resources from any xDS server over gRPC or REST, or from a file.");
   addTypeArguments(command);
   addConnectionFlags(command)
+    .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json", "table"]).default("yaml"))
     .addOption(
-      new Option("-o, --output <format>", "how they are printed").choices(["yaml", "json", "table"]).default("yaml"),
-    )
-    .addOption(
-      new Option("--timeout <duration>", "how long to wait for an answer")
+      new Option("--timeout <duration>", "time to wait for a response")
         .argParser((text: string) => readDuration("--timeout", text))
         .default(5000, "5s"),
     )
@@ -58,7 +56,7 @@ export const addGetCommand: AddCommand = (program, context) => {
 export function addTypeArguments(command: Command): void {
   command
     .argument("<type>", `${typeWords.join(", ")}, or a type URL`)
-    .argument("[name...]", "names of resources; all of them without any");
+    .argument("[name...]", "names of resources (default: all)");
 }
 
 async function get(

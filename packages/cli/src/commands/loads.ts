@@ -17,13 +17,11 @@ interface LoadsFlags extends AdminFlags {
 export const addLoadsCommand: AddCommand = (program, context) => {
   const command = program
     .command("loads")
-    .summary("show the load that clients report")
-    .description(
-      "Show what clients report of their load (LRS): requests by cluster and locality, since the server began.",
-    );
+    .summary("show client load reports (LRS)")
+    .description("Show client load reports (LRS): requests by cluster and locality since the server started.");
   addAdminFlag(command)
     .option("-c, --cluster <name>", "only this cluster")
-    .addOption(new Option("-o, --output <format>", "how it is printed").choices(["table", "json"]).default("table"))
+    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
     .action((flags: LoadsFlags) => context.perform(() => loads(flags, context)));
   addExamples(command, [
     ["xds loads", "a line for each cluster and locality"],

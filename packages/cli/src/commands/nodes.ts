@@ -22,11 +22,11 @@ interface NodesFlags extends AdminFlags {
 export const addNodesCommand: AddCommand = (program, context) => {
   const command = program
     .command("nodes")
-    .summary("show who is connected")
-    .description("Show who is connected to a server, what it sees, and how it stands with it.")
-    .argument("[node]", "only this node, with every type");
+    .summary("show connected nodes")
+    .description("Show the nodes connected to a server, their layers, and the state of their subscriptions.")
+    .argument("[node]", "show every type of this node");
   addAdminFlag(command)
-    .addOption(new Option("-o, --output <format>", "how it is printed").choices(["table", "json"]).default("table"))
+    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
     .action((node: string | undefined, flags: NodesFlags) => context.perform(() => nodes(node, flags, context)));
   addExamples(command, [
     ["xds nodes", "everybody, a line each"],

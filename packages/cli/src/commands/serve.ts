@@ -26,10 +26,10 @@ export const addServeCommand: AddCommand = (program, context) => {
     .command("serve")
     .summary("serve a directory of resources")
     .description(
-      "Serve a directory of resources to Envoy and gRPC clients. A change in the directory takes effect whole, " +
-        "without a restart; with an error anywhere in it, what was good before stays in force.",
+      "Serve a directory of resources to Envoy and gRPC clients. Changes to the directory are applied atomically and without " +
+        "a restart; if any file has an error, the last valid configuration stays in force.",
     )
-    .argument("<dir>", "directory to serve; its xdskit.yaml may hold any of the settings")
+    .argument("<dir>", "directory to serve; its xdskit.yaml may contain any setting")
     .action((directory: string, flags: Readonly<Record<string, unknown>>) =>
       context.performUntilInterrupted(() => serve(directory, flags, context)),
     );

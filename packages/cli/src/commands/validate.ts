@@ -45,14 +45,12 @@ export interface ValidateAnswer {
 export const addValidateCommand: AddCommand = (program, context) => {
   const command = program
     .command("validate")
-    .summary("check a directory and print every problem in it")
-    .description("Check a directory of resources and print every problem in it.")
+    .summary("check a directory and print all problems")
+    .description("Check a directory of resources and print all problems.")
     .argument("<dir>", "directory to read")
-    .addOption(
-      new Option("--format <format>", "how problems are printed").choices(["text", "json", "github"]).default("text"),
-    )
+    .addOption(new Option("--format <format>", "output format").choices(["text", "json", "github"]).default("text"))
     .option("--strict", "fail on warnings too")
-    .option("--v2", "warn of what clients of version 2 of the API cannot be given (and those of 3, of resources of 2)")
+    .option("--v2", "warn about fields that are lost in conversion between v2 and v3")
     .action((directory: string, flags: ValidateFlags) => context.perform(() => validate(directory, flags, context)));
   addSettingFlags(command, SETTINGS);
   addExamples(command, [

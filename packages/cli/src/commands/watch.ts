@@ -25,19 +25,19 @@ interface WatchFlags extends ConnectionFlags {
 export const addWatchCommand: AddCommand = (program, context) => {
   const command = program
     .command("watch")
-    .summary("follow resources of any xDS server")
+    .summary("watch resources of any xDS server")
     .description(
-      "Follow resources of any xDS server, or in a file: what there is, then every change. Comes back after a break.",
+      "Watch resources of any xDS server or file: print the current state, then every change. Reconnects automatically.",
     );
   addTypeArguments(command);
   addConnectionFlags(command)
     .addOption(
-      new Option("-o, --output <format>", "yaml documents, or a line of json for each change")
+      new Option("-o, --output <format>", "YAML documents, or one line of JSON per change")
         .choices(["yaml", "json"])
         .default("yaml"),
     )
     .addOption(
-      new Option("--refresh-delay <duration>", "with --rest: from one answer to the next poll")
+      new Option("--refresh-delay <duration>", "with --rest: delay between polls")
         .argParser((text: string) => readDuration("--refresh-delay", text))
         .default(1000, "1s"),
     )

@@ -48,7 +48,7 @@ export function saysHowAServerIsAsked(flags: ConnectionFlags): boolean {
 /** Adds those flags to a command. */
 export function addConnectionFlags(command: Command): Command {
   addServerFlags(command).addOption(
-    new Option("--file <file>", "ask nobody: read a file that Envoy would be given").conflicts(HOW_A_SERVER_IS_ASKED),
+    new Option("--file <file>", "read a local xDS file instead of asking a server").conflicts(HOW_A_SERVER_IS_ASKED),
   );
   return addTrustFlags(command);
 }
@@ -61,31 +61,29 @@ export function addServerConnectionFlags(command: Command): Command {
 /** Who asks, and what is taken: flags of commands that are given a bootstrap, too. */
 export function addNodeFlags(command: Command): Command {
   return command
-    .addOption(new Option("-n, --node <id>", "ask as this node; as xds-cli unless set, or as that of the bootstrap"))
-    .addOption(new Option("--cluster <name>", "ask as a node of this cluster"))
-    .addOption(new Option("--unchecked", "take resources too that break the rules of their messages"))
+    .addOption(new Option("-n, --node <id>", "node id (default: the bootstrap's, else xds-cli)"))
+    .addOption(new Option("--cluster <name>", "node cluster"))
+    .addOption(new Option("--unchecked", "accept resources that fail validation"))
     .addOption(
       new Option(
         "--descriptors <file>",
-        "encoded FileDescriptorSet with more messages (may be repeated) [XDS_DESCRIPTORS]",
+        "FileDescriptorSet file with additional messages (may be repeated) [XDS_DESCRIPTORS]",
       ).argParser((path: string, before: readonly string[] | undefined) => [...(before ?? []), path]),
     );
 }
 
 function addServerFlags(command: Command): Command {
-  command.addOption(
-    new Option("-s, --server <host:port>", "xDS server; 127.0.0.1:18000 unless something else is said [XDS_SERVER]"),
-  );
+  command.addOption(new Option("-s, --server <host:port>", "xDS server (default: 127.0.0.1:18000) [XDS_SERVER]"));
   return addNodeFlags(command)
-    .addOption(new Option("--delta", "speak delta, the default").conflicts("sotw"))
-    .addOption(new Option("--sotw", "speak State of the World"))
-    .addOption(new Option("--per-type", "a stream of its own for the type, not the aggregated one"))
-    .addOption(new Option("--rest", "poll over HTTP/1.1, in JSON").conflicts(["delta", "sotw", "perType"]))
-    .addOption(new Option("--v2", "speak version 2 of the API, which ended in 2021"))
+    .addOption(new Option("--delta", "use delta xDS (default)").conflicts("sotw"))
+    .addOption(new Option("--sotw", "use state-of-the-world xDS"))
+    .addOption(new Option("--per-type", "use a stream per type instead of ADS"))
+    .addOption(new Option("--rest", "use REST-JSON polling").conflicts(["delta", "sotw", "perType"]))
+    .addOption(new Option("--v2", "use xDS API v2 (removed from Envoy in 2021)"))
     .addOption(
       new Option(
         "--bootstrap <file>",
-        "ask as the Envoy or gRPC client with this bootstrap does [GRPC_XDS_BOOTSTRAP, GRPC_XDS_BOOTSTRAP_CONFIG]",
+        "use the servers and node of this bootstrap [GRPC_XDS_BOOTSTRAP, GRPC_XDS_BOOTSTRAP_CONFIG]",
       ).conflicts(NOT_WITH_A_BOOTSTRAP),
     );
 }
@@ -93,14 +91,10 @@ function addServerFlags(command: Command): Command {
 function addTrustFlags(command: Command): Command {
   return command
     .addOption(new Option("--tls", "connect over TLS").helpGroup("TLS:"))
-    .addOption(
-      new Option("--ca <file>", "PEM file of the authority that signed the server's certificate").helpGroup("TLS:"),
-    )
-    .addOption(new Option("--cert <file>", "PEM file of this client's certificate").helpGroup("TLS:"))
-    .addOption(new Option("--key <file>", "PEM file of its private key").helpGroup("TLS:"))
-    .addOption(
-      new Option("--server-name <name>", "the name that the server's certificate must be for").helpGroup("TLS:"),
-    );
+    .addOption(new Option("--ca <file>", "PEM file with the CA of the server certificate").helpGroup("TLS:"))
+    .addOption(new Option("--cert <file>", "PEM file with the client certificate").helpGroup("TLS:"))
+    .addOption(new Option("--key <file>", "PEM file with its private key").helpGroup("TLS:"))
+    .addOption(new Option("--server-name <name>", "expected name in the server certificate").helpGroup("TLS:"));
 }
 
 /** The server that is asked. */

@@ -21,50 +21,50 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     level: "info",
     message: "listening",
     fields: ["address", "more_addresses", "admin", "directory"],
-    means: "clients connect at address, and at each of more_addresses; whether they are served, says server-ready",
+    means: "clients connect to address, or to any of more_addresses; server-ready follows once they are served",
   },
   loaded: {
     level: "info",
-    message: "the directory was read",
+    message: "directory loaded",
     fields: ["resources", "files", "layers", "warnings", "took_ms"],
     means: "its resources are in force",
   },
   "load-failed": {
     level: "error",
-    message: "the directory has errors",
+    message: "directory has errors",
     fields: ["errors", "warnings", "in_force"],
     means:
-      "nothing of this load takes effect: what was good before stays in force, or nobody is served until it is mended",
+      "this load is discarded: the last valid configuration stays in force; without one, no client is served until the errors are fixed",
   },
   problem: {
     level: "error",
-    message: "an error in the directory",
+    message: "error in the directory",
     fields: ["file", "line", "column", "path", "code", "text", "hint"],
-    means: "mend what the text says: until then nothing of the load takes effect",
+    means: "fix what the text says; until then the load is discarded",
   },
   warning: {
     level: "warn",
-    message: "a warning about the directory",
+    message: "warning about the directory",
     fields: ["file", "line", "column", "path", "code", "text", "hint"],
-    means: "what it says is served all the same",
+    means: "the resource is served regardless",
   },
   "problems-cut": {
     level: "warn",
-    message: "more problems than are told here",
+    message: "more problems than shown here",
     fields: ["not_shown"],
-    means: "`xds validate` tells all of them",
+    means: "`xds validate` shows all of them",
   },
   "settings-changed": {
     level: "warn",
     message: "changed settings take effect with the next start",
     fields: ["settings"],
-    means: "restart when it suits",
+    means: "restart the server to apply them",
   },
   stopping: {
     level: "info",
     message: "stopping",
     fields: ["signal"],
-    means: "clients are sent away; a second signal ends the process at once",
+    means: "connections are drained; a second signal ends the process at once",
   },
   stopped: {
     level: "info",
@@ -117,7 +117,7 @@ const TONES: Readonly<Record<string, "red" | "yellow" | "green" | "dim">> = {
   debug: "dim",
 };
 
-/** `12:30:01 warn  a client refused a response  node=edge-1 …`. */
+/** `12:30:01 warn  response rejected (NACK)  node=edge-1 …`. */
 function formatLine(line: string, colors: Colors): string {
   const { level, time, event: _, message, ...fields } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const word = String(level);

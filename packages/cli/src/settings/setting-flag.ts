@@ -44,18 +44,24 @@ export function addSettingFlags(command: Command, keys?: readonly SettingKey[]):
 
 function optionsOf(setting: Setting): readonly Option[] {
   const name = flagNameOf(setting.key);
-  const several = isList(setting) ? "; may be repeated, in the variable with commas" : "";
+  const several = isList(setting) ? "; may be repeated (in the variable: comma-separated)" : "";
   const says = `${sentence(setting)}${several} [${variableOf(setting.key)}]`;
   if (setting.kind === "boolean") {
     const on = new Option(`--${name}`, says);
     if (setting.default !== "true") return [on, new Option(`--no-${name}`).hideHelp()];
-    const off = new Option(`--no-${name}`, `Turns off what is on: ${says.charAt(0).toLowerCase()}${says.slice(1)}`);
+    const off = new Option(`--no-${name}`, `Disable ${nameOf(setting)} [${variableOf(setting.key)}]`);
     return [on.hideHelp(), off];
   }
   const value = setting.words === undefined ? VALUES[setting.kind] : `<${setting.words.join("|")}>`;
   const option = new Option(`--${name} ${value}`, says);
   if (!isList(setting)) return [option];
   return [option.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), text])];
+}
+
+/** What it is that a setting turns on: its sentence up to the first pause. */
+function nameOf({ doc }: Setting): string {
+  const name = doc.split(/[:,.]/)[0] ?? doc;
+  return /^[A-Z][a-z]/.test(name) ? name.charAt(0).toLowerCase() + name.slice(1) : name;
 }
 
 function isList({ kind }: Setting): boolean {

@@ -91,8 +91,8 @@ export class Service {
   }
 
   #describeInForce(): string {
-    if (this.#inForce === undefined) return "nothing: nobody is served until the errors are mended";
-    return `the last good state, revision ${this.#parts.server.revision} with ${plural(this.#inForce.resources, "resource")}`;
+    if (this.#inForce === undefined) return "nothing: no client is served until the errors are fixed";
+    return `the last valid configuration, revision ${this.#parts.server.revision} with ${plural(this.#inForce.resources, "resource")}`;
   }
 
   /** Warnings are told once, not again with every change; of very many problems, the first ones. */

@@ -24,12 +24,12 @@ export function suggestCommands(place: ServingPlace): string {
   const trust = place.certificate === undefined ? "" : ` --ca ${place.certificate}`;
   const at = admin === DEFAULT_ADMIN ? "" : ` --admin ${admin}`;
   const asClient: readonly Suggestion[] = [
-    [`${xds} get cds${server}${trust}`, "the clusters, as a client gets them"],
-    [`${xds} watch eds${server}${trust}`, "endpoints, and every change of them"],
+    [`${xds} get cds${server}${trust}`, "the clusters, as a client receives them"],
+    [`${xds} watch eds${server}${trust}`, "endpoints, and every change to them"],
   ];
   const asOperator: readonly Suggestion[] = [
     [`${xds} nodes${at}`, "who is connected"],
-    [`${xds} deliveries${at}`, "who has what, who refused what and why"],
+    [`${xds} deliveries${at}`, "which versions clients ACKed or NACKed"],
     [`curl http://${admin}/`, "the admin API"],
   ];
   const lines: readonly Suggestion[] = [
