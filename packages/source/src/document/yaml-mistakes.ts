@@ -31,7 +31,7 @@ function explain(error: YAMLError, text: string): TextTrouble {
       return {
         code: "YAML_KEY_DUPLICATE",
         offset,
-        message: "expected each key once in a mapping, got one again",
+        message: `expected each key once in a mapping, got ${shownKey(keyAt(text, offset))} again`,
         hint: "put everything under one key, or remove one of them",
       };
     case "TAG_RESOLVE_FAILED":
@@ -65,9 +65,20 @@ function explain(error: YAMLError, text: string): TextTrouble {
       return trouble("expected a known escape after the backslash", "write \\\\ for a backslash, or use single quotes");
     case "UNEXPECTED_TOKEN":
       return trouble("expected the value to end before this", "something is missing before it, or it is too much");
+    case "BAD_ALIAS":
+      return trouble("expected a value, got an alias without a name", 'write "*" in quotes: a bare * begins an alias');
     default:
       return trouble(`expected YAML that can be read: ${lowerFirst(error.message.replace(/:.*$/su, ""))}`);
   }
+}
+
+/** A key as it is shown, if it is an ordinary one: any other text may be a secret that was pasted in the wrong place. */
+export function shownKey(key: string): string {
+  return /^[\w@.-]{1,64}$/.test(key) ? `"${key}"` : "one";
+}
+
+function keyAt(text: string, offset: number): string {
+  return /^["']?([^"':\n]*)/.exec(text.slice(offset, offset + 80))?.[1]?.trim() ?? "";
 }
 
 function explainUnclosed(offset: number, text: string): TextTrouble {

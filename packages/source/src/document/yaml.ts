@@ -18,7 +18,7 @@ import type { ItemMemory } from "./item-memory.ts";
 import { maxNesting, nestingTrouble, type ParsedDocument, type ParsedText, type TextTrouble } from "./parsed-text.ts";
 import { type Places, setField } from "./places.ts";
 import { jsonInteger, jsonNumber } from "./plain-scalar.ts";
-import { mistakesOf } from "./yaml-mistakes.ts";
+import { mistakesOf, shownKey } from "./yaml-mistakes.ts";
 import { tokensIn } from "./yaml-tokens.ts";
 
 /** Values that aliases may add to a document; configuration needs a few, a bomb millions. */
@@ -30,7 +30,7 @@ const MAX_MISTAKES = 10;
 
 /**
  * Reads YAML 1.2 with its core schema: `no` is a string, large integers keep their digits (as strings). Merge keys
- * (`<<`) and tags of one's own are refused, as Envoy does not know them either.
+ * (`<<`) are honoured; tags of one's own are refused.
  */
 export function readYaml(text: string, places?: Places, items?: ItemMemory): ParsedText {
   const { documents, stoppedAt } = readBlockYaml(text, places, items);
@@ -97,6 +97,12 @@ function parseTokens(text: string): Tokens {
   return { tokens, tooDeepAt: undefined };
 }
 
+/** Fields that a merge key brings, and where it stands. */
+interface Merged {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly at: number;
+}
+
 /** Turns the nodes of one document into JSON values; aliases become copies, as far as that is reasonable. */
 class Conversion {
   readonly troubles: TextTrouble[] = [];
@@ -131,7 +137,12 @@ class Conversion {
 
   #convertMap(node: YAMLMap, depth: number): unknown {
     const mapping: Record<string, unknown> = {};
+    const merged: Merged[] = [];
     for (const pair of node.items) {
+      if (isMergeKey(pair.key)) {
+        merged.push(...this.#mergedBy(pair, depth));
+        continue;
+      }
       const key = this.#convertKey(pair);
       if (key === undefined) continue;
       const keyAt = startOf(pair.key);
@@ -140,13 +151,38 @@ class Conversion {
         this.#note({
           code: "YAML_KEY_DUPLICATE",
           offset: keyAt,
-          message: "expected each key once in a mapping, got one again",
+          message: `expected each key once in a mapping, got ${shownKey(key)} again`,
           hint: "keys are compared as text",
         });
       }
       setField(mapping, key, this.#convert(pair.value, depth + 1));
     }
+    for (const { fields, at } of merged) {
+      for (const [key, value] of Object.entries(fields)) {
+        // What the mapping says itself goes before what is merged, and what is merged first before what is merged later.
+        if (Object.hasOwn(mapping, key)) continue;
+        this.#places?.noteEntry(mapping, key, at, at);
+        setField(mapping, key, value);
+      }
+    }
     return mapping;
+  }
+
+  /** What a merge key brings: the fields of a mapping, or of a list of them. */
+  #mergedBy({ key, value }: Pair, depth: number): readonly Merged[] {
+    const at = startOf(key);
+    const given = this.#convert(value, depth + 1);
+    // What cannot be converted was told of.
+    if (given === null && this.troubles.length > 0) return [];
+    const mappings: readonly unknown[] = Array.isArray(given) ? given : [given];
+    if (mappings.every(isRecord)) return mappings.map((fields) => ({ fields, at }));
+    this.#note({
+      code: "YAML_MERGE_KEY",
+      offset: at,
+      message: 'expected a mapping or a list of mappings after "<<"',
+      hint: "merge an alias of a mapping: <<: *name",
+    });
+    return [];
   }
 
   #convertSeq(node: YAMLSeq, depth: number): unknown {
@@ -160,15 +196,7 @@ class Conversion {
 
   #convertKey({ key }: Pair): string | undefined {
     if (isScalar(key)) {
-      if (key.type !== "PLAIN") return String(key.value);
-      if (key.source !== "<<") return key.source ?? String(key.value);
-      this.#note({
-        code: "YAML_MERGE_KEY",
-        offset: startOf(key),
-        message: 'expected a field, got the merge key "<<", which is not supported',
-        hint: "write the fields out, or use an alias for a whole value",
-      });
-      return undefined;
+      return key.type === "PLAIN" ? (key.source ?? String(key.value)) : String(key.value);
     }
     this.#note({
       code: "YAML_KEY_INVALID",
@@ -217,4 +245,12 @@ function scalarValue(node: ScalarNode): unknown {
 function startOf(node: unknown): number {
   const range = isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node.range : undefined;
   return range?.[0] ?? 0;
+}
+
+function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && key.type === "PLAIN" && key.source === "<<";
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
