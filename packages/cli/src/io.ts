@@ -19,6 +19,8 @@ export interface Io {
   needNoReader(): void;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as the reason. */
   readonly interrupted: AbortSignal;
+  /** From now on SIGHUP does not end the process, and is told instead. */
+  onHangup(listener: () => void): void;
 }
 
 const DEFAULT_COLUMNS = 100;
@@ -51,6 +53,7 @@ export function createProcessIo(): Io {
       needsReader = false;
     },
     interrupted: interruption.signal,
+    onHangup: (listener) => void process.on("SIGHUP", listener),
   };
 }
 

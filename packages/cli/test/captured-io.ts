@@ -45,6 +45,13 @@ export class CapturedIo implements Io {
 
   needNoReader(): void {}
 
+  /** What SIGHUP would run. */
+  hangUp: () => void = () => undefined;
+
+  onHangup(listener: () => void): void {
+    this.hangUp = listener;
+  }
+
   get interrupted(): AbortSignal {
     return this.#interruption.signal;
   }

@@ -17,7 +17,7 @@ async function complete(...words: readonly string[]): Promise<readonly string[]>
 
 test("bash completes commands, options, their values and types", async () => {
   expect(await complete("va")).toEqual(["validate"]);
-  expect(await complete("get", "c")).toEqual(["cds"]);
+  expect(await complete("get", "c")).toEqual(["clusters", "cds"]);
   expect(await complete("get", "--so")).toEqual(["--sotw"]);
   expect(await complete("validate", "--format", "")).toEqual(["text", "json", "github"]);
   expect(await complete("serve", "--validation", "r")).toEqual(["reject"]);

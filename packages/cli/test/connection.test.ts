@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -111,7 +111,7 @@ test("commands to try are told when there is somebody to try them on", async () 
   cleanups.push(() => site.remove());
   const serving = await Serving.start(site, ["--no-color"], { isTerminal: true });
   cleanups.push(() => serving.stop());
-  await until("the load has failed", () => serving.io.stderr.text.includes("the directory has errors"));
+  await until("the load has failed", () => serving.io.stderr.text.includes("directory has errors"));
   expect(serving.io.stdout.text).toBe("");
   await site.write("bad.yaml", clusters("one"));
   await until("commands are suggested", () => serving.io.stdout.text.includes("Try, in another terminal"));
@@ -153,4 +153,24 @@ test("the log says the address that is listened at", async () => {
   expect(io.stderr.text).toMatch(/"address":"0\.0\.0\.0:\d+"/);
   io.interrupt("SIGTERM");
   expect(await serving).toBe(0);
+});
+
+test("a type may be called by its full name, and a node described by metadata and locality", async () => {
+  const site = await Site.make({
+    "clusters.yaml": clusters("one"),
+    "xdskit.yaml": "groups:\n- { name: edge, match: { metadata: { role: edge }, locality: { region: eu } } }\n",
+  });
+  cleanups.push(() => site.remove());
+  await mkdir(join(site.directory, "groups", "edge"), { recursive: true });
+  await site.write("groups/edge/clusters.yaml", clusters("two"));
+  const serving = await Serving.start(site);
+  cleanups.push(() => serving.stop());
+  await until("it is ready", () => serving.isReady());
+  const names = async (...flags: readonly string[]): Promise<readonly string[]> =>
+    [...(await serving.xds("get", "clusters", ...flags)).stdout.matchAll(/^name: (.*)$/gm)].map(
+      ([, name]) => name ?? "",
+    );
+  expect(await names()).toEqual(["one"]);
+  expect(await names("--metadata", "role=edge")).toEqual(["one"]);
+  expect(await names("--metadata", "role=edge", "--locality", "eu/eu-1")).toEqual(["one", "two"]);
 });

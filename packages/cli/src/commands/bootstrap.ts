@@ -1,18 +1,18 @@
 import { Argument, Option } from "commander";
 import { stringify } from "yaml";
 import { serverOf } from "../discovery/connection-flags.ts";
+import { addDescriptionFlags, type DescribedNode } from "../discovery/node-flags.ts";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { type Address, parseAddress } from "../settings/address.ts";
 import { type EnvoySource, type FileFormat, fileFormats } from "./bootstrap/dynamic-resources.ts";
 import { envoyBootstrap } from "./bootstrap/envoy.ts";
 import { grpcBootstrap } from "./bootstrap/grpc.ts";
-import { type Locality, parseLocality } from "./bootstrap/locality.ts";
 import type { BootstrapTls } from "./bootstrap/tls.ts";
 import { type EnvoyTransport, envoyTransports } from "./bootstrap/transport.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 
-interface BootstrapFlags {
+interface BootstrapFlags extends DescribedNode {
   readonly server?: string;
   readonly node: string;
   readonly cluster: string;
@@ -25,8 +25,6 @@ interface BootstrapFlags {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
-  readonly locality: Locality;
-  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** `xds bootstrap envoy|grpc`: what a client needs to find a server. */
@@ -64,17 +62,8 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
     .option("--ca <file>", "connect over TLS; PEM file of the authority that signed the server's certificate")
     .option("--cert <file>", "PEM file of the certificate that the client shows")
     .option("--key <file>", "PEM file of that certificate's private key")
-    .addOption(
-      new Option("-m, --metadata <key=value>", "node metadata (may be repeated)")
-        .argParser(addPair)
-        .default({}, "none"),
-    )
-    .addOption(
-      new Option("--locality <region/zone/sub-zone>", "locality of the node")
-        .argParser(readLocality)
-        .default({}, "unknown"),
-    )
     .action((client: string, flags: BootstrapFlags) => context.perform(() => bootstrap(client, flags, context)));
+  addDescriptionFlags(command);
   addExamples(command, [
     ["xds bootstrap envoy > envoy.yaml && envoy -c envoy.yaml", "an Envoy that is served by 127.0.0.1:18000"],
     ["xds bootstrap envoy --node edge-7 --transport rest --server xds.example:18000", "by polls of another server"],
@@ -140,17 +129,4 @@ function readAddress(text: string): Address {
   const address = parseAddress(text);
   if (address !== undefined) return address;
   throw new CommandError(exitCode.usage, `--admin: expected host:port, got "${text}"`, "such as 127.0.0.1:9901");
-}
-
-function readLocality(text: string): Locality {
-  const locality = parseLocality(text);
-  if (locality !== undefined) return locality;
-  const message = `--locality: expected region, region/zone or region/zone/sub-zone, got "${text}"`;
-  throw new CommandError(exitCode.usage, message);
-}
-
-function addPair(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const equals = text.indexOf("=");
-  if (equals < 1) throw new CommandError(exitCode.usage, `--metadata: expected key=value, got "${text}"`);
-  return { ...before, [text.slice(0, equals)]: text.slice(equals + 1) };
 }

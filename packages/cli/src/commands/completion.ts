@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { typeWords } from "../discovery/type-named.ts";
+import { typeNames, typeWords } from "../discovery/type-named.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { bashCompletion, fishCompletion, zshCompletion } from "./completion/scripts.ts";
 import type { CompletedCommand, CompletedOption } from "./completion/words.ts";
@@ -38,7 +38,7 @@ const paths: ReadonlyMap<string, "directory" | "file"> = new Map([
 
 function describeCommand(command: Command): CompletedCommand {
   const [first] = command.registeredArguments;
-  const words = first?.name() === "type" ? typeWords : (first?.argChoices ?? []);
+  const words = first?.name() === "type" ? [...typeNames.keys(), ...typeWords] : (first?.argChoices ?? []);
   return {
     name: command.name(),
     says: command.summary(),

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { isAbsolute, relative, resolve } from "node:path";
 import { createFileExport, type FileExport, XdsError } from "@xdskit/server";
 import { type Load, readSettings, type SettingKey } from "@xdskit/source";
 import { Option } from "commander";
@@ -85,6 +85,17 @@ async function prepare(directory: string, flags: ExportFlags, { io }: CommandCon
   return { path, shown: shownPath(path, io.cwd), values, file };
 }
 
+/** Files that are written among those that are read would be read as resources. */
+function refuseOwnSource(path: string, out: string): void {
+  const way = relative(path, out);
+  if (way.startsWith("..") || isAbsolute(way)) return;
+  throw new CommandError(
+    exitCode.usage,
+    "the output directory is inside the directory to read",
+    "write to another one",
+  );
+}
+
 async function exportOnce(
   directory: string,
   out: string,
@@ -94,6 +105,7 @@ async function exportOnce(
   const { io } = context;
   const { path, shown, values } = await prepare(directory, flags, context);
   const api = await loadApi(values.list("descriptors"));
+  refuseOwnSource(path, resolve(io.cwd, out));
   const output = fileOutputOf(resolve(io.cwd, out), flags);
   const line = createStatusLine(io.stderr);
   const load = await sourceOf(path, values, api).load((progress) => line.update(() => describeLoad(progress)));
@@ -133,6 +145,7 @@ async function exportAndFollow(
   const { io } = context;
   const { path, shown, values, file } = await prepare(directory, flags, context);
   const api = await loadApi(values.list("descriptors"));
+  refuseOwnSource(path, resolve(io.cwd, out));
   const output = fileOutputOf(resolve(io.cwd, out), flags);
   const writing = createFileExport({ api, files: output, dialect: dialectOf(values) });
   const log = createServeLog(values, context);

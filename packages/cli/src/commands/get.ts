@@ -7,7 +7,7 @@ import { type Asked, describeError, failureOf } from "../discovery/connection-hi
 import { openClient, wantedType } from "../discovery/open-client.ts";
 import { formatYaml, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
 import { startOf } from "../discovery/start.ts";
-import { typeWords } from "../discovery/type-named.ts";
+import { typeNames, typeWords } from "../discovery/type-named.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
@@ -55,7 +55,7 @@ export const addGetCommand: AddCommand = (program, context) => {
 /** What `get` and `watch` are asked for. */
 export function addTypeArguments(command: Command): void {
   command
-    .argument("<type>", `${typeWords.join(", ")}, or a type URL`)
+    .argument("<type>", `${[...typeNames.keys()].join(", ")}, ${typeWords.join(", ")}, or a type URL`)
     .argument("[name...]", "names of resources (default: all)");
 }
 

@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { stat } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { createManagementServer, type ManagementServer, XdsError } from "@xdskit/server";
 import { type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
@@ -55,6 +56,7 @@ async function serve(
   const { io } = context;
   io.needNoReader();
   const path = resolve(io.cwd, directory);
+  await refuseFile(path, directory);
   const file = await readSettings(path);
   const { problems } = file;
   if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, shownPath(path, io.cwd), context);
@@ -66,6 +68,7 @@ async function serve(
   const descriptors = await loadDescriptors(descriptorFiles);
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
+  io.onHangup(() => log.write("hangup", {}));
   const stateDir = stateDirOf(values, io.env, path);
   const server = createManagementServer({ ...options, api, log, ...(stateDir !== undefined && { stateDir }) });
   const source = sourceOf(path, values, api, { offThread: { descriptors } });
@@ -98,6 +101,16 @@ async function serve(
   }
   log.write("stopped", {});
   return exitCode.ok;
+}
+
+async function refuseFile(path: string, shown: string): Promise<void> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true) return;
+  throw new CommandError(
+    exitCode.usage,
+    `expected a directory, ${shown} is a file`,
+    `serve its directory: xds serve ${dirname(shown)}`,
+  );
 }
 
 /** Groups and rules for clients are of the directory, not of how to listen: a mistake in them can be mended later. */

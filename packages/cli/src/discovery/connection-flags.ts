@@ -8,12 +8,15 @@ import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
 import { splitPaths } from "../settings/resolve-settings.ts";
 import { VERSION } from "../version.ts";
+import { addDescriptionFlags, type Locality } from "./node-flags.ts";
 
 /** How resources are asked for, and as whom: flags that `get`, `watch` and `dump` share, some of them also `check`. */
 export interface ConnectionFlags {
   readonly server?: string;
   readonly node?: string;
   readonly cluster?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly locality?: Locality;
   readonly delta?: boolean;
   readonly sotw?: boolean;
   readonly perType?: boolean;
@@ -60,9 +63,10 @@ export function addServerConnectionFlags(command: Command): Command {
 
 /** Who asks, and what is taken: flags of commands that are given a bootstrap, too. */
 export function addNodeFlags(command: Command): Command {
-  return command
+  command
     .addOption(new Option("-n, --node <id>", "node id (default: the bootstrap's, else xds-cli)"))
-    .addOption(new Option("--cluster <name>", "node cluster"))
+    .addOption(new Option("--cluster <name>", "node cluster"));
+  return addDescriptionFlags(command)
     .addOption(new Option("--unchecked", "accept resources that fail validation"))
     .addOption(
       new Option(
@@ -134,6 +138,11 @@ async function readText(path: string): Promise<string> {
 }
 
 /** Who asks. */
-export function nodeOf({ node = DEFAULT_NODE, cluster = "" }: ConnectionFlags): Partial<Node> {
-  return { id: node, cluster, userAgentName: "xdskit", userAgentVersion: VERSION };
+export function nodeOf({ node, cluster, metadata = {}, locality = {} }: ConnectionFlags): Partial<Node> {
+  const { region = "", zone = "", sub_zone: subZone = "" } = locality;
+  return {
+    ...{ id: node ?? DEFAULT_NODE, cluster: cluster ?? "", userAgentName: "xdskit", userAgentVersion: VERSION },
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(region !== "" && { locality: { region, zone, subZone } }),
+  };
 }

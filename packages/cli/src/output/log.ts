@@ -12,6 +12,7 @@ export type CommandLogEvent =
   | "warning"
   | "problems-cut"
   | "settings-changed"
+  | "hangup"
   | "stopping"
   | "stopped";
 
@@ -59,6 +60,12 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
     message: "changed settings take effect with the next start",
     fields: ["settings"],
     means: "restart the server to apply them",
+  },
+  hangup: {
+    level: "info",
+    message: "SIGHUP ignored",
+    fields: [],
+    means: "there is nothing to reload: changed files and certificates are applied as they change",
   },
   stopping: {
     level: "info",

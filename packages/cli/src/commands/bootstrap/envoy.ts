@@ -1,7 +1,7 @@
 import type { ApiVersion } from "@xdskit/protocol";
+import type { Locality } from "../../discovery/node-flags.ts";
 import type { Address } from "../../settings/address.ts";
 import { dynamicResources, type EnvoySource } from "./dynamic-resources.ts";
-import type { Locality } from "./locality.ts";
 import { serverCluster, socketAddress } from "./server-cluster.ts";
 import type { BootstrapTls } from "./tls.ts";
 

@@ -1,6 +1,6 @@
 import type { ApiVersion } from "@xdskit/protocol";
+import type { Locality } from "../../discovery/node-flags.ts";
 import { type Address, formatReachedAddress } from "../../settings/address.ts";
-import type { Locality } from "./locality.ts";
 import type { BootstrapTls } from "./tls.ts";
 
 /** Who is to be served, and where. */
