@@ -163,7 +163,7 @@ async function receive(
   { io }: CommandContext,
 ): Promise<Receipt> {
   const { client, answers, asked } = await openClient(startFromBootstrap(bootstrap, flags, io), flags, { api, io });
-  const line = createStatusLine(io.stderr);
+  const line = createStatusLine(io);
   try {
     const progress = (snapshot: MeshSnapshot): void => line.update(() => describeProgress(snapshot, api));
     const how = { roots, timeoutMs: flags.timeout, interrupted: io.interrupted, progress };

@@ -98,7 +98,7 @@ async function dump(targets: readonly string[], flags: DumpFlags, context: Comma
     io,
     ...(timeoutMs !== undefined && { timeoutMs: Math.ceil(timeoutMs * GIVES_UP_AFTER) }),
   });
-  const line = createStatusLine(io.stderr);
+  const line = createStatusLine(io);
   try {
     const progress = (snapshot: MeshSnapshot): void => line.update(() => describeProgress(snapshot, api));
     const roots = rootsOf(client.config, targets, start.asked.by === "bootstrap" ? "the bootstrap" : undefined);

@@ -107,7 +107,7 @@ async function exportOnce(
   const api = await loadApi(values.list("descriptors"));
   refuseOwnSource(path, resolve(io.cwd, out));
   const output = fileOutputOf(resolve(io.cwd, out), flags);
-  const line = createStatusLine(io.stderr);
+  const line = createStatusLine(io);
   const load = await sourceOf(path, values, api).load((progress) => line.update(() => describeLoad(progress)));
   line.clear();
   tellProblems(load, shown, context);

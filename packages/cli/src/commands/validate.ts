@@ -80,7 +80,7 @@ async function loadOnce(
   { io }: CommandContext,
 ): Promise<Load> {
   const source = sourceOf(directory, values, await loadApi(values.list("descriptors")), { findsVersionLoss });
-  const line = createStatusLine(io.stderr);
+  const line = createStatusLine(io);
   const load = await source.load((progress) => line.update(() => describeLoad(progress)));
   line.clear();
   return load;

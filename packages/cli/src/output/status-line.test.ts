@@ -4,8 +4,8 @@ import { createStatusLine } from "./status-line.ts";
 test("what takes long says how far it is, ten times a second, and leaves nothing behind", () => {
   const written: string[] = [];
   let now = 0;
-  const output = { isTerminal: true, columns: 12, write: (more: string) => void written.push(more) };
-  const line = createStatusLine(output, () => now);
+  const stderr = { isTerminal: true, columns: 12, write: (more: string) => void written.push(more) };
+  const line = createStatusLine({ stderr, now: () => new Date(now) });
   for (now = 0; now <= 520; now += 20) line.update(() => `${now} of 1000, and more`);
   line.clear();
   line.clear();
@@ -22,7 +22,8 @@ test("a pipe hears nothing, and nothing is made for it", () => {
   const mustNotBeCalled = (): never => {
     throw new Error("must not be called");
   };
-  const line = createStatusLine({ isTerminal: false, columns: 80, write: mustNotBeCalled }, () => now);
+  const stderr = { isTerminal: false, columns: 80, write: mustNotBeCalled };
+  const line = createStatusLine({ stderr, now: () => new Date(now) });
   now = 1000;
   line.update(mustNotBeCalled);
   line.clear();

@@ -1,4 +1,4 @@
-import type { Output } from "../io.ts";
+import type { Io } from "../io.ts";
 import { oneLine } from "./one-line.ts";
 
 const EVERY_MS = 100;
@@ -13,8 +13,10 @@ export interface StatusLine {
   clear(): void;
 }
 
-/** Draws over itself in a terminal; says nothing anywhere else. */
-export function createStatusLine(output: Output, now: () => number = () => performance.now()): StatusLine {
+/** Draws over itself on stderr if that is a terminal; says nothing anywhere else. */
+export function createStatusLine(io: Pick<Io, "stderr" | "now">): StatusLine {
+  const output = io.stderr;
+  const now = (): number => io.now().getTime();
   let drawnAt = now() + AFTER_MS - EVERY_MS;
   let isDrawn = false;
   return {

@@ -50,7 +50,7 @@ export class Service {
 
   async load(): Promise<void> {
     const { source, context } = this.#parts;
-    const line = createStatusLine(context.io.stderr);
+    const line = createStatusLine(context.io);
     const startedAt = performance.now();
     const load = await source.load((progress) => line.update(() => describeLoad(progress)));
     line.clear();
