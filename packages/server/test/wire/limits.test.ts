@@ -289,3 +289,18 @@ test.each(httpVersions)("maxBlockedMs: an answer over REST that nobody reads is 
   }
   expect(hits).toEqual(["maxBlockedMs"]);
 });
+
+test("a peer that hangs up without a word, as probes of a port do, is none that was refused; one that says half a word is", async () => {
+  world = await startWorld();
+  const refused: string[] = [];
+  world.server.on("connection-refused", ({ reason }) => refused.push(reason));
+  const say = async (text: string): Promise<void> => {
+    const socket = connect(world.address);
+    socket.resume().end(text);
+    await new Promise((resolve) => socket.once("close", resolve));
+  };
+  await say("");
+  await say("PR");
+  await until("it is told", () => refused.length > 0);
+  expect(refused).toEqual(["neither HTTP/2 nor HTTP/1 was spoken"]);
+});

@@ -16,15 +16,18 @@ export function recogniseProtocol(bytes: Uint8Array): SpokenProtocol | undefined
   return /^[A-Z-]*$/.test(text) && text.length <= LONGEST_METHOD ? undefined : "unknown";
 }
 
-/** Looks at what a client says first and puts it back. "unknown" also when it says nothing in time, or hangs up. */
-export async function readProtocol(socket: Socket, timeoutMs: number): Promise<SpokenProtocol> {
+/**
+ * Looks at what a client says first and puts it back. "nothing": it hung up without a word, as probes of a port do; "unknown"
+ * also when it hangs up in the middle of its first word, or does not say it in time.
+ */
+export async function readProtocol(socket: Socket, timeoutMs: number): Promise<SpokenProtocol | "nothing"> {
   return new Promise((resolve) => {
     const seen: Uint8Array[] = [];
-    const decide = (protocol: SpokenProtocol): void => {
+    const decide = (protocol: SpokenProtocol | "nothing"): void => {
       clearTimeout(timeout);
       socket.off("readable", look);
-      socket.off("end", give);
-      socket.off("close", give);
+      socket.off("end", hungUp);
+      socket.off("close", hungUp);
       if (seen.length > 0 && !socket.destroyed) socket.unshift(Buffer.concat(seen));
       resolve(protocol);
     };
@@ -35,10 +38,10 @@ export async function readProtocol(socket: Socket, timeoutMs: number): Promise<S
       const protocol = recogniseProtocol(Buffer.concat(seen));
       if (protocol !== undefined) decide(protocol);
     };
-    const give = (): void => decide("unknown");
-    const timeout = setTimeout(give, timeoutMs);
+    const hungUp = (): void => decide(seen.length === 0 ? "nothing" : "unknown");
+    const timeout = setTimeout(() => decide("unknown"), timeoutMs);
     socket.on("readable", look);
-    socket.once("end", give);
-    socket.once("close", give);
+    socket.once("end", hungUp);
+    socket.once("close", hungUp);
   });
 }

@@ -132,8 +132,9 @@ export class GrpcTransport implements Transport {
       this.#http1.accept(socket, peer, { hub, listener: this.#choice });
       return;
     }
-    if (protocol === "unknown") {
-      hub.report({ kind: "connection-refused", address: peer.address, reason: "neither HTTP/2 nor HTTP/1 was spoken" });
+    if (protocol === "nothing" || protocol === "unknown") {
+      const reason = "neither HTTP/2 nor HTTP/1 was spoken";
+      if (protocol === "unknown") hub.report({ kind: "connection-refused", address: peer.address, reason });
       socket.destroy();
       return;
     }
