@@ -28,7 +28,7 @@ export async function readProtocol(socket: Socket, timeoutMs: number): Promise<S
       socket.off("readable", look);
       socket.off("end", hungUp);
       socket.off("close", hungUp);
-      if (protocol === "http1" || protocol === "http2") socket.unshift(Buffer.concat(seen));
+      if ((protocol === "http1" || protocol === "http2") && !socket.destroyed) socket.unshift(Buffer.concat(seen));
       resolve(protocol);
     };
     const look = (): void => {
