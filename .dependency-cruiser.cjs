@@ -60,6 +60,8 @@ const orders = {
     "error",
     "health-discovery",
     "options",
+    "option-names",
+    "check-options transaction-shape",
     "hub",
     "store",
     "transport",

@@ -8,6 +8,8 @@ export type XdsErrorCode =
   | "TLS_INVALID"
   /** A directory cannot be written to, or somebody else writes to it; `cause` says why. */
   | "FILES_FAILED"
+  /** What was to be committed is no transaction; `problems` names every mistake. Nothing of it took effect. */
+  | "TRANSACTION_INVALID"
   /** A transaction would leave a name with variants of which some client could be meant to have two; `problems` names each. */
   | "VARIANTS_AMBIGUOUS"
   /** The server was started twice, or used after it was closed. */

@@ -1,10 +1,11 @@
 import { createBodyEncoder } from "@xdskit/envoy-api";
 import type { Placement, Transaction } from "@xdskit/protocol";
+import { checkOptions } from "./check-options.ts";
 import { checkFileOutput, type FileOutput } from "./file-output.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { ServerEvents } from "./hub/listeners.ts";
 import { createTelemetry } from "./observe/telemetry.ts";
-import { checkOptions, type ManagementServerOptions } from "./options.ts";
+import type { ManagementServerOptions } from "./options.ts";
 import { createExporter, createHub } from "./server-parts.ts";
 import type { FileExporter } from "./transport/files/exporter.ts";
 

@@ -2,6 +2,13 @@ import { createBodyEncoder } from "@xdskit/envoy-api";
 import type { Placement, Transaction } from "@xdskit/protocol";
 import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
+import {
+  type CheckedOptions,
+  checkClients,
+  checkOptions,
+  describeProblems,
+  findLoadReportProblems,
+} from "./check-options.ts";
 import { XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import { healthDiscoveryMethods } from "./health/methods.ts";
@@ -16,20 +23,12 @@ import { attachLog } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import type { SourceProblem, SourceStatus } from "./observe/source-status.ts";
 import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts";
-import {
-  type AdminAddress,
-  type CheckedOptions,
-  checkClients,
-  checkOptions,
-  describeProblems,
-  findLoadReportProblems,
-  type LoadReportOptions,
-  type ManagementServerOptions,
-} from "./options.ts";
+import type { AdminAddress, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { createClientStatus, createExporter, createHub, createLoadReporting } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { clientStatusHandlers } from "./status/rest.ts";
+import { checkTransaction } from "./transaction-shape.ts";
 import type { FileExporter } from "./transport/files/exporter.ts";
 import { Decompression } from "./transport/grpc/decompression.ts";
 import { GrpcTransport } from "./transport/grpc/server.ts";
@@ -65,8 +64,8 @@ export interface ManagementServer extends AsyncDisposable {
   /**
    * Makes the changes take effect whole, and returns the revision they got. The first commit, even an empty one, makes the
    * server ready. Clients are told in the slices of the event loop that follow. May be called before `start`.
-   * Throws an `XdsError` (VARIANTS_AMBIGUOUS), and changes nothing, if a name would have variants that some client could be
-   * meant to have two of (S-LOC-08).
+   * Throws an `XdsError`, and changes nothing: TRANSACTION_INVALID with every mistake in its shape, or VARIANTS_AMBIGUOUS if a name
+   * would have variants that some client could be meant to have two of (S-LOC-08).
    */
   commit(transaction: Transaction): number;
   /** Places every node anew. */
@@ -189,6 +188,7 @@ class WiredServer implements ManagementServer {
   }
 
   commit(transaction: Transaction): number {
+    checkTransaction(transaction);
     return this.#hub.commit(transaction);
   }
 

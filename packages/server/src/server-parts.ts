@@ -1,12 +1,12 @@
 /** What a server is wired from, each made from the options. */
 import { type BodyEncoder, contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
 import type { Remembered } from "@xdskit/protocol";
+import type { CheckedOptions } from "./check-options.ts";
 import type { CheckedFileOutput } from "./file-output.ts";
 import { Hub } from "./hub/hub.ts";
 import type { Telemetry } from "./hub/port.ts";
 import { LoadReporting } from "./load/load-reporting.ts";
 import type { DeliveryTimes } from "./observe/deliveries.ts";
-import type { CheckedOptions } from "./options.ts";
 import { ClientStatus } from "./status/client-status.ts";
 import { FileHistory } from "./store/file-history.ts";
 import { FileExporter } from "./transport/files/exporter.ts";

@@ -1,10 +1,10 @@
 import type { BodyEncoder } from "@xdskit/envoy-api";
 import type { AdminView } from "./admin/view.ts";
+import type { CheckedOptions } from "./check-options.ts";
 import type { Hub } from "./hub/hub.ts";
 import type { LoadReporting } from "./load/load-reporting.ts";
 import type { Readiness } from "./observe/gauges.ts";
 import type { SourceStatus } from "./observe/source-status.ts";
-import type { CheckedOptions } from "./options.ts";
 import { VERSION } from "./version.ts";
 
 /** What a server is seen through by its admin API and metrics. */

@@ -1,7 +1,8 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { expect, test } from "vitest";
+import { checkOptions } from "./check-options.ts";
 import { XdsError } from "./error.ts";
-import { checkOptions, defaultLimits, type Limits, limitNames, type ManagementServerOptions } from "./options.ts";
+import { defaultLimits, type Limits, limitNames, type ManagementServerOptions } from "./options.ts";
 
 const api = createEnvoyApi();
 
@@ -78,4 +79,23 @@ test("S-NOD-06 nodes must say who they are when views depend on it", () => {
   const placement = () => ["base"];
   expect(checkOptions({ api, placement }).dialect.requireNode).toBe(true);
   expect(checkOptions({ api, placement, requireNode: false }).dialect.requireNode).toBe(false);
+});
+
+test("what is no option is refused by its name, wherever it is", () => {
+  const options = {
+    api,
+    listn: {},
+    listen: [{ prot: 1 }, { tls: { cert: "c", key: "k", chain: "x" } }],
+    admin: { ports: 1 },
+    rest: { hold: 1 },
+    loadReports: { interval: 1 },
+    files: [{ directory: "d", formt: "yaml" }],
+  };
+  const check = (): unknown => checkOptions(options as unknown as ManagementServerOptions);
+  const message = "expected the name of an option";
+  const paths = [
+    ...["listn", "listen[0].prot", "listen[1].tls.chain", "admin.ports", "rest.hold", "loadReports.interval"],
+    "files[0].formt",
+  ];
+  expect(check).toThrow(expect.objectContaining({ problems: paths.map((path) => ({ path, message })) }));
 });

@@ -1,0 +1,206 @@
+import { LONGEST_TIMER_MS as LONGEST_MS } from "@xdskit/disk";
+import {
+  type Choice,
+  type ClientChoice,
+  createClientChoice,
+  type DialectOverrides,
+  editions,
+  isSwitchField,
+  type Placement,
+} from "@xdskit/protocol";
+import { type OptionProblem, XdsError } from "./error.ts";
+import { findFileOutputProblems } from "./file-output.ts";
+import { findUnknownOptions } from "./option-names.ts";
+import {
+  type AdminAddress,
+  type ClientStatusAccess,
+  defaultLimits,
+  isLimitName,
+  type LimitName,
+  type Limits,
+  type ListenAddress,
+  type ListenOptions,
+  type LoadReportOptions,
+  type ManagementServerOptions,
+  type RestOptions,
+  type TlsFiles,
+  type V2Mode,
+} from "./options.ts";
+
+/** Options with every default filled in. */
+export interface CheckedOptions
+  extends Omit<ManagementServerOptions, "clients" | "dialect" | "listen" | "requireNode"> {
+  readonly listen: readonly (ListenOptions & Required<ListenAddress>)[];
+  readonly admin: Required<AdminAddress> | false;
+  readonly rest: Required<RestOptions> | false;
+  readonly placement: Placement;
+  /** With `requireNode` among the switches. */
+  readonly dialect: DialectOverrides;
+  readonly clients: ClientChoice | undefined;
+  readonly insecure: boolean;
+  readonly serveEmpty: boolean;
+  readonly v2: V2Mode;
+  readonly controlPlane: string;
+  readonly clientStatus: ClientStatusAccess;
+  readonly loadReports: Required<LoadReportOptions> | false;
+  readonly limits: Limits;
+}
+
+const defaultLoadReports: Required<LoadReportOptions> = { intervalMs: 10_000, clusters: "all", endpoints: false };
+
+/** Fills in the defaults. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
+export function checkOptions(options: ManagementServerOptions): CheckedOptions {
+  const problems = findOptionProblems(options);
+  if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
+  return {
+    ...options,
+    listen: listenersOf(options).map((listener) => ({ host: "127.0.0.1", port: 0, ...listener })),
+    admin:
+      options.admin === undefined || options.admin === false
+        ? false
+        : { host: "127.0.0.1", port: 0, names: [], ...options.admin },
+    rest: options.rest === false ? false : { holdMs: 800, maxHoldMs: 30_000, ...options.rest },
+    placement: options.placement ?? (() => ["base"]),
+    dialect: { ...options.dialect, ...requireNodeOf(options) },
+    clients: choiceOf(options.clients),
+    insecure: options.insecure ?? false,
+    serveEmpty: options.serveEmpty ?? false,
+    v2: options.v2 ?? "convert",
+    controlPlane: options.controlPlane ?? "xdskit",
+    clientStatus: options.clientStatus ?? "loopback",
+    loadReports: options.loadReports === false ? false : { ...defaultLoadReports, ...options.loadReports },
+    limits: { ...defaultLimits, ...options.limits },
+  };
+}
+
+/** The clients that are chosen for. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
+export function checkClients(clients: ManagementServerOptions["clients"]): ClientChoice | undefined {
+  const problems = findClientProblems(clients);
+  if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
+  return choiceOf(clients);
+}
+
+function choiceOf(clients: ManagementServerOptions["clients"]): ClientChoice | undefined {
+  if (clients === undefined || typeof clients === "function") return clients;
+  return clients.length === 0 ? undefined : createClientChoice(clients);
+}
+
+/** Where it is only the default, and so is off, nothing is switched. */
+function requireNodeOf({ requireNode, placement }: ManagementServerOptions): DialectOverrides {
+  if (requireNode !== undefined) return { requireNode };
+  return placement === undefined ? {} : { requireNode: true };
+}
+
+function listenersOf({ listen = {} }: ManagementServerOptions): readonly ListenOptions[] {
+  return "length" in listen ? listen : [listen];
+}
+
+/** Everything that is wrong with the options. */
+function findOptionProblems(options: ManagementServerOptions): readonly OptionProblem[] {
+  return [
+    ...findUnknownOptions(options),
+    ...findListenerProblems(options),
+    ...findChoiceProblems("", options),
+    ...findClientProblems(options.clients),
+    ...(options.admin === false ? [] : findAddressProblems("admin", options.admin)),
+    ...findTlsProblems(options.tls),
+    ...findRestProblems(options.rest),
+    ...findLimitProblems(options.limits ?? {}),
+    ...findFileOutputProblems(options.files ?? []),
+    ...findLoadReportProblems(options.loadReports),
+  ];
+}
+
+function findAddressProblems(path: string, address: ListenAddress | undefined): readonly OptionProblem[] {
+  const problems: OptionProblem[] = [];
+  const { host, port } = address ?? {};
+  if (host === "") problems.push({ path: `${path}.host`, message: 'expected a host, got ""' });
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
+    problems.push({ path: `${path}.port`, message: `expected a port from 0 to 65535, got ${port}` });
+  }
+  return problems;
+}
+
+function findListenerProblems(options: ManagementServerOptions): readonly OptionProblem[] {
+  const listeners = listenersOf(options);
+  if (listeners.length === 0) return [{ path: "listen", message: "expected at least one address, got none" }];
+  const isOne = options.listen === undefined || !("length" in options.listen);
+  return listeners.flatMap((listener, index) => {
+    const path = isOne ? "listen" : `listen[${index}]`;
+    return [
+      ...findAddressProblems(path, listener),
+      ...findTlsProblems(listener.tls === false ? undefined : listener.tls, `${path}.`),
+      ...findChoiceProblems(`${path}.`, listener),
+    ];
+  });
+}
+
+function findClientProblems(clients: ManagementServerOptions["clients"] = []): readonly OptionProblem[] {
+  if (typeof clients === "function") return [];
+  return clients.flatMap((rule, index) => findChoiceProblems(`clients[${index}].`, rule));
+}
+
+function findChoiceProblems(prefix: string, { edition, dialect = {} }: Choice): readonly OptionProblem[] {
+  const unknown = Object.keys(dialect).filter((field) => !isSwitchField(field));
+  const problems = unknown.map((field) => ({
+    path: `${prefix}dialect.${field}`,
+    message: "expected the name of a switch",
+  }));
+  if (edition === undefined || editions.includes(edition)) return problems;
+  return [
+    { path: `${prefix}edition`, message: `expected one of ${editions.join(", ")}, got "${edition}"` },
+    ...problems,
+  ];
+}
+
+function findTlsProblems(tls: TlsFiles | undefined, prefix = ""): readonly OptionProblem[] {
+  if (tls === undefined) return [];
+  const problems: OptionProblem[] = [];
+  if (tls.cert === "") problems.push({ path: `${prefix}tls.cert`, message: "expected a file, got nothing" });
+  if (tls.key === "") problems.push({ path: `${prefix}tls.key`, message: "expected a file, got nothing" });
+  if (tls.requireClientCertificate === true && tls.ca === undefined) {
+    problems.push({
+      path: `${prefix}tls.ca`,
+      message: "expected a file to check client certificates against, got nothing",
+    });
+  }
+  return problems;
+}
+
+/** A client that is told a shorter interval, or none, reports without a pause (client-behaviours H8). */
+const SHORTEST_INTERVAL_MS = 1_000;
+
+/** What is wrong with what clients are to be asked for. */
+export function findLoadReportProblems(loadReports: LoadReportOptions | false | undefined): readonly OptionProblem[] {
+  const { intervalMs } = loadReports === false ? {} : (loadReports ?? {});
+  if (intervalMs === undefined || (intervalMs >= SHORTEST_INTERVAL_MS && intervalMs <= LONGEST_MS)) return [];
+  const path = "loadReports.intervalMs";
+  return [{ path, message: `expected milliseconds from ${SHORTEST_INTERVAL_MS} to ${LONGEST_MS}, got ${intervalMs}` }];
+}
+
+function findRestProblems(rest: RestOptions | false | undefined): readonly OptionProblem[] {
+  if (rest === undefined || rest === false) return [];
+  const times = [["holdMs", rest.holdMs] as const, ["maxHoldMs", rest.maxHoldMs] as const];
+  return times.flatMap(([name, ms]): readonly OptionProblem[] => {
+    if (ms === undefined || (Number.isInteger(ms) && ms >= 0 && ms <= LONGEST_MS)) return [];
+    return [{ path: `rest.${name}`, message: `expected a whole number from 0 to ${LONGEST_MS}, got ${ms}` }];
+  });
+}
+
+/** Limits for which 0 means "none". */
+const MAY_BE_ZERO: readonly LimitName[] = ["maxConnectionAgeMs", "maxConnectionAgeGraceMs", "keepaliveMs"];
+
+function findLimitProblems(limits: Partial<Limits>): readonly OptionProblem[] {
+  return Object.entries(limits).flatMap(([name, value]): readonly OptionProblem[] => {
+    if (!isLimitName(name)) return [{ path: `limits.${name}`, message: "expected the name of a limit" }];
+    const least = MAY_BE_ZERO.includes(name) ? 0 : 1;
+    const most = name.endsWith("Ms") ? LONGEST_MS : Number.MAX_SAFE_INTEGER;
+    if (value === undefined || (Number.isInteger(value) && value >= least && value <= most)) return [];
+    return [{ path: `limits.${name}`, message: `expected a whole number from ${least} to ${most}, got ${value}` }];
+  });
+}
+
+/** All problems in one line. */
+export function describeProblems(problems: readonly OptionProblem[]): string {
+  return `the options are not valid: ${problems.map(({ path, message }) => `${path}: ${message}`).join("; ")}`;
+}

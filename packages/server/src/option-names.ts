@@ -1,0 +1,88 @@
+import type { OptionProblem } from "./error.ts";
+import type { FileOutput } from "./file-output.ts";
+import type {
+  AdminAddress,
+  ListenOptions,
+  LoadReportOptions,
+  ManagementServerOptions,
+  RestOptions,
+  TlsFiles,
+} from "./options.ts";
+
+/** Every name of a type, so that the compiler notices one that is missing here. */
+type Names<T> = Readonly<Record<keyof T, true>>;
+
+const ofServer: Names<ManagementServerOptions> = {
+  api: true,
+  listen: true,
+  admin: true,
+  tls: true,
+  rest: true,
+  insecure: true,
+  placement: true,
+  requireNode: true,
+  v2: true,
+  convertForStructs: true,
+  edition: true,
+  dialect: true,
+  clients: true,
+  controlPlane: true,
+  limits: true,
+  stateDir: true,
+  clientStatus: true,
+  loadReports: true,
+  healthDiscovery: true,
+  serveEmpty: true,
+  files: true,
+  log: true,
+};
+const ofListener: Names<ListenOptions> = {
+  host: true,
+  port: true,
+  name: true,
+  tls: true,
+  edition: true,
+  dialect: true,
+};
+const ofAdmin: Names<AdminAddress> = { host: true, port: true, names: true };
+const ofTls: Names<TlsFiles> = { cert: true, key: true, ca: true, requireClientCertificate: true };
+const ofRest: Names<RestOptions> = { holdMs: true, maxHoldMs: true };
+const ofLoadReports: Names<LoadReportOptions> = { intervalMs: true, clusters: true, endpoints: true };
+const ofFiles: Names<FileOutput> = {
+  directory: true,
+  format: true,
+  node: true,
+  rewriteSources: true,
+  symlinks: true,
+  apiVersion: true,
+  settleMs: true,
+};
+
+/** Options that do not exist: a misspelt one would have no effect, and nobody would notice. */
+export function findUnknownOptions(options: ManagementServerOptions): readonly OptionProblem[] {
+  const { listen, files = [] } = options;
+  const isOne = listen === undefined || !("length" in listen);
+  const listeners = isOne ? [listen] : listen;
+  return [
+    ...unknownIn("", options, ofServer),
+    ...listeners.flatMap((listener, index) => {
+      const path = isOne ? "listen" : `listen[${index}]`;
+      return [
+        ...unknownIn(path, listener, ofListener),
+        ...unknownIn(`${path}.tls`, listener === undefined || listener.tls === false ? undefined : listener.tls, ofTls),
+      ];
+    }),
+    ...unknownIn("admin", options.admin === false ? undefined : options.admin, ofAdmin),
+    ...unknownIn("tls", options.tls, ofTls),
+    ...unknownIn("rest", options.rest === false ? undefined : options.rest, ofRest),
+    ...unknownIn("loadReports", options.loadReports === false ? undefined : options.loadReports, ofLoadReports),
+    ...files.flatMap((file, index) => unknownIn(`files[${index}]`, file, ofFiles)),
+  ];
+}
+
+function unknownIn(path: string, given: object | undefined, known: Readonly<Record<string, true>>): OptionProblem[] {
+  return Object.keys(given ?? {}).flatMap((name) => {
+    if (Object.hasOwn(known, name)) return [];
+    return [{ path: path === "" ? name : `${path}.${name}`, message: "expected the name of an option" }];
+  });
+}

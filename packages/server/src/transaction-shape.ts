@@ -1,0 +1,80 @@
+import type { LayerChange, Transaction } from "@xdskit/protocol";
+import { type OptionProblem, XdsError } from "./error.ts";
+
+const namesOfChange: Readonly<Record<keyof LayerChange, true>> = {
+  layer: true,
+  puts: true,
+  deletes: true,
+  typeVersions: true,
+  canaries: true,
+};
+
+/**
+ * Refuses what is no transaction before anything of it takes effect: programs without types hand over all kinds of things. What is not looked at: every
+ * field of every resource, for there may be very many; those come from `createResource`.
+ *
+ * @throws {XdsError} TRANSACTION_INVALID, with every mistake by its path
+ */
+export function checkTransaction(transaction: Transaction): void {
+  const problems = isRecord(transaction)
+    ? findProblems(transaction)
+    : [{ path: "transaction", message: `expected { changes: [...] }, got ${describe(transaction)}` }];
+  if (problems.length === 0) return;
+  const text = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new XdsError("TRANSACTION_INVALID", `nothing was committed: ${text}`, { problems });
+}
+
+function findProblems({ changes }: { readonly changes?: unknown }): readonly OptionProblem[] {
+  if (!Array.isArray(changes)) return [{ path: "changes", message: `expected a list, got ${describe(changes)}` }];
+  return changes.flatMap((change: unknown, index) => findProblemsOfChange(`changes[${index}]`, change));
+}
+
+function findProblemsOfChange(path: string, change: unknown): readonly OptionProblem[] {
+  if (!isRecord(change)) return [{ path, message: `expected { layer, puts, deletes }, got ${describe(change)}` }];
+  const { layer, puts, deletes } = change;
+  return [
+    ...(typeof layer === "string" && layer !== ""
+      ? []
+      : [{ path: `${path}.layer`, message: `expected the name of a layer, got ${describe(layer)}` }]),
+    ...Object.keys(change).flatMap((name) =>
+      Object.hasOwn(namesOfChange, name)
+        ? []
+        : [{ path: `${path}.${name}`, message: `expected one of ${Object.keys(namesOfChange).join(", ")}` }],
+    ),
+    ...findProblemsOfList(`${path}.puts`, puts, isResource, "a resource as createResource makes it"),
+    ...findProblemsOfList(`${path}.deletes`, deletes, isDeletion, "{ type, name }"),
+  ];
+}
+
+function findProblemsOfList(
+  path: string,
+  list: unknown,
+  isGood: (one: unknown) => boolean,
+  expected: string,
+): readonly OptionProblem[] {
+  if (list === undefined) return [];
+  if (!Array.isArray(list)) return [{ path, message: `expected a list, got ${describe(list)}` }];
+  // Of many of the same kind the first says enough.
+  const bad = list.findIndex((one) => !isGood(one));
+  return bad === -1 ? [] : [{ path: `${path}[${bad}]`, message: `expected ${expected}, got ${describe(list[bad])}` }];
+}
+
+function isResource(one: unknown): boolean {
+  return isDeletion(one) && isRecord(one) && one["bytes"] instanceof Uint8Array && typeof one["sum"] === "bigint";
+}
+
+function isDeletion(one: unknown): boolean {
+  return isRecord(one) && typeof one["type"] === "string" && typeof one["name"] === "string";
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What something is, not what is in it: that may be a secret. */
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "another object";
+  return value === "" ? '""' : `a ${typeof value}`;
+}
