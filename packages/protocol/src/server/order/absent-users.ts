@@ -1,11 +1,15 @@
-import type { Scope } from "../subscription/subscription.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { memo } from "../memory/memo.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderMembers } from "./order-members.ts";
 
-/** What was asked for on a stream that is gone. */
+/** Names of one type that are remembered at most: what is beyond that counts as given up. */
+const MOST_NAMES = 10_000;
+
+/** What was asked for of a type on streams that are gone. */
 interface Absent {
-  readonly type: TypeStream;
-  readonly scope: Scope;
+  isWildcard: boolean;
+  readonly names: Set<string>;
 }
 
 /**
@@ -14,45 +18,54 @@ interface Absent {
  */
 export class AbsentUsers {
   readonly #members: OrderMembers;
-  #absent: readonly Absent[] = [];
+  readonly #absent = new Map<TypeUrl, Absent>();
 
   constructor(members: OrderMembers) {
     this.#members = members;
   }
 
-  leave(type: TypeStream): void {
-    this.#absent = [...this.#absent, { type, scope: type.subscription.scope }];
+  leave({ traits, subscription }: TypeStream): void {
+    const absent = memo(this.#absent, traits.type, () => ({ isWildcard: false, names: new Set<string>() }));
+    absent.isWildcard ||= subscription.isWildcard;
+    for (const name of subscription.names) {
+      if (absent.names.size >= MOST_NAMES) break;
+      absent.names.add(name);
+    }
   }
 
   clear(): void {
-    this.#absent = [];
+    this.#absent.clear();
   }
 
   /** Any of them is expected back. Those that are back, or given up, are forgotten. */
   get areExpected(): boolean {
-    if (this.#absent.length > 0)
-      this.#absent = this.#absent.filter((one) => !this.#isBack(one) && !this.#isGivenUp(one));
-    return this.#absent.length > 0;
+    for (const [type, absent] of this.#absent) {
+      this.#forgetBack(type, absent);
+      this.#forgetGivenUp(type, absent);
+      if (!absent.isWildcard && absent.names.size === 0) this.#absent.delete(type);
+    }
+    return this.#absent.size > 0;
   }
 
-  #isBack({ type, scope }: Absent): boolean {
-    const back = [...this.#members.users.keys()].filter(({ traits }) => traits.type === type.traits.type);
-    if (scope.isWildcard) return back.some(({ subscription }) => subscription.isWildcard);
-    for (const name of scope.names) if (!back.some(({ subscription }) => subscription.isNamed(name))) return false;
-    return true;
+  #forgetBack(type: TypeUrl, absent: Absent): void {
+    for (const { traits, subscription } of this.#members.users.keys()) {
+      if (traits.type !== type) continue;
+      if (subscription.isWildcard) absent.isWildcard = false;
+      for (const name of absent.names) if (subscription.isNamed(name)) absent.names.delete(name);
+    }
   }
 
-  /** Nothing that the client has Listeners from here for asks for any of it any more. */
-  #isGivenUp({ type: { traits }, scope }: Absent): boolean {
-    if (scope.isWildcard) return false;
+  /** What no Listener that the client has from here asks for any more. */
+  #forgetGivenUp(type: TypeUrl, { names }: Absent): void {
+    if (names.size === 0) return;
+    const wanted = new Set<string>();
     let hasOwners = false;
     for (const [user, { view }] of this.#members.users) {
       if (user.traits.kind !== "lds") continue;
       hasOwners = true;
-      for (const owner of view.members(user.traits.type)) {
-        if (owner.references.some(({ type, name }) => type === traits.type && scope.names.has(name))) return false;
-      }
+      for (const { references } of view.members(user.traits.type))
+        for (const reference of references) if (reference.type === type) wanted.add(reference.name);
     }
-    return hasOwners;
+    if (hasOwners) for (const name of names) if (!wanted.has(name)) names.delete(name);
   }
 }
