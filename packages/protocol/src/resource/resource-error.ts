@@ -18,6 +18,14 @@ export interface ResourceErrorInput {
 export function createResourceError({ type, name, error }: ResourceErrorInput, digest: Digest): Resource {
   if (name === "*") throw new RangeError("a wildcard has no error of its own");
   if (error.code === 0) throw new RangeError(`expected the error of ${JSON.stringify(name)} to have a code, got 0`);
+  return errorResource(
+    { type, name, error },
+    formatVersion(digest(["resource error", String(error.code), error.message])),
+  );
+}
+
+/** The same with a version that says what it is. */
+export function errorResource({ type, name, error }: ResourceErrorInput, version: string): Resource {
   return {
     type,
     name,
@@ -29,7 +37,7 @@ export function createResourceError({ type, name, error }: ResourceErrorInput, d
     // What is not there is no part of a wildcard's resources, nor of the version of its type.
     onDemand: true,
     references: [],
-    version: formatVersion(digest(["resource error", String(error.code), error.message])),
+    version,
     sum: 0n,
     error,
   };

@@ -5,6 +5,7 @@ import { statusCode } from "../../message/status.ts";
 import type { Variant } from "../../message/variant.ts";
 import { areSame, type ErrorSet, noErrors } from "../../resource/error-set.ts";
 import type { ErrorDetail, Resource } from "../../resource/resource.ts";
+import { errorResource } from "../../resource/resource-error.ts";
 import { nameOfTerm } from "../../resource/resource-name.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
@@ -203,18 +204,6 @@ export function withMissing(
 }
 
 function missingResource(type: TypeUrl, name: string): Resource {
-  return {
-    type,
-    name,
-    bytes: new Uint8Array(0),
-    aliases: [],
-    ttlMs: undefined,
-    doNotCache: false,
-    metadata: undefined,
-    onDemand: true,
-    references: [],
-    version: "missing",
-    sum: 0n,
-    error: { code: statusCode.NOT_FOUND, message: "no resource has this name" },
-  };
+  const error = { code: statusCode.NOT_FOUND, message: "no resource has this name" };
+  return errorResource({ type, name, error }, "missing");
 }
