@@ -128,7 +128,8 @@ export {
 } from "./resource/resource-name.ts";
 export { areSameBytes } from "./resource/same-bytes.ts";
 export type { TermRules } from "./resource/term-rules.ts";
-export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits, typeKinds } from "./resource/type-traits.ts";
+export { sendingRank, type TypeKind, type TypeKindRow, typeKinds, typeKindTable } from "./resource/type-kinds.ts";
+export { opaqueTraits, type TypeTraits } from "./resource/type-traits.ts";
 export {
   formatTypeUrl,
   isOfV2,

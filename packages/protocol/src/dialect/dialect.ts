@@ -1,4 +1,4 @@
-import type { TypeKind } from "../resource/type-traits.ts";
+import type { TypeKind } from "../resource/type-kinds.ts";
 
 /** A value that may differ from one kind of resource to another. */
 export type PerKind<T> = { readonly otherwise: T } & { readonly [K in TypeKind]?: T };
