@@ -102,6 +102,7 @@ export type {
 } from "./message/response.ts";
 export { type Status, statusCode } from "./message/status.ts";
 export type { Variant } from "./message/variant.ts";
+export { hostOf } from "./node/host.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
 export { globMatches, type MetadataMatch, type NodeMatch, nodeMatches, type Patterns } from "./node/node-match.ts";
 export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";

@@ -21,8 +21,3 @@ export type Placement = (node: Node, peer: Peer) => readonly string[] | Placemen
 export interface PlacementRefusal {
   readonly refused: string;
 }
-
-/** The address of a peer without its port: what stays the same when it connects anew. */
-export function hostOf({ address }: Peer): string {
-  return address.slice(0, address.lastIndexOf(":"));
-}
