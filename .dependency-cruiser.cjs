@@ -268,8 +268,13 @@ module.exports = {
       from: { path: "^packages/([^/]+)/" },
       to: {
         path: "^packages/([^/]+)/",
-        // The types for authors are an entry of their own.
-        pathNot: ["^packages/$1/", "^packages/[^/]+/src/index\\.ts$", "^packages/envoy-api/gen/types/"],
+        // The resources for authors are an entry of their own.
+        pathNot: [
+          "^packages/$1/",
+          "^packages/[^/]+/src/index\\.ts$",
+          "^packages/envoy-api/src/resources/index\\.ts$",
+          "^packages/envoy-api/gen/messages\\.d\\.ts$",
+        ],
       },
     },
     {

@@ -9,6 +9,9 @@ export default defineConfig({
   resolve: {
     alias: {
       "@xdskit/protocol": source("protocol"),
+      "@xdskit/envoy-api/resources": fileURLToPath(
+        new URL("./packages/envoy-api/src/resources/index.ts", import.meta.url),
+      ),
       "@xdskit/envoy-api": source("envoy-api"),
       "@xdskit/disk": source("disk"),
       "@xdskit/source": source("source"),
