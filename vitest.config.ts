@@ -14,6 +14,7 @@ export default defineConfig({
       ),
       "@xdskit/envoy-api": source("envoy-api"),
       "@xdskit/disk": source("disk"),
+      "@xdskit/source/checks": fileURLToPath(new URL("./packages/source/src/checks.ts", import.meta.url)),
       "@xdskit/source": source("source"),
       "@xdskit/server": source("server"),
       "@xdskit/client": source("client"),
