@@ -44,7 +44,7 @@ const orders = {
     "load mesh",
   ],
   "envoy-api": [
-    "problem digest platform",
+    "problem digest platform resources",
     "descriptor",
     "format",
     "validation",

@@ -12,7 +12,9 @@ import { describe, expect, it } from "vitest";
 import { testApi } from "../support/test-server.ts";
 
 const create = (): ManagementServer => createManagementServer({ api: testApi() });
-const [a, b, c] = ["a", "b", "c"].map((name) => Cluster({ name, connectTimeout: "1s" }));
+const a = Cluster({ name: "a", connectTimeout: "1s" });
+const b = Cluster({ name: "b", connectTimeout: "1s" });
+const c = Cluster({ name: "c", connectTimeout: "1s" });
 const change = (kind: "put" | "deleted", name: string, layer = "base"): object => ({
   ...{ kind, layer, name },
   type: Cluster.typeUrl,
