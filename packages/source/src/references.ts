@@ -154,7 +154,7 @@ function dangling(
   return {
     code: "REFERENCE_DANGLING",
     severity: "warning",
-    message: `${needs}, which is in no file${fetch === undefined ? "" : `: a client that starts ${waitsFor("it", fetch)}`}`,
+    message: `${needs}, which is not defined${fetch === undefined ? "" : `: a client that starts ${waitsFor("it", fetch)}`}`,
     hint: `add it or correct the name, unless the client has this ${wanted} from elsewhere`,
     at: { file, place, text: name },
   };
