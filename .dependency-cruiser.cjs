@@ -101,7 +101,7 @@ const orders = {
     "target",
     "main",
   ],
-  cli: ["io exit-code version", "output", "settings", "discovery", "commands", "run", "main"],
+  cli: ["io exit-code version", "output", "settings", "discovery", "commands", "command-line", "run", "main"],
   bench: ["figures", "peer", "client hostile", "main"],
 };
 
@@ -269,7 +269,12 @@ module.exports = {
       to: {
         path: "^packages/([^/]+)/",
         // The types for authors are an entry of their own.
-        pathNot: ["^packages/$1/", "^packages/[^/]+/src/index\\.ts$", "^packages/envoy-api/gen/types/"],
+        pathNot: [
+          "^packages/$1/",
+          "^packages/[^/]+/src/index\\.ts$",
+          "^packages/source/src/settings\\.ts$",
+          "^packages/envoy-api/gen/types/",
+        ],
       },
     },
     {

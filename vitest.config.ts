@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const source = (name: string): string => fileURLToPath(new URL(`./packages/${name}/src/index.ts`, import.meta.url));
+const source = (name: string, entry = "index"): string =>
+  fileURLToPath(new URL(`./packages/${name}/src/${entry}.ts`, import.meta.url));
 
 export default defineConfig({
   resolve: {
@@ -11,6 +12,7 @@ export default defineConfig({
       "@xdskit/protocol": source("protocol"),
       "@xdskit/envoy-api": source("envoy-api"),
       "@xdskit/disk": source("disk"),
+      "@xdskit/source/settings": source("source", "settings"),
       "@xdskit/source": source("source"),
       "@xdskit/server": source("server"),
       "@xdskit/client": source("client"),
