@@ -46,6 +46,12 @@ const steps = [
     budget: 4,
     run: () => vitest("attacks", ["npm", "run", "--silent", "attacks", "--"]),
   },
+  {
+    name: "packages",
+    says: "the tarballs of a release install, compile, bundle and run outside the repository",
+    budget: 2.5,
+    run: () => vitest("packages", ["npm", "run", "--silent", "packages", "--"]),
+  },
 ];
 
 /** How long a process group may take to go by itself. */
