@@ -102,7 +102,7 @@ const orders = {
     "target",
     "main",
   ],
-  cli: ["io exit-code version", "output", "settings", "discovery", "commands", "run", "main"],
+  cli: ["io exit-code version", "output", "settings", "discovery", "commands", "command-line", "run", "main"],
   bench: ["figures", "peer", "client hostile", "main"],
 };
 
@@ -274,7 +274,7 @@ module.exports = {
           "^packages/$1/",
           "^packages/[^/]+/src/index\\.ts$",
           "^packages/envoy-api/src/resources/index\\.ts$",
-          "^packages/source/src/checks\\.ts$",
+          "^packages/source/src/(checks|settings)\\.ts$",
           "^packages/envoy-api/gen/messages\\.d\\.ts$",
         ],
       },

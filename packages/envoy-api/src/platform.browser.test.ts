@@ -44,5 +44,5 @@ test("UTF-8 is told from other bytes", () => {
 });
 
 test("no descriptors can be read", () => {
-  expect([inBrowser.hasFiles, inBrowser.readGenerated("descriptors.binpb.br")]).toEqual([false, new Uint8Array()]);
+  expect([inBrowser.hasDescriptors, inBrowser.readDescriptors("v3")]).toEqual([false, new Uint8Array()]);
 });

@@ -2,10 +2,10 @@
 import type * as platform from "./platform.ts";
 
 /** Whoever makes an `EnvoyApi` brings the descriptors along. */
-export const hasFiles: typeof platform.hasFiles = false;
+export const hasDescriptors: typeof platform.hasDescriptors = false;
 
 /** A set of no files. */
-export const readGenerated: typeof platform.readGenerated = () => new Uint8Array();
+export const readDescriptors: typeof platform.readDescriptors = () => new Uint8Array();
 
 const CHUNK_BYTES = 32 * 1024; // as many arguments as every engine takes
 

@@ -3,16 +3,16 @@
  * package.json), so nothing but this and the digest imports anything of Node, and what decodes resources knows no `Buffer` either.
  */
 import { isUtf8 as isUtf8OnNode } from "node:buffer";
-import { readFileSync } from "node:fs";
 import { brotliDecompressSync } from "node:zlib";
+import type { ApiVersion } from "@xdskit/protocol";
+import { packedDescriptors } from "../gen/descriptors.js";
 
-/** Whether the descriptors that come with the package can be read. */
-export const hasFiles: boolean = true;
+/** Whether descriptors come with the package. */
+export const hasDescriptors: boolean = true;
 
-/** A descriptor set of `gen/`, unpacked. Throws what reading and unpacking throw. */
-export function readGenerated(name: string): Uint8Array {
-  // The same place from src and from dist.
-  return brotliDecompressSync(readFileSync(new URL(`../gen/${name}`, import.meta.url)));
+/** The descriptor set of one version of the API that comes with the package, unpacked. */
+export function readDescriptors(version: ApiVersion): Uint8Array {
+  return brotliDecompressSync(Buffer.from(packedDescriptors[version], "base64"));
 }
 
 /** Standard base64 with padding. */

@@ -2,6 +2,7 @@
 //
 //   gen/descriptors.binpb.br      every v3 message of Envoy as one FileDescriptorSet, without comments, brotli
 //   gen/descriptors-v2.binpb.br   the messages of v2 in the same form, without the files that they share with v3
+//   gen/descriptors.js            both as a module, which a bundle carries wherever it goes
 //   gen/messages.d.ts             the JSON of each message of v3 as a type, for authors of resources in TypeScript
 //   gen/types/…_pb.d.ts           a type for each decoded message of v3
 //
@@ -35,6 +36,7 @@ function main() {
     writeTypes(workDir);
     stageProtos(join(workDir, "protos"), { v2: true });
     writeDescriptors(workDir, "descriptors-v2.binpb.br", withoutFiles(buildDescriptors(workDir), fileNamesIn(v3)));
+    writeModule(workDir, { v3: "descriptors.binpb.br", v2: "descriptors-v2.binpb.br" });
     writeFileSync(join(workDir, "gen", "stamp.json"), `${JSON.stringify({ stamp })}\n`);
     moveIntoPlace(workDir);
   } finally {
@@ -70,6 +72,17 @@ function writeDescriptors(workDir, name, bytes) {
     params: { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
   });
   writeFileSync(join(workDir, "gen", name), packed);
+}
+
+function writeModule(workDir, files) {
+  const text = (file) => readFileSync(join(workDir, "gen", file)).toString("base64");
+  const fields = Object.entries(files).map(([version, file]) => `  ${version}: "${text(file)}",\n`);
+  const type = Object.keys(files).map((version) => `readonly ${version}: string`);
+  writeFileSync(join(workDir, "gen", "descriptors.js"), `export const packedDescriptors = {\n${fields.join("")}};\n`);
+  writeFileSync(
+    join(workDir, "gen", "descriptors.d.ts"),
+    `/** Descriptor sets by the version of the API: packed with brotli, written in base64. */\nexport declare const packedDescriptors: { ${type.join("; ")} };\n`,
+  );
 }
 
 function writeTypes(workDir) {

@@ -1,5 +1,4 @@
 import { get } from "node:http";
-import type { Command } from "commander";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
@@ -9,11 +8,6 @@ const TIMEOUT_MS = 30_000;
 /** Where the admin API is. */
 export interface AdminFlags {
   readonly admin?: string;
-}
-
-/** Adds the flag that `nodes` and `deliveries` share. */
-export function addAdminFlag(command: Command): Command {
-  return command.option("-a, --admin <host:port>", "admin API of the server (default: 127.0.0.1:18001) [XDS_ADMIN]");
 }
 
 /** Asks the admin API. The answers are those of our own server: their types are its exported ones. */

@@ -1,8 +1,7 @@
 import { type ConfigProblem, loadBootstrap, type MeshSnapshot, XdsClientError } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { Option } from "commander";
 import type { AnsweredType } from "../discovery/answers.ts";
-import { addNodeFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
+import { type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
 import { failureOf, unreachableFailure } from "../discovery/connection-hint.ts";
 import { followMesh, type Wait } from "../discovery/follow-mesh.ts";
 import { describeProgress, shortNameOf } from "../discovery/mesh-words.ts";
@@ -20,10 +19,9 @@ import { loadApi } from "../settings/load-api.ts";
 import type { Finding } from "./check/finding.ts";
 import { findingsIn } from "./check/findings.ts";
 import { formatTrees, type TreeNode, treesOf } from "./check/tree.ts";
-import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
-import { readDuration } from "./duration-flag.ts";
+import type { CommandContext } from "./context.ts";
 
-interface CheckFlags extends ConnectionFlags {
+export interface CheckFlags extends ConnectionFlags {
   readonly output: "text" | "json";
   readonly timeout: number;
   /** Milliseconds. */
@@ -55,58 +53,16 @@ export interface CheckAnswer {
 
 const SLOW_MS = 1_000;
 
-/** `xds check [BOOTSTRAP] [TARGET…]`: what a client with a bootstrap would receive, and what is wrong with it. */
-export const addCheckCommand: AddCommand = (program, context) => {
-  const command = program
-    .command("check")
-    .summary("diagnose what a client with a bootstrap receives")
-    .description(
-      "Subscribe as an Envoy with this bootstrap does, or as a gRPC client that dials the targets, and report whether every reference resolves: " +
-        "missing resources, resources that a client rejects, clusters without endpoints, slow responses, and errors in the bootstrap itself.",
-    )
-    .argument(
-      "[bootstrap]",
-      "bootstrap of an Envoy or gRPC client: YAML, JSON, .pb or .pb_text (default: GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG)",
-    )
-    .argument("[target...]", "target of a gRPC client: xds:///NAME");
-  addNodeFlags(command)
-    .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
-    .addOption(
-      new Option("--timeout <duration>", "time to wait for all resources")
-        .argParser((text: string) => readDuration("--timeout", text))
-        .default(20_000, "20s"),
-    )
-    .addOption(
-      new Option("--slow <duration>", "fail if a resource takes longer to arrive (default: warn above 1s)").argParser(
-        (text: string) => readDuration("--slow", text),
-      ),
-    )
-    .option("--strict", "fail on warnings too")
-    .action((first: string | undefined, more: readonly string[], flags: CheckFlags) =>
-      context.perform(() => check(argumentsOf(first, more), flags, context)),
-    );
-  addExamples(command, [
-    ["xds check envoy.yaml", "listeners, routes, clusters and endpoints, and whether each is there"],
-    ["xds check grpc.json xds:///my-service", "what a gRPC client gets that dials xds:///my-service"],
-    ["xds check envoy.yaml --node edge-7 --strict", "as another node; clusters without endpoints fail it, too"],
-    ["xds check envoy.yaml --slow 200ms", "fail if anything takes longer than 200 ms to come"],
-    ["xds check envoy.yaml -o json | jq '.findings[].message'", "what is wrong, a line each"],
-  ]);
-};
-
-interface CheckArguments {
+export interface CheckArguments {
   readonly path: string | undefined;
   readonly targets: readonly string[];
 }
 
-/** A bootstrap may be left out where the environment names one; no file is called as what is dialed. */
-function argumentsOf(first: string | undefined, more: readonly string[]): CheckArguments {
-  return first?.startsWith("xds:") === true
-    ? { path: undefined, targets: [first, ...more] }
-    : { path: first, targets: more };
-}
-
-async function check({ path, targets }: CheckArguments, flags: CheckFlags, context: CommandContext): Promise<ExitCode> {
+export async function check(
+  { path, targets }: CheckArguments,
+  flags: CheckFlags,
+  context: CommandContext,
+): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
   const bootstrap = bootstrapOf(path, io);

@@ -1,28 +1,11 @@
-import { Argument, type Command } from "commander";
+import type { Command } from "commander";
 import { typeNames, typeWords } from "../discovery/type-named.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { bashCompletion, fishCompletion, zshCompletion } from "./completion/scripts.ts";
 import type { CompletedCommand, CompletedOption } from "./completion/words.ts";
-import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 
-const SHELLS = ["bash", "zsh", "fish"] as const;
-
-/** `xds completion bash|zsh|fish`. */
-export const addCompletionCommand: AddCommand = (program, context) => {
-  const command = program
-    .command("completion")
-    .summary("print a completion script for bash, zsh or fish")
-    .description("Print a shell completion script.")
-    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
-    .action((shell: string) => context.perform(() => completion(shell, program, context)));
-  addExamples(command, [
-    ["source <(xds completion bash)", "bash, for now; put the line into ~/.bashrc for always"],
-    ["source <(xds completion zsh)", "zsh; the same with ~/.zshrc, after compinit"],
-    ["xds completion fish > ~/.config/fish/completions/xds.fish", "fish"],
-  ]);
-};
-
-async function completion(shell: string, program: Command, { io }: CommandContext): Promise<ExitCode> {
+export async function completion(shell: string, program: Command, { io }: CommandContext): Promise<ExitCode> {
   const commands = program.commands.map(describeCommand);
   const options = program.createHelp().visibleOptions(program).map(describeOption); // with --help
   const script = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }[shell];

@@ -1,4 +1,3 @@
-import type { Command } from "commander";
 import type { ExitCode } from "../exit-code.ts";
 import type { Io, Output } from "../io.ts";
 import type { Colors } from "../output/color.ts";
@@ -12,13 +11,4 @@ export interface CommandContext {
   perform(work: () => Promise<ExitCode>): Promise<void>;
   /** The same for work that goes on until it is interrupted, and then has something left to do. */
   performUntilInterrupted(work: () => Promise<ExitCode>): Promise<void>;
-}
-
-/** Adds one command to the program. */
-export type AddCommand = (program: Command, context: CommandContext) => void;
-
-/** Examples at the end of a command's help: a line to type, and what it does. */
-export function addExamples(command: Command, examples: readonly (readonly [line: string, says: string])[]): void {
-  const lines = examples.flatMap(([line, says]) => [`  # ${says}`, `  $ ${line}`, ""]);
-  command.addHelpText("after", ["", "Examples:", ...lines].join("\n").trimEnd());
 }

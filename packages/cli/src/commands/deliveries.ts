@@ -1,20 +1,18 @@
 import type { DeliveriesAnswer, DeliveryAnswer } from "@xdskit/server";
-import { Option } from "commander";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
-import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import type { CommandContext } from "./context.ts";
+import { deliveryStates } from "./delivery-states.ts";
 import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
 
-const STATES = ["acked", "pending", "nacked", "sent", "requested-but-missing", "requested"];
-
-interface DeliveriesFlags extends AdminFlags {
+export interface DeliveriesFlags extends AdminFlags {
   readonly node?: string;
   readonly type?: string;
   readonly state?: string;
@@ -22,27 +20,7 @@ interface DeliveriesFlags extends AdminFlags {
   readonly output: "table" | "json";
 }
 
-/** `xds deliveries`: what became of what was sent. */
-export const addDeliveriesCommand: AddCommand = (program, context) => {
-  const command = program
-    .command("deliveries")
-    .summary("show which versions clients ACKed or NACKed")
-    .description("Show the delivery status of every response: ACKed, NACKed and why, or awaiting an ACK.");
-  addAdminFlag(command)
-    .option("-n, --node <id>", "only this node")
-    .option("-t, --type <type>", "only this type: cds, eds … or a type URL")
-    .addOption(new Option("--state <state>", "only rows in this state").choices(STATES))
-    .option("--check", "exit with 1 unless everything is ACKed")
-    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
-    .action((flags: DeliveriesFlags) => context.perform(() => deliveries(flags, context)));
-  addExamples(command, [
-    ["xds deliveries", "a line for each node and type"],
-    ["xds deliveries --state nacked", "who refused what, and why"],
-    ["xds deliveries --check > /dev/null && echo everybody has it", "in a script, after a change"],
-  ]);
-};
-
-async function deliveries(flags: DeliveriesFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
+export async function deliveries(flags: DeliveriesFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
   const { node, type, state } = flags;
   const answer = await askAdmin<DeliveriesAnswer>("/api/v1/deliveries", { node, type, state }, flags, io);
   if (flags.output === "json") io.stdout.write(formatJson(answer));
@@ -72,7 +50,7 @@ function formatDeliveries(
     ],
     { colors, width },
   );
-  const counts = STATES.map((state) => [state, rows.filter((row) => row.state === state).length] as const);
+  const counts = deliveryStates.map((state) => [state, rows.filter((row) => row.state === state).length] as const);
   const summary = counts.filter(([, count]) => count > 0).map(([state, count]) => `${count} ${state}`);
   // A terminal cuts the last column, and a reason is what one comes here for.
   const reasons = width === undefined ? [] : rows.flatMap(describeRefusal);

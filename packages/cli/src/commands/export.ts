@@ -1,7 +1,6 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import { createFileExport, type FileExport, XdsError } from "@xdskit/server";
-import { type Load, readSettings, type SettingKey } from "@xdskit/source";
-import { Option } from "commander";
+import { type Load, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted, unlessAborted } from "../interruption.ts";
 import { describeLoad } from "../output/describe-load.ts";
@@ -9,10 +8,7 @@ import { countProblems, formatProblems } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
-import { responseFormats } from "../settings/server-options.ts";
-import { addSettingFlags } from "../settings/setting-flag.ts";
-import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
-import { readDuration } from "./duration-flag.ts";
+import type { CommandContext } from "./context.ts";
 import { ChangeLines } from "./export/change-lines.ts";
 import { type ExportFlags, fileOutputOf } from "./export/flags.ts";
 import { ExportRecord } from "./export/record.ts";
@@ -20,55 +16,6 @@ import { formatSummary } from "./export/summary.ts";
 import { Service } from "./serve/service.ts";
 import { createServeLog, logFormatOf } from "./serve.ts";
 import { shownPath, sourceOf } from "./validate.ts";
-
-const SETTINGS: readonly SettingKey[] = [
-  "descriptors",
-  "validation",
-  "allow-empty",
-  "make-before-break",
-  "order-limit",
-  "log.level",
-  "log.format",
-  "limits.max-file-bytes",
-];
-
-/** `xds export DIR OUT`: a node's view as files that Envoy follows. */
-export const addExportCommand: AddCommand = (program, context) => {
-  const command = program
-    .command("export")
-    .summary("write resources to files for filesystem subscriptions")
-    .description(
-      "Write the resources of a node to files for Envoy's filesystem subscriptions (path_config_source): one file each for " +
-        "listeners, clusters and scoped routes, and one for each other resource. Files are replaced atomically, in make-before-break order.",
-    )
-    .argument("<dir>", "directory to read")
-    .argument("<out>", "directory to write to; Envoy must see it at the same path")
-    .addOption(new Option("--format <format>", "format of the files").choices(responseFormats).default("yaml"))
-    .option("-n, --node <id>", "id of the node", "")
-    .option("--cluster <name>", "cluster of the node", "")
-    .option("--rewrite-sources", "rewrite config sources to point to the files")
-    .option("--symlinks", "write a new directory each time and swap the link ..data to it, as Kubernetes does")
-    .option("--v2", "write the resources of v2 instead of those of v3")
-    .addOption(
-      new Option("--settle <duration>", "time for clients to load a file before its dependents are written")
-        .argParser((text: string) => readDuration("--settle", text))
-        .default(250, "250ms"),
-    )
-    .option("-w, --watch", "go on, and write every change of the directory")
-    .action((directory: string, out: string, flags: ExportFlags) =>
-      flags.watch === true
-        ? context.performUntilInterrupted(() => exportAndFollow(directory, out, flags, context))
-        : context.perform(() => exportOnce(directory, out, flags, context)),
-    );
-  addSettingFlags(command, SETTINGS);
-  addExamples(command, [
-    ["xds export config /var/lib/envoy/xds --rewrite-sources", "once, for an Envoy without a network"],
-    [
-      "xds export config /var/lib/envoy/xds --rewrite-sources --node edge-7 --watch",
-      "what edge-7 sees, and every change",
-    ],
-  ]);
-};
 
 interface Prepared {
   readonly path: string;
@@ -96,7 +43,7 @@ function refuseOwnSource(path: string, out: string): void {
   );
 }
 
-async function exportOnce(
+export async function exportOnce(
   directory: string,
   out: string,
   flags: ExportFlags,
@@ -136,7 +83,7 @@ function tellProblems({ problems, state }: Load, shown: string, { io, colorsOf }
   io.stderr.write(`${shown}: ${countProblems(problems)}${nothing}\n`);
 }
 
-async function exportAndFollow(
+export async function exportAndFollow(
   directory: string,
   out: string,
   flags: ExportFlags,

@@ -1,65 +1,28 @@
 import { type TypeOrUrl, XdsClientError, type XdsResource } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type Command, Option } from "commander";
+
 import { type Collected, collect } from "../discovery/collect.ts";
-import { addConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
+import { type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
 import { type Asked, describeError, failureOf } from "../discovery/connection-hint.ts";
 import { openClient, wantedType } from "../discovery/open-client.ts";
 import { formatYaml, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
 import { startOf } from "../discovery/start.ts";
-import { typeNames, typeWords } from "../discovery/type-named.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
-import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
-import { readDuration } from "./duration-flag.ts";
+import type { CommandContext } from "./context.ts";
 
 const QUIET_MS = 300;
 
-interface GetFlags extends ConnectionFlags {
+export interface GetFlags extends ConnectionFlags {
   readonly output: "yaml" | "json" | "table";
   readonly timeout: number;
   readonly showSecrets?: boolean;
 }
 
-/** `xds get TYPE [NAME…]`: what a client would get, once. */
-export const addGetCommand: AddCommand = (program, context) => {
-  const command = program
-    .command("get")
-    .summary("get resources from any xDS server")
-    .description("Get resources from any xDS server over gRPC or REST, or from a file.");
-  addTypeArguments(command);
-  addConnectionFlags(command)
-    .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json", "table"]).default("yaml"))
-    .addOption(
-      new Option("--timeout <duration>", "time to wait for a response")
-        .argParser((text: string) => readDuration("--timeout", text))
-        .default(5000, "5s"),
-    )
-    .option("--show-secrets", "print private keys and passwords too")
-    .action((type: string, names: readonly string[], flags: GetFlags) =>
-      context.perform(() => get(type, names, flags, context)),
-    );
-  addExamples(command, [
-    ["xds get cds", "every cluster"],
-    ["xds get eds backend --node edge-7 -o json", "the endpoints of one cluster, as node edge-7 sees them"],
-    ["xds get lds --server xds.example:18000 --ca ca.crt", "from a server elsewhere, over TLS"],
-    ["xds get cds --rest --v2", "as an old client gets them, by a poll"],
-    ["xds get cds --bootstrap envoy.yaml", "what the Envoy with this bootstrap gets"],
-    ["xds get lds --file /etc/envoy/xds/lds.yaml", "what a file holds for an Envoy"],
-  ]);
-};
-
-/** What `get` and `watch` are asked for. */
-export function addTypeArguments(command: Command): void {
-  command
-    .argument("<type>", `${[...typeNames.keys()].join(", ")}, ${typeWords.join(", ")}, or a type URL`)
-    .argument("[name...]", "names of resources (default: all)");
-}
-
-async function get(
+export async function get(
   type: string,
   names: readonly string[],
   flags: GetFlags,

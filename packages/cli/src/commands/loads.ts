@@ -1,35 +1,18 @@
 import type { LoadAnswer, LoadsAnswer, LocalityLoadAnswer } from "@xdskit/server";
-import { Option } from "commander";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
-import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import type { CommandContext } from "./context.ts";
 
-interface LoadsFlags extends AdminFlags {
+export interface LoadsFlags extends AdminFlags {
   readonly cluster?: string;
   readonly output: "table" | "json";
 }
 
-/** `xds loads`: what clients report of their load. */
-export const addLoadsCommand: AddCommand = (program, context) => {
-  const command = program
-    .command("loads")
-    .summary("show client load reports (LRS)")
-    .description("Show client load reports (LRS): requests by cluster and locality since the server started.");
-  addAdminFlag(command)
-    .option("-c, --cluster <name>", "only this cluster")
-    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
-    .action((flags: LoadsFlags) => context.perform(() => loads(flags, context)));
-  addExamples(command, [
-    ["xds loads", "a line for each cluster and locality"],
-    ["xds loads --cluster web --output json", "one cluster, with its drops and metrics"],
-  ]);
-};
-
-async function loads(flags: LoadsFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
+export async function loads(flags: LoadsFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
   const answer = await askAdmin<LoadsAnswer>("/api/v1/loads", { cluster: flags.cluster }, flags, io);
   if (flags.output === "json") io.stdout.write(formatJson(answer));
   else if (answer.items.length === 0) io.stderr.write("xds: no client reported any load\n");

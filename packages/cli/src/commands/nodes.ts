@@ -1,5 +1,4 @@
 import type { NodeAnswer, NodesAnswer, TypeAnswer } from "@xdskit/server";
-import { Option } from "commander";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { formatAge } from "../output/age.ts";
 import type { Colors } from "../output/color.ts";
@@ -7,34 +6,18 @@ import { formatJson } from "../output/json.ts";
 import { plural } from "../output/problems.ts";
 import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
-import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import type { CommandContext } from "./context.ts";
 import { describeDialects } from "./describe-dialect.ts";
 import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
 
-interface NodesFlags extends AdminFlags {
+export interface NodesFlags extends AdminFlags {
   readonly output: "table" | "json";
 }
 
-/** `xds nodes [NODE]`: who is connected. */
-export const addNodesCommand: AddCommand = (program, context) => {
-  const command = program
-    .command("nodes")
-    .summary("show connected nodes")
-    .description("Show the nodes connected to a server, their layers, and the state of their subscriptions.")
-    .argument("[node]", "show every type of this node");
-  addAdminFlag(command)
-    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
-    .action((node: string | undefined, flags: NodesFlags) => context.perform(() => nodes(node, flags, context)));
-  addExamples(command, [
-    ["xds nodes", "everybody, a line each"],
-    ["xds nodes edge-7", "one node: versions, refusals and missing names of each type"],
-  ]);
-};
-
-async function nodes(node: string | undefined, flags: NodesFlags, context: CommandContext): Promise<ExitCode> {
+export async function nodes(node: string | undefined, flags: NodesFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
   const answer = await askAdmin<NodesAnswer>("/api/v1/nodes", { id: node }, flags, io);
   const isFound = node === undefined || answer.items.length > 0;

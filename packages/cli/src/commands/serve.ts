@@ -11,9 +11,8 @@ import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { serverOptionsOf } from "../settings/server-options.ts";
-import { addSettingFlags } from "../settings/setting-flag.ts";
 import { stateDirOf } from "../settings/state-dir.ts";
-import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 import { Service } from "./serve/service.ts";
 import { suggestCommands } from "./serve/suggest.ts";
 import { shownPath, sourceOf } from "./validate.ts";
@@ -21,34 +20,7 @@ import { shownPath, sourceOf } from "./validate.ts";
 /** How long clients have to leave when the server is told to stop. */
 const DRAIN_GRACE_MS = 2_000;
 
-/** `xds serve DIR`: serves a directory, and every change in it, until it is told to stop. */
-export const addServeCommand: AddCommand = (program, context) => {
-  const command = program
-    .command("serve")
-    .summary("serve a directory of resources")
-    .description(
-      "Serve a directory of resources to Envoy and gRPC clients. Changes to the directory are applied atomically and without " +
-        "a restart; if any file has an error, the last valid configuration stays in force.",
-    )
-    .argument("<dir>", "directory to serve; its xdskit.yaml may contain any setting")
-    .action((directory: string, flags: Readonly<Record<string, unknown>>) =>
-      context.performUntilInterrupted(() => serve(directory, flags, context)),
-    );
-  addSettingFlags(command);
-  command.addHelpText(
-    "after",
-    "\nEach setting is a flag, the environment variable in brackets, and a key of xdskit.yaml; a flag goes\n" +
-      "before a variable, and that before the file. With an error in the settings of xdskit.yaml it does\n" +
-      "not listen and exits with 1. Without resources, or with another error in the first load, clients are\n" +
-      "refused (UNAVAILABLE) until that is mended.",
-  );
-  addExamples(command, [
-    ["xds serve config", "serve ./config at 127.0.0.1:18000, the admin API at 127.0.0.1:18001"],
-    ["xds serve config --listen :18000 --tls-cert tls.crt --tls-key tls.key", "to the network, over TLS"],
-  ]);
-};
-
-async function serve(
+export async function serve(
   directory: string,
   flags: Readonly<Record<string, unknown>>,
   context: CommandContext,

@@ -7,9 +7,7 @@ import {
   type Load,
   type Problem,
   readSettings,
-  type SettingKey,
 } from "@xdskit/source";
-import { Option } from "commander";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { describeLoad } from "../output/describe-load.ts";
 import { formatJson } from "../output/json.ts";
@@ -17,13 +15,10 @@ import { countProblems, formatGithubProblems, formatProblems, plural } from "../
 import { createStatusLine } from "../output/status-line.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
-import { addSettingFlags } from "../settings/setting-flag.ts";
 import { validationOf } from "../settings/validation.ts";
-import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
+import type { CommandContext } from "./context.ts";
 
-const SETTINGS: readonly SettingKey[] = ["descriptors", "validation", "allow-empty", "limits.max-file-bytes"];
-
-interface ValidateFlags {
+export interface ValidateFlags {
   readonly format: "text" | "json" | "github";
   readonly strict?: boolean;
   readonly v2?: boolean;
@@ -41,26 +36,7 @@ export interface ValidateAnswer {
   readonly problems: readonly Problem[];
 }
 
-/** `xds validate DIR`: every problem in a directory, without serving it. */
-export const addValidateCommand: AddCommand = (program, context) => {
-  const command = program
-    .command("validate")
-    .summary("check a directory and print all problems")
-    .description("Check a directory of resources and print all problems.")
-    .argument("<dir>", "directory to read")
-    .addOption(new Option("--format <format>", "output format").choices(["text", "json", "github"]).default("text"))
-    .option("--strict", "fail on warnings too")
-    .option("--v2", "warn about fields that are lost in conversion between v2 and v3")
-    .action((directory: string, flags: ValidateFlags) => context.perform(() => validate(directory, flags, context)));
-  addSettingFlags(command, SETTINGS);
-  addExamples(command, [
-    ["xds validate config", "every problem, with file, line and column"],
-    ["xds validate config --v2", "what clients of version 2 would miss"],
-    ["xds validate config --format github --strict", "in a workflow: problems beside the changed lines"],
-  ]);
-};
-
-async function validate(directory: string, flags: ValidateFlags, context: CommandContext): Promise<ExitCode> {
+export async function validate(directory: string, flags: ValidateFlags, context: CommandContext): Promise<ExitCode> {
   const { io } = context;
   const path = resolve(io.cwd, directory);
   const file = await readSettings(path);

@@ -1,7 +1,6 @@
 import { type Change, type Watch, XdsClientError, type XdsResource } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { Option } from "commander";
-import { addConnectionFlags, type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
+import { type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
 import { describeError, failureOf } from "../discovery/connection-hint.ts";
 import { type OpenedClient, openClient, wantedType } from "../discovery/open-client.ts";
 import { OutageWords } from "../discovery/outage-words.ts";
@@ -12,45 +11,12 @@ import { aborted } from "../interruption.ts";
 import { formatJsonLine } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
 import { loadApi } from "../settings/load-api.ts";
-import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
-import { readDuration } from "./duration-flag.ts";
-import { addTypeArguments } from "./get.ts";
+import type { CommandContext } from "./context.ts";
 
-interface WatchFlags extends ConnectionFlags {
+export interface WatchFlags extends ConnectionFlags {
   readonly output: "yaml" | "json";
   readonly showSecrets?: boolean;
 }
-
-/** `xds watch TYPE [NAME…]`: what a client would get, and every change of it, until interrupted. */
-export const addWatchCommand: AddCommand = (program, context) => {
-  const command = program
-    .command("watch")
-    .summary("watch resources of any xDS server")
-    .description(
-      "Watch resources of any xDS server or file: print the current state, then every change. Reconnects automatically.",
-    );
-  addTypeArguments(command);
-  addConnectionFlags(command)
-    .addOption(
-      new Option("-o, --output <format>", "YAML documents, or one line of JSON per change")
-        .choices(["yaml", "json"])
-        .default("yaml"),
-    )
-    .addOption(
-      new Option("--refresh-delay <duration>", "with --rest: delay between polls")
-        .argParser((text: string) => readDuration("--refresh-delay", text))
-        .default(1000, "1s"),
-    )
-    .option("--show-secrets", "print private keys and passwords too")
-    .action((type: string, names: readonly string[], flags: WatchFlags) =>
-      context.performUntilInterrupted(() => watch(type, names, flags, context)),
-    );
-  addExamples(command, [
-    ["xds watch eds", "endpoints as they come and go"],
-    ["xds watch cds --sotw -o json | jq .name", "names of clusters, in State of the World"],
-    ["xds watch cds --file /etc/envoy/xds/cds.yaml", "what an Envoy reads from a file, as it changes"],
-  ]);
-};
 
 /** A line of `--output json`. */
 export type WatchLine =
@@ -83,7 +49,7 @@ export type WatchLine =
   /** The server that could not be reached answers again. */
   | { readonly event: "recovered"; readonly type: string };
 
-async function watch(
+export async function watch(
   type: string,
   names: readonly string[],
   flags: WatchFlags,

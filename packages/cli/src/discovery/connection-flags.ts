@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { reachedAddress } from "../settings/address.ts";
-import { splitPaths } from "../settings/resolve-settings.ts";
+import { splitPaths } from "../settings/split-paths.ts";
 import { VERSION } from "../version.ts";
 import { addDescriptionFlags, type Locality } from "./node-flags.ts";
 

@@ -11,6 +11,7 @@ import {
 } from "@xdskit/source";
 import { camelcase } from "./camelcase.ts";
 import { flagNameOf, variableOf } from "./setting-flag.ts";
+import { splitPaths } from "./split-paths.ts";
 
 /** Where settings come from; what is earlier goes before what is later, and the defaults of the table come last. */
 export interface SettingSources {
@@ -102,11 +103,6 @@ function read(setting: Setting, given: unknown, origin: string | undefined, from
 function splitVariable({ kind }: Setting, text: string): string | readonly string[] {
   if (kind === "paths") return splitPaths(text);
   return kind === "texts" ? text.split(",").filter((part) => part !== "") : text;
-}
-
-/** A variable names several files with a comma between them, or a colon, as PATH does. */
-export function splitPaths(text: string): readonly string[] {
-  return text.split(/[,:]/).filter((path) => path !== "");
 }
 
 function withPaths(setting: Setting, value: SettingValue, from: string): SettingValue {

@@ -24,6 +24,7 @@ import {
 import { CommandError, exitCode } from "../exit-code.ts";
 import { type Address, parseAddress } from "./address.ts";
 import type { SettingValues } from "./resolve-settings.ts";
+import { responseFormats } from "./response-formats.ts";
 
 /** Each limit of the server, by the setting that says it. */
 const LIMITS: Readonly<Record<keyof Limits, SettingKey>> = {
@@ -94,9 +95,6 @@ function filesOf(values: SettingValues): readonly FileOutput[] {
     },
   ];
 }
-
-/** The forms of files that clients follow. */
-export const responseFormats: readonly ResponseFormat[] = ["yaml", "json", "pb", "pb_text"];
 
 function responseFormatOf(text: string | undefined): ResponseFormat {
   return responseFormats.find((format) => format === text) ?? "yaml";

@@ -1,4 +1,4 @@
-import { type Setting, type SettingKey, settingTable } from "@xdskit/source";
+import { type Setting, type SettingKey, settingTable } from "@xdskit/source/settings";
 import { type Command, Option } from "commander";
 
 /**

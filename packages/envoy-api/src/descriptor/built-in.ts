@@ -12,14 +12,8 @@ import {
   file_google_protobuf_wrappers,
 } from "@bufbuild/protobuf/wkt";
 import type { ApiVersion } from "@xdskit/protocol";
-import { readGenerated } from "../platform.ts";
-import { DescriptorError } from "./descriptor-error.ts";
+import { readDescriptors } from "../platform.ts";
 import { type PackedFile, unpackFiles } from "./packed-file.ts";
-
-/** Every v3 message of Envoy, as the build made them from npm packages (`npm run generate`). */
-const OF_V3 = "descriptors.binpb.br";
-/** The messages of v2 as they were in the middle of 2019, without the files that those of v3 have already. */
-const OF_V2 = "descriptors-v2.binpb.br";
 
 /** What every proto file may import, and every Any may hold, whether or not Envoy's files do. */
 export const wellKnownFiles: readonly DescFile[] = [
@@ -35,7 +29,7 @@ export const wellKnownFiles: readonly DescFile[] = [
 
 /** The files of one version of the API. Takes some 15 ms in a fresh process. */
 export function unpackBuiltIn(version: ApiVersion): readonly PackedFile[] {
-  return readSet(version, unpackFiles);
+  return unpackFiles(readDescriptors(version));
 }
 
 /**
@@ -43,17 +37,9 @@ export function unpackBuiltIn(version: ApiVersion): readonly PackedFile[] {
  * the files that everybody may import.
  */
 export function decodeBuiltIn(): FileDescriptorSet {
-  const decode = (set: Uint8Array): FileDescriptorSet => fromBinary(FileDescriptorSetSchema, set);
-  const files = [...readSet("v3", decode).file, ...readSet("v2", decode).file];
+  const decode = (version: ApiVersion): FileDescriptorSet => fromBinary(FileDescriptorSetSchema, readDescriptors(version));
+  const files = [...decode("v3").file, ...decode("v2").file];
   const names = new Set(files.map((file) => file.name));
   const missing = wellKnownFiles.map((file) => file.proto).filter((file) => !names.has(file.name));
   return create(FileDescriptorSetSchema, { file: [...missing, ...files] });
-}
-
-function readSet<T>(version: ApiVersion, read: (set: Uint8Array) => T): T {
-  try {
-    return read(readGenerated(version === "v3" ? OF_V3 : OF_V2));
-  } catch (cause) {
-    throw new DescriptorError("expected the built-in descriptors: run npm run generate", undefined, { cause });
-  }
 }

@@ -1,5 +1,5 @@
 import { createFileRegistry, type DescMessage, type FileRegistry } from "@bufbuild/protobuf";
-import { hasFiles } from "../platform.ts";
+import { hasDescriptors } from "../platform.ts";
 import { decodeBuiltIn, unpackBuiltIn, wellKnownFiles } from "./built-in.ts";
 import { DescriptorError } from "./descriptor-error.ts";
 import { LinkingRegistry } from "./linking-registry.ts";
@@ -63,7 +63,7 @@ export class Schema {
  */
 export function createSchema(added: readonly Uint8Array[] = []): Schema {
   if (added.length === 0) {
-    if (!hasFiles)
+    if (!hasDescriptors)
       throw new DescriptorError("expected descriptors, got none: in a browser they are not built in, but given");
     const ofV2 = { mayDeclare: mayBeOfV2, read: () => unpackBuiltIn("v2") };
     return new Schema(new LinkingRegistry(unpackBuiltIn("v3"), wellKnownFiles, ofV2));

@@ -7,13 +7,15 @@ export function isGone(stream: ServerHttp2Stream): boolean {
 
 /**
  * The answer was written: a client that still sends is told that nobody listens. Not before all of it left: of a stream that
- * is closed while some of it waits, and destroyed by an error of its session, Node writes empty frames for ever.
+ * is closed while some of it waits, and destroyed by an error of its session, Node writes empty frames for ever. And not in the same
+ * breath: a reset would overtake trailers, and from Node 26 on headers that are the whole answer.
  */
 export function stopReading(stream: ServerHttp2Stream): void {
   stream.resume();
   const stop = (): void => {
     if (!stream.readableEnded && !isGone(stream)) stream.close(constants.NGHTTP2_NO_ERROR);
   };
-  if (stream.writableFinished) stop();
-  else stream.once("finish", stop);
+  const stopSoon = (): void => void setImmediate(stop);
+  if (stream.writableFinished) stopSoon();
+  else stream.once("finish", stopSoon);
 }

@@ -8,8 +8,13 @@ import { LoadFollower } from "./load-change.ts";
 import type { WorkerAnswer, WorkerInput, WorkerRequest } from "./messages.ts";
 import { unpack } from "./packed-resources.ts";
 
-/** Threads run what is built, whether this is run as it is or built: both are two folders below the package. */
-const ENTRY = new URL("../../dist/off-thread/worker.js", import.meta.url);
+/**
+ * Threads run what is built, whether this is run as it is or built: both are two folders below the package. Not a constant, because a bundle may have no URL
+ * of its own and no thread either.
+ */
+function entryOfThread(): URL {
+  return new URL("../../dist/off-thread/worker.js", import.meta.url);
+}
 
 /**
  * Looks at a directory in a thread of its own, which begins with the first look. Its end is a problem of one look; the next
@@ -81,7 +86,7 @@ class ReadingThread {
 
   constructor(input: WorkerInput, onEnd: (untold: Problem | undefined) => void) {
     this.#onEnd = onEnd;
-    this.#worker = new Worker(ENTRY, { name: "xdskit-source", workerData: input, execArgv: [] });
+    this.#worker = new Worker(entryOfThread(), { name: "xdskit-source", workerData: input, execArgv: [] });
     this.#worker.on("message", (answer: WorkerAnswer) => this.#take(answer));
     this.#worker.on("error", (error) => {
       this.#reason = error instanceof Error ? error.message : String(error);

@@ -155,7 +155,7 @@ export class GrpcCall implements StreamHandle {
     stream.once("wantTrailers", () => {
       if (isGone(stream)) return;
       stream.sendTrailers(formatTrailers(status));
-      setImmediate(() => stopReading(stream)); // a reset in the same breath would overtake the trailers
+      stopReading(stream);
     });
     stream.end();
   }

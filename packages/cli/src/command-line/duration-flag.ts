@@ -1,4 +1,4 @@
-import { readSettingValue } from "@xdskit/source";
+import { readSettingValue } from "@xdskit/source/settings";
 import { CommandError, exitCode } from "../exit-code.ts";
 
 /** Reads `500ms`, `1.5s`, `2m` as milliseconds, for a flag that is no setting. Throws a `CommandError`. */

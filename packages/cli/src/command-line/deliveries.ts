@@ -1,0 +1,27 @@
+import { Option } from "commander";
+import type { DeliveriesFlags } from "../commands/deliveries.ts";
+import { deliveryStates } from "../commands/delivery-states.ts";
+import { type AddCommand, addExamples } from "./add-command.ts";
+import { addAdminFlag } from "./admin-flag.ts";
+
+/** `xds deliveries`: what became of what was sent. */
+export const addDeliveriesCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("deliveries")
+    .summary("show which versions clients ACKed or NACKed")
+    .description("Show the delivery status of every response: ACKed, NACKed and why, or awaiting an ACK.");
+  addAdminFlag(command)
+    .option("-n, --node <id>", "only this node")
+    .option("-t, --type <type>", "only this type: cds, eds … or a type URL")
+    .addOption(new Option("--state <state>", "only rows in this state").choices(deliveryStates))
+    .option("--check", "exit with 1 unless everything is ACKed")
+    .addOption(new Option("-o, --output <format>", "output format").choices(["table", "json"]).default("table"))
+    .action((flags: DeliveriesFlags) =>
+      context.perform(async () => (await import("../commands/deliveries.ts")).deliveries(flags, context)),
+    );
+  addExamples(command, [
+    ["xds deliveries", "a line for each node and type"],
+    ["xds deliveries --state nacked", "who refused what, and why"],
+    ["xds deliveries --check > /dev/null && echo everybody has it", "in a script, after a change"],
+  ]);
+};

@@ -1,0 +1,34 @@
+import { Option } from "commander";
+import type { GetFlags } from "../commands/get.ts";
+import { addConnectionFlags } from "../discovery/connection-flags.ts";
+import { type AddCommand, addExamples } from "./add-command.ts";
+import { readDuration } from "./duration-flag.ts";
+import { addTypeArguments } from "./type-arguments.ts";
+
+/** `xds get TYPE [NAME…]`: what a client would get, once. */
+export const addGetCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("get")
+    .summary("get resources from any xDS server")
+    .description("Get resources from any xDS server over gRPC or REST, or from a file.");
+  addTypeArguments(command);
+  addConnectionFlags(command)
+    .addOption(new Option("-o, --output <format>", "output format").choices(["yaml", "json", "table"]).default("yaml"))
+    .addOption(
+      new Option("--timeout <duration>", "time to wait for a response")
+        .argParser((text: string) => readDuration("--timeout", text))
+        .default(5000, "5s"),
+    )
+    .option("--show-secrets", "print private keys and passwords too")
+    .action((type: string, names: readonly string[], flags: GetFlags) =>
+      context.perform(async () => (await import("../commands/get.ts")).get(type, names, flags, context)),
+    );
+  addExamples(command, [
+    ["xds get cds", "every cluster"],
+    ["xds get eds backend --node edge-7 -o json", "the endpoints of one cluster, as node edge-7 sees them"],
+    ["xds get lds --server xds.example:18000 --ca ca.crt", "from a server elsewhere, over TLS"],
+    ["xds get cds --rest --v2", "as an old client gets them, by a poll"],
+    ["xds get cds --bootstrap envoy.yaml", "what the Envoy with this bootstrap gets"],
+    ["xds get lds --file /etc/envoy/xds/lds.yaml", "what a file holds for an Envoy"],
+  ]);
+};

@@ -1,0 +1,31 @@
+import { addSettingFlags } from "../settings/setting-flag.ts";
+import { type AddCommand, addExamples } from "./add-command.ts";
+
+/** `xds serve DIR`: serves a directory, and every change in it, until it is told to stop. */
+export const addServeCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("serve")
+    .summary("serve a directory of resources")
+    .description(
+      "Serve a directory of resources to Envoy and gRPC clients. Changes to the directory are applied atomically and without " +
+        "a restart; if any file has an error, the last valid configuration stays in force.",
+    )
+    .argument("<dir>", "directory to serve; its xdskit.yaml may contain any setting")
+    .action((directory: string, flags: Readonly<Record<string, unknown>>) =>
+      context.performUntilInterrupted(async () =>
+        (await import("../commands/serve.ts")).serve(directory, flags, context),
+      ),
+    );
+  addSettingFlags(command);
+  command.addHelpText(
+    "after",
+    "\nEach setting is a flag, the environment variable in brackets, and a key of xdskit.yaml; a flag goes\n" +
+      "before a variable, and that before the file. With an error in the settings of xdskit.yaml it does\n" +
+      "not listen and exits with 1. Without resources, or with another error in the first load, clients are\n" +
+      "refused (UNAVAILABLE) until that is mended.",
+  );
+  addExamples(command, [
+    ["xds serve config", "serve ./config at 127.0.0.1:18000, the admin API at 127.0.0.1:18001"],
+    ["xds serve config --listen :18000 --tls-cert tls.crt --tls-key tls.key", "to the network, over TLS"],
+  ]);
+};

@@ -1,0 +1,28 @@
+import type { SettingKey } from "@xdskit/source/settings";
+import { Option } from "commander";
+import type { ValidateFlags } from "../commands/validate.ts";
+import { addSettingFlags } from "../settings/setting-flag.ts";
+import { type AddCommand, addExamples } from "./add-command.ts";
+
+const SETTINGS: readonly SettingKey[] = ["descriptors", "validation", "allow-empty", "limits.max-file-bytes"];
+
+/** `xds validate DIR`: every problem in a directory, without serving it. */
+export const addValidateCommand: AddCommand = (program, context) => {
+  const command = program
+    .command("validate")
+    .summary("check a directory and print all problems")
+    .description("Check a directory of resources and print all problems.")
+    .argument("<dir>", "directory to read")
+    .addOption(new Option("--format <format>", "output format").choices(["text", "json", "github"]).default("text"))
+    .option("--strict", "fail on warnings too")
+    .option("--v2", "warn about fields that are lost in conversion between v2 and v3")
+    .action((directory: string, flags: ValidateFlags) =>
+      context.perform(async () => (await import("../commands/validate.ts")).validate(directory, flags, context)),
+    );
+  addSettingFlags(command, SETTINGS);
+  addExamples(command, [
+    ["xds validate config", "every problem, with file, line and column"],
+    ["xds validate config --v2", "what clients of version 2 would miss"],
+    ["xds validate config --format github --strict", "in a workflow: problems beside the changed lines"],
+  ]);
+};

@@ -1,0 +1,125 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { parse } from "yaml";
+import { describeWith, peerCommand } from "../e2e/support/peers.ts";
+
+const deploy = fileURLToPath(new URL("../../deploy/", import.meta.url));
+const command = join(inject("project"), "node_modules/xdskit/bin/xds.js");
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "xdskit-deploy-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function xds(...args: readonly string[]): string {
+  return execFileSync(process.execPath, [command, ...args], { encoding: "utf8" });
+}
+
+/** A list in a line of the Dockerfile, such as `CMD ["a", "b"]`. */
+function listIn(dockerfile: string, word: string): readonly string[] {
+  const [, list = ""] = new RegExp(`^ *${word} (\\[.*\\])$`, "m").exec(dockerfile) ?? [];
+  return JSON.parse(list) as readonly string[];
+}
+
+describe("the Dockerfile", () => {
+  const dockerfile = readFileSync(join(deploy, "docker/Dockerfile"), "utf8");
+
+  it("starts what is installed", () => {
+    expect(listIn(dockerfile, "ENTRYPOINT")).toEqual(["node", "/opt/xdskit/node_modules/xdskit/bin/xds.js"]);
+    expect(listIn(dockerfile, "^CMD")).toEqual(["serve", "/config"]);
+  });
+
+  it("sets nothing but settings of xds", () => {
+    const help = xds("serve", "--help");
+    const names = [...dockerfile.matchAll(/\b(XDS_[A-Z_]+)=/g)].map(([, name = ""]) => name);
+    expect(names.filter((name) => !help.includes(`[${name}]`))).toEqual([]);
+    expect(names).toEqual(["XDS_STATE_DIR", "XDS_LISTEN", "XDS_ADMIN", "XDS_LOG_FORMAT"]);
+  });
+
+  it("has a health check that fails where nobody listens", () => {
+    const [, flag = "", script = ""] = listIn(dockerfile, "CMD");
+    const unused = script.replace("18001", "1");
+    expect(unused).not.toBe(script);
+    expect(spawnSync(process.execPath, [flag, unused]).status).toBe(1);
+  });
+});
+
+interface Manifest {
+  readonly kind: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec: {
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly [{ readonly args: readonly string[] }];
+        readonly volumes: unknown;
+      };
+    };
+  };
+}
+
+describeWith("helm", "the Helm chart", () => {
+  const render = (values: object): { findings: unknown; manifests: ReadonlyMap<string, Manifest> } => {
+    const [program = "", ...args] = peerCommand("helm") ?? [];
+    const text = execFileSync(program, [...args, join(deploy, "helm/xdskit"), JSON.stringify(values)], {
+      encoding: "utf8",
+    });
+    const { findings, manifests } = JSON.parse(text) as { findings: unknown; manifests: Record<string, string> };
+    const parsed = Object.entries(manifests).map(([path, yaml]) => [basename(path), parse(yaml) as Manifest] as const);
+    return { findings, manifests: new Map(parsed.filter(([name, manifest]) => name.endsWith(".yaml") && manifest)) };
+  };
+
+  it("has no findings but that it has no icon, and renders what serves and what is served", () => {
+    const { findings, manifests } = render({});
+    expect(findings).toEqual([{ severity: 1, path: "Chart.yaml", error: "icon is recommended" }]);
+    expect([...manifests].map(([file, { kind }]) => `${file} ${kind}`).toSorted()).toEqual([
+      "configmap.yaml ConfigMap",
+      "deployment.yaml Deployment",
+      "service.yaml Service",
+    ]);
+  });
+
+  it("starts xds with flags that it has, and with a directory that is valid", () => {
+    const { manifests } = render({ tls: { secretName: "certificate" } });
+    const help = xds("serve", "--help");
+    const { args } = manifests.get("deployment.yaml")?.spec.template.spec.containers[0] ?? { args: [] };
+    expect(args).toEqual([
+      ...["serve", "/config", "--listen=:18000", "--admin=:18001", "--log-format=json", "--state-dir=/state"],
+      ...["--tls-cert=/tls/tls.crt", "--tls-key=/tls/tls.key"],
+    ]);
+    const flags = args.slice(2).map((flag) => flag.split("=")[0] ?? "");
+    expect(flags.filter((flag) => !help.includes(`${flag} <`))).toEqual([]);
+    for (const [name, text] of Object.entries(manifests.get("configmap.yaml")?.data ?? {}))
+      writeFileSync(join(folder, name), text);
+    expect(xds("validate", folder, "--strict")).toContain("no problems");
+  });
+
+  it("takes a ConfigMap and certificates that are there", () => {
+    const { manifests } = render({ existingConfigMap: "mine", tls: { secretName: "certificate" } });
+    expect(manifests.has("configmap.yaml")).toBe(false);
+    expect(manifests.get("deployment.yaml")?.spec.template.spec.volumes).toEqual([
+      { name: "config", configMap: { name: "mine" } },
+      { name: "state", emptyDir: {} },
+      { name: "tls", secret: { secretName: "certificate" } },
+    ]);
+  });
+});
+
+const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
+describe.skipIf(!hasSystemd)(
+  `the unit of systemd${hasSystemd ? "" : " (skipped: systemd-analyze is not installed)"}`,
+  () => {
+    it("is one that systemd finds nothing wrong with", () => {
+      const unit = readFileSync(join(deploy, "systemd/xdskit.service"), "utf8");
+      const file = join(folder, "xdskit.service");
+      // It wants the program to be there.
+      writeFileSync(file, unit.replace("/usr/local/bin/xds", process.execPath));
+      const { status, stdout, stderr } = spawnSync("systemd-analyze", ["verify", file], { encoding: "utf8" });
+      expect({ status, said: `${stdout}${stderr}` }).toEqual({ status: 0, said: "" });
+    });
+  },
+);
