@@ -19,7 +19,7 @@ export interface Io {
   needNoReader(): void;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as the reason. */
   readonly interrupted: AbortSignal;
-  /** From now on SIGHUP does not end the process, and is told instead. */
+  /** From now on SIGHUP does not end the process, but calls the listener. */
   onHangup(listener: () => void): void;
 }
 

@@ -80,6 +80,11 @@ export interface ManagementServer extends AsyncDisposable {
    * Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
    */
   setClients(clients: ManagementServerOptions["clients"]): void;
+  /**
+   * Reads the TLS files again at once, rather than when the system says that they changed. Those that are invalid are
+   * reported (`tls-refused`), and what was in force stays.
+   */
+  reloadCertificates(): Promise<void>;
   /** What the admin API and readiness say about where the resources come from. */
   reportSource(report: SourceReport): void;
   /**
@@ -204,6 +209,10 @@ class WiredServer implements ManagementServer {
 
   setClients(clients: ManagementServerOptions["clients"]): void {
     this.#hub.setClients(checkClients(clients));
+  }
+
+  async reloadCertificates(): Promise<void> {
+    await Promise.all(this.#transports.map((transport) => transport.reloadCertificates()));
   }
 
   reportSource({ state, problems, since = new Date() }: SourceReport): void {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { Argument, Option } from "commander";
 import { stringify } from "yaml";
 import { serverOf } from "../discovery/connection-flags.ts";
@@ -64,6 +65,10 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
     .option("--key <file>", "PEM file of that certificate's private key")
     .action((client: string, flags: BootstrapFlags) => context.perform(() => bootstrap(client, flags, context)));
   addDescriptionFlags(command);
+  command.addHelpText(
+    "after",
+    "\nPaths of files are written as absolute paths, so that the client may start in any directory.",
+  );
   addExamples(command, [
     ["xds bootstrap envoy > envoy.yaml && envoy -c envoy.yaml", "an Envoy that is served by 127.0.0.1:18000"],
     ["xds bootstrap envoy --node edge-7 --transport rest --server xds.example:18000", "by polls of another server"],
@@ -73,7 +78,7 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
 };
 
 async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandContext): Promise<ExitCode> {
-  const source = sourceOf(flags);
+  const source = sourceOf(flags, io.cwd);
   if (source.transport === "file" && (flags.server ?? flags.ca) !== undefined) {
     throw new CommandError(exitCode.usage, "an Envoy that reads files asks no server", "leave --server and --ca off");
   }
@@ -82,7 +87,7 @@ async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandC
   if (server === undefined) throw new CommandError(exitCode.usage, `--server: expected host:port, got "${text}"`);
   const { node, cluster, metadata, locality } = flags;
   const version = flags.v2 === true ? "v2" : "v3";
-  const options = { server, node, cluster, metadata, locality, version, tls: tlsOf(flags) } as const;
+  const options = { server, node, cluster, metadata, locality, version, tls: tlsOf(flags, io.cwd) } as const;
   if (client === "grpc") {
     refuseForGrpc(flags);
     io.stdout.write(formatJson(grpcBootstrap(options)));
@@ -95,9 +100,9 @@ async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandC
   return exitCode.ok;
 }
 
-function sourceOf({ transport = "ads-delta", files, format }: BootstrapFlags): EnvoySource {
+function sourceOf({ transport = "ads-delta", files, format }: BootstrapFlags, cwd: string): EnvoySource {
   if (transport === "file") {
-    if (files !== undefined) return { transport, files: { directory: files, format: format ?? "yaml" } };
+    if (files !== undefined) return { transport, files: { directory: resolve(cwd, files), format: format ?? "yaml" } };
     throw new CommandError(exitCode.usage, "--transport file reads files", "say where they are with --files DIR");
   }
   if (files === undefined && format === undefined) return { transport };
@@ -111,12 +116,14 @@ function refuseForGrpc({ transport, output }: BootstrapFlags): void {
   if (output === "yaml") throw new CommandError(exitCode.usage, "gRPC clients read JSON", "leave --output off");
 }
 
-function tlsOf({ ca, cert, key }: BootstrapFlags): BootstrapTls | undefined {
+/** Clients read relative paths from the directory that they are started in: absolute ones hold in any. */
+function tlsOf({ ca, cert, key }: BootstrapFlags, cwd: string): BootstrapTls | undefined {
   if ((cert === undefined) !== (key === undefined)) {
     throw new CommandError(exitCode.usage, "a certificate and its key go together", "give both --cert and --key");
   }
-  const client = cert === undefined || key === undefined ? undefined : { cert, key };
-  if (ca !== undefined) return { ca, client };
+  const client =
+    cert === undefined || key === undefined ? undefined : { cert: resolve(cwd, cert), key: resolve(cwd, key) };
+  if (ca !== undefined) return { ca: resolve(cwd, ca), client };
   if (client === undefined) return undefined;
   throw new CommandError(
     exitCode.usage,

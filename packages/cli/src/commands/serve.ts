@@ -6,7 +6,7 @@ import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted } from "../interruption.ts";
 import { type CommandLog, createLog } from "../output/log.ts";
 import { countProblems, formatProblems } from "../output/problems.ts";
-import { formatAddress, formatReachedAddress } from "../settings/address.ts";
+import { formatAddress, formatReachedAddress, reachedHost } from "../settings/address.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
@@ -16,6 +16,7 @@ import { stateDirOf } from "../settings/state-dir.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { Service } from "./serve/service.ts";
 import { suggestCommands } from "./serve/suggest.ts";
+import { trustOf } from "./serve/trust.ts";
 import { shownPath, sourceOf } from "./validate.ts";
 
 /** How long clients have to leave when the server is told to stop. */
@@ -68,7 +69,6 @@ async function serve(
   const descriptors = await loadDescriptors(descriptorFiles);
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
-  io.onHangup(() => log.write("hangup", {}));
   const stateDir = stateDirOf(values, io.env, path);
   const server = createManagementServer({ ...options, api, log, ...(stateDir !== undefined && { stateDir }) });
   const source = sourceOf(path, values, api, { offThread: { descriptors } });
@@ -79,17 +79,25 @@ async function serve(
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
   const more = addresses.length === 1 ? undefined : addresses.slice(1).map(formatAddress).join(",");
   log.write("serving", { address: formatAddress(address), more_addresses: more, admin: adminListen, directory: shown });
+  const certificate = values.text("tls.cert");
+  const trust =
+    certificate === undefined
+      ? undefined
+      : await trustOf({ cert: certificate, ca: values.text("tls.ca") }, reachedHost(address));
   const onServing = (): void => {
     // Who reads a pipe wants lines of JSON and nothing else; `npm start` is for people, whatever it writes to.
     if (io.interrupted.aborted || !(isText || io.env["npm_lifecycle_event"] !== undefined)) return;
     const listen = formatReachedAddress(address);
     const admin = adminAddress === undefined ? undefined : formatReachedAddress(adminAddress);
-    const certificate = values.text("tls.cert");
     const needsClientCertificate =
       values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
-    io.stdout.write(suggestCommands({ listen, admin, env: io.env, certificate, needsClientCertificate }));
+    io.stdout.write(suggestCommands({ listen, admin, env: io.env, trust, needsClientCertificate }));
   };
   const service = new Service({ server, source, log, context, file, directory: shown, isText, onServing });
+  io.onHangup(() => {
+    log.write("hangup", {});
+    void Promise.all([server.reloadCertificates(), service.reload(io.interrupted)]);
+  });
   try {
     // A long load does not keep anybody from leaving.
     await Promise.race([service.load(), aborted(io.interrupted)]);

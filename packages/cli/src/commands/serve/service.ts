@@ -57,6 +57,13 @@ export class Service {
     this.#take(load, performance.now() - startedAt);
   }
 
+  /** Another load, though nobody says that anything changed. It is given up with the signal. */
+  async reload(signal: AbortSignal): Promise<void> {
+    await this.load().catch((cause: unknown) => {
+      if (!signal.aborted) throw cause;
+    });
+  }
+
   /** Ends with the signal. */
   async follow(signal: AbortSignal): Promise<void> {
     for await (const load of this.#parts.source.watch(signal)) {
