@@ -12,6 +12,8 @@ export interface Io {
   readonly stdout: Output;
   /** What is said about it: problems, progress, logs. */
   readonly stderr: Output;
+  /** Standard input, read to its end. */
+  readInput(): Promise<Uint8Array>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   now(): Date;
@@ -46,6 +48,11 @@ export function createProcessIo(): Io {
   return {
     stdout: outputTo(process.stdout),
     stderr: outputTo(process.stderr),
+    readInput: async () => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of process.stdin) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
     env: process.env,
     cwd: process.cwd(),
     now: () => new Date(),

@@ -17,6 +17,7 @@ import { plural } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
+import { STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
 import type { Finding } from "./check/finding.ts";
 import { findingsIn } from "./check/findings.ts";
 import { formatTrees, type TreeNode, treesOf } from "./check/tree.ts";
@@ -66,7 +67,7 @@ export const addCheckCommand: AddCommand = (program, context) => {
     )
     .argument(
       "[bootstrap]",
-      "bootstrap of an Envoy or gRPC client: YAML, JSON, .pb or .pb_text (default: GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG)",
+      "bootstrap of an Envoy or gRPC client: YAML, JSON, .pb or .pb_text; - reads standard input (default: GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG)",
     )
     .argument("[target...]", "target of a gRPC client: xds:///NAME");
   addNodeFlags(command)
@@ -90,6 +91,7 @@ export const addCheckCommand: AddCommand = (program, context) => {
     ["xds check grpc.json xds:///my-service", "what a gRPC client gets that dials xds:///my-service"],
     ["xds check envoy.yaml --node edge-7 --strict", "as another node; clusters without endpoints fail it, too"],
     ["xds check envoy.yaml --slow 200ms", "fail if anything takes longer than 200 ms to come"],
+    ["xds bootstrap envoy | xds check -", "a bootstrap from standard input"],
     ["xds check envoy.yaml -o json | jq '.findings[].message'", "what is wrong, a line each"],
   ]);
 };
@@ -106,17 +108,32 @@ function argumentsOf(first: string | undefined, more: readonly string[]): CheckA
     : { path: first, targets: more };
 }
 
-async function check({ path, targets }: CheckArguments, flags: CheckFlags, context: CommandContext): Promise<ExitCode> {
+async function check(given: CheckArguments, flags: CheckFlags, context: CommandContext): Promise<ExitCode> {
+  const { io } = context;
+  if (given.path !== STANDARD_INPUT) return checkBootstrap(bootstrapOf(given.path, io), given, flags, context);
+  return withStandardInput(io, ({ path }) => {
+    const bootstrap = { input: { path }, shown: STANDARD_INPUT, variable: undefined };
+    return checkBootstrap(bootstrap, given, flags, context);
+  });
+}
+
+async function checkBootstrap(
+  bootstrap: ChosenBootstrap | undefined,
+  { targets }: CheckArguments,
+  flags: CheckFlags,
+  context: CommandContext,
+): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const bootstrap = bootstrapOf(path, io);
   if (bootstrap === undefined) {
     throw new CommandError(exitCode.usage, "which bootstrap?", "xds check FILE, or set GRPC_XDS_BOOTSTRAP");
   }
-  const { config, problems } = loadBootstrap(bootstrap.input, { api });
+  const { shown } = bootstrap;
+  const loaded = loadBootstrap(bootstrap.input, { api });
+  const { config } = loaded;
+  const problems = shown === STANDARD_INPUT ? loaded.problems.map(ofStandardInput) : loaded.problems;
   const isText = flags.output === "text";
   if (isText) io.stdout.write(formatConfigProblems(problems, io.cwd, context.colorsOf(io.stdout)));
-  const { shown } = bootstrap;
   if (config === undefined) {
     if (isText) io.stdout.write(`${shown}: the bootstrap cannot be used\n`);
     else io.stdout.write(formatJson(answerOf(nothing, problems, { api, isOk: false })));
@@ -137,6 +154,10 @@ async function check({ path, targets }: CheckArguments, flags: CheckFlags, conte
     io.stdout.write(formatJson({ ...answer, unreachable: cause.message }));
     return cause.exitCode;
   }
+}
+
+function ofStandardInput(problem: ConfigProblem): ConfigProblem {
+  return problem.file === undefined ? problem : { ...problem, file: STANDARD_INPUT };
 }
 
 /** What came, and how it stands. */

@@ -13,6 +13,7 @@ import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
+import { type InputFile, STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { readDuration } from "./duration-flag.ts";
 
@@ -49,6 +50,7 @@ export const addGetCommand: AddCommand = (program, context) => {
     ["xds get cds --rest --v2", "as an old client gets them, by a poll"],
     ["xds get cds --bootstrap envoy.yaml", "what the Envoy with this bootstrap gets"],
     ["xds get lds --file /etc/envoy/xds/lds.yaml", "what a file holds for an Envoy"],
+    ["ssh edge-7 cat /etc/envoy/xds/cds.yaml | xds get cds --file -", "what standard input holds"],
   ]);
 };
 
@@ -65,9 +67,19 @@ async function get(
   flags: GetFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
+  const ask = (input?: InputFile): Promise<ExitCode> => getFrom(input, type, names, { flags, context });
+  return flags.file === STANDARD_INPUT ? withStandardInput(context.io, ask) : ask();
+}
+
+async function getFrom(
+  input: InputFile | undefined,
+  type: string,
+  names: readonly string[],
+  { flags, context }: { readonly flags: GetFlags; readonly context: CommandContext },
+): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const start = await startOf(flags, io);
+  const start = await startOf(flags, io, input);
   const wanted = wantedType(type, start, flags, api);
   const opened = await openClient(start, flags, { api, io, timeoutMs: flags.timeout });
   const { client, answers, asked } = opened;

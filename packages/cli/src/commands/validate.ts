@@ -19,6 +19,7 @@ import { loadApi } from "../settings/load-api.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { addSettingFlags } from "../settings/setting-flag.ts";
 import { validationOf } from "../settings/validation.ts";
+import { type InputFile, STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 
 const SETTINGS: readonly SettingKey[] = ["descriptors", "validation", "allow-empty", "limits.max-file-bytes"];
@@ -47,7 +48,7 @@ export const addValidateCommand: AddCommand = (program, context) => {
     .command("validate")
     .summary("check a directory and print all problems")
     .description("Check a directory of resources and print all problems.")
-    .argument("<dir>", "directory to read")
+    .argument("<dir>", "directory to read; - reads one file from standard input")
     .addOption(new Option("--format <format>", "output format").choices(["text", "json", "github"]).default("text"))
     .option("--strict", "fail on warnings too")
     .option("--v2", "warn about fields that are lost in conversion between v2 and v3")
@@ -55,23 +56,49 @@ export const addValidateCommand: AddCommand = (program, context) => {
   addSettingFlags(command, SETTINGS);
   addExamples(command, [
     ["xds validate config", "every problem, with file, line and column"],
+    ["kubectl get cm xds -o jsonpath='{.data.cds\\.yaml}' | xds validate -", "one file from standard input"],
     ["xds validate config --v2", "what clients of version 2 would miss"],
     ["xds validate config --format github --strict", "in a workflow: problems beside the changed lines"],
   ]);
 };
 
 async function validate(directory: string, flags: ValidateFlags, context: CommandContext): Promise<ExitCode> {
+  if (directory !== STANDARD_INPUT) return validateDirectory(resolve(context.io.cwd, directory), flags, context);
+  return withStandardInput(context.io, (input) => validateDirectory(input.directory, flags, context, input));
+}
+
+async function validateDirectory(
+  path: string,
+  flags: ValidateFlags,
+  context: CommandContext,
+  input?: InputFile,
+): Promise<ExitCode> {
   const { io } = context;
-  const path = resolve(io.cwd, directory);
   const file = await readSettings(path);
   // Here `--v2` asks a question; it is not the setting of that name.
   const { v2: asksOfV2, ...settings } = flags;
   const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory: path });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   const load = await loadOnce(path, { values, findsVersionLoss: asksOfV2 === true }, context);
-  print(load, { format: flags.format, directory: shownPath(path, io.cwd) }, context);
+  const directory = shownPath(path, io.cwd);
+  const { format } = flags;
+  if (input === undefined) print(load, { format, directory, name: directory }, context);
+  else print(ofStandardInput(load), { format, directory: ".", name: STANDARD_INPUT }, context);
   const isBad = (severity: string): boolean => severity === "error" || flags.strict === true;
   return load.problems.some(({ severity }) => isBad(severity)) ? exitCode.problems : exitCode.ok;
+}
+
+/** With the only file called as the caller does. */
+function ofStandardInput({ state, problems }: Load): Load {
+  const file = STANDARD_INPUT;
+  return {
+    state,
+    problems: problems.map((problem) => ({
+      ...problem,
+      file,
+      ...(problem.related !== undefined && { related: { ...problem.related, file } }),
+    })),
+  };
 }
 
 async function loadOnce(
@@ -105,7 +132,11 @@ export function sourceOf(
 
 function print(
   { state, problems }: Load,
-  { format, directory }: { readonly format: ValidateFlags["format"]; readonly directory: string },
+  {
+    format,
+    directory,
+    name,
+  }: { readonly format: ValidateFlags["format"]; readonly directory: string; readonly name: string },
   { io, colorsOf }: CommandContext,
 ): void {
   const errors = problems.filter(({ severity }) => severity === "error").length;
@@ -123,7 +154,7 @@ function print(
   if (format === "github") io.stdout.write(formatGithubProblems(problems, directory));
   else io.stdout.write(formatProblems(problems, directory, colorsOf(io.stdout)));
   const read = state === undefined ? "" : `${plural(state.resources, "resource")} in ${plural(state.files, "file")}, `;
-  io.stdout.write(`${directory}: ${read}${countProblems(problems)}\n`);
+  io.stdout.write(`${name}: ${read}${countProblems(problems)}\n`);
 }
 
 /** As people typed it, or nearly: relative to where they are, unless it is somewhere else. */

@@ -77,6 +77,6 @@ function bears(leaf: X509Certificate, host: string): boolean {
 }
 
 function certificatesIn(text: string): readonly X509Certificate[] {
-  const blocks = text.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [];
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
   return blocks.map((block) => new X509Certificate(block));
 }
