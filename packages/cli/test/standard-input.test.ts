@@ -34,8 +34,8 @@ describe("- reads standard input", () => {
     ]);
     const [code, stdout] = await xds(`"@type": ${CLUSTER}\nnmae: one\n`, "validate", "-");
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^-:2:1: error: /);
-    const [, json] = await xds(`{"@type": "${CLUSTER}",\n"nmae": 1}`, "validate", "-", "--format", "json");
+    expect(stdout).toMatch(/^-:2:1: error: /m);
+    const [, json] = await xds(`{"@type": "${CLUSTER}", "name": "a",\n"nmae": 1}`, "validate", "-", "--format", "json");
     expect(JSON.parse(json).problems).toMatchObject([{ file: "-", line: 2 }]);
   });
 
