@@ -19,6 +19,7 @@ import type { Output } from "../io.ts";
 import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
 import { plural } from "../output/problems.ts";
+import { shownPath } from "../output/shown-path.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
@@ -26,7 +27,6 @@ import { responseFormats } from "../settings/server-options.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { contentsOf, type DumpContents, type DumpedType } from "./dump/contents.ts";
 import { readDuration } from "./duration-flag.ts";
-import { shownPath } from "./validate.ts";
 
 interface DumpFlags extends ConnectionFlags {
   readonly output: string;

@@ -1,5 +1,3 @@
-import { stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
 import { createManagementServer, type ManagementServer, XdsError } from "@xdskit/server";
 import { type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
@@ -12,12 +10,13 @@ import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { serverOptionsOf } from "../settings/server-options.ts";
 import { addSettingFlags } from "../settings/setting-flag.ts";
+import { createSource } from "../settings/source.ts";
+import { sourcePlaceOf } from "../settings/source-place.ts";
 import { stateDirOf } from "../settings/state-dir.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { Service } from "./serve/service.ts";
 import { suggestCommands } from "./serve/suggest.ts";
 import { trustOf } from "./serve/trust.ts";
-import { shownPath, sourceOf } from "./validate.ts";
 
 /** How long clients have to leave when the server is told to stop. */
 const DRAIN_GRACE_MS = 2_000;
@@ -28,10 +27,13 @@ export const addServeCommand: AddCommand = (program, context) => {
     .command("serve")
     .summary("serve a directory of resources")
     .description(
-      "Serve a directory of resources to Envoy and gRPC clients. Changes to the directory are applied atomically and without " +
-        "a restart; if any file has an error, the last valid configuration stays in force.",
+      "Serve a directory of resources, or what a module exports, to Envoy and gRPC clients. Changes are applied atomically and without " +
+        "a restart; if anything has an error, the last valid configuration stays in force.",
     )
-    .argument("<dir>", "directory to serve; its xdskit.yaml may contain any setting")
+    .argument(
+      "<dir>",
+      "directory, or module that exports resources, to serve; xdskit.yaml in its directory may contain any setting",
+    )
     .action((directory: string, flags: Readonly<Record<string, unknown>>) =>
       context.performUntilInterrupted(() => serve(directory, flags, context)),
     );
@@ -45,35 +47,35 @@ export const addServeCommand: AddCommand = (program, context) => {
   );
   addExamples(command, [
     ["xds serve config", "serve ./config at 127.0.0.1:18000, the admin API at 127.0.0.1:18001"],
+    ["xds serve mesh.ts", "serve what a module exports, followed as it and its imports change"],
     ["xds serve config --listen :18000 --tls-cert tls.crt --tls-key tls.key", "to the network, over TLS"],
   ]);
 };
 
 async function serve(
-  directory: string,
+  given: string,
   flags: Readonly<Record<string, unknown>>,
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
   io.needNoReader();
-  const path = resolve(io.cwd, directory);
-  await refuseFile(path, directory);
-  const file = await readSettings(path);
+  const place = await sourcePlaceOf(given, io.cwd);
+  const { directory, shown } = place;
+  const file = await readSettings(directory);
   const { problems } = file;
-  if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, shownPath(path, io.cwd), context);
-  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory: path });
+  if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, place.shownDirectory, context);
+  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  const options = serverOptionsOf(values, file.listeners, path);
-  await requireReadableFiles(values, file.listeners, path);
+  const options = serverOptionsOf(values, file.listeners, directory);
+  await requireReadableFiles(values, file.listeners, directory);
   const descriptorFiles = values.list("descriptors");
   const descriptors = await loadDescriptors(descriptorFiles);
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
-  const stateDir = stateDirOf(values, io.env, path);
+  const stateDir = stateDirOf(values, io.env, place.module ?? directory);
   const server = createManagementServer({ ...options, api, log, ...(stateDir !== undefined && { stateDir }) });
-  const source = sourceOf(path, values, api, { offThread: { descriptors } });
+  const source = createSource(place, values, { api, io, offThread: { descriptors } });
   const started = await start(server);
-  const shown = shownPath(path, io.cwd);
   const isText = logFormatOf(values, context) === "text";
   const { address, addresses, adminAddress } = started;
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
@@ -93,7 +95,7 @@ async function serve(
       values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
     io.stdout.write(suggestCommands({ listen, admin, env: io.env, trust, needsClientCertificate }));
   };
-  const service = new Service({ server, source, log, context, file, directory: shown, isText, onServing });
+  const service = new Service({ server, source, log, context, file, place, isText, onServing });
   io.onHangup(() => {
     log.write("hangup", {});
     void Promise.all([server.reloadCertificates(), service.reload(io.interrupted)]);
@@ -109,16 +111,6 @@ async function serve(
   }
   log.write("stopped", {});
   return exitCode.ok;
-}
-
-async function refuseFile(path: string, shown: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isFile() !== true) return;
-  throw new CommandError(
-    exitCode.usage,
-    `expected a directory, ${shown} is a file`,
-    `serve its directory: xds serve ${dirname(shown)}`,
-  );
 }
 
 /** Groups and rules for clients are of the directory, not of how to listen: a mistake in them can be mended later. */

@@ -1,14 +1,4 @@
-import { isAbsolute, relative, resolve } from "node:path";
-import type { EnvoyApi } from "@xdskit/envoy-api";
-import {
-  createDirectorySource,
-  type DirectorySource,
-  type DirectorySourceOptions,
-  type Load,
-  type Problem,
-  readSettings,
-  type SettingKey,
-} from "@xdskit/source";
+import { type Load, type Problem, readSettings, type SettingKey } from "@xdskit/source";
 import { Option } from "commander";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { describeLoad } from "../output/describe-load.ts";
@@ -18,11 +8,18 @@ import { createStatusLine } from "../output/status-line.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { addSettingFlags } from "../settings/setting-flag.ts";
-import { validationOf } from "../settings/validation.ts";
-import { type InputFile, STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
+import { createSource } from "../settings/source.ts";
+import { type SourcePlace, sourcePlaceOf } from "../settings/source-place.ts";
+import { STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 
-const SETTINGS: readonly SettingKey[] = ["descriptors", "validation", "allow-empty", "limits.max-file-bytes"];
+const SETTINGS: readonly SettingKey[] = [
+  "descriptors",
+  "validation",
+  "allow-empty",
+  "limits.max-file-bytes",
+  "limits.module-timeout",
+];
 
 interface ValidateFlags {
   readonly format: "text" | "json" | "github";
@@ -48,7 +45,7 @@ export const addValidateCommand: AddCommand = (program, context) => {
     .command("validate")
     .summary("check a directory and print all problems")
     .description("Check a directory of resources and print all problems.")
-    .argument("<dir>", "directory to read; - reads one file from standard input")
+    .argument("<dir>", "directory to read, or a module such as mesh.ts; - reads one file from standard input")
     .addOption(new Option("--format <format>", "output format").choices(["text", "json", "github"]).default("text"))
     .option("--strict", "fail on warnings too")
     .option("--v2", "warn about fields that are lost in conversion between v2 and v3")
@@ -63,27 +60,25 @@ export const addValidateCommand: AddCommand = (program, context) => {
 };
 
 async function validate(directory: string, flags: ValidateFlags, context: CommandContext): Promise<ExitCode> {
-  if (directory !== STANDARD_INPUT) return validateDirectory(resolve(context.io.cwd, directory), flags, context);
-  return withStandardInput(context.io, (input) => validateDirectory(input.directory, flags, context, input));
+  if (directory !== STANDARD_INPUT) {
+    return validateAt(await sourcePlaceOf(directory, context.io.cwd), flags, context);
+  }
+  return withStandardInput(context.io, (input) => {
+    const place = { directory: input.directory, module: undefined, shownDirectory: ".", shown: STANDARD_INPUT };
+    return validateAt(place, flags, context);
+  });
 }
 
-async function validateDirectory(
-  path: string,
-  flags: ValidateFlags,
-  context: CommandContext,
-  input?: InputFile,
-): Promise<ExitCode> {
+async function validateAt(place: SourcePlace, flags: ValidateFlags, context: CommandContext): Promise<ExitCode> {
   const { io } = context;
-  const file = await readSettings(path);
+  const { directory, shown } = place;
+  const file = await readSettings(directory);
   // Here `--v2` asks a question; it is not the setting of that name.
   const { v2: asksOfV2, ...settings } = flags;
-  const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory: path });
+  const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  const load = await loadOnce(path, { values, findsVersionLoss: asksOfV2 === true }, context);
-  const directory = shownPath(path, io.cwd);
-  const { format } = flags;
-  if (input === undefined) print(load, { format, directory, name: directory }, context);
-  else print(ofStandardInput(load), { format, directory: ".", name: STANDARD_INPUT }, context);
+  const load = await loadOnce(place, { values, findsVersionLoss: asksOfV2 === true }, context);
+  print(shown === STANDARD_INPUT ? ofStandardInput(load) : load, { format: flags.format, place }, context);
   const isBad = (severity: string): boolean => severity === "error" || flags.strict === true;
   return load.problems.some(({ severity }) => isBad(severity)) ? exitCode.problems : exitCode.ok;
 }
@@ -102,41 +97,21 @@ function ofStandardInput({ state, problems }: Load): Load {
 }
 
 async function loadOnce(
-  directory: string,
+  place: SourcePlace,
   { values, findsVersionLoss }: { readonly values: SettingValues; readonly findsVersionLoss: boolean },
   { io }: CommandContext,
 ): Promise<Load> {
-  const source = sourceOf(directory, values, await loadApi(values.list("descriptors")), { findsVersionLoss });
+  const api = await loadApi(values.list("descriptors"));
+  const source = createSource(place, values, { api, io, findsVersionLoss });
   const line = createStatusLine(io);
   const load = await source.load((progress) => line.update(() => describeLoad(progress)));
   line.clear();
   return load;
 }
 
-/** The directory as the settings have it read. */
-export function sourceOf(
-  directory: string,
-  values: SettingValues,
-  api: EnvoyApi,
-  options: Pick<DirectorySourceOptions, "findsVersionLoss" | "offThread"> = {},
-): DirectorySource {
-  return createDirectorySource({
-    directory,
-    api,
-    validation: validationOf(values),
-    maxFileBytes: values.number("limits.max-file-bytes") ?? Number.POSITIVE_INFINITY,
-    allowEmpty: values.flag("allow-empty") ?? false,
-    ...options,
-  });
-}
-
 function print(
   { state, problems }: Load,
-  {
-    format,
-    directory,
-    name,
-  }: { readonly format: ValidateFlags["format"]; readonly directory: string; readonly name: string },
+  { format, place }: { readonly format: ValidateFlags["format"]; readonly place: SourcePlace },
   { io, colorsOf }: CommandContext,
 ): void {
   const errors = problems.filter(({ severity }) => severity === "error").length;
@@ -151,15 +126,8 @@ function print(
     io.stdout.write(formatJson(answer));
     return;
   }
-  if (format === "github") io.stdout.write(formatGithubProblems(problems, directory));
-  else io.stdout.write(formatProblems(problems, directory, colorsOf(io.stdout)));
+  if (format === "github") io.stdout.write(formatGithubProblems(problems, place.shownDirectory));
+  else io.stdout.write(formatProblems(problems, place.shownDirectory, colorsOf(io.stdout)));
   const read = state === undefined ? "" : `${plural(state.resources, "resource")} in ${plural(state.files, "file")}, `;
-  io.stdout.write(`${name}: ${read}${countProblems(problems)}\n`);
-}
-
-/** As people typed it, or nearly: relative to where they are, unless it is somewhere else. */
-export function shownPath(path: string, cwd: string): string {
-  const shown = relative(cwd, path);
-  if (shown === "") return ".";
-  return shown.startsWith("..") || isAbsolute(shown) ? path : shown;
+  io.stdout.write(`${place.shown}: ${read}${countProblems(problems)}\n`);
 }
