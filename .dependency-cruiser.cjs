@@ -55,7 +55,7 @@ const orders = {
     "envoy-api",
   ],
   disk: ["system-error timers presence", "holder make-directory", "file-lock"],
-  source: ["problem nearest quiet", "layout", "document", "settings", "directory", "off-thread"],
+  source: ["problem nearest quiet", "layout", "document", "settings", "directory", "off-thread module"],
   server: [
     "error",
     "health-discovery",

@@ -28,8 +28,9 @@ afterEach(async () => {
   world.metrics.close();
 });
 
-function ask(path: string, options: { method?: string; host?: string } = {}): Promise<Reply> {
-  const headers = { host: options.host ?? `127.0.0.1:${port}` };
+function ask(path: string, options: { method?: string; host?: string; accept?: string } = {}): Promise<Reply> {
+  const accept = options.accept === undefined ? {} : { accept: options.accept };
+  const headers = { host: options.host ?? `127.0.0.1:${port}`, ...accept };
   return new Promise((resolve, reject) => {
     const asked = request({ host: "127.0.0.1", port, path, method: options.method ?? "GET", headers }, (response) => {
       let text = "";
@@ -56,6 +57,18 @@ describe("who may ask, and how", () => {
     const { status, text } = await ask("/");
     expect(status).toBe(200);
     for (const path of ["/livez", "/readyz", "/metrics", "/api/v1/deliveries"]) expect(text).toContain(`  ${path} `);
+  });
+
+  test("lists them with links for browsers", async () => {
+    const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+    const { status, headers, text } = await ask("/", { accept });
+    expect([status, headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    const lines = (await ask("/", { accept: "*/*" })).text.match(/^ {2}\/\S+/gm)?.map((line) => line.trim()) ?? [];
+    expect(lines).toContain("/api/v1/nodes");
+    for (const path of lines) {
+      expect(text).toContain(`<a href="${path}">${path}</a>`);
+      expect([path, (await ask(path)).status]).toEqual([path, expect.not.toBeOneOf([404, 500])]);
+    }
   });
 
   test("answers JSON to an unknown path, another method and a wrong parameter", async () => {
