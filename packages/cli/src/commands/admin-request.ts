@@ -16,6 +16,24 @@ export function addAdminFlag(command: Command): Command {
   return command.option("-a, --admin <host:port>", "admin API of the server (default: 127.0.0.1:18001) [XDS_ADMIN]");
 }
 
+/** Which nodes a list is about. */
+export interface NodeFilterFlags {
+  readonly cluster?: string;
+  readonly userAgent?: string;
+}
+
+/** Adds the filters of lists of nodes. */
+export function addNodeFilterFlags(command: Command): Command {
+  return command
+    .option("--cluster <glob>", "only nodes of this cluster")
+    .option("--user-agent <glob>", "only nodes of this build: 'envoy 1.3*'");
+}
+
+/** Those filters as the admin API takes them. */
+export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<Record<string, string | undefined>> {
+  return { cluster, "user-agent": userAgent };
+}
+
 /** Asks the admin API. The answers are those of our own server: their types are its exported ones. */
 export async function askAdmin<T>(
   path: string,

@@ -6,7 +6,14 @@ import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, addAdminFlag, askAdmin } from "./admin-request.ts";
+import {
+  type AdminFlags,
+  addAdminFlag,
+  addNodeFilterFlags,
+  askAdmin,
+  type NodeFilterFlags,
+  nodeFilterOf,
+} from "./admin-request.ts";
 import { type AddCommand, addExamples, type CommandContext } from "./context.ts";
 import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
@@ -14,7 +21,7 @@ import { fateColor } from "./fate-color.ts";
 
 const STATES = ["acked", "pending", "nacked", "sent", "requested-but-missing", "requested"];
 
-interface DeliveriesFlags extends AdminFlags {
+interface DeliveriesFlags extends AdminFlags, NodeFilterFlags {
   readonly node?: string;
   readonly type?: string;
   readonly state?: string;
@@ -28,8 +35,8 @@ export const addDeliveriesCommand: AddCommand = (program, context) => {
     .command("deliveries")
     .summary("show which versions clients ACKed or NACKed")
     .description("Show the delivery status of every response: ACKed, NACKed and why, or awaiting an ACK.");
-  addAdminFlag(command)
-    .option("-n, --node <id>", "only this node")
+  addNodeFilterFlags(addAdminFlag(command))
+    .option("-n, --node <glob>", "only this node, or nodes like this: 'edge-*'")
     .option("-t, --type <type>", "only this type: cds, eds … or a type URL")
     .addOption(new Option("--state <state>", "only rows in this state").choices(STATES))
     .option("--check", "exit with 1 unless everything is ACKed")
@@ -44,7 +51,12 @@ export const addDeliveriesCommand: AddCommand = (program, context) => {
 
 async function deliveries(flags: DeliveriesFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
   const { node, type, state } = flags;
-  const answer = await askAdmin<DeliveriesAnswer>("/api/v1/deliveries", { node, type, state }, flags, io);
+  const answer = await askAdmin<DeliveriesAnswer>(
+    "/api/v1/deliveries",
+    { node, ...nodeFilterOf(flags), type, state },
+    flags,
+    io,
+  );
   if (flags.output === "json") io.stdout.write(formatJson(answer));
   else if (answer.items.length === 0) io.stderr.write("xds: no deliveries\n");
   else {

@@ -86,7 +86,7 @@ describe("who may ask, and how", () => {
     const wrong = await ask("/api/v1/nodes?ids=1");
     expect([wrong.status, JSON.parse(wrong.text)]).toEqual([
       400,
-      { error: 'unknown parameter "ids"', hint: "it takes id, limit, offset" },
+      { error: 'unknown parameter "ids"', hint: "it takes id, cluster, user-agent, type, nacked, limit, offset" },
     ]);
     expect((await ask("/api/v1/nodes?limit=-1")).status).toBe(400);
     expect((await ask("/api/v1/deliveries?state=bad")).status).toBe(400);
@@ -333,6 +333,25 @@ describe("K2 the fate of deliveries", () => {
     expect(listed.items.map(({ name, layer, error, body }) => ({ name, layer, error, body }))).toEqual([
       { name: "e1", layer: "base", error, body: undefined },
     ]);
+  });
+
+  test("nodes and deliveries are found by globs of what nodes say of themselves, by type and by refusals", async () => {
+    const other = world.open();
+    const old = node("edge-2", { cluster: "core", userAgentVersion: "1.30.1" });
+    world.receive(other, { kind: "delta", type: CDS, node: old, subscribe: ["*"] });
+    world.receive(other, { kind: "delta", type: CDS, nonce: world.lastNonce, error: { code: 13, message: "no" } });
+    const ids = async (query: string): Promise<readonly string[]> =>
+      (await json<NodesAnswer>(`/api/v1/nodes?${query}`)).items.map(({ id }) => id);
+    expect(await ids("")).toEqual(["edge-2", "n1"]);
+    expect(await ids("id=edge-*")).toEqual(["edge-2"]);
+    expect(await ids("id=n1")).toEqual(["n1"]);
+    expect(await ids("cluster=c*")).toEqual(["edge-2"]);
+    expect(await ids("user-agent=envoy%201.39.*")).toEqual(["n1"]);
+    expect(await ids("nacked=true")).toEqual(["edge-2"]);
+    expect(await ids("type=eds")).toEqual([]);
+    expect((await ask("/api/v1/nodes?type=xyz")).status).toBe(400);
+    expect((await rows("?node=edge-*")).map((row) => [row.node, row.state])).toEqual([["edge-2", "nacked"]]);
+    expect((await rows("?user-agent=envoy%201.39.*")).map((row) => row.node)).toEqual(["n1"]);
   });
 
   test("nodes are told with their streams, layers and times; a stream that ended is gone", async () => {
