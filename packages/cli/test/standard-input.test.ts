@@ -35,7 +35,7 @@ describe("- reads standard input", () => {
     const [code, stdout] = await xds(`"@type": ${CLUSTER}\nnmae: one\n`, "validate", "-");
     expect(code).toBe(1);
     expect(stdout).toMatch(/^-:2:1: error: /m);
-    const [, json] = await xds(`{"@type": "${CLUSTER}", "name": "a",\n"nmae": 1}`, "validate", "-", "--format", "json");
+    const [, json] = await xds(`{"@type": "${CLUSTER}", "name": "a",\n"nmae": 1}`, "validate", "-", "-o", "json");
     expect(JSON.parse(json).problems).toMatchObject([{ file: "-", line: 2 }]);
   });
 

@@ -31,13 +31,14 @@ import { readDuration } from "./duration-flag.ts";
 interface DumpFlags extends ConnectionFlags {
   readonly output: string;
   readonly format: ResponseFormat;
+  readonly summary: "text" | "json";
   readonly force?: boolean;
   readonly timeout: number;
   readonly wait?: boolean;
   readonly secrets?: boolean;
 }
 
-/** What is said of a dump in a pipe. */
+/** What `--summary json` prints. */
 export interface DumpAnswer {
   /** Everything that was asked for came. */
   readonly ok: boolean;
@@ -66,6 +67,11 @@ export const addDumpCommand: AddCommand = (program, context) => {
   addServerConnectionFlags(command)
     .addOption(new Option("-o, --output <dir>", "directory to write to; - for standard output").default("-"))
     .addOption(new Option("--format <format>", "format of the files").choices(responseFormats).default("yaml"))
+    .addOption(
+      new Option("--summary <format>", "with -o DIR: format of what is said about the files")
+        .choices(["text", "json"])
+        .default("text"),
+    )
     .option("--force", "write to a directory that is not empty, and replace an earlier dump")
     .addOption(
       new Option("--timeout <duration>", "time to wait for all resources")
@@ -223,18 +229,21 @@ function summarize(
   const isToStdout = flags.output === "-";
   // Beside the resources themselves, nobody but a person wants to hear of it.
   const output = isToStdout ? io.stderr : io.stdout;
-  if (output.isTerminal) {
+  if (flags.summary === "text" || isToStdout) {
+    if (isToStdout && !output.isTerminal) return;
     const columns = [
       { title: "TYPE", text: (row: DumpedType) => row.name },
       { title: "RESOURCES", text: (row: DumpedType) => `${row.resources}` },
       { title: "BYTES", text: (row: DumpedType) => `${row.bytes}` },
       ...(isToStdout ? [] : [{ title: "FILE", text: (row: DumpedType) => fileOf(row, flags.format) }]),
     ];
-    output.write(formatTable(types, columns, { colors: colorsOf(output), width: output.columns }));
+    output.write(
+      formatTable(types, columns, { colors: colorsOf(output), width: output.isTerminal ? output.columns : undefined }),
+    );
     const total = types.reduce((sum, { resources }) => sum + resources, 0);
     const where = isToStdout ? "" : ` in ${shownPath(resolve(io.cwd, flags.output), io.cwd)}`;
     output.write(`${plural(total, "resource")}${where}\n`);
-  } else if (!isToStdout) {
+  } else {
     const answer: DumpAnswer = {
       ok: isOk,
       types: types.map((one) => {

@@ -21,14 +21,19 @@ const SETTINGS: readonly SettingKey[] = [
   "limits.module-timeout",
 ];
 
+const OUTPUTS = ["text", "json", "github"] as const;
+type OutputFormat = (typeof OUTPUTS)[number];
+
 interface ValidateFlags {
-  readonly format: "text" | "json" | "github";
+  readonly output: OutputFormat;
+  /** The name of `output` up to 0.1. */
+  readonly format?: OutputFormat;
   readonly strict?: boolean;
   readonly v2?: boolean;
   readonly [setting: string]: unknown;
 }
 
-/** What `--format json` prints. */
+/** What `--output json` prints. */
 export interface ValidateAnswer {
   readonly ok: boolean;
   readonly errors: number;
@@ -46,7 +51,8 @@ export const addValidateCommand: AddCommand = (program, context) => {
     .summary("check a directory and print all problems")
     .description("Check a directory of resources and print all problems.")
     .argument("<dir>", "directory to read, or a module such as mesh.ts; - reads one file from standard input")
-    .addOption(new Option("--format <format>", "output format").choices(["text", "json", "github"]).default("text"))
+    .addOption(new Option("-o, --output <format>", "output format").choices(OUTPUTS).default("text"))
+    .addOption(new Option("--format <format>", "the same, as it was called before").choices(OUTPUTS))
     .option("--strict", "fail on warnings too")
     .option("--v2", "warn about fields that are lost in conversion between v2 and v3")
     .action((directory: string, flags: ValidateFlags) => context.perform(() => validate(directory, flags, context)));
@@ -55,7 +61,7 @@ export const addValidateCommand: AddCommand = (program, context) => {
     ["xds validate config", "every problem, with file, line and column"],
     ["kubectl get cm xds -o jsonpath='{.data.cds\\.yaml}' | xds validate -", "one file from standard input"],
     ["xds validate config --v2", "what clients of version 2 would miss"],
-    ["xds validate config --format github --strict", "in a workflow: problems beside the changed lines"],
+    ["xds validate config -o github --strict", "in a workflow: problems beside the changed lines"],
   ]);
 };
 
@@ -78,7 +84,11 @@ async function validateAt(place: SourcePlace, flags: ValidateFlags, context: Com
   const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
   const load = await loadOnce(place, { values, findsVersionLoss: asksOfV2 === true }, context);
-  print(shown === STANDARD_INPUT ? ofStandardInput(load) : load, { format: flags.format, place }, context);
+  print(
+    shown === STANDARD_INPUT ? ofStandardInput(load) : load,
+    { format: flags.format ?? flags.output, place },
+    context,
+  );
   const isBad = (severity: string): boolean => severity === "error" || flags.strict === true;
   return load.problems.some(({ severity }) => isBad(severity)) ? exitCode.problems : exitCode.ok;
 }
@@ -111,7 +121,7 @@ async function loadOnce(
 
 function print(
   { state, problems }: Load,
-  { format, place }: { readonly format: ValidateFlags["format"]; readonly place: SourcePlace },
+  { format, place }: { readonly format: OutputFormat; readonly place: SourcePlace },
   { io, colorsOf }: CommandContext,
 ): void {
   const errors = problems.filter(({ severity }) => severity === "error").length;
