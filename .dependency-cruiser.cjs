@@ -8,7 +8,7 @@ const packages = {
   protocol: { workspace: [], npm: [] },
   "envoy-api": { workspace: ["protocol"], npm: ["@bufbuild/protobuf"] },
   disk: { workspace: [], npm: [] },
-  source: { workspace: ["protocol", "envoy-api"], npm: ["yaml"] },
+  source: { workspace: ["protocol", "envoy-api"], npm: ["typescript", "yaml"] },
   server: { workspace: ["protocol", "envoy-api", "disk"], npm: ["prom-client"] },
   client: { workspace: ["protocol", "envoy-api", "disk"], npm: ["@grpc/grpc-js", "yaml"] },
   conformance: { workspace: ["protocol", "envoy-api", "server", "client"], npm: [] },
