@@ -8,7 +8,7 @@ const packages = {
   protocol: { workspace: [], npm: [] },
   "envoy-api": { workspace: ["protocol"], npm: ["@bufbuild/protobuf"] },
   disk: { workspace: [], npm: [] },
-  source: { workspace: ["protocol", "envoy-api"], npm: ["yaml"] },
+  source: { workspace: ["protocol", "envoy-api"], npm: ["typescript", "yaml"] },
   server: { workspace: ["protocol", "envoy-api", "disk", "source"], npm: ["prom-client"] },
   client: { workspace: ["protocol", "envoy-api", "disk"], npm: ["@grpc/grpc-js", "yaml"] },
   conformance: { workspace: ["protocol", "envoy-api", "server", "client"], npm: [] },
@@ -55,7 +55,7 @@ const orders = {
     "envoy-api",
   ],
   disk: ["system-error timers presence", "holder make-directory", "file-lock"],
-  source: ["problem nearest quiet", "layout", "document", "settings", "directory", "off-thread"],
+  source: ["problem nearest quiet", "layout", "document", "settings", "directory", "off-thread module"],
   server: [
     "error",
     "health-discovery",

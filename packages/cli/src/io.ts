@@ -12,6 +12,8 @@ export interface Io {
   readonly stdout: Output;
   /** What is said about it: problems, progress, logs. */
   readonly stderr: Output;
+  /** Standard input, read to its end. */
+  readInput(): Promise<Uint8Array>;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   now(): Date;
@@ -19,7 +21,7 @@ export interface Io {
   needNoReader(): void;
   /** Aborted by the first Ctrl-C or SIGTERM, with the signal's name as the reason. */
   readonly interrupted: AbortSignal;
-  /** From now on SIGHUP does not end the process, and is told instead. */
+  /** From now on SIGHUP does not end the process, but calls the listener. */
   onHangup(listener: () => void): void;
 }
 
@@ -46,6 +48,11 @@ export function createProcessIo(): Io {
   return {
     stdout: outputTo(process.stdout),
     stderr: outputTo(process.stderr),
+    readInput: async () => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of process.stdin) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    },
     env: process.env,
     cwd: process.cwd(),
     now: () => new Date(),

@@ -19,6 +19,8 @@ export class CapturedOutput implements Output {
 export interface CapturedIoOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** What standard input holds. */
+  readonly input?: string | Uint8Array;
   /** Makes both outputs terminals of this width. */
   readonly terminalColumns?: number;
 }
@@ -29,18 +31,24 @@ export class CapturedIo implements Io {
   readonly stderr: CapturedOutput;
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
+  readonly #input: string | Uint8Array;
   readonly #interruption = new AbortController();
 
-  constructor({ env = {}, cwd = process.cwd(), terminalColumns }: CapturedIoOptions = {}) {
+  constructor({ env = {}, cwd = process.cwd(), terminalColumns, input = "" }: CapturedIoOptions = {}) {
     this.stdout = new CapturedOutput(terminalColumns);
     this.stderr = new CapturedOutput(terminalColumns);
     this.env = env;
     this.cwd = cwd;
+    this.#input = input;
   }
 
   /** A time at which nothing in the golden files is older than a day. */
   now(): Date {
     return new Date("2026-01-01T12:00:00Z");
+  }
+
+  async readInput(): Promise<Uint8Array> {
+    return Buffer.from(this.#input);
   }
 
   needNoReader(): void {}

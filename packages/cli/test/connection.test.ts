@@ -172,5 +172,19 @@ test("a type may be called by its full name, and a node described by metadata an
     );
   expect(await names()).toEqual(["one"]);
   expect(await names("--metadata", "role=edge")).toEqual(["one"]);
-  expect(await names("--metadata", "role=edge", "--locality", "eu/eu-1")).toEqual(["one", "two"]);
-});
+  const edge = ["--metadata", "role=edge", "--locality", "eu/eu-1"];
+  expect(await names(...edge)).toEqual(["one", "two"]);
+  // So is one that a bootstrap speaks of, and one whose resources are dumped or watched.
+  const { stdout: bootstrap } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
+  await site.write("envoy.bootstrap", bootstrap);
+  const asBootstrap = ["--bootstrap", join(site.directory, "envoy.bootstrap")];
+  expect(await names(...asBootstrap)).toEqual(["one"]);
+  expect(await names(...asBootstrap, ...edge)).toEqual(["one", "two"]);
+  const dumped = (await serving.xds("dump", ...edge)).stdout;
+  expect(dumped.match(/name: "\w+"/g)).toEqual(['name: "one"', 'name: "two"']);
+  const io = new CapturedIo({ env: { XDS_SERVER: serving.address } });
+  const watching = run(["watch", "clusters", ...edge], io);
+  await until("the watch tells both", () => /^name: two$/m.test(io.stdout.text) && /^name: one$/m.test(io.stdout.text));
+  io.interrupt();
+  expect(await watching).toBe(130);
+}, 20_000);

@@ -54,13 +54,26 @@ async function scratch(): Promise<string> {
   return site.directory;
 }
 
+const asJson = ["--summary", "json"];
+
 describe("xds dump", () => {
+  test("tells a pipe of its files in plain text, as it tells a terminal", async () => {
+    const site = await Site.make({ "endpoints.yaml": endpoints("a", 1), "clusters.yaml": edsCluster("a") });
+    cleanups.push(() => site.remove());
+    const serving = await serve(site);
+    const { code, stdout } = await xds({ cwd: await scratch(), server: serving.address }, "dump", "-o", "out");
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^TYPE +RESOURCES +BYTES +FILE\ncds +1 +\d+ +cds\.yaml\neds +1 +\d+ +eds\.yaml\n2 resources in out\n$/,
+    );
+  });
+
   test.each(["yaml", "json", "pb", "pb_text"])(
     "a dump in %s that is served again is the same to the byte",
     async (format) => {
       const serving = await serve(await wholeSite());
       const cwd = await scratch();
-      const flags = ["-o", "dump", "--format", format, "--secrets"];
+      const flags = ["-o", "dump", "--format", format, "--secrets", "--summary", "json"];
       const { code, stdout, stderr } = await xds({ cwd, server: serving.address }, "dump", ...flags);
       expect([code, stderr]).toEqual([0, ""]);
       const answer = JSON.parse(stdout);
@@ -96,7 +109,7 @@ describe("xds dump", () => {
     const where = { cwd: await scratch(), server: serving.address };
     const { stdout: bootstrap } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
     await writeFile(join(where.cwd, "envoy.yaml"), bootstrap);
-    const { code, stdout } = await xds(where, "dump", "--bootstrap", "envoy.yaml", "-o", "dump");
+    const { code, stdout } = await xds(where, "dump", "--bootstrap", "envoy.yaml", "-o", "dump", ...asJson);
     const { types } = JSON.parse(stdout);
     expect([code, types.map((one: { name: string; resources: number }) => [one.name, one.resources])]).toEqual([
       0,
@@ -118,7 +131,7 @@ describe("xds dump", () => {
     const where = { cwd: await scratch(), server: serving.address };
     const { stdout: bootstrap } = await serving.xds("bootstrap", "envoy", "--server", serving.address);
     await writeFile(join(where.cwd, "envoy.yaml"), bootstrap);
-    const { code, stdout, stderr } = await xds(where, "dump", "--bootstrap", "envoy.yaml", "-o", "dump");
+    const { code, stdout, stderr } = await xds(where, "dump", "--bootstrap", "envoy.yaml", "-o", "dump", ...asJson);
     const note =
       "cds xds_server is left out: the bootstrap has one of that name, which stands; that of the server is not used";
     expect([code, JSON.parse(stdout).notes, stderr]).toEqual([0, [note], `xds: ${note}\n`]);
@@ -153,7 +166,13 @@ describe("xds dump", () => {
     await site.write("clusters.yaml", edsCluster("a"));
     await site.write("endpoints.yaml", endpoints("a", 1));
     const serving = await serve(site);
-    const { code, stdout, stderr } = await xds({ cwd: await scratch(), server: serving.address }, "dump", "-o", "out");
+    const { code, stdout, stderr } = await xds(
+      { cwd: await scratch(), server: serving.address },
+      "dump",
+      "-o",
+      "out",
+      ...asJson,
+    );
     expect([code, stderr]).toEqual([1, "xds: cds b, which rds main needs: there is none\n"]);
     const { ok, dangling } = JSON.parse(stdout);
     expect([ok, dangling]).toEqual([
@@ -220,7 +239,13 @@ describe("xds dump", () => {
   test("of a server that has nothing is nothing", async () => {
     const site = await Site.make({ "xdskit.yaml": "allow-empty: true\n" });
     const serving = await serve(site);
-    const { code, stdout, stderr } = await xds({ cwd: await scratch(), server: serving.address }, "dump", "-o", "out");
+    const { code, stdout, stderr } = await xds(
+      { cwd: await scratch(), server: serving.address },
+      "dump",
+      "-o",
+      "out",
+      ...asJson,
+    );
     expect([code, stderr, JSON.parse(stdout).types]).toEqual([0, "", []]);
   });
 

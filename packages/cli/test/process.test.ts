@@ -57,12 +57,13 @@ test("the first Ctrl-C sends clients away, the second ends the process at once",
   await site.remove();
 });
 
-test("SIGHUP ends no server: there is nothing to reload", async () => {
+test("SIGHUP reloads at once, and ends nothing", async () => {
   const site = await Site.make({ "clusters.yaml": clusters("one") });
   const serving = xds("serve", site.directory, "--listen", "127.0.0.1:0", "--admin", "off");
   await until("it is ready", () => serving.output().includes('"event":"server-ready"'));
   serving.child.kill("SIGHUP");
-  await until("it says so", () => serving.output().includes('"event":"hangup"'));
+  const loads = (): number => serving.output().split('"event":"loaded"').length - 1;
+  await until("it says so, and loads again", () => serving.output().includes('"event":"hangup"') && loads() === 2);
   const exited = once(serving.child, "exit");
   serving.child.kill("SIGTERM");
   expect(await exited).toEqual([0, null]);

@@ -3,7 +3,7 @@ import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Placement, Transaction } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import { Describer } from "./admin/describe.ts";
-import { findNodes } from "./admin/routes/nodes.ts";
+import { everyNode, findNodes } from "./admin/routes/nodes.ts";
 import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
 import {
@@ -107,6 +107,11 @@ export interface ManagementServer extends AsyncDisposable {
    * Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
    */
   setClients(clients: ManagementServerOptions["clients"]): void;
+  /**
+   * Reads the TLS files again at once, rather than when the system says that they changed. Those that are invalid are
+   * reported (`tls-refused`), and what was in force stays.
+   */
+  reloadCertificates(): Promise<void>;
   /** What the admin API and readiness say about where the resources come from. */
   reportSource(report: SourceReport): void;
   /**
@@ -233,7 +238,7 @@ class WiredServer implements ManagementServer {
   }
 
   *nodes(): Iterable<NodeAnswer> {
-    for (const describe of findNodes(this.#nodeSources, undefined)) if (describe !== undefined) yield describe();
+    for (const describe of findNodes(this.#nodeSources, everyNode)) if (describe !== undefined) yield describe();
   }
 
   commit(transaction: Transaction): number {
@@ -253,6 +258,10 @@ class WiredServer implements ManagementServer {
 
   setClients(clients: ManagementServerOptions["clients"]): void {
     this.#hub.setClients(checkClients(clients));
+  }
+
+  async reloadCertificates(): Promise<void> {
+    await Promise.all(this.#transports.map((transport) => transport.reloadCertificates()));
   }
 
   reportSource({ state, problems, since = new Date() }: SourceReport): void {

@@ -22,6 +22,10 @@ export type SourceProblemCode =
   | "FOLDER_MISPLACED"
   | "SYMLINK_BROKEN"
   | "SYMLINK_CYCLE"
+  // a module
+  | "MODULE_FAILED"
+  | "MODULE_INVALID"
+  | "MODULE_TIMEOUT"
   // its text
   | "JSON_KEY_DUPLICATE"
   | "JSON_SYNTAX"

@@ -46,6 +46,10 @@ export const addBootstrapCommand: AddCommand = (program, context) => {
       context.perform(async () => (await import("../commands/bootstrap.ts")).bootstrap(client, flags, context)),
     );
   addDescriptionFlags(command);
+  command.addHelpText(
+    "after",
+    "\nPaths of files are written as absolute paths, so that the client may start in any directory.",
+  );
   addExamples(command, [
     ["xds bootstrap envoy > envoy.yaml && envoy -c envoy.yaml", "an Envoy that is served by 127.0.0.1:18000"],
     ["xds bootstrap envoy --node edge-7 --transport rest --server xds.example:18000", "by polls of another server"],

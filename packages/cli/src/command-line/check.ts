@@ -15,7 +15,7 @@ export const addCheckCommand: AddCommand = (program, context) => {
     )
     .argument(
       "[bootstrap]",
-      "bootstrap of an Envoy or gRPC client: YAML, JSON, .pb or .pb_text (default: GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG)",
+      "bootstrap of an Envoy or gRPC client: YAML, JSON, .pb or .pb_text; - reads standard input (default: GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG)",
     )
     .argument("[target...]", "target of a gRPC client: xds:///NAME");
   addNodeFlags(command)
@@ -41,6 +41,7 @@ export const addCheckCommand: AddCommand = (program, context) => {
     ["xds check grpc.json xds:///my-service", "what a gRPC client gets that dials xds:///my-service"],
     ["xds check envoy.yaml --node edge-7 --strict", "as another node; clusters without endpoints fail it, too"],
     ["xds check envoy.yaml --slow 200ms", "fail if anything takes longer than 200 ms to come"],
+    ["xds bootstrap envoy | xds check -", "a bootstrap from standard input"],
     ["xds check envoy.yaml -o json | jq '.findings[].message'", "what is wrong, a line each"],
   ]);
 };

@@ -2,7 +2,7 @@ import { Option } from "commander";
 import type { DeliveriesFlags } from "../commands/deliveries.ts";
 import { deliveryStates } from "../commands/delivery-states.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
-import { addAdminFlag } from "./admin-flag.ts";
+import { addAdminFlag, addNodeFilterFlags } from "./admin-flag.ts";
 
 /** `xds deliveries`: what became of what was sent. */
 export const addDeliveriesCommand: AddCommand = (program, context) => {
@@ -10,8 +10,8 @@ export const addDeliveriesCommand: AddCommand = (program, context) => {
     .command("deliveries")
     .summary("show which versions clients ACKed or NACKed")
     .description("Show the delivery status of every response: ACKed, NACKed and why, or awaiting an ACK.");
-  addAdminFlag(command)
-    .option("-n, --node <id>", "only this node")
+  addNodeFilterFlags(addAdminFlag(command))
+    .option("-n, --node <glob>", "only this node, or nodes like this: 'edge-*'")
     .option("-t, --type <type>", "only this type: cds, eds … or a type URL")
     .addOption(new Option("--state <state>", "only rows in this state").choices(deliveryStates))
     .option("--check", "exit with 1 unless everything is ACKed")

@@ -18,6 +18,11 @@ export const addDumpCommand: AddCommand = (program, context) => {
   addServerConnectionFlags(command)
     .addOption(new Option("-o, --output <dir>", "directory to write to; - for standard output").default("-"))
     .addOption(new Option("--format <format>", "format of the files").choices(responseFormats).default("yaml"))
+    .addOption(
+      new Option("--summary <format>", "with -o DIR: format of what is said about the files")
+        .choices(["text", "json"])
+        .default("text"),
+    )
     .option("--force", "write to a directory that is not empty, and replace an earlier dump")
     .addOption(
       new Option("--timeout <duration>", "time to wait for all resources")

@@ -15,6 +15,7 @@ const SETTINGS: readonly SettingKey[] = [
   "log.level",
   "log.format",
   "limits.max-file-bytes",
+  "limits.module-timeout",
 ];
 
 /** `xds export DIR OUT`: a node's view as files that Envoy follows. */
@@ -26,7 +27,7 @@ export const addExportCommand: AddCommand = (program, context) => {
       "Write the resources of a node to files for Envoy's filesystem subscriptions (path_config_source): one file each for " +
         "listeners, clusters and scoped routes, and one for each other resource. Files are replaced atomically, in make-before-break order.",
     )
-    .argument("<dir>", "directory to read")
+    .argument("<dir>", "directory to read, or a module such as mesh.ts")
     .argument("<out>", "directory to write to; Envoy must see it at the same path")
     .addOption(new Option("--format <format>", "format of the files").choices(responseFormats).default("yaml"))
     .option("-n, --node <id>", "id of the node", "")

@@ -30,5 +30,6 @@ export const addGetCommand: AddCommand = (program, context) => {
     ["xds get cds --rest --v2", "as an old client gets them, by a poll"],
     ["xds get cds --bootstrap envoy.yaml", "what the Envoy with this bootstrap gets"],
     ["xds get lds --file /etc/envoy/xds/lds.yaml", "what a file holds for an Envoy"],
+    ["ssh edge-7 cat /etc/envoy/xds/cds.yaml | xds get cds --file -", "what standard input holds"],
   ]);
 };

@@ -7,10 +7,13 @@ export const addServeCommand: AddCommand = (program, context) => {
     .command("serve")
     .summary("serve a directory of resources")
     .description(
-      "Serve a directory of resources to Envoy and gRPC clients. Changes to the directory are applied atomically and without " +
-        "a restart; if any file has an error, the last valid configuration stays in force.",
+      "Serve a directory of resources, or what a module exports, to Envoy and gRPC clients. Changes are applied atomically and without " +
+        "a restart; if anything has an error, the last valid configuration stays in force.",
     )
-    .argument("<dir>", "directory to serve; its xdskit.yaml may contain any setting")
+    .argument(
+      "<dir>",
+      "directory, or module that exports resources, to serve; xdskit.yaml in its directory may contain any setting",
+    )
     .action((directory: string, flags: Readonly<Record<string, unknown>>) =>
       context.performUntilInterrupted(async () =>
         (await import("../commands/serve.ts")).serve(directory, flags, context),
@@ -26,6 +29,7 @@ export const addServeCommand: AddCommand = (program, context) => {
   );
   addExamples(command, [
     ["xds serve config", "serve ./config at 127.0.0.1:18000, the admin API at 127.0.0.1:18001"],
+    ["xds serve mesh.ts", "serve what a module exports, followed as it and its imports change"],
     ["xds serve config --listen :18000 --tls-cert tls.crt --tls-key tls.key", "to the network, over TLS"],
   ]);
 };

@@ -4,7 +4,15 @@ import type { ValidateFlags } from "../commands/validate.ts";
 import { addSettingFlags } from "../settings/setting-flag.ts";
 import { type AddCommand, addExamples } from "./add-command.ts";
 
-const SETTINGS: readonly SettingKey[] = ["descriptors", "validation", "allow-empty", "limits.max-file-bytes"];
+const SETTINGS: readonly SettingKey[] = [
+  "descriptors",
+  "validation",
+  "allow-empty",
+  "limits.max-file-bytes",
+  "limits.module-timeout",
+];
+
+const OUTPUTS: readonly ValidateFlags["output"][] = ["text", "json", "github"];
 
 /** `xds validate DIR`: every problem in a directory, without serving it. */
 export const addValidateCommand: AddCommand = (program, context) => {
@@ -12,8 +20,9 @@ export const addValidateCommand: AddCommand = (program, context) => {
     .command("validate")
     .summary("check a directory and print all problems")
     .description("Check a directory of resources and print all problems.")
-    .argument("<dir>", "directory to read")
-    .addOption(new Option("--format <format>", "output format").choices(["text", "json", "github"]).default("text"))
+    .argument("<dir>", "directory to read, or a module such as mesh.ts; - reads one file from standard input")
+    .addOption(new Option("-o, --output <format>", "output format").choices(OUTPUTS).default("text"))
+    .addOption(new Option("--format <format>", "the same, as it was called before").choices(OUTPUTS))
     .option("--strict", "fail on warnings too")
     .option("--v2", "warn about fields that are lost in conversion between v2 and v3")
     .action((directory: string, flags: ValidateFlags) =>
@@ -22,7 +31,8 @@ export const addValidateCommand: AddCommand = (program, context) => {
   addSettingFlags(command, SETTINGS);
   addExamples(command, [
     ["xds validate config", "every problem, with file, line and column"],
+    ["kubectl get cm xds -o jsonpath='{.data.cds\\.yaml}' | xds validate -", "one file from standard input"],
     ["xds validate config --v2", "what clients of version 2 would miss"],
-    ["xds validate config --format github --strict", "in a workflow: problems beside the changed lines"],
+    ["xds validate config -o github --strict", "in a workflow: problems beside the changed lines"],
   ]);
 };

@@ -10,6 +10,17 @@ export interface AdminFlags {
   readonly admin?: string;
 }
 
+/** Which nodes a list is about. */
+export interface NodeFilterFlags {
+  readonly cluster?: string;
+  readonly userAgent?: string;
+}
+
+/** The filters as the admin API takes them. */
+export function nodeFilterOf({ cluster, userAgent }: NodeFilterFlags): Readonly<Record<string, string | undefined>> {
+  return { cluster, "user-agent": userAgent };
+}
+
 /** Asks the admin API. The answers are those of our own server: their types are its exported ones. */
 export async function askAdmin<T>(
   path: string,

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { stringify } from "yaml";
 import { serverOf } from "../discovery/connection-flags.ts";
 import type { DescribedNode } from "../discovery/node-flags.ts";
@@ -27,7 +28,7 @@ export interface BootstrapFlags extends DescribedNode {
 }
 
 export async function bootstrap(client: string, flags: BootstrapFlags, { io }: CommandContext): Promise<ExitCode> {
-  const source = sourceOf(flags);
+  const source = sourceOf(flags, io.cwd);
   if (source.transport === "file" && (flags.server ?? flags.ca) !== undefined) {
     throw new CommandError(exitCode.usage, "an Envoy that reads files asks no server", "leave --server and --ca off");
   }
@@ -36,7 +37,7 @@ export async function bootstrap(client: string, flags: BootstrapFlags, { io }: C
   if (server === undefined) throw new CommandError(exitCode.usage, `--server: expected host:port, got "${text}"`);
   const { node, cluster, metadata, locality } = flags;
   const version = flags.v2 === true ? "v2" : "v3";
-  const options = { server, node, cluster, metadata, locality, version, tls: tlsOf(flags) } as const;
+  const options = { server, node, cluster, metadata, locality, version, tls: tlsOf(flags, io.cwd) } as const;
   if (client === "grpc") {
     refuseForGrpc(flags);
     io.stdout.write(formatJson(grpcBootstrap(options)));
@@ -49,9 +50,9 @@ export async function bootstrap(client: string, flags: BootstrapFlags, { io }: C
   return exitCode.ok;
 }
 
-function sourceOf({ transport = "ads-delta", files, format }: BootstrapFlags): EnvoySource {
+function sourceOf({ transport = "ads-delta", files, format }: BootstrapFlags, cwd: string): EnvoySource {
   if (transport === "file") {
-    if (files !== undefined) return { transport, files: { directory: files, format: format ?? "yaml" } };
+    if (files !== undefined) return { transport, files: { directory: resolve(cwd, files), format: format ?? "yaml" } };
     throw new CommandError(exitCode.usage, "--transport file reads files", "say where they are with --files DIR");
   }
   if (files === undefined && format === undefined) return { transport };
@@ -65,12 +66,14 @@ function refuseForGrpc({ transport, output }: BootstrapFlags): void {
   if (output === "yaml") throw new CommandError(exitCode.usage, "gRPC clients read JSON", "leave --output off");
 }
 
-function tlsOf({ ca, cert, key }: BootstrapFlags): BootstrapTls | undefined {
+/** Clients read relative paths from the directory that they are started in: absolute ones hold in any. */
+function tlsOf({ ca, cert, key }: BootstrapFlags, cwd: string): BootstrapTls | undefined {
   if ((cert === undefined) !== (key === undefined)) {
     throw new CommandError(exitCode.usage, "a certificate and its key go together", "give both --cert and --key");
   }
-  const client = cert === undefined || key === undefined ? undefined : { cert, key };
-  if (ca !== undefined) return { ca, client };
+  const client =
+    cert === undefined || key === undefined ? undefined : { cert: resolve(cwd, cert), key: resolve(cwd, key) };
+  if (ca !== undefined) return { ca: resolve(cwd, ca), client };
   if (client === undefined) return undefined;
   throw new CommandError(
     exitCode.usage,

@@ -16,6 +16,7 @@ import { plural } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
+import { STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
 import type { Finding } from "./check/finding.ts";
 import { findingsIn } from "./check/findings.ts";
 import { formatTrees, type TreeNode, treesOf } from "./check/tree.ts";
@@ -58,21 +59,32 @@ export interface CheckArguments {
   readonly targets: readonly string[];
 }
 
-export async function check(
-  { path, targets }: CheckArguments,
+export async function check(given: CheckArguments, flags: CheckFlags, context: CommandContext): Promise<ExitCode> {
+  const { io } = context;
+  if (given.path !== STANDARD_INPUT) return checkBootstrap(bootstrapOf(given.path, io), given, flags, context);
+  return withStandardInput(io, ({ path }) => {
+    const bootstrap = { input: { path }, shown: STANDARD_INPUT, variable: undefined };
+    return checkBootstrap(bootstrap, given, flags, context);
+  });
+}
+
+async function checkBootstrap(
+  bootstrap: ChosenBootstrap | undefined,
+  { targets }: CheckArguments,
   flags: CheckFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const bootstrap = bootstrapOf(path, io);
   if (bootstrap === undefined) {
     throw new CommandError(exitCode.usage, "which bootstrap?", "xds check FILE, or set GRPC_XDS_BOOTSTRAP");
   }
-  const { config, problems } = loadBootstrap(bootstrap.input, { api });
+  const { shown } = bootstrap;
+  const loaded = loadBootstrap(bootstrap.input, { api });
+  const { config } = loaded;
+  const problems = shown === STANDARD_INPUT ? loaded.problems.map(ofStandardInput) : loaded.problems;
   const isText = flags.output === "text";
   if (isText) io.stdout.write(formatConfigProblems(problems, io.cwd, context.colorsOf(io.stdout)));
-  const { shown } = bootstrap;
   if (config === undefined) {
     if (isText) io.stdout.write(`${shown}: the bootstrap cannot be used\n`);
     else io.stdout.write(formatJson(answerOf(nothing, problems, { api, isOk: false })));
@@ -93,6 +105,10 @@ export async function check(
     io.stdout.write(formatJson({ ...answer, unreachable: cause.message }));
     return cause.exitCode;
   }
+}
+
+function ofStandardInput(problem: ConfigProblem): ConfigProblem {
+  return problem.file === undefined ? problem : { ...problem, file: STANDARD_INPUT };
 }
 
 /** What came, and how it stands. */

@@ -5,14 +5,15 @@ import type { Colors } from "../output/color.ts";
 import { formatJson } from "../output/json.ts";
 import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import { type AdminFlags, askAdmin, type NodeFilterFlags, nodeFilterOf } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
-import { deliveryStates } from "./delivery-states.ts";
 import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
 
-export interface DeliveriesFlags extends AdminFlags {
+const STATES = ["acked", "pending", "nacked", "sent", "requested-but-missing", "requested"];
+
+export interface DeliveriesFlags extends AdminFlags, NodeFilterFlags {
   readonly node?: string;
   readonly type?: string;
   readonly state?: string;
@@ -22,7 +23,12 @@ export interface DeliveriesFlags extends AdminFlags {
 
 export async function deliveries(flags: DeliveriesFlags, { io, colorsOf }: CommandContext): Promise<ExitCode> {
   const { node, type, state } = flags;
-  const answer = await askAdmin<DeliveriesAnswer>("/api/v1/deliveries", { node, type, state }, flags, io);
+  const answer = await askAdmin<DeliveriesAnswer>(
+    "/api/v1/deliveries",
+    { node, ...nodeFilterOf(flags), type, state },
+    flags,
+    io,
+  );
   if (flags.output === "json") io.stdout.write(formatJson(answer));
   else if (answer.items.length === 0) io.stderr.write("xds: no deliveries\n");
   else {
@@ -50,7 +56,7 @@ function formatDeliveries(
     ],
     { colors, width },
   );
-  const counts = deliveryStates.map((state) => [state, rows.filter((row) => row.state === state).length] as const);
+  const counts = STATES.map((state) => [state, rows.filter((row) => row.state === state).length] as const);
   const summary = counts.filter(([, count]) => count > 0).map(([state, count]) => `${count} ${state}`);
   // A terminal cuts the last column, and a reason is what one comes here for.
   const reasons = width === undefined ? [] : rows.flatMap(describeRefusal);

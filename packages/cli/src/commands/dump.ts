@@ -18,23 +18,24 @@ import type { Output } from "../io.ts";
 import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
 import { plural } from "../output/problems.ts";
+import { shownPath } from "../output/shown-path.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
 import type { CommandContext } from "./context.ts";
 import { contentsOf, type DumpContents, type DumpedType } from "./dump/contents.ts";
-import { shownPath } from "./validate.ts";
 
 export interface DumpFlags extends ConnectionFlags {
   readonly output: string;
   readonly format: ResponseFormat;
+  readonly summary: "text" | "json";
   readonly force?: boolean;
   readonly timeout: number;
   readonly wait?: boolean;
   readonly secrets?: boolean;
 }
 
-/** What is said of a dump in a pipe. */
+/** What `--summary json` prints. */
 export interface DumpAnswer {
   /** Everything that was asked for came. */
   readonly ok: boolean;
@@ -190,18 +191,21 @@ function summarize(
   const isToStdout = flags.output === "-";
   // Beside the resources themselves, nobody but a person wants to hear of it.
   const output = isToStdout ? io.stderr : io.stdout;
-  if (output.isTerminal) {
+  if (flags.summary === "text" || isToStdout) {
+    if (isToStdout && !output.isTerminal) return;
     const columns = [
       { title: "TYPE", text: (row: DumpedType) => row.name },
       { title: "RESOURCES", text: (row: DumpedType) => `${row.resources}` },
       { title: "BYTES", text: (row: DumpedType) => `${row.bytes}` },
       ...(isToStdout ? [] : [{ title: "FILE", text: (row: DumpedType) => fileOf(row, flags.format) }]),
     ];
-    output.write(formatTable(types, columns, { colors: colorsOf(output), width: output.columns }));
+    output.write(
+      formatTable(types, columns, { colors: colorsOf(output), width: output.isTerminal ? output.columns : undefined }),
+    );
     const total = types.reduce((sum, { resources }) => sum + resources, 0);
     const where = isToStdout ? "" : ` in ${shownPath(resolve(io.cwd, flags.output), io.cwd)}`;
     output.write(`${plural(total, "resource")}${where}\n`);
-  } else if (!isToStdout) {
+  } else {
     const answer: DumpAnswer = {
       ok: isOk,
       types: types.map((one) => {

@@ -8,6 +8,8 @@ import { countProblems, formatProblems } from "../output/problems.ts";
 import { createStatusLine } from "../output/status-line.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
+import { createSource } from "../settings/source.ts";
+import { type SourcePlace, sourcePlaceOf } from "../settings/source-place.ts";
 import type { CommandContext } from "./context.ts";
 import { ChangeLines } from "./export/change-lines.ts";
 import { type ExportFlags, fileOutputOf } from "./export/flags.ts";
@@ -15,27 +17,26 @@ import { ExportRecord } from "./export/record.ts";
 import { formatSummary } from "./export/summary.ts";
 import { Service } from "./serve/service.ts";
 import { createServeLog, logFormatOf } from "./serve.ts";
-import { shownPath, sourceOf } from "./validate.ts";
 
 interface Prepared {
-  readonly path: string;
-  readonly shown: string;
+  readonly place: SourcePlace;
   readonly values: SettingValues;
   readonly file: Awaited<ReturnType<typeof readSettings>>;
 }
 
-async function prepare(directory: string, flags: ExportFlags, { io }: CommandContext): Promise<Prepared> {
-  const path = resolve(io.cwd, directory);
-  const file = await readSettings(path);
-  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory: path });
+async function prepare(given: string, flags: ExportFlags, { io }: CommandContext): Promise<Prepared> {
+  const place = await sourcePlaceOf(given, io.cwd);
+  const { directory } = place;
+  const file = await readSettings(directory);
+  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  return { path, shown: shownPath(path, io.cwd), values, file };
+  return { place, values, file };
 }
 
 /** Files that are written among those that are read would be read as resources. */
-function refuseOwnSource(path: string, out: string): void {
-  const way = relative(path, out);
-  if (way.startsWith("..") || isAbsolute(way)) return;
+function refuseOwnSource({ directory, module }: SourcePlace, out: string): void {
+  const way = relative(directory, out);
+  if (module !== undefined || way.startsWith("..") || isAbsolute(way)) return;
   throw new CommandError(
     exitCode.usage,
     "the output directory is inside the directory to read",
@@ -50,14 +51,16 @@ export async function exportOnce(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
-  const { path, shown, values } = await prepare(directory, flags, context);
+  const { place, values } = await prepare(directory, flags, context);
   const api = await loadApi(values.list("descriptors"));
-  refuseOwnSource(path, resolve(io.cwd, out));
+  refuseOwnSource(place, resolve(io.cwd, out));
   const output = fileOutputOf(resolve(io.cwd, out), flags);
   const line = createStatusLine(io);
-  const load = await sourceOf(path, values, api).load((progress) => line.update(() => describeLoad(progress)));
+  const load = await createSource(place, values, { api, io }).load((progress) =>
+    line.update(() => describeLoad(progress)),
+  );
   line.clear();
-  tellProblems(load, shown, context);
+  tellProblems(load, place, context);
   if (load.state === undefined) return exitCode.problems;
   const writing = createFileExport({ api, files: output, dialect: dialectOf(values) });
   const record = new ExportRecord(writing);
@@ -76,10 +79,14 @@ export async function exportOnce(
   }
 }
 
-function tellProblems({ problems, state }: Load, shown: string, { io, colorsOf }: CommandContext): void {
+function tellProblems(
+  { problems, state }: Load,
+  { shown, shownDirectory }: SourcePlace,
+  { io, colorsOf }: CommandContext,
+): void {
   if (problems.length === 0) return;
   const nothing = state === undefined ? ": nothing is written" : "";
-  io.stderr.write(formatProblems(problems, shown, colorsOf(io.stderr)));
+  io.stderr.write(formatProblems(problems, shownDirectory, colorsOf(io.stderr)));
   io.stderr.write(`${shown}: ${countProblems(problems)}${nothing}\n`);
 }
 
@@ -90,9 +97,9 @@ export async function exportAndFollow(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
-  const { path, shown, values, file } = await prepare(directory, flags, context);
+  const { place, values, file } = await prepare(directory, flags, context);
   const api = await loadApi(values.list("descriptors"));
-  refuseOwnSource(path, resolve(io.cwd, out));
+  refuseOwnSource(place, resolve(io.cwd, out));
   const output = fileOutputOf(resolve(io.cwd, out), flags);
   const writing = createFileExport({ api, files: output, dialect: dialectOf(values) });
   const log = createServeLog(values, context);
@@ -119,8 +126,8 @@ export async function exportAndFollow(
         return writing.revision;
       },
     };
-    const source = sourceOf(path, values, api);
-    const service = new Service({ server, source, log, context, file, directory: shown, isText, onServing });
+    const source = createSource(place, values, { api, io });
+    const service = new Service({ server, source, log, context, file, place, isText, onServing });
     await Promise.race([service.load(), aborted(io.interrupted)]);
     await service.follow(io.interrupted);
   } finally {

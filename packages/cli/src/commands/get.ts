@@ -1,6 +1,5 @@
 import { type TypeOrUrl, XdsClientError, type XdsResource } from "@xdskit/client";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-
 import { type Collected, collect } from "../discovery/collect.ts";
 import { type ConnectionFlags, descriptorFilesOf } from "../discovery/connection-flags.ts";
 import { type Asked, describeError, failureOf } from "../discovery/connection-hint.ts";
@@ -12,6 +11,7 @@ import { formatJson } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
 import { formatTable } from "../output/table.ts";
 import { loadApi } from "../settings/load-api.ts";
+import { type InputFile, STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
 import type { CommandContext } from "./context.ts";
 
 const QUIET_MS = 300;
@@ -28,9 +28,19 @@ export async function get(
   flags: GetFlags,
   context: CommandContext,
 ): Promise<ExitCode> {
+  const ask = (input?: InputFile): Promise<ExitCode> => getFrom(input, type, names, { flags, context });
+  return flags.file === STANDARD_INPUT ? withStandardInput(context.io, ask) : ask();
+}
+
+async function getFrom(
+  input: InputFile | undefined,
+  type: string,
+  names: readonly string[],
+  { flags, context }: { readonly flags: GetFlags; readonly context: CommandContext },
+): Promise<ExitCode> {
   const { io } = context;
   const api = await loadApi(descriptorFilesOf(flags, io));
-  const start = await startOf(flags, io);
+  const start = await startOf(flags, io, input);
   const wanted = wantedType(type, start, flags, api);
   const opened = await openClient(start, flags, { api, io, timeoutMs: flags.timeout });
   const { client, answers, asked } = opened;

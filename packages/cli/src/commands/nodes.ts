@@ -6,27 +6,57 @@ import { formatJson } from "../output/json.ts";
 import { plural } from "../output/problems.ts";
 import { trimReason } from "../output/reason.ts";
 import { formatTable } from "../output/table.ts";
-import { type AdminFlags, askAdmin } from "./admin-request.ts";
+import { type AdminFlags, askAdmin, type NodeFilterFlags, nodeFilterOf } from "./admin-request.ts";
 import type { CommandContext } from "./context.ts";
 import { describeDialects } from "./describe-dialect.ts";
 import { describeTtl } from "./describe-ttl.ts";
 import { describeWait } from "./describe-wait.ts";
 import { fateColor } from "./fate-color.ts";
+import { type Grouping, groupNodes, type NodeGroup } from "./node-groups.ts";
 
-export interface NodesFlags extends AdminFlags {
+export interface NodesFlags extends AdminFlags, NodeFilterFlags {
+  readonly type?: string;
+  readonly nacked?: boolean;
+  readonly groupBy?: Grouping;
   readonly output: "table" | "json";
 }
 
 export async function nodes(node: string | undefined, flags: NodesFlags, context: CommandContext): Promise<ExitCode> {
   const { io, colorsOf } = context;
-  const answer = await askAdmin<NodesAnswer>("/api/v1/nodes", { id: node }, flags, io);
+  const { type, nacked, groupBy } = flags;
+  const query = { id: node, ...nodeFilterOf(flags), type, ...(nacked === true && { nacked: "true" }) };
+  const answer = await askAdmin<NodesAnswer>("/api/v1/nodes", query, flags, io);
   const isFound = node === undefined || answer.items.length > 0;
-  if (flags.output === "json") io.stdout.write(formatJson(answer));
+  if (groupBy !== undefined) printGroups(groupNodes(answer.items, groupBy), flags, context);
+  else if (flags.output === "json") io.stdout.write(formatJson(answer));
   else if (!isFound) io.stderr.write(`xds: node "${node}" is not connected\n`);
   else if (answer.items.length === 0) io.stderr.write("xds: nobody is connected\n");
-  else if (node === undefined) io.stdout.write(formatNodes(answer.items, colorsOf(io.stdout), context));
+  else if (node === undefined || /[*?]/.test(node))
+    io.stdout.write(formatNodes(answer.items, colorsOf(io.stdout), context));
   else for (const item of answer.items) io.stdout.write(formatNode(item, colorsOf(io.stdout), context));
   return isFound ? exitCode.ok : exitCode.problems;
+}
+
+function printGroups(groups: readonly NodeGroup[], { output, groupBy }: NodesFlags, context: CommandContext): void {
+  const { io, colorsOf } = context;
+  const colors = colorsOf(io.stdout);
+  if (output === "json") {
+    io.stdout.write(formatJson({ groups }));
+    return;
+  }
+  const columns = [
+    ...(groupBy === "version" ? [{ title: "TYPE", text: ({ type = "" }: NodeGroup) => type }] : []),
+    { title: (groupBy ?? "").toUpperCase(), text: ({ value }: NodeGroup) => (value === "" ? "(none)" : value) },
+    { title: "NODES", text: ({ nodes: count }: NodeGroup) => `${count}` },
+    {
+      title: "NACKED",
+      text: ({ nacked }: NodeGroup) => (nacked === 0 ? "" : `${nacked}`),
+      color: (text: string) => colors.red(text),
+    },
+  ];
+  io.stdout.write(
+    formatTable(groups, columns, { colors, width: io.stdout.isTerminal ? io.stdout.columns : undefined }),
+  );
 }
 
 function formatNodes(items: readonly NodeAnswer[], colors: Colors, { io }: CommandContext): string {

@@ -1,67 +1,73 @@
-import { stat } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
 import { createManagementServer, type ManagementServer, XdsError } from "@xdskit/server";
 import { type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted } from "../interruption.ts";
 import { type CommandLog, createLog } from "../output/log.ts";
 import { countProblems, formatProblems } from "../output/problems.ts";
-import { formatAddress, formatReachedAddress } from "../settings/address.ts";
+import { formatAddress, formatReachedAddress, reachedHost } from "../settings/address.ts";
 import { createApi, loadDescriptors } from "../settings/load-api.ts";
 import { requireReadableFiles } from "../settings/readable-files.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
 import { serverOptionsOf } from "../settings/server-options.ts";
+import { createSource } from "../settings/source.ts";
+import { sourcePlaceOf } from "../settings/source-place.ts";
 import { stateDirOf } from "../settings/state-dir.ts";
 import type { CommandContext } from "./context.ts";
 import { Service } from "./serve/service.ts";
 import { suggestCommands } from "./serve/suggest.ts";
-import { shownPath, sourceOf } from "./validate.ts";
+import { trustOf } from "./serve/trust.ts";
 
 /** How long clients have to leave when the server is told to stop. */
 const DRAIN_GRACE_MS = 2_000;
 
 export async function serve(
-  directory: string,
+  given: string,
   flags: Readonly<Record<string, unknown>>,
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
   io.needNoReader();
-  const path = resolve(io.cwd, directory);
-  await refuseFile(path, directory);
-  const file = await readSettings(path);
+  const place = await sourcePlaceOf(given, io.cwd);
+  const { directory, shown } = place;
+  const file = await readSettings(directory);
   const { problems } = file;
-  if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, shownPath(path, io.cwd), context);
-  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory: path });
+  if (problems.some(leavesSettingsUnknown)) return refuseSettings(problems, place.shownDirectory, context);
+  const { values, troubles } = resolveSettings({ flags, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  const options = serverOptionsOf(values, file.listeners, path);
-  await requireReadableFiles(values, file.listeners, path);
+  const options = serverOptionsOf(values, file.listeners, directory);
+  await requireReadableFiles(values, file.listeners, directory);
   const descriptorFiles = values.list("descriptors");
   const descriptors = await loadDescriptors(descriptorFiles);
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
-  io.onHangup(() => log.write("hangup", {}));
-  const stateDir = stateDirOf(values, io.env, path);
+  const stateDir = stateDirOf(values, io.env, place.module ?? directory);
   const server = createManagementServer({ ...options, api, log, ...(stateDir !== undefined && { stateDir }) });
-  const source = sourceOf(path, values, api, { offThread: { descriptors } });
+  const source = createSource(place, values, { api, io, offThread: { descriptors } });
   const started = await start(server);
-  const shown = shownPath(path, io.cwd);
   const isText = logFormatOf(values, context) === "text";
   const { address, addresses, adminAddress } = started;
   const adminListen = adminAddress === undefined ? undefined : formatAddress(adminAddress);
   const more = addresses.length === 1 ? undefined : addresses.slice(1).map(formatAddress).join(",");
   log.write("serving", { address: formatAddress(address), more_addresses: more, admin: adminListen, directory: shown });
+  const certificate = values.text("tls.cert");
+  const trust =
+    certificate === undefined
+      ? undefined
+      : await trustOf({ cert: certificate, ca: values.text("tls.ca") }, reachedHost(address));
   const onServing = (): void => {
     // Who reads a pipe wants lines of JSON and nothing else; `npm start` is for people, whatever it writes to.
     if (io.interrupted.aborted || !(isText || io.env["npm_lifecycle_event"] !== undefined)) return;
     const listen = formatReachedAddress(address);
     const admin = adminAddress === undefined ? undefined : formatReachedAddress(adminAddress);
-    const certificate = values.text("tls.cert");
     const needsClientCertificate =
       values.text("tls.ca") !== undefined && values.flag("tls.require-client-certificate") !== false;
-    io.stdout.write(suggestCommands({ listen, admin, env: io.env, certificate, needsClientCertificate }));
+    io.stdout.write(suggestCommands({ listen, admin, env: io.env, trust, needsClientCertificate }));
   };
-  const service = new Service({ server, source, log, context, file, directory: shown, isText, onServing });
+  const service = new Service({ server, source, log, context, file, place, isText, onServing });
+  io.onHangup(() => {
+    log.write("hangup", {});
+    void Promise.all([server.reloadCertificates(), service.reload(io.interrupted)]);
+  });
   try {
     // A long load does not keep anybody from leaving.
     await Promise.race([service.load(), aborted(io.interrupted)]);
@@ -73,16 +79,6 @@ export async function serve(
   }
   log.write("stopped", {});
   return exitCode.ok;
-}
-
-async function refuseFile(path: string, shown: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined);
-  if (found?.isFile() !== true) return;
-  throw new CommandError(
-    exitCode.usage,
-    `expected a directory, ${shown} is a file`,
-    `serve its directory: xds serve ${dirname(shown)}`,
-  );
 }
 
 /** Groups and rules for clients are of the directory, not of how to listen: a mistake in them can be mended later. */

@@ -1,13 +1,4 @@
-import { isAbsolute, relative, resolve } from "node:path";
-import type { EnvoyApi } from "@xdskit/envoy-api";
-import {
-  createDirectorySource,
-  type DirectorySource,
-  type DirectorySourceOptions,
-  type Load,
-  type Problem,
-  readSettings,
-} from "@xdskit/source";
+import { type Load, type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { describeLoad } from "../output/describe-load.ts";
 import { formatJson } from "../output/json.ts";
@@ -15,17 +6,23 @@ import { countProblems, formatGithubProblems, formatProblems, plural } from "../
 import { createStatusLine } from "../output/status-line.ts";
 import { loadApi } from "../settings/load-api.ts";
 import { resolveSettings, type SettingValues } from "../settings/resolve-settings.ts";
-import { validationOf } from "../settings/validation.ts";
+import { createSource } from "../settings/source.ts";
+import { type SourcePlace, sourcePlaceOf } from "../settings/source-place.ts";
+import { STANDARD_INPUT, withStandardInput } from "../standard-input.ts";
 import type { CommandContext } from "./context.ts";
 
+type OutputFormat = "text" | "json" | "github";
+
 export interface ValidateFlags {
-  readonly format: "text" | "json" | "github";
+  readonly output: OutputFormat;
+  /** The name of `output` up to 0.1. */
+  readonly format?: OutputFormat;
   readonly strict?: boolean;
   readonly v2?: boolean;
   readonly [setting: string]: unknown;
 }
 
-/** What `--format json` prints. */
+/** What `--output json` prints. */
 export interface ValidateAnswer {
   readonly ok: boolean;
   readonly errors: number;
@@ -37,51 +34,62 @@ export interface ValidateAnswer {
 }
 
 export async function validate(directory: string, flags: ValidateFlags, context: CommandContext): Promise<ExitCode> {
+  if (directory !== STANDARD_INPUT) {
+    return validateAt(await sourcePlaceOf(directory, context.io.cwd), flags, context);
+  }
+  return withStandardInput(context.io, (input) => {
+    const place = { directory: input.directory, module: undefined, shownDirectory: ".", shown: STANDARD_INPUT };
+    return validateAt(place, flags, context);
+  });
+}
+
+async function validateAt(place: SourcePlace, flags: ValidateFlags, context: CommandContext): Promise<ExitCode> {
   const { io } = context;
-  const path = resolve(io.cwd, directory);
-  const file = await readSettings(path);
+  const { directory, shown } = place;
+  const file = await readSettings(directory);
   // Here `--v2` asks a question; it is not the setting of that name.
   const { v2: asksOfV2, ...settings } = flags;
-  const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory: path });
+  const { values, troubles } = resolveSettings({ flags: settings, env: io.env, file, cwd: io.cwd, directory });
   if (troubles.length > 0) throw new CommandError(exitCode.usage, troubles.join("\n"));
-  const load = await loadOnce(path, { values, findsVersionLoss: asksOfV2 === true }, context);
-  print(load, { format: flags.format, directory: shownPath(path, io.cwd) }, context);
+  const load = await loadOnce(place, { values, findsVersionLoss: asksOfV2 === true }, context);
+  print(
+    shown === STANDARD_INPUT ? ofStandardInput(load) : load,
+    { format: flags.format ?? flags.output, place },
+    context,
+  );
   const isBad = (severity: string): boolean => severity === "error" || flags.strict === true;
   return load.problems.some(({ severity }) => isBad(severity)) ? exitCode.problems : exitCode.ok;
 }
 
+/** With the only file called as the caller does. */
+function ofStandardInput({ state, problems }: Load): Load {
+  const file = STANDARD_INPUT;
+  return {
+    state,
+    problems: problems.map((problem) => ({
+      ...problem,
+      file,
+      ...(problem.related !== undefined && { related: { ...problem.related, file } }),
+    })),
+  };
+}
+
 async function loadOnce(
-  directory: string,
+  place: SourcePlace,
   { values, findsVersionLoss }: { readonly values: SettingValues; readonly findsVersionLoss: boolean },
   { io }: CommandContext,
 ): Promise<Load> {
-  const source = sourceOf(directory, values, await loadApi(values.list("descriptors")), { findsVersionLoss });
+  const api = await loadApi(values.list("descriptors"));
+  const source = createSource(place, values, { api, io, findsVersionLoss });
   const line = createStatusLine(io);
   const load = await source.load((progress) => line.update(() => describeLoad(progress)));
   line.clear();
   return load;
 }
 
-/** The directory as the settings have it read. */
-export function sourceOf(
-  directory: string,
-  values: SettingValues,
-  api: EnvoyApi,
-  options: Pick<DirectorySourceOptions, "findsVersionLoss" | "offThread"> = {},
-): DirectorySource {
-  return createDirectorySource({
-    directory,
-    api,
-    validation: validationOf(values),
-    maxFileBytes: values.number("limits.max-file-bytes") ?? Number.POSITIVE_INFINITY,
-    allowEmpty: values.flag("allow-empty") ?? false,
-    ...options,
-  });
-}
-
 function print(
   { state, problems }: Load,
-  { format, directory }: { readonly format: ValidateFlags["format"]; readonly directory: string },
+  { format, place }: { readonly format: OutputFormat; readonly place: SourcePlace },
   { io, colorsOf }: CommandContext,
 ): void {
   const errors = problems.filter(({ severity }) => severity === "error").length;
@@ -96,15 +104,8 @@ function print(
     io.stdout.write(formatJson(answer));
     return;
   }
-  if (format === "github") io.stdout.write(formatGithubProblems(problems, directory));
-  else io.stdout.write(formatProblems(problems, directory, colorsOf(io.stdout)));
+  if (format === "github") io.stdout.write(formatGithubProblems(problems, place.shownDirectory));
+  else io.stdout.write(formatProblems(problems, place.shownDirectory, colorsOf(io.stdout)));
   const read = state === undefined ? "" : `${plural(state.resources, "resource")} in ${plural(state.files, "file")}, `;
-  io.stdout.write(`${directory}: ${read}${countProblems(problems)}\n`);
-}
-
-/** As people typed it, or nearly: relative to where they are, unless it is somewhere else. */
-export function shownPath(path: string, cwd: string): string {
-  const shown = relative(cwd, path);
-  if (shown === "") return ".";
-  return shown.startsWith("..") || isAbsolute(shown) ? path : shown;
+  io.stdout.write(`${place.shown}: ${read}${countProblems(problems)}\n`);
 }

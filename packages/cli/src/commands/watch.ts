@@ -6,11 +6,12 @@ import { type OpenedClient, openClient, wantedType } from "../discovery/open-cli
 import { OutageWords } from "../discovery/outage-words.ts";
 import { formatYaml, resourceValue, unreadableNote } from "../discovery/resource-value.ts";
 import { startOf } from "../discovery/start.ts";
-import { type ExitCode, exitCode } from "../exit-code.ts";
+import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted } from "../interruption.ts";
 import { formatJsonLine } from "../output/json.ts";
 import { oneLine } from "../output/one-line.ts";
 import { loadApi } from "../settings/load-api.ts";
+import { STANDARD_INPUT } from "../standard-input.ts";
 import type { CommandContext } from "./context.ts";
 
 export interface WatchFlags extends ConnectionFlags {
@@ -56,6 +57,9 @@ export async function watch(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { io } = context;
+  if (flags.file === STANDARD_INPUT) {
+    throw new CommandError(exitCode.usage, "standard input does not change", "xds get --file - reads it");
+  }
   const api = await loadApi(descriptorFilesOf(flags, io));
   const start = await startOf(flags, io);
   const wanted = wantedType(type, start, flags, api);

@@ -51,7 +51,10 @@ export function saysHowAServerIsAsked(flags: ConnectionFlags): boolean {
 /** Adds those flags to a command. */
 export function addConnectionFlags(command: Command): Command {
   addServerFlags(command).addOption(
-    new Option("--file <file>", "read a local xDS file instead of asking a server").conflicts(HOW_A_SERVER_IS_ASKED),
+    new Option(
+      "--file <file>",
+      "read a local xDS file instead of asking a server (get: - for standard input)",
+    ).conflicts(HOW_A_SERVER_IS_ASKED),
   );
   return addTrustFlags(command);
 }

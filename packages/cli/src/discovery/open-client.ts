@@ -5,7 +5,7 @@ import type { Io } from "../io.ts";
 import { chooseColors } from "../output/color.ts";
 import { formatConfigProblems } from "../output/config-problems.ts";
 import { Answers } from "./answers.ts";
-import type { ConnectionFlags } from "./connection-flags.ts";
+import { type ConnectionFlags, nodeOf } from "./connection-flags.ts";
 import type { Asked } from "./connection-hint.ts";
 import type { Start } from "./start.ts";
 import { typeNamed } from "./type-named.ts";
@@ -44,7 +44,7 @@ export async function openClient(
       ...(!isByBootstrap && timeoutMs !== undefined && { initialFetchTimeoutMs: timeoutMs }),
     });
     // In a bootstrap there may be a node; who asks as another one wants it to be that.
-    const given = givenNode(flags);
+    const given = givenNode(flags, client.config.node);
     if (isByBootstrap && Object.keys(given).length > 0) client.changeNode(given);
     return { client, answers, asked };
   } catch (cause) {
@@ -60,8 +60,16 @@ export function wantedType(text: string, { asked }: Start, { v2 }: ConnectionFla
   return asked.by === "bootstrap" && !text.includes("/") ? { typeUrl: type } : type;
 }
 
-function givenNode({ node, cluster }: ConnectionFlags): Partial<ClientConfig["node"]> {
-  return { ...(node !== undefined && { id: node }), ...(cluster !== undefined && { cluster }) };
+/** Metadata is added to that of the bootstrap; a locality stands in place of its. */
+function givenNode(flags: ConnectionFlags, before: ClientConfig["node"]): Partial<ClientConfig["node"]> {
+  const { node, cluster, metadata = {} } = flags;
+  const { locality } = nodeOf(flags);
+  return {
+    ...(node !== undefined && { id: node }),
+    ...(cluster !== undefined && { cluster }),
+    ...(Object.keys(metadata).length > 0 && { metadata: { ...before.metadata, ...metadata } }),
+    ...(locality !== undefined && { locality }),
+  };
 }
 
 function invalidBootstrap({ problems }: XdsClientError, io: Io): CommandError {

@@ -4,6 +4,7 @@ import { CommandError, exitCode } from "../exit-code.ts";
 import type { Io } from "../io.ts";
 import { oneLine } from "../output/one-line.ts";
 import { parseAddress } from "../settings/address.ts";
+import type { InputFile } from "../standard-input.ts";
 import { type ConnectionFlags, nodeOf, saysHowAServerIsAsked, serverOf, tlsOf } from "./connection-flags.ts";
 import type { Asked } from "./connection-hint.ts";
 
@@ -27,11 +28,11 @@ const REFRESH_DELAY_MS = 1_000;
 
 /**
  * A file, or the bootstrap that is named; else the server of the flags or of XDS_SERVER; else the bootstrap that the environment of a gRPC client names,
- * unless a flag says how a server is asked; else the server at its usual address.
+ * unless a flag says how a server is asked; else the server at its usual address. `input` is read in place of a file.
  */
-export async function startOf(flags: ConnectionFlags, io: Io): Promise<Start> {
+export async function startOf(flags: ConnectionFlags, io: Io, input?: InputFile): Promise<Start> {
   if (flags.file !== undefined) {
-    const path = resolve(io.cwd, flags.file);
+    const path = input?.path ?? resolve(io.cwd, flags.file);
     const asked: Asked = { where: flags.file, path, by: "file", tls: undefined };
     return { options: { file: path, node: nodeOf(flags) }, asked };
   }

@@ -63,9 +63,9 @@ export const commandLogTable: Readonly<Record<CommandLogEvent, LogRow>> = {
   },
   hangup: {
     level: "info",
-    message: "SIGHUP ignored",
+    message: "SIGHUP: reloading",
     fields: [],
-    means: "there is nothing to reload: changed files and certificates are applied as they change",
+    means: "the directory and the certificates are read again at once; loaded or load-failed follows",
   },
   stopping: {
     level: "info",

@@ -22,6 +22,11 @@ export function formatAddress({ host, port }: Address): string {
 }
 
 /** How a client on this machine reaches an address that a server listens at. */
-export function formatReachedAddress({ host, port }: Address): string {
-  return formatAddress({ host: host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host, port });
+export function formatReachedAddress(address: Address): string {
+  return formatAddress(reachedHost(address));
+}
+
+/** The address of this machine where a server listens at all of them. */
+export function reachedHost({ host, port }: Address): Address {
+  return { host: host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host, port };
 }

@@ -69,7 +69,7 @@ export class Describer {
       id: node.id,
       cluster: node.cluster,
       ...(node.locality !== undefined && { locality: node.locality }),
-      userAgent: `${node.userAgentName} ${node.userAgentVersion}`.trim(),
+      userAgent: userAgentOf(node),
     };
   }
 
@@ -156,6 +156,11 @@ export class Describer {
     const sentAt = this.#deliveries.type(stream, type)?.sentAtOf(nonce);
     return { nonce, version, revision, resources, removed, ...time("sentAt", sentAt) };
   }
+}
+
+/** The name and version of a client's program. */
+export function userAgentOf({ userAgentName, userAgentVersion }: Node): string {
+  return `${userAgentName} ${userAgentVersion}`.trim();
 }
 
 export function describeDialect({

@@ -8,7 +8,7 @@ import { Query, QueryError } from "./query.ts";
 import type { AdminSources, Answer, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
-import { describeRoutes } from "./routes/index-page.ts";
+import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
 import { loadReporters, loads } from "./routes/loads.ts";
 import { deliveries, nodes, streams } from "./routes/nodes.ts";
 import { resources } from "./routes/resources.ts";
@@ -90,7 +90,8 @@ async function answerRequest(
     refuse(response, 405, { error: `method ${request.method} is not allowed`, hint: "the admin API only reads" });
     return;
   }
-  const answer = await findAnswer(request.url ?? "/", sources);
+  const wantsHtml = request.headers.accept?.includes("text/html") === true;
+  const answer = await findAnswer(request.url ?? "/", wantsHtml, sources);
   if (request.method === "HEAD") {
     response.writeHead(answer.kind === "page" ? 200 : (answer.status ?? 200)).end();
     return;
@@ -98,10 +99,10 @@ async function answerRequest(
   await write(answer, response);
 }
 
-async function findAnswer(target: string, sources: AdminSources): Promise<Answer> {
+async function findAnswer(target: string, wantsHtml: boolean, sources: AdminSources): Promise<Answer> {
   try {
     const url = new URL(target, "http://admin");
-    if (url.pathname === "/") return { kind: "text", text: describeRoutes(routes, sources.view.version) };
+    if (url.pathname === "/") return indexPage(wantsHtml, sources);
     const route = routes.find(({ path }) => path === url.pathname);
     if (route === undefined)
       throw new QueryError(404, `there is nothing at ${url.pathname}`, "GET / lists what there is");
@@ -113,6 +114,13 @@ async function findAnswer(target: string, sources: AdminSources): Promise<Answer
     }
     throw cause;
   }
+}
+
+/** What there is: for a browser, which says that it takes HTML, or for a terminal. */
+function indexPage(wantsHtml: boolean, { view }: AdminSources): Answer {
+  if (!wantsHtml) return { kind: "text", text: describeRoutes(routes, view.version) };
+  const contentType = "text/html; charset=utf-8";
+  return { kind: "text", contentType, text: describeRoutesAsHtml(routes, view.version) };
 }
 
 /** Takes the first step of a page: a mistake in the parameters shows there, when the status can still tell of it. */

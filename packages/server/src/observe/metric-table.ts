@@ -1,6 +1,6 @@
 /** What a metric is, for Prometheus and for the reference page. Labels are bounded: never a node, a name or a version; of names that clients report load of, the first thousand. */
 export interface MetricRow {
-  readonly kind: "counter" | "gauge" | "histogram";
+  readonly kind: "counter" | "gauge" | "histogram" | "summary";
   readonly help: string;
   readonly labels: readonly string[];
   /** Upper bounds of a histogram. */
@@ -307,8 +307,8 @@ export const metricTable: Readonly<Record<MetricName, MetricRow>> = {
     labels: [],
   },
   xds_server_event_loop_lag_seconds: {
-    kind: "gauge",
-    help: "Event loop delay since the previous scrape.",
+    kind: "summary",
+    help: "Event loop delay; quantiles since the previous scrape.",
     labels: ["quantile"],
   },
   process_cpu_seconds_total: { kind: "counter", help: "CPU time of the process.", labels: [] },

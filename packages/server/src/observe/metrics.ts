@@ -8,6 +8,7 @@ import type { Gauges } from "./gauges.ts";
 import { readLoads } from "./load-metrics.ts";
 import type { MetricName } from "./metric-table.ts";
 import { gauge } from "./prom-gauge.ts";
+import { ReadSummary } from "./prom-summary.ts";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
 export interface MetricsOptions {
@@ -276,18 +277,24 @@ function readProcess(registry: Registry): void {
   });
 }
 
-/** A gauge of the table; with `collect`, it holds what that sets at every scrape and nothing else. */
 /** The delay of the loop since the scrape before: what a histogram over the whole life would smooth away. */
 function sampleEventLoop(registry: Registry): { disable(): void } {
   const delays = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
   delays.enable();
   // A sample is the time from one look to the next: what goes beyond the time between looks is lag.
   const lagOf = (ns: number): number => Math.max(0, ns / 1e9 - LAG_RESOLUTION_MS / 1000) || 0;
-  gauge("xds_server_event_loop_lag_seconds", registry, (set) => {
-    set(lagOf(delays.percentile(50)), "0.5");
-    set(lagOf(delays.percentile(99)), "0.99");
-    set(lagOf(delays.max), "1");
+  let sum = 0;
+  let count = 0;
+  new ReadSummary("xds_server_event_loop_lag_seconds", registry, () => {
+    const quantiles = [
+      ["0.5", lagOf(delays.percentile(50))],
+      ["0.99", lagOf(delays.percentile(99))],
+      ["1", lagOf(delays.max)],
+    ] as const;
+    count += delays.count;
+    sum += lagOf(delays.mean) * delays.count;
     delays.reset();
+    return { quantiles, sum, count };
   });
   return delays;
 }

@@ -6,6 +6,8 @@ export interface Transport {
   start(hub: HubPort): Promise<BoundAddress>;
   /** Takes no new connections and asks those there are to go. Their streams go on: the hub ends them. */
   drain(): void;
+  /** Reads the certificates again, and resolves when those that are valid are in force. */
+  reloadCertificates(): Promise<void>;
   /** Resolves when the last connection is closed. */
   whenIdle(): Promise<void>;
   /** Closes every connection at once. */

@@ -28,8 +28,9 @@ afterEach(async () => {
   world.metrics.close();
 });
 
-function ask(path: string, options: { method?: string; host?: string } = {}): Promise<Reply> {
-  const headers = { host: options.host ?? `127.0.0.1:${port}` };
+function ask(path: string, options: { method?: string; host?: string; accept?: string } = {}): Promise<Reply> {
+  const accept = options.accept === undefined ? {} : { accept: options.accept };
+  const headers = { host: options.host ?? `127.0.0.1:${port}`, ...accept };
   return new Promise((resolve, reject) => {
     const asked = request({ host: "127.0.0.1", port, path, method: options.method ?? "GET", headers }, (response) => {
       let text = "";
@@ -58,6 +59,18 @@ describe("who may ask, and how", () => {
     for (const path of ["/livez", "/readyz", "/metrics", "/api/v1/deliveries"]) expect(text).toContain(`  ${path} `);
   });
 
+  test("lists them with links for browsers", async () => {
+    const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
+    const { status, headers, text } = await ask("/", { accept });
+    expect([status, headers["content-type"]]).toEqual([200, "text/html; charset=utf-8"]);
+    const lines = (await ask("/", { accept: "*/*" })).text.match(/^ {2}\/\S+/gm)?.map((line) => line.trim()) ?? [];
+    expect(lines).toContain("/api/v1/nodes");
+    for (const path of lines) {
+      expect(text).toContain(`<a href="${path}">${path}</a>`);
+      expect([path, (await ask(path)).status]).toEqual([path, expect.not.toBeOneOf([404, 500])]);
+    }
+  });
+
   test("answers JSON to an unknown path, another method and a wrong parameter", async () => {
     const unknown = await ask("/api/v1/nothing");
     expect([unknown.status, JSON.parse(unknown.text)]).toEqual([
@@ -73,7 +86,7 @@ describe("who may ask, and how", () => {
     const wrong = await ask("/api/v1/nodes?ids=1");
     expect([wrong.status, JSON.parse(wrong.text)]).toEqual([
       400,
-      { error: 'unknown parameter "ids"', hint: "it takes id, limit, offset" },
+      { error: 'unknown parameter "ids"', hint: "it takes id, cluster, user-agent, type, nacked, limit, offset" },
     ]);
     expect((await ask("/api/v1/nodes?limit=-1")).status).toBe(400);
     expect((await ask("/api/v1/deliveries?state=bad")).status).toBe(400);
@@ -320,6 +333,25 @@ describe("K2 the fate of deliveries", () => {
     expect(listed.items.map(({ name, layer, error, body }) => ({ name, layer, error, body }))).toEqual([
       { name: "e1", layer: "base", error, body: undefined },
     ]);
+  });
+
+  test("nodes and deliveries are found by globs of what nodes say of themselves, by type and by refusals", async () => {
+    const other = world.open();
+    const old = node("edge-2", { cluster: "core", userAgentVersion: "1.30.1" });
+    world.receive(other, { kind: "delta", type: CDS, node: old, subscribe: ["*"] });
+    world.receive(other, { kind: "delta", type: CDS, nonce: world.lastNonce, error: { code: 13, message: "no" } });
+    const ids = async (query: string): Promise<readonly string[]> =>
+      (await json<NodesAnswer>(`/api/v1/nodes?${query}`)).items.map(({ id }) => id);
+    expect(await ids("")).toEqual(["edge-2", "n1"]);
+    expect(await ids("id=edge-*")).toEqual(["edge-2"]);
+    expect(await ids("id=n1")).toEqual(["n1"]);
+    expect(await ids("cluster=c*")).toEqual(["edge-2"]);
+    expect(await ids("user-agent=envoy%201.39.*")).toEqual(["n1"]);
+    expect(await ids("nacked=true")).toEqual(["edge-2"]);
+    expect(await ids("type=eds")).toEqual([]);
+    expect((await ask("/api/v1/nodes?type=xyz")).status).toBe(400);
+    expect((await rows("?node=edge-*")).map((row) => [row.node, row.state])).toEqual([["edge-2", "nacked"]]);
+    expect((await rows("?user-agent=envoy%201.39.*")).map((row) => row.node)).toEqual(["n1"]);
   });
 
   test("nodes are told with their streams, layers and times; a stream that ended is gone", async () => {

@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { metricTable } from "../../src/observe/metric-table.ts";
+import { lintMetrics } from "../support/promlint.ts";
 import { CDS, EDS, node, RealPlane, resource } from "./real-plane.ts";
 
 let world: RealPlane;
@@ -28,6 +30,35 @@ test("S-OBS-02 every metric of the table is told, and nothing else", async () =>
       .map(([name, { kind }]) => [name, kind])
       .sort(),
   );
+});
+
+test("S-OBS-02 metrics are named, typed and labelled as Prometheus' linter wants", async () => {
+  world.commit([{ layer: "base", puts: [resource(CDS, "a")] }]);
+  const stream = world.open();
+  world.receive(stream, { kind: "delta", node: node("n1"), subscribe: ["*"] });
+  world.receive(stream, { kind: "delta", nonce: world.lastNonce });
+  expect(lintMetrics(await world.metrics.scrape())).toEqual([]);
+});
+
+const hasPromtool = spawnSync("promtool", ["--version"]).status === 0;
+
+test.skipIf(!hasPromtool)("S-OBS-02 promtool check metrics finds nothing, where it is installed", async () => {
+  const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
+    input: await world.metrics.scrape(),
+    encoding: "utf8",
+  });
+  expect([status, stdout, stderr]).toEqual([0, "", ""]);
+});
+
+test("S-OBS-02 the lag of the event loop is a summary of all time, with quantiles since the scrape before", async () => {
+  const names = (await linesOf("xds_server_event_loop_lag_seconds")).map((line) => line.replace(/ \S+$/, ""));
+  expect(names).toEqual(
+    ["0.5", "0.99", "1"].map((quantile) => `xds_server_event_loop_lag_seconds{quantile="${quantile}"}`),
+  );
+  const ofAllTime = await Promise.all(
+    ["sum", "count"].map((end) => linesOf(`xds_server_event_loop_lag_seconds_${end}`)),
+  );
+  expect(ofAllTime.map(({ length }) => length)).toEqual([1, 1]);
 });
 
 test("S-OBS-02 streams, requests, responses, ACKs and NACKs are counted by type", async () => {

@@ -116,6 +116,19 @@ test("serves over TLS, and says so of the peer", async () => {
   expect(told).toMatchObject([{ isTls: true, isLoopback: true, names: [] }]);
 });
 
+test("certificates are reloaded at once on request, and stay where new ones are invalid", async () => {
+  const address = await start();
+  const told: string[] = [];
+  server?.on("tls-reloaded", () => told.push("reloaded"));
+  server?.on("tls-refused", () => told.push("refused"));
+  use("two");
+  await server?.reloadCertificates();
+  expect([shown(await connect(address)), told]).toEqual(["two.example", ["reloaded"]]);
+  writeFileSync(join(inUse, "server.crt"), "no certificate");
+  await server?.reloadCertificates();
+  expect([shown(await connect(address)), told]).toEqual(["two.example", ["reloaded", "refused"]]);
+});
+
 describe("a client certificate", () => {
   test("gives the peer its names", async () => {
     const address = await start({ ca: join(made, "authority.crt") });

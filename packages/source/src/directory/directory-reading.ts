@@ -1,19 +1,12 @@
 import { realpath } from "node:fs/promises";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { Placement } from "@xdskit/protocol";
-import { Assembler } from "../assemble.ts";
-import { folderOfLayer, settingsFile } from "../layout.ts";
-import { ListenerAddresses } from "../listener-addresses.ts";
-import type { Load, LoadedState } from "../loaded-state.ts";
-import { createPlacement } from "../placement.ts";
-import { hasErrors, type Problem, quote, sameProblems, sortProblems } from "../problem.ts";
-import { ProblemBound } from "../problem-bound.ts";
+import { folderOfLayer } from "../layout.ts";
+import { LoadAssembly } from "../load-assembly.ts";
+import type { Load } from "../loaded-state.ts";
+import { type Problem, sameProblems } from "../problem.ts";
 import type { ValidationLevel } from "../read-resource.ts";
-import { checkReferences } from "../references.ts";
 import type { GroupRule } from "../settings/group-rule.ts";
 import type { Settings } from "../settings/setting-table.ts";
-import type { PlacedRule, SettingsContent } from "../settings/settings-file.ts";
-import { checkTtls } from "../ttls.ts";
 import { DirectoryTree } from "./directory-tree.ts";
 import { FileCache, type Progress } from "./file-cache.ts";
 import { problem } from "./file-system-problem.ts";
@@ -53,21 +46,24 @@ export class DirectoryReading {
   readonly tree: DirectoryTree;
   readonly #options: ReadingOptions;
   readonly #cache: FileCache;
-  readonly #assembler = new Assembler();
-  readonly #placer: ProblemPlacer;
+  readonly #assembly: LoadAssembly;
   #validation: ValidationLevel | undefined;
   #treeProblems: readonly Problem[] | undefined = [];
-  #placed: { readonly settings: SettingsContent; readonly layers: string; readonly placement: Placement } | undefined;
-  readonly #listenerAddresses: ListenerAddresses;
-  #hasGoodReferences = false;
   #load: Load | undefined;
 
   constructor(options: ReadingOptions) {
     this.#options = options;
     this.tree = new DirectoryTree(options.directory);
     this.#cache = new FileCache(options.directory, options.maxTotalBytes ?? Number.POSITIVE_INFINITY);
-    this.#listenerAddresses = new ListenerAddresses(options.api);
-    this.#placer = new ProblemPlacer(options.directory);
+    const placer = new ProblemPlacer(options.directory);
+    this.#assembly = new LoadAssembly({
+      api: options.api,
+      allowEmpty: options.allowEmpty,
+      place: (problems) => placer.place(problems, (file) => this.#cache.stampOf(file)),
+      nothingFound: nothingFound(),
+      fileOf: folderOfLayer,
+      addToLayer: (layer) => `put its resources into ${folderOfLayer(layer)}/`,
+    });
   }
 
   /** The rules that the placement of the last load was made of. */
@@ -116,51 +112,9 @@ export class DirectoryReading {
     return this.#load;
   }
 
-  async #assemble(): Promise<Load> {
-    const { files, settings: content } = this.#cache;
-    const { layers, problems: duplicates, hasSameShape } = this.#assembler.assemble(files);
-    // Those that were found before may stand in other lines now.
-    const isKnownGood = hasSameShape && this.#hasGoodReferences;
-    const references = isKnownGood ? [] : checkReferences(files, this.#options.api);
-    // What is refused satisfies references only until it is mended or gone.
-    this.#hasGoodReferences =
-      references.length === 0 && files.every(({ content: { refused } }) => refused.length === 0);
-    const bound = new ProblemBound();
-    const crossProblems = [
-      ...duplicates,
-      ...references,
-      ...(await this.#listenerAddresses.check(files)),
-      ...checkTtls(files, this.#options.api),
-    ].filter(({ severity }) => bound.admits(severity));
-    const resources = [...layers.values()].reduce((sum, { length }) => sum + length, 0);
-    const found = [
-      ...this.tree.problems,
-      ...content.problems,
-      ...files.flatMap((file) => file.content.problems),
-      ...groupProblems(content.groups, layers),
-      ...(await this.#placer.place(crossProblems, (file) => this.#cache.stampOf(file))),
-      ...bound.summary("."),
-    ];
-    if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content.settings)) found.push(nothingFound());
-    const problems = sortProblems(found);
-    if (hasErrors(problems)) return { state: undefined, problems };
-    const placement = this.#placementFor(content, new Set(layers.keys()));
-    const { settings, clients, listeners } = content;
-    const state: LoadedState = { layers, settings, clients, listeners, placement, files: files.length, resources };
-    return { state, problems };
-  }
-
-  /** The same function as long as rules and layers are the same: nobody has to be placed again then. */
-  #placementFor(settings: SettingsContent, layers: ReadonlySet<string>): Placement {
-    const key = JSON.stringify([...layers]);
-    if (this.#placed?.settings !== settings || this.#placed.layers !== key) {
-      this.#placed = { settings, layers: key, placement: createPlacement(settings.groups, layers) };
-    }
-    return this.#placed.placement;
-  }
-
-  #mayBeEmpty(settings: Settings): boolean {
-    return this.#options.allowEmpty ?? settings["allow-empty"] === true;
+  #assemble(): Promise<Load> {
+    const { files, settings } = this.#cache;
+    return this.#assembly.assemble({ files, settings, problems: this.tree.problems });
   }
 }
 
@@ -168,32 +122,6 @@ function nothingFound(): Problem {
   return problem("SOURCE_EMPTY", ".", "expected resources in the directory, found none", {
     hint: "add a .yaml, .json, .pb or .txtpb file, or set allow-empty to serve an empty state",
   });
-}
-
-function groupProblems(rules: readonly PlacedRule[], layers: ReadonlyMap<string, unknown>): readonly Problem[] {
-  const problems: Problem[] = [];
-  const named = new Set(rules.map(({ name }) => `group/${name}`));
-  for (const { name, line, column } of rules) {
-    if (layers.has(`group/${name}`)) continue;
-    const message = `the group ${quote(name)} has no files`;
-    const hint = `put its resources into ${folderOfLayer(`group/${name}`)}/`;
-    problems.push({
-      code: "GROUP_WITHOUT_FILES",
-      severity: "warning",
-      file: settingsFile,
-      line,
-      column,
-      message,
-      hint,
-    });
-  }
-  for (const layer of layers.keys()) {
-    if (!layer.startsWith("group/") || named.has(layer)) continue;
-    const message = `no rule puts a node into the group ${quote(layer.slice("group/".length))}`;
-    const hint = `add a rule to groups in ${settingsFile}`;
-    problems.push({ code: "GROUP_UNREACHABLE", severity: "warning", file: folderOfLayer(layer), message, hint });
-  }
-  return problems;
 }
 
 function levelIn(settings: Settings): ValidationLevel | undefined {

@@ -102,6 +102,7 @@ export type SettingKey =
   | "limits.max-response-bytes"
   | "limits.max-pending-bytes"
   | "limits.max-file-bytes"
+  | "limits.module-timeout"
   | "limits.max-blocked"
   | "limits.max-status-bytes"
   | "limits.max-load-reporters"
@@ -207,6 +208,7 @@ export const settingTable: readonly Setting[] = [
   ),
   row("limits.max-pending-bytes", "bytes", "512MiB", "Maximum bytes buffered for a stream."),
   row("limits.max-file-bytes", "bytes", "64MiB", "Maximum size of a resource file."),
+  row("limits.module-timeout", "duration", "10s", "Maximum time to run a module of resources, such as mesh.ts."),
   row("limits.max-blocked", "duration", "60s", "Maximum time a client may block a write."),
   row("limits.max-status-bytes", "bytes", "64MiB", "Maximum size of a CSDS response."),
   row("limits.max-load-reporters", "count", "50000", "Maximum clients that report load."),

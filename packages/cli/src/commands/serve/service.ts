@@ -1,9 +1,9 @@
 import type { ManagementServer } from "@xdskit/server";
 import {
-  type DirectorySource,
   type Load,
   type LoadedState,
   type Problem,
+  type ResourceSource,
   type SettingsContent,
   transactionBetween,
 } from "@xdskit/source";
@@ -11,6 +11,7 @@ import { describeLoad } from "../../output/describe-load.ts";
 import type { CommandLog } from "../../output/log.ts";
 import { countProblems, formatProblems, plural } from "../../output/problems.ts";
 import { createStatusLine } from "../../output/status-line.ts";
+import type { SourcePlace } from "../../settings/source-place.ts";
 import type { CommandContext } from "../context.ts";
 
 /** Errors, and warnings, that are told of one load. */
@@ -24,13 +25,12 @@ function identify({ file, path, code, message }: Problem): string {
 /** What a service works with. */
 export interface ServiceParts {
   readonly server: Pick<ManagementServer, "commit" | "place" | "reportSource" | "revision" | "setClients">;
-  readonly source: DirectorySource;
+  readonly source: ResourceSource;
   readonly log: CommandLog;
   readonly context: CommandContext;
   /** What the server was made with. */
   readonly file: Pick<SettingsContent, "settings" | "listeners">;
-  /** As it is printed. */
-  readonly directory: string;
+  readonly place: Pick<SourcePlace, "shown" | "shownDirectory">;
   readonly isText: boolean;
   /** The first state is in force: clients are served from now on. */
   onServing(): void;
@@ -55,6 +55,13 @@ export class Service {
     const load = await source.load((progress) => line.update(() => describeLoad(progress)));
     line.clear();
     this.#take(load, performance.now() - startedAt);
+  }
+
+  /** Another load, though nobody says that anything changed. It is given up with the signal. */
+  async reload(signal: AbortSignal): Promise<void> {
+    await this.load().catch((cause: unknown) => {
+      if (!signal.aborted) throw cause;
+    });
   }
 
   /** Ends with the signal. */
@@ -114,12 +121,12 @@ export class Service {
   }
 
   #printProblems(fresh: Load["problems"], shown: Load["problems"]): void {
-    const { context, directory } = this.#parts;
+    const { context, place } = this.#parts;
     const { stderr } = context.io;
     if (fresh.length === 0) return;
-    stderr.write(formatProblems(shown, directory, context.colorsOf(stderr)));
+    stderr.write(formatProblems(shown, place.shownDirectory, context.colorsOf(stderr)));
     const rest = fresh.length - shown.length;
-    const more = rest === 0 ? "" : `, ${rest} of them not shown: \`xds validate ${directory}\` shows all`;
+    const more = rest === 0 ? "" : `, ${rest} of them not shown: \`xds validate ${place.shown}\` shows all`;
     stderr.write(`${countProblems(fresh)}${more}\n`);
   }
 

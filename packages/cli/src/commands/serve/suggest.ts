@@ -1,4 +1,5 @@
 import type { Io } from "../../io.ts";
+import type { Trust } from "./trust.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:18000";
 const DEFAULT_ADMIN = "127.0.0.1:18001";
@@ -7,8 +8,8 @@ const DEFAULT_ADMIN = "127.0.0.1:18001";
 export interface ServingPlace {
   readonly listen: string;
   readonly admin: string | undefined;
-  /** The server's certificate, which a client is told to trust; undefined without TLS. */
-  readonly certificate: string | undefined;
+  /** What a client needs over TLS; undefined without TLS. */
+  readonly trust: Trust | undefined;
   /** Clients must show a certificate, which only their operator has. */
   readonly needsClientCertificate: boolean;
   readonly env: Io["env"];
@@ -16,30 +17,55 @@ export interface ServingPlace {
 
 type Suggestion = readonly [line: string, says: string];
 
-/** What to try next, in another terminal: each line can be typed as it stands. */
+/** What to try next, in another terminal: each line can be pasted into a shell as it stands. */
 export function suggestCommands(place: ServingPlace): string {
-  const { admin } = place;
+  const { admin, trust } = place;
   const xds = commandName(place.env);
-  const server = place.listen === DEFAULT_LISTEN ? "" : ` --server ${place.listen}`;
-  const trust = place.certificate === undefined ? "" : ` --ca ${place.certificate}`;
+  const listen = trust?.server ?? place.listen;
+  const server = listen === DEFAULT_LISTEN ? "" : ` --server ${listen}`;
+  const flags = `${server}${trust === undefined ? "" : trustFlags(trust)}${identityFlags(place)}`;
+  const name = trust?.serverName === undefined ? "" : ` --server-name ${quote(trust.serverName)}`;
   const at = admin === DEFAULT_ADMIN ? "" : ` --admin ${admin}`;
-  const asClient: readonly Suggestion[] = [
-    [`${xds} get cds${server}${trust}`, "the clusters, as a client receives them"],
-    [`${xds} watch eds${server}${trust}`, "endpoints, and every change to them"],
-  ];
   const asOperator: readonly Suggestion[] = [
     [`${xds} nodes${at}`, "who is connected"],
     [`${xds} deliveries${at}`, "which versions clients ACKed or NACKed"],
     [`curl http://${admin}/`, "the admin API"],
   ];
   const lines: readonly Suggestion[] = [
-    ...(place.needsClientCertificate ? [] : asClient),
+    ...variablesOf(place),
+    [`${xds} get cds${flags}${name}`, "the clusters, as a client receives them"],
+    [`${xds} watch eds${flags}${name}`, "endpoints, and every change to them"],
     ...(admin === undefined ? [] : asOperator),
-    [`${xds} bootstrap envoy${server}${trust} > envoy.yaml`, "then: envoy -c envoy.yaml"],
+    [`${xds} bootstrap envoy${flags} > envoy.yaml`, "then: envoy -c envoy.yaml"],
   ];
   const width = Math.max(...lines.map(([line]) => line.length));
   const text = lines.map(([line, says]) => `  ${line.padEnd(width)}   # ${says}\n`).join("");
   return `\nTry, in another terminal:\n${text}\n`;
+}
+
+/** Files that the server does not have, which the other lines refer to. */
+function variablesOf({ trust, needsClientCertificate }: ServingPlace): readonly Suggestion[] {
+  return [
+    ...(trust !== undefined && trust.ca === undefined
+      ? [["CA=ca.crt", "set it to the file of the authority that signed the server's certificate"] as const]
+      : []),
+    ...(needsClientCertificate
+      ? [["CERT=client.crt KEY=client.key", "set them to the files of a certificate that the server accepts"] as const]
+      : []),
+  ];
+}
+
+function trustFlags({ ca }: Trust): string {
+  return ` --ca ${ca === undefined ? '"$CA"' : quote(ca)}`;
+}
+
+function identityFlags({ needsClientCertificate }: ServingPlace): string {
+  return needsClientCertificate ? ' --cert "$CERT" --key "$KEY"' : "";
+}
+
+/** A word as shells read it. */
+function quote(word: string): string {
+  return /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Under npm the command is not on the PATH of the terminal that it was started from. */

@@ -1,10 +1,43 @@
-import type { Route } from "../route.ts";
+import { pageParameters, type Route } from "../route.ts";
 
 /** What can be asked, for people with curl. */
 export function describeRoutes(routes: readonly Route[], version: string): string {
+  const width = Math.max(...routes.map(({ path }) => path.length)) + 2;
   const lines = routes.flatMap(({ path, says, parameters }) => [
-    `  ${path.padEnd(22)}${says}`,
+    `  ${path.padEnd(width)}${says}`,
     ...Object.entries(parameters).map(([name, meaning]) => `      ?${`${name}=`.padEnd(10)}${meaning}`),
   ]);
   return [`xdskit ${version}: admin API, read only`, "", ...lines, ""].join("\n");
+}
+
+/** The same for browsers, with a link to each. */
+export function describeRoutesAsHtml(routes: readonly Route[], version: string): string {
+  const title = escapeHtml(`xdskit ${version}: admin API`);
+  const rows = routes.map(({ path, says, parameters }) => {
+    const own = Object.entries(parameters).filter(([name]) => !(name in pageParameters));
+    const items = own.map(([name, meaning]) => `<li><code>?${escapeHtml(name)}=</code> ${escapeHtml(meaning)}</li>`);
+    const list = items.length === 0 ? "" : `<ul>${items.join("")}</ul>`;
+    return `<tr><td><a href="${escapeHtml(path)}">${escapeHtml(path)}</a></td><td>${escapeHtml(says)}${list}</td></tr>`;
+  });
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title}</title>
+<style>body{font:16px/1.5 sans-serif;margin:2em}td{padding:.3em 1em .3em 0;vertical-align:top}ul{margin:0}</style>
+</head>
+<body>
+<h1>${title}</h1>
+<p>Read only. Lists take <code>?limit=</code> and <code>?offset=</code>.</p>
+<table>
+${rows.join("\n")}
+</table>
+</body>
+</html>
+`;
+}
+
+function escapeHtml(text: string): string {
+  const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }

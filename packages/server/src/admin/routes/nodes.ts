@@ -1,30 +1,79 @@
-import type { StreamState } from "@xdskit/protocol";
+import { globMatches, type Node, type StreamState, type TypeState } from "@xdskit/protocol";
 import type { NodeAnswer } from "../answers/nodes.ts";
-import { type Describer, describeDialect, time } from "../describe.ts";
+import { type Describer, describeDialect, time, userAgentOf } from "../describe.ts";
+import type { Query } from "../query.ts";
 import type { AdminSources } from "../route.ts";
 import { page, pageParameters, type Route, type Step } from "../route.ts";
 import { chosenType } from "./resources.ts";
+
+/** Which nodes a list is about, by what they say of themselves. */
+const nodeParameters: Readonly<Record<string, string>> = {
+  cluster: "only nodes of a cluster like this",
+  "user-agent": "only nodes whose name and version are like this: envoy 1.3*",
+};
 
 /** Who is connected, and where everything stands with it. */
 export const nodes: Route = {
   path: "/api/v1/nodes",
   says: "connected nodes with their layers and, per type, what they hold, refused, miss",
-  parameters: { id: "only this node", ...pageParameters },
-  answer: (sources, query) => page(query, findNodes(sources, query.text("id"))),
+  parameters: {
+    id: "only nodes whose id is like this; * stands for anything",
+    ...nodeParameters,
+    type: "only this type, of nodes that ask for it",
+    nacked: "true: only nodes that NACKed something, and what they NACKed",
+    ...pageParameters,
+  },
+  answer: (sources, query) => page(query, findNodes(sources, nodeChoice(sources, query))),
 };
 
-/** By id. A stream that has not said who it is belongs to no node. */
+/** Whether a stream is of a node that the caller asks for; without a node it is if nothing of one is asked for. */
+function nodeFilter(query: Query, idParameter: "id" | "node"): (state: StreamState) => boolean {
+  const wanted: readonly (readonly [string | undefined, (node: Node) => string])[] = [
+    [query.text(idParameter), ({ id }) => id],
+    [query.text("cluster"), ({ cluster }) => cluster],
+    [query.text("user-agent"), userAgentOf],
+  ];
+  return ({ node }) =>
+    wanted.every(
+      ([pattern, textOf]) => pattern === undefined || (node !== undefined && globMatches(pattern, textOf(node))),
+    );
+}
+
+/** Which nodes a list holds, and which types of each. */
+export interface NodeChoice {
+  readonly isWanted: (stream: StreamState) => boolean;
+  /** A node without such a type is left out. Undefined: every type, and nodes without any. */
+  readonly isShown: ((type: TypeState) => boolean) | undefined;
+}
+
+/** Every node with every type. */
+export const everyNode: NodeChoice = { isWanted: () => true, isShown: undefined };
+
+function nodeChoice({ view }: AdminSources, query: Query): NodeChoice {
+  const isWanted = nodeFilter(query, "id");
+  const only = chosenType(view, query);
+  const isNacked = query.flag("nacked");
+  if (only === undefined && !isNacked) return { isWanted, isShown: undefined };
+  return {
+    isWanted,
+    isShown: ({ type, nacked }) => (only === undefined || type === only) && (!isNacked || nacked !== undefined),
+  };
+}
+
+/** Nodes by id. A stream before its first request belongs to no node. */
 export function* findNodes(
   { view, describe, deliveries }: Pick<AdminSources, "view" | "describe" | "deliveries">,
-  id: string | undefined,
+  { isWanted, isShown }: NodeChoice,
 ): Iterable<Step<NodeAnswer>> {
   const byId = new Map<string, StreamState[]>();
   for (const state of view.streams()) {
     yield undefined;
-    if (state.node === undefined || (id !== undefined && state.node.id !== id)) continue;
+    if (state.node === undefined || !isWanted(state)) continue;
+    const shown = isShown === undefined ? state : { ...state, types: state.types.filter(isShown) };
+    if (isShown !== undefined && shown.types.length === 0) continue;
     const streams = byId.get(state.node.id);
-    if (streams === undefined) byId.set(state.node.id, [state]);
-    else streams.push(state);
+    if (streams === undefined) byId.set(state.node.id, [shown]);
+    else streams.push(shown);
   }
   for (const nodeId of [...byId.keys()].sort()) {
     const streams = byId.get(nodeId) ?? [];
@@ -81,19 +130,20 @@ export const deliveries: Route = {
   path: "/api/v1/deliveries",
   says: "what became of what was sent, per node and type: who has it, who refused it and why",
   parameters: {
-    node: "only this node",
+    node: "only nodes whose id is like this; * stands for anything",
+    ...nodeParameters,
     type: "only this type",
     state: `only rows in this state: ${FATES.join(", ")}. requested-but-missing: all that miss something`,
     ...pageParameters,
   },
   answer({ view, describe }, query) {
-    const node = query.text("node");
+    const isWanted = nodeFilter(query, "node");
     const only = chosenType(view, query);
     const fate = query.oneOf("state", FATES);
     function* steps(): Iterable<Step> {
       for (const state of view.streams()) {
         yield undefined;
-        if (node !== undefined && state.node?.id !== node) continue;
+        if (!isWanted(state)) continue;
         for (const type of state.types) {
           if (only !== undefined && type.type !== only) continue;
           const row = describe.delivery(state, type);

@@ -73,6 +73,10 @@ export class GrpcTransport implements Transport {
     this.#http1.drain();
   }
 
+  async reloadCertificates(): Promise<void> {
+    await this.#tls?.reload();
+  }
+
   async whenIdle(): Promise<void> {
     await this.#http1.whenIdle();
     if (this.#connections.size === 0) return;

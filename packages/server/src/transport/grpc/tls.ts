@@ -69,7 +69,7 @@ export class TlsListener {
       watcher.on("error", () => undefined); // the directory went away: from now on files are looked at
       this.#watchers.push(watcher);
     }
-    this.#poll = setInterval(() => void this.#reload(), POLL_MS);
+    this.#poll = setInterval(() => void this.reload(), POLL_MS);
     this.#poll.unref();
   }
 
@@ -83,11 +83,12 @@ export class TlsListener {
   #changed(): void {
     clearTimeout(this.#quiet);
     if (this.#poll === undefined) return;
-    this.#quiet = setTimeout(() => void this.#reload(), QUIET_MS);
+    this.#quiet = setTimeout(() => void this.reload(), QUIET_MS);
     this.#quiet.unref();
   }
 
-  async #reload(): Promise<void> {
+  /** Never rejects: what is wrong with the files is reported, and what was in force stays. */
+  async reload(): Promise<void> {
     const files = pathsOf(this.#files);
     try {
       const credentials = await readFiles(this.#files);

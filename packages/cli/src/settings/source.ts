@@ -1,0 +1,35 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import {
+  createDirectorySource,
+  createModuleSource,
+  type DirectorySourceOptions,
+  type ResourceSource,
+} from "@xdskit/source";
+import type { Io } from "../io.ts";
+import type { SettingValues } from "./resolve-settings.ts";
+import type { SourcePlace } from "./source-place.ts";
+import { validationOf } from "./validation.ts";
+
+/** What a source is made with besides the settings. */
+export interface SourceParts extends Pick<DirectorySourceOptions, "findsVersionLoss" | "offThread"> {
+  readonly api: EnvoyApi;
+  readonly io: Io;
+}
+
+/** The directory or the module as the settings have it read. What a module prints goes to standard error. */
+export function createSource(
+  { directory, module }: SourcePlace,
+  values: SettingValues,
+  { api, io, findsVersionLoss = false, offThread }: SourceParts,
+): ResourceSource {
+  const maxBytes = values.number("limits.max-file-bytes") ?? Number.POSITIVE_INFINITY;
+  const validation = validationOf(values);
+  const allowEmpty = values.flag("allow-empty") ?? false;
+  const given = { api, validation, allowEmpty, findsVersionLoss };
+  if (module === undefined) {
+    return createDirectorySource({ directory, maxFileBytes: maxBytes, ...given, ...(offThread && { offThread }) });
+  }
+  const timeoutMs = values.number("limits.module-timeout");
+  const onOutput = (text: string): void => io.stderr.write(text);
+  return createModuleSource({ module, maxBytes, onOutput, ...given, ...(timeoutMs !== undefined && { timeoutMs }) });
+}
