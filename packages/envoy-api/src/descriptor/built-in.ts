@@ -37,7 +37,8 @@ export function unpackBuiltIn(version: ApiVersion): readonly PackedFile[] {
  * the files that everybody may import.
  */
 export function decodeBuiltIn(): FileDescriptorSet {
-  const decode = (version: ApiVersion): FileDescriptorSet => fromBinary(FileDescriptorSetSchema, readDescriptors(version));
+  const decode = (version: ApiVersion): FileDescriptorSet =>
+    fromBinary(FileDescriptorSetSchema, readDescriptors(version));
   const files = [...decode("v3").file, ...decode("v2").file];
   const names = new Set(files.map((file) => file.name));
   const missing = wellKnownFiles.map((file) => file.proto).filter((file) => !names.has(file.name));
