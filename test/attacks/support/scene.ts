@@ -16,9 +16,6 @@ const LIMITS: Readonly<Record<string, string>> = {
   "max-message-time": "2s",
   "max-blocked": "2s",
   "handshake-timeout": "2s",
-  // Node does not notice that a socket is gone once the session has sent a GOAWAY by itself: a PING finds it.
-  keepalive: "2s",
-  "keepalive-timeout": "5s",
 };
 const heapReporter = pathToFileURL(join(import.meta.dirname, "report-heap.mjs")).href;
 
