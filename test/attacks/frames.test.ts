@@ -140,6 +140,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: "one byte to a frame, and one to a read",
+    slackMs: 500,
     round: async (attacker) => {
       const connection = await attacker.frames();
       const call = connection.call(ADS_DELTA);
