@@ -25,10 +25,10 @@ const shortestHeaders = Buffer.from([0x83, 0x86, 0x84, 0x41, 0x01, 0x61]);
 /** How often a flood of one connection writes. */
 const BATCHES = 200;
 
-/** Writes the same again and again until the connection is closed or enough was written. */
-async function flood(attacker: Attacker, bytes: Uint8Array, { isRead = true } = {}): Promise<void> {
+/** Reads nothing, and writes the same again and again until the connection is closed or enough was written. */
+async function floodUnread(attacker: Attacker, bytes: Uint8Array): Promise<void> {
   const connection = await attacker.frames();
-  if (!isRead) connection.socket.pause();
+  connection.socket.pause();
   for (let batch = 0; batch < BATCHES && !connection.isClosed; batch++) {
     await connection.write(bytes);
     await breath();
@@ -91,20 +91,24 @@ const attacks: readonly Attack[] = [
   {
     name: "SETTINGS whose answers nobody reads",
     round: (attacker) =>
-      flood(attacker, repeated(frame(frameType.settings, 0, 0, Buffer.from([0, 4, 0, 0, 255, 255])), 1_000), {
-        isRead: false,
-      }),
+      floodUnread(attacker, repeated(frame(frameType.settings, 0, 0, Buffer.from([0, 4, 0, 0, 255, 255])), 1_000)),
     passes: ["connection-broken"],
   },
   {
     name: "PINGs whose answers nobody reads",
-    round: (attacker) =>
-      flood(attacker, repeated(frame(frameType.ping, 0, 0, Buffer.alloc(8)), 1_000), { isRead: false }),
+    round: (attacker) => floodUnread(attacker, repeated(frame(frameType.ping, 0, 0, Buffer.alloc(8)), 1_000)),
     passes: ["connection-broken"],
   },
   {
     name: "PINGs whose answers are read",
-    round: (attacker) => flood(attacker, repeated(frame(frameType.ping, 0, 0, Buffer.alloc(8)), 200)),
+    round: async (attacker) => {
+      const connection = await attacker.frames();
+      const pings = repeated(frame(frameType.ping, 0, 0, Buffer.alloc(8)), 200);
+      for (let batch = 0; batch < BATCHES && !connection.isClosed; batch++) {
+        await connection.write(pings);
+        await connection.isRead();
+      }
+    },
   },
   {
     name: "a header list of 70 KB",
@@ -136,6 +140,7 @@ const attacks: readonly Attack[] = [
   },
   {
     name: "one byte to a frame, and one to a read",
+    slackMs: 500,
     round: async (attacker) => {
       const connection = await attacker.frames();
       const call = connection.call(ADS_DELTA);

@@ -1,8 +1,9 @@
 import { type Body, noInitialVersions, Plane, type PlaneEffect, type Resource } from "@xdskit/protocol";
 import { expect, test, vi } from "vitest";
-import { delta, node } from "./support/conversation.ts";
+import { Conversation, delta, node, sotw } from "./support/conversation.ts";
 import { held, MeshPlay, need, ROOT, SECRET } from "./support/mesh-play.ts";
-import { CLUSTER, digest, resource, traits } from "./support/resources.ts";
+import { CLUSTER, digest, ENDPOINTS, resource, traits } from "./support/resources.ts";
+import { Work } from "./support/work.ts";
 
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 
@@ -165,4 +166,19 @@ test("a Cluster that changes or goes costs a mesh as much among 1,000 that share
     return [mesh.terms, steps];
   });
   expect(work[1]).toEqual(work[0]);
+});
+
+test.each([
+  ["sotw", 8, 18],
+  ["delta", 8, 24],
+] as const)("each name of a first request costs few steps: %s", (variant, toReceive, toAnswer) => {
+  const names = Array.from({ length: 10_000 }, (_, i) => `endpoints/${i}`);
+  const talk = new Conversation();
+  talk.open(1, variant);
+  const first = { node: node("many") };
+  const request =
+    variant === "sotw" ? sotw(ENDPOINTS, { ...first, names }) : delta(ENDPOINTS, { ...first, subscribe: names });
+  const work = new Work();
+  expect(work.of(() => talk.receive(1, request)) / names.length).toBeLessThan(toReceive);
+  expect(work.of(() => talk.turns(1)) / names.length).toBeLessThan(toAnswer);
 });

@@ -178,7 +178,9 @@ export class View {
 
   /** Whether any resource in the layers refers to that name; one that is shadowed counts too. */
   refersTo(type: TypeUrl, name: string): boolean {
-    return this.layers.some((layer) => [...layer.tables.values()].some((table) => table.refersTo(type, name)));
+    for (const { tables } of this.layers)
+      for (const table of tables.values()) if (table.refersTo(type, name)) return true;
+    return false;
   }
 
   /** Some resource of a type has a ttl, or had one, here or in another view. */

@@ -137,7 +137,7 @@ export function withhold(
   }: {
     revision: number;
     removable: Removable;
-    asked?: ReadonlySet<string>;
+    asked?: Pick<ReadonlySet<string>, "has">;
     pastOf?: (name: string) => Past | undefined;
   },
 ): Withheld {

@@ -114,7 +114,10 @@ export class SharedHeldOver {
     {
       asked,
       past,
-    }: { readonly asked: ReadonlySet<string> | undefined; readonly past: ReadonlyMap<string, Past> | undefined },
+    }: {
+      readonly asked: Pick<ReadonlySet<string>, "has" | "size"> | undefined;
+      readonly past: ReadonlyMap<string, Past> | undefined;
+    },
   ): Withheld {
     const removes = body.segments.some((segment) => segment.removed.length > 0);
     if (heldOver.isEmpty && (!removes || removable.to >= this.#revision)) return { heldOver, body };

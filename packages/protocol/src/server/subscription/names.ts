@@ -65,8 +65,9 @@ export class Names implements NameList {
     yield* this.#added;
   }
 
-  /** These, with some added and others taken away; the same object if that changes nothing. */
+  /** These, with some added and others taken away; the same object if that changes nothing. `adding` must not change afterwards. */
   with(adding: ReadonlySet<string>, removing: ReadonlySet<string>): Names {
+    if (this.size === 0) return Names.of(adding);
     const coming = [...adding].filter((name) => !this.has(name));
     const going = [...removing].filter((name) => this.has(name));
     if (coming.length + going.length === 0) return this;

@@ -274,7 +274,7 @@ export class Subscription {
     const isWildcard = names.delete(WILDCARD);
     const before = this.#names;
     const change = {
-      asked: [...names].filter((name) => !before.has(name)),
+      asked: before.size === 0 ? [...names] : [...names].filter((name) => !before.has(name)),
       dropped: [...before].filter((name) => !names.has(name)),
       joinedWildcard: isWildcard && !this.#isWildcard,
       leftWildcard: this.#isWildcard && !isWildcard,

@@ -46,6 +46,14 @@ export class DeltaNews {
     this.asked.add(name);
   }
 
+  /** These, and these terms, each once, that were asked for and stand for nothing. */
+  segmentOf(puts: readonly Resource[], missing: readonly string[]): Segment {
+    const says = this.#saysMissing;
+    const names: string[] = [];
+    if (says !== "none") for (const term of missing) if (!isLocatedWildcard(term)) names.push(nameOfTerm(term));
+    return says === "removed" ? { puts, removed: names, missing: [] } : { puts, removed: [], missing: names };
+  }
+
   /** All of it, each name once (B-RES-10); `puts`: as they are sent. */
   segment(puts: readonly Resource[]): Segment {
     const removed = [...this.removed].filter((name) => !this.missing.has(name));

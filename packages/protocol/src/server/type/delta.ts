@@ -22,7 +22,7 @@ import { DeltaNews } from "./delta-news.ts";
 import type { HeldNames } from "./held-back.ts";
 import { Standing } from "./standing.ts";
 import { candidatesFor, termsBehind } from "./terms.ts";
-import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
+import type { Answer, AskedTerms, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
 /** Delta for one type on one stream. */
 export class DeltaTypeStream implements TypeStream {
@@ -142,20 +142,16 @@ export class DeltaTypeStream implements TypeStream {
     const { prefixGlob } = this.#options.dialect;
     const subscribe = termsOf(request.subscribe, prefixGlob);
     const unsubscribe = termsOf(request.unsubscribe, prefixGlob);
-    const isNew = (name: string): boolean => !this.subscription.names.has(name);
-    if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.told.asked.add(term);
-    const fresh = this.traits.placeholder === undefined ? [] : subscribe.filter(isNew);
+    if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.told.ask(term);
+    const { names: before } = this.subscription;
+    const isNew = (name: string): boolean => before.size === 0 || !before.has(name);
     const change = this.subscription.update(subscribe, unsubscribe);
     // What the opening request names is compared with the versions it brings; what is named later is answered in any case.
     const isCompared = isFirst && initialVersions.size > 0;
-    if (!isCompared) {
-      for (const name of change.asked) this.told.asked.add(name);
-      for (const name of fresh) this.told.fresh.add(name);
-    }
+    if (!isCompared) for (const name of change.asked) this.told.ask(name, isNew(name));
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
-      this.told.asked.delete(name);
-      this.told.vain.delete(name);
+      this.told.giveUp(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
       // It may still be held for another term.
       else if (this.traits.terms === undefined && !this.subscription.isNamed(name)) this.told.ahead.delete(name);
@@ -197,19 +193,18 @@ export class DeltaTypeStream implements TypeStream {
       return this.#advance(here, this.#whole(present.bodies.whole("delta", here.view, type)));
     }
     const { puts, removed: absent } = present.selections.all(here.view, type, this.subscription);
-    const missing = absent.filter((term) => this.told.asked.has(term));
+    // Who was told nothing yet waits for all that he names.
+    const missing = this.told.at === undefined ? absent : absent.filter((term) => this.told.asked.has(term));
     const hasPlaceholders = missing.some((term) => this.#placeholder(term, here.view, present) !== undefined);
     if (isPlain && !hasPlaceholders) {
-      const news = this.#noNews();
-      for (const term of missing) news.miss(term);
-      const segment = news.segment(puts);
+      const segment = this.#noNews().segmentOf(puts, missing);
       if (isEmpty(segment) && !this.subscription.asksForAll) return this.#advance(here, []);
       // How missing names are told is the client's own, so only bodies without any are everybody's.
       const body =
         missing.length > 0
           ? present.bodies.own("delta", here.view, type, segment)
           : present.bodies.ofSelection("delta", here.view, type, this.subscription, () => segment, undefined);
-      return this.#advance(here, [{ body, isInTurn: true, news: [puts], asked: new Set(missing) }]);
+      return this.#advance(here, [{ body, isInTurn: true, news: [puts], asked: this.#askedOf(missing) }]);
     }
     const news = this.#noNews();
     for (const put of puts) news.put(put);
@@ -220,8 +215,13 @@ export class DeltaTypeStream implements TypeStream {
     const asked = this.#holdBack(news, heldBack, here.view);
     this.#advance(here, []);
     for (const name of heldBack.keys()) this.told.ahead.set(name, told.get(name));
-    for (const term of asked) this.told.asked.add(term);
+    for (const term of asked) this.told.ask(term);
     return this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll });
+  }
+
+  #askedOf(missing: readonly string[]): AskedTerms {
+    const { asked } = this.told;
+    return missing.length === asked.size ? asked : new Set(missing);
   }
 
   #goneSinceRewind(here: Position, present: Present): readonly string[] {
@@ -279,7 +279,7 @@ export class DeltaTypeStream implements TypeStream {
     this.#advance(here, []);
     for (const name of withheld) this.told.ahead.set(name, somethingElse);
     for (const [name, mark] of told) this.told.ahead.set(name, mark);
-    for (const term of asked) this.told.asked.add(term);
+    for (const term of asked) this.told.ask(term);
     return this.#answer(news, here, present);
   }
 
@@ -292,7 +292,7 @@ export class DeltaTypeStream implements TypeStream {
     }
     const { type } = this.traits;
     const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
-    return [...this.told.asked, ...this.told.vain, ...this.#ambiguous].filter((term) =>
+    return [...this.told.asked.keys(), ...this.told.vain, ...this.#ambiguous].filter((term) =>
       view.answersTo(type, term).some(isUntold),
     );
   }
@@ -304,14 +304,13 @@ export class DeltaTypeStream implements TypeStream {
     this.#addAsked(news, here.view, present);
     this.#doubt(position, here.view, present);
     const asked = this.#holdBack(news, heldBack, here.view);
-    for (const term of this.told.asked) {
+    for (const term of this.told.asked.keys()) {
       if (here.view.answersTo(this.traits.type, term).length === 0) this.told.vain.add(term);
       else this.told.vain.delete(term);
     }
-    this.told.asked.clear();
-    this.told.fresh.clear();
+    this.told.clearAsked();
     this.#ambiguous.clear();
-    for (const term of asked) this.told.asked.add(term);
+    for (const term of asked) this.told.ask(term);
     for (const name of news.puts.keys()) {
       const now = here.view.holder(this.traits.type, name);
       this.told.ahead.set(name, now && markOf(now, present.ttls));
@@ -338,7 +337,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   #addAsked(news: DeltaNews, view: View, present: Present): void {
-    for (const term of termsBehind(this.told.asked, this.traits, this.subscription, view, present)) {
+    for (const term of termsBehind(this.told.asked.keys(), this.traits, this.subscription, view, present)) {
       const answers = view.answersTo(this.traits.type, term);
       if (answers.length === 0) this.#addAbsent(news, term, view, present);
       for (const found of answers) if (isAsked(found, view, this.subscription)) news.put(found);
@@ -368,7 +367,7 @@ export class DeltaTypeStream implements TypeStream {
    * may stand for it may or may not be held: the next answer in turn says so again.
    */
   #doubt(position: Position, view: View, present: Present): void {
-    for (const term of this.told.asked) {
+    for (const term of this.told.asked.keys()) {
       if (this.traits.terms === undefined && !isGlob(term) && !isLocated(term)) continue;
       const { names, isTouched } = candidatesFor(term, this.traits, position, view, present);
       if (isTouched) for (const name of names) if (!this.told.ahead.has(name)) this.told.ahead.set(name, somethingElse);
@@ -382,7 +381,8 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   #placeholder(term: string, view: View, present: Present): Resource | undefined {
-    return this.told.fresh.has(term) ? present.placeholder(this.traits, view, term) : undefined;
+    const placeholder = present.placeholder(this.traits, view, term);
+    return placeholder !== undefined && this.told.asked.get(term) === true ? placeholder : undefined;
   }
 
   /** Removals that would break the client while something it holds still refers to them (S-DEL-04 as amended). */

@@ -147,7 +147,7 @@ export class SotwTypeStream implements TypeStream {
   #honourSpontaneous(request: SotwRequest): Understood {
     const as = this.#rename(request);
     if (this.deliveries.wasAnswered && this.deliveries.pending.length === 0) {
-      for (const name of this.subscription.names) this.told.asked.add(name);
+      for (const name of this.subscription.names) this.told.ask(name);
       this.told.owesAll ||= this.subscription.asksForAll;
     }
     return { as };
@@ -202,15 +202,13 @@ export class SotwTypeStream implements TypeStream {
 
   #rename(request: SotwRequest): "subscribe" | "unsubscribe" | "repeat" {
     const { change, again, isWildcardAgain } = this.#names.list(request);
-    for (const term of again) this.told.asked.add(term);
+    for (const term of again) this.told.ask(term);
     if (change === undefined) {
       this.told.owesAll ||= isWildcardAgain;
       return "repeat";
     }
-    for (const name of change.asked) {
-      this.told.asked.add(name);
-      if (this.#resumedVersion === undefined || this.told.at !== undefined) this.told.fresh.add(name);
-    }
+    const hadNothing = this.#resumedVersion === undefined || this.told.at !== undefined;
+    for (const name of change.asked) this.told.ask(name, hadNothing);
     if (this.traits.isFullState && change.asked.length > 0) this.#mayArriveGone ||= this.#mayBring(change.asked);
     this.told.owesAll ||= change.joinedWildcard || (isWildcardAgain && this.subscription.isWildcard);
     if (change.dropped.length > 0 || change.leftWildcard) {
@@ -227,8 +225,8 @@ export class SotwTypeStream implements TypeStream {
 
   #forgetUncovered(): void {
     const { isWildcard, names } = this.subscription;
-    for (const terms of [this.told.asked, this.told.vain])
-      for (const term of terms) if (!isWildcard && !names.has(term)) terms.delete(term);
+    for (const terms of [this.told.asked.keys(), this.told.vain])
+      for (const term of terms) if (!isWildcard && !names.has(term)) this.told.giveUp(term);
     for (const name of this.told.ahead.keys())
       if (!isWildcard && !this.subscription.isNamed(name)) this.told.ahead.delete(name);
   }
@@ -273,12 +271,12 @@ export class SotwTypeStream implements TypeStream {
   #fullState(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     const { type } = this.traits;
     if (heldBack.size + this.told.ahead.size > 0) return this.#fullBut(here, present, heldBack);
-    const asked = [...this.told.asked].flatMap((term) => this.#find(here.view, term));
+    const asked = [...this.told.asked.keys()].flatMap((term) => this.#find(here.view, term));
     const changes = present.selections.ofChanges(position, here.view, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
     const isAsked = asked.length > 0 || this.told.owesAll || this.#mayArriveGone;
     if (!isChanged && !isAsked) return this.#advance(here, []);
-    const asks: Pick<Answer, "asked"> = isAsked ? { asked: new Set(this.told.asked) } : {};
+    const asks: Pick<Answer, "asked"> = isAsked ? { asked: this.told.asked } : {};
     // Who joins a wildcard hears of resources that did not change for the first time.
     const news = this.told.owesAll ? undefined : [changes.puts, asked];
     if (this.subscription.isSoleWildcard) {
@@ -297,7 +295,7 @@ export class SotwTypeStream implements TypeStream {
     const segments = this.deliveries.lastSent?.body.segments ?? [];
     const told = new Map(segments.flatMap((segment) => segment.puts.map((put) => [put.name, put] as const)));
     const isAsked = this.told.asked.size > 0 || this.told.owesAll || this.#mayArriveGone;
-    const asked = new Set(this.told.asked);
+    const { asked } = this.told;
     let sum = 0n;
     const puts = present.selections.all(here.view, type, this.subscription).puts.flatMap((put): readonly Resource[] => {
       if (!heldBack.has(put.name)) return [put];
@@ -309,7 +307,7 @@ export class SotwTypeStream implements TypeStream {
     const waiting = this.#waitingAmong(heldBack, here.view);
     this.#advance(here, []);
     for (const [name, mark] of marks) this.told.ahead.set(name, mark);
-    for (const term of waiting) this.told.asked.add(term);
+    for (const term of waiting) this.told.ask(term);
     const isChanged = puts.length !== told.size || puts.some((put) => !present.isSame(put, told.get(put.name)));
     if (!isChanged && !isAsked) return [];
     const answer = this.#own(here, present, puts);
@@ -356,7 +354,7 @@ export class SotwTypeStream implements TypeStream {
     const asked = this.#waitingAmong(heldBack, here.view);
     this.#advance(here, []);
     for (const [name, mark] of told) this.told.ahead.set(name, mark);
-    for (const term of asked) this.told.asked.add(term);
+    for (const term of asked) this.told.ask(term);
     return byName.size === 0 ? [] : [this.#own(here, present, [...byName.values()])];
   }
 
@@ -364,19 +362,18 @@ export class SotwTypeStream implements TypeStream {
   #waitingAmong(heldBack: HeldNames, view: View): readonly string[] {
     if (heldBack.size === 0) return [];
     const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
-    return [...this.told.asked, ...this.told.vain].filter((term) => this.#find(view, term).some(isUntold));
+    return [...this.told.asked.keys(), ...this.told.vain].filter((term) => this.#find(view, term).some(isUntold));
   }
 
   #outOfTurn(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
     const found = [...new Set(this.#findAsked(here.view, present))].filter(({ name }) => !heldBack.has(name));
     const asked = this.#waitingAmong(heldBack, here.view);
-    for (const term of this.told.asked) {
+    for (const term of this.told.asked.keys()) {
       if (this.#find(here.view, term).length === 0) this.told.vain.add(term);
       else this.told.vain.delete(term);
     }
-    this.told.asked.clear();
-    this.told.fresh.clear();
-    for (const term of asked) this.told.asked.add(term);
+    this.told.clearAsked();
+    for (const term of asked) this.told.ask(term);
     if (found.length === 0) return [];
     for (const { name } of found) {
       const now = here.view.holder(this.traits.type, name);
@@ -387,7 +384,7 @@ export class SotwTypeStream implements TypeStream {
 
   #findAsked(view: View, present: Present): readonly Resource[] {
     const missing: string[] = [];
-    const found = [...this.told.asked].flatMap((term) => {
+    const found = [...this.told.asked.keys()].flatMap((term) => {
       const answers = this.#find(view, term);
       if (answers.length === 0) missing.push(term);
       for (const { name } of answers) this.#placeheld.delete(name);
@@ -402,9 +399,12 @@ export class SotwTypeStream implements TypeStream {
   }
 
   #placeholders(missing: readonly string[], view: View, present: Present): readonly Resource[] {
-    const placeholders = missing
-      .filter((name) => this.told.fresh.has(name) || this.#placeheld.has(name))
-      .flatMap((name) => present.placeholder(this.traits, view, name) ?? []);
+    const placeholders: Resource[] = [];
+    for (const name of missing) {
+      const placeholder = present.placeholder(this.traits, view, name);
+      if (placeholder === undefined) continue;
+      if (this.told.asked.get(name) === true || this.#placeheld.has(name)) placeholders.push(placeholder);
+    }
     for (const { name } of placeholders) this.#placeheld.add(name);
     return placeholders;
   }

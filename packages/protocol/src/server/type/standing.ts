@@ -15,9 +15,7 @@ export class Standing implements Told {
   at: Position | undefined;
   /** Everything is owed once more, whatever it was told. */
   owesAll = false;
-  readonly asked: Set<string> = new Set();
-  /** Of what is asked for, the client had nothing before: it may be given a placeholder. */
-  readonly fresh: Set<string> = new Set();
+  #asked = new Map<string, boolean>();
   readonly ahead: Map<string, Mark | undefined> = new Map();
   readonly vain: Set<string> = new Set();
   readonly heldBack: HeldBack = new HeldBack();
@@ -28,13 +26,17 @@ export class Standing implements Told {
     this.#subscription = subscription;
   }
 
+  get asked(): ReadonlyMap<string, boolean> {
+    return this.#asked;
+  }
+
   get position(): Position | undefined {
     return this.owesAll ? undefined : this.at;
   }
 
   /** Nothing is to be told but what changed since the position. */
   get isPlain(): boolean {
-    return this.asked.size + this.ahead.size + this.vain.size === 0;
+    return this.#asked.size + this.ahead.size + this.vain.size === 0;
   }
 
   /** The revision before the oldest resource that is held back. Infinite: none is. */
@@ -43,13 +45,29 @@ export class Standing implements Told {
     return this.isPlain ? Number.POSITIVE_INFINITY : this.heldBack.from;
   }
 
+  /** A term is to be answered. `isNew`: the client had nothing of it before, so that it may be given a placeholder. */
+  ask(term: string, isNew = false): void {
+    if (isNew || !this.#asked.has(term)) this.#asked.set(term, isNew);
+  }
+
+  /** A term was given up. */
+  giveUp(term: string): void {
+    this.#asked.delete(term);
+    this.vain.delete(term);
+  }
+
+  /** What was asked for was answered. What it was stays as it is, for whoever holds it. */
+  clearAsked(): void {
+    if (this.#asked.size > 0) this.#asked = new Map();
+  }
+
   /** Asks for names on the client's behalf, whatever their version. Returns whether any is subscribed to. */
   owe(names: Iterable<string>, isLeftToTerms: (name: string) => boolean = () => false): boolean {
     let isAny = false;
     for (const name of names) {
       const named = this.#subscription.termsNamed(name);
       if (!isLeftToTerms(name) && !this.#subscription.isWildcard && named.length === 0) continue;
-      for (const term of named.length === 0 ? [name] : named) this.asked.add(term);
+      for (const term of named.length === 0 ? [name] : named) this.ask(term);
       isAny = true;
     }
     return isAny;
@@ -75,7 +93,7 @@ export class Standing implements Told {
       // What it would take the place of is not what lies at the position.
       if (!this.heldBack.has(upcoming.resource.name)) yield upcoming;
     }
-    for (const term of [...this.asked, ...this.ahead.keys(), ...this.vain]) {
+    for (const term of [...this.asked.keys(), ...this.ahead.keys(), ...this.vain]) {
       for (const resource of view.answersTo(this.type, term)) {
         yield { resource, replaces: this.heldBack.replacedBy(resource.name) };
       }
@@ -96,8 +114,7 @@ export class Standing implements Told {
   advance(to: Position): void {
     this.at = to;
     this.owesAll = false;
-    this.asked.clear();
-    this.fresh.clear();
+    this.clearAsked();
     this.ahead.clear();
     this.vain.clear();
   }

@@ -7,8 +7,11 @@ export interface Told {
   readonly type: TypeUrl;
   /** Undefined: it was told nothing, or is to be told everything. */
   readonly position: Position | undefined;
-  /** Terms to be answered whatever the version: newly named, named again, or owed. */
-  readonly asked: ReadonlySet<string>;
+  /**
+   * Terms to be answered whatever the version: newly named, named again, or owed; with whether the client had nothing of it
+   * before.
+   */
+  readonly asked: ReadonlyMap<string, boolean>;
   /**
    * Terms that were asked for out of turn while nothing answered to them: what does by the next answer in turn is told, even if
    * it is again what it was at the position.

@@ -40,6 +40,9 @@ export interface Understood {
   readonly oddity?: Oddity;
 }
 
+/** Terms that were asked for. */
+export type AskedTerms = Pick<ReadonlySet<string>, "has" | "size">;
+
 /** What is to be sent now. */
 export interface Answer {
   readonly body: Body;
@@ -48,7 +51,7 @@ export interface Answer {
   /** Resources that are new to the client or changed, in lists that others share: what they owe follows in the same turn. */
   readonly news: readonly (readonly Resource[])[];
   /** Something in it was asked for; in delta, the names whose absence is an answer. */
-  readonly asked?: ReadonlySet<string> | undefined;
+  readonly asked?: AskedTerms | undefined;
   /**
    * In the first answer to a client that came back: what it did not hold. `unknown`: what it holds is not known. Undefined
    * where the position tells, or where it cannot hold anything.

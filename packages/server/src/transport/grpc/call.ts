@@ -3,6 +3,7 @@ import { hostOf, type Status, statusCode } from "@xdskit/protocol";
 import type { HeldBytes } from "../../hub/byte-budget.ts";
 import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
 import type { LimitName } from "../../options.ts";
+import { nextTurn } from "../next-turn.ts";
 import { isGone, stopReading } from "../stream-state.ts";
 import type { Decompression } from "./decompression.ts";
 import { type FramedMessage, FramingError, MessageParser, messagePrefix } from "./framing.ts";
@@ -342,9 +343,3 @@ function refuseCall(stream: ServerHttp2Stream, status: Status): void {
 }
 
 const ourMistake: Status = { code: statusCode.INTERNAL, message: "the server made a mistake; see its log" };
-
-async function nextTurn(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    setImmediate(resolve);
-  });
-}

@@ -1,9 +1,11 @@
 import { once } from "node:events";
 import { type ClientHttp2Session, connect } from "node:http2";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { type AddressInfo, connect as connectTcp, createServer, type Server } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
 import { contentDigest, createBodyEncoder } from "@xdskit/envoy-api";
 import { statusCode } from "@xdskit/protocol";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { callHeaders, END_HEADERS, frame, frameType, PREFACE, uint32 } from "../../../test/support/http2-frames.ts";
 import { Hub } from "../../hub/hub.ts";
 import type { ServerReport } from "../../hub/port.ts";
 import { defaultLimits } from "../../options.ts";
@@ -26,6 +28,7 @@ const methods = new Map<string, GrpcMethod>([
   ["/with-its-end", throwingIn({ onHalfClose: fail })],
   ["/with-a-failure", throwingIn({ onMessage: fail, onFailure: fail })],
   ["/when-it-is-gone", throwingIn({ onClose: fail })],
+  ["/open", throwingIn({})],
   [
     "/fine",
     (call) => {
@@ -116,4 +119,68 @@ test("a mistake after a call has ended is told, and hurts nobody", async () => {
     during: "call /when-it-is-gone",
     error: fault,
   });
+});
+
+test.each([
+  ["DATA of a stream that there never was", [frame(frameType.data, 0, 5, Buffer.alloc(3))]],
+  ["a PING of seven bytes", [frame(frameType.ping, 0, 0, Buffer.alloc(7))]],
+  ["a frame that is too large", [frame(frameType.data, 0, 1, Buffer.alloc(20_000))]],
+  ["header bytes that are none", [frame(frameType.headers, END_HEADERS, 3, Buffer.alloc(6, 0xff))]],
+])("a connection that no frame can follow on ends before its keepalive: %s", async (_, frames) => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
+    .on("error", nothing)
+    .resume();
+  const call = frame(frameType.headers, END_HEADERS, 1, callHeaders("/open"));
+  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), call, ...frames]));
+  const isClosed = (): boolean => reports.some(({ kind }) => kind === "connection-broken");
+  const ended = new Promise((resolve) => socket.once("close", resolve));
+  for (let passedMs = 0; !isClosed() && passedMs < defaultLimits.keepaliveMs / 2; passedMs += 2_000) {
+    for (let read = 0; read < 100; read++) await turn();
+    vi.advanceTimersByTime(2_000);
+  }
+  vi.useRealTimers();
+  expect(isClosed()).toBe(true);
+  await ended;
+});
+
+test("a connection that reset too many calls ends before its keepalive", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const socket = connectTcp((server.address() as AddressInfo).port, "127.0.0.1")
+    .on("error", nothing)
+    .resume();
+  const calls = Array.from({ length: 3_000 }, (_, at) => [
+    frame(frameType.headers, END_HEADERS, 2 * at + 1, callHeaders("/open")),
+    frame(frameType.reset, 0, 2 * at + 1, uint32(8)),
+  ]);
+  socket.write(Buffer.concat([PREFACE, frame(frameType.settings, 0, 0), ...calls.flat()]));
+  const isClosed = (): boolean => reports.some(({ kind }) => kind === "connection-closed");
+  for (let passedMs = 0; !isClosed() && passedMs < defaultLimits.keepaliveMs / 2; passedMs += 2_000) {
+    for (let read = 0; read < 100; read++) await turn();
+    vi.advanceTimersByTime(2_000);
+    await turn();
+  }
+  vi.useRealTimers();
+  expect(reports).toContainEqual(expect.objectContaining({ kind: "connection-closed", reason: expect.any(String) }));
+  socket.destroy();
+});
+
+test("a connection that is alive is asked once after each time that something came, and stays", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  client.destroy();
+  client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`).on("error", nothing);
+  let pings = 0;
+  client.on("ping", () => pings++);
+  const asked: number[] = [];
+  for (const path of ["/fine", "/fine"]) {
+    await call(path);
+    for (let passedMs = 0; passedMs < 10_000; passedMs += 2_000) {
+      vi.advanceTimersByTime(2_000);
+      for (let read = 0; read < 100; read++) await turn();
+    }
+    asked.push(pings);
+  }
+  vi.useRealTimers();
+  expect(asked).toEqual([1, 2]);
+  expect(client.destroyed).toBe(false);
 });

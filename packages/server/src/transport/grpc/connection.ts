@@ -18,6 +18,7 @@ import { openCall } from "./call.ts";
 import type { Decompression } from "./decompression.ts";
 import { isGrpc } from "./metadata.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
+import { SessionWatch } from "./session-watch.ts";
 
 /** Megabytes that one session may hold. What is bounded is what waits for each stream; this must never come first. */
 const MAX_SESSION_MB = 1_024;
@@ -56,6 +57,8 @@ export class GrpcConnection {
   readonly #peer: Peer;
   readonly #id: number;
   readonly #calls = new Set<Dismiss>();
+  readonly #streams = new Set<ServerHttp2Stream>();
+  readonly #watch: SessionWatch;
   #keepalive: NodeJS.Timeout | undefined;
   #pingTimeout: NodeJS.Timeout | undefined;
   #age: Timer | undefined;
@@ -79,6 +82,16 @@ export class GrpcConnection {
     };
     this.#session = performServerHandshake(socket, { maxSessionMemory: MAX_SESSION_MB, settings });
     this.#session.setLocalWindowSize(RECEIVE_WINDOW_BYTES);
+    this.#watch = new SessionWatch(this.#session, socket, {
+      streams: this.#streams,
+      maxBlockedMs: options.limits.maxBlockedMs,
+      onEnded: (how) => {
+        const reason =
+          how === "broken" ? "a frame that no session goes on from" : "no answer to a PING, and no call is open";
+        if (how === "broken") options.hub.report({ kind: "connection-broken", address: peer.address, reason });
+        this.destroy(reason);
+      },
+    });
     this.#session.on("stream", (stream, headers) => this.#take(stream, headers));
     this.#session.on("error", (error: NodeJS.ErrnoException) => {
       this.#closeReason = error.message; // "close" follows
@@ -120,6 +133,8 @@ export class GrpcConnection {
     // Before anything else: a frame of the same read may have ended the stream, and its error is told next.
     stream.on("error", () => undefined); // "close" follows, with all that is to be known
     if (isGone(stream)) return;
+    this.#streams.add(stream);
+    stream.once("close", () => this.#streams.delete(stream));
     try {
       this.#serve(stream, headers);
     } catch (error) {
@@ -198,6 +213,7 @@ export class GrpcConnection {
   }
 
   #stopTimers(): void {
+    this.#watch.stop();
     clearInterval(this.#keepalive);
     clearTimeout(this.#pingTimeout);
     this.#age?.cancel();

@@ -6,9 +6,13 @@ import {
   WireError,
 } from "@xdskit/envoy-api";
 import { type DiscoveryRequest, type Status, statusCode, type Variant } from "@xdskit/protocol";
+import { nextTurn } from "../next-turn.ts";
 import { refuseNode } from "../node-limit.ts";
 import type { GrpcCall } from "./call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "./method.ts";
+
+/** To read a request of so many bytes is work enough for one turn of the event loop; what it asks for is found in the next. */
+const LARGE_BYTES = 256 * 1024;
 
 /** A discovery stream: requests become events of the hub, and the hub writes to the call (S-GRP-01). */
 export function discoveryStream(method: StreamingMethod): GrpcMethod {
@@ -29,8 +33,11 @@ function serve(call: GrpcCall, ports: MethodPorts, { path, call: variant, ...met
   call.accept({
     onMessage: (bytes) => {
       const request = readRequest(reader, bytes, ports);
-      if ("code" in request) hub.endStream(stream, request, "malformed");
-      else hub.receive(stream, request, bytes.byteLength);
+      const receive = (): void => {
+        if ("code" in request) hub.endStream(stream, request, "malformed");
+        else hub.receive(stream, request, bytes.byteLength);
+      };
+      return bytes.byteLength < LARGE_BYTES ? receive() : nextTurn().then(receive);
     },
     onHalfClose: () => hub.finish(stream),
     onFailure: (status, reason) => hub.endStream(stream, status, reason),

@@ -1,6 +1,7 @@
 import { createJsonBodyEncoder, type EnvoyApi, restPaths } from "@xdskit/envoy-api";
 import { statusCode } from "@xdskit/protocol";
 import type { RestOptions } from "../../options.ts";
+import { nextTurn } from "../next-turn.ts";
 import { pollHandlers } from "./poll.ts";
 import { RestBodies } from "./rest-bodies.ts";
 import { respondWithError } from "./rest-error.ts";
@@ -29,10 +30,4 @@ export function createRestServer({ api, controlPlane, maxRequestBytes, rest, fur
 function offAt({ path }: (typeof restPaths)[number]): readonly [string, RestHandler] {
   const status = { code: statusCode.NOT_FOUND, message: "REST is switched off here (rest.enabled); use gRPC" };
   return [path, (exchange) => respondWithError(exchange, 404, status)];
-}
-
-async function nextTurn(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    setImmediate(resolve);
-  });
 }
