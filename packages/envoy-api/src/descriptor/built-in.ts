@@ -16,12 +16,12 @@ import { readGenerated } from "../platform.ts";
 import { DescriptorError } from "./descriptor-error.ts";
 import { type PackedFile, unpackFiles } from "./packed-file.ts";
 
-/** Every v3 message of Envoy, as the build made them from npm packages (`npm run generate`). */
+/** Every v3 message of Envoy, generated from npm packages (`npm run generate`). */
 const OF_V3 = "descriptors.binpb.br";
-/** The messages of v2 as they were in the middle of 2019, without the files that those of v3 have already. */
+/** The v2 messages of mid-2019, without the files that v3 also has. */
 const OF_V2 = "descriptors-v2.binpb.br";
 
-/** What every proto file may import, and every Any may hold, whether or not Envoy's files do. */
+/** Well-known files, which every proto file may import and every Any may hold, used by Envoy or not. */
 export const wellKnownFiles: readonly DescFile[] = [
   file_google_protobuf_any,
   file_google_protobuf_descriptor,
@@ -33,14 +33,14 @@ export const wellKnownFiles: readonly DescFile[] = [
   file_google_protobuf_wrappers,
 ];
 
-/** The files of one version of the API. Takes some 15 ms in a fresh process. */
+/** Unpacks the files of one API version. Takes about 15 ms in a fresh process. */
 export function unpackBuiltIn(version: ApiVersion): readonly PackedFile[] {
   return readSet(version, unpackFiles);
 }
 
 /**
- * All files of both versions and the well-known ones, decoded, which takes about 80 ms in a fresh process. In a browser there is nothing built in but
- * the files that everybody may import.
+ * Decodes all files of both versions and the well-known ones, in about 80 ms in a fresh process. In a browser, only the
+ * well-known ones are built in.
  */
 export function decodeBuiltIn(): FileDescriptorSet {
   const decode = (set: Uint8Array): FileDescriptorSet => fromBinary(FileDescriptorSetSchema, set);
