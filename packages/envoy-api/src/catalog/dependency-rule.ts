@@ -126,8 +126,8 @@ function scopedRoute({ routeConfigurationName, onDemand }: ScopedRouteConfigurat
 const DEMAND_TIMEOUT_MS = 5_000;
 
 /**
- * Clusters that a filter fetches when a request needs them (C-ODC-01); without a source, the authority of the
- * collection's name decides.
+ * Clusters that a filter fetches when a request needs them (C-ODC-01). A named collection without a source is fetched
+ * like any Cluster that routes name (`roots`).
  */
 function clustersOnDemand(
   source: ConfigSource | undefined,

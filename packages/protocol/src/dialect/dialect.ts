@@ -49,7 +49,7 @@ export interface Dialect {
   readonly deltaOnePerResponse: boolean;
   /** The most bytes of resources and names in one response, where an answer may be split (S-RES-08). */
   readonly maxResponseBytes: number;
-  /** A client can take an answer to this kind in several responses (client-behaviours D9). */
+  /** A client can take the resources of a kind split over several responses (client-behaviours D9). */
   readonly maySplit: PerKind<boolean>;
   /** State of the World: a request whose version differs from that of the response is a NACK too (S-ACK-06). */
   readonly nackByVersion: boolean;
