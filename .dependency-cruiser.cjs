@@ -9,7 +9,7 @@ const packages = {
   "envoy-api": { workspace: ["protocol"], npm: ["@bufbuild/protobuf"] },
   disk: { workspace: [], npm: [] },
   source: { workspace: ["protocol", "envoy-api"], npm: ["yaml"] },
-  server: { workspace: ["protocol", "envoy-api", "disk"], npm: ["prom-client"] },
+  server: { workspace: ["protocol", "envoy-api", "disk", "source"], npm: ["prom-client"] },
   client: { workspace: ["protocol", "envoy-api", "disk"], npm: ["@grpc/grpc-js", "yaml"] },
   conformance: { workspace: ["protocol", "envoy-api", "server", "client"], npm: [] },
   cli: {
@@ -44,7 +44,7 @@ const orders = {
     "load mesh",
   ],
   "envoy-api": [
-    "problem digest platform",
+    "problem digest platform resources",
     "descriptor",
     "format",
     "validation",
@@ -68,6 +68,7 @@ const orders = {
     "load",
     "observe",
     "status health",
+    "state",
     "admin",
     "management-server",
   ],
@@ -268,8 +269,14 @@ module.exports = {
       from: { path: "^packages/([^/]+)/" },
       to: {
         path: "^packages/([^/]+)/",
-        // The types for authors are an entry of their own.
-        pathNot: ["^packages/$1/", "^packages/[^/]+/src/index\\.ts$", "^packages/envoy-api/gen/types/"],
+        // Entries of their own.
+        pathNot: [
+          "^packages/$1/",
+          "^packages/[^/]+/src/index\\.ts$",
+          "^packages/envoy-api/src/resources/index\\.ts$",
+          "^packages/source/src/checks\\.ts$",
+          "^packages/envoy-api/gen/messages\\.d\\.ts$",
+        ],
       },
     },
     {

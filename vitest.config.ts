@@ -9,8 +9,12 @@ export default defineConfig({
   resolve: {
     alias: {
       "@xdskit/protocol": source("protocol"),
+      "@xdskit/envoy-api/resources": fileURLToPath(
+        new URL("./packages/envoy-api/src/resources/index.ts", import.meta.url),
+      ),
       "@xdskit/envoy-api": source("envoy-api"),
       "@xdskit/disk": source("disk"),
+      "@xdskit/source/checks": fileURLToPath(new URL("./packages/source/src/checks.ts", import.meta.url)),
       "@xdskit/source": source("source"),
       "@xdskit/server": source("server"),
       "@xdskit/client": source("client"),

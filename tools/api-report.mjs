@@ -7,7 +7,16 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const reported = ["protocol", "envoy-api", "disk", "source", "server", "client"];
+const reported = [
+  "protocol",
+  "envoy-api",
+  "envoy-api/resources",
+  "disk",
+  "source",
+  "source/checks",
+  "server",
+  "client",
+];
 const printer = ts.createPrinter({ removeComments: true });
 
 /** The declaration without comments, privates and the words that every one of them has. */
@@ -46,7 +55,9 @@ function mentioned(checker, declaration) {
 }
 
 function entryOf(name) {
-  return join(root, "packages", name, "dist", "index.d.ts");
+  const [workspace, entry = "."] = name.split("/");
+  const { exports } = JSON.parse(readFileSync(join(root, "packages", workspace, "package.json"), "utf8"));
+  return join(root, "packages", workspace, exports[entry === "." ? entry : `./${entry}`].types);
 }
 
 function report(program, name) {
@@ -59,28 +70,36 @@ function report(program, name) {
   }));
   const known = new Set(resolved.map(({ target }) => target));
   const hidden = new Set();
+  const [workspace] = name.split("/");
+  // What another package declares, or the generator, is only named.
+  const isOwn = ({ target }) =>
+    (target.declarations ?? []).some((one) => one.getSourceFile().fileName.includes(`/packages/${workspace}/dist/`));
   const sections = resolved
+    .filter(isOwn)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name: exportName, target }) => {
       const declarations = target.declarations ?? [];
       for (const one of declarations) {
         for (const symbol of mentioned(checker, one)) {
           const file = symbol.declarations[0].getSourceFile().fileName;
-          if (!known.has(symbol) && file.includes(`/packages/${name}/dist/`)) hidden.add(symbol.name);
+          if (!known.has(symbol) && file.includes(`/packages/${workspace}/dist/`)) hidden.add(symbol.name);
         }
       }
       const text = [...new Set(declarations.map(print))].join("\n");
       return `## ${exportName}\n\n\`\`\`ts\n${text}\n\`\`\`\n`;
     });
-  const reached =
-    hidden.size === 0
-      ? ""
-      : `\n## Reached but not exported\n\n${[...hidden]
-          .toSorted()
-          .map((one) => `- \`${one}\``)
-          .join("\n")}\n`;
+  const reached = listOf("Reached but not exported", [...hidden]);
+  const foreign = listOf(
+    "Declared elsewhere",
+    resolved.filter((one) => !isOwn(one)).map((one) => one.name),
+  );
   const heading = `# @xdskit/${name}\n\nWritten by \`npm run api\` from the built declarations. Not edited by hand.\n\n`;
-  return `${heading}${sections.join("\n")}${reached}`;
+  return `${heading}${sections.join("\n")}${foreign}${reached}`;
+}
+
+function listOf(title, names) {
+  const rows = names.toSorted().map((one) => `- \`${one}\`\n`);
+  return rows.length === 0 ? "" : `\n## ${title}\n\n${rows.join("")}`;
 }
 
 const missing = reported.filter((name) => !existsSync(entryOf(name)));
@@ -99,7 +118,7 @@ const program = ts.createProgram(reported.map(entryOf), {
 const isCheck = process.argv.includes("--check");
 let different = 0;
 for (const name of reported) {
-  const file = join(root, "api", `${name}.md`);
+  const file = join(root, "api", `${name.replace("/", "-")}.md`);
   const text = report(program, name);
   if (!isCheck) {
     mkdirSync(dirname(file), { recursive: true });

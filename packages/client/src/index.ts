@@ -1,3 +1,16 @@
+export {
+  Cluster,
+  ClusterLoadAssignment,
+  LbEndpoint,
+  Listener,
+  RouteConfiguration,
+  Runtime,
+  ScopedRouteConfiguration,
+  Secret,
+  ThriftRouteConfiguration,
+  TypedExtensionConfig,
+  VirtualHost,
+} from "@xdskit/envoy-api/resources";
 export type {
   AbsenceReason,
   ClientReport,
@@ -51,22 +64,7 @@ export type { ResourceState } from "./observe/dump.ts";
 export type { ClientStats, SourceStats, SubscriptionStats } from "./observe/stats.ts";
 export type { CacheOptions, XdsClientOptions } from "./options/options.ts";
 export { type Candidate, type ResourceValidator, type Verdict, validator } from "./reading/validators.ts";
-export {
-  Cluster,
-  ClusterLoadAssignment,
-  LbEndpoint,
-  Listener,
-  type ResourceType,
-  RouteConfiguration,
-  Runtime,
-  resourceType,
-  ScopedRouteConfiguration,
-  Secret,
-  ThriftRouteConfiguration,
-  TypedExtensionConfig,
-  type TypeOrUrl,
-  VirtualHost,
-} from "./resource/resource-type.ts";
+export { type ResourceType, resourceType, type TypeOrUrl } from "./resource/resource-type.ts";
 export type { XdsResource } from "./resource/xds-resource.ts";
 export { addClientStatusService, type ScopedClients } from "./status/client-status-service.ts";
 export type { OwnStatus, OwnStatusOptions } from "./status/own-status.ts";

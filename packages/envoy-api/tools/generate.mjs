@@ -2,7 +2,8 @@
 //
 //   gen/descriptors.binpb.br      every v3 message of Envoy as one FileDescriptorSet, without comments, brotli
 //   gen/descriptors-v2.binpb.br   the messages of v2 in the same form, without the files that they share with v3
-//   gen/types/…_pb.d.ts           a type for each message of v3, for authors of resources in TypeScript
+//   gen/messages.d.ts             the JSON of each message of v3 as a type, for authors of resources in TypeScript
+//   gen/types/…_pb.d.ts           a type for each decoded message of v3
 //
 // None is committed. Plain JavaScript, because it runs before anything is compiled; it does nothing when all are newer
 // than their inputs. It needs no network.
@@ -12,6 +13,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
 import { fileNamesIn, withoutFiles } from "./descriptor-set.mjs";
+import { messageTypesOf } from "./message-types.mjs";
 import { PROTO_PACKAGES, packageDirOf, runBuf, stageProtos } from "./proto-sources.mjs";
 
 const toolsDir = dirname(fileURLToPath(import.meta.url));
@@ -29,6 +31,7 @@ function main() {
     stageProtos(join(workDir, "protos"), { v2: false });
     const v3 = buildDescriptors(workDir);
     writeDescriptors(workDir, "descriptors.binpb.br", v3);
+    writeFileSync(join(workDir, "gen", "messages.d.ts"), messageTypesOf(v3));
     writeTypes(workDir);
     stageProtos(join(workDir, "protos"), { v2: true });
     writeDescriptors(workDir, "descriptors-v2.binpb.br", withoutFiles(buildDescriptors(workDir), fileNamesIn(v3)));
@@ -42,7 +45,7 @@ function main() {
 /** Changes when a package whose output we keep changes, or the scripts do. */
 function stampOfInputs() {
   const hash = createHash("sha256");
-  for (const script of ["generate.mjs", "descriptor-set.mjs", "proto-sources.mjs"])
+  for (const script of ["generate.mjs", "descriptor-set.mjs", "message-types.mjs", "proto-sources.mjs"])
     hash.update(readFileSync(join(toolsDir, script)));
   for (const name of [...PROTO_PACKAGES, "@bufbuild/buf", "@bufbuild/protoc-gen-es"]) {
     hash.update(`${name}@${readManifest(name).version}\n`);

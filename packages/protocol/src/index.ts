@@ -102,6 +102,7 @@ export type {
 } from "./message/response.ts";
 export { type Status, statusCode } from "./message/status.ts";
 export type { Variant } from "./message/variant.ts";
+export { hostOf } from "./node/host.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
 export { globMatches, type MetadataMatch, type NodeMatch, nodeMatches, type Patterns } from "./node/node-match.ts";
 export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";
@@ -128,7 +129,8 @@ export {
 } from "./resource/resource-name.ts";
 export { areSameBytes } from "./resource/same-bytes.ts";
 export type { TermRules } from "./resource/term-rules.ts";
-export { opaqueTraits, sendingRank, type TypeKind, type TypeTraits, typeKinds } from "./resource/type-traits.ts";
+export { sendingRank, type TypeKind, type TypeKindRow, typeKinds, typeKindTable } from "./resource/type-kinds.ts";
+export { opaqueTraits, type TypeTraits } from "./resource/type-traits.ts";
 export {
   formatTypeUrl,
   isOfV2,

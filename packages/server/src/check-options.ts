@@ -1,4 +1,5 @@
 import { LONGEST_TIMER_MS as LONGEST_MS } from "@xdskit/disk";
+import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import {
   type Choice,
   type ClientChoice,
@@ -29,7 +30,8 @@ import {
 
 /** Options with every default filled in. */
 export interface CheckedOptions
-  extends Omit<ManagementServerOptions, "clients" | "dialect" | "listen" | "requireNode"> {
+  extends Omit<ManagementServerOptions, "api" | "clients" | "dialect" | "listen" | "requireNode"> {
+  readonly api: EnvoyApi;
   readonly listen: readonly (ListenOptions & Required<ListenAddress>)[];
   readonly admin: Required<AdminAddress> | false;
   readonly rest: Required<RestOptions> | false;
@@ -54,6 +56,7 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
   if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
   return {
     ...options,
+    api: options.api ?? createEnvoyApi(),
     listen: listenersOf(options).map((listener) => ({ host: "127.0.0.1", port: 0, ...listener })),
     admin:
       options.admin === undefined || options.admin === false

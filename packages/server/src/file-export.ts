@@ -34,7 +34,7 @@ export interface FileExport extends AsyncDisposable {
 export function createFileExport({ files, ...options }: FileExportOptions): FileExport {
   const checked = checkOptions({ ...options, files: [files], requireNode: false });
   const hub = createHub(checked, createBodyEncoder({ controlPlane: "" }), createTelemetry());
-  return new PortlessExport(hub, createExporter(checkFileOutput(files), options.api, hub));
+  return new PortlessExport(hub, createExporter(checkFileOutput(files), checked.api, hub));
 }
 
 class PortlessExport implements FileExport {

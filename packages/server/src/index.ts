@@ -1,3 +1,5 @@
+// One import for a program that serves: the constructors of resources too.
+export * from "@xdskit/envoy-api/resources";
 export type {
   DeliveriesAnswer,
   DeliveryAnswer,
@@ -37,7 +39,7 @@ export type {
   ServerAnswer,
   SourceAnswer,
 } from "./admin/answers/server.ts";
-export { type OptionProblem, XdsError, type XdsErrorCode } from "./error.ts";
+export { type OptionProblem, type ResourceProblem, XdsError, type XdsErrorCode } from "./error.ts";
 export { createFileExport, type FileExport, type FileExportOptions } from "./file-export.ts";
 export type { FileOutput } from "./file-output.ts";
 export type { HealthChecker, HealthDiscovery } from "./health-discovery.ts";
@@ -76,4 +78,11 @@ export {
   type TlsFiles,
   type V2Mode,
 } from "./options.ts";
+export type {
+  ChangeResult,
+  LayerUpdate,
+  ResourceChange,
+  TypeReference,
+  Update,
+} from "./state/resource-layers.ts";
 export type { BoundAddress } from "./transport/transport.ts";

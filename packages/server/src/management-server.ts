@@ -1,5 +1,9 @@
 import { createBodyEncoder } from "@xdskit/envoy-api";
+import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Placement, Transaction } from "@xdskit/protocol";
+import type { NodeAnswer } from "./admin/answers/nodes.ts";
+import { Describer } from "./admin/describe.ts";
+import { findNodes } from "./admin/routes/nodes.ts";
 import { type AdminServer, createAdminServer } from "./admin/server.ts";
 import type { AdminView } from "./admin/view.ts";
 import {
@@ -9,7 +13,7 @@ import {
   describeProblems,
   findLoadReportProblems,
 } from "./check-options.ts";
-import { XdsError } from "./error.ts";
+import { type ResourceProblem, XdsError } from "./error.ts";
 import { checkFileOutput } from "./file-output.ts";
 import { healthDiscoveryMethods } from "./health/methods.ts";
 import { healthDiscoveryHandlers } from "./health/rest.ts";
@@ -26,6 +30,8 @@ import { createTelemetry, type ObservedTelemetry } from "./observe/telemetry.ts"
 import type { AdminAddress, LoadReportOptions, ManagementServerOptions } from "./options.ts";
 import { createClientStatus, createExporter, createHub, createLoadReporting } from "./server-parts.ts";
 import { createServerView } from "./server-view.ts";
+import { type ChangeResult, ResourceLayers, type Update } from "./state/resource-layers.ts";
+import { StateCheck } from "./state/state-check.ts";
 import { clientStatusMethods } from "./status/methods.ts";
 import { clientStatusHandlers } from "./status/rest.ts";
 import { checkTransaction } from "./transaction-shape.ts";
@@ -61,6 +67,27 @@ export interface SourceReport {
 export interface ManagementServer extends AsyncDisposable {
   /** Listens. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, or SERVER_STATE if it was started before. */
   start(): Promise<StartedServer>;
+  /**
+   * Makes a layer hold exactly these resources: what is new or different is sent, what is gone is removed, what is the same
+   * keeps its version. Versions are digests of the content, so replicas agree on them. Leaves alone what `commit` put there.
+   * Throws an `XdsError` (RESOURCES_INVALID) with every error in the resources, and changes nothing; or VARIANTS_AMBIGUOUS, as `commit`.
+   */
+  set(layer: string, resources: readonly AnyMessage[]): ChangeResult;
+  /**
+   * Makes all changes of the callback take effect together, on top of what `set` and `update` did before. Throws as `set`; if the
+   * callback throws, nothing changes.
+   */
+  update(change: (update: Update) => unknown): ChangeResult;
+  /**
+   * Problems of all that `set` and `update` put in: broken validation rules, references to nothing, listeners with one address. The same as
+   * `xds validate` finds in files; all are warnings, as errors do not get in.
+   */
+  check(): readonly ResourceProblem[];
+  /**
+   * The connected nodes by id: identity, streams, layers, and for each type what is subscribed, sent, ACKed and NACKed, and why. The same as the
+   * admin API answers, made one by one as they are read.
+   */
+  nodes(): Iterable<NodeAnswer>;
   /**
    * Makes the changes take effect whole, and returns the revision they got. The first commit, even an empty one, makes the
    * server ready. Clients are told in the slices of the event loop that follow. May be called before `start`.
@@ -98,7 +125,7 @@ export interface ManagementServer extends AsyncDisposable {
 }
 
 /** Makes a server; nothing runs until `start`. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake. */
-export function createManagementServer(options: ManagementServerOptions): ManagementServer {
+export function createManagementServer(options: ManagementServerOptions = {}): ManagementServer {
   return new WiredServer(checkOptions(options));
 }
 
@@ -108,6 +135,9 @@ class WiredServer implements ManagementServer {
   readonly #transports: readonly Transport[];
   readonly #admin: AdminServer | undefined;
   readonly #exporters: readonly FileExporter[];
+  readonly #layers: ResourceLayers;
+  readonly #check: StateCheck;
+  readonly #nodeSources: Parameters<typeof findNodes>[0];
   #source: SourceStatus = { state: "loading", problems: [], since: new Date() };
   #address: BoundAddress | undefined;
   #state: "new" | "started" | "closed" = "new";
@@ -157,6 +187,9 @@ class WiredServer implements ManagementServer {
       source: () => this.#source,
     });
     this.#admin = options.admin === false ? undefined : this.#createAdmin(options.admin, view, telemetry, deliveries);
+    this.#nodeSources = { view, deliveries, describe: new Describer(deliveries, view.types) };
+    this.#layers = new ResourceLayers(api, this.#hub);
+    this.#check = new StateCheck(api);
     this.#exporters = (options.files ?? []).map((output) => createExporter(checkFileOutput(output), api, this.#hub));
     if (options.serveEmpty) this.#hub.commit({ changes: [] });
   }
@@ -185,6 +218,22 @@ class WiredServer implements ManagementServer {
       if (cause instanceof XdsError) throw cause;
       throw new XdsError("LISTEN_FAILED", "cannot listen for the admin API", { cause });
     }
+  }
+
+  set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
+    return this.#layers.set(layer, resources);
+  }
+
+  update(change: (update: Update) => unknown): ChangeResult {
+    return this.#layers.update(change);
+  }
+
+  check(): readonly ResourceProblem[] {
+    return this.#check.find(this.#layers.entries());
+  }
+
+  *nodes(): Iterable<NodeAnswer> {
+    for (const describe of findNodes(this.#nodeSources, undefined)) if (describe !== undefined) yield describe();
   }
 
   commit(transaction: Transaction): number {

@@ -171,7 +171,8 @@ export interface RestOptions {
 
 /** What a management server is made from. */
 export interface ManagementServerOptions {
-  readonly api: EnvoyApi;
+  /** Default: the built-in messages of Envoy, `createEnvoyApi()`. */
+  readonly api?: EnvoyApi;
   /** Where clients connect: one address or several. Default: 127.0.0.1, a free port. */
   readonly listen?: ListenOptions | readonly ListenOptions[];
   /** The admin API; `false` or nothing: none. */

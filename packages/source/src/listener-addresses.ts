@@ -53,21 +53,35 @@ export class ListenerAddresses {
   async check(files: readonly LayerFile[]): Promise<readonly CrossProblem[]> {
     let pausedAt = performance.now();
     const problems: CrossProblem[] = [];
+    for (const _ of this.#steps(files, problems)) {
+      if (performance.now() - pausedAt < PAUSE_AFTER_MS) continue;
+      await setImmediate();
+      pausedAt = performance.now();
+    }
+    return problems;
+  }
+
+  /** The same at once. */
+  checkNow(files: readonly LayerFile[]): readonly CrossProblem[] {
+    const problems: CrossProblem[] = [];
+    for (const _ of this.#steps(files, problems));
+    return problems;
+  }
+
+  /** A step for each listener. */
+  *#steps(files: readonly LayerFile[], problems: CrossProblem[]): Iterable<undefined> {
     const layers = new Map<string, LayerListeners>();
     for (const file of files) {
       for (const decoded of file.content.resources) {
         if (!this.#listenerTypes.has(decoded.resource.type)) continue;
         this.#add(layers, file, decoded, problems);
-        if (performance.now() - pausedAt < PAUSE_AFTER_MS) continue;
-        await setImmediate();
-        pausedAt = performance.now();
+        yield undefined;
       }
     }
     for (const upper of layers.values()) {
       const base = upper.layer === "base" ? undefined : layers.get(keyOf("base", upper.type));
       if (base !== undefined) problems.push(...compare(upper, base));
     }
-    return problems;
   }
 
   #add(
@@ -147,7 +161,7 @@ function duplicate(first: Holder, second: Holder): CrossProblem {
     code: "LISTENER_ADDRESS_DUPLICATE",
     severity: "warning",
     message: `Listener ${names[0]} has the address ${quote(bound).slice(1, -1)} of Listener ${names[1]}: Envoy refuses the second`,
-    hint: "give one of them another port, or let no node see both, by groups/ and nodes/",
+    hint: "give one of them another port, or let no node see both, with layers of groups or nodes",
     at: originOf(second, host),
     related: originOf(first, host),
   };

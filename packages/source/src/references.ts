@@ -9,22 +9,13 @@ import {
   shownName,
   type TypeKind,
   type TypeUrl,
+  typeKindTable,
 } from "@xdskit/protocol";
 import { originOf } from "./assemble.ts";
 import type { Identity } from "./document/envelope.ts";
 import type { CrossProblem, DecodedResource, LayerFile } from "./file-content.ts";
 import { onDemandFolder } from "./layout.ts";
 import { quote } from "./problem.ts";
-
-/** Resources that nobody uses unless another one refers to it, and by which kinds that may happen. */
-const USERS: ReadonlyMap<TypeKind, readonly TypeKind[]> = new Map<TypeKind, readonly TypeKind[]>([
-  ["eds", ["cds"]],
-  ["rds", ["lds", "srds"]],
-  ["sds", ["lds", "cds"]],
-]);
-
-/** What a client waits for when it starts, where the server has nothing to say of a name that is not there. */
-const AWAITED: ReadonlySet<TypeKind> = new Set<TypeKind>(["rds", "sds", "ecds", "vhds", "trds"]);
 
 /**
  * References that nothing satisfies and resources that nothing refers to, as warnings: a client may have the other half
@@ -105,8 +96,8 @@ class Survey {
   isUnused(type: TypeUrl, name: string): boolean {
     if (this.#refused.size > 0) return false;
     const kind = this.#kindOf(type);
-    const users = kind === undefined ? undefined : USERS.get(kind);
-    if (users === undefined || !users.some((user) => this.#present.has(user))) return false;
+    const users = kind === undefined ? [] : typeKindTable[kind].usedBy;
+    if (!users.some((user) => this.#present.has(user))) return false;
     return this.#referredTo.get(this.#inV3(type))?.has(name) !== true;
   }
 
@@ -119,7 +110,7 @@ class Survey {
   describe(file: LayerFile, decoded: DecodedResource, wanted: Reference): CrossProblem {
     const { type, bytes } = decoded.resource;
     const kind = this.#kindOf(wanted.type);
-    if (kind !== undefined && !AWAITED.has(kind)) return dangling(file, decoded, wanted, undefined);
+    if (kind !== undefined && !typeKindTable[kind].isAwaited) return dangling(file, decoded, wanted, undefined);
     const fetches = this.#api.initialFetches(type, bytes);
     const fetch = fetches.find(
       (one) => one.type === this.#inV3(wanted.type) && canonicalName(one.name) === wanted.name,
@@ -163,7 +154,7 @@ function dangling(
   return {
     code: "REFERENCE_DANGLING",
     severity: "warning",
-    message: `${needs}, which is in no file${fetch === undefined ? "" : `: a client that starts ${waitsFor("it", fetch)}`}`,
+    message: `${needs}, which is not defined${fetch === undefined ? "" : `: a client that starts ${waitsFor("it", fetch)}`}`,
     hint: `add it or correct the name, unless the client has this ${wanted} from elsewhere`,
     at: { file, place, text: name },
   };

@@ -67,7 +67,7 @@ describe("what a start would wait for", () => {
     expect(messages(await load({ "a.json": [listener(config)] }))).toEqual([
       [
         "REFERENCE_DANGLING",
-        `Listener "l" needs RouteConfiguration "rc", which is in no file: a client that starts ${says}`,
+        `Listener "l" needs RouteConfiguration "rc", which is not defined: a client that starts ${says}`,
       ],
     ]);
   });
@@ -101,7 +101,7 @@ describe("what a start would wait for", () => {
       resource: typed("envoy.config.endpoint.v3.LbEndpoint", {}),
     });
     expect(messages(await load({ "a.json": [assignment] }))).toEqual([
-      ["REFERENCE_DANGLING", `ClusterLoadAssignment "web" needs LbEndpoint "${path}/*?x=1&y=2", which is in no file`],
+      ["REFERENCE_DANGLING", `ClusterLoadAssignment "web" needs LbEndpoint "${path}/*?x=1&y=2", which is not defined`],
     ]);
     expect(messages(await load({ "a.json": [assignment, member] }))).toEqual([]);
   });

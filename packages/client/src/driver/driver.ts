@@ -1,4 +1,4 @@
-import { Timers } from "@xdskit/disk";
+import { EffectQueue, Timers } from "@xdskit/disk";
 import {
   type ClientEffect,
   type ClientEvent,
@@ -18,7 +18,6 @@ import {
 import type { SourceConfig } from "../config/client-config.ts";
 import type { ResponseReader } from "../reading/response-reader.ts";
 import type { ClientStream, StreamListener, Transport } from "../transport/transport.ts";
-import { InOrder } from "./in-order.ts";
 import { sourceSpecOf } from "./source-spec.ts";
 
 /** The machine that is driven. */
@@ -63,7 +62,7 @@ export class Driver {
   readonly #timers = new Timers((timer) => this.#happened({ kind: "timer-fired", timer }));
   readonly #judging = new Map<SourceId, number>();
   readonly #events: ClientEvent[] = [];
-  readonly #effects = new InOrder<ClientEffect>((effect) => this.#perform(effect));
+  readonly #effects = new EffectQueue<ClientEffect>((effect) => this.#perform(effect));
   #isClosed = false;
   #watchesGiven = 0;
 
@@ -133,7 +132,7 @@ export class Driver {
     if (this.#isClosed || this.#events.length === 0) return;
     const events = this.#events.splice(0);
     const moment = { nowMs: performance.now(), chance: Math.random() };
-    this.#effects.do(this.#options.machine.onAll(events, moment));
+    this.#effects.add(this.#options.machine.onAll(events, moment));
   }
 
   #perform(effect: ClientEffect): void {

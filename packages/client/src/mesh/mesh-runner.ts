@@ -1,4 +1,4 @@
-import { Timers } from "@xdskit/disk";
+import { EffectQueue, Timers } from "@xdskit/disk";
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import {
   areSameBytes,
@@ -13,7 +13,6 @@ import {
 import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver, Interest } from "../driver/driver.ts";
-import { InOrder } from "../driver/in-order.ts";
 import { kindOf } from "../resource/kind-of.ts";
 import { typeAt } from "../routing/route.ts";
 import { termOf } from "../routing/term.ts";
@@ -59,7 +58,7 @@ export class MeshRunner {
     MeshWatchId,
     { readonly type: TypeUrl; readonly term: string; readonly stop: () => void }
   >();
-  readonly #effects = new InOrder<MeshEffect>((effect) => this.#perform(effect));
+  readonly #effects = new EffectQueue<MeshEffect>((effect) => this.#perform(effect));
   #isClosed = false;
 
   constructor(ground: MeshGround, mode: MeshMode, listener: MeshListener) {
@@ -104,7 +103,7 @@ export class MeshRunner {
   }
 
   on(event: MeshEvent): void {
-    if (!this.#isClosed) this.#effects.do(this.#machine.on(event, { nowMs: performance.now() }));
+    if (!this.#isClosed) this.#effects.add(this.#machine.on(event, { nowMs: performance.now() }));
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
+import { Cluster, Listener, ScopedRouteConfiguration, TypedExtensionConfig } from "@xdskit/envoy-api/resources";
 import { sourceProblems } from "@xdskit/protocol";
 import type { ResourceValidator } from "../reading/validators.ts";
-import { Cluster, Listener, ScopedRouteConfiguration, TypedExtensionConfig } from "../resource/resource-type.ts";
 import type { Meshes } from "./meshes.ts";
 
 /**

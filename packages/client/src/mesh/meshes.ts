@@ -1,4 +1,5 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
+import { Cluster, Listener, Runtime } from "@xdskit/envoy-api/resources";
 import type { SourceId, TypeUrl } from "@xdskit/protocol";
 import { listenerOfTarget } from "../config/authority.ts";
 import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
@@ -6,7 +7,7 @@ import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver } from "../driver/driver.ts";
 import { tell } from "../observe/tell.ts";
 import { kindOf } from "../resource/kind-of.ts";
-import { Cluster, Listener, Runtime, type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
+import { type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
 import { everythingOf, noSource, sourceOf, typeAt } from "../routing/route.ts";
 import type { Vigil } from "../watch/vigil.ts";

@@ -1,13 +1,4 @@
-import type { ClusterJson } from "@xdskit/envoy-api/types/envoy/config/cluster/v3/cluster";
-import type { TypedExtensionConfigJson } from "@xdskit/envoy-api/types/envoy/config/core/v3/extension";
-import type { ClusterLoadAssignmentJson } from "@xdskit/envoy-api/types/envoy/config/endpoint/v3/endpoint";
-import type { LbEndpointJson } from "@xdskit/envoy-api/types/envoy/config/endpoint/v3/endpoint_components";
-import type { ListenerJson } from "@xdskit/envoy-api/types/envoy/config/listener/v3/listener";
-import type { RouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/route";
-import type { VirtualHostJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/route_components";
-import type { ScopedRouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/scoped_route";
-import type { SecretJson } from "@xdskit/envoy-api/types/envoy/extensions/transport_sockets/tls/v3/secret";
-import type { RuntimeJson } from "@xdskit/envoy-api/types/envoy/service/runtime/v3/rtds";
+import type { TypedMessage } from "@xdskit/envoy-api/resources";
 import {
   type MeshLink,
   type MeshNode,
@@ -56,11 +47,11 @@ export interface MeshResource<Json = unknown> {
 }
 
 /** A Cluster with where it sends to. */
-export interface MeshCluster extends MeshResource<ClusterJson> {
+export interface MeshCluster extends MeshResource<TypedMessage<"envoy.config.cluster.v3.Cluster">> {
   /** Undefined if it has none by EDS, or none came. */
-  readonly endpoints: XdsResource<ClusterLoadAssignmentJson> | undefined;
+  readonly endpoints: XdsResource<TypedMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">> | undefined;
   /** Those that the endpoints leave to collections (B-LED-01). */
-  readonly lbEndpoints: readonly XdsResource<LbEndpointJson>[];
+  readonly lbEndpoints: readonly XdsResource<TypedMessage<"envoy.config.endpoint.v3.LbEndpoint">>[];
 }
 
 /** A name that leads nowhere. */
@@ -92,17 +83,17 @@ export interface MeshSnapshot {
   readonly revision: number;
   /** Everything that was asked for was answered or given up, and nothing warms. */
   readonly isComplete: boolean;
-  readonly listeners: ByName<MeshResource<ListenerJson>>;
-  readonly routes: ByName<MeshResource<RouteConfigurationJson>>;
-  readonly scopedRoutes: ByName<MeshResource<ScopedRouteConfigurationJson>>;
-  readonly virtualHosts: ByName<MeshResource<VirtualHostJson>>;
+  readonly listeners: ByName<MeshResource<TypedMessage<"envoy.config.listener.v3.Listener">>>;
+  readonly routes: ByName<MeshResource<TypedMessage<"envoy.config.route.v3.RouteConfiguration">>>;
+  readonly scopedRoutes: ByName<MeshResource<TypedMessage<"envoy.config.route.v3.ScopedRouteConfiguration">>>;
+  readonly virtualHosts: ByName<MeshResource<TypedMessage<"envoy.config.route.v3.VirtualHost">>>;
   readonly clusters: ByName<MeshCluster>;
-  readonly endpoints: ByName<MeshResource<ClusterLoadAssignmentJson>>;
-  readonly lbEndpoints: ByName<MeshResource<LbEndpointJson>>;
-  readonly secrets: ByName<MeshResource<SecretJson>>;
-  readonly extensions: ByName<MeshResource<TypedExtensionConfigJson>>;
+  readonly endpoints: ByName<MeshResource<TypedMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">>>;
+  readonly lbEndpoints: ByName<MeshResource<TypedMessage<"envoy.config.endpoint.v3.LbEndpoint">>>;
+  readonly secrets: ByName<MeshResource<TypedMessage<"envoy.extensions.transport_sockets.tls.v3.Secret">>>;
+  readonly extensions: ByName<MeshResource<TypedMessage<"envoy.config.core.v3.TypedExtensionConfig">>>;
   /** Layers of the runtime that the bootstrap names. */
-  readonly runtimes: ByName<MeshResource<RuntimeJson>>;
+  readonly runtimes: ByName<MeshResource<TypedMessage<"envoy.service.runtime.v3.Runtime">>>;
   /** Everything, of whatever type, by `id`. */
   readonly all: ReadonlyMap<NodeId, MeshResource>;
   /** Names that lead nowhere. Looked for whenever it is read. */
@@ -131,19 +122,19 @@ export class Snapshot implements MeshSnapshot {
     this.isComplete = isComplete;
   }
 
-  get listeners(): ByName<MeshResource<ListenerJson>> {
+  get listeners(): ByName<MeshResource<TypedMessage<"envoy.config.listener.v3.Listener">>> {
     return this.#ofKind("lds");
   }
 
-  get routes(): ByName<MeshResource<RouteConfigurationJson>> {
+  get routes(): ByName<MeshResource<TypedMessage<"envoy.config.route.v3.RouteConfiguration">>> {
     return this.#ofKind("rds");
   }
 
-  get scopedRoutes(): ByName<MeshResource<ScopedRouteConfigurationJson>> {
+  get scopedRoutes(): ByName<MeshResource<TypedMessage<"envoy.config.route.v3.ScopedRouteConfiguration">>> {
     return this.#ofKind("srds");
   }
 
-  get virtualHosts(): ByName<MeshResource<VirtualHostJson>> {
+  get virtualHosts(): ByName<MeshResource<TypedMessage<"envoy.config.route.v3.VirtualHost">>> {
     return this.#ofKind("vhds");
   }
 
@@ -151,23 +142,23 @@ export class Snapshot implements MeshSnapshot {
     return new LazyMap(this.#namesOf("cds"), (node) => this.#cluster(node));
   }
 
-  get endpoints(): ByName<MeshResource<ClusterLoadAssignmentJson>> {
+  get endpoints(): ByName<MeshResource<TypedMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">>> {
     return this.#ofKind("eds");
   }
 
-  get lbEndpoints(): ByName<MeshResource<LbEndpointJson>> {
+  get lbEndpoints(): ByName<MeshResource<TypedMessage<"envoy.config.endpoint.v3.LbEndpoint">>> {
     return this.#ofKind("leds");
   }
 
-  get secrets(): ByName<MeshResource<SecretJson>> {
+  get secrets(): ByName<MeshResource<TypedMessage<"envoy.extensions.transport_sockets.tls.v3.Secret">>> {
     return this.#ofKind("sds");
   }
 
-  get extensions(): ByName<MeshResource<TypedExtensionConfigJson>> {
+  get extensions(): ByName<MeshResource<TypedMessage<"envoy.config.core.v3.TypedExtensionConfig">>> {
     return this.#ofKind("ecds");
   }
 
-  get runtimes(): ByName<MeshResource<RuntimeJson>> {
+  get runtimes(): ByName<MeshResource<TypedMessage<"envoy.service.runtime.v3.Runtime">>> {
     return this.#ofKind("rtds");
   }
 
@@ -204,9 +195,14 @@ export class Snapshot implements MeshSnapshot {
     const members = [...(watches.size === 0 ? [] : this.#namesOf("leds").values())];
     const lbEndpoints = members.filter((member) => member.watches.some((watch) => watches.has(watch)));
     return {
-      ...resourceOf<ClusterJson>(node, this.#views),
-      endpoints: viewOf<ClusterLoadAssignmentJson>(assigned?.resource, this.#views),
-      lbEndpoints: lbEndpoints.flatMap(({ resource }) => viewOf<LbEndpointJson>(resource, this.#views) ?? []),
+      ...resourceOf<TypedMessage<"envoy.config.cluster.v3.Cluster">>(node, this.#views),
+      endpoints: viewOf<TypedMessage<"envoy.config.endpoint.v3.ClusterLoadAssignment">>(
+        assigned?.resource,
+        this.#views,
+      ),
+      lbEndpoints: lbEndpoints.flatMap(
+        ({ resource }) => viewOf<TypedMessage<"envoy.config.endpoint.v3.LbEndpoint">>(resource, this.#views) ?? [],
+      ),
     };
   }
 

@@ -14,111 +14,203 @@ import type { ConfigProblem } from "../error.ts";
 import type { ResourceValidator } from "../reading/validators.ts";
 
 /**
- * How a client is started: from a bootstrap, from the address of a server, or from a file. Without any of these, from the bootstrap that the environment names, in
+ * Options of a client, which is started from a bootstrap, the address of a server, or a file. Without any of these, the environment names the bootstrap, in
  * GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG (C-CFG-09).
  */
 export interface XdsClientOptions {
-  /**
-   * A bootstrap of an Envoy or of gRPC, in any form these take: the path of a file, or its content as an object. What it says of its servers
-   * cannot be said by options besides.
-   */
-  readonly bootstrap?: string | URL | Readonly<Record<string, unknown>>;
-  /** Where a bootstrap is looked for that nothing else says (C-CFG-09); the environment of the process unless set. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-  /**
-   * What saying no version, or `AUTO`, stands for in a bootstrap and in resources (E31); the version that it is written in unless set.
-   */
-  readonly autoVersion?: ApiVersion;
-  /** Durations written as objects, and one object for a list, are taken in a bootstrap (C-CFG-03); so unless set. */
-  readonly isLenient?: boolean;
-  /**
-   * Called with what is odd in a bootstrap that can be used all the same, before the client is there. What it throws is thrown as one that nobody
-   * catches.
-   */
-  readonly onWarning?: (warning: ConfigProblem) => void;
-  /** Servers by `host:port` or as a target of gRPC, such as `unix:/run/xds.sock`; the best first. */
+  // Where resources come from
+
+  /** Servers by `host:port` or as a gRPC target, such as `unix:/run/xds.sock`; the preferred one first. */
   readonly server?: string | readonly string[];
   /**
-   * Polls the server over HTTP/1.1, in JSON (C-RST-06), instead of a stream. The pause between two polls is 1,000 ms unless set, a poll takes at most
-   * 1,000 ms unless set.
+   * A bootstrap of Envoy or gRPC, in any of their forms: the path of a file, or its content as an object. Options cannot override
+   * what it says about its servers.
+   */
+  readonly bootstrap?: string | URL | Readonly<Record<string, unknown>>;
+  /** A file with a `DiscoveryResponse` of any type, instead of a server (C-FS-01). */
+  readonly file?: string;
+  /**
+   * Environment variables that may name a bootstrap (C-CFG-09).
+   * @default process.env
+   */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+
+  // Reading a bootstrap
+
+  /**
+   * What an absent version or `AUTO` means in a bootstrap and in resources (E31).
+   * @default the version that the bootstrap is written in
+   */
+  readonly autoVersion?: ApiVersion;
+  /**
+   * Accepts durations written as objects, and an object in place of a list, in a bootstrap (C-CFG-03).
+   * @default true
+   */
+  readonly isLenient?: boolean;
+  /**
+   * Called with each warning about a bootstrap that is usable all the same, before the client exists. Exceptions that it throws become
+   * uncaught exceptions.
+   */
+  readonly onWarning?: (warning: ConfigProblem) => void;
+
+  // Reading files
+
+  /**
+   * The format of files, whatever their extension (C-FS-04), including those of a bootstrap.
+   * @default by extension
+   */
+  readonly fileFormat?: FileFormat;
+  /**
+   * Reads a file again only when another one is moved onto its path, as Envoy does, not when it is written to (C-FS-09).
+   * @default false
+   */
+  readonly isMoveOnly?: boolean;
+
+  // Transport
+
+  /**
+   * Polls the server over HTTP/1.1 in JSON (C-RST-06), instead of opening a stream. By default 1,000 ms between two polls, and a poll times out after
+   * 1,000 ms.
+   * @default false
    */
   readonly rest?: boolean | { readonly refreshDelayMs?: number; readonly requestTimeoutMs?: number };
-  /** In the place of a server: a file that holds a `DiscoveryResponse` of whatever type is asked for (C-FS-01). */
-  readonly file?: string;
-  /** How files are written, whatever their names end with (C-FS-04); those of a bootstrap too. */
-  readonly fileFormat?: FileFormat;
-  /** Files: only something moved onto a path counts, as for an Envoy, not a write into it (C-FS-09); not so unless set. */
-  readonly isMoveOnly?: boolean;
-  /** How the server is spoken to; `sotw`, which every server speaks, unless set. */
+  /**
+   * State of the World or delta. Every server speaks `sotw`.
+   * @default "sotw"
+   */
   readonly variant?: Variant;
-  /** All types on one stream; so unless set. */
+  /**
+   * Subscribes to all types on one stream (ADS).
+   * @default true
+   */
   readonly isAggregated?: boolean;
-  /** The version of the methods and of the resources (C-TYP-11); `v3` unless set. */
+  /**
+   * The version of methods and resources (C-TYP-11).
+   * @default "v3"
+   */
   readonly apiVersion?: ApiVersion;
-  /** The version of the resources, if it is another one. */
+  /**
+   * The version of resources.
+   * @default the same as `apiVersion`
+   */
   readonly resourceApiVersion?: ApiVersion;
-  /** How the client describes itself; a text is its id. A bootstrap's own node goes before, field by field. */
+  /**
+   * Which certificates to trust; `true`: the authorities of the system.
+   * @default plaintext
+   */
+  readonly tls?: boolean | Partial<TlsConfig>;
+  /** Headers of every call, such as an authorization. Never logged. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * HTTP/2 PINGs (C-CON-01); `false`: none.
+   * @default every 5 minutes, which every server allows
+   */
+  readonly keepalive?: false | { readonly intervalMs: number; readonly timeoutMs: number };
+
+  // Identity and subscription
+
+  /** The node; a string is its id. The node of a bootstrap overrides it, field by field. */
   readonly node?: string | Partial<Node>;
   /**
-   * `proxy` asks for everything and what that names, as is so of an Envoy's bootstrap unless set; `non-proxy`, as is so of all else, only for
-   * what is watched (C-SUB-21).
+   * `proxy` subscribes to wildcards and to all that their resources name; `non-proxy` only to what is watched (C-SUB-21).
+   * @default "proxy" for an Envoy bootstrap, else "non-proxy"
    */
   readonly mode?: "proxy" | "non-proxy";
-  /** How the server is trusted; `true`: by the authorities of the system. Without it nothing is encrypted. */
-  readonly tls?: boolean | Partial<TlsConfig>;
-  /** Sent with every call, such as an authorization. Never logged. */
-  readonly headers?: Readonly<Record<string, string>>;
-  /** HTTP/2 pings (C-CON-01); every 5 minutes unless set, which every server allows. `false`: none. */
-  readonly keepalive?: false | { readonly intervalMs: number; readonly timeoutMs: number };
-  /** The largest response that is taken, in bytes (B-GRP-08); 256 MiB unless set. */
-  readonly maxResponseBytes?: number;
-  /** How long a connection may take to come up, in milliseconds; 5,000 unless set. */
-  readonly connectTimeoutMs?: number;
-  /** After how long without an answer a name does not exist, in milliseconds (C-NEX-02); 15,000 unless set, 0: never. */
-  readonly initialFetchTimeoutMs?: number;
-  /** The pause before a stream is opened again (C-REC-02); 500 ms to 30 s unless set. */
-  readonly backOff?: BackOff;
-  /** At most so many requests (C-CFG-07); no limit unless set. */
-  readonly rateLimit?: RateLimit;
-  /** Sent with every name, so that a server may choose among variants (C-LOC-01, C-LOC-10). */
+  /** Dynamic parameters of every subscription, by which a server chooses variants (C-LOC-01, C-LOC-10). */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** How a client of that edition of the protocol speaks; today's unless set. */
+  /**
+   * The edition of the protocol that the client speaks.
+   * @default "current"
+   */
   readonly edition?: Edition;
-  /** Single switches (requirements 4). */
+  /** Overrides of single protocol behaviours of the edition (requirements 4). */
   readonly dialect?: Partial<ClientDialect>;
-  /** What becomes of the good resources in a response with a bad one (B-ACK-08); `all-or-nothing` unless set. */
+
+  // Limits and timeouts
+
+  /**
+   * The largest response accepted, in bytes (B-GRP-08).
+   * @default 268_435_456 (256 MiB)
+   */
+  readonly maxResponseBytes?: number;
+  /**
+   * Timeout of a connection attempt, in milliseconds.
+   * @default 5_000
+   */
+  readonly connectTimeoutMs?: number;
+  /**
+   * Milliseconds without an answer after which a name does not exist (C-NEX-02); 0: never.
+   * @default 15_000
+   */
+  readonly initialFetchTimeoutMs?: number;
+  /**
+   * The pause before a stream is opened again (C-REC-02).
+   * @default 500 ms to 30 s
+   */
+  readonly backOff?: BackOff;
+  /**
+   * The rate limit of requests (C-CFG-07).
+   * @default none
+   */
+  readonly rateLimit?: RateLimit;
+
+  // Validation
+
+  /**
+   * What happens to valid resources in a response with an invalid one (B-ACK-08).
+   * @default "all-or-nothing"
+   */
   readonly nackPolicy?: ClientDialect["nackPolicy"];
-  /** Whether the rules of the descriptors are applied to what comes, where the type is known (C-VAL-01); so unless set. */
+  /**
+   * NACKs resources that break validation rules of the descriptors (PGV), where the type is known (C-VAL-01).
+   * @default true
+   */
   readonly clientPgv?: boolean;
-  /** More to refuse resources for (C-VAL-02, C-MSC-06). */
+  /** Further reasons to NACK resources (C-VAL-02, C-MSC-06). */
   readonly validators?: readonly ResourceValidator[];
-  /** What is known of Envoy's messages. One for all clients of a process saves the time to read the descriptors. */
+  /**
+   * The descriptors of Envoy's messages. Clients that share one need not read the descriptors again.
+   * @default createEnvoyApi({ descriptors })
+   */
   readonly api?: EnvoyApi;
-  /** Encoded `FileDescriptorSet`s of newer or private messages, where no `api` is given. */
+  /** Encoded `FileDescriptorSet`s of newer or private messages, if no `api` is given. */
   readonly descriptors?: readonly Uint8Array[];
-  /** Where the last configuration that was good is kept, to be used if no server can be reached at the start (C-CLI-06). None unless set. */
+
+  // Life
+
+  /**
+   * Where the last valid configuration is kept, for starts without a reachable server (C-CLI-06).
+   * @default none
+   */
   readonly cache?: CacheOptions;
-  /** Closes the client. */
+  /** Closes the client when it aborts. */
   readonly signal?: AbortSignal;
-  /** Called with all that happens at the sources, for logs. What it throws is thrown as one that nobody catches. */
+  /** Called with each event at the sources, for logs. Exceptions that it throws become uncaught exceptions. */
   readonly onReport?: (report: ClientReport) => void;
 }
 
 /**
- * A file that outlives the process. Only its owner may read it, and one process at a time writes it. What is kept goes by who is asked and who asks: the
- * addresses and names of the servers, the `id` and `cluster` of the node, parameters, and headers that are no credentials. Tokens, certificates and keys may
- * change; clients that only those tell apart are to have a file each.
+ * A file that outlives the process. Only its owner may read it, and one process at a time writes it. Entries belong to the addresses and names of the
+ * servers, the `id` and `cluster` of the node, parameters, and headers that are not credentials. Tokens, certificates and keys may
+ * change; clients that differ only in those need a file each.
  */
 export interface CacheOptions {
   readonly path: string;
-  /** What does not fit into as many bytes is left out; 64 MiB unless set. */
-  readonly maxBytes?: number;
-  /** A source that no client asked for so long is dropped, in milliseconds; 30 days unless set. */
-  readonly unusedMs?: number;
-  /** What becomes of Secrets, and of what else holds a key or a password; `leave-out` unless set. */
-  readonly secrets?: "leave-out" | "keep";
   /**
-   * The file cannot be used, and the client goes on without; the same is told once. What it throws is thrown as one that nobody catches.
+   * The largest size of the file, in bytes; what does not fit is left out.
+   * @default 67_108_864 (64 MiB)
    */
+  readonly maxBytes?: number;
+  /**
+   * Milliseconds after which an unused source is dropped.
+   * @default 2_592_000_000 (30 days)
+   */
+  readonly unusedMs?: number;
+  /**
+   * Whether Secrets, and other resources with a key or a password, are kept.
+   * @default "leave-out"
+   */
+  readonly secrets?: "leave-out" | "keep";
+  /** Called once with the reason if the file is unusable; the client goes on without it. Exceptions that it throws become uncaught exceptions. */
   readonly onProblem?: (message: string) => void;
 }

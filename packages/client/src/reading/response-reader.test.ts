@@ -6,10 +6,10 @@ import {
   encodeSotwResponse,
   type ResourceMessage,
 } from "@xdskit/envoy-api";
+import { Cluster } from "@xdskit/envoy-api/resources";
 import { clientDialect, type DiscoveryResponse, formatTypeUrl, shownName, type TypeUrl } from "@xdskit/protocol";
 import { describe, expect, test, vi } from "vitest";
 import type { GrpcSource } from "../config/client-config.ts";
-import { Cluster } from "../resource/resource-type.ts";
 import { type Origin, type Reading, ResponseReader } from "./response-reader.ts";
 import { type ResourceValidator, validator } from "./validators.ts";
 

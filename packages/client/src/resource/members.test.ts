@@ -1,8 +1,8 @@
+import { Listener } from "@xdskit/envoy-api/resources";
 import { expect, test } from "vitest";
 import { testApi } from "../../test/support/sources.ts";
 import { entryIn, entryName } from "./entry-name.ts";
 import { type Listed, membersOf } from "./members.ts";
-import { Listener } from "./resource-type.ts";
 
 const api = testApi();
 const LISTENERS = "type.googleapis.com/envoy.config.listener.v3.ListenerCollection";

@@ -1,19 +1,8 @@
-import type { ClusterJson } from "@xdskit/envoy-api/types/envoy/config/cluster/v3/cluster";
-import type { TypedExtensionConfigJson } from "@xdskit/envoy-api/types/envoy/config/core/v3/extension";
-import type { ClusterLoadAssignmentJson } from "@xdskit/envoy-api/types/envoy/config/endpoint/v3/endpoint";
-import type { LbEndpointJson } from "@xdskit/envoy-api/types/envoy/config/endpoint/v3/endpoint_components";
-import type { ListenerJson } from "@xdskit/envoy-api/types/envoy/config/listener/v3/listener";
-import type { RouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/route";
-import type { VirtualHostJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/route_components";
-import type { ScopedRouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/config/route/v3/scoped_route";
-import type { RouteConfigurationJson as ThriftRouteConfigurationJson } from "@xdskit/envoy-api/types/envoy/extensions/filters/network/thrift_proxy/v3/route";
-import type { SecretJson } from "@xdskit/envoy-api/types/envoy/extensions/transport_sockets/tls/v3/secret";
-import type { RuntimeJson } from "@xdskit/envoy-api/types/envoy/service/runtime/v3/rtds";
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { aName, argumentCheck, isObject, problemsError, rule } from "../argument.ts";
 
 /**
- * A type of resource, with the type of its canonical JSON. Of a source that speaks of resources in v2, its twin there is asked for; a
+ * A type of resource, with the type of its canonical JSON: one of the constructors of `@xdskit/envoy-api/resources`, or what `resourceType` returns. Of a source that speaks of resources in v2, its twin there is asked for; a
  * type URL in its place is asked for as it stands.
  */
 export interface ResourceType<Json = unknown> {
@@ -26,7 +15,7 @@ export interface ResourceType<Json = unknown> {
 export type TypeOrUrl<Json = unknown> = ResourceType<Json> | TypeUrl;
 
 const aType = rule("a type such as Cluster, or its URL", (value) => {
-  const url = isObject(value) ? value["typeUrl"] : value;
+  const url = typeof value === "function" || isObject(value) ? Reflect.get(value, "typeUrl") : value;
   return typeof url === "string" && url.includes("/");
 });
 
@@ -52,36 +41,3 @@ export function resourceType<Json = unknown>(messageName: string): ResourceType<
   checkResourceType(messageName);
   return { typeUrl: formatTypeUrl(messageName) };
 }
-
-/** `envoy.config.listener.v3.Listener` (LDS). */
-export const Listener: ResourceType<ListenerJson> = resourceType("envoy.config.listener.v3.Listener");
-/** `envoy.config.route.v3.RouteConfiguration` (RDS). */
-export const RouteConfiguration: ResourceType<RouteConfigurationJson> = resourceType(
-  "envoy.config.route.v3.RouteConfiguration",
-);
-/** `envoy.config.route.v3.ScopedRouteConfiguration` (SRDS). */
-export const ScopedRouteConfiguration: ResourceType<ScopedRouteConfigurationJson> = resourceType(
-  "envoy.config.route.v3.ScopedRouteConfiguration",
-);
-/** `envoy.config.route.v3.VirtualHost` (VHDS). */
-export const VirtualHost: ResourceType<VirtualHostJson> = resourceType("envoy.config.route.v3.VirtualHost");
-/** `envoy.config.cluster.v3.Cluster` (CDS). */
-export const Cluster: ResourceType<ClusterJson> = resourceType("envoy.config.cluster.v3.Cluster");
-/** `envoy.config.endpoint.v3.ClusterLoadAssignment` (EDS). */
-export const ClusterLoadAssignment: ResourceType<ClusterLoadAssignmentJson> = resourceType(
-  "envoy.config.endpoint.v3.ClusterLoadAssignment",
-);
-/** `envoy.config.endpoint.v3.LbEndpoint` (LEDS). */
-export const LbEndpoint: ResourceType<LbEndpointJson> = resourceType("envoy.config.endpoint.v3.LbEndpoint");
-/** `envoy.extensions.transport_sockets.tls.v3.Secret` (SDS). */
-export const Secret: ResourceType<SecretJson> = resourceType("envoy.extensions.transport_sockets.tls.v3.Secret");
-/** `envoy.service.runtime.v3.Runtime` (RTDS). */
-export const Runtime: ResourceType<RuntimeJson> = resourceType("envoy.service.runtime.v3.Runtime");
-/** `envoy.config.core.v3.TypedExtensionConfig` (ECDS). */
-export const TypedExtensionConfig: ResourceType<TypedExtensionConfigJson> = resourceType(
-  "envoy.config.core.v3.TypedExtensionConfig",
-);
-/** `envoy.extensions.filters.network.thrift_proxy.v3.RouteConfiguration` (TRDS). */
-export const ThriftRouteConfiguration: ResourceType<ThriftRouteConfigurationJson> = resourceType(
-  "envoy.extensions.filters.network.thrift_proxy.v3.RouteConfiguration",
-);

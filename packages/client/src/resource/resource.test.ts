@@ -1,8 +1,9 @@
 import { inspect } from "node:util";
 import { createEnvoyApi } from "@xdskit/envoy-api";
+import { Cluster, ClusterLoadAssignment, Secret } from "@xdskit/envoy-api/resources";
 import type { HeldResource, TypeUrl } from "@xdskit/protocol";
 import { expect, test } from "vitest";
-import { Cluster, ClusterLoadAssignment, Secret, typeUrlOf } from "./resource-type.ts";
+import { typeUrlOf } from "./resource-type.ts";
 import { createResourceViews } from "./xds-resource.ts";
 
 const held: HeldResource = {

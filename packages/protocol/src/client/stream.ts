@@ -1,5 +1,5 @@
 import type { Node } from "../node/node.ts";
-import { sendingRank } from "../resource/type-traits.ts";
+import { sendingRank } from "../resource/type-kinds.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { ClientStreamId } from "./event.ts";
 import type { SourceSpec } from "./source.ts";

@@ -1,4 +1,4 @@
-import type { TypeKind } from "../resource/type-traits.ts";
+import type { TypeKind } from "../resource/type-kinds.ts";
 
 /** A value per kind of resource; `otherwise` applies to kinds without their own. */
 export type PerKind<T> = { readonly otherwise: T } & { readonly [K in TypeKind]?: T };

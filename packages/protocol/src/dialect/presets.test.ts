@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { anonymousNode } from "../node/node.ts";
-import type { TypeKind } from "../resource/type-traits.ts";
+import type { TypeKind } from "../resource/type-kinds.ts";
 import { forKind, isWildcardType, type PerKind } from "./dialect.ts";
 import { dialectFor } from "./presets.ts";
 import { type Edition, editions, switchFields, switchNameOf, switchTable } from "./switches.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { anonymousNode, type Node } from "../node/node.ts";
 import type { ApiVersion } from "../resource/api-version.ts";
-import type { TypeKind } from "../resource/type-traits.ts";
+import type { TypeKind } from "../resource/type-kinds.ts";
 import { formatTypeUrl } from "../resource/type-url.ts";
 import type { DialectOverrides, TtlStream } from "./dialect.ts";
 import { dialectFor } from "./presets.ts";

@@ -1,6 +1,6 @@
 import type { SourceId } from "../client/source.ts";
 import { isGlobName, isListName } from "../resource/resource-name.ts";
-import type { TypeKind } from "../resource/type-traits.ts";
+import type { TypeKind } from "../resource/type-kinds.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Entry, Group, Handed } from "./graph.ts";
 import type { MeshWatchId, NodeId } from "./mesh-node.ts";

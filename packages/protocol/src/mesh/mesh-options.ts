@@ -1,6 +1,6 @@
 import type { HeldResource } from "../client/held.ts";
 import type { SourceId } from "../client/source.ts";
-import type { TypeKind } from "../resource/type-traits.ts";
+import type { TypeKind } from "../resource/type-kinds.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Dependency } from "./dependency.ts";
 

@@ -21,8 +21,3 @@ export type Placement = (node: Node, peer: Peer) => readonly string[] | Placemen
 export interface PlacementRefusal {
   readonly refused: string;
 }
-
-/** Returns the peer's address without the port, which stays the same when it reconnects. */
-export function hostOf({ address }: Peer): string {
-  return address.slice(0, address.lastIndexOf(":"));
-}

@@ -1,20 +1,6 @@
 import type { TermRules } from "./term-rules.ts";
+import type { TypeKind } from "./type-kinds.ts";
 import type { TypeUrl } from "./type-url.ts";
-
-/** The discovery service of a resource type; the v2 and v3 twins of a type are of one kind. */
-export type TypeKind =
-  | "cds"
-  | "eds"
-  | "sds"
-  | "lds"
-  | "srds"
-  | "rds"
-  | "ecds"
-  | "vhds"
-  | "rtds"
-  | "leds"
-  | "trds"
-  | "opaque";
 
 /** What the protocol needs to know about a resource type. The catalog of `envoy-api` has the traits of each. */
 export interface TypeTraits {
@@ -36,41 +22,6 @@ export interface TypeTraits {
   readonly placeholder?: (name: string) => Uint8Array;
   /** How its resources match terms besides their names and aliases (S-VHD-03). */
   readonly terms?: TermRules;
-}
-
-/**
- * The order in which the types of one flush are sent: first those that end warming, then users after what they use
- * (S-ORD-01, S-ORD-07).
- */
-const SENDING_ORDER: readonly TypeKind[] = [
-  "rtds",
-  "cds",
-  "eds",
-  "leds",
-  "sds",
-  "lds",
-  "srds",
-  "rds",
-  "trds",
-  "ecds",
-  "vhds",
-  "opaque",
-];
-
-/** Every kind, in sending order. */
-export const typeKinds: readonly TypeKind[] = SENDING_ORDER;
-
-/** Returns the position of a kind in the sending order; the smaller is sent first. */
-export function sendingRank(kind: TypeKind): number {
-  return SENDING_ORDER.indexOf(kind);
-}
-
-/** Kinds whose resources never refer to a Cluster. */
-const STRANGERS_TO_CLUSTERS: ReadonlySet<TypeKind> = new Set(["rtds", "cds", "eds", "leds", "sds"]);
-
-/** Whether resources of a kind may route traffic to Clusters. */
-export function usesClusters(kind: TypeKind): boolean {
-  return !STRANGERS_TO_CLUSTERS.has(kind);
 }
 
 /** Returns the traits of a type without a descriptor, served by its URL alone (S-GEN-04, B-TRD-01). */

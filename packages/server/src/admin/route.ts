@@ -37,7 +37,7 @@ export interface PageAnswer {
 }
 
 /** An item, made when it is needed; or work that made none, after which there may be a pause. */
-export type Step = (() => unknown) | undefined;
+export type Step<T = unknown> = (() => T) | undefined;
 
 /** The parameters that every list takes. */
 export const pageParameters: Readonly<Record<string, string>> = {

@@ -1,4 +1,12 @@
-import { type ApiVersion, type Peer, type Status, statusCode, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
+import {
+  type ApiVersion,
+  type Peer,
+  type Status,
+  statusCode,
+  type TypeTraits,
+  type TypeUrl,
+  typeKindTable,
+} from "@xdskit/protocol";
 import type { LimitName } from "../options.ts";
 import type { Census } from "./census.ts";
 import type { Readiness } from "./readiness.ts";
@@ -49,7 +57,8 @@ export class Admission {
 
   /** The status that refuses a request for Secrets to a peer that is not trusted. */
   refuseSecrets(peer: Peer, type: TypeUrl | undefined): Status | undefined {
-    const isSecret = type !== undefined && this.#options.traits(type)?.kind === "sds";
+    const kind = type === undefined ? undefined : this.#options.traits(type)?.kind;
+    const isSecret = kind !== undefined && typeKindTable[kind].isSecret;
     return isSecret && !isTrusted(peer, this.#options.insecure) ? secretsRefused : undefined;
   }
 

@@ -1,6 +1,5 @@
-import { type Status, statusCode } from "@xdskit/protocol";
+import { hostOf, type Status, statusCode } from "@xdskit/protocol";
 import type { LimitName, Limits } from "../options.ts";
-import { hostOf } from "./host.ts";
 
 /** A limit that was passed, and how to say so. */
 export interface LimitPassed {

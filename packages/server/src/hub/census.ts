@@ -1,7 +1,6 @@
-import { type Peer, statusCode } from "@xdskit/protocol";
+import { hostOf, type Peer, statusCode } from "@xdskit/protocol";
 import { type LimitName, type Limits, limitNames } from "../options.ts";
 import type { ByteBudget, LimitPassed } from "./byte-budget.ts";
-import { hostOf } from "./host.ts";
 
 /** A limit, how much of it is used where that is one number for the whole server, and how often it was passed. */
 export interface LimitUse {

@@ -1,4 +1,4 @@
-import { Timers } from "@xdskit/disk";
+import { EffectQueue, Timers } from "@xdskit/disk";
 import {
   InvariantError,
   Plane,
@@ -9,7 +9,6 @@ import {
   type Report,
   type StreamId,
 } from "@xdskit/protocol";
-import { EffectQueue } from "./effect-queue.ts";
 import type { Memory, ShellReport } from "./port.ts";
 import type { Written } from "./stream-desk.ts";
 import { Turns } from "./turns.ts";
@@ -40,7 +39,7 @@ export class Driver {
   readonly turns: Turns;
   readonly #performer: Performer;
   readonly #memory: Memory | undefined;
-  readonly #effects = new EffectQueue((effect) => this.#perform(effect));
+  readonly #effects = new EffectQueue<PlaneEffect>((effect) => this.#perform(effect));
   readonly #timers = new Timers((timer) => this.take({ kind: "timer-fired", timer }));
 
   constructor(options: PlaneOptions & { readonly memory?: Memory }, performer: Performer) {

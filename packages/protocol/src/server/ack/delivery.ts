@@ -24,7 +24,7 @@ export interface Delivery {
 }
 
 /** How many names of a refused response are told to people. */
-const NAMES_SHOWN = 100;
+export const NAMES_SHOWN = 100;
 
 /** How many responses that were accepted by implication are remembered. */
 const IMPLIED_KEPT = 16;

@@ -6,7 +6,7 @@ import type { Node } from "../../node/node.ts";
 import type { Peer } from "../../node/placement.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
 import type { ErrorDetail, Resource } from "../../resource/resource.ts";
-import type { TypeKind } from "../../resource/type-traits.ts";
+import type { TypeKind } from "../../resource/type-kinds.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { StreamId } from "./event.ts";
 import type { Wait } from "./wait.ts";

@@ -1,4 +1,4 @@
-import { usesClusters } from "../../resource/type-traits.ts";
+import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { View } from "../../state/view.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
@@ -22,7 +22,7 @@ export class OrderMembers {
     if (kind === "cds") this.clusters.set(type, stream);
     else if (kind === "eds") this.endpoints.set(type, stream);
     else if (kind === "sds") this.secrets.set(type, stream);
-    else if (usesClusters(kind)) this.users.set(type, stream);
+    else if (typeKindTable[kind].usesClusters) this.users.set(type, stream);
   }
 
   /** The stream of that type is closed. */

@@ -1,5 +1,5 @@
 import type { Reference } from "../../resource/resource.ts";
-import { usesClusters } from "../../resource/type-traits.ts";
+import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
@@ -77,7 +77,7 @@ export class Order {
     this.#overruled.delete(type);
     this.#targets.forget(type);
     if (this.hasClusters) {
-      if (usesClusters(type.traits.kind)) this.#absent.leave(type);
+      if (typeKindTable[type.traits.kind].usesClusters) this.#absent.leave(type);
       return;
     }
     this.#newcomers.clear();

@@ -1,6 +1,7 @@
 import { type Dialect, forKind, isWildcardType } from "../../dialect/dialect.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
-import { type TypeKind, type TypeTraits, usesClusters } from "../../resource/type-traits.ts";
+import { type TypeKind, typeKindTable } from "../../resource/type-kinds.ts";
+import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
@@ -36,7 +37,7 @@ export class StreamOrder {
 
   /** The first request of a type: a client that was here before, or with another server, holds what is part of the order. */
   meet(request: DiscoveryRequest, { kind }: TypeTraits): void {
-    if (!this.takesPart("cds") || (kind !== "cds" && !usesClusters(kind))) return;
+    if (!this.takesPart("cds") || (kind !== "cds" && !typeKindTable[kind].usesClusters)) return;
     const asksForAll = isWildcardType(this.#dialect, "cds", this.#opened.variant);
     if (bringsVersions(request)) this.#order.returns(asksForAll);
     // In State of the World who comes back says so, of every type that it ever had anything of.
@@ -47,7 +48,7 @@ export class StreamOrder {
   sent(type: TypeStream, delivery: Delivery, answer: Answer, before: Before, view: View, present: Present): boolean {
     if (type.removedLast?.areClusters !== true) {
       const isChange = before.position !== undefined || this.#order.isTakenUp;
-      if (isChange && usesClusters(type.traits.kind)) this.#order.used(type, delivery);
+      if (isChange && typeKindTable[type.traits.kind].usesClusters) this.#order.used(type, delivery);
       return false;
     }
     this.#order.sentClusters(delivery);

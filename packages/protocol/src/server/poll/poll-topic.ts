@@ -6,6 +6,7 @@ import { isOfV2, type TypeUrl } from "../../resource/type-url.ts";
 import { addSums, type Digest, formatVersion } from "../../resource/version.ts";
 import { reaches } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
+import { NAMES_SHOWN, namesIn } from "../ack/delivery.ts";
 import type { Present } from "../cache/present.ts";
 import type { DeliveryState, ResourceErrorState } from "../contract/inspect.ts";
 import type { Subscription } from "../subscription/subscription.ts";
@@ -27,9 +28,6 @@ export interface ToldSummary extends DeliveryState {
   readonly missing: readonly string[];
   readonly errors: readonly ResourceErrorState[];
 }
-
-/** Names that are shown to people. */
-const NAMES_SHOWN = 100;
 
 /** What polls of some view ask for: one object for all who ask for the same. */
 export interface TopicOptions {
@@ -190,15 +188,4 @@ function errorSegments(errors: ErrorSet): readonly Segment[] {
 function shownErrors(errors: ErrorSet): readonly ResourceErrorState[] {
   const shown = [...errors.values()].slice(0, NAMES_SHOWN);
   return shown.flatMap(({ name, error }) => (error === undefined ? [] : [{ name, error }]));
-}
-
-function namesIn({ segments }: Body): readonly string[] {
-  const names: string[] = [];
-  for (const { puts } of segments) {
-    for (const { name } of puts) {
-      if (names.length >= NAMES_SHOWN) return names;
-      names.push(name);
-    }
-  }
-  return names;
 }

@@ -1,5 +1,6 @@
+import { hostOf } from "../../node/host.ts";
 import type { Node } from "../../node/node.ts";
-import { hostOf, type Peer } from "../../node/placement.ts";
+import type { Peer } from "../../node/placement.ts";
 import type { PlaneEffect } from "../contract/effect.ts";
 import type { PollTopic } from "./poll-topic.ts";
 import type { Poller } from "./poller.ts";
@@ -31,7 +32,7 @@ export class PollerMemory implements Iterable<Poller> {
 
   /** Clients that have one id, as pods that were cloned, come from different addresses. */
   keyOf({ id }: Node, peer: Peer, { traits, key }: PollTopic): string {
-    return `${id}\n${hostOf(peer)}\n${traits.type}\n${key}`;
+    return `${id}\n${hostOf(peer.address)}\n${traits.type}\n${key}`;
   }
 
   /** Who polled under that key before; it has polled just now. */

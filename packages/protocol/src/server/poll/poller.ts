@@ -2,8 +2,9 @@ import type { Choices } from "../../dialect/choice.ts";
 import { explainDialect } from "../../dialect/explain.ts";
 import type { SotwRequest } from "../../message/request.ts";
 import { type Status, statusCode } from "../../message/status.ts";
+import { hostOf } from "../../node/host.ts";
 import type { Node } from "../../node/node.ts";
-import { hostOf, type Peer } from "../../node/placement.ts";
+import type { Peer } from "../../node/placement.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
 import type { Report, RequestKind } from "../contract/effect.ts";
 import type { DeliveryState, StreamState, TypeState } from "../contract/inspect.ts";
@@ -133,7 +134,7 @@ export class Poller {
       isPoller: true,
       node,
       // Whoever polls as that node from that address.
-      client: `polls ${hostOf(peer)} ${node.id}`,
+      client: `polls ${hostOf(peer.address)} ${node.id}`,
       dialect: explainDialect(node, choices),
       layers: topic.layers,
       types: [this.#describeType()],

@@ -1,4 +1,5 @@
-import { type TypeTraits, usesClusters } from "../../resource/type-traits.ts";
+import { typeKindTable } from "../../resource/type-kinds.ts";
+import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { StreamOpened } from "../contract/event.ts";
 import { Order } from "../order/order.ts";
@@ -93,6 +94,6 @@ export class SiblingSets {
   /** Whether resources of a type may name Clusters. Virtual hosts come one by one: nobody has all that a route table names. */
   #mayUseClusters(type: TypeUrl): boolean {
     const traits = this.#traits(type);
-    return traits !== undefined && usesClusters(traits.kind) && traits.kind !== "vhds";
+    return traits !== undefined && typeKindTable[traits.kind].usesClusters && traits.kind !== "vhds";
   }
 }

@@ -14,7 +14,10 @@ export const nodes: Route = {
 };
 
 /** By id. A stream that has not said who it is belongs to no node. */
-function* findNodes({ view, describe, deliveries }: AdminSources, id: string | undefined): Iterable<Step> {
+export function* findNodes(
+  { view, describe, deliveries }: Pick<AdminSources, "view" | "describe" | "deliveries">,
+  id: string | undefined,
+): Iterable<Step<NodeAnswer>> {
   const byId = new Map<string, StreamState[]>();
   for (const state of view.streams()) {
     yield undefined;

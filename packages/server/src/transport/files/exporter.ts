@@ -10,8 +10,8 @@ import {
   type StreamId,
   type StreamState,
   statusCode,
-  type TypeKind,
   type TypeUrl,
+  typeKindTable,
 } from "@xdskit/protocol";
 import { XdsError } from "../../error.ts";
 import type { CheckedFileOutput } from "../../file-output.ts";
@@ -42,9 +42,6 @@ const LAST_RETRY_MS = 30_000;
 /** Between two looks at whether the server has nothing more to say. */
 const LOOK_MS = 20;
 const LONGEST_LOOK_MS = 1_000;
-
-/** What sends traffic to Clusters. */
-const USERS: ReadonlySet<TypeKind> = new Set(["lds", "rds", "srds", "trds"]);
 
 export interface ExporterParts {
   readonly api: EnvoyApi;
@@ -297,7 +294,8 @@ export class FileExporter implements BodyHandle {
       await this.#write(groups);
       return true;
     }
-    const isUser = ([first]: readonly FileContent[]): boolean => first !== undefined && USERS.has(first.type.kind);
+    const isUser = ([first]: readonly FileContent[]): boolean =>
+      first !== undefined && typeKindTable[first.type.kind].usesClusters;
     await this.#write(groups.filter((group) => !isUser(group)));
     const users = groups.filter(isUser);
     const waitMs = this.#lastWriteAt + this.#settleMs - performance.now();

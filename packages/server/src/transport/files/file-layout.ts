@@ -1,5 +1,5 @@
 import type { EnvoyApi, ResponseFormat } from "@xdskit/envoy-api";
-import { messageNameOf, type TypeKind, type TypeUrl } from "@xdskit/protocol";
+import { messageNameOf, type TypeKind, type TypeUrl, typeKindTable } from "@xdskit/protocol";
 import { fileNameOf } from "./file-name.ts";
 
 /** A resource type, as files hold it. */
@@ -12,9 +12,6 @@ export interface FileType {
   readonly folder: string;
 }
 
-/** Kinds that only delta can tell: they are asked for one by one, as requests come. */
-const DELTA_ONLY: ReadonlySet<TypeKind> = new Set(["vhds", "leds"]);
-
 /** Which types there are, and where their files stand below the directory. */
 export class FileLayout {
   /** The types that are written whether anything names them or not. */
@@ -26,12 +23,13 @@ export class FileLayout {
     this.#format = format;
     this.types = api.types.flatMap(({ type, kind, shortName, v2Twin }) => {
       const used = apiVersion === "v3" ? type : v2Twin;
-      if (used === undefined || shortName === "" || DELTA_ONLY.has(kind)) return [];
+      if (used === undefined || shortName === "" || typeKindTable[kind].isDeltaOnly) return [];
       return [{ type: used, kind, isWhole: api.traits(type)?.isFullState === true, folder: shortName }];
     });
     for (const type of this.types) this.#byType.set(type.type, type);
     for (const { type, kind, v2Twin } of api.types) {
-      if (DELTA_ONLY.has(kind)) for (const each of [type, v2Twin]) if (each !== undefined) this.#deltaOnly.add(each);
+      if (typeKindTable[kind].isDeltaOnly)
+        for (const each of [type, v2Twin]) if (each !== undefined) this.#deltaOnly.add(each);
     }
   }
 

@@ -6,7 +6,7 @@ import {
   type ResponseWriter,
   type SourceUse,
 } from "@xdskit/envoy-api";
-import { canonicalName, createResource, type Resource } from "@xdskit/protocol";
+import { canonicalName, createResource, type Resource, typeKindTable } from "@xdskit/protocol";
 import type { CheckedFileOutput } from "../../file-output.ts";
 import type { ShellReport } from "../../hub/port.ts";
 import type { FileLayout } from "./file-layout.ts";
@@ -60,7 +60,7 @@ export class FileResources {
     return {
       path: this.#layout.pathOf(content.type, content.name),
       content: Buffer.concat(parts),
-      isSecret: content.type.kind === "sds" || printed.some(({ isSecret }) => isSecret),
+      isSecret: typeKindTable[content.type.kind].isSecret || printed.some(({ isSecret }) => isSecret),
     };
   }
 

@@ -1,4 +1,4 @@
-import { addSums, formatVersion, type Reference, type TypeKind, type TypeUrl } from "@xdskit/protocol";
+import { addSums, formatVersion, type Reference, type TypeUrl, typeKindTable } from "@xdskit/protocol";
 import type { FileLayout, FileType } from "./file-layout.ts";
 
 /** A resource as it is to stand in a file. Compared by identity. */
@@ -38,20 +38,6 @@ interface TypeFiles {
   /** Of the file of a whole type. */
   version: string | undefined;
 }
-
-/** What ends a client's waiting is written before what makes it wait, and what is used before what uses it. */
-const WRITING_ORDER: readonly TypeKind[] = [
-  "sds",
-  "rtds",
-  "opaque",
-  "eds",
-  "ecds",
-  "trds",
-  "cds",
-  "rds",
-  "srds",
-  "lds",
-];
 
 /**
  * What a client of files is to find, and in which order. A resource comes into force when all that it names in other files is there,
@@ -247,7 +233,8 @@ export class FileView {
   }
 
   #inOrder(): readonly TypeFiles[] {
-    const rank = ({ type }: TypeFiles): number => WRITING_ORDER.indexOf(type.kind);
+    // What ends waiting is written before what makes a client wait, and what is used before what uses it.
+    const rank = ({ type }: TypeFiles): number => typeKindTable[type.kind].fileRank ?? 0;
     return [...this.#types.values()].sort((a, b) => rank(a) - rank(b));
   }
 

@@ -1,7 +1,6 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import { type Status, statusCode } from "@xdskit/protocol";
+import { hostOf, type Status, statusCode } from "@xdskit/protocol";
 import type { HeldBytes } from "../../hub/byte-budget.ts";
-import { hostOf } from "../../hub/host.ts";
 import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
 import type { LimitName } from "../../options.ts";
 import { isGone, stopReading } from "../stream-state.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { opaqueTraits, sendingRank, type TypeKind } from "./type-traits.ts";
+import { sendingRank, type TypeKind } from "./type-kinds.ts";
+import { opaqueTraits } from "./type-traits.ts";
 import { formatTypeUrl } from "./type-url.ts";
 
 test("types leave in an order in which whatever is used comes before its users", () => {

@@ -1,0 +1,37 @@
+import type { MessageName, MessageTypes, TypedMessage } from "@xdskit/envoy-api/messages";
+
+export type {
+  AnyMessage,
+  envoy,
+  JsonObject,
+  JsonValue,
+  MessageName,
+  MessageTypes,
+  TypedMessage,
+} from "@xdskit/envoy-api/messages";
+
+/**
+ * Adds the `@type` of a message to its fields. The result is plain data in the JSON form of protobuf: a resource, or the value of a
+ * `google.protobuf.Any` in another message.
+ *
+ * ```ts
+ * Cluster({ name: "hello", connectTimeout: "1s" })
+ * // { "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster", name: "hello", connectTimeout: "1s" }
+ * ```
+ */
+export interface MessageConstructor<N extends MessageName> {
+  (fields: MessageTypes[N]): TypedMessage<N>;
+  readonly typeUrl: `type.googleapis.com/${N}`;
+  /** Exists only in the type: what the client library reads such a resource as. */
+  readonly json?: TypedMessage<N>;
+}
+
+/** The same for a message without a constructor of its own, by its full name. */
+export function message<N extends MessageName>(name: N, fields: MessageTypes[N]): TypedMessage<N> {
+  return { "@type": `type.googleapis.com/${name}`, ...fields };
+}
+
+export function constructorOf<N extends MessageName>(name: N): MessageConstructor<N> {
+  const construct = (fields: MessageTypes[N]): TypedMessage<N> => message(name, fields);
+  return Object.assign(construct, { typeUrl: `type.googleapis.com/${name}` } as const);
+}

@@ -1,0 +1,139 @@
+// Writes the TypeScript types of messages as the JSON that `readResource` takes, from their descriptors.
+import { createFileRegistry, fromBinary, ScalarType } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+
+/** What has a form of its own in JSON, and so no fields. */
+const WELL_KNOWN = new Map([
+  ["google.protobuf.Any", "AnyMessage"],
+  ["google.protobuf.Duration", "string"],
+  ["google.protobuf.Timestamp", "string"],
+  ["google.protobuf.FieldMask", "string"],
+  ["google.protobuf.Struct", "JsonObject"],
+  ["google.protobuf.Value", "JsonValue"],
+  ["google.protobuf.ListValue", "readonly JsonValue[]"],
+  ["google.protobuf.NullValue", "null"],
+  ["google.protobuf.DoubleValue", "Double"],
+  ["google.protobuf.FloatValue", "Double"],
+  ["google.protobuf.Int64Value", "Int64"],
+  ["google.protobuf.UInt64Value", "Int64"],
+  ["google.protobuf.Int32Value", "number"],
+  ["google.protobuf.UInt32Value", "number"],
+  ["google.protobuf.BoolValue", "boolean"],
+  ["google.protobuf.StringValue", "string"],
+  ["google.protobuf.BytesValue", "Bytes"],
+]);
+
+const HEADER = `// Generated from the descriptors by tools/generate.mjs.
+
+/** An integer of 64 bits; one of more than 53 bits is a string or a bigint. */
+export type Int64 = number | bigint | string;
+export type Double = number | "NaN" | "Infinity" | "-Infinity";
+/** Base64, or the bytes themselves. */
+export type Bytes = string | Uint8Array;
+export type JsonValue = string | number | boolean | null | JsonObject | readonly JsonValue[];
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+
+/** A message with its type: a resource, or the value of a \`google.protobuf.Any\`. */
+export type TypedMessage<N extends MessageName> = { readonly "@type": \`type.googleapis.com/\${N}\` } & MessageTypes[N];
+/** What a \`google.protobuf.Any\` holds; for a type with a JSON form of its own that form is its \`value\`. */
+export type AnyMessage = { [N in TopLevelName]: TypedMessage<N> }[TopLevelName] | WellKnownMessage;
+/** The full name of a message. */
+export type MessageName = keyof MessageTypes;
+`;
+
+/** The `.d.ts` of all messages in an encoded `FileDescriptorSet`. */
+export function messageTypesOf(set) {
+  const registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, set));
+  const files = [...registry.files].filter((file) => file.proto.package !== "google.protobuf");
+  const packages = new Map();
+  for (const file of files) {
+    const declared = packages.get(file.proto.package) ?? [];
+    packages.set(file.proto.package, declared);
+    declared.push(...file.enums.map(enumType), ...file.messages.flatMap(messageType));
+  }
+  const topLevel = files.flatMap((file) => file.messages).map(({ typeName }) => typeName);
+  const every = files.flatMap((file) => file.messages).flatMap(withNested);
+  const wellKnown = [...WELL_KNOWN].filter(
+    ([name]) => !["google.protobuf.Any", "google.protobuf.NullValue"].includes(name),
+  );
+  return [
+    HEADER,
+    "/** Every message by its full name. */\nexport interface MessageTypes {",
+    ...every.map(({ typeName }) => `  "${typeName}": ${typeName};`),
+    "}",
+    `type TopLevelName =${topLevel.map((name) => `\n  | "${name}"`).join("")};`,
+    "type WellKnownMessage =",
+    ...wellKnown.map(
+      ([name, form]) => `  | { readonly "@type": "type.googleapis.com/${name}"; readonly value: ${form} }`,
+    ),
+    '  | { readonly "@type": "type.googleapis.com/google.protobuf.Empty" };',
+    ...[...packages]
+      .filter(([, declared]) => declared.length > 0)
+      .map(([name, declared]) => `export declare namespace ${name} {\n${declared.join("\n")}\n}`),
+    "",
+  ].join("\n");
+}
+
+function withNested(message) {
+  return [message, ...message.nestedMessages.filter(({ proto }) => !proto.options?.mapEntry).flatMap(withNested)];
+}
+
+function messageType(message) {
+  const inner = [...message.nestedEnums.map(enumType), ...message.nestedMessages.flatMap(messageType)];
+  const fields = message.fields.map((field) => {
+    const deprecated = field.deprecated ? "  /** @deprecated */\n" : "";
+    return `${deprecated}  readonly ${field.jsonName}?: ${fieldType(field)};`;
+  });
+  const declared = [`interface ${message.name} {\n${fields.join("\n")}\n}`];
+  if (inner.length > 0) declared.push(`namespace ${message.name} {\n${inner.join("\n")}\n}`);
+  return declared;
+}
+
+function enumType({ name, values }) {
+  return `type ${name} = ${values.map((value) => `"${value.name}"`).join(" | ")} | number;`;
+}
+
+function fieldType(field) {
+  switch (field.fieldKind) {
+    case "list":
+      return `readonly ${parenthesized(elementType(field, field.listKind))}[]`;
+    case "map":
+      return `{ readonly [key: string]: ${elementType(field, field.mapKind)} }`;
+    default:
+      return elementType(field, field.fieldKind);
+  }
+}
+
+function elementType(field, kind) {
+  if (kind === "scalar") return scalarType(field.scalar);
+  const { typeName } = kind === "enum" ? field.enum : field.message;
+  return WELL_KNOWN.get(typeName) ?? (typeName === "google.protobuf.Empty" ? "{}" : typeName);
+}
+
+function parenthesized(type) {
+  return type.startsWith("readonly ") ? `(${type})` : type;
+}
+
+function scalarType(scalar) {
+  switch (scalar) {
+    case ScalarType.STRING:
+      return "string";
+    case ScalarType.BOOL:
+      return "boolean";
+    case ScalarType.BYTES:
+      return "Bytes";
+    case ScalarType.DOUBLE:
+    case ScalarType.FLOAT:
+      return "Double";
+    case ScalarType.INT64:
+    case ScalarType.UINT64:
+    case ScalarType.SINT64:
+    case ScalarType.FIXED64:
+    case ScalarType.SFIXED64:
+      return "Int64";
+    default:
+      return "number";
+  }
+}

@@ -1,0 +1,74 @@
+import type { EnvoyApi, FieldProblem } from "@xdskit/envoy-api";
+import { contentDigest } from "@xdskit/envoy-api";
+import type { AnyMessage } from "@xdskit/envoy-api/resources";
+import { createResource, messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { formatPath, readValue } from "@xdskit/source/checks";
+import type { ResourceProblem } from "../error.ts";
+
+/** What a program hands over, read; its warnings have paths from the resource on. */
+export interface ReadInput {
+  readonly resource: Resource;
+  readonly warnings: readonly ResourceProblem[];
+}
+
+/** Where a value stands among those that were handed over. */
+export interface InputPlace {
+  readonly layer: string;
+  /** Such as `resources[2]`. */
+  readonly path: string;
+}
+
+/** Reads plain data as a resource. Adds every error to `problems`, with its path, and returns undefined then. */
+export function readInput(
+  value: AnyMessage,
+  { layer, path }: InputPlace,
+  { api, problems }: { readonly api: EnvoyApi; readonly problems: ResourceProblem[] },
+): ReadInput | undefined {
+  const { input, problems: found } = readValue(value, { api, validation: "warn" }, []);
+  if (input !== undefined) {
+    const { type, name } = input;
+    const warnings = found.map((one) => ({ layer, type, name, ...fieldProblem(one, "") }));
+    return { resource: createResource(input, contentDigest), warnings };
+  }
+  const identity = { layer, ...identityIn(value) };
+  const errors = found.filter(({ severity }) => severity === "error");
+  problems.push(...errors.map((one) => ({ ...identity, ...fieldProblem(one, path) })));
+  return undefined;
+}
+
+/** What stands twice among what was handed over together. */
+export function duplicateProblem(
+  { type, name }: Resource,
+  { layer, path }: InputPlace,
+  firstPath: string,
+): ResourceProblem {
+  return {
+    layer,
+    type,
+    name,
+    path,
+    code: "RESOURCE_DUPLICATE",
+    severity: "error",
+    message: `expected one ${messageNameOf(type)} named ${JSON.stringify(name)}, got another at ${firstPath}`,
+  };
+}
+
+function fieldProblem(
+  { code, severity, message, hint, path }: FieldProblem,
+  prefix: string,
+): Pick<ResourceProblem, "code" | "severity" | "message" | "hint" | "path"> {
+  const field = formatPath(path);
+  const joined = field === "" || field.startsWith("[") || prefix === "" ? `${prefix}${field}` : `${prefix}.${field}`;
+  return { code, severity, path: joined, message, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** The type and name that a refused value says of itself, as far as it does. */
+function identityIn(value: unknown): { readonly type?: TypeUrl; readonly name?: string } {
+  if (typeof value !== "object" || value === null) return {};
+  const { "@type": type, name, clusterName, cluster_name } = value as Readonly<Record<string, unknown>>;
+  const called = [name, clusterName, cluster_name].find((one) => typeof one === "string");
+  return {
+    ...(typeof type === "string" && type.startsWith("type.googleapis.com/") && { type: type as TypeUrl }),
+    ...(typeof called === "string" && { name: called }),
+  };
+}

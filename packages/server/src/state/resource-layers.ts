@@ -1,0 +1,196 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { AnyMessage } from "@xdskit/envoy-api/resources";
+import {
+  canonicalName,
+  type Deletion,
+  type LayerChange,
+  type Resource,
+  type Transaction,
+  type TypeUrl,
+} from "@xdskit/protocol";
+import { type ResourceProblem, XdsError } from "../error.ts";
+import { duplicateProblem, type ReadInput, readInput } from "./resource-input.ts";
+
+/** A resource type: a constructor such as `Cluster`, or a type URL. */
+export type TypeReference = TypeUrl | { readonly typeUrl: TypeUrl };
+
+/** What became of one resource. */
+export interface ResourceChange {
+  readonly kind: "put" | "deleted";
+  readonly layer: string;
+  readonly type: TypeUrl;
+  readonly name: string;
+}
+
+/** What `set` and `update` did. */
+export interface ChangeResult {
+  /** The revision of the whole state; the same as before if nothing changed. */
+  readonly revision: number;
+  /** Resources that are new or different, and those that are gone, by layer, type and name. */
+  readonly changed: readonly ResourceChange[];
+}
+
+/** The changes that `update` makes together. */
+export interface Update {
+  layer(name: string): LayerUpdate;
+}
+
+/** Changes of one layer; a later one of the same resource replaces an earlier one. */
+export interface LayerUpdate {
+  put(...resources: readonly AnyMessage[]): this;
+  /** A name that the layer does not hold is left out. */
+  delete(type: TypeReference, ...names: readonly string[]): this;
+}
+
+/** Where changes take effect. */
+export interface CommitTarget {
+  commit(transaction: Transaction): number;
+  readonly revision: number;
+}
+
+/** The resources of one layer by type and name. */
+type Held = ReadonlyMap<string, ReadInput>;
+
+/**
+ * The layers as `set` and `update` left them. Knows nothing of what `commit` puts into the same layers.
+ */
+export class ResourceLayers {
+  readonly #api: EnvoyApi;
+  readonly #target: CommitTarget;
+  #layers: ReadonlyMap<string, Held> = new Map();
+  #hasCommitted = false;
+
+  constructor(api: EnvoyApi, target: CommitTarget) {
+    this.#api = api;
+    this.#target = target;
+  }
+
+  /** Makes a layer hold exactly these. */
+  set(layer: string, resources: readonly AnyMessage[]): ChangeResult {
+    const problems: ResourceProblem[] = [];
+    checkLayerName(layer, "layer", problems);
+    if (!Array.isArray(resources)) problems.push(misuse(layer, "resources", "a list of resources", resources));
+    const held = new Map<string, ReadInput>();
+    const paths = new Map<string, string>();
+    for (const [index, value] of problems.length > 0 ? [] : resources.entries()) {
+      const place = { layer, path: `resources[${index}]` };
+      const read = readInput(value, place, { api: this.#api, problems });
+      if (read === undefined) continue;
+      const key = keyOf(read.resource);
+      const firstPath = paths.get(key);
+      if (firstPath !== undefined) problems.push(duplicateProblem(read.resource, place, firstPath));
+      else paths.set(key, place.path);
+      held.set(key, read);
+    }
+    refuse(problems);
+    return this.#become(new Map([[layer, held]]));
+  }
+
+  /** Makes the changes of the callback take effect together. */
+  update(change: (update: Update) => unknown): ChangeResult {
+    const draft = new Draft(this.#api, this.#layers);
+    const result = change(draft);
+    if (result instanceof Promise) draft.problems.push(misuse("", "update", "a function that is not async", result));
+    refuse(draft.problems);
+    return this.#become(draft.layers);
+  }
+
+  /** All that the layers hold. */
+  *entries(): Iterable<ReadInput & { readonly layer: string }> {
+    for (const [layer, held] of this.#layers) for (const one of held.values()) yield { layer, ...one };
+  }
+
+  #become(next: ReadonlyMap<string, Held>): ChangeResult {
+    const changes = [...next].flatMap(([layer, held]) => differenceOf(layer, this.#layers.get(layer) ?? nothing, held));
+    // The first one makes the server ready, whatever is in it.
+    if (changes.length > 0 || !this.#hasCommitted) this.#target.commit({ changes });
+    this.#hasCommitted = true;
+    this.#layers = new Map([...this.#layers, ...next]);
+    return { revision: this.#target.revision, changed: changes.flatMap(changedBy) };
+  }
+}
+
+const nothing: Held = new Map();
+
+class Draft implements Update {
+  readonly problems: ResourceProblem[] = [];
+  readonly layers = new Map<string, Map<string, ReadInput>>();
+  readonly #api: EnvoyApi;
+  readonly #before: ReadonlyMap<string, Held>;
+  #puts = 0;
+
+  constructor(api: EnvoyApi, before: ReadonlyMap<string, Held>) {
+    this.#api = api;
+    this.#before = before;
+  }
+
+  layer(layer: string): LayerUpdate {
+    checkLayerName(layer, "layer", this.problems);
+    const held = this.layers.get(layer) ?? new Map(this.#before.get(layer));
+    this.layers.set(layer, held);
+    const update: LayerUpdate = {
+      put: (...values) => {
+        for (const value of values) {
+          const read = readInput(
+            value,
+            { layer, path: `put[${this.#puts++}]` },
+            { api: this.#api, problems: this.problems },
+          );
+          if (read !== undefined) held.set(keyOf(read.resource), read);
+        }
+        return update;
+      },
+      delete: (type, ...names) => {
+        const typeUrl = typeof type === "string" ? type : type.typeUrl;
+        for (const name of names) held.delete(keyOf({ type: typeUrl, name: canonicalName(name) }));
+        return update;
+      },
+    };
+    return update;
+  }
+}
+
+function keyOf({ type, name }: Pick<Resource, "type" | "name">): string {
+  return `${type} ${name}`;
+}
+
+function differenceOf(layer: string, before: Held, after: Held): readonly LayerChange[] {
+  const puts: Resource[] = [];
+  const deletes: Deletion[] = [];
+  for (const [key, { resource }] of after) {
+    const old = before.get(key)?.resource;
+    // A new time to live is sent although the version stays the same.
+    if (old?.version !== resource.version || old.ttlMs !== resource.ttlMs) puts.push(resource);
+  }
+  for (const [key, { resource }] of before) {
+    if (!after.has(key)) deletes.push({ type: resource.type, name: resource.name });
+  }
+  return puts.length + deletes.length === 0 ? [] : [{ layer, puts, deletes }];
+}
+
+function changedBy({ layer, puts = [], deletes = [] }: LayerChange): readonly ResourceChange[] {
+  return [
+    ...puts.map(({ type, name }) => ({ kind: "put", layer, type, name }) as const),
+    ...deletes.map(({ type, name }) => ({ kind: "deleted", layer, type, name }) as const),
+  ];
+}
+
+function checkLayerName(layer: unknown, path: string, problems: ResourceProblem[]): void {
+  if (typeof layer !== "string" || layer === "") problems.push(misuse("", path, "the name of a layer", layer));
+}
+
+function misuse(layer: string, path: string, expected: string, got: unknown): ResourceProblem {
+  const shown = typeof got === "string" ? JSON.stringify(got) : got instanceof Promise ? "an async one" : describe(got);
+  return { layer, path, code: "ARGUMENT_INVALID", severity: "error", message: `expected ${expected}, got ${shown}` };
+}
+
+function describe(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return Array.isArray(value) ? "a list" : typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+function refuse(problems: readonly ResourceProblem[]): void {
+  if (problems.length === 0) return;
+  const text = problems.map(({ path, message }) => `${path}: ${message}`).join("; ");
+  throw new XdsError("RESOURCES_INVALID", `nothing was changed: ${text}`, { problems });
+}

@@ -1,0 +1,66 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { Resource } from "@xdskit/protocol";
+import {
+  type CrossProblem,
+  checkReferences,
+  checkTtls,
+  type LayerFile,
+  ListenerAddresses,
+} from "@xdskit/source/checks";
+import type { ResourceProblem } from "../error.ts";
+import type { ReadInput } from "./resource-input.ts";
+
+/** Finds in resources of layers what is found in files: broken rules, references to nothing, listeners of one address. */
+export class StateCheck {
+  readonly #api: EnvoyApi;
+  readonly #addresses: ListenerAddresses;
+
+  constructor(api: EnvoyApi) {
+    this.#api = api;
+    this.#addresses = new ListenerAddresses(api);
+  }
+
+  /** Problems of single resources first, then those between resources. */
+  find(entries: Iterable<ReadInput & { readonly layer: string }>): readonly ResourceProblem[] {
+    const problems: ResourceProblem[] = [];
+    const files: LayerFile[] = [];
+    // A file for each resource, so that a problem leads back to it.
+    const resources = new Map<LayerFile, Resource>();
+    for (const { layer, resource, warnings } of entries) {
+      problems.push(...warnings);
+      const content = { resources: [{ resource, place: undefined }], problems: [], refused: [] };
+      const file = { file: resource.name, layer, content };
+      files.push(file);
+      resources.set(file, resource);
+    }
+    const between = [
+      ...checkReferences(files, this.#api),
+      ...this.#addresses.checkNow(files),
+      ...checkTtls(files, this.#api),
+    ];
+    const identityOf = (file: LayerFile): Required<NonNullable<ResourceProblem["related"]>>[] => {
+      const resource = resources.get(file);
+      return resource === undefined ? [] : [{ layer: file.layer, type: resource.type, name: resource.name }];
+    };
+    problems.push(...between.flatMap((problem) => resourceProblem(problem, identityOf)));
+    return problems;
+  }
+}
+
+type Identity = Required<NonNullable<ResourceProblem["related"]>>;
+
+function resourceProblem(
+  { code, severity, message, hint, at, related }: CrossProblem,
+  identityOf: (file: LayerFile) => readonly Identity[],
+): readonly ResourceProblem[] {
+  const [other] = related === undefined ? [] : identityOf(related.file);
+  return identityOf(at.file).map((identity) => ({
+    ...identity,
+    path: "",
+    code,
+    severity,
+    message,
+    ...(hint === undefined ? {} : { hint }),
+    ...(other === undefined ? {} : { related: other }),
+  }));
+}

@@ -1,0 +1,223 @@
+import {
+  Cluster,
+  ClusterLoadAssignment,
+  createManagementServer,
+  Listener,
+  type ManagementServer,
+  message,
+  RouteConfiguration,
+  XdsError,
+} from "@xdskit/server";
+import { describe, expect, it } from "vitest";
+import { testApi } from "../support/test-server.ts";
+
+const create = (): ManagementServer => createManagementServer({ api: testApi() });
+const a = Cluster({ name: "a", connectTimeout: "1s" });
+const b = Cluster({ name: "b", connectTimeout: "1s" });
+const c = Cluster({ name: "c", connectTimeout: "1s" });
+const change = (kind: "put" | "deleted", name: string, layer = "base"): object => ({
+  ...{ kind, layer, name },
+  type: Cluster.typeUrl,
+});
+
+function problemsOf(act: () => unknown): XdsError["problems"] {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof XdsError && error.code === "RESOURCES_INVALID") return error.problems;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("set", () => {
+  it("changes what differs, and nothing else", () => {
+    const server = create();
+    expect(server.set("base", [a, b])).toEqual({ revision: 1, changed: [change("put", "a"), change("put", "b")] });
+    const changed = Cluster({ name: "b", connectTimeout: "2s" });
+    expect(server.set("base", [changed, c])).toEqual({
+      revision: 2,
+      changed: [change("put", "b"), change("put", "c"), change("deleted", "a")],
+    });
+  });
+
+  it("changes nothing for the same content, in any order and with either names of fields", () => {
+    const server = create();
+    server.set("base", [a, b]);
+    const inProtoNames = { "@type": Cluster.typeUrl, name: "a", connect_timeout: "1s" } as typeof a;
+    expect(server.set("base", [b, inProtoNames])).toEqual({ revision: 1, changed: [] });
+  });
+
+  it("leaves other layers and what commit put there alone", () => {
+    const server = create();
+    server.set("base", [a]);
+    server.set("group/canary", [b]);
+    expect(server.set("base", [])).toEqual({ revision: 3, changed: [change("deleted", "a")] });
+    expect(server.set("group/canary", [b]).changed).toEqual([]);
+  });
+
+  it("makes the server ready, be it with nothing", () => {
+    const server = create();
+    const ready: string[] = [];
+    server.on("ready", ({ kind }) => ready.push(kind));
+    expect(server.set("base", []).changed).toEqual([]);
+    expect(ready).toEqual(["ready"]);
+  });
+
+  it("puts a resource again whose ttl alone changed", () => {
+    const server = create();
+    const withTtl = (ttl: string): Parameters<ManagementServer["set"]>[1][number] =>
+      message("envoy.service.discovery.v3.Resource", { ttl, resource: Cluster({ name: "a" }) });
+    server.set("base", [withTtl("60s")]);
+    expect(server.set("base", [withTtl("60s")]).changed).toEqual([]);
+    expect(server.set("base", [withTtl("90s")]).changed).toEqual([change("put", "a")]);
+  });
+
+  it("refuses all that is wrong at once, and changes nothing", () => {
+    const server = create();
+    server.set("base", [a]);
+    const wrong = { "@type": Cluster.typeUrl, name: "b", conect_timeout: "1s", type: "EDSS" } as unknown as typeof a;
+    const noType = { name: "c" } as unknown as typeof a;
+    const problems = problemsOf(() => server.set("base", [a, wrong, a, noType, Cluster({ connectTimeout: "1s" })]));
+    expect(problems).toEqual([
+      {
+        ...{ layer: "base", type: Cluster.typeUrl, name: "b", code: "FIELD_UNKNOWN", severity: "error" },
+        path: "resources[1].conect_timeout",
+        message: expect.stringContaining("conect_timeout"),
+        hint: expect.stringContaining("connect_timeout"),
+      },
+      {
+        ...{ layer: "base", type: Cluster.typeUrl, name: "b", code: "ENUM_UNKNOWN", severity: "error" },
+        path: "resources[1].type",
+        message: expect.stringContaining('got "EDSS"'),
+        hint: expect.stringContaining("EDS"),
+      },
+      {
+        ...{ layer: "base", type: Cluster.typeUrl, name: "a", code: "RESOURCE_DUPLICATE", severity: "error" },
+        path: "resources[2]",
+        message: 'expected one envoy.config.cluster.v3.Cluster named "a", got another at resources[0]',
+      },
+      {
+        ...{ layer: "base", name: "c", code: "TYPE_MISSING", severity: "error", path: "resources[3]" },
+        message: "expected @type, got none",
+        hint: 'name the type, such as "@type": "type.googleapis.com/…"',
+      },
+      {
+        ...{ layer: "base", type: Cluster.typeUrl, code: "RESOURCE_UNNAMED", severity: "error", path: "resources[4]" },
+        message: "expected a name, got none",
+        hint: expect.any(String),
+      },
+    ]);
+    expect([server.revision, server.set("base", [a])]).toEqual([1, { revision: 1, changed: [] }]);
+  });
+
+  it("refuses what is no list, and what is no layer", () => {
+    const server = create();
+    expect(problemsOf(() => server.set("", a as never))).toEqual([
+      {
+        layer: "",
+        path: "layer",
+        code: "ARGUMENT_INVALID",
+        severity: "error",
+        message: 'expected the name of a layer, got ""',
+      },
+      {
+        ...{ layer: "", path: "resources", code: "ARGUMENT_INVALID", severity: "error" },
+        message: "expected a list of resources, got an object",
+      },
+    ]);
+  });
+});
+
+describe("update", () => {
+  it("puts and deletes in several layers at one revision", () => {
+    const server = create();
+    server.set("base", [a, b]);
+    const result = server.update((tx) => {
+      tx.layer("base").delete(Cluster, "a", "unknown").put(c);
+      tx.layer("group/canary").put(a).put(b).delete(Cluster.typeUrl, "b");
+    });
+    expect(result).toEqual({
+      revision: 2,
+      changed: [change("put", "c"), change("deleted", "a"), change("put", "a", "group/canary")],
+    });
+    expect(server.set("base", [b, c]).changed).toEqual([]);
+  });
+
+  it("changes nothing if the callback throws, is async, or puts what is wrong", () => {
+    const server = create();
+    server.set("base", [a]);
+    const stop = new Error("stop");
+    expect(() =>
+      server.update((tx) => {
+        tx.layer("base").delete(Cluster, "a");
+        throw stop;
+      }),
+    ).toThrow(stop);
+    const wrong = { ...a, conect_timeout: "1s" } as unknown as typeof a;
+    const found = problemsOf(() => server.update(async (tx) => tx.layer("base").put(b, wrong)));
+    expect(found.map(({ code, path, layer }) => [code, path, layer])).toEqual([
+      ["FIELD_UNKNOWN", "put[1].conect_timeout", "base"],
+      ["ARGUMENT_INVALID", "update", ""],
+    ]);
+    expect(server.set("base", [a])).toEqual({ revision: 1, changed: [] });
+  });
+});
+
+describe("check", () => {
+  const routes = RouteConfiguration({
+    name: "routes",
+    virtualHosts: [
+      { name: "all", domains: ["*"], routes: [{ match: { prefix: "/" }, route: { cluster: "nowhere" } }] },
+    ],
+  });
+  const listener = (name: string): ReturnType<typeof Listener> =>
+    Listener({
+      name,
+      address: { socketAddress: { address: "127.0.0.1", portValue: 10_000 } },
+      filterChains: [{ filters: [{ name: "echo" }] }],
+    });
+
+  it("finds nothing in resources that fit each other", () => {
+    const server = create();
+    server.set("base", [Cluster({ name: "a", type: "ORIGINAL_DST", lbPolicy: "CLUSTER_PROVIDED" })]);
+    expect(server.check()).toEqual([]);
+  });
+
+  it("finds references to nothing, unused resources, broken rules and addresses that are taken", () => {
+    const server = create();
+    server.set("base", [
+      routes,
+      listener("one"),
+      Cluster({ name: "slow", type: "ORIGINAL_DST", lbPolicy: "CLUSTER_PROVIDED", connectTimeout: "-1s" }),
+      ClusterLoadAssignment({ clusterName: "orphan" }),
+    ]);
+    server.set("group/canary", [listener("two")]);
+    expect(server.check().map(({ hint, ...problem }) => problem)).toEqual([
+      {
+        ...{ layer: "base", type: Cluster.typeUrl, name: "slow", code: "PGV_GT", severity: "warning" },
+        path: "connectTimeout",
+        message: "expected more than 0s, got -1s",
+      },
+      {
+        ...{ layer: "base", type: RouteConfiguration.typeUrl, name: "routes", code: "REFERENCE_DANGLING" },
+        ...{ severity: "warning", path: "" },
+        message: 'RouteConfiguration "routes" needs Cluster "nowhere", which is not defined',
+      },
+      {
+        ...{ layer: "base", type: RouteConfiguration.typeUrl, name: "routes", code: "RESOURCE_UNUSED" },
+        ...{ severity: "warning", path: "", message: 'nothing refers to RouteConfiguration "routes"' },
+      },
+      {
+        ...{ layer: "base", type: ClusterLoadAssignment.typeUrl, name: "orphan", code: "RESOURCE_UNUSED" },
+        ...{ severity: "warning", path: "", message: 'nothing refers to ClusterLoadAssignment "orphan"' },
+      },
+      {
+        ...{ layer: "group/canary", type: Listener.typeUrl, name: "two", code: "LISTENER_ADDRESS_DUPLICATE" },
+        ...{ severity: "warning", path: "" },
+        message: 'Listener "two" has the address 127.0.0.1:10000 of Listener "one": Envoy refuses the second',
+        related: { layer: "base", type: Listener.typeUrl, name: "one" },
+      },
+    ]);
+  });
+});
