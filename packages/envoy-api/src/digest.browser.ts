@@ -1,4 +1,4 @@
-/** What stands in place of `digest.ts` in a browser, which has no hash that answers at once: the same digests, made in the language. */
+/** Replaces `digest.ts` in a browser, which has no synchronous hash: makes the same digests in JavaScript. */
 import type * as digest from "./digest.ts";
 
 const LENGTH_BYTES = 4;
@@ -6,7 +6,10 @@ const BLOCK_BYTES = 64;
 const BIT_COUNT_BYTES = 8;
 const ROUNDS = 64;
 
-/** 32 bits of the fractional parts of a root of each of the first primes (FIPS 180-4, 4.2.2 and 5.3.3). */
+/**
+ * Returns the first 32 bits of the fractional parts of a root of each of the first primes (FIPS 180-4, 4.2.2 and
+ * 5.3.3).
+ */
 function rootsOfPrimes(count: number, root: (prime: number) => number): Uint32Array {
   const primes: number[] = [];
   for (let next = 2; primes.length < count; next++) {
@@ -19,7 +22,9 @@ const CONSTANTS = rootsOfPrimes(ROUNDS, Math.cbrt);
 const INITIAL_STATE = rootsOfPrimes(8, Math.sqrt);
 const utf8 = new TextEncoder();
 
-/** The same as that of `digest.ts`: SHA-256, cut to 128 bits, over the parts in order, each preceded by its length in bytes. */
+/**
+ * Same as in `digest.ts`: SHA-256 truncated to 128 bits over the parts in order, each preceded by its length in bytes.
+ */
 export const contentDigest: typeof digest.contentDigest = (parts) => {
   const [a = 0, b = 0, c = 0, d = 0] = sha256(layOut(parts));
   return (BigInt(a) << 96n) | (BigInt(b) << 64n) | (BigInt(c) << 32n) | BigInt(d);
@@ -46,7 +51,7 @@ function sha256(bytes: Uint8Array): Uint32Array {
   return state;
 }
 
-/** The bytes, one bit that is set, zeros up to a whole block, and the length in bits at its end. */
+/** Appends one set bit, zeros up to a whole block, and the length in bits at its end. */
 function pad(bytes: Uint8Array): DataView {
   const blocks = Math.floor((bytes.length + BIT_COUNT_BYTES) / BLOCK_BYTES) + 1;
   const padded = new Uint8Array(blocks * BLOCK_BYTES);
@@ -57,7 +62,7 @@ function pad(bytes: Uint8Array): DataView {
   return view;
 }
 
-/** FIPS 180-4, 6.2.2. `words` is memory to work in. */
+/** FIPS 180-4, 6.2.2. `words` is scratch memory. */
 function addBlock(state: Uint32Array, bytes: DataView, start: number, words: Uint32Array): void {
   for (let i = 0; i < 16; i++) words[i] = bytes.getUint32(start + 4 * i);
   for (let i = 16; i < ROUNDS; i++) {

@@ -35,116 +35,144 @@ import { createResponseWriter, type ResponseFormat, type ResponseWriter } from "
 export interface CatalogType {
   readonly type: TypeUrl;
   readonly kind: TypeKind;
-  /** Such as `cds`; empty for the list collections, which have no API of their own. */
+  /** Such as `cds`; empty for list collections, which have no discovery service. */
   readonly shortName: string;
   /** The same type in v2. */
   readonly v2Twin?: TypeUrl;
 }
 
-/** A JSON-like value that `readResource` takes, or problems. */
+/** A JSON-like value for `readResource`, or problems. */
 export interface TextResult {
   readonly value?: unknown;
   readonly problems: readonly TextProblem[];
 }
 
-/** The bytes of a message, or problems; fields that are not known are warnings. */
+/** An encoded message, or problems; unknown fields are warnings. */
 export interface MessageResult {
   readonly bytes?: Uint8Array;
   readonly problems: readonly FieldProblem[];
 }
 
-/** What the operator may add. */
+/** Options of `createEnvoyApi`. */
 export interface EnvoyApiOptions {
   /**
-   * Encoded `FileDescriptorSet`s: newer or private messages. A file replaces the built-in one of the same name. In a browser nothing is built
-   * in: there these are all messages, for example those of `@xdskit/envoy-api/descriptors.binpb.br`, unpacked.
+   * Encoded `FileDescriptorSet`s with newer or private messages. A file replaces the built-in one of the same name. In
+   * a browser nothing is built in, so these must hold all messages, for example the unpacked
+   * `@xdskit/envoy-api/descriptors.binpb.br`.
    */
   readonly descriptors?: readonly Uint8Array[];
 }
 
 /** How a resource is printed. */
 export interface PrintOptions {
-  /** Replaces private keys, passwords and tokens by "[redacted]". */
+  /**
+   * Replaces private keys, passwords and tokens by "[redacted]".
+   *
+   * @default false
+   */
   readonly redact?: boolean;
-  /** `connectTimeout` ("json", the default: canonical) or `connect_timeout` ("proto": as Envoy's documentation has it). */
+  /**
+   * `json` for canonical JSON names (`connectTimeout`), `proto` for those of Envoy's documentation (`connect_timeout`).
+   *
+   * @default "json"
+   */
   readonly names?: FieldNames;
 }
 
-/** Everything known about Envoy's messages: the built-in descriptors, those added to them, and the catalog of resource types. */
+/** Envoy's API: the built-in message descriptors, added ones, and the catalog of resource types. */
 export interface EnvoyApi {
-  /** Undefined for a type that is not in the catalog. */
+  /** Returns the traits of a type; undefined for a type that is not in the catalog. */
   traits(type: TypeUrl): TypeTraits | undefined;
   readonly types: readonly CatalogType[];
-  /** Finds a type by `cds`, `Cluster`, its type URL or the full name of its message; undefined if nothing has that name. */
+  /**
+   * Finds a type by short name (`cds`), message name (`Cluster`), full message name or type URL; undefined if there is
+   * none.
+   */
   typeNamed(text: string): TypeUrl | undefined;
-  /** Whether there is a descriptor for it. */
+  /** Whether there is a descriptor for the type. */
   knows(type: TypeUrl): boolean;
   /**
-   * A JSON value with `@type` becomes a resource, or every problem in it is told. An
-   * `envoy.service.discovery.v3.Resource` around the resource is taken off.
+   * Reads a JSON value with `@type` as a resource, or reports every problem in it. An
+   * `envoy.service.discovery.v3.Resource` around the resource is unwrapped.
    */
   readResource(value: unknown, wrapper?: ResourceWrapper): ReadResult;
   /**
-   * An encoded message becomes a resource. Its bytes are kept as they are, unknown fields included (B-MSC-09). A type
+   * Reads an encoded message as a resource. Keeps its bytes as they are, unknown fields included (B-MSC-09). A type
    * without a descriptor needs a wrapper with a name.
    */
   readEncodedResource(type: TypeUrl, bytes: Uint8Array, wrapper?: ResourceWrapper): ReadResult;
   /**
-   * The name that stands in an encoded resource, if it is sound: `readEncodedResource` has no error for it, nor `validate` a warning, unless
-   * `hasRules` is false. "" if it holds no name. Undefined: nothing is known, and those two say what is the matter, if anything is. This takes a
-   * fraction of the time of those two, as nothing is decoded, and of what is good nearly all is found sound.
+   * Returns the name in an encoded resource if the resource is sound: `readEncodedResource` would report no error, and
+   * `validate` no warning unless `hasRules` is false. "" if it holds no name. Undefined if soundness is not known; then
+   * call those two. Takes a fraction of their time, because nothing is decoded, and recognises nearly all valid
+   * resources.
    */
   soundName(type: TypeUrl, bytes: Uint8Array, hasRules?: boolean): string | undefined;
-  /** A JSON value as an encoded message of that name, or every problem in it; what a resource is made of has `readResource`. */
+  /**
+   * Encodes a JSON value as a message of that name, or reports every problem in it. Use `readResource` for resources.
+   */
   readMessage(messageName: string, value: unknown): MessageResult;
-  /** Reads the text format of a message, as a value with `@type` that `readResource` takes. */
+  /** Parses the text format of a message into a value with `@type` for `readResource`. */
   readText(messageName: string, text: string): TextResult;
   /**
-   * Canonical JSON with `@type`. An `Any` of an unknown type becomes `{"@type", "value": base64}`.
-   * Throws `MalformedMessageError` on bytes that are no such message.
+   * Returns canonical JSON with `@type`. An `Any` of an unknown type becomes `{"@type", "value": base64}`.
+   *
+   * @throws {MalformedMessageError} if the bytes are not such a message
    */
   toJson(type: TypeUrl, bytes: Uint8Array, options?: PrintOptions): unknown;
-  /**
-   * Whether there is anything in a message that `redact` would replace. Of what cannot be read nobody knows: then there may be.
-   */
+  /** Whether `redact` would replace anything in a message; true if the message cannot be decoded. */
   holdsSecret(type: TypeUrl, bytes: Uint8Array): boolean;
   /**
-   * The encoded message with every secret replaced as `redact` does; undefined where that cannot be known, because the type is
-   * not known or the bytes are no such message.
+   * Returns the encoded message with every secret replaced, as `redact` does; undefined if the type is unknown or the
+   * bytes cannot be decoded.
    */
   redacted(type: TypeUrl, bytes: Uint8Array): Uint8Array | undefined;
-  /** The text format. Throws `MalformedMessageError` on bytes that are no such message, or if the type is not known. */
+  /**
+   * Returns the text format.
+   *
+   * @throws {MalformedMessageError} if the type is unknown or the bytes are not such a message
+   */
   toText(type: TypeUrl, bytes: Uint8Array, options?: PrintOptions): string;
   /**
-   * What breaks a validation rule of the descriptors (PGV), as warnings (S-VAL-03); nothing for a type that is not known.
-   * Paths are in proto names; `resolveJsonPath` finds them in the value that was read.
+   * Reports violations of the validation rules in the descriptors (PGV) as warnings (S-VAL-03); none for an unknown
+   * type. Paths use proto names; `resolveJsonPath` finds them in the value that was read.
    */
   validate(type: TypeUrl, bytes: Uint8Array): readonly FieldProblem[];
-  /** What a client that was given this resource fetches over xDS before it uses it, and for how long it waits for that. */
+  /**
+   * Returns the initial fetches of a resource: what a client fetches over xDS before it uses it, and the fetch
+   * timeouts.
+   */
   initialFetches(type: TypeUrl, bytes: Uint8Array): readonly InitialFetch[];
   /**
-   * What a client that was given this resource fetches: everything that has a source of its own, and the clusters that are
-   * named. Nothing for a type that is not known, and for bytes that cannot be read.
+   * Returns the dependencies of a resource: everything with a config source, and the clusters it names. Empty for an
+   * unknown type or bytes that cannot be decoded.
    */
   dependencies(type: TypeUrl, bytes: Uint8Array): readonly Dependency[];
-  /** Whom a Cluster has its load reported to; undefined: nobody (C-LRS-01). */
+  /** Returns the load reporting server of a Cluster; undefined if there is none (C-LRS-01). */
   loadServer(type: TypeUrl, bytes: Uint8Array): DependencySource | undefined;
   /**
-   * What an extension config that came by ECDS configures, for `ExtensionTerms.types` (C-ECD-04): the type of what it holds, or the one
-   * that a `TypedStruct` in it stands for. Undefined if it holds nothing.
+   * Returns the type that an ECDS extension config configures, for `ExtensionTerms.types` (C-ECD-04): the type in it,
+   * or the one that a `TypedStruct` in it stands for. Undefined if it is empty.
    */
   configuredType(type: TypeUrl, bytes: Uint8Array): TypeUrl | undefined;
   /**
-   * What is in a list collection, in its order (B-XTP-07). Undefined for any other type, one that is not known, and bytes that are no such message.
+   * Returns the entries of a list collection, in order (B-XTP-07). Undefined for any other or unknown type, and for
+   * bytes that cannot be decoded.
    */
   collectionEntries(type: TypeUrl, bytes: Uint8Array): readonly CollectionEntry[] | undefined;
-  /** Makes the content of files that hold a `DiscoveryResponse` each, as Envoy reads them (S-FS-15). */
+  /** Creates a writer for files that hold one `DiscoveryResponse` each, as Envoy reads them (S-FS-15). */
   responseWriter(format: ResponseFormat): ResponseWriter;
-  /** What a message loses when it is printed as JSON, YAML or text. Throws `MalformedMessageError` on bytes that are no such message. */
+  /**
+   * Returns what a message loses when printed as JSON, YAML or text.
+   *
+   * @throws {MalformedMessageError} if the bytes are not such a message
+   */
   unprintable(type: TypeUrl, bytes: Uint8Array): Unprintable;
   /**
-   * Points the config sources in a message, and in every `Any` in it, at files; those for which `locate` names none stay as they
-   * are. A type without a descriptor is left alone. Throws `MalformedMessageError` on bytes that are no such message.
+   * Replaces the config sources in a message, and in every `Any` in it, by files; those for which `locate` returns
+   * undefined stay as they are. A type without a descriptor stays as it is.
+   *
+   * @throws {MalformedMessageError} if the bytes are not such a message
    */
   rewriteSources(
     type: TypeUrl,
@@ -152,26 +180,28 @@ export interface EnvoyApi {
     locate: (use: SourceUse) => SourceFile | undefined,
   ): RewrittenSources;
   /**
-   * A message in the version of the API that it is not in, v2 or v3; undefined for a type without a twin. Names are exchanged, in
-   * every nested `Any` too, and numbers agree; a bytes object in which nothing changes is its own result.
+   * Converts a message to the other API version, v2 or v3; undefined for a type without a twin. Changes type names, in
+   * every nested `Any` too; field numbers agree. Returns the same bytes object if nothing changes.
    */
   convert(type: TypeUrl, bytes: Uint8Array): Converted | undefined;
   readonly reflection: DescriptorReflection;
 }
 
-/** Bytes that are not a message of the type they were said to be. */
+/** Thrown for bytes that are not a message of the given type. */
 export class MalformedMessageError extends Error {
   override readonly name = "MalformedMessageError";
 }
 
 /**
- * Takes some 20 ms in a fresh process, and up to 40 ms more when a type is first used, whose descriptors are linked then; with added descriptors, which are all
- * linked at once, 0.2 s. Throws `DescriptorError` when the added ones cannot be used.
+ * Creates the API. Takes about 20 ms in a fresh process, and up to 40 ms more when a type is first used, because its
+ * descriptors are linked then. With added descriptors, all are linked at once, in 0.2 s.
+ *
+ * @throws {DescriptorError} if the added descriptors cannot be used
  */
 export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   const schema = createSchema(options.descriptors);
   const converter = new Converter(schema);
-  // Who is sent what is sound needs none of these, and each takes its time to make.
+  // Created on first use: sound resources need none of these, and each takes time to make.
   const rewriter = once(() => new SourceRewriter(schema));
   const reader = once(() => new ResourceReader(schema, converter));
   const validator = new Validator(schema);
@@ -220,7 +250,7 @@ export function createEnvoyApi(options: EnvoyApiOptions = {}): EnvoyApi {
   };
 }
 
-/** What is made when it is first asked for. */
+/** Returns a getter that makes the value on the first call. */
 function once<T>(make: () => T): () => T {
   let made: { readonly it: T } | undefined;
   return () => {
@@ -233,7 +263,7 @@ function catalogType({ type, kind, shortName, v2Twin }: (typeof catalog)[number]
   return v2Twin === undefined ? { type, kind, shortName } : { type, kind, shortName, v2Twin };
 }
 
-/** A URL names a type even if nothing is known of it; another text only if there is a message of that name. */
+/** A URL names a type even without a descriptor; another text only if there is such a message. */
 function typeByMessage(text: string, schema: Schema): TypeUrl | undefined {
   return text.includes("/") || schema.message(text) !== undefined ? parseTypeUrl(text) : undefined;
 }
@@ -262,7 +292,7 @@ function readText(messageName: string, text: string, schema: Schema): TextResult
   }
   const { content, problem } = parseText(message, text, schema);
   if (problem !== undefined) return { problems: [problem] };
-  // The names of the proto file, so that what is said about the value later names what stands in the text.
+  // Proto names, so that later problems name what is in the text.
   const value = new JsonWriter(schema, "proto").writeTyped(message, content, formatTypeUrl(message.typeName));
   return { value, problems: [] };
 }
@@ -274,7 +304,7 @@ function printJson(type: TypeUrl, bytes: Uint8Array, schema: Schema, printing: P
   return new JsonWriter(schema, printing.names ?? "json").writeTyped(message, content, type);
 }
 
-/** In v3, secrets stand in extensions and in headers; most messages have neither, and need not be decoded to see that. */
+/** In v3, secrets are in extensions and headers; most messages have neither and need no decoding to tell. */
 function mayHoldSecret(bytes: Uint8Array): boolean {
   return MAY_HOLD_SECRET.test(asciiText(bytes));
 }
@@ -287,7 +317,7 @@ function holdsSecret(type: TypeUrl, bytes: Uint8Array, schema: Schema): boolean 
   try {
     return redact(message, decodeContent(message, bytes), schema);
   } catch {
-    // Nobody can read it, so nobody knows.
+    // An unreadable message may hold a secret.
     return true;
   }
 }

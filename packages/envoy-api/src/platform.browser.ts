@@ -1,10 +1,10 @@
-/** What stands in place of `platform.ts` in a browser. */
+/** Replaces `platform.ts` in a browser. */
 import type * as platform from "./platform.ts";
 
-/** Whoever makes an `EnvoyApi` brings the descriptors along. */
+/** The caller of `createEnvoyApi` passes the descriptors. */
 export const hasDescriptors: typeof platform.hasDescriptors = false;
 
-/** A set of no files. */
+/** Returns an empty descriptor set. */
 export const readDescriptors: typeof platform.readDescriptors = () => new Uint8Array();
 
 const CHUNK_BYTES = 32 * 1024; // as many arguments as every engine takes

@@ -1,4 +1,4 @@
-/** What cannot be read: the resource does not enter. */
+/** Codes of errors that keep a resource out. */
 type ReadingCode =
   | "BYTES_INVALID"
   | "DURATION_INVALID"
@@ -17,7 +17,7 @@ type ReadingCode =
   | "TYPE_MISSING"
   | "TYPE_UNKNOWN";
 
-/** What a catalog entry warns of. */
+/** Codes of warnings from catalog entries. */
 type CatalogCode =
   | "ANY_UNREAD"
   | "CLUSTER_EDS_CONFIG_MISSING"
@@ -38,9 +38,9 @@ type CatalogCode =
   | "LISTENER_FILTER_CHAINS_MISSING"
   | "LISTENER_FILTER_CHAIN_DUPLICATE"
   | "NAME_MISMATCH"
-  /** A constraint names a parameter, and does not say what has to hold of it. */
+  /** A constraint names a parameter but neither a value nor that it exists. */
   | "CONSTRAINT_INCOMPLETE"
-  /** A locator stands in the place of something that cannot be elsewhere. */
+  /** A resource locator redirects something that cannot be redirected. */
   | "REDIRECT_INVALID"
   | "RESOURCE_NAME_UNUSUAL"
   | "ROUTE_DOMAIN_DUPLICATE"
@@ -53,10 +53,10 @@ type CatalogCode =
   | "SECRET_EMPTY"
   | "TTL_SHORT";
 
-/** What the other version of the API cannot express. */
+/** Codes for what the other API version cannot express. */
 type ConversionCode = "VERSION_LOSS";
 
-/** The rules in the options of Envoy's fields (PGV), by their names there. */
+/** Validation rules of Envoy's fields (PGV), by their names there. */
 type PgvCode =
   | "PGV_ADDRESS"
   | "PGV_CONST"
@@ -94,14 +94,14 @@ type PgvCode =
   | "PGV_UUID"
   | "PGV_WELL_KNOWN_REGEX";
 
-/** Every code that a problem in a resource may have. Codes are stable; a retired one is not used again. */
+/** Every code of a problem in a resource. Codes are stable; a retired one is not used again. */
 export type FieldProblemCode = ReadingCode | CatalogCode | ConversionCode | PgvCode;
 
-/** Something wrong with one place in a resource. */
+/** A problem in one place of a resource. */
 export interface FieldProblem {
   readonly code: FieldProblemCode;
   readonly severity: "error" | "warning";
-  /** Keys and indices as they stand in the given JSON value; the names of the proto file where there was none. */
+  /** Keys and indices in the given JSON value; proto names if there was none. */
   readonly path: readonly (string | number)[];
   /** "expected X, got Y", without a full stop; never holds a secret. */
   readonly message: string;
@@ -109,11 +109,11 @@ export interface FieldProblem {
   readonly hint?: string;
 }
 
-/** Something wrong with a message in the text format. */
+/** A problem in a message in the text format. */
 export interface TextProblem {
   readonly code: "TEXT_INVALID";
   readonly severity: "error";
-  /** From 1; undefined where the reader did not say. */
+  /** Starts at 1; undefined if the parser did not report it. */
   readonly line: number | undefined;
   readonly column: number | undefined;
   readonly message: string;

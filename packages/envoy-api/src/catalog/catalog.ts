@@ -14,7 +14,7 @@ import { thriftRouteConfiguration } from "./thrift-route-configuration.ts";
 import { twinTraits } from "./twins.ts";
 import { virtualHost } from "./virtual-host.ts";
 
-/** Every resource type of requirements 1.3; a new one is a file beside this one, and a line here (B-TYP-01). */
+/** Every resource type of requirements 1.3. To add one, add a file beside this one and a line here (B-TYP-01). */
 export const catalog: readonly CatalogEntry[] = [
   listener,
   routeConfiguration,
@@ -44,22 +44,22 @@ const traitsByType: ReadonlyMap<TypeUrl, TypeTraits> = new Map([
   ...twinTraits(catalog),
 ]);
 
-/** The entry of a v3 type; undefined if there is none. */
+/** Returns the entry of a v3 type; undefined if there is none. */
 export function entryOf(type: TypeUrl): CatalogEntry | undefined {
   return byType.get(type);
 }
 
-/** The entry of which a type of v2 is the twin; undefined if there is none. */
+/** Returns the entry whose v2 twin is this type; undefined if there is none. */
 export function entryOfTwin(type: TypeUrl): CatalogEntry | undefined {
   return byTwin.get(type);
 }
 
-/** What the protocol has to know of a type, v2 twins included; undefined if it is not in the catalog. */
+/** Returns the traits of a type or of a v2 twin; undefined if it is not in the catalog. */
 export function traitsOf(type: TypeUrl): TypeTraits | undefined {
   return traitsByType.get(type);
 }
 
-/** Finds a type of the catalog by `cds`, `Cluster`, the full name of its message or its URL, in any case. */
+/** Finds a type by short name, message name, full message name or type URL; the first two ignore case. */
 export function typeCalled(text: string): TypeUrl | undefined {
   if (text === "") return undefined;
   const wanted = text.toLowerCase();

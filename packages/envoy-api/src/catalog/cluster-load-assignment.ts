@@ -6,14 +6,14 @@ import { isIp } from "../validation/ip-address.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 import { resourceType } from "./resource-type.ts";
 
-/** EDS: named by the cluster it belongs to, or by that cluster's service name. */
+/** EDS: named by its cluster, or by that cluster's service name. */
 export const clusterLoadAssignment: CatalogEntry = defineEntry<ClusterLoadAssignment>({
   message: "envoy.config.endpoint.v3.ClusterLoadAssignment",
   kind: "eds",
   shortName: "eds",
   v2Message: "envoy.api.v2.ClusterLoadAssignment",
   nameField: "clusterName",
-  // A cluster that warms takes its endpoints anew, and so those that they leave to LEDS.
+  // A warming cluster needs its endpoints again, and so those that LEDS provides.
   owes: [resourceType.lbEndpoint],
   placeholder: encodeEmpty,
   namingHint: 'give it the "cluster_name" that the Cluster asks for: its service_name, or else its name',
@@ -22,7 +22,7 @@ export const clusterLoadAssignment: CatalogEntry = defineEntry<ClusterLoadAssign
 
 const CLUSTER_NAME = 1;
 
-/** No endpoints: ends the warming of a cluster that has none. */
+/** Encodes an assignment without endpoints, which ends the warming of a cluster that has none. */
 function encodeEmpty(name: string): Uint8Array {
   return new BinaryWriter().tag(CLUSTER_NAME, WireType.LengthDelimited).string(name).finish();
 }

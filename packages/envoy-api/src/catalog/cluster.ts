@@ -10,7 +10,7 @@ const EDS = 3;
 const ORIGINAL_DST = 4;
 const CLUSTER_PROVIDED = 6;
 
-/** CDS: refers to its ClusterLoadAssignment, which a client waits for again after every change of the Cluster. */
+/** CDS: refers to its ClusterLoadAssignment, which a client awaits again after every change of the Cluster. */
 export const cluster: CatalogEntry = defineEntry<Cluster>({
   message: "envoy.config.cluster.v3.Cluster",
   kind: "cds",
@@ -23,7 +23,7 @@ export const cluster: CatalogEntry = defineEntry<Cluster>({
   check: checkCluster,
 });
 
-/** The endpoints are asked for by the service name, or by the cluster's own (client-behaviours G6). */
+/** The client subscribes to the endpoints by service name, or by the cluster's name (client-behaviours G6). */
 function findEndpoints(content: Cluster): readonly AskedReference[] {
   const config = content.edsClusterConfig;
   if (typeOf(content) !== EDS || config === undefined || !isAskedOverXds(config.edsConfig)) return [];

@@ -7,11 +7,11 @@ import { ProblemList } from "../format/problem-list.ts";
 import { listenerCollection } from "./list-collection.ts";
 import { redirectType } from "./redirect.ts";
 
-/** Something in a list collection (B-XTP-07). */
+/** An entry of a list collection (B-XTP-07). */
 export type CollectionEntry =
-  /** It is elsewhere: where, an encoded `ResourceLocator` says. */
+  /** The resource is elsewhere; `bytes` is an encoded `ResourceLocator`. */
   | { readonly kind: "locator"; readonly type: TypeUrl; readonly bytes: Uint8Array }
-  /** It stands in the collection. `type` is undefined where there is no resource in it; the name may be "". */
+  /** The resource is in the collection. `type` is undefined if the entry is empty; the name may be "". */
   | {
       readonly kind: "inline";
       readonly name: string;
@@ -21,16 +21,20 @@ export type CollectionEntry =
     };
 
 const ENTRY = "xds.core.v3.CollectionEntry";
-/** As Envoy calls the field of its collections, and as the message that describes them does. */
+/** The field name in Envoy's collections, and the one in the documentation of collections. */
 const FIELDS = ["entries", "resources"];
 
-/** What is in a list collection; undefined if the type is none, or the bytes are no such message. An entry with nothing in it counts for nothing. */
+/**
+ * Returns the entries of a list collection; undefined if the type is none or the bytes cannot be decoded. Omits empty
+ * entries.
+ */
 export function collectionEntries(
   type: TypeUrl,
   bytes: Uint8Array,
   schema: Schema,
 ): readonly CollectionEntry[] | undefined {
-  // They are alike but for that of listeners alone may have many entries by its descriptor, and that of endpoints may have no descriptor.
+  // All list collections have the same layout, but only the listeners' descriptor has a repeated field, and that of
+  // endpoints may be missing.
   const message = schema.message(listCollectionTypes.has(type) ? listenerCollection.type : type);
   const field = message?.fields.find(({ name, message: of }) => FIELDS.includes(name) && of?.typeName === ENTRY);
   if (message === undefined || field === undefined) return undefined;

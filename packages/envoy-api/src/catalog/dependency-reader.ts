@@ -14,7 +14,9 @@ import { scopedRouteConfiguration } from "./scoped-route-configuration.ts";
 
 const CONFIG_SOURCE = "envoy.config.core.v3.ConfigSource";
 
-/** Says what a client that was given a resource fetches: from whom, and whether it waits for that. Understands the messages of v3. */
+/**
+ * Finds the dependencies of a resource: their sources, and whether a client waits for them. Understands v3 messages.
+ */
 export class DependencyReader {
   readonly #schema: Schema;
   readonly #visits: MessageVisits<Want>;
@@ -24,13 +26,13 @@ export class DependencyReader {
     this.#visits = new MessageVisits(schema, wantReaders(schema), []);
   }
 
-  /** Each type, name and source once, in the order in which they stand. */
+  /** Each type, name and source once, in order of occurrence. */
   read({ message, content }: Decoded): readonly Dependency[] {
     const wants: Want[] = [];
     this.#visits.visit(message, content, { findings: wants, onChecked: () => {} });
     const isScope = message.typeName === messageNameOf(scopedRouteConfiguration.type);
     const found = wants
-      // The scopes that stand inside a listener are told by what is around them, which knows the source.
+      // Scopes inside a listener get their dependencies from the enclosing message, which has the source.
       .filter(({ from, name }) => name !== "" && (from !== "parent" || isScope))
       .flatMap((want) => this.#dependencyOf(want));
     return distinct(found);
@@ -71,7 +73,7 @@ export class DependencyReader {
   }
 }
 
-/** By the full name of the message: what names a source, and what names a Cluster. */
+/** Readers by full message name, for messages with a config source and messages that name a Cluster. */
 function wantReaders(schema: Schema): ReadonlyMap<string, readonly FindingReader<Want>[]> {
   const readers = new Map<string, FindingReader<Want>[]>();
   const add = (message: string, reader: FindingReader<Want>): void => {
@@ -93,7 +95,7 @@ function wantReaders(schema: Schema): ReadonlyMap<string, readonly FindingReader
 
 type NamesReader = ReturnType<typeof referenceReaders> extends ReadonlyMap<string, infer Readers> ? Readers : never;
 
-/** Clusters are named everywhere, and nobody waits for them (C-WRM-06). What has a source has a rule of its own. */
+/** Many messages name Clusters, and nothing waits for them (C-WRM-06). References with a source have their own rule. */
 function clustersNamedBy(content: Content, readers: NamesReader): readonly Want[] {
   const references: Parameters<NamesReader[number]>[1] = [];
   for (const read of readers) read(content, references);
@@ -102,7 +104,7 @@ function clustersNamedBy(content: Content, readers: NamesReader): readonly Want[
     .map(({ type, name }) => ({ type, name, from: "roots", warms: false, fetched: "at-once" }));
 }
 
-/** The same from the same is fetched once, and waited for if any of those that want it does. */
+/** Removes duplicates; a dependency warms if one of them does. */
 function distinct(found: readonly Dependency[]): readonly Dependency[] {
   const seen = new Map<string, Dependency>();
   for (const one of found) {

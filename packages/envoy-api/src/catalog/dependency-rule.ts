@@ -13,16 +13,16 @@ import { durationMs } from "./config-source.ts";
 import { resourceType } from "./resource-type.ts";
 import { scopedRouteConfiguration } from "./scoped-route-configuration.ts";
 
-/** What one message wants, with the source as it stands there; undefined: the message does not say from whom. */
+/** A dependency with the config source of its message; `from` is undefined if the message has none. */
 export type Want = Omit<Dependency, "source" | "timeoutMs" | "handsDown"> & {
   readonly from: ConfigSource | "parent" | "roots" | "static" | undefined;
-  /** That of the source unless given. */
+  /** Overrides the timeout of the source. */
   readonly timeoutMs?: number;
-  /** What whoever is fetched wants without saying from whom. */
+  /** The source that the fetched resource uses for dependencies without one. */
   readonly handsDown?: ConfigSource | undefined;
 };
 
-/** Says what a message of one type wants by its own fields. */
+/** Finds the dependencies in the own fields of one message type. */
 export interface DependencyRule {
   /** The full name of the message. */
   readonly message: string;
@@ -34,7 +34,7 @@ const HTTP = "envoy.extensions.filters.network.http_connection_manager.v3";
 const AT_ONCE = { warms: true, fetched: "at-once" } as const;
 const EVERYTHING = "*";
 
-/** Every message that names a source, with what it wants from there. Clusters are named by many more: `referenceRules`. */
+/** Every message with a config source, and what it fetches from there. Many more name Clusters: `referenceRules`. */
 export const dependencyRules: readonly DependencyRule[] = [
   rule<Cluster>("envoy.config.cluster.v3.Cluster", wantsOfCluster),
   rule<RouteConfiguration>("envoy.config.route.v3.RouteConfiguration", ({ vhds }) => [
@@ -72,14 +72,14 @@ export const dependencyRules: readonly DependencyRule[] = [
   discoveredExtension(`${HTTP}.HttpFilter`),
 ];
 
-/** That the content is of its message is the promise of the walk. */
+/** The caller guarantees that the content is of this message. */
 function rule<M>(message: string, wantsIn: (content: M) => readonly Want[]): DependencyRule {
   return { message, wantsIn: (content) => wantsIn(content as unknown as M) };
 }
 
 const EDS = 3;
 
-/** The endpoints are asked for by the service name, or by the cluster's own (C-WRM-14). */
+/** The client subscribes to the endpoints by service name, or by the cluster's name (C-WRM-14). */
 function wantsOfCluster({ name, clusterDiscoveryType, edsClusterConfig }: Cluster): readonly Want[] {
   if (clusterDiscoveryType.case !== "type" || clusterDiscoveryType.value !== EDS) return [];
   return [
@@ -122,10 +122,13 @@ function scopedRoute({ routeConfigurationName, onDemand }: ScopedRouteConfigurat
   };
 }
 
-/** Envoy's, of a filter that says nothing. */
+/** Envoy's default for a filter without a timeout, in milliseconds. */
 const DEMAND_TIMEOUT_MS = 5_000;
 
-/** Clusters that a filter asks for when a request needs them (C-ODC-01); without a source where the authority of a collection is. */
+/**
+ * Clusters that a filter fetches when a request needs them (C-ODC-01). A named collection without a source is fetched
+ * like any Cluster that routes name (`roots`).
+ */
 function clustersOnDemand(
   source: ConfigSource | undefined,
   { resourcesLocator, timeout }: Pick<OnDemandCds, "resourcesLocator" | "timeout">,
@@ -152,7 +155,7 @@ function routeTable(message: string, type: TypeUrl): DependencyRule {
 interface DiscoveredExtension {
   readonly name: string;
   readonly configDiscovery?: ExtensionConfigSource;
-  /** Where the discovery is one of several ways to configure it. */
+  /** Set where discovery is one of several ways to configure it. */
   readonly configType?: { readonly case: string | undefined; readonly value?: unknown };
 }
 

@@ -3,7 +3,7 @@ import { formatTypeUrl, type TermRules, type TypeKind, type TypeTraits, type Typ
 import type { FieldProblem, FieldProblemCode } from "../problem.ts";
 import type { AskedReference } from "./config-source.ts";
 
-/** Tells what a real client would refuse, or not do. The path is below the message that is checked, in proto names. */
+/** Reports what a real client would reject or ignore. The path is relative to the checked message, in proto names. */
 export type ReportFinding = (
   code: FieldProblemCode,
   path: FieldProblem["path"],
@@ -11,49 +11,55 @@ export type ReportFinding = (
   hint?: string,
 ) => void;
 
-/** What is known about one resource type. A file of this folder each. */
+/** What is known about one resource type; one file of this folder each. */
 export interface CatalogEntry {
   readonly type: TypeUrl;
   readonly kind: TypeKind;
-  /** Such as `cds`; empty for what has no API of its own. */
+  /** Such as `cds`; empty if it has no discovery service. */
   readonly shortName: string;
   /** In State of the World, a response holds every resource of the type (S-RES-03). */
   readonly isFullState: boolean;
-  /** Types that are waited for again after a change of a resource that refers to them (S-WRM-08). */
+  /** Types that a client awaits again after a change of a resource that refers to them (S-WRM-08). */
   readonly owes: readonly TypeUrl[];
   readonly v2Twin: TypeUrl | undefined;
-  /** The bytes of a resource of that name that says "there is none", the same in v2; undefined if nothing says so. */
+  /** Encodes a resource of that name that means "there is none", equal in v2; undefined if there is no such form. */
   readonly placeholder: ((name: string) => Uint8Array) | undefined;
-  /** The local name of the field that is the name, where it is that of one. */
+  /** The local name of the field that holds the name, if a single field does. */
   readonly nameField: string | undefined;
-  /** The name as it stands in the message, undefined or empty if it does not. Without it, names come from the wrapper. */
+  /**
+   * Returns the name in the message, undefined or empty if there is none. Without this function, the name comes from
+   * the wrapper.
+   */
   readonly nameIn: ((content: Message) => string | undefined) | undefined;
   /** Says how to name a resource that has no name. */
   readonly namingHint: string;
-  /** Other names under which it is asked for, by its name; besides those of the wrapper. */
+  /** Returns the names besides its own under which clients subscribe to it, in addition to those of the wrapper. */
   readonly aliasesIn: ((content: Message, name: string) => readonly string[]) | undefined;
-  /** What terms stand for besides names and aliases. */
+  /** How its resources match terms besides names and aliases. */
   readonly terms: TermRules | undefined;
-  /** What it refers to besides the fields of the table in `reference-rule.ts`, wherever the message stands. */
+  /** Finds references beyond the table in `reference-rule.ts`, wherever the message occurs. */
   readonly referencesIn: ((content: Message) => readonly AskedReference[]) | undefined;
-  /** What makes it invalid for real clients beyond the rules of its descriptor, as warnings: advice, never a refusal (K4). */
+  /**
+   * Reports what makes it invalid for real clients beyond the rules of its descriptor, as warnings that never reject it
+   * (K4).
+   */
   readonly check: ((content: Message, report: ReportFinding, name: string) => void) | undefined;
-  /** Whether the check is made wherever the message stands, not only where it is the resource. */
+  /** Whether to check the message wherever it occurs, not only as the resource. */
   readonly checksNested: boolean;
 }
 
-/** A `CatalogEntry` in terms of the type of its message, with what most of them have left out. */
+/** A `CatalogEntry` typed by its message, with defaults for most fields. */
 export interface EntryDefinition<M extends Message> {
   readonly message: M["$typeName"];
   readonly kind: TypeKind;
   readonly shortName?: string;
   readonly isFullState?: boolean;
   readonly owes?: readonly TypeUrl[];
-  /** The full name of its message in v2. */
+  /** The full name of its v2 message. */
   readonly v2Message?: string;
   readonly placeholder?: (name: string) => Uint8Array;
   readonly nameField?: keyof M & string;
-  /** Where the name is not simply that of a field. */
+  /** Set if the name is not simply that of a field. */
   readonly nameIn?: (content: M) => string | undefined;
   readonly namingHint?: string;
   readonly aliasesIn?: (content: M, name: string) => readonly string[];
@@ -63,7 +69,7 @@ export interface EntryDefinition<M extends Message> {
   readonly checksNested?: boolean;
 }
 
-/** Makes an entry. That its functions are given messages of its type only is the promise of the catalog. */
+/** Creates an entry. The catalog guarantees that its functions only get messages of its type. */
 export function defineEntry<M extends Message>(definition: EntryDefinition<M>): CatalogEntry {
   const { nameField, nameIn = nameField && nameInField(nameField), aliasesIn, referencesIn, check } = definition;
   return {
@@ -89,7 +95,7 @@ function nameInField<M extends Message>(field: keyof M): (content: M) => string 
   return (content) => content[field] as string;
 }
 
-/** What the protocol has to know of a type: the entry's own, or that of its v2 twin. `twin` is the other one of the two. */
+/** Returns the traits of an entry's type or of its v2 twin. `twin` is the other one of the two. */
 export function traitsFrom(
   entry: CatalogEntry,
   type: TypeUrl,

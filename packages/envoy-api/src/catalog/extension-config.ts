@@ -6,7 +6,7 @@ import { decodeOrReport } from "../format/content.ts";
 import { ProblemList } from "../format/problem-list.ts";
 import { type CatalogEntry, defineEntry } from "./entry.ts";
 
-/** ECDS: the configuration of an extension, named as the filter is (B-ECD-01). */
+/** ECDS: the configuration of an extension, named like the filter (B-ECD-01). */
 export const extensionConfig: CatalogEntry = defineEntry<TypedExtensionConfig>({
   message: "envoy.config.core.v3.TypedExtensionConfig",
   kind: "ecds",
@@ -14,10 +14,10 @@ export const extensionConfig: CatalogEntry = defineEntry<TypedExtensionConfig>({
   nameField: "name",
 });
 
-/** Messages that hold the fields of another one as JSON. */
+/** Messages that hold the fields of another message as JSON. */
 const TYPED_STRUCTS: ReadonlySet<string> = new Set(["xds.type.v3.TypedStruct", "udpa.type.v1.TypedStruct"]);
 
-/** What an extension config configures; undefined if it holds nothing, or is none. */
+/** Returns the type that an extension config configures; undefined if it is empty or not an extension config. */
 export function configuredType(type: TypeUrl, bytes: Uint8Array, schema: Schema): TypeUrl | undefined {
   const message = type === extensionConfig.type ? schema.message(type) : undefined;
   if (message === undefined) return undefined;

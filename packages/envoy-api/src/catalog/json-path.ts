@@ -1,6 +1,6 @@
 /**
- * Where in a JSON value a path of proto names leads: with `connectTimeout` for `connect_timeout` where the value says so.
- * From where the value does not go on, the path stays as it is.
+ * Translates a path of proto names to the keys of a JSON value, such as `connectTimeout` for `connect_timeout` where
+ * the value uses it. Segments beyond the value stay as they are.
  */
 export function resolveJsonPath(value: unknown, path: readonly (string | number)[]): readonly (string | number)[] {
   let here = value;

@@ -1,7 +1,7 @@
 import type { LbEndpoint } from "../../gen/types/envoy/config/endpoint/v3/endpoint_components_pb.d.ts";
 import { type CatalogEntry, defineEntry } from "./entry.ts";
 
-/** LEDS: one endpoint of a collection, named by the wrapper only (B-LED-01). */
+/** LEDS: one endpoint of a collection, named only by its wrapper (B-LED-01). */
 export const lbEndpoint: CatalogEntry = defineEntry<LbEndpoint>({
   message: "envoy.config.endpoint.v3.LbEndpoint",
   kind: "leds",

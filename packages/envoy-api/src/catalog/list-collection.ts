@@ -2,7 +2,7 @@ import { type CatalogEntry, defineEntry } from "./entry.ts";
 
 const NAMING_HINT = "put an envoy.service.discovery.v3.Resource around it with an xdstp name";
 
-/** Collections that are one resource with a list of others in it (B-XTP-07); named by the wrapper. */
+/** A list collection: one resource that holds a list of others (B-XTP-07), named by its wrapper. */
 export const listenerCollection: CatalogEntry = defineEntry({
   message: "envoy.config.listener.v3.ListenerCollection",
   kind: "opaque",

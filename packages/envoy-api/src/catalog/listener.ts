@@ -5,7 +5,7 @@ import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 const HTTP_CONNECTION_MANAGER =
   "type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
-/** LDS: its routes, secrets, clusters and extension configs are found by walking all its filters. */
+/** LDS: its routes, secrets, clusters and extension configs are found by visiting all its filters. */
 export const listener: CatalogEntry = defineEntry<Listener>({
   message: "envoy.config.listener.v3.Listener",
   kind: "lds",

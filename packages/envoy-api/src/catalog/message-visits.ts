@@ -6,17 +6,17 @@ import { fieldContent, isKeptPlain, messagesIn } from "../format/present-field.t
 import { standsForJson } from "../format/struct-message.ts";
 import type { CatalogEntry } from "./entry.ts";
 
-/** Adds what one message says by its own fields. */
+/** Adds what one message's own fields contribute. */
 export type FindingReader<F> = (content: Content, findings: F[]) => void;
 
-/** What a walk through a whole message is to find. */
+/** What a visit of a whole message collects. */
 export interface Visit<F> {
   readonly findings: F[];
-  /** Called where a message stands whose catalog entry checks it; the path is that of the message. */
+  /** Called for each message that a catalog entry checks, with the message's path. */
   readonly onChecked: (entry: CatalogEntry, content: Message, path: readonly (string | number)[]) => void;
 }
 
-/** What is of interest in messages of one type: their own fields, and the fields below which there may be more. */
+/** What to do with messages of one type: readers for their own fields, and the fields to visit below. */
 interface Interest<F> {
   readonly readers: readonly FindingReader<F>[];
   readonly checkedBy: CatalogEntry | undefined;
@@ -24,10 +24,10 @@ interface Interest<F> {
   readonly below: readonly DescField[];
 }
 
-// Who fetches a resource asks a cluster of the bootstrap, never one that we serve.
+// A config source names a cluster of the bootstrap, never one that we serve.
 const NOT_ENTERED = new Set(["envoy.config.core.v3.ConfigSource", "envoy.config.core.v3.ApiConfigSource"]);
 
-/** Walks messages, and every `Any` in them, to what the catalog knows something about. Passes by what cannot hold any of it. */
+/** Visits messages, and every `Any` in them, for which there are readers or checks. Skips what cannot hold any. */
 export class MessageVisits<F> {
   readonly #schema: Schema;
   readonly #readers: ReadonlyMap<string, readonly FindingReader<F>[]>;
@@ -37,7 +37,7 @@ export class MessageVisits<F> {
   readonly #path: (string | number)[] = [];
   #anyDepth = 0;
 
-  /** `readers` by the full name of the message; `catalog`: entries whose checks are made wherever their message stands. */
+  /** `readers` by full message name; `catalog`: entries that check their message wherever it occurs. */
   constructor(
     schema: Schema,
     readers: ReadonlyMap<string, readonly FindingReader<F>[]>,
@@ -112,7 +112,7 @@ export class MessageVisits<F> {
     return this.#reaches(field.message, new Set());
   }
 
-  /** Whether a message of this type may have anything of interest in it, however deep. */
+  /** Whether a message of this type may hold anything to visit, at any depth. */
   #reaches(message: DescMessage, open: Set<DescMessage>): boolean {
     const known = this.#reaching.get(message);
     if (known !== undefined) return known;
@@ -128,7 +128,7 @@ export class MessageVisits<F> {
       (field) => field.message !== undefined && !open.has(field.message) && this.#reaches(field.message, open),
     );
     open.delete(message);
-    // While a type further up is open, "no" may only mean "not by this way".
+    // While an outer type is open, false may only mean "not on this path".
     if (found || open.size === 0) this.#reaching.set(message, found);
     return found;
   }

@@ -1,12 +1,12 @@
 import { formatTypeUrl, isGlobName, type TypeUrl, typeInName } from "@xdskit/protocol";
 import type { ProblemList } from "../format/problem-list.ts";
 
-/** What stands in the place of a resource that is elsewhere (S-XTP-10). */
+/** The type of a resource locator, which redirects to a resource elsewhere (S-XTP-10). */
 export const redirectType: TypeUrl = formatTypeUrl("xds.core.v3.ResourceLocator");
 
 /**
- * The type of what is redirected, which only its name can say; undefined after a problem was added. A glob collection is no
- * resource, so nothing can stand in its place.
+ * Returns the type of a redirected resource, which only its name can tell; undefined after adding a problem. A glob
+ * collection cannot be redirected, because it is no resource.
  */
 export function redirectedType(name: string | undefined, problems: ProblemList): TypeUrl | undefined {
   const message = name === undefined ? undefined : typeInName(name);

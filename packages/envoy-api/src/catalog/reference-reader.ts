@@ -9,10 +9,10 @@ import type { CatalogEntry } from "./entry.ts";
 import type { FindingReader } from "./message-visits.ts";
 import { type ReferenceRule, referenceRules } from "./reference-rule.ts";
 
-/** Adds what one message refers to by its own fields. */
+/** Adds the references in the own fields of one message. */
 export type ReferenceReader = FindingReader<AskedReference>;
 
-/** By the full name of the message. Rules for messages that have no descriptor are left out. */
+/** Returns the readers by full message name. Skips rules for messages without a descriptor. */
 export function referenceReaders(
   schema: Schema,
   catalog: readonly CatalogEntry[],
@@ -52,7 +52,7 @@ function namesIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.flatMap(namesIn) : [];
 }
 
-/** The fields of a dotted path, as far as there are any. */
+/** Returns the fields on a dotted path, as far as they exist. */
 export function fieldsOnTheWay(message: DescMessage, dotted: string, schema: Schema): readonly DescField[] {
   const fields: DescField[] = [];
   let here: DescMessage | undefined = message;
@@ -65,7 +65,7 @@ export function fieldsOnTheWay(message: DescMessage, dotted: string, schema: Sch
   return fields;
 }
 
-/** The config source at the end of the way, if it is set. */
+/** Returns the config source at the end of a path, if it is set. */
 export function sourceBehind(content: Content, way: readonly DescField[]): ConfigSource | undefined {
   let here: unknown = content;
   for (const field of way) {

@@ -3,14 +3,14 @@ import { resourceType } from "./resource-type.ts";
 
 /** A field that names another resource. */
 export interface ReferenceRule {
-  /** The full name of the message that has the field. */
+  /** The full name of the message with the field. */
   readonly message: string;
-  /** The name of the field in the proto file; it is a string or a list of them. */
+  /** The proto name of the field; it holds a string or a list of strings. */
   readonly field: string;
   readonly refersTo: TypeUrl;
   /**
-   * Where the same message says from whom the resource is fetched, with dots between the fields. Only a source that is
-   * asked over xDS makes it a reference: what comes from a file, or stands in the bootstrap, is none of ours.
+   * The dotted path to the config source in the same message. Only an xDS source makes the field a reference, because a
+   * server does not serve what is in a file or the bootstrap.
    */
   readonly source?: string;
 }
@@ -52,7 +52,7 @@ const CLUSTER_FIELDS: readonly (readonly [message: string, field: string])[] = [
   ["envoy.extensions.router.cluster_specifiers.lua.v3.LuaConfig", "default_cluster"],
 ];
 
-/** Messages that are configured by ECDS under their own name, if they have a `config_discovery`. */
+/** Messages that ECDS configures under their own name if they have a `config_discovery`. */
 const DISCOVERED_EXTENSIONS = [
   "envoy.config.cluster.v3.Filter",
   "envoy.config.listener.v3.Filter",
@@ -61,7 +61,7 @@ const DISCOVERED_EXTENSIONS = [
   `${HTTP}.HttpFilter`,
 ];
 
-/** Every field that names another resource, but for what a catalog entry knows of its own type. */
+/** Every field that names another resource, except those that catalog entries handle. */
 export const referenceRules: readonly ReferenceRule[] = [
   ...CLUSTER_FIELDS.map(([message, field]) => ({ message, field, refersTo: resourceType.cluster })),
   ...DISCOVERED_EXTENSIONS.map((message) => ({

@@ -31,32 +31,32 @@ import { redirectedType, redirectType } from "./redirect.ts";
 import { referenceReaders } from "./reference-reader.ts";
 import { checkTtl, isWrapperType, type ResourceWrapper, unwrapResource } from "./resource-wrapper.ts";
 
-/** What enters, with warnings only; or no resource, with at least one error among the problems. */
+/** A resource, with warnings only; or no resource, with at least one error. */
 export type ReadResult =
   | { readonly input: ResourceInput; readonly problems: readonly FieldProblem[] }
   | { readonly input: undefined; readonly problems: readonly FieldProblem[] };
 
-/** Something that a client which was given a resource fetches before it uses that. */
+/** A resource that a client fetches before it uses the one that refers to it. */
 export interface InitialFetch extends Reference {
-  /** How long it waits, in milliseconds; 0: for ever. */
+  /** The fetch timeout in milliseconds; 0: none. */
   readonly timeoutMs: number;
 }
 
-/** A resource on its way in. */
+/** A resource being read. */
 interface Arrival {
   readonly type: TypeUrl;
   readonly bytes: Uint8Array;
-  /** Undefined if its type is not known, so that it is passed on unread. */
+  /** Undefined if the type is unknown and the resource is passed on undecoded. */
   readonly decoded: Decoded | undefined;
   readonly wrapper: ResourceWrapper;
-  /** The JSON value it was read from, and where in it the resource stands. */
+  /** The JSON value that it comes from, and the resource's path in it. */
   readonly json: unknown;
   readonly path: readonly (string | number)[];
 }
 
 type Path = readonly (string | number)[];
 
-/** Makes resources of JSON values and of encoded messages: their name, their references, and every problem in them. */
+/** Reads resources from JSON values and encoded messages: name, references, and every problem. */
 export class ResourceReader {
   readonly #schema: Schema;
   readonly #converter: Converter;
@@ -131,7 +131,7 @@ export class ResourceReader {
     if (type === undefined) return refused(problems);
     const decoded = decodeAny(any, this.#schema);
     if (problems.hasErrors) {
-      // What is there may be wrong, but that there is no name is one more problem to tell of.
+      // Even if other fields are wrong, a missing name is a problem to report.
       if (decoded !== undefined && entryOfTwin(type) === undefined)
         nameOf({ type, bytes: any.value, decoded, ...origin }, entryOf(type), problems);
       return refused(problems);
@@ -150,13 +150,13 @@ export class ResourceReader {
     const content = message && decodeOrReport(message, bytes, problems);
     if (message !== undefined && content === undefined) return refused(problems);
     const decoded = message && content && { message, content };
-    // A copy: what was read may be a part of a large file, which a resource must not keep alive.
+    // A copy, because the bytes may be part of a large file, which a resource must not keep in memory.
     const copy = new Uint8Array(bytes);
     this.#last = decoded && { bytes: copy, decoded };
     return this.#finish({ type, bytes: copy, decoded, ...origin }, problems);
   }
 
-  /** What the bytes of the resource that was read last came to, for whoever goes on with it; forgotten then. */
+  /** Returns the decoded content of the last resource read, once, so that it need not be decoded again. */
   takeDecoded(message: DescMessage, bytes: Uint8Array): Content | undefined {
     const last = this.#last;
     this.#last = undefined;
@@ -174,7 +174,7 @@ export class ResourceReader {
     return { input: this.#inputOf(arrival, entry, { name, references }), problems: problems.problems };
   }
 
-  /** What is known of a type is known of it in v3: a resource of v2 is looked at as what it is there, and enters as it is. */
+  /** The catalog describes v3 only, so a v2 resource is checked in its v3 form but keeps its v2 bytes. */
   #finishTwin(arrival: Arrival, entry: CatalogEntry, problems: ProblemList): ReadResult {
     const seen = { ...arrival, decoded: this.#decodeInV3(arrival.type, arrival.bytes) ?? arrival.decoded };
     const name = nameOf(seen, entry, problems);
@@ -202,13 +202,13 @@ export class ResourceReader {
     const { decoded, wrapper } = arrival;
     const derived = (decoded && entry?.aliasesIn?.(decoded.content, name)) ?? nothing;
     const aliases = aliasesOf(name, wrapper.aliases ?? nothing, derived);
-    // The catalog's string, so that a hundred thousand resources do not hold one each.
+    // Reuses the catalog's string, so that 100,000 resources do not hold one each.
     const type =
       entry?.type === arrival.type ? entry.type : entry?.v2Twin === arrival.type ? entry.v2Twin : arrival.type;
     return resourceInput(type, arrival, { name, aliases, references });
   }
 
-  /** What a client that starts fetches from somewhere before it goes on, with how long it waits. */
+  /** Returns what a client fetches before it uses the resource, with the timeouts. */
   initialFetches(type: TypeUrl, bytes: Uint8Array): readonly InitialFetch[] {
     const decoded = isOfV2(type) ? this.#decodeInV3(type, bytes) : this.#decode(type, bytes);
     if (decoded === undefined) return [];
@@ -219,7 +219,7 @@ export class ResourceReader {
     );
   }
 
-  /** What a client that was given a resource fetches. */
+  /** Returns the dependencies of a resource. */
   dependencies(type: TypeUrl, bytes: Uint8Array): readonly Dependency[] {
     const decoded = isOfV2(type) ? this.#decodeInV3(type, bytes) : this.#decode(type, bytes);
     if (decoded === undefined) return [];
@@ -227,7 +227,7 @@ export class ResourceReader {
     return isOfV2(type) ? found.map((one) => ({ ...one, type: entryOf(one.type)?.v2Twin ?? one.type })) : found;
   }
 
-  /** Whom a Cluster has its load reported to. */
+  /** Returns the load reporting server of a Cluster. */
   loadServer(type: TypeUrl, bytes: Uint8Array): DependencySource | undefined {
     const decoded = isOfV2(type) ? this.#decodeInV3(type, bytes) : this.#decode(type, bytes);
     return decoded && this.#dependencies.loadServer(decoded);
@@ -252,7 +252,7 @@ export class ResourceReader {
   }
 }
 
-/** A locator in the place of a resource, whose type its own name says. */
+/** Reads a resource locator; the name gives the type of the redirected resource. */
 function finishRedirect(arrival: Arrival, problems: ProblemList): ReadResult {
   const { bytes, wrapper, type: bodyType } = arrival;
   const type = redirectedType(wrapper.name, problems);
@@ -280,7 +280,10 @@ function isTypedAsWrapper(value: unknown): value is object {
   return url !== undefined && isWrapperType(url);
 }
 
-/** The wrapper's name, since it is what is asked for; else the one in the message. Undefined after a problem was added. */
+/**
+ * Returns the wrapper's name, because clients subscribe by it, else the one in the message. Undefined after adding a
+ * problem.
+ */
 function nameOf(arrival: Arrival, entry: CatalogEntry | undefined, problems: ProblemList): string | undefined {
   const own = ownNameOf(arrival, entry);
   const given = arrival.wrapper.name;

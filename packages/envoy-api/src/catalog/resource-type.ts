@@ -1,6 +1,6 @@
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 
-/** The types that others refer to. */
+/** The types that other resources refer to. */
 export type ReferredType =
   | "cluster"
   | "clusterLoadAssignment"

@@ -8,10 +8,10 @@ import type { AnyContent } from "../format/content.ts";
 import type { ProblemList } from "../format/problem-list.ts";
 import { resolveJsonPath } from "./json-path.ts";
 
-/** What stands around a resource rather than in it: the fields of `envoy.service.discovery.v3.Resource`. */
+/** The fields of `envoy.service.discovery.v3.Resource` around a resource. */
 export interface ResourceWrapper {
   readonly name?: string;
-  /** For whom it is, of several resources of that name (S-LOC-03). */
+  /** Which clients it is for, among several resources of the name (S-LOC-03). */
   readonly constraints?: Constraints;
   readonly aliases?: readonly string[];
   readonly ttlMs?: number;
@@ -25,7 +25,7 @@ const WRAPPERS: ReadonlySet<TypeUrl> = new Set([
   formatTypeUrl("envoy.api.v2.Resource"), // the same fields under the same numbers, as far as it has them
 ]);
 
-/** Below it, an ordinary delay is longer than the time between two heartbeats and the end. */
+/** Below it, an ordinary delay exceeds the time from two heartbeats to the expiry. */
 const SHORT_TTL_MS = 1_000;
 
 export function isWrapperType(type: TypeUrl): boolean {
@@ -33,7 +33,7 @@ export function isWrapperType(type: TypeUrl): boolean {
 }
 
 /**
- * Takes the wrapper off. Its version is left behind: a resource has the version of its content, or a change of the content
+ * Unwraps a resource. Drops the wrapper's version: a resource's version comes from its content, otherwise a change
  * under an old version would go unnoticed.
  */
 export function unwrapResource(
@@ -59,7 +59,7 @@ export function unwrapResource(
   };
 }
 
-/** Constraints of a file; what constrains a key without saying how is a problem. */
+/** Converts constraints; reports one that names a parameter without a condition. */
 function constraintsIn(
   content: DynamicParameterConstraints | undefined,
   json: unknown,
@@ -95,7 +95,7 @@ function constraintsOf({ type }: DynamicParameterConstraints, problems: ProblemL
   }
 }
 
-/** A ttl has to be one (B-TTL-19), and one that can be kept: heartbeats come three times while it runs. */
+/** Checks that a TTL is valid (B-TTL-19) and long enough for three heartbeats before it expires. */
 export function checkTtl({ ttlMs }: ResourceWrapper, problems: ProblemList): void {
   if (ttlMs === undefined || ttlMs >= SHORT_TTL_MS) return;
   problems.path.push("ttl");

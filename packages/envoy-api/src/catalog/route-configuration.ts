@@ -4,21 +4,21 @@ import { type AskedReference, isAskedOverXds } from "./config-source.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 import { resourceType } from "./resource-type.ts";
 
-/** RDS: its clusters are found by the fields of route actions. Checked inside an HttpConnectionManager too. */
+/** RDS: its clusters are found in route actions. Checked inside an HttpConnectionManager too. */
 export const routeConfiguration: CatalogEntry = defineEntry<RouteConfiguration>({
   message: "envoy.config.route.v3.RouteConfiguration",
   kind: "rds",
   shortName: "rds",
   v2Message: "envoy.api.v2.RouteConfiguration",
   nameField: "name",
-  // A client that takes a route table anew has forgotten the virtual hosts that it asked for (S-VHD-04).
+  // A client that updates a route table drops its on-demand virtual hosts (S-VHD-04).
   owes: [resourceType.virtualHost],
   referencesIn: findVirtualHosts,
   check: checkRouteConfiguration,
   checksNested: true,
 });
 
-/** All virtual hosts of a route table that is filled on demand: its name and a slash. */
+/** Refers to all virtual hosts of an on-demand route table: its name and a slash. */
 function findVirtualHosts(content: RouteConfiguration): readonly AskedReference[] {
   const source = content.vhds?.configSource;
   if (!isAskedOverXds(source)) return [];
@@ -43,7 +43,7 @@ function checkRouteConfiguration(content: RouteConfiguration, report: ReportFind
   });
 }
 
-/** No two virtual hosts may want one domain: clients refuse the whole RouteConfiguration. */
+/** Two virtual hosts must not share a domain: clients reject the whole RouteConfiguration. */
 function checkDomains(
   host: VirtualHost,
   path: readonly (string | number)[],

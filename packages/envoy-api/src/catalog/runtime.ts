@@ -1,7 +1,7 @@
 import type { Runtime } from "../../gen/types/envoy/service/runtime/v3/rtds_pb.d.ts";
 import { type CatalogEntry, defineEntry } from "./entry.ts";
 
-/** RTDS: a runtime layer, named as the bootstrap names it. */
+/** RTDS: a runtime layer, named as in the bootstrap. */
 export const runtime: CatalogEntry = defineEntry<Runtime>({
   message: "envoy.service.runtime.v3.Runtime",
   kind: "rtds",

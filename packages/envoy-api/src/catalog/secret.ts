@@ -1,7 +1,7 @@
 import type { Secret } from "../../gen/types/envoy/extensions/transport_sockets/tls/v3/secret_pb.d.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 
-/** SDS: what is in it is never printed, quoted or logged. */
+/** SDS: its content is never printed, quoted or logged. */
 export const secret: CatalogEntry = defineEntry<Secret>({
   message: "envoy.extensions.transport_sockets.tls.v3.Secret",
   kind: "sds",

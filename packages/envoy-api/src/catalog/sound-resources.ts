@@ -6,14 +6,14 @@ import { entryOf, entryOfTwin } from "./catalog.ts";
 import { redirectType } from "./redirect.ts";
 import { isWrapperType } from "./resource-wrapper.ts";
 
-/** A type whose resources can be looked at without being decoded. */
+/** A type whose resources can be checked without decoding. */
 interface PlainType {
   readonly message: DescMessage;
-  /** The number of the field that is the name; 0: there is none. */
+  /** The number of the name field; 0 if there is none. */
   readonly nameNumber: number;
 }
 
-/** Finds the names of resources that nothing is wrong with, without decoding them. */
+/** Finds the names of sound resources without decoding them. */
 export class SoundResources {
   readonly #schema: Schema;
   readonly #byRules: Soundness;
@@ -35,12 +35,12 @@ export class SoundResources {
 
   #learn(type: TypeUrl): PlainType | undefined {
     const plain = this.#plainType(type);
-    // Servers may name any number of types that nobody knows.
+    // Unknown types are not kept, because servers may name any number of them.
     if (plain !== undefined) this.#types.set(type, plain);
     return plain;
   }
 
-  /** Undefined for those of which more has to be known than what stands in their bytes. */
+  /** Undefined for types that need more than their bytes to check. */
   #plainType(type: TypeUrl): PlainType | undefined {
     const message = this.#schema.message(type);
     const isSpecial = type === redirectType || isWrapperType(type) || entryOfTwin(type) !== undefined;

@@ -19,29 +19,29 @@ import { type ReferenceRule, referenceRules } from "./reference-rule.ts";
 import { resourceType } from "./resource-type.ts";
 import { scopedRouteConfiguration } from "./scoped-route-configuration.ts";
 
-/** What a client would fetch from a source that a resource names. */
+/** A fetch that a config source in a resource would cause. */
 export interface SourceUse {
   /** Undefined if it is not known what is fetched. */
   readonly type: TypeUrl | undefined;
-  /** Undefined if all resources of the type are. */
+  /** Undefined if all resources of the type are fetched. */
   readonly name: string | undefined;
-  /** Where in the resource the source stands, in proto names. */
+  /** The path of the source in the resource, in proto names. */
   readonly path: string;
 }
 
-/** A file that a client is to read instead. */
+/** A file that a client reads instead. */
 export interface SourceFile {
   readonly path: string;
-  /** A directory: the file is read again when something is moved into it. */
+  /** A directory; the client reads the file again when something is moved into it. */
   readonly watchedDirectory?: string;
 }
 
-/** A resource with other sources in it. */
+/** A resource with rewritten config sources. */
 export interface RewrittenSources {
-  /** The same object if nothing was changed. */
+  /** The same object if nothing changed. */
   readonly bytes: Uint8Array;
   readonly rewritten: readonly SourceUse[];
-  /** Sources that still ask a server. */
+  /** Sources that still use a server. */
   readonly kept: readonly SourceUse[];
 }
 
@@ -51,14 +51,14 @@ const WATCHED_DIRECTORY = "envoy.config.core.v3.WatchedDirectory";
 const API_VERSION_V3 = 2;
 const HTTP = "envoy.extensions.filters.network.http_connection_manager.v3";
 
-/** What is fetched from the source in one field of a message. */
+/** What the config source in one field of a message fetches. */
 interface SourceRule {
   readonly way: readonly DescField[];
   readonly type: TypeUrl;
   readonly nameIn: (content: Content) => string | undefined;
 }
 
-/** Points the config sources in resources at files. Understands the messages of v3. */
+/** Replaces the config sources in resources by files. Understands v3 messages. */
 export class SourceRewriter {
   readonly #schema: Schema;
   readonly #rules: ReadonlyMap<string, readonly SourceRule[]>;
@@ -68,7 +68,10 @@ export class SourceRewriter {
     this.#rules = rulesFor(schema);
   }
 
-  /** Changes the content, which is that of the bytes; `locate` says which file is read instead; undefined: the source stays as it is. */
+  /**
+   * Rewrites the content, which must be that of the bytes; `locate` returns the file to read, or undefined to keep the
+   * source.
+   */
   rewrite(
     message: DescMessage,
     content: Content,
@@ -89,7 +92,7 @@ class Walk {
   readonly #rules: ReadonlyMap<string, readonly SourceRule[]>;
   readonly #locate: (use: SourceUse) => SourceFile | undefined;
   readonly #path: string[] = [];
-  /** Sources that a rule has looked at. */
+  /** Sources that a rule handled. */
   readonly #seen = new Set<Message>();
 
   constructor(
@@ -102,7 +105,7 @@ class Walk {
     this.#locate = locate;
   }
 
-  /** Whether anything in the message was changed. */
+  /** Visits a message and returns whether anything in it changed. */
   visit(message: DescMessage, content: Content, anyDepth: number): boolean {
     if (representationOf(message) === "any") return this.#any(content as unknown as AnyContent, anyDepth);
     if (message.typeName === CONFIG_SOURCE) {

@@ -1,7 +1,7 @@
 import type { RouteConfiguration } from "../../gen/types/envoy/extensions/filters/network/thrift_proxy/v3/route_pb.d.ts";
 import { type CatalogEntry, defineEntry } from "./entry.ts";
 
-/** TRDS: has no service of its own, so it is served over ADS (B-TRD-01). */
+/** TRDS: served over ADS only, because it has no service of its own (B-TRD-01). */
 export const thriftRouteConfiguration: CatalogEntry = defineEntry<RouteConfiguration>({
   message: "envoy.extensions.filters.network.thrift_proxy.v3.RouteConfiguration",
   kind: "trds",

@@ -1,7 +1,7 @@
 import type { TypeTraits, TypeUrl } from "@xdskit/protocol";
 import { type CatalogEntry, traitsFrom } from "./entry.ts";
 
-/** The traits of the v2 twins: those of their v3 type, with v2 types in the place of the v3 ones. */
+/** Returns the traits of the v2 twins: those of the v3 types with v2 types in place of v3 ones. */
 export function twinTraits(catalog: readonly CatalogEntry[]): readonly (readonly [TypeUrl, TypeTraits])[] {
   const twins = new Map(catalog.map((entry) => [entry.type, entry.v2Twin]));
   return catalog.flatMap((entry) => {

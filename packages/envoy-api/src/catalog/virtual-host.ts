@@ -2,7 +2,7 @@ import { formatVirtualHostName, parseVirtualHostName, virtualHostTerms } from "@
 import type { VirtualHost } from "../../gen/types/envoy/config/route/v3/route_components_pb.d.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 
-/** VHDS: named "<route configuration>/<host>", by the wrapper or by itself (B-VHD-01). */
+/** VHDS: named "<route configuration>/<host>", by the wrapper or by the message (B-VHD-01). */
 export const virtualHost: CatalogEntry = defineEntry<VirtualHost>({
   message: "envoy.config.route.v3.VirtualHost",
   kind: "vhds",
@@ -16,7 +16,7 @@ export const virtualHost: CatalogEntry = defineEntry<VirtualHost>({
   check: checkVirtualHost,
 });
 
-/** A client asks for it by the host of a request, which falls under one of the domains (S-VHD-03). */
+/** A client subscribes to the host of a request, which matches one of the domains (S-VHD-03). */
 function findDomains(content: VirtualHost, name: string): readonly string[] {
   const routes = parseVirtualHostName(name)?.routes;
   if (routes === undefined) return [];

@@ -10,19 +10,19 @@ import { WireWriter } from "../wire/writer.ts";
 import { Copier } from "./copier.ts";
 import { Plans } from "./plan.ts";
 
-/** What a message is in the other version of the API. */
+/** A message converted to the other API version. */
 export interface Converted {
   readonly type: TypeUrl;
-  /** The very object that was given, if nothing had to change; undefined if it is no such message. */
+  /** The same object if nothing had to change; undefined if the bytes are not such a message. */
   readonly bytes: Uint8Array | undefined;
   /**
-   * What the other version cannot express, and what was passed on as it is; as warnings, but for a message that cannot be
-   * converted. Paths are in proto names.
+   * What the other version cannot express, and what was passed on unchanged; warnings, unless the message cannot be
+   * converted. Paths use proto names.
    */
   readonly findings: readonly FieldProblem[];
 }
 
-/** Converts messages between v2 and v3, whose fields agree by number. Takes what it needs of the descriptors when first asked. */
+/** Converts messages between v2 and v3, whose field numbers agree. Reads the descriptors on first use. */
 export class Converter {
   readonly #schema: Schema;
   readonly #directions = new Map<ApiVersion, Direction>();
@@ -31,7 +31,7 @@ export class Converter {
     this.#schema = schema;
   }
 
-  /** A message in the version it is not in; undefined if its type has no twin there. */
+  /** Converts a message to the other version; undefined if its type has no twin. */
   convert(type: TypeUrl, bytes: Uint8Array): Converted | undefined {
     const names = this.#schema.twins;
     const name = messageNameOf(type);
@@ -47,7 +47,7 @@ export class Converter {
   }
 }
 
-/** From v3 to v2, or from v2 to v3. */
+/** One direction: v3 to v2, or v2 to v3. */
 class Direction {
   readonly #schema: Schema;
   readonly #names: TwinNames;
@@ -86,7 +86,7 @@ class Direction {
   }
 
   #copy(name: string, bytes: Uint8Array): Uint8Array {
-    // What the built-in files of v2 lack is taken for what it became.
+    // A message that the built-in v2 files lack is treated as its v3 form.
     const message = this.#schema.message(name) ?? this.#schema.message(this.#names.in(this.#to, name) ?? "");
     return message === undefined ? bytes : this.#copier.copy(bytes, this.#plans.planFor(message));
   }
@@ -114,7 +114,7 @@ class Direction {
     return (converted.length === 0 ? writer : writer.bytes(2, converted)).finish();
   }
 
-  /** What stands in an `Any` and is no such message is passed on with it, as by whoever relays one (B-MSC-09). */
+  /** An `Any` with bytes that are not its message is passed on unchanged, as a relay would do (B-MSC-09). */
   #copyReadable(name: string, value: Uint8Array): Uint8Array | undefined {
     try {
       return this.#copy(name, value);
@@ -127,7 +127,10 @@ class Direction {
     }
   }
 
-  /** Messages that are of no version, Google's and private ones, are the same in both; so is what is there already. */
+  /**
+   * Unversioned messages, Google's and private ones, are equal in both versions; so is what is in the target version
+   * already.
+   */
   #reportNameless(name: string): void {
     const isThere = this.#to === "v2" ? /\.v[12](alpha\d?)?\./ : /\.v3(alpha)?\./;
     if (!/^(envoy|xds|udpa)\./.test(name) || isThere.test(name)) return;

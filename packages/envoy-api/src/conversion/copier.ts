@@ -1,6 +1,6 @@
 /**
- * Copies encoded messages from one version of the API to the other. What does not change is not looked into, and not copied
- * either: the pieces of the result are views of the original, and an original in which nothing changes is its own result.
+ * Copies encoded messages from one API version to the other. Parts that do not change are neither decoded nor copied:
+ * they stay views of the original, and an original in which nothing changes is returned as it is.
  */
 import type { ApiVersion } from "@xdskit/protocol";
 import { lengthTag, varintTag, WireReader } from "../wire/reader.ts";
@@ -8,7 +8,7 @@ import { WireError } from "../wire/wire-error.ts";
 import { varintLength, writeVarint } from "../wire/writer.ts";
 import type { FieldPlan, MessagePlan, Moved } from "./plan.ts";
 
-/** Messages nested deeper are not real. */
+/** No real message is nested deeper. */
 const DEEPEST = 100;
 const V3 = 2;
 const LENGTH_DELIMITED = 2;
@@ -16,17 +16,17 @@ const VARINT = 0;
 const ENTRY_KEY = lengthTag(1);
 const ENTRY_VALUE = lengthTag(2);
 
-/** What the copier asks its owner, and tells it. */
+/** Callbacks of the copier to its owner. */
 export interface CopierPorts {
-  /** The bytes of an `Any` in the other version; the same object if they do not change. */
+  /** Converts the bytes of an `Any`; returns the same object if they do not change. */
   convertAny(bytes: Uint8Array): Uint8Array;
-  /** Something at the place where the copier stands. */
+  /** Reports a finding at the current path. */
   report(message: string): void;
-  /** The place where the copier stands, in proto names; the owner may add to it while it converts an `Any`. */
+  /** The current path in proto names; the owner may extend it while it converts an `Any`. */
   readonly path: (string | number)[];
 }
 
-/** Follows the plans of one direction. */
+/** Applies the plans of one direction. */
 export class Copier {
   readonly #ports: CopierPorts;
   readonly #to: ApiVersion;
@@ -38,9 +38,9 @@ export class Copier {
   }
 
   /**
-   * A message in the other version; the same object if nothing in it changes.
+   * Converts a message; returns the same object if nothing in it changes.
    *
-   * @throws {WireError} the bytes are no message
+   * @throws {WireError} if the bytes are not a message
    */
   copy(bytes: Uint8Array, plan: MessagePlan): Uint8Array {
     if (plan.isPlain) return bytes;
@@ -92,7 +92,7 @@ export class Copier {
     return pieces.finish();
   }
 
-  /** What stands in a field that the other version has elsewhere. */
+  /** Removes a field that moves elsewhere in the other version, and returns its converted content. */
   #copyMoved(reader: WireReader, start: number, field: FieldPlan, pieces: Pieces): Uint8Array {
     const { path } = this.#ports;
     const { length } = path;
@@ -103,7 +103,7 @@ export class Copier {
     return content;
   }
 
-  /** In v2 nothing is said of v3, which is the version that a message of v2 does not mean; in v3 it is said anew. */
+  /** Drops the API version: v2 does not mention v3, and for v3 it is written again. */
   #dropVersion(reader: WireReader, start: number, pieces: Pieces): void {
     reader.skip(VARINT);
     pieces.replace(start, reader.position, []);
@@ -130,7 +130,7 @@ export class Copier {
     return message === undefined ? value : this.copy(value, message);
   }
 
-  /** An entry of a map: the key, by which it is called in a path, then the value. */
+  /** Converts a map entry: the key, which goes into the path, then the value. */
   #copyEntry(entry: Uint8Array, field: FieldPlan): Uint8Array {
     const reader = new WireReader(entry);
     const pieces = new Pieces(entry);
@@ -163,7 +163,7 @@ export class Copier {
   }
 }
 
-/** Writes the new field, unless it is given. */
+/** Writes the new field, unless it is set already. */
 function writeMoved(
   { to, write }: Moved,
   contents: readonly Uint8Array[],
@@ -180,12 +180,12 @@ function writeMoved(
   pieces.append(content);
 }
 
-/** A field where it occurs. */
+/** An occurrence of a field. */
 interface Occurrence {
   readonly tag: number;
   readonly start: number;
   readonly field: FieldPlan;
-  /** Which one it is, in a list. */
+  /** Its index in a list. */
   readonly index: number | undefined;
 }
 
@@ -206,7 +206,7 @@ function headOf(tag: number, length: number): Uint8Array {
   return head;
 }
 
-/** The bytes of a message with some stretches of it replaced. */
+/** The bytes of a message with some ranges replaced. */
 class Pieces {
   readonly #original: Uint8Array;
   readonly #pieces: Uint8Array[] = [];
@@ -227,7 +227,7 @@ class Pieces {
     this.replace(this.#original.length, this.#original.length, [piece]);
   }
 
-  /** The original itself if nothing was replaced. */
+  /** Returns the result; the original itself if nothing was replaced. */
   finish(): Uint8Array {
     if (this.#pieces.length === 0 && this.#copied === 0) return this.#original;
     this.#push(this.#original.subarray(this.#copied));

@@ -1,16 +1,19 @@
-/** What v3 has given up because another of its fields can say the same: whoever passes over it would go without TLS, or without endpoints. */
+/**
+ * Fields that v3 dropped in favour of another field. Without the move, a client would go without TLS, or without
+ * endpoints.
+ */
 import { formatTypeUrl } from "@xdskit/protocol";
 import { writeAny } from "../wire/any.ts";
 import { lengthTag, WireReader } from "../wire/reader.ts";
 import { WireWriter } from "../wire/writer.ts";
 
-/** A field of a message of v2 that becomes another one in v3, unless that one is given too: then v2 passes over the old one. */
+/** A v2 field that becomes another field in v3, unless that one is set too: v2 ignores the old field then. */
 export interface MovedField {
-  /** The full name of the message in v3. */
+  /** The full name of the v3 message. */
   readonly message: string;
   readonly name: string;
   readonly newName: string;
-  /** The content of the new field, of that of the old one in v3, each time it occurs, and of the whole message. */
+  /** Writes the new field from the converted occurrences of the old one and the whole message. */
   readonly write: (contents: readonly Uint8Array[], message: Uint8Array) => Uint8Array;
 }
 
@@ -29,7 +32,7 @@ function tlsContext(message: string, context: string): MovedField {
     message,
     name: "tls_context",
     newName: "transport_socket",
-    // Messages of a field that occurs more than once are merged, which their bytes are one after the other.
+    // Repeated occurrences of a message field are merged; concatenating their bytes does that.
     write: (contents) =>
       new WireWriter()
         .string(1, "envoy.transport_sockets.tls")
@@ -38,7 +41,7 @@ function tlsContext(message: string, context: string): MovedField {
   };
 }
 
-/** All hosts of a Cluster in one locality. */
+/** Puts all hosts of a Cluster in one locality. */
 function writeLoadAssignment(hosts: readonly Uint8Array[], cluster: Uint8Array): Uint8Array {
   return new WireWriter()
     .optionalString(1, nameOf(cluster))

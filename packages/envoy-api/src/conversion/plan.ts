@@ -6,45 +6,45 @@ import type { TwinNames } from "../descriptor/twin-names.ts";
 import { type MovedField, movedFields } from "./moved-field.ts";
 import { demandsPresence } from "./presence.ts";
 
-/** What is to be done with a field on the way to the other version. Fields that need nothing have none. */
+/** How to convert a field. Fields that need no conversion have no plan. */
 export interface FieldPlan {
   readonly name: string;
   readonly isList: boolean;
   readonly isMap: boolean;
-  /** The messages in it are looked into. */
+  /** The plan of the field's messages. */
   readonly message: MessagePlan | undefined;
-  /** The messages in it are `Any`s. */
+  /** The field holds `Any`s. */
   readonly isAny: boolean;
-  /** The numbers that the enum has in the other version. */
+  /** The enum numbers that the other version has. */
   readonly known: ReadonlySet<number> | undefined;
-  /** What is to be said of it, because the other version does not have it: a sentence. */
+  /** The finding to report because the other version lacks the field: a sentence. */
   readonly finding: string | undefined;
-  /** It says which version is meant: of no use to the other one. */
+  /** The field gives the API version, which has no use in the other version. */
   readonly isVersion: boolean;
-  /** Its content stands elsewhere in the other version. */
+  /** Set if the content moves to another field. */
   readonly moved: Moved | undefined;
 }
 
-/** Where the content of a field stands in the other version. */
+/** Where the content of a field moves. */
 export interface Moved {
-  /** The number of the new field. Where that is given too, the old one is passed over. */
+  /** The number of the new field. If that is set too, the old one is ignored. */
   readonly to: number;
   readonly write: MovedField["write"];
 }
 
-/** How a message becomes one of the other version. Compiled once for each pair. */
+/** How to convert a message. Compiled once per pair of messages. */
 export interface MessagePlan {
-  /** Nothing in it or below it has to be changed or told of: its bytes are those of the other version. */
+  /** Nothing in the message or below needs a change or a finding, so its bytes stay. */
   readonly isPlain: boolean;
   readonly fields: ReadonlyMap<number, FieldPlan>;
-  /** Fields that the other version demands, and this one does not. */
+  /** Fields that only the other version requires. */
   readonly demanded: readonly DescField[];
-  /** The field that says which version is meant: "V3" where the result is of v3, left off where it is of v2. */
+  /** The field that gives the API version: set to "V3" in v3, dropped in v2. */
   readonly versionField: number | undefined;
   readonly target: string;
 }
 
-/** Fields by which a message says which version of the API is to be spoken about it: left unset, it is the one it is in itself. */
+/** The fields that give the API version; if unset, it is the message's own. */
 const VERSION_FIELDS: ReadonlyMap<string, string> = new Map([
   ["envoy.config.core.v3.ConfigSource", "resource_api_version"],
   ["envoy.config.core.v3.ApiConfigSource", "transport_api_version"],
@@ -68,7 +68,7 @@ export class Plans {
     this.#to = to;
   }
 
-  /** The plan for a message of either version, or of none: what is there in one of them may stand in both, under its number. */
+  /** Returns the plan of a message of either version or none; an unversioned message may hold fields of both. */
   planFor(message: DescMessage): MessagePlan {
     const opened: OpenPlan[] = [];
     const plan = this.#open(message, opened);
@@ -129,7 +129,7 @@ export class Plans {
     return known === undefined ? undefined : { ...shape, known };
   }
 
-  /** What a message is in each version; where the built-in files of v2 lack it, it is what it became. */
+  /** Returns a message in each version; if the built-in v2 files lack it, the v3 one stands for both. */
   #versionsOf(message: DescMessage): { readonly inV3: DescMessage; readonly inV2: DescMessage } {
     const nameInV3 = this.#names.in("v3", message.typeName);
     const inV3 = (nameInV3 === undefined ? undefined : this.#schema.message(nameInV3)) ?? message;
@@ -172,12 +172,12 @@ const nothing: Omit<FieldPlan, "name"> = {
   moved: undefined,
 };
 
-/** Of what stands for JSON there is nothing to convert; an `Any` is converted by whoever finds it in a field. */
+/** Messages that stand for JSON need no conversion; an `Any` is converted at its field. */
 function isOpaque(message: DescMessage): boolean {
   return message.typeName.startsWith("google.protobuf.");
 }
 
-/** The numbers of an enum's twin, if it lacks any; undefined: it has them all. */
+/** Returns the numbers of an enum's twin if it lacks any; undefined if it has all. */
 function lacking(from: DescEnum, to: DescEnum): ReadonlySet<number> | undefined {
   if (from === to) return undefined;
   const numbers = new Set(to.values.map(({ number }) => number));
@@ -193,8 +193,8 @@ function demandedOnlyBy(target: DescMessage, message: DescMessage, schema: Schem
 }
 
 /**
- * Finds the plans that have nothing to do, though they may hold one another in a circle: all those from which no work can be
- * reached. What is not plain makes those that hold it not plain either, until nothing changes.
+ * Marks the plans that need no work, although they may refer to each other in a cycle: starts with all plain, and
+ * removes those that lead to work until nothing changes.
  */
 function markPlain(plans: readonly OpenPlan[]): void {
   for (const plan of plans) plan.isPlain = plan.demanded.length === 0 && plan.versionField === undefined;

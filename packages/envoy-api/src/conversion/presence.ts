@@ -6,7 +6,7 @@ interface FieldRules {
   readonly type: { readonly case: string | undefined; readonly value?: RuleValues };
 }
 
-/** Whether a rule of the descriptor (PGV) demands that a field is there: by saying so, or by a least length of more than 0. */
+/** Whether a descriptor rule (PGV) requires a field: explicitly, or by a minimum length above 0. */
 export function demandsPresence(field: DescField, registry: Registry): boolean {
   const extension = registry.getExtension("validate.rules");
   if (extension === undefined || field.oneof !== undefined) return false;

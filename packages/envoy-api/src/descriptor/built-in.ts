@@ -15,7 +15,7 @@ import type { ApiVersion } from "@xdskit/protocol";
 import { readDescriptors } from "../platform.ts";
 import { type PackedFile, unpackFiles } from "./packed-file.ts";
 
-/** What every proto file may import, and every Any may hold, whether or not Envoy's files do. */
+/** Well-known files, which every proto file may import and every Any may hold, used by Envoy or not. */
 export const wellKnownFiles: readonly DescFile[] = [
   file_google_protobuf_any,
   file_google_protobuf_descriptor,
@@ -27,14 +27,14 @@ export const wellKnownFiles: readonly DescFile[] = [
   file_google_protobuf_wrappers,
 ];
 
-/** The files of one version of the API. Takes some 15 ms in a fresh process. */
+/** Unpacks the files of one API version. Takes about 15 ms in a fresh process. */
 export function unpackBuiltIn(version: ApiVersion): readonly PackedFile[] {
   return unpackFiles(readDescriptors(version));
 }
 
 /**
- * All files of both versions and the well-known ones, decoded, which takes about 80 ms in a fresh process. In a browser there is nothing built in but
- * the files that everybody may import.
+ * Decodes all files of both versions and the well-known ones, in about 80 ms in a fresh process. In a browser, only the
+ * well-known ones are built in.
  */
 export function decodeBuiltIn(): FileDescriptorSet {
   const decode = (version: ApiVersion): FileDescriptorSet =>

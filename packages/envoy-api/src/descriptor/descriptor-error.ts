@@ -1,4 +1,4 @@
-/** Descriptors that cannot be used. `set` says which of the added ones it is about, from 0; undefined for the built-in ones. */
+/** Thrown for descriptors that cannot be used. `set` is the index of the added set; undefined for the built-in ones. */
 export class DescriptorError extends Error {
   override readonly name = "DescriptorError";
   readonly set: number | undefined;

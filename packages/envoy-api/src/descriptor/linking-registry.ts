@@ -13,35 +13,35 @@ import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { PackedFile } from "./packed-file.ts";
 
-/** What a registry knows by its name. */
+/** What a registry finds by name. */
 type Declared = DescMessage | DescEnum | DescExtension | DescService;
 
-/** Files that are read when a name is asked for that may be in one of them, or when everything is. */
+/** Files that are read once a name may be in one of them, or all files are requested. */
 export interface LaterFiles {
   readonly mayDeclare: (name: string) => boolean;
   readonly read: () => readonly PackedFile[];
 }
 
-/** The file that stands for all that is linked at once. */
+/** A synthetic file that imports all files linked in one go. */
 const ROOT = "xdskit/root.proto";
 
 /**
- * A registry of many files of which most programs need few: one is decoded and linked, with all that it imports, when something that it declares is first
- * asked for. What was linked stays the same object.
+ * A lazy registry for many files of which most programs need few: decodes and links a file, with its imports, when one
+ * of its declarations is first requested. Linked objects stay the same.
  */
 export class LinkingRegistry implements FileRegistry {
   readonly kind = "registry";
   readonly #packed = new Map<string, PackedFile>();
-  /** In which file something is declared. */
+  /** The declaring file of each name. */
   readonly #owners = new Map<string, string>();
   readonly #linked = new Map<string, DescFile>();
   readonly #types = new Map<string, Declared>();
   readonly #extensions = new Map<string, DescExtension>();
-  /** Those that declare some, and are not linked yet. */
+  /** Files with extensions that are not linked yet. */
   readonly #withExtensions = new Set<string>();
   #later: LaterFiles | undefined;
 
-  /** A file of those that are linked already stands back behind one of the same name. */
+  /** A packed file takes precedence over a linked one of the same name. */
   constructor(files: readonly PackedFile[], linked: readonly DescFile[], later?: LaterFiles) {
     this.#later = later;
     this.#pack(files);
@@ -95,7 +95,7 @@ export class LinkingRegistry implements FileRegistry {
     return new Set([...inOrder.filter((file) => file !== undefined), ...this.#linked.values()]);
   }
 
-  /** In an order that does not depend on what was asked for before. */
+  /** In an order that does not depend on earlier requests. */
   *[Symbol.iterator](): IterableIterator<Declared> {
     for (const file of this.files) yield* nestedTypes(file);
   }
@@ -115,7 +115,7 @@ export class LinkingRegistry implements FileRegistry {
     if (later !== undefined) this.#pack(later.read());
   }
 
-  /** What stands in a message is in the file of that. */
+  /** A nested declaration is in the file of its message. */
   #ownerOf(name: string): string | undefined {
     for (let end = name.length; end > 0; end = name.lastIndexOf(".", end - 1)) {
       const file = this.#owners.get(name.slice(0, end));
@@ -126,12 +126,12 @@ export class LinkingRegistry implements FileRegistry {
     return this.#ownerOf(name);
   }
 
-  /** Links files and all that they import, as far as that was not done. */
+  /** Links files with all their imports, unless they are linked. */
   #link(names: Iterable<string>): void {
     const protos = new Map<string, FileDescriptorProto>();
     for (const name of names) this.#decode(name, protos);
     if (protos.size === 0) return;
-    // The linker takes what a file imports from the last to the first, and a file has to stand behind what it imports.
+    // The linker takes imports from last to first, and a file must come after its imports.
     const dependency = [...protos.keys()].reverse();
     const root = create(FileDescriptorProtoSchema, { name: ROOT, syntax: "proto3", dependency });
     const registry = createFileRegistry(root, (name) => this.#linked.get(name) ?? protos.get(name));
@@ -141,7 +141,7 @@ export class LinkingRegistry implements FileRegistry {
     }
   }
 
-  /** Puts a file behind all that it imports. */
+  /** Adds a file after all its imports. */
   #decode(name: string, into: Map<string, FileDescriptorProto>): void {
     const packed = this.#packed.get(name);
     if (packed === undefined || into.has(name) || this.#linked.has(name)) return;

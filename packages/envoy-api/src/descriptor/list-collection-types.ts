@@ -1,6 +1,6 @@
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 
-/** Collections that are one resource with a list of others in it (B-XTP-07). Nothing in them says their name. */
+/** The list collections: one resource that holds a list of others (B-XTP-07). Their messages have no name field. */
 export const listCollectionTypes: ReadonlySet<TypeUrl> = new Set(
   [
     "envoy.config.listener.v3.ListenerCollection",

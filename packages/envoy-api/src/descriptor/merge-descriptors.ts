@@ -9,11 +9,12 @@ import {
 import { DescriptorError } from "./descriptor-error.ts";
 
 /**
- * The built-in files and those of the added sets, in an order in which every file follows what it imports.
+ * Merges the built-in files with added sets, ordered so that every file follows its imports.
  *
- * An added file takes the place of one of the same name, unless it is an older copy of it, which declares nothing that
- * the other does not: a set for a private proto usually brings the Envoy files it was compiled with.
- * Throws `DescriptorError` if a set cannot be read, imports what nobody has, or declares again what another file declares.
+ * An added file replaces the one of the same name, unless it is an older copy that declares nothing new: a set for a
+ * private proto usually includes the Envoy files it was compiled with.
+ *
+ * @throws {DescriptorError} if a set cannot be decoded, an import is missing, or a symbol is declared twice
  */
 export function mergeDescriptors(builtIn: FileDescriptorSet, added: readonly Uint8Array[]): FileDescriptorSet {
   if (added.length === 0) return builtIn;
@@ -54,7 +55,7 @@ function declaresNothingNew(candidate: FileDescriptorProto, present: FileDescrip
   return declarationsOf(candidate).every((declaration) => known.has(declaration));
 }
 
-/** One line for each message, field, enum, value, extension, service and method of a file. */
+/** Lists each message, field, enum, value, extension and method of a file, one per line. */
 function declarationsOf(file: FileDescriptorProto): string[] {
   const scope = file.package === "" ? "" : `${file.package}.`;
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import { type DescField, type DescMessage, getOption, type Registry } from "@bufbuild/protobuf";
 
-/** How a message looks in JSON. Most are objects of fields; some of google.protobuf have a form of their own. */
+/** How a message looks in JSON: an object of fields, or a special form of google.protobuf. */
 export type Representation =
   | "fields"
   | "any"
@@ -12,19 +12,19 @@ export type Representation =
   | "list-value"
   | "wrapper";
 
-/** A message, prepared for reading. */
+/** A message type, prepared for reading and printing. */
 export interface MessageShape {
   readonly message: DescMessage;
   readonly representation: Representation;
-  /** By the name in the proto file and by the JSON name. */
+  /** By proto name and by JSON name. */
   readonly fieldNamed: ReadonlyMap<string, DescField>;
-  /** In the order of their numbers. */
+  /** Sorted by number. */
   readonly fields: readonly DescField[];
   /** Fields whose values are never printed. */
   readonly sensitive: ReadonlySet<DescField>;
   /** Nothing in it is ever quoted. */
   readonly isSecret: boolean;
-  /** A header, which may prove who sends it. */
+  /** A header, which may hold credentials. */
   readonly isHeader: boolean;
 }
 
@@ -54,11 +54,11 @@ export function representationOf(message: DescMessage): Representation {
   return REPRESENTATIONS.get(message.typeName) ?? "fields";
 }
 
-/** `inV3`: of a message of v2, what it is in v3, where secrets are marked. */
+/** `inV3`: for a v2 message, the shape of its v3 twin, where secrets are marked. */
 export function shapeOfMessage(message: DescMessage, registry: Registry, inV3?: MessageShape): MessageShape {
   const fieldNamed = new Map<string, DescField>();
   for (const field of message.fields) fieldNamed.set(field.jsonName, field);
-  // Last, because a proto name that is also the JSON name of another field means what the file says.
+  // Last, because a proto name that equals another field's JSON name takes precedence.
   for (const field of message.fields) fieldNamed.set(field.name, field);
   return {
     message,
@@ -75,7 +75,7 @@ export function shapeOfMessage(message: DescMessage, registry: Registry, inV3?: 
 
 const SENSITIVE_OPTIONS = ["udpa.annotations.sensitive", "xds.annotations.v3.sensitive"];
 
-// Secrets that Envoy's files forgot to mark.
+// Secrets that Envoy's files do not mark.
 const UNMARKED_SECRETS: ReadonlySet<string> = new Set([
   "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.access_token",
   "envoy.config.core.v3.GrpcService.GoogleGrpc.CallCredentials.google_refresh_token",
@@ -97,7 +97,9 @@ function isSensitive(field: DescField, registry: Registry): boolean {
   });
 }
 
-/** A field of v2 is what that of the same number is in v3. Of what an extension is configured with in v2 without a type, nobody knows. */
+/**
+ * A v2 field is sensitive if the v3 field of its number is. An untyped extension configuration of v2 may hold anything.
+ */
 function isSensitiveInV3({ number, message }: DescField, inV3: MessageShape): boolean {
   const field = inV3.fields.find((one) => one.number === number);
   return field === undefined ? message?.typeName === "google.protobuf.Struct" : inV3.sensitive.has(field);

@@ -1,6 +1,6 @@
 const LONGEST_COMPARED = 200;
 
-/** The candidate that is the fewest edits away, if it is near enough to be meant; the first of equals. */
+/** Returns the candidate with the fewest edits, if it is close enough to be meant; the first of equals. */
 export function nearestName(text: string, candidates: Iterable<string>): string | undefined {
   if (text.length === 0 || text.length > LONGEST_COMPARED) return undefined;
   const folded = fold(text);
@@ -16,12 +16,12 @@ export function nearestName(text: string, candidates: Iterable<string>): string 
   return best;
 }
 
-/** `connectTimeout`, `connect-timeout` and `CONNECT_TIMEOUT` are one name. */
+/** Treats `connectTimeout`, `connect-timeout` and `CONNECT_TIMEOUT` as one name. */
 function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[_-]/g, "");
 }
 
-/** Insertions, deletions and replacements between two strings; `limit` once it is clear that there are as many. */
+/** Returns the edit distance of two strings, or `limit` if it is at least that. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit;
   let previous = Array.from({ length: b.length + 1 }, (_, index) => index);

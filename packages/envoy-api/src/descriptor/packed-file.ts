@@ -1,11 +1,11 @@
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 
-/** A file of a descriptor set of which nothing is decoded but what it declares. */
+/** A file of a descriptor set, decoded only as far as its declarations. */
 export interface PackedFile {
   readonly name: string;
   /** The encoded `FileDescriptorProto`. */
   readonly bytes: Uint8Array;
-  /** Full names of its messages, enums, services and extensions; what stands in a message is not among them. */
+  /** Full names of its top-level messages, enums, services and extensions. */
   readonly declares: readonly string[];
   readonly hasExtensions: boolean;
 }
@@ -14,10 +14,10 @@ export interface PackedFile {
 const FILE_IN_SET = 1;
 /** Field numbers of `FileDescriptorProto`. */
 const inFile = { NAME: 1, PACKAGE: 2, MESSAGE: 4, ENUM: 5, SERVICE: 6, EXTENSION: 7 } as const;
-/** Of a message, an enum, a service, an extension. */
+/** Field number of the name in a message, an enum, a service and an extension. */
 const NAME_OF_DECLARATION = 1;
 
-/** The files of an encoded `FileDescriptorSet`. Throws if it is none. */
+/** Splits an encoded `FileDescriptorSet` into its files. Throws if it cannot be decoded. */
 export function unpackFiles(set: Uint8Array): readonly PackedFile[] {
   const files: PackedFile[] = [];
   const reader = new BinaryReader(set);
@@ -60,7 +60,7 @@ function unpackFile(bytes: Uint8Array): PackedFile {
   return { name, bytes, declares: declared.map((one) => scope + one), hasExtensions };
 }
 
-/** Encoders write the name first, so nothing else is passed over. */
+/** Encoders write the name first, so little else is skipped. */
 function nameIn(declaration: Uint8Array): string {
   const reader = new BinaryReader(declaration);
   while (reader.pos < reader.len) {

@@ -3,13 +3,16 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Schema } from "./schema.ts";
 
 /**
- * File descriptors for gRPC server reflection, each an encoded `FileDescriptorProto`. Made once: the same question has the same lists
- * of the same bytes for an answer.
+ * File descriptors for gRPC server reflection, each an encoded `FileDescriptorProto`. Cached: the same query returns
+ * the same bytes.
  */
 export interface DescriptorReflection {
-  /** The file that declares a symbol (message, field, enum, value, service, method, extension), then all that it imports. */
+  /**
+   * Returns the file that declares a symbol (message, field, enum, value, service, method, extension), then all its
+   * imports.
+   */
   fileContaining(symbol: string): readonly Uint8Array[] | undefined;
-  /** A file by its name, then all that it imports. */
+  /** Returns a file by name, then all its imports. */
   fileByName(name: string): readonly Uint8Array[] | undefined;
   /** Full names of all services, sorted. */
   readonly services: readonly string[];

@@ -10,7 +10,7 @@ import { readTwinNames, type TwinNames } from "./twin-names.ts";
 
 const MOST_REMEMBERED = 1000;
 
-/** All messages that are known, and how each is read and printed. */
+/** All known messages, with their shapes. */
 export class Schema {
   readonly registry: FileRegistry;
   #twins: TwinNames | undefined;
@@ -22,12 +22,12 @@ export class Schema {
     this.registry = registry;
   }
 
-  /** The message of a type URL with any host, or of a full name. */
+  /** Returns the message of a type URL with any host, or of a full name. */
   message(typeUrlOrName: string): DescMessage | undefined {
     return this.registry.getMessage(typeUrlOrName.slice(typeUrlOrName.lastIndexOf("/") + 1));
   }
 
-  /** Which messages are the same in both versions of the API. Reading it takes a moment, once. */
+  /** The messages with twins in the other API version. Read on first use. */
   get twins(): TwinNames {
     this.#twins ??= readTwinNames(this.registry);
     return this.#twins;
@@ -44,22 +44,24 @@ export class Schema {
     return shape;
   }
 
-  /** The message whose name is nearest to a name that is none, if it is near enough to be meant. */
+  /** Returns the message whose name is closest to an unknown name, if close enough to be meant. */
   nearestMessage(name: string): string | undefined {
     const known = this.#nearest.get(name);
     if (known !== undefined || this.#nearest.has(name)) return known;
     this.#names ??= [...this.registry].filter((type) => type.kind === "message").map((type) => type.typeName);
     const nearest = nearestName(name, this.#names);
-    // A search takes milliseconds, and a mistake is seldom made once. What is remembered is bounded all the same.
+    // A search takes milliseconds, and mistakes repeat. The cache is bounded.
     if (this.#nearest.size < MOST_REMEMBERED) this.#nearest.set(name, nearest);
     return nearest;
   }
 }
 
 /**
- * Reads the built-in descriptors and adds those of the operator. Of the built-in ones alone each is decoded and linked when it is first used, and those of v2 are
- * read when one of them is first asked for; with added ones, which may stand in their place, all are linked at once, as what does not fit is to be told at
- * once. Throws `DescriptorError`.
+ * Reads the built-in descriptors and adds the operator's. Without added ones, each file is decoded and linked on first
+ * use, and the v2 files are read when one of them is first requested. With added ones, which may replace built-in
+ * files, all are linked at once, so that conflicts are reported at once.
+ *
+ * @throws {DescriptorError} if the descriptors cannot be used
  */
 export function createSchema(added: readonly Uint8Array[] = []): Schema {
   if (added.length === 0) {
@@ -73,7 +75,7 @@ export function createSchema(added: readonly Uint8Array[] = []): Schema {
     return new Schema(createFileRegistry(set));
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    // The built-in files fit each other, so what does not fit came with the sets; which one, the linker does not say.
+    // The built-in files fit each other, so the fault is in an added set; the linker does not say which.
     throw new DescriptorError(
       `expected descriptors that fit the built-in ones: ${reason}`,
       added.length === 1 ? 0 : undefined,
@@ -84,7 +86,7 @@ export function createSchema(added: readonly Uint8Array[] = []): Schema {
   }
 }
 
-/** Every message of Envoy that is not of v3 may be. */
+/** Any Envoy message outside v3 may be in v2. */
 function mayBeOfV2(name: string): boolean {
   return /^(envoy|opencensus|gogoproto)\./.test(name) && !/\.v3(alpha)?\./.test(name);
 }

@@ -1,28 +1,28 @@
 import { type DescMessage, getOption, type Registry } from "@bufbuild/protobuf";
 import type { ApiVersion } from "@xdskit/protocol";
 
-/** The names of messages that are the same in both versions of the API, as Envoy's own files tell them. */
+/** The names of messages that exist in both API versions, according to Envoy's files. */
 export interface TwinNames {
-  /** The name in the other version; undefined if the message is not there, or has no version. */
+  /** Returns the name in another version; undefined if the message does not exist there or is unversioned. */
   in(version: ApiVersion, name: string): string | undefined;
-  /** Every message of v3 that there was in v2, with its name there. */
+  /** Every v3 message that existed in v2, with its v2 name. */
   readonly pairs: ReadonlyMap<string, string>;
 }
 
-/** What a message of v3 says of the one that it was made of. */
+/** The annotation of a v3 message that names its predecessor. */
 interface VersioningAnnotation {
   readonly previousMessageType: string;
 }
 
 /**
- * Dumps of the admin interface changed between the versions, and are never served. Names of v3 in the place of v2's are slips
- * in Envoy's files, or moves within v3.
+ * Admin dumps changed between the versions and are never served. A predecessor in v3 is a slip in Envoy's files, or a
+ * move within v3.
  */
 function isTwin(name: string, previous: string): boolean {
   return previous !== "" && !name.startsWith("envoy.admin.") && !/\.v3(alpha)?\./.test(previous);
 }
 
-/** Reads `udpa.annotations.versioning` of every message of v3. Takes about 5 ms. */
+/** Reads `udpa.annotations.versioning` of every v3 message. Takes about 5 ms. */
 export function readTwinNames(registry: Registry): TwinNames {
   const versioning = registry.getExtension("udpa.annotations.versioning");
   const toV2 = new Map<string, string>();

@@ -2,10 +2,10 @@ import { type DescMessage, fromBinary, type Message, toBinary } from "@bufbuild/
 import type { Schema } from "../descriptor/schema.ts";
 import type { ProblemList } from "./problem-list.ts";
 
-/** How many Anys are looked into, one in the other. Nothing real is nested as deep; what is, was made to exhaust us. */
+/** How many nested Anys are decoded. No real message is deeper; one that is, is an attack. */
 export const DEEPEST_ANY = 60;
 
-/** A decoded message whose fields are looked up by the local names of its descriptor. */
+/** A decoded message with fields by the local names of its descriptor. */
 export type Content = Message & { [localName: string]: unknown };
 
 /** A decoded message with its descriptor. */
@@ -14,23 +14,23 @@ export interface Decoded {
   readonly content: Content;
 }
 
-// What stands in an Any is often needed again right after it was read or decoded. A property and not a WeakMap, whose
-// entries cost the garbage collector more than the reading costs us.
+// The decoded content of an Any, which is often needed right after it was read. A property and not a WeakMap, whose
+// entries cost more in garbage collection than decoding does.
 const DECODED: unique symbol = Symbol("decoded");
 
-/** A `google.protobuf.Any` as it is kept in a message. */
+/** A `google.protobuf.Any` in a decoded message. */
 export interface AnyContent extends Message {
   typeUrl: string;
   value: Uint8Array;
   [DECODED]?: Decoded | "unreadable";
 }
 
-/** Remembers what was encoded into an `Any`, so that it need not be decoded to walk through it. */
+/** Caches the content that was encoded into an `Any`. */
 export function rememberDecoded(any: AnyContent, decoded: Decoded): void {
   any[DECODED] = decoded;
 }
 
-/** What stands in an `Any`; undefined if its type is not known, or its value is no such message. */
+/** Decodes an `Any`; undefined if its type is unknown or its value is not such a message. */
 export function decodeAny(any: AnyContent, schema: Schema): Decoded | undefined {
   const remembered = any[DECODED];
   if (remembered !== undefined) return remembered === "unreadable" ? undefined : remembered;
@@ -45,17 +45,17 @@ function decodeAnew(any: AnyContent, schema: Schema): Decoded | undefined {
   try {
     return { message, content: decodeContent(message, any.value) };
   } catch {
-    // An Any is opaque to whoever relays it: what cannot be read is passed on as it is (B-MSC-09).
+    // An Any is opaque to a relay: what cannot be decoded is passed on as it is (B-MSC-09).
     return undefined;
   }
 }
 
-/** Throws an `Error` on bytes that are no such message. */
+/** Decodes a message. Throws an `Error` if the bytes are not such a message. */
 export function decodeContent(message: DescMessage, bytes: Uint8Array): Content {
   return fromBinary(message, bytes) as Content;
 }
 
-/** The same, with a problem instead of an error. */
+/** Decodes a message; adds a problem and returns undefined if the bytes are not such a message. */
 export function decodeOrReport(message: DescMessage, bytes: Uint8Array, problems: ProblemList): Content | undefined {
   try {
     return decodeContent(message, bytes);
@@ -66,7 +66,7 @@ export function decodeOrReport(message: DescMessage, bytes: Uint8Array, problems
   }
 }
 
-/** Fields in the order of their numbers, maps in the order that their reader gave them. */
+/** Encodes fields in order of their numbers, and maps in insertion order. */
 export function encodeContent(message: DescMessage, content: Message): Uint8Array {
   return toBinary(message, content);
 }

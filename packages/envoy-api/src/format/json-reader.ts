@@ -26,7 +26,7 @@ import {
   tooDeep,
 } from "./well-known.ts";
 
-// Envoy and every other reader of protobuf stop at 100 levels of one encoded message; an Any begins anew.
+// Like other protobuf decoders, Envoy's stops at 100 levels of one encoded message; an Any starts anew.
 const DEEPEST_MESSAGE = 100;
 const DEEPEST_VALUE = 400;
 
@@ -35,8 +35,8 @@ const TYPE_HINT =
   'add its descriptors with --descriptors FILE, or give the message encoded: in a .pb file, or as "value" in base64';
 
 /**
- * Reads JSON values as messages and finds every problem in them, not only the first. Takes the names of the proto file and
- * the JSON names, leaves null out, sorts the keys of maps (S-GEN-04, B-VAL-04).
+ * Reads JSON values as messages and reports every problem in them, not only the first. Accepts proto names and JSON
+ * names, treats null as absent, and sorts map keys (S-GEN-04, B-VAL-04).
  */
 export class JsonReader {
   readonly #schema: Schema;
@@ -49,12 +49,12 @@ export class JsonReader {
     this.#problems = problems;
   }
 
-  /** Undefined if nothing could be made of the value; what comes back after problems were added is incomplete. */
+  /** Reads a message. Undefined if the value is unusable; incomplete if problems were added. */
   readMessage(message: DescMessage, value: unknown): Message | undefined {
     return this.#nested(() => this.#representedMessage(message, value, false));
   }
 
-  /** The same for the content of an `Any`: `@type` is passed over, and a type with a JSON form of its own stands under `value`. */
+  /** Reads the content of an `Any`: skips `@type`, and takes a type with a special JSON form from `value`. */
   readTyped(message: DescMessage, value: object): Message | undefined {
     return this.#nested(() => this.#typedContent(message, value));
   }
@@ -170,7 +170,7 @@ export class JsonReader {
     }
   }
 
-  /** A message as a field, list or map holds it: a Struct is a JSON object there. */
+  /** Reads a message in a field, list or map, where a Struct is a JSON object. */
   #messageElement(message: DescMessage, raw: unknown): unknown {
     if (representationOf(message) === "struct") return this.#struct(raw);
     return this.readMessage(message, raw);
@@ -279,14 +279,14 @@ export class JsonReader {
     const content = this.readTyped(message, value);
     this.#levels = levels;
     if (content === undefined) return anyMessage(any, typeUrl, new Uint8Array());
-    // What has a problem never leaves, so it need not be encoded; it may lack what its encoding needs.
+    // With errors, the message is never used, so it is not encoded; it may lack what encoding needs.
     const encoded = this.#problems.hasErrors ? new Uint8Array() : encodeContent(message, content);
     const result = anyMessage(any, typeUrl, encoded);
     rememberDecoded(result, { message, content: content as Content });
     return result;
   }
 
-  /** `{"@type", "value": base64}`: bytes that somebody else encoded, for a type that nobody here has to know. */
+  /** Reads `{"@type", "value": base64}`: encoded bytes, for a type that may be unknown here. */
   #encodedValue(value: Readonly<Record<string, unknown>>, typeUrl: string): Uint8Array | undefined {
     const encoded = value["value"];
     if (typeof encoded !== "string" || Object.keys(value).length !== 2) return undefined;
@@ -317,7 +317,7 @@ export class JsonReader {
     return undefined;
   }
 
-  /** Adds the problem of a type that has no descriptor; the path is that of the object with `@type`. */
+  /** Adds the problem of a type without a descriptor; the path is that of the object with `@type`. */
   unknownType(type: string): undefined {
     const name = type.slice(type.lastIndexOf("/") + 1);
     const nearest = this.#schema.nearestMessage(name);

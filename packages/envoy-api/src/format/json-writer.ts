@@ -15,10 +15,15 @@ import { REDACTED, redactedBytes } from "./redact.ts";
 import { jsonOf, standsForJson } from "./struct-message.ts";
 import { setOwnProperty } from "./well-known.ts";
 
-/** Whether fields are printed as `connectTimeout`, as canonical JSON has them, or as `connect_timeout`, as Envoy's pages do. */
+/**
+ * Whether fields are printed with canonical JSON names, as `connectTimeout`, or with proto names, as `connect_timeout`
+ * in Envoy's documentation.
+ */
 export type FieldNames = "json" | "proto";
 
-/** Prints decoded messages as JSON values. An `Any` that cannot be read is printed as its bytes, never an error. */
+/**
+ * Prints decoded messages as JSON values. An `Any` that cannot be decoded is printed as its bytes, without an error.
+ */
 export class JsonWriter {
   readonly #schema: Schema;
   readonly #names: FieldNames;
@@ -48,7 +53,7 @@ export class JsonWriter {
     }
   }
 
-  /** The same with `@type`, as the content of an `Any`. */
+  /** Prints a message with `@type`, as the content of an `Any`. */
   writeTyped(message: DescMessage, content: Message, typeUrl: string): JsonValue {
     if (representationOf(message) === "fields") return this.#fields(message, content as Content, { "@type": typeUrl });
     return { "@type": typeUrl, value: this.write(message, content) };
@@ -122,7 +127,7 @@ function scalarJson(scalar: ScalarType | undefined, value: unknown): JsonValue {
 
 const FLOAT_DIGITS = [6, 7, 8];
 
-/** The shortest number that is the same float: 0.1, not 0.10000000149011612. */
+/** Returns the shortest number that is the same float: 0.1, not 0.10000000149011612. */
 function shortestFloat(value: number): number {
   for (const digits of FLOAT_DIGITS) {
     const shorter = Number(value.toPrecision(digits));
@@ -149,12 +154,12 @@ function formatDuration({ seconds, nanos }: Seconds): string {
 
 function formatTimestamp({ seconds, nanos }: Seconds): string {
   const date = new Date(Number(seconds) * 1000);
-  // Out of the range of dates: printed all the same, because what is printed is what is there.
+  // Outside the range of dates; printed all the same, to show what is there.
   if (Number.isNaN(date.getTime())) return `${seconds}s after 1970-01-01T00:00:00Z`;
   return `${date.toISOString().slice(0, -5)}${formatFraction(nanos)}Z`;
 }
 
-/** Nothing, or 3, 6 or 9 digits. */
+/** Returns "" or a dot with 3, 6 or 9 digits. */
 function formatFraction(nanos: number): string {
   if (nanos === 0) return "";
   return `.${String(nanos)

@@ -4,7 +4,9 @@ import type { Content } from "./content.ts";
 
 const IMPLICIT_PRESENCE = 2;
 
-/** The value of a field as the decoded message holds it; undefined if it is not set. Empty lists and maps are not set. */
+/**
+ * Returns the value of a field in a decoded message; undefined if it is not set. Empty lists and maps count as not set.
+ */
 export function fieldContent(content: Content, field: DescField): unknown {
   if (field.oneof !== undefined) {
     const member = content[field.oneof.localName] as { case: string | undefined; value?: unknown };
@@ -30,13 +32,13 @@ function isZero(field: DescField, value: unknown): boolean {
   return value === 0 || value === "" || value === false || value === 0n || value === "0";
 }
 
-/** A message in a field, with where it stands below the field. */
+/** A message in a field, with its list index or map key. */
 export interface FieldMessage {
   readonly key: string | number | undefined;
   readonly content: Content;
 }
 
-/** The messages that a field holds: one, those of a list, or those of a map. Not those that are kept as plain values. */
+/** Returns the messages in a field: one, those of a list, or those of a map. Omits those held as plain values. */
 export function messagesIn(field: DescField, value: unknown): readonly FieldMessage[] {
   if (field.message === undefined || isKeptPlain(field)) return [];
   switch (field.fieldKind) {
@@ -49,7 +51,7 @@ export function messagesIn(field: DescField, value: unknown): readonly FieldMess
   }
 }
 
-/** Whether a field of a message type holds something simpler: what is in a wrapper, or the JSON of a Struct. */
+/** Whether a message field holds a plain value: the content of a wrapper, or the JSON of a Struct. */
 export function isKeptPlain(field: DescField): boolean {
   if (field.message === undefined) return true;
   const representation = representationOf(field.message);
@@ -57,7 +59,7 @@ export function isKeptPlain(field: DescField): boolean {
   return representation === "wrapper" && field.fieldKind === "message" && field.oneof === undefined;
 }
 
-/** Calls back for every field that is set, in the order of their numbers. */
+/** Calls `visit` for every set field, in order of field numbers. */
 export function forEachField(
   shape: MessageShape,
   content: Content,

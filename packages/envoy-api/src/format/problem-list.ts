@@ -2,7 +2,7 @@ import type { FieldProblem, FieldProblemCode } from "../problem.ts";
 
 const LONGEST_QUOTE = 60;
 
-/** Collects problems while a value is walked, and knows where in it the walk stands. */
+/** Collects problems while a value is read, with the current path. */
 export class ProblemList {
   readonly problems: FieldProblem[] = [];
   readonly path: (string | number)[] = [];
@@ -22,7 +22,7 @@ export class ProblemList {
     this.#add("warning", code, message, hint);
   }
 
-  /** What is walked until `leaveSecret` is never quoted. */
+  /** Until `leaveSecret`, values are not quoted. */
   enterSecret(): void {
     this.#secretDepth++;
   }
@@ -31,7 +31,7 @@ export class ProblemList {
     this.#secretDepth--;
   }
 
-  /** A value in a message: quoted and cut, or only its kind where it may be a secret. */
+  /** Describes a value for a message: quoted and truncated, or only its kind if it may be a secret. */
   describe(value: unknown): string {
     if (this.#secretDepth === 0) return describeValue(value);
     return value === null || value === undefined || typeof value === "boolean"

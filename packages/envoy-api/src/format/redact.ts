@@ -5,22 +5,21 @@ import { type AnyContent, type Content, DEEPEST_ANY, decodeAny, encodeContent, r
 import { forEachField, isKeptPlain, messagesIn } from "./present-field.ts";
 import { standsForJson } from "./struct-message.ts";
 
-/** What stands where a secret was. */
+/** Replaces a secret text. */
 export const REDACTED = "[redacted]";
 
-/** The same where bytes were; told from others by its identity. */
+/** Replaces secret bytes; recognised by identity. */
 export const redactedBytes: Uint8Array = new TextEncoder().encode(REDACTED);
 
-// Where a secret is to be found is no secret, and is what an operator looks for.
+// Fields that only say where a secret is; operators need to see them.
 const NAMES_OF_PLACES = new Set(["filename", "environment_variable", "watched_directory"]);
 
-// Headers that prove who sends them, wherever a header is added to a request.
+// Headers that hold credentials, wherever a header is added to a request.
 const SECRET_HEADER = /^(authorization|proxy-authorization|cookie|set-cookie|.*(api-?key|token|secret|password).*)$/i;
 
 /**
- * Replaces what must not be shown in a decoded message, in place: every field that Envoy marks as sensitive, with all
- * text below it, the values of headers such as `authorization`, and what cannot be read inside a Secret. Returns whether
- * there was any.
+ * Replaces secrets in a decoded message, in place: every field that Envoy marks as sensitive with all text below it,
+ * the values of headers such as `authorization`, and unreadable parts of a Secret. Returns whether there were any.
  */
 export function redact(message: DescMessage, content: Content, schema: Schema): boolean {
   const redaction = new Redaction(schema, schema.shapeOf(message).isSecret);
@@ -28,7 +27,7 @@ export function redact(message: DescMessage, content: Content, schema: Schema): 
   return redaction.hasFound;
 }
 
-/** A JSON value in which whatever stands under the name of a secret is replaced. */
+/** Returns a copy of a JSON object in which the values of keys that name secrets are replaced. */
 export function redactKeys(struct: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(struct).map(([key, value]) => [
     key,

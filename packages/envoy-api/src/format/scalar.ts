@@ -3,10 +3,10 @@ import { decodeBase64Digits } from "../platform.ts";
 import type { FieldProblemCode } from "../problem.ts";
 import type { ProblemList } from "./problem-list.ts";
 
-/** What a scalar of protobuf is in a decoded message. */
+/** A protobuf scalar in a decoded message. */
 export type ScalarContent = string | number | bigint | boolean | Uint8Array;
 
-/** Reads a JSON value as a scalar. Undefined after a problem was added. */
+/** Reads a JSON value as a scalar. Undefined after adding a problem. */
 export function readScalar(type: ScalarType, value: unknown, problems: ProblemList): ScalarContent | undefined {
   switch (type) {
     case ScalarType.STRING:
@@ -29,7 +29,7 @@ export function readScalar(type: ScalarType, value: unknown, problems: ProblemLi
   }
 }
 
-/** Reads the key of a map entry, which in JSON is a string whatever its type. Undefined after a problem was added. */
+/** Reads a map key, which is always a string in JSON. Undefined after adding a problem. */
 export function readMapKey(type: ScalarType, key: string, problems: ProblemList): string | undefined {
   if (type === ScalarType.STRING) return readString(key, problems);
   if (type === ScalarType.BOOL) {
@@ -55,7 +55,7 @@ function readString(value: unknown, problems: ProblemList): string | undefined {
 // Standard or URL-safe, with or without padding.
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
-/** Decodes base64; undefined if it is none. */
+/** Decodes base64; undefined if the text is not base64. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   if (!BASE64.test(text)) return undefined;
   const digits = text.replace(/=+$/, "").length;

@@ -2,7 +2,7 @@ import { create, type DescMessage, type JsonObject, type JsonValue, type Message
 import { ListValueSchema, type Struct, StructSchema, type Value, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { setOwnProperty } from "./well-known.ts";
 
-/** A JSON value as `google.protobuf.Value`; undefined for undefined. */
+/** Converts a JSON value to `google.protobuf.Value`; undefined for undefined. */
 export function valueMessage(json: JsonValue): Value;
 export function valueMessage(json: JsonValue | undefined): Value | undefined;
 export function valueMessage(json: JsonValue | undefined): Value | undefined {
@@ -22,21 +22,21 @@ export function valueMessage(json: JsonValue | undefined): Value | undefined {
   }
 }
 
-/** A list as `google.protobuf.ListValue`. */
+/** Converts a list to `google.protobuf.ListValue`. */
 export function listValueMessage(
   list: readonly JsonValue[],
 ): Message<"google.protobuf.ListValue"> & { values: Value[] } {
   return create(ListValueSchema, { values: list.map((element) => valueMessage(element)) });
 }
 
-/** An object as `google.protobuf.Struct`, with its keys in the order given. */
+/** Converts an object to `google.protobuf.Struct`, with its keys in the given order. */
 export function structMessage(json: JsonObject): Struct {
   const fields = {};
   for (const [key, element] of Object.entries(json)) setOwnProperty(fields, key, valueMessage(element));
   return create(StructSchema, { fields });
 }
 
-/** The JSON value that a `google.protobuf.Value`, `ListValue` or `Struct` stands for. */
+/** Converts a `google.protobuf.Value`, `ListValue` or `Struct` to a JSON value. */
 export function jsonOf(message: Message): JsonValue {
   const content = message as Message & { kind?: Value["kind"]; values?: Value[]; fields?: Record<string, Value> };
   if (content.values !== undefined) return content.values.map(jsonOf);
@@ -51,7 +51,7 @@ export function jsonOf(message: Message): JsonValue {
 function jsonOfKind(kind: Value["kind"] | undefined): JsonValue {
   switch (kind?.case) {
     case "numberValue":
-      // JSON has no other numbers; those that it lacks are written as protobuf writes them elsewhere.
+      // JSON lacks NaN and the infinities; they are written as protobuf writes them elsewhere.
       return Number.isFinite(kind.value) ? kind.value : String(kind.value);
     case "stringValue":
     case "boolValue":

@@ -3,7 +3,7 @@ import { fromText, toText } from "@bufbuild/protobuf/txtpb";
 import type { Schema } from "../descriptor/schema.ts";
 import type { TextProblem } from "../problem.ts";
 
-/** What a text was read as, or the first problem in it: the reader stops there. */
+/** A parsed text, or the first problem in it, where the parser stops. */
 export type ParsedText =
   | { readonly content: Message; readonly problem: undefined }
   | { readonly content: undefined; readonly problem: TextProblem };
@@ -20,7 +20,7 @@ export function formatText(message: DescMessage, content: Message, schema: Schem
   try {
     return toText(message, content, { registry: schema.registry, printUnknownFields: false });
   } catch (error) {
-    // Anys in Anys until the stack is full: printed as bytes instead.
+    // Anys nested until the stack overflows are printed as bytes.
     if (error instanceof RangeError) return toText(message, content, { printUnknownFields: false });
     throw error;
   }
@@ -35,8 +35,9 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * The reader says what is wrong but not where. It reads in one pass and stops at the first mistake, so every beginning of
- * the text that holds the mistake fails alike, and no shorter one does: the shortest is found by halving.
+ * Finds the position of a parse error, which the parser does not report. It reads in one pass and stops at the first
+ * mistake, so every prefix of the text with the mistake fails with the same error, and no shorter one does: a binary
+ * search finds the shortest.
  */
 function locate(message: DescMessage, text: string, schema: Schema, reason: string): TextProblem {
   const ends = tokenEnds(text);
@@ -62,7 +63,7 @@ function locate(message: DescMessage, text: string, schema: Schema, reason: stri
     : problem;
 }
 
-/** What stands where something else was expected may be a secret without its quotes; the place tells enough. */
+/** The unexpected text may be an unquoted secret; the position is enough. */
 function withoutQuotes(reason: string): string {
   return reason.replace(/got -?"[^"]{2,}"/, "got something else");
 }
@@ -78,7 +79,7 @@ function failsWith(reason: string, message: DescMessage, beginning: string, sche
 
 const TOKEN = /#[^\n]*|\s+|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[\w.+-]+|./gs;
 
-/** Where each token of the text ends; one of them at its very end. */
+/** Returns the end of each token, and the end of the text. */
 function tokenEnds(text: string): number[] {
   const ends: number[] = [];
   for (const match of text.matchAll(TOKEN)) {

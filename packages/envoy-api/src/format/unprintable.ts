@@ -4,15 +4,15 @@ import type { Schema } from "../descriptor/schema.ts";
 import { type AnyContent, type Content, DEEPEST_ANY, decodeAny } from "./content.ts";
 import { forEachField, messagesIn } from "./present-field.ts";
 
-/** What a form of a message other than its bytes cannot hold. */
+/** What printing a message loses. */
 export interface Unprintable {
-  /** Types of `Any`s that have no descriptor here: JSON cannot hold their content in a way that others read. */
+  /** Types of `Any`s without a descriptor; JSON cannot hold their content in a form that other readers accept. */
   readonly types: readonly string[];
-  /** Full names of messages with fields that their descriptor does not have. */
+  /** Full names of messages with unknown fields. */
   readonly unknownFieldsOf: readonly string[];
 }
 
-/** Finds what is left out, or printed in a way that nobody reads, when a decoded message is printed. */
+/** Finds what printing a decoded message would omit, or print in a form that other readers do not accept. */
 export function findUnprintable(message: DescMessage, content: Content, schema: Schema): Unprintable {
   const search = new Search(schema);
   search.visit(message, content, 0);

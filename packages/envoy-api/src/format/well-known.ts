@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { ProblemList } from "./problem-list.ts";
 
-/** A point or stretch of time as protobuf keeps it. */
+/** A protobuf duration or timestamp. */
 export interface Seconds {
   readonly seconds: bigint;
   readonly nanos: number;
@@ -10,7 +10,7 @@ export interface Seconds {
 const DURATION = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;
 const LONGEST_DURATION_SECONDS = 315_576_000_000n;
 
-/** Reads `"0.25s"`. Undefined after a problem was added. */
+/** Reads `"0.25s"`. Undefined after adding a problem. */
 export function readDuration(value: unknown, problems: ProblemList): Seconds | undefined {
   const match = typeof value === "string" ? DURATION.exec(value) : null;
   if (match === null) {
@@ -30,7 +30,7 @@ export function readDuration(value: unknown, problems: ProblemList): Seconds | u
 
 const TIMESTAMP = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Reads RFC 3339 such as `"2030-01-01T00:00:00Z"`. Undefined after a problem was added. */
+/** Reads RFC 3339 such as `"2030-01-01T00:00:00Z"`. Undefined after adding a problem. */
 export function readTimestamp(value: unknown, problems: ProblemList): Seconds | undefined {
   const match = typeof value === "string" ? TIMESTAMP.exec(value) : null;
   const [, moment = "", fraction = "", zone = ""] = match ?? [];
@@ -45,7 +45,7 @@ export function readTimestamp(value: unknown, problems: ProblemList): Seconds | 
 
 const MASK_PATH = /^[a-z][A-Za-z0-9]*(\.[a-z][A-Za-z0-9]*)*$/;
 
-/** Reads `"a.fieldName,b"`; the paths are in the names of the proto file. Undefined after a problem was added. */
+/** Reads `"a.fieldName,b"` and returns paths in proto names. Undefined after adding a problem. */
 export function readFieldMask(value: unknown, problems: ProblemList): readonly string[] | undefined {
   const paths = value === "" ? [] : typeof value === "string" ? value.split(",") : undefined;
   if (paths === undefined || !paths.every((path) => MASK_PATH.test(path))) {
@@ -60,13 +60,14 @@ export function readFieldMask(value: unknown, problems: ProblemList): readonly s
   return paths.map((path) => path.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 
-// How many messages lie between an object of a Struct and the values in it (Struct, FieldsEntry, Value), and for a list.
+// The number of message levels between an object of a Struct and its values (Struct, FieldsEntry, Value), and for a
+// list.
 const LEVELS_OF_OBJECT = 3;
 const LEVELS_OF_LIST = 2;
 
 /**
- * Reads any JSON value, with the keys of every object sorted, so that equal content has equal bytes. `depth` is how many
- * more levels of messages are allowed.
+ * Reads any JSON value and sorts the keys of every object, so that equal content has equal bytes. `depth` is the number
+ * of message levels still allowed.
  */
 export function readJson(value: unknown, problems: ProblemList, depth: number): JsonValue | undefined {
   if (depth < 0) return tooDeep(problems);
@@ -110,12 +111,12 @@ export function readJsonObject(value: object, problems: ProblemList, depth: numb
   return sorted;
 }
 
-/** Orders strings by their UTF-16 code units, on every machine alike. */
+/** Orders strings by UTF-16 code units, equally on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Sets a property whatever its name: `__proto__` too is only a key. */
+/** Sets an own property of any name, `__proto__` included. */
 export function setOwnProperty(object: object, key: string, value: unknown): void {
   if (key === "__proto__") {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
@@ -125,7 +126,7 @@ export function setOwnProperty(object: object, key: string, value: unknown): voi
 }
 
 export function tooDeep(problems: ProblemList): undefined {
-  // The path of what is this deep would fill the screen; its beginning is enough to find it.
+  // Only the beginning of the path, because a full one would fill the screen.
   const path = problems.path.splice(8);
   problems.error("NESTING_TOO_DEEP", "expected at most 100 levels of messages in messages, got more");
   problems.path.push(...path);

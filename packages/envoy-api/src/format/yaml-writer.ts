@@ -1,6 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 
-/** What may stand without quotes as a key: Envoy's reader and others take some words for booleans. */
+/** Keys that need no quotes: Envoy's reader and others take some words for booleans. */
 const PLAIN_KEY = /^[a-z][A-Za-z0-9_]*$/;
 const WORDS_WITH_A_MEANING: ReadonlySet<string> = new Set([
   "y",
@@ -15,8 +15,9 @@ const WORDS_WITH_A_MEANING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * A JSON value as block YAML that every reader takes for the same value: text is always in double quotes, because Envoy takes
- * an unquoted `on`, `yes` or `1e3` for something else. Lines are indented by `indent` spaces, and end with a line break.
+ * Formats a JSON value as block YAML that every reader parses to the same value: text is always in double quotes,
+ * because Envoy takes an unquoted `on`, `yes` or `1e3` for something else. Lines are indented by `indent` spaces and
+ * end with a line break.
  */
 function formatYamlValue(value: JsonValue, indent: number): string {
   if (typeof value !== "object" || value === null) return `${" ".repeat(indent)}${JSON.stringify(value)}\n`;
@@ -34,7 +35,7 @@ function formatItems(items: readonly JsonValue[], indent: number): string {
   return items.map((item) => formatYamlItem(item, indent)).join("");
 }
 
-/** A value as one item of a list whose dashes stand `indent` spaces from the margin. */
+/** Formats a value as one list item whose dash is indented by `indent` spaces. */
 export function formatYamlItem(item: JsonValue, indent: number): string {
   const below = formatYamlValue(item, indent + 2);
   return `${" ".repeat(indent)}- ${below.slice(indent + 2)}`;

@@ -5,27 +5,28 @@ const MOST_BYTES_OF_SMALL = 5;
 const nothing: Uint8Array = new Uint8Array();
 
 /**
- * A place in bytes. Unlike a `WireReader` it throws nothing and makes nothing: what cannot be read is -1, or false, and then the place is of no
- * use any more. It reads what encoders write, and no more: groups, and numbers of fields of more than 28 bits, are among what it cannot read.
+ * A position in bytes. Unlike `WireReader` it neither throws nor allocates: what cannot be read is -1 or false, and the
+ * position is useless afterwards. It reads only what encoders write; groups, and field numbers of more than 28 bits,
+ * cannot be read.
  */
 export class Cursor {
   bytes: Uint8Array = nothing;
   at = 0;
-  /** The upper half of the varint that was read last, unsigned. */
+  /** The upper half of the last varint, unsigned. */
   upper = 0;
 
-  /** Begins anew. */
+  /** Starts at the beginning of bytes. */
   enter(bytes: Uint8Array): void {
     this.bytes = bytes;
     this.at = 0;
   }
 
-  /** Lets go of the bytes, so that nobody has to keep them. */
+  /** Releases the bytes, so that they can be freed. */
   leave(): void {
     this.bytes = nothing;
   }
 
-  /** The lower half of a varint, unsigned. */
+  /** Reads a varint and returns its lower half, unsigned. */
   varint(end: number): number {
     const { bytes } = this;
     this.upper = 0;
@@ -45,7 +46,7 @@ export class Cursor {
     return -1;
   }
 
-  /** A tag, or a length. */
+  /** Reads a tag or a length. */
   small(end: number): number {
     if (this.at < end) {
       const byte = this.bytes[this.at] as number;
@@ -60,13 +61,13 @@ export class Cursor {
     return isSmall ? value : -1;
   }
 
-  /** Reads a length, and says where what is as long ends. */
+  /** Reads a length and returns the position where what follows ends. */
   stop(end: number): number {
     const length = this.small(end);
     return length === -1 || length > end - this.at ? -1 : this.at + length;
   }
 
-  /** Whether there was something of the wire type of a tag, which is passed by. */
+  /** Skips a value of the tag's wire type; false if there is none. */
   skip(tag: number, end: number): boolean {
     switch (tag & 7) {
       case 0:

@@ -1,6 +1,6 @@
 /**
- * What the bytes of a message have to look like for it to be known, without making an object of it, that it can be read and keeps the rules of
- * its descriptor. Made of the checks of the validator, once for each type of message, when one is first seen.
+ * What the bytes of a message must look like to be sound: decodable, and valid by its descriptor's rules, without
+ * creating an object. Compiled from the validator's checks, once per message type.
  */
 import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
 import { representationOf } from "../descriptor/message-shape.ts";
@@ -18,39 +18,39 @@ import { anyLength, type LengthBounds, type ValueCheck } from "../validation/val
 import { lengthTag } from "../wire/reader.ts";
 import { isCheckable, scalarTag, zeroOf } from "./scalar.ts";
 
-/** How the value of a field is read. `BEYOND`: not at all, somebody else has to. */
+/** How the value of a field is read. `BEYOND`: it is not, so the message must be decoded. */
 export const form = { SCALAR: 0, PACKED: 1, MESSAGE: 2, DURATION: 3, BEYOND: 4 } as const;
 
-/** What is known of one field. */
+/** The plan of one field. */
 export interface FieldPlan {
   readonly form: (typeof form)[keyof typeof form];
   /** Field number and wire type, as encoders write them. */
   readonly tag: number;
-  /** The place among the fields of the message; that of all members of a oneof is one. */
+  /** The field's index in the message; all members of a oneof share one. */
   readonly slot: number;
-  /** How many there may be in one row; of a single value 1 at most. */
+  /** How many values may follow each other; at most 1 for a single value. */
   readonly count: LengthBounds;
-  /** Any number from 1, wherever they stand. */
+  /** Any number from 1, in any position. */
   readonly isFree: boolean;
-  /** Of a scalar, and of those in a packed list. */
+  /** The type of a scalar, or of the elements of a packed list. */
   readonly scalar: ScalarType;
-  /** What the value is held against, but for text and bytes of a length within `sound`. */
+  /** The checks of the value; text and bytes with a length within `sound` need none. */
   readonly checks: readonly ValueCheck[];
   readonly sound: LengthBounds;
-  /** The plan of a message. */
+  /** Returns the plan of a message field. */
   readonly below: () => MessagePlan;
 }
 
-/** What is known of one type of message. */
+/** The plan of one message type. */
 export interface MessagePlan {
   /** By field number. */
   readonly fields: readonly (FieldPlan | undefined)[];
-  /** The first 32 slots that have to be filled, as bits, and the others. */
+  /** Bits of the required slots: the first 32, and the others. */
   readonly requiredLow: number;
   readonly requiredHigh: number;
-  /** What stands in it counts too, as far as its type is known. */
+  /** An `Any`: its content is checked too, if its type is known. */
   readonly isAny: boolean;
-  /** It has to have fields that are known only. */
+  /** Whether unknown fields are not allowed. */
   readonly isClosed: boolean;
 }
 
@@ -64,7 +64,7 @@ export class MessagePlans {
   readonly #schema: Schema;
   readonly #hasRules: boolean;
   readonly #plans = new Map<DescMessage, MessagePlan>();
-  /** Of what stands where no rule holds. */
+  /** Plans without rules, for messages that no rule applies to. */
   readonly #bare: MessagePlans;
 
   constructor(schema: Schema, hasRules: boolean) {
@@ -115,7 +115,7 @@ export class MessagePlans {
         return planOf(form.MESSAGE, { number, slot, count }, { below: () => entry });
       }
       default: {
-        // A value that is there and zero counts as none, and a closed enum takes a number that it does not know for none.
+        // An explicit zero counts as unset here, and a closed enum ignores unknown numbers.
         const isBeyond = field.fieldKind !== "message" && (check?.isRequired === true || field.enum?.open === false);
         if (isBeyond) return beyond(number, slot);
         const checks = check?.checks ?? noChecks;
@@ -124,7 +124,7 @@ export class MessagePlans {
     }
   }
 
-  /** An entry of a map has a key and a value, each once. */
+  /** A map entry has a key and a value, each once. */
   #planEntry(field: DescField & { readonly fieldKind: "map" }, check: FieldCheck | undefined): MessagePlan {
     const [KEY, VALUE] = [1, 2];
     const slots = new Slots();
@@ -132,7 +132,7 @@ export class MessagePlans {
     const valueSlot = slots.of("value");
     const sound = check?.bounds.keys;
     const key = planScalar(field.mapKey, { number: KEY, slot: keySlot, count: ONE, checks: check?.keyChecks, sound });
-    // Rules of keys are about their text.
+    // Rules of keys apply to their text.
     const isTold = key.checks.length === 0 || field.mapKey === ScalarType.STRING;
     const value = this.#planValue(field, {
       number: VALUE,
@@ -176,7 +176,7 @@ export class MessagePlans {
   }
 }
 
-/** Where a value stands, and what it is held against. */
+/** The position of a value, and its checks. */
 interface Place {
   readonly number: number;
   readonly slot: number;
@@ -185,7 +185,7 @@ interface Place {
   readonly sound?: LengthBounds | undefined;
 }
 
-/** Gives each field of a message a place, and notes which have to be filled. */
+/** Assigns slots to the fields of a message and collects the required ones. */
 class Slots {
   readonly #slots = new Map<unknown, number>();
   readonly required = { requiredLow: 0, requiredHigh: 0 };
@@ -224,7 +224,7 @@ function noMessage(): MessagePlan {
   throw new Error("expected the plan of a message, got a field of another kind");
 }
 
-/** Whether a message without the field breaks a rule. */
+/** Whether a message without the field violates a rule. */
 function isNeeded(field: DescField, { isRequired, checks }: FieldCheck): boolean {
   if (isRequired && field.oneof === undefined) return true;
   if (!isCheckedWhenUnset(field)) return false;

@@ -1,7 +1,7 @@
 import { ScalarType } from "@bufbuild/protobuf";
 import { fixed32Tag, fixed64Tag, lengthTag, varintTag } from "../wire/reader.ts";
 
-/** The tag of a field of this type as encoders write it, where it is not packed. */
+/** Returns the tag of a field of this type as encoders write it, unpacked. */
 export function scalarTag(field: number, scalar: ScalarType): number {
   switch (scalar) {
     case ScalarType.STRING:
@@ -32,12 +32,12 @@ const CHECKABLE: ReadonlySet<ScalarType> = new Set([
   ScalarType.DOUBLE,
 ]);
 
-/** Whether values of this type are held against rules as they stand in the bytes. Envoy has no rules for the others. */
+/** Whether values of this type can be checked from their bytes. Envoy has no rules for the others. */
 export function isCheckable(scalar: ScalarType): boolean {
   return CHECKABLE.has(scalar);
 }
 
-/** What a field of this type is when nothing was said, as the rules take it. */
+/** Returns the default value of this type, as the rules take it. */
 export function zeroOf(scalar: ScalarType): unknown {
   switch (scalar) {
     case ScalarType.STRING:

@@ -7,7 +7,7 @@ import { lengthTag, varintTag } from "../wire/reader.ts";
 import { Cursor } from "./cursor.ts";
 import { type FieldPlan, form, type MessagePlan, MessagePlans } from "./message-plan.ts";
 
-/** Deeper than anything real, and less deep than a decoder goes. */
+/** Deeper than any real message, but less deep than a decoder goes. */
 const DEEPEST = 60;
 const SHORT_TEXT = 40;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf] as const;
@@ -19,9 +19,9 @@ const inAny = { TYPE_URL: lengthTag(1), VALUE: lengthTag(2) } as const;
 const inDuration = { SECONDS: varintTag(1), NANOS: varintTag(2) } as const;
 
 /**
- * Walks the bytes of messages without making objects of them. It says that a message is sound only if the decoder can read it and the validator
- * finds nothing in it. Of all else it says nothing, even where that is as good: of what no encoder writes, and of rules that it does not know.
- * So whoever is told nothing decodes and validates, and hears what is wrong, if anything is.
+ * Checks encoded messages without creating objects. It calls a message sound only if the decoder can read it and the
+ * validator finds nothing. It may fail to recognise a valid message, such as one in a form that no encoder writes, or
+ * one with rules it does not know; the caller then decodes and validates it.
  */
 export class Soundness {
   readonly #schema: Schema;
@@ -37,7 +37,10 @@ export class Soundness {
     this.#plans = new MessagePlans(schema, hasRules);
   }
 
-  /** The text of the field with that number, "" where there is none, if the message is sound; undefined if nothing is known. */
+  /**
+   * Returns the text of the field with that number ("" if there is none) if the message is sound; undefined if that is
+   * not known.
+   */
   nameIfSound(message: DescMessage, bytes: Uint8Array, nameNumber: number): string | undefined {
     this.#cursor.enter(bytes);
     this.#nameTag = lengthTag(nameNumber);
@@ -73,7 +76,7 @@ export class Soundness {
     return (low & plan.requiredLow) === plan.requiredLow && (high & plan.requiredHigh) === plan.requiredHigh;
   }
 
-  /** All that stands in a row of one field. */
+  /** Checks consecutive values of one field. */
   #field(field: FieldPlan, end: number, depth: number): boolean {
     const cursor = this.#cursor;
     if (field.form === form.PACKED) return this.#packed(field, end);
@@ -169,7 +172,7 @@ export class Soundness {
     return isWithin(stop - start, field.sound) || this.#breaksNone(field, this.#text(start, stop));
   }
 
-  /** What was just read as a varint, as the decoder has it. */
+  /** Returns the last varint as the decoder would. */
   #number(scalar: ScalarType, lower: number): unknown {
     const { upper } = this.#cursor;
     switch (scalar) {
@@ -186,7 +189,7 @@ export class Soundness {
     }
   }
 
-  /** What was just passed by. */
+  /** Returns a view of the bytes just skipped. */
   #view(length: number): DataView {
     const { bytes, at } = this.#cursor;
     return new DataView(bytes.buffer, bytes.byteOffset + at - length, length);
@@ -253,7 +256,10 @@ function isWithin(length: number, { least, most }: LengthBounds): boolean {
   return length >= least && length <= most;
 }
 
-/** Calling the platform costs as much as looking at some bytes. Decoders differ in what becomes of a byte order mark, so it is none. */
+/**
+ * A platform call costs as much as a check of some bytes. Decoders treat a byte order mark differently, so it does not
+ * count as sound.
+ */
 function isText(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start <= SHORT_TEXT && isAscii(bytes, start, end)) return true;
   const isMarked = BYTE_ORDER_MARK.every((byte, i) => bytes[start + i] === byte);

@@ -14,27 +14,27 @@ import {
   type ValueCheck,
 } from "./value-check.ts";
 
-/** What the descriptor demands of one field. */
+/** The validation rules of one field. */
 export interface FieldCheck {
   readonly isRequired: boolean;
-  /** Messages in the field are not looked into. */
+  /** Nested messages in the field are not validated. */
   readonly isSkipped: boolean;
-  /** Of a single value, or of a list or map as a whole. */
+  /** For a single value, or for a list or map as a whole. */
   readonly checks: readonly ValueCheck[];
-  /** Of each element of a list, and of each value of a map. */
+  /** For each element of a list and each value of a map. */
   readonly elementChecks: readonly ValueCheck[];
   readonly keyChecks: readonly ValueCheck[];
-  /** Lengths that break none of `checks`, of `elementChecks`, of `keyChecks`. */
+  /** Lengths that violate none of `checks`, of `elementChecks`, of `keyChecks`. */
   readonly bounds: { readonly own: LengthBounds; readonly elements: LengthBounds; readonly keys: LengthBounds };
 }
 
-/** `validate.FieldRules`, as it is read from the options of a field. */
+/** `validate.FieldRules`, as read from the options of a field. */
 interface FieldRules {
   readonly message?: RuleValues;
   readonly type: { readonly case: string | undefined; readonly value?: RuleValues };
 }
 
-/** Compiles `validate.rules` of a field; undefined if it has none. */
+/** Compiles the `validate.rules` of a field; undefined if it has none. */
 export function compileFieldCheck(field: DescField, registry: Registry): FieldCheck | undefined {
   const extension = registry.getExtension("validate.rules");
   if (extension === undefined) return undefined;
@@ -53,7 +53,7 @@ export function compileFieldCheck(field: DescField, registry: Registry): FieldCh
   };
 }
 
-/** Whether `validate.disabled` or `validate.ignored` takes a message out of all validation. */
+/** Whether `validate.disabled` or `validate.ignored` excludes a message from validation. */
 export function isValidationDisabled(message: DescMessage, registry: Registry): boolean {
   return ["validate.disabled", "validate.ignored"].some((name) => {
     const extension = registry.getExtension(name);
@@ -61,7 +61,7 @@ export function isValidationDisabled(message: DescMessage, registry: Registry): 
   });
 }
 
-/** Whether one of the fields of a oneof has to be set. */
+/** Whether one of the fields of a oneof must be set. */
 export function isRequiredOneof(oneof: DescOneof, registry: Registry): boolean {
   const required = registry.getExtension("validate.required");
   return required !== undefined && getOption(oneof, required) === true;
@@ -87,7 +87,7 @@ function boundsOf(rules: FieldRules | undefined): LengthBounds {
     }
     case "map": {
       const least = ruleCount(values, "minPairs") ?? 0;
-      // Of two entries, one may take the place of the other.
+      // Two entries may share a key, so the number of entries on the wire does not tell.
       return least > 1 ? noLength : { least, most: ruleCount(values, "maxPairs") ?? Number.POSITIVE_INFINITY };
     }
     default:
@@ -213,14 +213,14 @@ function anyChecks(rules: RuleValues): readonly ValueCheck[] {
   return checks;
 }
 
-/** Whether a value is checked when it is not set: a scalar without presence is what it is when nothing was said. */
+/** Whether an unset value is validated: a scalar without presence has its default value then. */
 export function isCheckedWhenUnset(field: DescField): boolean {
   if (field.fieldKind === "list" || field.fieldKind === "map") return true;
   const IMPLICIT_PRESENCE = 2;
   return field.fieldKind !== "message" && field.oneof === undefined && field.presence === IMPLICIT_PRESENCE;
 }
 
-/** Whether a message in the field is a value by itself (a duration, a wrapper), with nothing below it to look into. */
+/** Whether a message in the field is a plain value (a duration, a wrapper) with nothing nested to validate. */
 export function isPlainValue(field: DescField): boolean {
   const representation = field.message === undefined ? undefined : representationOf(field.message);
   return representation !== "fields" && representation !== "any";

@@ -1,4 +1,4 @@
-/** Addresses as Node's `isIP` tells them, in the language alone: a browser has nothing that does. */
+/** Recognises the same addresses as Node's `isIP`, in plain JavaScript, because browsers have no such function. */
 
 const V4_PART = /^(0|[1-9]\d{0,2})$/;
 const V6_GROUP = /^[0-9a-fA-F]{1,4}$/;
@@ -16,7 +16,7 @@ export function isIpv4(text: string): boolean {
   return parts.length === 4 && parts.every((part) => V4_PART.test(part) && Number(part) <= 255);
 }
 
-/** Eight groups, some of which `::` may stand for; the last two may be an IPv4 address; a zone may follow behind `%`. */
+/** Eight groups, of which `::` may replace some; the last two may be an IPv4 address; a zone may follow `%`. */
 export function isIpv6(text: string): boolean {
   const percent = text.indexOf("%");
   if (percent !== -1 && !ZONE.test(text.slice(percent + 1))) return false;
@@ -27,7 +27,7 @@ export function isIpv6(text: string): boolean {
   return halves.length === 1 ? total === V6_GROUPS : total < V6_GROUPS;
 }
 
-/** How many groups stand there; NaN if anything else does. */
+/** Returns the number of groups; NaN if there is anything else. */
 function groupsIn(half: string, isLast: boolean): number {
   if (half === "") return 0;
   const parts = half.split(":");

@@ -7,11 +7,11 @@ export interface Ordering {
   readonly format: (value: unknown) => string;
 }
 
-/** Numbers of all widths: JavaScript compares a bigint with a number by their values. */
+/** Numbers of all widths: JavaScript compares a bigint with a number by value. */
 export const numberOrdering: Ordering = {
   compare: (a, b) => {
     const [one, two] = [a as number | bigint, b as number | bigint];
-    // Not a number is on neither side of any bound.
+    // NaN is outside every bound.
     return one < two ? -1 : one > two ? 1 : one <= two ? 0 : Number.NaN;
   },
   format: String,
@@ -31,7 +31,7 @@ function nanosOf(value: unknown): bigint {
   return seconds * 1_000_000_000n + BigInt(nanos);
 }
 
-/** The rules const, lt, lte, gt, gte, in, not_in. */
+/** Compiles the rules const, lt, lte, gt, gte, in and not_in. */
 export function orderChecks(rules: RuleValues, ordering: Ordering): readonly ValueCheck[] {
   const checks: ValueCheck[] = [];
   addRangeChecks(rules, ordering, checks);
@@ -93,7 +93,7 @@ function boundCheck(bound: Bound, { compare, format }: Ordering): ValueCheck {
   };
 }
 
-/** An upper bound below the lower one means that the value must lie outside, on either side. */
+/** An upper bound below the lower one means that the value must lie outside the two. */
 function outsideCheck(upper: Bound, lower: Bound, { compare, format }: Ordering): ValueCheck {
   const expected = `${upper.words} ${format(upper.limit)} or ${lower.words} ${format(lower.limit)}`;
   return (value, problems) => {

@@ -13,14 +13,14 @@ import {
 
 const HTTP_HEADER_NAME = 1;
 const HTTP_HEADER_VALUE = 2;
-// The strict forms are those of RFC 7230; the others only keep a header from ending early.
+// The strict forms follow RFC 7230; the loose one only prevents a header from ending early.
 const STRICT_HEADER_NAME = /^:?[0-9a-zA-Z!#$%&'*+.^_|~`-]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const STRICT_HEADER_VALUE = /^[^\u0000-\u0008\u000A-\u001F\u007F]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const LOOSE_HEADER = /^[^\u0000\u000A\u000D]*$/;
 
-/** The rules of strings. */
+/** Compiles the rules of strings. */
 export function stringChecks(rules: RuleValues): readonly ValueCheck[] {
   const checks = [
     ...lengthChecks(rules, ["len", "minLen", "maxLen"], "character", (value) => [...String(value)].length),
@@ -38,7 +38,7 @@ export function stringChecks(rules: RuleValues): readonly ValueCheck[] {
 
 const MOST_BYTES_OF_CHARACTER = 4;
 
-/** Texts of such a length in bytes break none of the rules of strings. */
+/** Returns the lengths in bytes at which a text violates no string rule, whatever it holds. */
 export function stringBounds(rules: RuleValues): LengthBounds {
   const isMoreThanLength =
     contentChecks(rules).length > 0 || wellKnownChecks(rules).length > 0 || hasAny(rules, ["len", "lenBytes"]);
@@ -54,7 +54,7 @@ export function stringBounds(rules: RuleValues): LengthBounds {
   };
 }
 
-/** Bytes of such a length break none of their rules. */
+/** Returns the lengths at which bytes violate no rule, whatever they hold. */
 export function bytesBounds(rules: RuleValues): LengthBounds {
   if (hasAny(rules, ["len"])) return noLength;
   return { least: ruleCount(rules, "minLen") ?? 0, most: ruleCount(rules, "maxLen") ?? Number.POSITIVE_INFINITY };
@@ -64,7 +64,7 @@ function hasAny(rules: RuleValues, names: readonly Rule[]): boolean {
   return names.some((name) => ruleValue(rules, name) !== undefined);
 }
 
-/** The rules of bytes. */
+/** Compiles the rules of bytes. */
 export function bytesChecks(rules: RuleValues): readonly ValueCheck[] {
   return lengthChecks(rules, ["len", "minLen", "maxLen"], "byte", (value) =>
     value instanceof Uint8Array ? value.length : 0,
@@ -95,7 +95,7 @@ function lengthChecks(
   return checks;
 }
 
-/** "1 item", "2 items". */
+/** Formats a number with its unit: "1 item", "2 items". */
 export function count(number: number, unit: string): string {
   return number === 1 ? `1 ${unit}` : `${number} ${unit}s`;
 }
@@ -163,7 +163,7 @@ function quoteAll(list: readonly unknown[]): string {
   return list.map((each) => JSON.stringify(each)).join(", ");
 }
 
-/** The whole text has to match, as in Envoy. A pattern that JavaScript cannot read is not checked. */
+/** The whole text has to match, as in Envoy. A pattern that JavaScript cannot compile is not checked. */
 function compilePattern(pattern: unknown): RegExp | undefined {
   if (typeof pattern !== "string") return undefined;
   try {

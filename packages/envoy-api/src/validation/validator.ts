@@ -27,9 +27,9 @@ interface MessageCheck {
 }
 
 /**
- * Checks messages, and every `Any` in them, against the rules in the options of their fields (PGV). Rules are read from the
- * descriptors, once for each type of message, and never written down here (B-VAL-04). What breaks one is a warning: rules
- * get looser with time, and a client may be newer than the descriptors (S-VAL-03).
+ * Validates messages, and every `Any` in them, against the rules in their field options (PGV). The rules come from the
+ * descriptors, compiled once per message type, and are never written down here (B-VAL-04). A violation is a warning,
+ * because rules get looser with time and a client may be newer than the descriptors (S-VAL-03).
  */
 export class Validator {
   readonly #schema: Schema;
@@ -39,7 +39,7 @@ export class Validator {
     this.#schema = schema;
   }
 
-  /** Paths are in the names of the proto files. `known`: what the bytes are known to come to. */
+  /** Validates a message; paths use proto names. `known`: the decoded content of the bytes, if available. */
   validate(message: DescMessage, bytes: Uint8Array, known?: Content): readonly FieldProblem[] {
     const problems = new ProblemList();
     const content = known ?? decodeOrReport(message, bytes, problems);
@@ -134,7 +134,7 @@ function runChecks(field: DescField, check: FieldCheck, set: unknown, value: unk
   }
 }
 
-/** The rules of a wrapper are about what is in it. */
+/** The rules of a wrapper apply to its value. */
 function unwrap(field: DescField, value: unknown): unknown {
   if (field.message === undefined || isKeptPlain(field) || representationOf(field.message) !== "wrapper") return value;
   return field.fieldKind === "message" ? (value as Content)["value"] : value;

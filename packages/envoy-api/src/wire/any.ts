@@ -1,10 +1,10 @@
-/** `google.protobuf.Any`: a message inside a message that does not know its type. */
+/** `google.protobuf.Any`: an encoded message with its type, inside another message. */
 import { lengthTag, type WireReader } from "./reader.ts";
 import type { WireWriter } from "./writer.ts";
 
-/** An encoded message with its type URL, as it stands on the wire. */
+/** An encoded message with its type URL, as on the wire. */
 export interface AnyMessage {
-  /** As the peer wrote it; "" if it did not. */
+  /** As the peer sent it; "" if it sent none. */
   readonly typeUrl: string;
   readonly value: Uint8Array;
 }
@@ -13,7 +13,7 @@ const TYPE_URL = lengthTag(1);
 const VALUE = lengthTag(2);
 const noBytes: Uint8Array = new Uint8Array();
 
-/** Reads to the end. The value is a view of the bytes that are read. */
+/** Reads an `Any` to the end of the reader. The value is a view of the bytes. */
 export function readAny(reader: WireReader): AnyMessage {
   let typeUrl = "";
   let value: Uint8Array = noBytes;
@@ -33,7 +33,7 @@ export function readAny(reader: WireReader): AnyMessage {
   return { typeUrl, value };
 }
 
-/** The opposite of `readAny`. */
+/** Writes what `readAny` reads. */
 export function writeAny(writer: WireWriter, any: AnyMessage): void {
   writer.optionalString(1, any.typeUrl);
   if (any.value.length > 0) writer.bytes(2, any.value);

@@ -1,37 +1,44 @@
 /**
- * Responses as they leave, made once for all streams that are told the same: a header, the frames of the body's segments, and
- * as the last field the nonce, the only part that belongs to one stream. Protobuf allows the fields in any order, and repeated
- * ones to be concatenated. What is kept hangs on `Segment` and `Body` weakly, so it goes when they go.
+ * Encodes each response once for all streams that get it: a header, the frames of the body's segments, and as the last
+ * field the nonce, the only part that differs per stream. Protobuf allows fields in any order and concatenated repeated
+ * fields. The cache holds `Segment` and `Body` weakly, so its entries are freed with them.
  */
 import type { ApiVersion, Body, Variant } from "@xdskit/protocol";
 import { lengthTag } from "./reader.ts";
 import { type EncodingCounters, SegmentEncoder } from "./segment-encoder.ts";
 import { WireWriter, writeVarint } from "./writer.ts";
 
-/** Everything of a response but its nonce. */
+/** An encoded response without its nonce. */
 export interface EncodedBody {
-  /** To be written one behind the other, and never changed: they are shared, some with the resources themselves. */
+  /** To be written one after another. Do not change them: they are shared, some with the resources themselves. */
   readonly chunks: readonly Uint8Array[];
   readonly byteLength: number;
 }
 
-/** Encodes what a server sends; one per server. */
+/** Encodes responses; one per server. */
 export interface BodyEncoder {
-  /** The same object again for the same body and version of the messages, which is v3 unless given. */
+  /**
+   * Encodes a body for an API version of the messages; returns the same object for the same arguments.
+   *
+   * @default v3
+   */
   encode(body: Body, apiVersion?: ApiVersion): EncodedBody;
-  /** The last field of the message. */
+  /** Encodes the nonce, the last field of the message. */
   encodeNonce(variant: Variant, nonce: string): Uint8Array;
-  /** How often something was encoded, not found: equal for one stream and for ten thousand that are told the same. */
+  /**
+   * Counts what was encoded rather than found in the cache: equal for one stream and for ten thousand with the same
+   * content.
+   */
   readonly counters: Readonly<EncodingCounters>;
 }
 
-/** A body of up to this size is one chunk; above it, chunks of `SMALL_CHUNK_BYTES` or more are used as they are. */
+/** A body of up to this size is one chunk; above it, chunks of `SMALL_CHUNK_BYTES` or more stay separate. */
 const ONE_CHUNK_BYTES = 64 * 1024;
 const SMALL_CHUNK_BYTES = 16 * 1024;
 
 const NONCE = lengthTag(5);
 
-/** An encoder that signs responses with the identifier of the control plane (S-RES-16); "" signs nothing. */
+/** Creates an encoder that adds the control plane identifier to responses (S-RES-16); none if it is "". */
 export function createBodyEncoder(options: { readonly controlPlane: string }): BodyEncoder {
   return new SharedBodyEncoder(options.controlPlane);
 }
@@ -59,7 +66,7 @@ class SharedBodyEncoder implements BodyEncoder {
     this.#deltaSegmentsOfV2 = new SegmentEncoder("delta", this.counters, "v2", this.#segments.delta);
   }
 
-  /** In State of the World both versions have the same fields, as long as no ttl is told. */
+  /** In State of the World both API versions have the same fields, unless TTLs are included. */
   encode(body: Body, apiVersion: ApiVersion = "v3"): EncodedBody {
     if (apiVersion === "v2" && body.variant === "delta") {
       return this.#encodeOnce(body, this.#deltaBodiesOfV2, "", this.#deltaSegmentsOfV2);
@@ -87,7 +94,7 @@ class SharedBodyEncoder implements BodyEncoder {
     return encoded;
   }
 
-  /** Both variants have it at number 5. From the pool: it is sent at once and gone, and a pool's slice costs least. */
+  /** Both variants use field number 5. Allocated from the pool, which is cheapest for bytes that are sent at once. */
   encodeNonce(_variant: Variant, nonce: string): Uint8Array {
     const length = Buffer.byteLength(nonce);
     const field = Buffer.allocUnsafe(6 + length);
@@ -96,7 +103,7 @@ class SharedBodyEncoder implements BodyEncoder {
     return field.subarray(0, start + field.write(nonce, start));
   }
 
-  /** A view that the next header overwrites. The type is told even if there is nothing of it (S-TYP-03). */
+  /** Returns a view that the next header overwrites. The type is set even in an empty response (S-TYP-03). */
   #header({ variant, version, type, isCanary }: Body, controlPlane: string): Uint8Array {
     const writer = this.#headerWriter.clear().optionalString(1, version).bool(3, isCanary).string(4, type);
     if (controlPlane !== "") {
@@ -106,7 +113,7 @@ class SharedBodyEncoder implements BodyEncoder {
   }
 }
 
-/** Copies small neighbours together, so that a response is few writes; leaves large chunks where they are. */
+/** Joins small neighbours, so that a response needs few writes; leaves large chunks as they are. */
 function gather(chunks: readonly Uint8Array[], byteLength: number): readonly Uint8Array[] {
   if (byteLength <= ONE_CHUNK_BYTES) return [join(chunks, byteLength)];
   const gathered: Uint8Array[] = [];

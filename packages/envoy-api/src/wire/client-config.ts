@@ -1,50 +1,53 @@
-/** `ClientConfig` of v2 and v3: what a server knows of one client. */
+/** `ClientConfig` of v2 and v3: the state of one client as its server sees it. */
 import type { ApiVersion, Node, ResourceStatus, TypeKind, TypeUrl } from "@xdskit/protocol";
 import { redactKeys } from "../format/redact.ts";
 import { encodeNode } from "./node.ts";
 import { WireWriter } from "./writer.ts";
 
-/** Who it is that is told of. */
+/** The client that the config describes. */
 export interface ClientIdentity {
   readonly node: Node;
-  /** v3: what tells clients of one id apart. */
+  /** v3: distinguishes clients with the same node id. */
   readonly scope: string;
 }
 
-/** One resource as it stands with the client. Times are in milliseconds since 1970. */
+/** The state of one resource at a client. Times are in milliseconds since 1970. */
 export interface ClientResource {
   readonly type: TypeUrl;
   readonly kind: TypeKind;
   readonly name: string;
   readonly version: string;
   readonly status: ResourceStatus;
-  /** Whether the client was told of it as it stands, also that there is none. */
+  /** Whether the client was sent the current state, including that the resource does not exist. */
   readonly isTold: boolean;
-  /** The encoded message, secrets replaced; undefined: not shown, or there is none. */
+  /** The encoded message with secrets replaced; undefined if it is not shown or does not exist. */
   readonly content: Uint8Array | undefined;
   readonly updatedAt: number | undefined;
-  /** Why it was refused, or why there is none. */
+  /** Why it was NACKed, or why there is none. */
   readonly details: string | undefined;
 }
 
-/** What writing a resource that was accepted, or is on its way, needs to know of it. */
+/** The part of a resource that dumps hold. */
 export type VersionedContent = Pick<ClientResource, "type" | "version" | "content" | "updatedAt">;
 
 /** Builds one `ClientConfig`, a resource at a time. */
 export interface ClientConfigWriter {
   add(resource: ClientResource): void;
-  /** How much was written so far. */
+  /** The number of bytes written so far. */
   readonly byteLength: number;
-  /** The `config` field of a `ClientStatusResponse`: such fields one behind the other are the response. */
+  /** Returns the `config` field of a `ClientStatusResponse`; such fields concatenated are the response. */
   finish(): Uint8Array;
 }
 
-/** `xds_config` of v2 is by type and knows four of them (B-CSD-05); `generic_xds_configs` of v3 knows all (B-CSD-04). */
+/**
+ * Creates a writer. v2's `xds_config` has one entry per type and supports four types (B-CSD-05); v3's
+ * `generic_xds_configs` supports all (B-CSD-04).
+ */
 export function createClientConfigWriter(version: ApiVersion, client: ClientIdentity): ClientConfigWriter {
   return version === "v2" ? new PerTypeWriter(client) : new GenericWriter(client);
 }
 
-/** `ConfigStatus`. */
+/** Numbers of `ConfigStatus`. */
 const configStatus: Readonly<Record<ResourceStatus, number>> = {
   unknown: 0,
   synced: 1,
@@ -55,7 +58,7 @@ const configStatus: Readonly<Record<ResourceStatus, number>> = {
   refused: 4,
 };
 
-/** `ClientResourceStatus`. */
+/** Numbers of `ClientResourceStatus`. */
 export const clientStatus = {
   UNKNOWN: 0,
   REQUESTED: 1,
@@ -83,7 +86,7 @@ function clientStatusOf({ status, isTold }: ClientResource): number {
   }
 }
 
-/** An encoded node in which secrets are replaced. */
+/** Encodes a node with its secrets replaced. */
 export function encodeIdentity(node: Node): Uint8Array {
   return encodeNode({ ...node, metadata: redactKeys(node.metadata) });
 }
@@ -118,7 +121,7 @@ class GenericWriter implements ClientConfigWriter {
   }
 }
 
-/** The four kinds, with their field in `PerXdsConfig` and in what way each lists its resources. */
+/** The four types, with their field in `PerXdsConfig` and the writer of their resources. */
 const dumps: readonly {
   readonly kind: TypeKind;
   readonly field: number;
@@ -130,7 +133,7 @@ const dumps: readonly {
   { kind: "srds", field: 5, write: (dump, resource) => writeScopedRoute(dump, resource.name, resource) },
 ];
 
-/** The worst word first: what a type is called as a whole. */
+/** Worst first: the worst status of its resources is the status of a type. */
 const worstFirst: readonly ResourceStatus[] = [
   "refused",
   "stale",
@@ -182,7 +185,7 @@ class PerTypeWriter implements ClientConfigWriter {
   }
 }
 
-/** What is held is active, what is on its way is warming, what was refused is an error. */
+/** A synced listener is active, one that was sent is warming, a NACKed one is an error. */
 function writeListener(dump: WireWriter, resource: ClientResource): void {
   const { name, status, version, updatedAt } = resource;
   dump.message(3, (listener) => {
@@ -207,7 +210,7 @@ function writeRoute(dump: WireWriter, resource: ClientResource): void {
   writeVersioned(dump, 3, resource);
 }
 
-/** An entry of a dump that has the version, the resource and the time in its first three fields. */
+/** Writes a dump entry whose first three fields are version, resource and time. */
 export function writeVersioned(dump: WireWriter, field: number, resource: VersionedContent): void {
   dump.message(field, (entry) => {
     entry.optionalString(1, resource.version);
@@ -216,7 +219,7 @@ export function writeVersioned(dump: WireWriter, field: number, resource: Versio
   });
 }
 
-/** An entry of a dump of scopes: it has the name of the scope before all that. */
+/** Writes a dump entry of scopes, which has the scope's name before those fields. */
 export function writeScopedRoute(dump: WireWriter, name: string, resource: VersionedContent): void {
   dump.message(2, (entry) => {
     entry.optionalString(1, name).optionalString(2, resource.version);
@@ -225,7 +228,7 @@ export function writeScopedRoute(dump: WireWriter, name: string, resource: Versi
   });
 }
 
-/** The resource as an `Any`. */
+/** Writes the resource as an `Any`. */
 export function writeContent(
   writer: WireWriter,
   field: number,
@@ -238,7 +241,7 @@ export function writeContent(
   });
 }
 
-/** What was refused, and what the client said; of what there is none, only why. */
+/** Writes a rejected resource with the client's error; for a missing one, only the reason. */
 function writeFailure(writer: WireWriter, field: number, resource: ClientResource, version: ApiVersion): void {
   const { type, status, details } = resource;
   if (details === undefined) return;
@@ -246,7 +249,7 @@ function writeFailure(writer: WireWriter, field: number, resource: ClientResourc
   writeFailureState(writer, field, { ...refused, details }, version);
 }
 
-/** `UpdateFailureState`: what was refused, when, and why; only v3 has its version. */
+/** Writes an `UpdateFailureState`: the rejected resource, when and why; only v3 has its version. */
 export function writeFailureState(
   writer: WireWriter,
   field: number,
@@ -261,7 +264,7 @@ export function writeFailureState(
   });
 }
 
-/** A `Timestamp`, or nothing. */
+/** Writes a `Timestamp`, or nothing if undefined. */
 export function writeTime(writer: WireWriter, field: number, milliseconds: number | undefined): void {
   if (milliseconds === undefined) return;
   writer.message(field, (time) => {

@@ -1,38 +1,38 @@
-/** `ClientStatusRequest` of v2 and v3: which clients are asked about. Unknown fields are passed over (B-MSC-09). */
+/** `ClientStatusRequest` of v2 and v3: which clients to report. Unknown fields are skipped (B-MSC-09). */
 import { fixed64Tag, lengthTag, varintTag, WireReader } from "./reader.ts";
 import { WireError } from "./wire-error.ts";
 
-/** What is asked of the status service. */
+/** A decoded request to the client status service. */
 export interface ClientStatusRequest {
-  /** A client is told of if any of them matches; all are if there is none (S-CSD-01). */
+  /** A client is reported if any of them matches; without matchers, all are (S-CSD-01). */
   readonly nodeMatchers: readonly NodeMatcher[];
   readonly excludeResourceContents: boolean;
 }
 
-/** Matches if everything in it does; an empty one matches every node. */
+/** Matches if all its conditions do; an empty one matches every node. */
 export interface NodeMatcher {
   readonly nodeId: StringMatcher | undefined;
   readonly nodeMetadatas: readonly StructMatcher[];
 }
 
-/** A text that is compared. `custom` is what only extensions know. */
+/** A condition on a text. `custom` is an extension, which is not supported. */
 export interface StringMatcher {
   readonly kind: "exact" | "prefix" | "suffix" | "contains" | "regex" | "custom";
   readonly text: string;
   readonly ignoreCase: boolean;
 }
 
-/** A value in the metadata of a node, by the keys that lead to it. */
+/** A condition on a value in a node's metadata, found by a path of keys. */
 export interface StructMatcher {
   readonly path: readonly string[];
   readonly value: ValueMatcher;
 }
 
-/** `none`: nothing was said about the value. */
+/** A condition on a metadata value. `none`: the matcher has no condition. */
 export type ValueMatcher =
   | { readonly kind: "none" | "null" }
   | { readonly kind: "number"; readonly exact: number }
-  /** From `start` up to and without `end`. */
+  /** From `start`, inclusive, to `end`, exclusive. */
   | { readonly kind: "range"; readonly start: number; readonly end: number }
   | { readonly kind: "string"; readonly string: StringMatcher }
   | { readonly kind: "bool"; readonly bool: boolean }
@@ -41,11 +41,15 @@ export type ValueMatcher =
   | { readonly kind: "one-of"; readonly element: ValueMatcher }
   | { readonly kind: "or"; readonly values: readonly ValueMatcher[] };
 
-/** Matchers, and matchers within matchers, of one request. */
+/** Limits per request; nested matchers count too. */
 const MAX_MATCHERS = 1_000;
 const MAX_DEPTH = 32;
 
-/** Throws a `WireError` on bytes that are no such request, or that ask for more than anybody needs. */
+/**
+ * Decodes a request.
+ *
+ * @throws {WireError} if the bytes are not such a request, or it exceeds the limits
+ */
 export function decodeClientStatusRequest(bytes: Uint8Array): ClientStatusRequest {
   const reader = new WireReader(bytes);
   const budget = new Budget();

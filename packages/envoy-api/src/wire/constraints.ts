@@ -1,4 +1,4 @@
-/** `DynamicParameterConstraints`: for whom a variant of a resource is (B-LOC-04). */
+/** `DynamicParameterConstraints`: which clients a variant of a resource is for (B-LOC-04). */
 import type { Constraints } from "@xdskit/protocol";
 import { lengthTag, WireReader } from "./reader.ts";
 import { WireError } from "./wire-error.ts";
@@ -13,25 +13,29 @@ const KEY = lengthTag(1);
 const VALUE = lengthTag(2);
 const EXISTS = lengthTag(3);
 
-/** Deeper ones are refused, as protobuf's own readers do. */
+/** Deeper nesting is rejected, as by protobuf's own decoders. */
 const MAX_DEPTH = 50;
 
-/** Holds of everybody: what is said by saying nothing. */
+/** Matches every client: the meaning of an empty message. */
 const always: Constraints = { kind: "all", of: [] };
 
-/** Reads encoded constraints. Throws a `WireError` if the bytes are none, or constrain a key without saying how. */
+/**
+ * Decodes constraints.
+ *
+ * @throws {WireError} if the bytes are not constraints, or one names a parameter without a condition
+ */
 export function decodeConstraints(bytes: Uint8Array): Constraints {
   return readConstraints(new WireReader(bytes), 0);
 }
 
-/** The opposite of `decodeConstraints`. */
+/** Encodes what `decodeConstraints` decodes. */
 export function encodeConstraints(constraints: Constraints): Uint8Array {
   const writer = new WireWriter();
   writeConstraints(writer, constraints);
   return writer.finish();
 }
 
-/** Of several members of the oneof, the last counts. */
+/** The last member of the oneof wins. */
 function readConstraints(reader: WireReader, depth: number): Constraints {
   if (depth > MAX_DEPTH) throw new WireError(`constraints within constraints, more than ${MAX_DEPTH} deep`);
   let constraints = always;

@@ -4,7 +4,7 @@ import type { WireWriter } from "./writer.ts";
 
 const NANOS_PER_MS = 1_000_000;
 
-/** Reads to the end. */
+/** Reads a duration to the end of the reader. */
 export function readDuration(reader: WireReader): number {
   let seconds = 0;
   let nanos = 0;
@@ -17,7 +17,7 @@ export function readDuration(reader: WireReader): number {
   return seconds * 1000 + nanos / NANOS_PER_MS;
 }
 
-/** The opposite of `readDuration`. */
+/** Writes what `readDuration` reads. */
 export function writeDuration(writer: WireWriter, ms: number): void {
   const nanos = Math.round((ms % 1000) * NANOS_PER_MS);
   const isWholeSecond = Math.abs(nanos) === 1000 * NANOS_PER_MS;

@@ -1,4 +1,4 @@
-/** `LoadStatsRequest` of v2 and v3, encoded, and `LoadStatsResponse`, read: for whoever reports to a server. */
+/** The client's half of load reporting: encodes `LoadStatsRequest` of v2 and v3, and decodes `LoadStatsResponse`. */
 import type {
   ApiVersion,
   ClusterLoad,
@@ -15,13 +15,13 @@ import { encodeNode, writeLocality } from "./node.ts";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
 import { WireWriter } from "./writer.ts";
 
-/** A `LoadStatsRequest` to be sent. */
+/** A `LoadStatsRequest` to encode. */
 export interface LoadReportMessage extends Omit<LoadReport, "node"> {
-  /** Plain, or encoded with everything that a plain one cannot say. */
+  /** A `Node`, or encoded bytes, which may have fields that `Node` lacks. */
   readonly node: LoadReport["node"] | Uint8Array;
 }
 
-/** Connections, and utilizations of their own, are only in v3. */
+/** Encodes a load report. Connection counts and dedicated utilization fields exist only in v3. */
 export function encodeLoadReport(version: ApiVersion, { node, clusters }: LoadReportMessage): Uint8Array {
   const writer = new WireWriter();
   if (node !== undefined) writer.bytes(1, node instanceof Uint8Array ? node : encodeNode(node));
@@ -67,12 +67,12 @@ function writeEndpoint(writer: WireWriter, load: EndpointLoad): void {
   writer.integer(7, load.issued);
 }
 
-/** All but those that were issued, whose field is another one in each. */
+/** Writes all counts but `issued`, whose field number differs between messages. */
 function writeCounts(writer: WireWriter, { succeeded, inProgress, failed }: LoadCounts): void {
   writer.integer(2, succeeded).integer(3, inProgress).integer(4, failed);
 }
 
-/** `host:port` as a socket address, anything else as a pipe. */
+/** Writes `host:port` as a socket address, anything else as a pipe. */
 function writeAddress(writer: WireWriter, address: string): void {
   const [, host, port] = /^([^/@].*):(\d{1,5})$/.exec(address) ?? [];
   if (host === undefined) {
@@ -83,7 +83,11 @@ function writeAddress(writer: WireWriter, address: string): void {
   writer.message(1, (socket) => socket.optionalString(2, plain).integer(3, Number(port)));
 }
 
-/** What a server wants to hear. Throws a `WireError` on bytes that are no `LoadStatsResponse`. */
+/**
+ * Decodes a request for load reports.
+ *
+ * @throws {WireError} if the bytes are not a `LoadStatsResponse`
+ */
 export function decodeLoadRequest(message: Uint8Array): LoadRequest {
   const reader = new WireReader(message);
   const clusters: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * `DiscoveryRequest` and `DeltaDiscoveryRequest`, encoded: for whoever talks to a server. The server reads them with the
- * request reader. Every field may be left out; the bytes are those of any other encoder that writes in field order.
+ * Encodes `DiscoveryRequest` and `DeltaDiscoveryRequest` for clients; the server decodes them with the request reader.
+ * Every field is optional; the bytes equal those of any encoder that writes in field order.
  */
 import type { Node, Status } from "@xdskit/protocol";
 import { encodeNode } from "./node.ts";
@@ -8,20 +8,20 @@ import { type ResourceLocatorMessage, writeResourceLocator, writeTextEntry } fro
 import { type StatusMessage, writeStatus } from "./status.ts";
 import { WireWriter } from "./writer.ts";
 
-/** A `DiscoveryRequest` to be sent. */
+/** A `DiscoveryRequest` to encode. */
 export interface SotwRequestMessage {
   readonly versionInfo?: string | undefined;
-  /** Plain, or encoded with everything that a plain one cannot say. */
+  /** A `Node`, or encoded bytes, which may have fields that `Node` lacks. */
   readonly node?: Node | Uint8Array | undefined;
   readonly resourceNames?: readonly string[] | undefined;
   readonly typeUrl?: string | undefined;
   readonly responseNonce?: string | undefined;
-  /** Makes it a NACK, even if it says nothing. */
+  /** Makes it a NACK, even if the status is empty. */
   readonly errorDetail?: (Status & Partial<StatusMessage>) | undefined;
   readonly resourceLocators?: readonly ResourceLocatorMessage[] | undefined;
 }
 
-/** A `DeltaDiscoveryRequest` to be sent. */
+/** A `DeltaDiscoveryRequest` to encode. */
 export interface DeltaRequestMessage {
   readonly node?: Node | Uint8Array | undefined;
   readonly typeUrl?: string | undefined;

@@ -1,7 +1,7 @@
 /**
- * Frames: what one resource, one missing or one removed name is in a response, tag and length included, written one behind
- * the other. A frame is a head, the bytes of the resource as they entered, and a tail; sizes are summed up before anything is
- * written, because a length stands in front of what it counts.
+ * Frames: one resource, missing name or removed name as it is in a response, with tag and length, written one after
+ * another. A resource's frame is a head, its bytes, and a tail; sizes are computed before writing, because a length
+ * precedes what it counts.
  */
 import {
   type ErrorDetail,
@@ -45,16 +45,16 @@ const MAX_DURATIONS = 256;
 const MAX_VARIANT_NAMES = 4096;
 const NOTHING = new Uint8Array(0);
 
-/** What frames carry of a resource beside its content: its ttl or not; of v2, only what a `Resource` of v2 has (requirements 1.4). */
+/** What frames carry besides the content: TTLs or not; for v2, only what a v2 `Resource` has (requirements 1.4). */
 export type FrameContent = "ttls-left-off" | "ttls-told" | "v2";
 
-/** Writes frames of one variant into a buffer that it keeps, and gives away copies. */
+/** Writes frames of one variant into a reused buffer. */
 export class FrameWriter {
   readonly #variant: Variant;
   readonly #tellsTtls: boolean;
   readonly #isOfV2: boolean;
   readonly #durations = new Map<number, Uint8Array>();
-  /** Encoded names of variants by their keys. */
+  /** Encoded names by variant key or located term. */
   readonly #variantNames = new Map<string, Uint8Array>();
   readonly #typeFields = new Map<TypeUrl, Uint8Array>();
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
@@ -66,12 +66,15 @@ export class FrameWriter {
     this.#isOfV2 = content === "v2";
   }
 
-  /** How much was written since `take`. */
+  /** Bytes written since the last `take`. */
   get byteLength(): number {
     return this.#end;
   }
 
-  /** What was written since the last time, in memory of its own: a small slice of a pool would keep 8 KB alive. */
+  /**
+   * Returns the bytes written since the last call, in memory of their own: a small slice of a pool would keep 8 KB
+   * alive.
+   */
   take(): Uint8Array {
     const chunk = Buffer.allocUnsafeSlow(this.#end);
     this.#bytes.copy(chunk, 0, 0, this.#end);
@@ -79,7 +82,7 @@ export class FrameWriter {
     return chunk;
   }
 
-  /** The whole frame of a resource. */
+  /** Writes the whole frame of a resource. */
   resource(resource: Resource): void {
     this.resourceHead(resource);
     this.#append(resource.bytes);
@@ -87,9 +90,10 @@ export class FrameWriter {
   }
 
   /**
-   * What precedes the bytes of a resource. In State of the World it is an `Any` (S-TYP-03), in delta a `Resource` with the
-   * `Any` inside. A ttl needs a `Resource` in State of the World too: in an `Any` of its own, around that of the resource
-   * (S-TTL-02). It has no version there: Envoy takes that of the response. A variant needs one for its constraints (C-LOC-02).
+   * Writes what precedes the bytes of a resource. In State of the World that is an `Any` (S-TYP-03), in delta a
+   * `Resource` with the `Any` inside. In State of the World, a TTL needs a `Resource` too, wrapped in an `Any` of its
+   * own (S-TTL-02), without a version, because Envoy uses that of the response. A variant needs one for its constraints
+   * (C-LOC-02).
    */
   resourceHead(resource: Resource): void {
     const { type, bodyType = type, bytes } = resource;
@@ -114,7 +118,10 @@ export class FrameWriter {
     if (bytes.length > 0) this.#start(ANY_VALUE, bytes.length);
   }
 
-  /** What follows the bytes of a resource in a `Resource`: its name and what else is known of it (B-DLT-12, B-MSC-01, S-MSC-02). */
+  /**
+   * Writes what follows the bytes of a resource in a `Resource`: its name and other fields (B-DLT-12, B-MSC-01,
+   * S-MSC-02).
+   */
   resourceTail(resource: Resource): void {
     if (this.#variant === "sotw" && !this.#isWrapped(resource)) return;
     if (resource.variant === undefined) this.#optionalText(RESOURCE_NAME, resource.name);
@@ -126,8 +133,8 @@ export class FrameWriter {
   }
 
   /**
-   * A `Resource` without a body: nothing has this name (S-NEX-07). The alias is what Envoy compares when it asked for a virtual
-   * host.
+   * Writes a `Resource` without a body: the name does not exist (S-NEX-07). Envoy matches the alias if it requested a
+   * virtual host.
    */
   missing(text: string): void {
     const name = resourceNameOf(text)?.name ?? shownName(text);
@@ -136,7 +143,10 @@ export class FrameWriter {
     this.#text(RESOURCE_ALIASES, name);
   }
 
-  /** A `Resource` without a body, at the version that the client holds: it may keep it for its ttl anew (S-TTL-09). */
+  /**
+   * Writes a heartbeat: a `Resource` without a body at the version that the client holds, which renews its TTL
+   * (S-TTL-09).
+   */
   heartbeat({ name, version, ttlMs }: Heartbeat): void {
     const duration = ttlMs === undefined ? undefined : this.#duration(ttlMs);
     const ttlLength = duration === undefined ? 0 : fieldLength(duration.length);
@@ -149,14 +159,17 @@ export class FrameWriter {
     if (variant !== undefined) this.#field(RESOURCE_VARIANT, variant);
   }
 
-  /** A name in `removed_resources`; what was told with constraints, or asked for with parameters, in `removed_resource_names` (S-LOC-06). */
+  /**
+   * Writes a name in `removed_resources`, or in `removed_resource_names` if it has constraints or parameters
+   * (S-LOC-06).
+   */
   removed(name: string): void {
     const variant = this.#encodedName(name);
     if (variant === undefined) this.#text(REMOVED_RESOURCES, shownName(name));
     else this.#field(REMOVED_RESOURCE_NAMES, variant);
   }
 
-  /** Why there is no resource of a name, in `resource_errors` (S-ERR-01). */
+  /** Writes a resource error in `resource_errors` (S-ERR-01). */
   error(name: string, detail: ErrorDetail): void {
     const status = new WireWriter();
     writeStatus(status, detail);
@@ -171,7 +184,7 @@ export class FrameWriter {
     return isNameless || (this.#tellsTtls && ttlMs !== undefined) || variant !== undefined;
   }
 
-  /** An encoded `ResourceName`; undefined: the name says it all. */
+  /** Returns an encoded `ResourceName`; undefined if a plain name is enough. */
   #encodedName(text: string): Uint8Array | undefined {
     const known = this.#variantNames.get(text);
     if (known !== undefined) return known;
@@ -197,7 +210,7 @@ export class FrameWriter {
     return length + fieldLength(this.#duration(resource.ttlMs).length);
   }
 
-  /** Few ttls are many resources'. */
+  /** Cached, because many resources share few TTLs. */
   #duration(ms: number): Uint8Array {
     const known = this.#durations.get(ms);
     if (known !== undefined) return known;
@@ -267,12 +280,12 @@ function extrasLength({ doNotCache, metadata }: Resource): number {
   );
 }
 
-/** Of a text that is left out when it is empty. */
+/** The size of a text field that is omitted if empty. */
 function textFieldLength(text: string): number {
   return text === "" ? 0 : fieldLength(Buffer.byteLength(text));
 }
 
-/** Tag, length and content; the field number is below 16. */
+/** The size of tag, length and content; the field number is below 16. */
 function fieldLength(contentLength: number): number {
   return 1 + varintLength(contentLength) + contentLength;
 }

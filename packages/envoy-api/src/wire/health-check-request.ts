@@ -1,13 +1,15 @@
-/** `HealthCheckRequestOrEndpointHealthResponse` of v2 and v3: what a client that checks health for others says. */
+/**
+ * `HealthCheckRequestOrEndpointHealthResponse` of v2 and v3: the messages of a client that checks health for others.
+ */
 import type { Node } from "@xdskit/protocol";
 import { decodeNode } from "./node.ts";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
 import { WireWriter } from "./writer.ts";
 
-/** How a client can check: numbers of `Capability.Protocol`, by their names. */
+/** A health check protocol; the names of `Capability.Protocol`. */
 export type HealthCheckProtocol = "HTTP" | "TCP" | "REDIS";
 
-/** It offers to check, or it tells what it found: an encoded `EndpointHealthResponse`. */
+/** A client's offer to check health, or its results as an encoded `EndpointHealthResponse`. */
 export type HealthMessage =
   | { readonly kind: "request"; readonly node: Node | undefined; readonly protocols: readonly HealthCheckProtocol[] }
   | { readonly kind: "response"; readonly bytes: Uint8Array }
@@ -15,7 +17,11 @@ export type HealthMessage =
 
 const protocolNames: readonly HealthCheckProtocol[] = ["HTTP", "TCP", "REDIS"];
 
-/** Throws a `WireError` on bytes that are no such message. */
+/**
+ * Decodes a message.
+ *
+ * @throws {WireError} if the bytes are not such a message
+ */
 export function decodeHealthMessage(bytes: Uint8Array): HealthMessage {
   const reader = new WireReader(bytes);
   let message: HealthMessage = { kind: "nothing" };
@@ -40,7 +46,7 @@ function readRequest(reader: WireReader): HealthMessage {
   return { kind: "request", node, protocols };
 }
 
-/** Numbers may be packed into one field, or stand alone. */
+/** The enum field may be packed or not. */
 function readCapability(reader: WireReader): readonly HealthCheckProtocol[] {
   const protocols: HealthCheckProtocol[] = [];
   const add = (number: number): void => {
@@ -58,12 +64,12 @@ function readCapability(reader: WireReader): readonly HealthCheckProtocol[] {
   return protocols;
 }
 
-/** A client offers to check: its encoded node, and how it can. */
+/** Encodes a client's offer to check: its encoded node and its protocols. */
 export function encodeHealthOffer(node: Uint8Array, protocols: readonly HealthCheckProtocol[]): Uint8Array {
   const writer = new WireWriter();
   writer.message(1, (request) => {
     request.bytes(1, node).message(2, (capability) => {
-      // Three numbers, each in one byte.
+      // Packed; each number takes one byte.
       capability.bytes(
         1,
         Uint8Array.from(protocols, (protocol) => protocolNames.indexOf(protocol)),
@@ -73,7 +79,7 @@ export function encodeHealthOffer(node: Uint8Array, protocols: readonly HealthCh
   return writer.finish();
 }
 
-/** A client tells what it found: an encoded `EndpointHealthResponse`. */
+/** Encodes a client's results: an encoded `EndpointHealthResponse`. */
 export function encodeHealthFindings(response: Uint8Array): Uint8Array {
   return new WireWriter(response.length + 8).bytes(2, response).finish();
 }

@@ -1,43 +1,43 @@
 /**
- * `initial_resource_versions` of a delta request, read as they are walked: a client that comes back may list 100,000 of them
- * in 8 MB (client-behaviours D8), and most are compared once and forgotten.
+ * `initial_resource_versions` of a delta request, decoded during iteration: a reconnecting client may list 100,000 of
+ * them in 8 MB (client-behaviours D8), and most are compared once and dropped.
  */
 import type { InitialVersions } from "@xdskit/protocol";
 import { lengthTag, WireReader } from "./reader.ts";
 
-/** The field of `DeltaDiscoveryRequest` that holds one pair. */
+/** The tag of one pair in `DeltaDiscoveryRequest`. */
 export const VERSION_ENTRY: number = lengthTag(5);
 
 const KEY = lengthTag(1);
 const VALUE = lengthTag(2);
 
-/** Passes over one entry and makes sure that it can be read: a walk over the pairs must not throw in the middle. */
+/** Skips an entry to check that it can be decoded, because the later iteration must not throw. */
 export function checkVersionEntry(entry: WireReader): void {
   while (entry.hasMore) entry.skip(entry.tag());
 }
 
 /**
- * The pairs in a part of a request, each entry of which was checked. It is a view: as long as it is held, so is the whole
- * request; whoever answers the request drops it. A name that occurs twice is given twice, as it stands.
+ * The pairs in part of a request whose entries were checked. It is a view that keeps the whole request in memory, so
+ * drop it after answering the request. A repeated name is yielded each time.
  */
 export class EncodedVersions implements InitialVersions {
   readonly size: number;
   readonly #bytes: Uint8Array;
   #key: string | undefined;
 
-  /** The bytes are those from the first entry to the last, with whatever fields there are between. */
+  /** The bytes reach from the first entry to the last, including any fields between. */
   constructor(bytes: Uint8Array, size: number) {
     this.#bytes = bytes;
     this.size = size;
   }
 
-  /** Found when it is first asked for, by comparing bytes with the lists asked about lately: 20 times faster than a digest. */
+  /** Computed on first use by comparing bytes with recent lists, which is 20 times faster than a digest. */
   get key(): string {
     this.#key ??= keyOf(this);
     return this.#key;
   }
 
-  /** Whether the bytes are those of another list. */
+  /** Whether two lists have equal bytes. */
   equals(other: EncodedVersions): boolean {
     return this.size === other.size && Buffer.compare(this.#bytes, other.#bytes) === 0;
   }
@@ -52,9 +52,9 @@ export class EncodedVersions implements InitialVersions {
   }
 }
 
-/** How many lists that are still held are compared with. */
+/** How many recent lists are compared. */
 const LISTS_COMPARED = 32;
-/** The lists asked about lately, newest last; they live only as long as somebody compares with them. */
+/** Recent lists, newest last; held weakly. */
 let lately: readonly { readonly list: WeakRef<EncodedVersions>; readonly key: string }[] = [];
 let keysGiven = 0;
 

@@ -1,31 +1,32 @@
 /**
- * Responses in canonical JSON, made once for all who are told the same. The text of a resource is kept with the resource, so a
- * state in which one of many changed costs that one and the copying of the others. What is kept goes when its owner goes.
+ * Encodes responses in canonical JSON, once for all polls with the same content. The text of each resource is cached
+ * with the resource, so a change of one among many costs that one and the copying of the others. Cached texts are freed
+ * with their owner.
  */
 import type { Body, Resource, Segment, TypeUrl } from "@xdskit/protocol";
 
-/** Encodes what polls are answered with; one per server. */
+/** Encodes the responses to polls; one per server. */
 export interface JsonBodyEncoder {
   /**
-   * The whole response, the same buffer again for the same body; never to be changed. Pauses where it would hold up others.
-   * Rejects if a resource cannot be printed.
+   * Encodes the whole response; returns the same buffer for the same body, which must not be changed. Pauses so as not
+   * to block other work. Rejects if a resource cannot be printed.
    */
   encode(body: Body): Promise<Uint8Array>;
 }
 
 export interface JsonBodyEncoderOptions {
-  /** A resource as canonical JSON with its `@type`; one of an unknown type as its bytes. */
+  /** Returns a resource as canonical JSON with its `@type`; one of an unknown type as its bytes. */
   readonly print: (type: TypeUrl, bytes: Uint8Array) => unknown;
-  /** Signs responses; "" signs nothing (S-RES-16). */
+  /** The control plane identifier in responses; none if it is "" (S-RES-16). */
   readonly controlPlane: string;
-  /** Lets others have their turn. */
+  /** Yields to other work. */
   readonly pause: () => Promise<void>;
 }
 
-/** So many bytes of resources are printed at a time, some milliseconds. */
+/** How many bytes of resources are printed between pauses, which takes some milliseconds. */
 const SLICE_BYTES = 64 * 1024;
 
-/** Makes an encoder. */
+/** Creates an encoder. */
 export function createJsonBodyEncoder(options: JsonBodyEncoderOptions): JsonBodyEncoder {
   const bodies = new WeakMap<Body, Promise<Uint8Array>>();
   const resources = new ResourceTexts(options);
@@ -40,7 +41,7 @@ export function createJsonBodyEncoder(options: JsonBodyEncoderOptions): JsonBody
   };
 }
 
-/** The text of each resource. */
+/** The cached JSON text of each resource. */
 class ResourceTexts {
   readonly #options: JsonBodyEncoderOptions;
   readonly #texts = new WeakMap<Resource, Buffer>();
@@ -59,7 +60,7 @@ class ResourceTexts {
     return text;
   }
 
-  /** Whether others have waited for long enough. */
+  /** Whether it is time to pause. */
   takeSlice(): boolean {
     if (this.#printed < SLICE_BYTES) return false;
     this.#printed = 0;

@@ -1,6 +1,6 @@
 /**
- * A `DiscoveryRequest` in JSON, v2 and v3 alike: with the names of JSON or of the proto file, `null` for what is not there, and
- * any number of fields that nobody here knows (B-RST-02, client-behaviours I1).
+ * Reads a `DiscoveryRequest` in JSON, v2 and v3 alike: with JSON or proto names, `null` for absent fields, and any
+ * number of unknown fields (B-RST-02, client-behaviours I1).
  */
 import { anonymousNode, type Node, parseTypeUrl, type SotwRequest, type Status } from "@xdskit/protocol";
 import { setOwnProperty } from "../format/well-known.ts";
@@ -15,8 +15,10 @@ const MAX_FEATURES = 1_000;
 type FieldReader = (scanner: JsonScanner, path: string) => void;
 
 /**
- * Reads the body of a poll. Throws a `WireError` that names the place if it is none, and a `NodeSizeError` of a node that has
- * more than `maxNodeBytes`. Nothing of the bytes is kept.
+ * Decodes the body of a poll. The result does not refer to the bytes.
+ *
+ * @throws {WireError} with the position, if it is not such a request; a `NodeSizeError` if its node exceeds
+ * `maxNodeBytes`
  */
 export function decodeJsonRequest(bytes: Uint8Array, maxNodeBytes: number = MAX_NODE_BYTES): SotwRequest {
   const scanner = new JsonScanner(bytes);
@@ -91,7 +93,7 @@ function readNode(scanner: JsonScanner, path: string, maxBytes: number): Node {
   return node;
 }
 
-/** The same readers; they throw once they have read more than so many bytes all in all. */
+/** Wraps readers so that they throw once they have read more than `maxBytes` in total. */
 function countBytes(fields: Readonly<Record<string, FieldReader>>, maxBytes: number): Record<string, FieldReader> {
   let bytes = 0;
   const counting = ([name, read]: readonly [string, FieldReader]): readonly [string, FieldReader] => [
@@ -124,7 +126,7 @@ function readLocality(scanner: JsonScanner, path: string): NonNullable<Node["loc
   return locality;
 }
 
-/** As "major.minor.patch"; "" without a version. */
+/** Returns "major.minor.patch"; "" without a version. */
 function readBuildVersion(scanner: JsonScanner, path: string): string {
   let text = "";
   readFields(scanner, path, {
@@ -173,7 +175,7 @@ function readStatus(scanner: JsonScanner, path: string): Status {
   return { code, message };
 }
 
-/** Reads the fields of an object by their JSON names, or those of the proto file; each at most once. Others are passed over. */
+/** Reads the fields of an object by JSON name or proto name, each at most once. Skips unknown ones. */
 function readFields(scanner: JsonScanner, path: string, readers: Readonly<Record<string, FieldReader>>): void {
   if (path !== "") expectKind(scanner, path, "an object");
   const seen = new Set<string>();
@@ -201,7 +203,7 @@ function readString(scanner: JsonScanner, path: string): string {
   return scanner.string();
 }
 
-/** Numbers may stand in quotes. */
+/** Numbers may be quoted. */
 function readInteger(scanner: JsonScanner, path: string): number {
   const number = scanner.peek() === "a string" ? Number(scanner.string()) : readNumber(scanner, path);
   return Number.isSafeInteger(number) ? number : scanner.fail(`expected a whole number in "${path}"`);

@@ -1,16 +1,16 @@
 /**
- * JSON read where it stands, without making anything of what nobody asks for: of the 73 KB that an Envoy polls with, 72 are a
- * list of its extensions. Strings are copies, so what was read does not keep the bytes alive.
+ * Reads JSON in place and creates only what is requested: of the 73 KB in an Envoy's poll, 72 are a list of its
+ * extensions. Strings are copies, so the result does not keep the bytes in memory.
  */
 
 import { setOwnProperty } from "../format/well-known.ts";
 import { isUtf8 } from "../platform.ts";
 import { WireError } from "./wire-error.ts";
 
-/** What a value is, told by its first byte. */
+/** The kind of a value, which its first byte tells. */
 export type JsonKind = "an object" | "a list" | "a string" | "a number" | "true or false" | "null";
 
-/** Values nested deeper are refused. */
+/** Deeper nesting is rejected. */
 const DEEPEST = 100;
 
 const QUOTE = 0x22;
@@ -25,7 +25,7 @@ const CLOSE_LIST = 0x5d;
 const LITERALS: Readonly<Record<string, boolean | null>> = { true: true, false: false, null: null };
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Walks through one JSON text. What is wrong with it is a `WireError` that names the place. */
+/** Scans one JSON text. Errors are `WireError`s with line and column. */
 export class JsonScanner {
   readonly #bytes: Buffer;
   #at = 0;
@@ -36,12 +36,12 @@ export class JsonScanner {
     if (!isUtf8(bytes)) throw new WireError("expected JSON in UTF-8, got other bytes");
   }
 
-  /** How many bytes were read. */
+  /** The number of bytes read. */
   get position(): number {
     return this.#at;
   }
 
-  /** What the next value is. */
+  /** Returns the kind of the next value. */
   peek(): JsonKind {
     const byte = this.#next();
     if (byte === QUOTE) return "a string";
@@ -92,7 +92,7 @@ export class JsonScanner {
     return NUMBER.test(text) ? Number(text) : this.#unexpected("a number", text);
   }
 
-  /** Reads any value as it is. */
+  /** Reads any value. */
   value(): unknown {
     switch (this.peek()) {
       case "an object": {
@@ -114,7 +114,7 @@ export class JsonScanner {
     }
   }
 
-  /** Passes over a value. That it is JSON is looked at all the same. */
+  /** Skips a value, but checks that it is valid JSON. */
   skip(): void {
     switch (this.peek()) {
       case "an object":
@@ -134,13 +134,13 @@ export class JsonScanner {
     }
   }
 
-  /** Nothing may follow. */
+  /** Checks that nothing follows. */
   end(): void {
     this.#skipSpace();
     if (this.#at < this.#bytes.length) this.#unexpected("the end");
   }
 
-  /** Says what is wrong here. */
+  /** Throws a `WireError` with the current line and column. */
   fail(message: string): never {
     const before = this.#bytes.subarray(0, this.#at);
     const lineStart = before.lastIndexOf(0x0a) + 1;
@@ -162,7 +162,7 @@ export class JsonScanner {
     }
   }
 
-  /** Stands at a quote. Returns whether something in it is escaped. */
+  /** Skips a string, starting at its quote. Returns whether it has escapes. */
   #skipString(): boolean {
     const bytes = this.#bytes;
     const start = this.#at;
@@ -186,7 +186,7 @@ export class JsonScanner {
     return this.fail("expected the end of a string, got the end of the text");
   }
 
-  /** From `start` to here, which is one value. */
+  /** Parses the one value from `start` to the current position. */
   #parse(start: number, expected: string): unknown {
     try {
       return JSON.parse(this.#bytes.toString("utf8", start, this.#at));
@@ -202,7 +202,7 @@ export class JsonScanner {
     return value === undefined ? this.#unexpected("a value", word) : value;
   }
 
-  /** Letters, digits and signs, and then stands behind them. */
+  /** Reads letters, digits and signs. */
   #word(): string {
     const bytes = this.#bytes;
     const start = this.#at;
@@ -217,7 +217,7 @@ export class JsonScanner {
     if (++this.#depth > DEEPEST) this.fail(`expected at most ${DEEPEST} levels`);
   }
 
-  /** Leaves an object or a list if that is its end. */
+  /** Leaves an object or a list if its end is next. */
   #isNext(end: number): boolean {
     if (this.#next() !== end) return false;
     this.#at++;

@@ -1,6 +1,6 @@
 /**
- * `LoadStatsRequest` and `LoadStatsResponse` of v2 and v3. Every report of an Envoy carries its whole node: a stream's reader
- * reads it once (client-behaviours H8).
+ * `LoadStatsRequest` and `LoadStatsResponse` of v2 and v3. Every report of an Envoy carries its whole node, so a
+ * stream's reader decodes it once (client-behaviours H8).
  */
 import type { ClusterLoad, EndpointLoad, LoadMetric, LoadReport, LoadRequest, LocalityLoad } from "@xdskit/protocol";
 import { readDuration, writeDuration } from "./duration.ts";
@@ -9,16 +9,20 @@ import { fixed64Tag, lengthTag, varintTag, WireReader } from "./reader.ts";
 import { WireError } from "./wire-error.ts";
 import { WireWriter } from "./writer.ts";
 
-/** Clusters, localities, metrics, drops and endpoints in one report, together. */
+/** The most clusters, localities, metrics, drops and endpoints in one report, together. */
 const MAX_ENTRIES = 1_000_000;
 
-/** Reads the reports of one stream in the order they came. */
+/** Reads the reports of one stream, in order of arrival. */
 export interface LoadReportReader {
-  /** Throws a `WireError` on bytes that are no `LoadStatsRequest`. */
+  /**
+   * Decodes a report.
+   *
+   * @throws {WireError} if the bytes are not a `LoadStatsRequest`
+   */
   read(message: Uint8Array): LoadReport;
 }
 
-/** Of a node that has more than `maxNodeBytes` it throws a `NodeSizeError`. */
+/** Creates a reader, which throws a `NodeSizeError` for a node of more than `maxNodeBytes`. */
 export function createLoadReportReader(maxNodeBytes: number = MAX_NODE_BYTES): LoadReportReader {
   const memory = new NodeMemory(maxNodeBytes);
   return { read: (message) => readReport(new WireReader(message), memory) };
@@ -94,7 +98,7 @@ function readDropped(reader: WireReader): { category: string; count: number } {
   return { category, count };
 }
 
-/** Numbers of an `UpstreamLocalityStats`, by their field. */
+/** The counts of an `UpstreamLocalityStats`, by tag. */
 const localityCounts: ReadonlyMap<number, keyof LocalityLoad & keyof typeof noCounts> = new Map([
   [varintTag(2), "succeeded"],
   [varintTag(3), "inProgress"],
@@ -115,7 +119,7 @@ const noCounts = {
   newConnections: 0,
   failedConnections: 0,
 };
-/** Metrics that v3 has fields for, by their names. */
+/** Metrics with a field of their own in v3, by name. */
 export const ownMetricFields: ReadonlyMap<string, number> = new Map([
   ["cpu_utilization", 12],
   ["mem_utilization", 13],
@@ -151,7 +155,7 @@ function readLocalityLoad(reader: WireReader, count: EntryCount): LocalityLoad {
   return { ...counts, locality, metrics, endpoints };
 }
 
-/** Fields of `EndpointLoadMetricStats` and of `UnnamedEndpointLoadMetricStats`. */
+/** Tags of `EndpointLoadMetricStats` and of `UnnamedEndpointLoadMetricStats`. */
 const namedMetric = { name: lengthTag(1), requests: varintTag(2), total: fixed64Tag(3) };
 const unnamedMetric = { name: undefined, requests: varintTag(1), total: fixed64Tag(2) };
 
@@ -184,7 +188,7 @@ function readEndpoint(reader: WireReader): EndpointLoad {
   return { ...counts, address };
 }
 
-/** A socket address as `host:port`, a pipe as its path, any other as nothing. */
+/** Returns a socket address as `host:port`, a pipe as its path, any other as "". */
 function readAddress(reader: WireReader): string {
   let address = "";
   while (reader.hasMore) {
@@ -218,7 +222,7 @@ function readPipe(reader: WireReader): string {
   return path;
 }
 
-/** A `Duration`; one that is negative, or longer than a day, is none. */
+/** Reads a `Duration`; one that is negative or longer than a day counts as 0. */
 function readMilliseconds(reader: WireReader): number {
   const milliseconds = readDuration(reader);
   return milliseconds > 0 && milliseconds <= LONGEST_INTERVAL_MS ? milliseconds : 0;
@@ -226,7 +230,7 @@ function readMilliseconds(reader: WireReader): number {
 
 const LONGEST_INTERVAL_MS = 86_400_000;
 
-/** A uint64; what no client can have counted is nothing. */
+/** Reads a uint64; an impossibly large count is 0. */
 function counted(reader: WireReader): number {
   const value = reader.int64();
   return value >= 0 && value <= Number.MAX_SAFE_INTEGER ? value : 0;
@@ -236,7 +240,7 @@ function finite(value: number): number {
   return Number.isFinite(value) ? value : 0;
 }
 
-/** The message that tells a client what to report. */
+/** Encodes the request that says what a client is to report. */
 export function encodeLoadRequest({ clusters, sendAllClusters, intervalMs, endpoints }: LoadRequest): Uint8Array {
   return new WireWriter()
     .strings(1, clusters)

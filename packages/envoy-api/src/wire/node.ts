@@ -1,6 +1,6 @@
 /**
  * `envoy.config.core.v3.Node`, and v2's. Of the 58 KB that an Envoy sends with every request, 57 are the list of its
- * extensions, which nobody here reads: they are passed over, and what is left is compared with what was left the last time.
+ * extensions, which is not used: it is skipped, and the rest is compared with that of the previous request.
  */
 import type { Node } from "@xdskit/protocol";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
@@ -33,10 +33,10 @@ const readTags: ReadonlySet<number> = new Set([
   DYNAMIC_PARAMETERS,
 ]);
 
-/** A node is kept in memory for as long as its stream lives. */
+/** The largest node, without its extensions: a node stays in memory as long as its stream. */
 export const MAX_NODE_BYTES: number = 4 * 1024 * 1024;
 
-/** Reads an encoded node. A field that occurs twice counts as it stands last. */
+/** Decodes a node. The last occurrence of a field wins. */
 export function decodeNode(bytes: Uint8Array): Node {
   if (bytes.length > MAX_NODE_BYTES) throw new WireError(`node of ${bytes.length} bytes, at most ${MAX_NODE_BYTES}`);
   const reader = new WireReader(bytes);
@@ -86,7 +86,7 @@ export function decodeNode(bytes: Uint8Array): Node {
   return dynamicParameters.size === 0 ? node : { ...node, dynamicParameters: Object.fromEntries(dynamicParameters) };
 }
 
-/** An entry of the map from types to `xds.core.v3.ContextParams`. */
+/** Reads an entry of the map from types to `xds.core.v3.ContextParams`. */
 function readDynamicParameters(entry: WireReader, byType: Map<string, Readonly<Record<string, string>>>): void {
   let type = "";
   const parameters = new Map<string, string>();
@@ -117,7 +117,7 @@ function writeDynamicParameters(writer: WireWriter, { dynamicParameters = {} }: 
   }
 }
 
-/** Encodes what a `Node` has; the version of the user agent as text. */
+/** Encodes a `Node`; the version of the user agent as text. */
 export function encodeNode(node: Node): Uint8Array {
   const writer = new WireWriter().optionalString(1, node.id).optionalString(2, node.cluster);
   if (Object.keys(node.metadata).length > 0) writer.message(3, (inner) => writeStruct(inner, node.metadata));
@@ -131,10 +131,10 @@ export function encodeNode(node: Node): Uint8Array {
   return writer.finish();
 }
 
-/** The node of one stream: the same object again while nothing changes of what is read from its bytes. */
+/** The node of one stream: returns the same object while the fields it uses do not change. */
 export class NodeMemory {
   #node: Node | undefined;
-  /** The fields that were read, one behind the other. A copy: the request it came in may go. */
+  /** The bytes of the used fields, concatenated. A copy, so that the request can be freed. */
   #read: Buffer = Buffer.alloc(0);
   readonly #maxBytes: number;
 
@@ -142,7 +142,11 @@ export class NodeMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /** Throws a `WireError`: a `NodeSizeError` if that is all that is wrong. */
+  /**
+   * Returns the node.
+   *
+   * @throws {WireError} if the bytes are not a node; a `NodeSizeError` if it is only too large
+   */
   read(bytes: Uint8Array): Node {
     const ranges = rangesRead(bytes);
     const length = lengthOf(ranges);
@@ -166,7 +170,7 @@ export class NodeMemory {
   }
 }
 
-/** Start and end of each stretch of fields that are read. */
+/** Returns start and end of each range of used fields. */
 function rangesRead(bytes: Uint8Array): number[] {
   const reader = new WireReader(bytes);
   const ranges: number[] = [];
@@ -184,7 +188,7 @@ function rangesRead(bytes: Uint8Array): number[] {
   return ranges;
 }
 
-/** How many bytes they span. */
+/** Returns the total length of the ranges in bytes. */
 function lengthOf(ranges: readonly number[]): number {
   return ranges.reduce((sum, place, index) => (index % 2 === 0 ? sum - place : sum + place), 0);
 }
@@ -201,7 +205,7 @@ function copyOf(bytes: Uint8Array, ranges: readonly number[]): Buffer {
   return copy;
 }
 
-/** `envoy.config.core.v3.Locality`. */
+/** Reads an `envoy.config.core.v3.Locality`. */
 export function readLocality(reader: WireReader): Node["locality"] {
   const texts = ["", "", ""];
   while (reader.hasMore) {
@@ -213,12 +217,12 @@ export function readLocality(reader: WireReader): Node["locality"] {
   return { region, zone, subZone };
 }
 
-/** The opposite of `readLocality`. */
+/** Writes what `readLocality` reads. */
 export function writeLocality(writer: WireWriter, locality: NonNullable<Node["locality"]>): void {
   writer.optionalString(1, locality.region).optionalString(2, locality.zone).optionalString(3, locality.subZone);
 }
 
-/** `BuildVersion` as "major.minor.patch"; "" if it has no numbers. */
+/** Returns a `BuildVersion` as "major.minor.patch"; "" if it has no numbers. */
 function readBuildVersion(reader: WireReader): string {
   let version = "";
   while (reader.hasMore) {

@@ -1,4 +1,4 @@
-/** `ClientConfig` of v2 and v3 as a client tells of itself: what it holds, and what it refused. */
+/** `ClientConfig` of v2 and v3 as a client reports itself: what it holds, and what it rejected. */
 import type { ApiVersion, HeldStatus, TypeKind, TypeUrl } from "@xdskit/protocol";
 import {
   type ClientIdentity,
@@ -13,29 +13,38 @@ import {
 } from "./client-config.ts";
 import { WireWriter } from "./writer.ts";
 
-/** One name as it stands with a client. Times are whole milliseconds since 1970. */
+/** The state of one name at the client. Times are whole milliseconds since 1970. */
 export interface OwnResource {
   readonly type: TypeUrl;
   readonly kind: TypeKind;
   readonly name: string;
   readonly status: HeldStatus;
-  /** What is in force; its type may be another one than that of the name. */
+  /** The resource in use; its type may differ from that of the name. */
   readonly held: OwnContent | undefined;
-  /** The last refusal or error that nothing better followed. */
+  /** The last rejection or error, unless a valid resource followed. */
   readonly failure: (OwnContent & { readonly details: string }) | undefined;
 }
 
-/** An encoded message, secrets replaced, with its version and when it came; undefined content: it is not shown, or there is none. */
+/**
+ * An encoded message with secrets replaced, its version and time; content is undefined if it is not shown or does not
+ * exist.
+ */
 export type OwnContent = VersionedContent;
 
-/** Builds what a client tells of itself, a name at a time. */
+/** Builds a client's report about itself, a name at a time. */
 export interface OwnConfigWriter {
   add(resource: OwnResource): void;
-  /** A `ClientStatusResponse` of this one client, secrets in its node replaced. Several, one behind the other, are the response of several. */
+  /**
+   * Returns a `ClientStatusResponse` of this one client, with the secrets in its node replaced. Several concatenated
+   * are the response of several clients.
+   */
   finish(): Uint8Array;
 }
 
-/** The scope is for v3: what tells the clients of one process apart, such as what they were made for (A71); "": there is one. */
+/**
+ * Creates a writer. v3's scope distinguishes the clients of one process, for example by their target (A71); "" if there
+ * is one.
+ */
 export function createOwnConfigWriter(version: ApiVersion, { node, scope }: ClientIdentity): OwnConfigWriter {
   const config = new WireWriter();
   config.bytes(1, encodeIdentity(node));
@@ -62,7 +71,11 @@ const statusNumbers: Readonly<Record<HeldStatus, number>> = {
   timeout: clientStatus.TIMEOUT,
 };
 
-/** `GenericXdsConfig`; its `config_status` is for management servers. @spec C-CSD-03 */
+/**
+ * Writes a `GenericXdsConfig`; its `config_status` is for management servers only.
+ *
+ * @spec C-CSD-03
+ */
 function writeGeneric(writer: WireWriter, { type, name, status, held, failure }: OwnResource): void {
   writer.optionalString(1, type).optionalString(2, name);
   if (held !== undefined) {
@@ -74,7 +87,7 @@ function writeGeneric(writer: WireWriter, { type, name, status, held, failure }:
   if (failure !== undefined) writeFailureState(writer, 8, failure, "v3");
 }
 
-/** Of v2: the four kinds it knows, with their field in `PerXdsConfig` (B-CSD-05). */
+/** v2: the four supported types, with their field in `PerXdsConfig` (B-CSD-05). */
 const dumps: readonly {
   readonly kind: TypeKind;
   readonly field: number;
@@ -86,10 +99,10 @@ const dumps: readonly {
   { kind: "srds", field: 5, write: (dump, { name, held }) => held && writeScopedRoute(dump, name, held) },
 ];
 
-/** `ConfigStatus`: v2 has no other. */
+/** Numbers of `ConfigStatus` that a client uses in v2. */
 const configStatus = { UNKNOWN: 0, SYNCED: 1, ERROR: 4 };
 
-/** What is told of one kind in v2. */
+/** The v2 dump of one type. */
 interface PerType {
   readonly dump: WireWriter;
   status: number;

@@ -1,29 +1,29 @@
 /**
- * Protobuf's wire format, read from bytes that a peer sent: every length is checked before it is used, so malformed bytes end
- * in a `WireError` and never in a crash or a long loop. Text that is not UTF-8 gets U+FFFD where it is wrong, because a peer's
- * error text with a broken character is still worth reading. Bytes are handed out as views, text as copies.
+ * Protobuf's wire format, decoded from untrusted bytes: every length is checked before use, so malformed bytes cause a
+ * `WireError`, never a crash or a long loop. Invalid UTF-8 becomes U+FFFD, because a peer's error text with a broken
+ * character is still worth reading. Bytes are returned as views, text as copies.
  */
 import { WireError } from "./wire-error.ts";
 
-/** Wire types, the lowest three bits of a tag. */
+/** Wire types: the lowest three bits of a tag. */
 const wireType = { VARINT: 0, FIXED64: 1, LENGTH: 2, GROUP: 3, GROUP_END: 4, FIXED32: 5 } as const;
 
-/** The tag of a varint field: int32, int64, uint32, bool, enum. */
+/** Returns the tag of a varint field: int32, int64, uint32, bool, enum. */
 export function varintTag(field: number): number {
   return (field << 3) | wireType.VARINT;
 }
 
-/** The tag of a fixed field of eight bytes: double. */
+/** Returns the tag of an eight-byte field: double. */
 export function fixed64Tag(field: number): number {
   return (field << 3) | wireType.FIXED64;
 }
 
-/** The tag of a fixed field of four bytes: float. */
+/** Returns the tag of a four-byte field: float. */
 export function fixed32Tag(field: number): number {
   return (field << 3) | wireType.FIXED32;
 }
 
-/** The tag of a field with a length: string, bytes, message, map entry. */
+/** Returns the tag of a length-delimited field: string, bytes, message, map entry. */
 export function lengthTag(field: number): number {
   return (field << 3) | wireType.LENGTH;
 }
@@ -32,7 +32,7 @@ const MAX_GROUP_DEPTH = 64;
 const MAX_VARINT_BYTES = 10;
 const TWO_TO_32 = 2 ** 32;
 
-/** Walks over one message, or over a part of it that begins and ends between fields. */
+/** Reads one message, or a part of it that begins and ends between fields. */
 export class WireReader {
   readonly #bytes: Buffer;
   readonly #end: number;
@@ -49,12 +49,12 @@ export class WireReader {
     return this.#position < this.#end;
   }
 
-  /** Where the next byte is read, counted from the beginning of the bytes handed in. */
+  /** The position of the next byte in the bytes passed in. */
   get position(): number {
     return this.#position;
   }
 
-  /** The next tag. Field numbers are from 1 up; wire types 6 and 7 do not exist. */
+  /** Reads the next tag. Field numbers start at 1; wire types 6 and 7 do not exist. */
   tag(): number {
     const tag = this.#varint32();
     if (this.#upperBits !== 0 || tag >>> 3 === 0) throw new WireError("field number out of range");
@@ -74,7 +74,7 @@ export class WireReader {
     return this.#varint32();
   }
 
-  /** An int64 as a number: beyond 2^53 the last digits are lost. */
+  /** Reads an int64 as a number, which loses digits beyond 2^53. */
   int64(): number {
     const lower = this.#varint32();
     return (this.#upperBits | 0) * TWO_TO_32 + lower;
@@ -91,21 +91,21 @@ export class WireReader {
     return length === 0 ? "" : this.#bytes.toString("utf8", start, start + length);
   }
 
-  /** A view of the field's bytes: it keeps the whole message in memory. */
+  /** Returns a view of the field's bytes, which keeps the whole message in memory. */
   bytes(): Uint8Array {
     const length = this.#length();
     const start = this.#take(length);
     return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + start, length);
   }
 
-  /** A reader of the message in this field. */
+  /** Returns a reader of the message in this field. */
   message(): WireReader {
     const length = this.#length();
     const start = this.#take(length);
     return new WireReader(this.#bytes, start, start + length);
   }
 
-  /** Passes over a field that nobody reads (B-MSC-09). */
+  /** Skips an unknown field (B-MSC-09). */
   skip(tag: number): void {
     this.#skip(tag, 0);
   }
@@ -156,7 +156,7 @@ export class WireReader {
     return start;
   }
 
-  /** The lower 32 bits, unsigned; the upper ones are in `#upperBits`, also unsigned. */
+  /** Returns the lower 32 bits, unsigned; the upper ones are in `#upperBits`, also unsigned. */
   #varint32(): number {
     this.#upperBits = 0;
     const first = this.#byte();

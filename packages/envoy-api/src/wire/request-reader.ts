@@ -1,6 +1,6 @@
 /**
- * Requests of a stream, v2 and v3 alike, as plain data. One reader per stream: what a client repeats with every request, its
- * node and its names, is not read twice. A locator without parameters is its name (B-LOC-11).
+ * Decodes the requests of a stream, v2 and v3 alike. One reader per stream, so that what a client repeats in every
+ * request, its node and its names, is not decoded twice. A locator without parameters equals its name (B-LOC-11).
  */
 import {
   type DeltaRequest,
@@ -19,17 +19,20 @@ import { readLocator } from "./resource-name.ts";
 import { readPrintableStatus } from "./status.ts";
 import { WireError } from "./wire-error.ts";
 
-/** Reads the requests of one stream in the order they came. */
+/** Reads the requests of one stream, in order of arrival. */
 export interface RequestReader {
   /**
-   * Reads a `DiscoveryRequest` or `DeltaDiscoveryRequest`. Throws a `WireError` if the bytes are none; then nothing is
-   * remembered of them. The bytes must not change afterwards as long as the request's `initialVersions` is held, which is a
-   * view of them; nothing else in the request is.
+   * Decodes a `DiscoveryRequest` or `DeltaDiscoveryRequest`. The request's `initialVersions` is a view of the bytes,
+   * which must not change while it is held; the rest is copied.
+   *
+   * @throws {WireError} if the bytes are not such a request; nothing of them is kept then
    */
   read(message: Uint8Array): DiscoveryRequest;
 }
 
-/** A reader for a stream of this variant. Of a node that has more than `maxNodeBytes` it throws a `NodeSizeError`. */
+/**
+ * Creates a reader for a stream of this variant. It throws a `NodeSizeError` for a node of more than `maxNodeBytes`.
+ */
 export function createRequestReader(variant: Variant, maxNodeBytes: number = MAX_NODE_BYTES): RequestReader {
   const node = new NodeMemory(maxNodeBytes);
   return variant === "sotw" ? new SotwRequestReader(node) : new DeltaRequestReader(node);
@@ -163,7 +166,7 @@ function addName(names: string[], name: string): void {
   names.push(name);
 }
 
-/** What protobuf cannot leave out is absent when it is empty. */
+/** Protobuf does not distinguish an absent string from an empty one; both are undefined. */
 function present(text: string): string | undefined {
   return text === "" ? undefined : text;
 }

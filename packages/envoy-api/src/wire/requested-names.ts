@@ -1,7 +1,7 @@
 /**
- * The names in the requests of one State of the World stream. Such a client repeats all of its names in every ACK, up to
- * megabytes (client-behaviours G8). What is remembered per type is a digest of their bytes and, weakly, the names that were
- * read: whoever compares arrays by identity holds the last one anyway, and if nobody does, nothing is lost but the reading.
+ * The names in the requests of one State of the World stream. A client repeats all its names in every ACK, up to
+ * megabytes (client-behaviours G8). Kept per type are a digest of their bytes and, weakly, the decoded names: a user
+ * who compares arrays by identity holds the last one anyway, and otherwise they are only decoded again.
  */
 import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { contentDigest } from "../digest.ts";
@@ -13,34 +13,34 @@ import { WireError } from "./wire-error.ts";
 export const RESOURCE_NAMES: number = lengthTag(3);
 export const RESOURCE_LOCATORS: number = lengthTag(7);
 
-/** More in one request are refused: a name takes two bytes on the wire and forty in memory. */
+/** The most names in one request: a name takes at least two bytes on the wire and forty in memory. */
 export const MAX_NAMES = 1_000_000;
 
-/** An aggregated stream that asks for more types than there are is forgotten from its oldest type on. */
+/** The most types kept per stream; beyond it, the oldest is dropped. */
 const MAX_TYPES = 64;
 
 const noNames: readonly string[] = [];
 
-/** From so many bytes of names on, streams that ask for the same share one array of them. */
+/** From this many bytes of names, streams with equal names share one array. */
 const SHARED_FROM_BYTES = 1024;
 
 /**
- * Long lists of names, by the digest of their bytes, as long as anybody holds them: a thousand clients that ask for the same
- * 10,000 names would otherwise hold 500 MB of equal strings. Nobody can tell an array from here from one of his own.
+ * Long lists of names by the digest of their bytes, held weakly: a thousand clients that subscribe to the same 10,000
+ * names would otherwise hold 500 MB of equal strings. The arrays are immutable, so sharing is not visible.
  */
 const sharedNames = new Map<bigint, WeakRef<readonly string[]>>();
 const forgottenNames = new FinalizationRegistry<bigint>((digest) => {
   if (sharedNames.get(digest)?.deref() === undefined) sharedNames.delete(digest);
 });
 
-/** Where the names stand in a request: start and end of each stretch of fields that name resources. */
+/** The ranges of the name fields in a request, as pairs of start and end. */
 export class NameRanges {
   readonly bounds: number[] = [];
-  /** Some of the fields are locators. */
+  /** Whether some of the fields are locators. */
   hasLocators = false;
   #count = 0;
 
-  /** A field was passed over that names a resource. */
+  /** Adds the range of a name field. */
   add(start: number, end: number): void {
     this.#count++;
     if (this.#count > MAX_NAMES) throw new WireError(`more than ${MAX_NAMES} names in one request`);
@@ -60,11 +60,14 @@ interface LastNames {
   names: WeakRef<readonly string[]> | undefined;
 }
 
-/** What the last request for each type named. */
+/** The names of the last request for each type. */
 export class RequestedNames {
   readonly #lastByTypeText = new Map<string, LastNames>();
 
-  /** The type and the names of a request; the same array again if their bytes are those of this type's request before. */
+  /**
+   * Returns the type and the names of a request; the same array again if the bytes equal those of this type's previous
+   * request.
+   */
   read(
     typeText: string,
     bytes: Uint8Array,

@@ -1,4 +1,4 @@
-/** `Resource`: what a delta response wraps each resource in, and `ResourceError`: what it says instead of one. */
+/** `Resource`, which wraps each resource of a delta response, and `ResourceError`, which replaces one. */
 import { type AnyMessage, readAny, writeAny } from "./any.ts";
 import { readDuration, writeDuration } from "./duration.ts";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
@@ -6,23 +6,23 @@ import { type ResourceNameMessage, readResourceName, writeResourceName } from ".
 import { readStatus, type StatusMessage, writeStatus } from "./status.ts";
 import { WireWriter } from "./writer.ts";
 
-/** A `Resource` as it stands on the wire. */
+/** A `Resource` as on the wire. */
 export interface ResourceMessage {
   readonly name: string;
   readonly version: string;
-  /** Undefined in a heartbeat, and where a name is said not to exist. */
+  /** Undefined in a heartbeat, and for a name that does not exist. */
   readonly resource: AnyMessage | undefined;
   readonly aliases: readonly string[];
-  /** In milliseconds; finer parts are the fraction. */
+  /** In milliseconds, possibly with a fraction. */
   readonly ttlMs: number | undefined;
   readonly doNotCache: boolean;
-  /** Instead of `name` where a resource has variants. */
+  /** Replaces `name` where a resource has variants. */
   readonly resourceName: ResourceNameMessage | undefined;
   /** An encoded `envoy.config.core.v3.Metadata`. */
   readonly metadata: Uint8Array | undefined;
 }
 
-/** A `ResourceError` as it stands on the wire. */
+/** A `ResourceError` as on the wire. */
 export interface ResourceErrorMessage {
   readonly resourceName: ResourceNameMessage;
   readonly errorDetail: StatusMessage;
@@ -37,19 +37,23 @@ const CACHE_CONTROL = lengthTag(7);
 const RESOURCE_NAME = lengthTag(8);
 const METADATA = lengthTag(9);
 
-/** Reads a `Resource`. Throws a `WireError` if the bytes are none. */
+/**
+ * Decodes a `Resource`.
+ *
+ * @throws {WireError} if the bytes are not a `Resource`
+ */
 export function decodeResource(bytes: Uint8Array): ResourceMessage {
   return readResource(new WireReader(bytes));
 }
 
-/** Encodes a `Resource`; what is absent is left out. */
+/** Encodes a `Resource`; omits absent fields. */
 export function encodeResource(message: Partial<ResourceMessage>): Uint8Array {
   const writer = new WireWriter();
   writeResource(writer, message);
   return writer.finish();
 }
 
-/** Reads to the end. Bytes are views of those that are read. */
+/** Reads a `Resource` to the end of the reader. Bytes are views. */
 export function readResource(reader: WireReader): ResourceMessage {
   let name = "";
   let version = "";
@@ -93,7 +97,7 @@ export function readResource(reader: WireReader): ResourceMessage {
   return { name, version, resource, aliases, ttlMs, doNotCache, resourceName, metadata };
 }
 
-/** The opposite of `readResource`; what is absent is left out. */
+/** Writes what `readResource` reads; omits absent fields. */
 export function writeResource(writer: WireWriter, message: Partial<ResourceMessage>): void {
   const { resource, ttlMs, resourceName, metadata } = message;
   writer.optionalString(1, message.version);
@@ -105,7 +109,7 @@ export function writeResource(writer: WireWriter, message: Partial<ResourceMessa
   if (metadata !== undefined) writer.bytes(9, metadata);
 }
 
-/** Reads to the end. */
+/** Reads a `ResourceError` to the end of the reader. */
 export function readResourceError(reader: WireReader): ResourceErrorMessage {
   let resourceName: ResourceNameMessage = { name: "" };
   let errorDetail: StatusMessage = { code: 0, message: "", details: [] };
@@ -118,13 +122,13 @@ export function readResourceError(reader: WireReader): ResourceErrorMessage {
   return { resourceName, errorDetail };
 }
 
-/** The opposite of `readResourceError`. */
+/** Writes what `readResourceError` reads. */
 export function writeResourceError(writer: WireWriter, error: ResourceErrorMessage): void {
   writer.message(1, (inner) => writeResourceName(inner, error.resourceName));
   writer.message(2, (inner) => writeStatus(inner, error.errorDetail));
 }
 
-/** An encoded `google.protobuf.Duration`. */
+/** Encodes a `google.protobuf.Duration`. */
 export function durationOf(ms: number): Uint8Array {
   const writer = new WireWriter();
   writeDuration(writer, ms);

@@ -1,17 +1,17 @@
-/** `ResourceLocator` and `ResourceName`: names with dynamic parameters, which choose among variants of a resource. */
+/** `ResourceLocator` and `ResourceName`: names with dynamic parameters, which select a variant of a resource. */
 import { canonicalName, constraintsOf, locatedTerm, parseLocated, parseVariantKey } from "@xdskit/protocol";
 import { encodeConstraints } from "./constraints.ts";
 import { lengthTag, type WireReader } from "./reader.ts";
 import { WireError } from "./wire-error.ts";
 import type { WireWriter } from "./writer.ts";
 
-/** What a client asks for: a name, and the parameters it has. */
+/** A subscribed name with the client's dynamic parameters. */
 export interface ResourceLocatorMessage {
   readonly name: string;
   readonly dynamicParameters?: Readonly<Record<string, string>>;
 }
 
-/** What a server gives: a name, and for whom this variant is. */
+/** A name in a response with the constraints of its variant. */
 export interface ResourceNameMessage {
   readonly name: string;
   /** An encoded `DynamicParameterConstraints`. */
@@ -24,10 +24,10 @@ const PARAMETERS = lengthTag(2);
 const ENTRY_KEY = lengthTag(1);
 const ENTRY_VALUE = lengthTag(2);
 
-/** A client with more parameters is none. */
+/** The most parameters of one name. */
 const MAX_PARAMETERS = 256;
 
-/** What a `ResourceLocator` asks for: a name, or a name with parameters as a located term (B-LOC-11). */
+/** Reads a `ResourceLocator`: returns its name, or with parameters a located term (B-LOC-11). */
 export function readLocator(reader: WireReader): string {
   let name = "";
   const parameters = new Map<string, string>();
@@ -40,7 +40,7 @@ export function readLocator(reader: WireReader): string {
   return parameters.size === 0 ? name : locatedTerm(canonicalName(name), parameters);
 }
 
-/** Of a key that occurs twice the last value counts. */
+/** The last value of a repeated key wins. */
 export function readParameter(entry: WireReader, parameters: Map<string, string>): void {
   let key = "";
   let value = "";
@@ -55,8 +55,8 @@ export function readParameter(entry: WireReader, parameters: Map<string, string>
 }
 
 /**
- * What is told instead of a name of what has more than a name: of a variant its constraints, of a term that nothing answers to
- * its parameters as constraints. Undefined: a name says it all.
+ * Returns the `ResourceName` for a variant, with its constraints, or for a located term without a resource, with its
+ * parameters as constraints. Undefined if a plain name is enough.
  */
 export function resourceNameOf(text: string): ResourceNameMessage | undefined {
   const variant = parseVariantKey(text);
@@ -68,7 +68,7 @@ export function resourceNameOf(text: string): ResourceNameMessage | undefined {
   return { name: located.name, dynamicParameterConstraints };
 }
 
-/** Reads to the end. The constraints are a view of the bytes that are read. */
+/** Reads a `ResourceName` to the end of the reader. The constraints are a view of the bytes. */
 export function readResourceName(reader: WireReader): ResourceNameMessage {
   let name = "";
   let dynamicParameterConstraints: Uint8Array | undefined;
@@ -88,7 +88,7 @@ export function readResourceName(reader: WireReader): ResourceNameMessage {
   return dynamicParameterConstraints === undefined ? { name } : { name, dynamicParameterConstraints };
 }
 
-/** The opposite of `readResourceName`. */
+/** Writes what `readResourceName` reads. */
 export function writeResourceName(writer: WireWriter, resourceName: ResourceNameMessage): void {
   writer.optionalString(1, resourceName.name);
   const { dynamicParameterConstraints } = resourceName;
@@ -101,7 +101,7 @@ export function writeResourceLocator(writer: WireWriter, locator: ResourceLocato
   for (const [key, value] of Object.entries(locator.dynamicParameters ?? {})) writeTextEntry(writer, 2, key, value);
 }
 
-/** Writes one entry of a map from text to text; both are written even if empty, as everybody's encoder does. */
+/** Writes one entry of a string map; key and value are written even if empty, as by other encoders. */
 export function writeTextEntry(writer: WireWriter, field: number, key: string, value: string): void {
   writer.message(field, (entry) => {
     entry.string(1, key).string(2, value);

@@ -1,6 +1,6 @@
 /**
- * `DiscoveryResponse`s as files hold them, in each of the forms that Envoy reads (S-FS-15). A file is put together from its
- * resources, each of which is formatted once, and not again when another one beside it changes.
+ * Writes `DiscoveryResponse`s to files, in each format that Envoy reads (S-FS-15). Each resource is formatted once, and
+ * not again when another one in the file changes.
  */
 import { create, type DescMessage } from "@bufbuild/protobuf";
 import type { TypeUrl } from "@xdskit/protocol";
@@ -10,14 +10,18 @@ import { formatText } from "../format/text-format.ts";
 import { formatYamlItem } from "../format/yaml-writer.ts";
 import { encodeSotwResponse } from "./response.ts";
 
-/** The forms of a file, named as the end of its name is: Envoy goes by that. */
+/** The format of a file, named like its extension, by which Envoy recognises it. */
 export type ResponseFormat = "yaml" | "json" | "pb" | "pb_text";
 
-/** Makes the content of files in one form. */
+/** Creates file contents in one format. */
 export interface ResponseWriter {
-  /** One resource as it stands in a file. Throws `MalformedMessageError` on bytes that are no such message. */
+  /**
+   * Formats one resource for a file.
+   *
+   * @throws {MalformedMessageError} if the bytes are not such a message
+   */
   resource(type: TypeUrl, bytes: Uint8Array): Uint8Array;
-  /** A whole file: its parts, to be written one behind the other. */
+  /** Returns the parts of a whole file, to be written one after another. */
   response(
     head: { readonly versionInfo: string; readonly typeUrl: TypeUrl },
     resources: readonly Uint8Array[],
@@ -26,7 +30,7 @@ export interface ResponseWriter {
 
 type JsonPrinter = (type: TypeUrl, bytes: Uint8Array) => unknown;
 
-/** `printJson` prints a resource with `@type`. */
+/** Creates a writer; `printJson` prints a resource with `@type`. */
 export function createResponseWriter(format: ResponseFormat, schema: Schema, printJson: JsonPrinter): ResponseWriter {
   switch (format) {
     case "pb":

@@ -1,6 +1,6 @@
 /**
- * `DiscoveryResponse` and `DeltaDiscoveryResponse` as plain data, both ways: for whoever talks to a server. What the server
- * itself sends is made by the body encoder. Text that is absent is "", as on the wire; bytes are views of the response.
+ * Encodes and decodes `DiscoveryResponse` and `DeltaDiscoveryResponse` for clients; the server encodes its responses
+ * with the body encoder. Absent text is "", as on the wire; bytes are views of the response.
  */
 import { type AnyMessage, readAny, writeAny } from "./any.ts";
 import { lengthTag, varintTag, WireReader } from "./reader.ts";
@@ -15,19 +15,19 @@ import {
 import { type ResourceNameMessage, readResourceName, writeResourceName } from "./resource-name.ts";
 import { WireWriter } from "./writer.ts";
 
-/** A `DiscoveryResponse`. */
+/** A decoded `DiscoveryResponse`. */
 export interface DiscoveryResponseMessage {
   readonly versionInfo: string;
   readonly resources: readonly AnyMessage[];
   readonly canary: boolean;
   readonly typeUrl: string;
   readonly nonce: string;
-  /** The identifier of the control plane; undefined if it says nothing about itself. */
+  /** The control plane identifier; undefined if there is none. */
   readonly controlPlane: string | undefined;
   readonly resourceErrors: readonly ResourceErrorMessage[];
 }
 
-/** A `DeltaDiscoveryResponse`. */
+/** A decoded `DeltaDiscoveryResponse`. */
 export interface DeltaDiscoveryResponseMessage {
   readonly systemVersionInfo: string;
   readonly resources: readonly ResourceMessage[];
@@ -39,12 +39,16 @@ export interface DeltaDiscoveryResponseMessage {
   readonly resourceErrors: readonly ResourceErrorMessage[];
 }
 
-/** What a delta response is made from; what is absent is left out. */
+/** A delta response to encode; absent fields are omitted. */
 export type DeltaDiscoveryResponseInput = Omit<Partial<DeltaDiscoveryResponseMessage>, "resources"> & {
   readonly resources?: readonly Partial<ResourceMessage>[];
 };
 
-/** Reads a `DiscoveryResponse`. Throws a `WireError` if the bytes are none. */
+/**
+ * Decodes a `DiscoveryResponse`.
+ *
+ * @throws {WireError} if the bytes are not a `DiscoveryResponse`
+ */
 export function decodeSotwResponse(bytes: Uint8Array): DiscoveryResponseMessage {
   const reader = new WireReader(bytes);
   let versionInfo = "";
@@ -85,7 +89,11 @@ export function decodeSotwResponse(bytes: Uint8Array): DiscoveryResponseMessage 
   return { versionInfo, resources, canary, typeUrl, nonce, controlPlane, resourceErrors };
 }
 
-/** Reads a `DeltaDiscoveryResponse`. Throws a `WireError` if the bytes are none. */
+/**
+ * Decodes a `DeltaDiscoveryResponse`.
+ *
+ * @throws {WireError} if the bytes are not a `DeltaDiscoveryResponse`
+ */
 export function decodeDeltaResponse(bytes: Uint8Array): DeltaDiscoveryResponseMessage {
   const reader = new WireReader(bytes);
   let systemVersionInfo = "";
@@ -139,7 +147,7 @@ export function decodeDeltaResponse(bytes: Uint8Array): DeltaDiscoveryResponseMe
   };
 }
 
-/** Encodes a `DiscoveryResponse` in the order of its field numbers; what is absent is left out. */
+/** Encodes a `DiscoveryResponse` in field order; omits absent fields. */
 export function encodeSotwResponse(message: Partial<DiscoveryResponseMessage>): Uint8Array {
   const writer = new WireWriter().optionalString(1, message.versionInfo);
   for (const resource of message.resources ?? []) writer.message(2, (inner) => writeAny(inner, resource));
@@ -149,7 +157,7 @@ export function encodeSotwResponse(message: Partial<DiscoveryResponseMessage>): 
   return writer.finish();
 }
 
-/** Encodes a `DeltaDiscoveryResponse` in the order of its field numbers; what is absent is left out. */
+/** Encodes a `DeltaDiscoveryResponse` in field order; omits absent fields. */
 export function encodeDeltaResponse(message: DeltaDiscoveryResponseInput): Uint8Array {
   const writer = new WireWriter().optionalString(1, message.systemVersionInfo);
   for (const resource of message.resources ?? []) writer.message(2, (inner) => writeResource(inner, resource));

@@ -1,14 +1,14 @@
-/** Where discovery is served in JSON, one answer to each request (requirements 1.2). */
+/** The paths of REST discovery: JSON, one response per request (requirements 1.2). */
 import { type ApiVersion, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 
-/** A path of REST discovery and what is served there. */
+/** A path of REST discovery and its type. */
 export interface RestPath {
   /** Such as `/v3/discovery:clusters`. */
   readonly path: string;
   readonly apiVersion: ApiVersion;
-  /** What is asked for where a request names no type. */
+  /** The type of a request that names none. */
   readonly type: TypeUrl;
-  /** The same type of the other version of the API, which may be asked for as well (S-TYP-06). */
+  /** The same type in the other API version, which a request may also name (S-TYP-06). */
   readonly twin: TypeUrl | undefined;
 }
 
@@ -21,7 +21,10 @@ const SDS = "envoy.extensions.transport_sockets.tls.v3.Secret";
 const RTDS = "envoy.service.runtime.v3.Runtime";
 const ECDS = "envoy.config.core.v3.TypedExtensionConfig";
 
-/** Every path. Mind the spellings: `scoped-routes` has a hyphen, `extension_configs` an underscore, `runtime` is singular. */
+/**
+ * Every path. Mind the spellings: `scoped-routes` has a hyphen, `extension_configs` an underscore, `runtime` is
+ * singular.
+ */
 export const restPaths: readonly RestPath[] = [
   ...bothVersions("listeners", "envoy.api.v2.Listener", LDS),
   ...bothVersions("routes", "envoy.api.v2.RouteConfiguration", RDS),
@@ -42,7 +45,7 @@ function bothVersions(noun: string, v2Message: string, v3Message: string): reado
   ];
 }
 
-/** What has no form in JSON, and why (B-RST-05, B-ADS-07, B-DLT-01). */
+/** Paths without a REST form, with the reason (B-RST-05, B-ADS-07, B-DLT-01). */
 export const pathsWithoutRest: ReadonlyMap<string, string> = new Map(
   ["v2", "v3"].flatMap((version) => [
     [`/${version}/discovery:aggregated`, "there is no ADS over REST; poll the path of each type, or use gRPC"],

@@ -1,33 +1,33 @@
 /**
- * Segments, each encoded once. Making a frame costs 0.4 µs, as much as finding a kept one and copying it, so single frames are
- * not kept. A whole state is: its frames stand in runs of about 64 KB, and a state in which one resource of 100,000 changed
- * shares all runs but one with the state before, in time and in memory.
+ * Encodes each segment once. Encoding a frame costs 0.4 µs, as much as finding and copying a cached one, so single
+ * frames are not cached. A whole state is: its frames form runs of about 64 KB, and a state in which one resource of
+ * 100,000 changed shares all runs but one with the previous state, which saves time and memory.
  */
 import type { Resource, Segment, Variant } from "@xdskit/protocol";
 import { type FrameContent, FrameWriter } from "./frame-writer.ts";
 
-/** Buffers that follow one another in a response. */
+/** Consecutive buffers of a response. */
 export interface EncodedSegment {
   readonly chunks: readonly Uint8Array[];
   readonly byteLength: number;
 }
 
-/** What was really made, not found. */
+/** Counts what was encoded, not found in a cache. */
 export interface EncodingCounters {
   segmentsEncoded: number;
-  /** Resources, missing and removed names that were turned into bytes. */
+  /** Encoded resources, missing names and removed names. */
   framesEncoded: number;
   bodiesEncoded: number;
-  /** Bytes that were written for all of these. */
+  /** Bytes written for all of these. */
   bytesEncoded: number;
 }
 
-/** A resource of this size is not copied: its own bytes are a chunk. */
+/** A resource of at least this size is not copied: its own bytes become a chunk. */
 const LARGE_RESOURCE_BYTES = 32 * 1024;
 const RUN_BYTES = 64 * 1024;
 const MIN_RUN_BYTES = 16 * 1024;
 const MAX_RUN_BYTES = 128 * 1024;
-/** What a frame has beside the bytes of its resource, roughly. */
+/** The approximate size of a frame without the bytes of its resource. */
 const FRAME_BYTES = 100;
 
 /** Resources whose frames are one chunk. */
@@ -47,7 +47,7 @@ export class SegmentEncoder {
   readonly #differs: (segment: Segment) => boolean;
   #hasRuns = false;
 
-  /** `plain`: the encoder whose segments are taken where there is nothing in them that `content` makes different. */
+  /** `plain`: the encoder to share segments with, where `content` makes no difference. */
   constructor(
     variant: Variant,
     counters: EncodingCounters,
@@ -61,7 +61,10 @@ export class SegmentEncoder {
     this.#frames = new FrameWriter(variant, content);
   }
 
-  /** The frames of a segment: puts, then missing and removed names and heartbeats, then errors. The same object for the same segment. */
+  /**
+   * Encodes a segment: puts, then missing names, removed names and heartbeats, then errors. Returns the same object for
+   * the same segment.
+   */
   encode(segment: Segment): EncodedSegment {
     const known = this.#segments.get(segment);
     if (known !== undefined) return known;
@@ -99,7 +102,7 @@ export class SegmentEncoder {
     }
   }
 
-  /** Encodes from `start` on, up to where a run ends, and returns where that is. */
+  /** Encodes from `start` to the end of a run, and returns that end. */
   #encodeRun(puts: readonly Resource[], start: number, chunks: Uint8Array[]): number {
     const first = puts[start];
     if (first !== undefined && first.bytes.length >= LARGE_RESOURCE_BYTES) {
@@ -117,8 +120,8 @@ export class SegmentEncoder {
   }
 
   /**
-   * Where a run that begins at `start` ends: where an older run begins, if that is not too near or too far; else when it is
-   * full. Otherwise every run behind an inserted resource would be cut anew.
+   * Returns the end of a run from `start`: the start of an existing run, if that is neither too near nor too far, else
+   * where the run is full. Without this, an inserted resource would shift every run after it.
    */
   #endOfRun(puts: readonly Resource[], start: number): number {
     let size = 0;
@@ -186,7 +189,7 @@ export class SegmentEncoder {
     return chunk;
   }
 
-  /** The run that holds exactly what stands at `start`. */
+  /** Returns the run that holds exactly the resources at `start`. */
   #runAt(puts: readonly Resource[], start: number): Run | undefined {
     if (!this.#hasRuns) return undefined;
     const first = puts[start];

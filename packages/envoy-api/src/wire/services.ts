@@ -1,7 +1,10 @@
-/** Every discovery method a client may call, by its path (requirements 1.1). */
+/** Every discovery method that a client may call, by path (requirements 1.1). */
 import { type ApiVersion, formatTypeUrl, type MethodSwitch, type TypeUrl } from "@xdskit/protocol";
 
-/** How a method is spoken: State of the World or delta over a stream, or State of the World in one request and answer. */
+/**
+ * How a method is called: State of the World or delta on a stream, or State of the World with one request and one
+ * response.
+ */
 export type DiscoveryCall = "sotw" | "delta" | "fetch";
 
 /** One method of a discovery service. */
@@ -9,11 +12,11 @@ export interface DiscoveryMethod {
   /** Such as `/envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters`. */
   readonly path: string;
   readonly call: DiscoveryCall;
-  /** The version of the messages that it speaks, whatever the version of the types in them (B-TYP-08, S-TYP-09). */
+  /** The API version of its messages, whatever that of the types in them (B-TYP-08, S-TYP-09). */
   readonly apiVersion: ApiVersion;
   /** The type that the method serves; undefined on an aggregated stream. */
   readonly onlyType: TypeUrl | undefined;
-  /** The switch of the dialect without which it is not served; undefined: it always is. */
+  /** The dialect switch that enables the method; undefined if it is always served. */
   readonly needs?: MethodSwitch;
 }
 
@@ -21,7 +24,7 @@ interface DiscoveryService {
   readonly service: string;
   readonly apiVersion: ApiVersion;
   readonly message: string | undefined;
-  /** What follows `Stream`, `Delta` or `Fetch` in the names of the methods. */
+  /** What follows `Stream`, `Delta` or `Fetch` in method names. */
   readonly noun: string;
   readonly calls: readonly DiscoveryCall[];
   readonly needs?: MethodSwitch;
@@ -59,8 +62,8 @@ const services: readonly DiscoveryService[] = [
 ];
 
 /**
- * What the delta methods were called in 2018, when there were these three (B-DLT-18). Their messages have the numbers of v2's;
- * that a response says its type, and a resource its name, is unknown to such a client, and passed over by it.
+ * The three delta methods of 2018, under their names of that time (B-DLT-18). Their messages have v2's field numbers;
+ * such a client skips a response's type and a resource's name as unknown fields.
  */
 const incremental: readonly DiscoveryMethod[] = [
   incrementalMethod("/envoy.service.discovery.v2.AggregatedDiscoveryService/IncrementalAggregatedResources", undefined),
@@ -70,14 +73,14 @@ const incremental: readonly DiscoveryMethod[] = [
 
 const verbs: Readonly<Record<DiscoveryCall, string>> = { sotw: "Stream", delta: "Delta", fetch: "Fetch" };
 
-/** Every discovery method (S-GRP-01, S-GRP-02). Load reporting, client status and health discovery are not among them. */
+/** Every discovery method (S-GRP-01, S-GRP-02), without load reporting, client status and health discovery. */
 export const discoveryMethods: readonly DiscoveryMethod[] = [...services.flatMap(methodsOf), ...incremental];
 
 const methodByPath: ReadonlyMap<string, DiscoveryMethod> = new Map(
   discoveryMethods.map((method) => [method.path, method]),
 );
 
-/** The method at this path, as in the `:path` of a gRPC call; undefined if it is none of ours. */
+/** Returns the method at a path, as in the `:path` of a gRPC call; undefined if there is none. */
 export function findDiscoveryMethod(path: string): DiscoveryMethod | undefined {
   return methodByPath.get(path);
 }
@@ -93,7 +96,10 @@ function service(
   return { service: `envoy.${stem}DiscoveryService`, apiVersion, message: fullMessage, noun, calls };
 }
 
-/** The protocol page spells the service of scopes without the "s" in its middle, so somebody will call it so (S-GRP-02). */
+/**
+ * The protocol page spells the service of scopes without the "s" in the middle, so some clients may call it so
+ * (S-GRP-02).
+ */
 function alias(scopes: DiscoveryService): DiscoveryService {
   return { ...scopes, service: scopes.service.replace("ScopedRoutes", "ScopedRoute"), needs: "docAliases" };
 }

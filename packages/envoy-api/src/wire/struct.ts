@@ -16,7 +16,11 @@ const BOOL_VALUE = varintTag(4);
 const STRUCT_VALUE = lengthTag(5);
 const LIST_VALUE = lengthTag(6);
 
-/** Reads to the end. Numbers that JSON cannot say are null; more than 64 levels of nesting throw a `WireError`. */
+/**
+ * Reads a struct to the end of the reader. Numbers without a JSON form are null.
+ *
+ * @throws {WireError} for more than 64 levels of nesting
+ */
 export function readStruct(reader: WireReader): Record<string, unknown> {
   return readFields(reader, 1);
 }
@@ -99,7 +103,7 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** The opposite of `readStruct`. Properties that are undefined are left out; what JSON has no word for becomes null. */
+/** Writes what `readStruct` reads. Omits undefined properties; values without a JSON form become null. */
 export function writeStruct(writer: WireWriter, struct: Readonly<Record<string, unknown>>): void {
   for (const [key, value] of Object.entries(struct)) {
     if (value === undefined) continue;

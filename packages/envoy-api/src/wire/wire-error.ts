@@ -1,12 +1,12 @@
 /**
- * Bytes of a peer that are not the message they should be: cut off, a length that leads outside, nested too deep, too many
- * names. The stream they came on ends with INVALID_ARGUMENT; nobody else is concerned.
+ * Thrown for a peer's malformed bytes: truncated, a length out of bounds, too deep nesting, too many names. Ends the
+ * peer's stream with INVALID_ARGUMENT; other streams are not affected.
  */
 export class WireError extends Error {
   override readonly name: string = "WireError";
 }
 
-/** A node of more bytes than the reader takes. What is passed over in it, its extensions, does not count. */
+/** Thrown for a node that is too large, not counting its extensions. */
 export class NodeSizeError extends WireError {
   override readonly name = "NodeSizeError";
   readonly maxBytes: number;

@@ -1,7 +1,7 @@
 /**
- * Protobuf's wire format, written into a buffer that grows. Fields leave in the order they are written; whoever writes them in
- * the order of their numbers gets the same bytes as everybody else's encoder. Fields at their default are left out by the
- * caller's choice of method: `string` writes what it is given, `optionalString` leaves the empty one out.
+ * Protobuf's wire format, written into a growing buffer. Fields are written in call order; in order of field numbers,
+ * the bytes equal those of other encoders. The method decides about default values: `string` always writes,
+ * `optionalString` omits an empty string.
  */
 import { fixed64Tag, lengthTag, varintTag } from "./reader.ts";
 
@@ -17,19 +17,19 @@ export class WireWriter {
     this.#bytes = Buffer.allocUnsafeSlow(expectedBytes);
   }
 
-  /** What was written so far, as bytes of its own. */
+  /** Returns a copy of the bytes written so far. */
   finish(): Uint8Array {
     const bytes = Buffer.allocUnsafeSlow(this.#end);
     this.#bytes.copy(bytes, 0, 0, this.#end);
     return bytes;
   }
 
-  /** What was written so far, as a view that the next write may change. */
+  /** A view of the bytes written so far, which the next write may change. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#end);
   }
 
-  /** Begins the next message in the same memory. */
+  /** Starts the next message in the same memory. */
   clear(): this {
     this.#end = 0;
     return this;
@@ -52,7 +52,7 @@ export class WireWriter {
     return this;
   }
 
-  /** A bytes field, or a message that is encoded already. */
+  /** Writes a bytes field, or an encoded message. */
   bytes(field: number, bytes: Uint8Array): this {
     this.#start(lengthTag(field), bytes.length);
     this.#bytes.set(bytes, this.#end);
@@ -60,7 +60,7 @@ export class WireWriter {
     return this;
   }
 
-  /** A message that `write` fills in. */
+  /** Writes a message that `write` fills in. */
   message(field: number, write: (writer: this) => void): this {
     this.#reserve(2 * MAX_VARINT32_BYTES);
     this.#varint32(lengthTag(field));
@@ -72,7 +72,7 @@ export class WireWriter {
     return this;
   }
 
-  /** A bool, or nothing if it is false. */
+  /** Writes a bool; omits false. */
   bool(field: number, value: boolean | undefined): this {
     if (value !== true) return this;
     this.#reserve(MAX_VARINT32_BYTES + 1);
@@ -81,12 +81,12 @@ export class WireWriter {
     return this;
   }
 
-  /** An int32 or int64 within 2^53, or nothing if it is 0. */
+  /** Writes an int32, or an int64 within 2^53; omits 0. */
   integer(field: number, value: number): this {
     return value === 0 ? this : this.integerAlways(field, value);
   }
 
-  /** An int32 or int64 within 2^53, 0 too: what a oneof needs. */
+  /** Writes an int32, or an int64 within 2^53, even if 0, as in a oneof. */
   integerAlways(field: number, value: number): this {
     this.#reserve(MAX_VARINT32_BYTES + 10);
     this.#varint32(varintTag(field));
@@ -95,7 +95,7 @@ export class WireWriter {
     return this;
   }
 
-  /** A double, 0 too. */
+  /** Writes a double, even if 0. */
   double(field: number, value: number): this {
     this.#reserve(MAX_VARINT32_BYTES + 8);
     this.#varint32(fixed64Tag(field));
@@ -109,7 +109,7 @@ export class WireWriter {
     this.#varint32(length);
   }
 
-  /** A length was written in one byte before it was known; it needs more. */
+  /** Widens a length for which one byte was reserved. */
   #widenLength(lengthAt: number, length: number): void {
     const extra = varintLength(length) - 1;
     this.#reserve(extra);
@@ -144,7 +144,7 @@ export class WireWriter {
   }
 }
 
-/** How many bytes a varint of up to 32 bits takes. */
+/** Returns the size of a varint of up to 32 bits, in bytes. */
 export function varintLength(value: number): number {
   if (value < 0x80) return 1;
   if (value < 0x4000) return 2;
@@ -152,7 +152,7 @@ export function varintLength(value: number): number {
   return value < 0x1000_0000 ? 4 : 5;
 }
 
-/** Writes a varint of up to 32 bits and returns where it ends. There must be room for five bytes. */
+/** Writes a varint of up to 32 bits and returns its end. There must be room for five bytes. */
 export function writeVarint(bytes: Buffer, start: number, value: number): number {
   let position = start;
   let rest = value;

@@ -5,7 +5,7 @@ interface Batch {
   readonly terms: Set<string>;
 }
 
-/** Terms that were asked for on a stream and are not answered yet: one timer for those that were asked for together (C-NEX-02). */
+/** Pending names and globs on a stream, with one timer for those that were requested together (C-NEX-02). */
 export class Absence {
   readonly #turn: Turn;
   readonly #waiting = new Map<string, Batch>();
@@ -14,7 +14,10 @@ export class Absence {
     this.#turn = turn;
   }
 
-  /** They were sent. `tell` is called with those that were not answered within `ms`. */
+  /**
+   * Starts to wait for terms that were just sent. Calls `tell` with those that are not answered within `ms`
+   * milliseconds.
+   */
   wait(terms: readonly string[], ms: number, tell: (terms: readonly string[]) => void): void {
     if (terms.length === 0) return;
     for (const term of terms) this.end(term);
@@ -26,7 +29,7 @@ export class Absence {
     for (const term of terms) this.#waiting.set(term, batch);
   }
 
-  /** A term was answered, or is not wanted any more. */
+  /** Stops waiting for a term, because it was answered or nothing watches it any more. */
   end(term: string): void {
     const batch = this.#waiting.get(term);
     if (batch === undefined) return;
@@ -35,7 +38,7 @@ export class Absence {
     if (batch.terms.size === 0) this.#turn.cancelTimer(batch.timer);
   }
 
-  /** The stream is gone: nobody can answer (C-NEX-03). */
+  /** Stops waiting for every term, because the stream ended and no answer can come (C-NEX-03). */
   endAll(): void {
     for (const { timer } of new Set(this.#waiting.values())) this.#turn.cancelTimer(timer);
     this.#waiting.clear();

@@ -1,20 +1,23 @@
-/** Which state of a type is in force, of those that servers told in State of the World (B-VER-02, B-VER-03). */
+/** The last accepted State of the World version of a type, and the server that sent it (B-VER-02, B-VER-03). */
 export class AcceptedVersion {
   #server: number | undefined;
   #version = "";
 
-  /** What a server is told; undefined: what is held is not what a version of its own stands for. */
+  /** Returns the version to send to a server; undefined if none of its versions stands for what is held. */
   of(server: number): string | undefined {
     return this.#server === server ? this.#version : undefined;
   }
 
-  /** A response was accepted. */
+  /** Records the version of an accepted response. */
   accept(server: number, version: string): void {
     this.#server = server;
     this.#version = version;
   }
 
-  /** What is held is not what it stands for: something expired, was dropped, or was taken from a response that was refused. */
+  /**
+   * Drops the version, because the held resources no longer match it: one expired, was dropped, or came from a rejected
+   * response.
+   */
   forget(): void {
     this.#server = undefined;
   }

@@ -4,25 +4,25 @@ import type { HeldFailure, HeldResource, HeldStatus } from "./held.ts";
 import { fits, type Term } from "./interest.ts";
 import { areSameNames } from "./received.ts";
 
-/** One name of which something is held, or is known why not. */
+/** The state of one name: the held resource, or why there is none. */
 export interface Entry {
   readonly name: string;
-  /** Other names that it answers to: those of what is held, else those of what was refused. */
+  /** Other names of it: those of the held resource, else those of the rejected one. */
   readonly aliases: readonly string[];
   readonly resource: HeldResource | undefined;
   readonly status: HeldStatus;
   readonly failure: HeldFailure | undefined;
   readonly acceptedAtMs: number | undefined;
-  /** The place of the server that it came from; undefined: from none in this life. */
+  /** The index of the server that sent it; undefined if no server did since the client started. */
   readonly server: number | undefined;
 }
 
-/** What of one type at one source was accepted. */
+/** The accepted resources of one type at one source. */
 export class Accepted {
   readonly #entries = new Map<string, Entry>();
-  /** Names of entries by their aliases, of variants by the name that they share, and of members by their glob collection. */
+  /** Names of entries by alias, by the name that variants share, and by glob collection. */
   readonly #byOther = new Map<string, Set<string>>();
-  /** Somebody asked for a glob collection: before, nobody pays for finding what is in one. */
+  /** Whether a glob collection was ever watched; without one, globs are not indexed. */
   #hasGlobs = false;
 
   entries(): Iterable<Entry> {
@@ -49,7 +49,7 @@ export class Accepted {
     this.#entries.delete(name);
   }
 
-  /** The entries that have a name as an alias, as that which they share with other variants, or as their glob collection. */
+  /** Yields the entries that have a name as an alias, as the shared name of variants, or as their glob collection. */
   *known(other: string): Iterable<Entry> {
     for (const name of this.#byOther.get(other) ?? []) {
       const entry = this.#entries.get(name);
@@ -57,14 +57,14 @@ export class Accepted {
     }
   }
 
-  /** The entries that answer to a term. */
+  /** Yields the entries that match a term. */
   *answering(term: Term): Iterable<Entry> {
     for (const entry of this.#candidates(term)) {
       if (fits(term, entry.name, entry.aliases)) yield entry;
     }
   }
 
-  /** Whether a resource is held that answers to a term. */
+  /** Whether a held resource matches a term. */
   holds(term: Term): boolean {
     for (const { resource } of this.answering(term)) if (resource !== undefined) return true;
     return false;
@@ -103,7 +103,7 @@ export class Accepted {
     const plain = plainName(name);
     const glob = this.#hasGlobs ? globOf(plain) : undefined;
     if (aliases.length === 0 && plain === name && glob === undefined) return aliases;
-    // An alias may be the name itself: servers of virtual hosts say it so.
+    // An alias may equal the name: servers of virtual hosts send it so.
     return [plain, glob, ...aliases].flatMap((other) => (other === undefined || other === name ? [] : other));
   }
 }

@@ -4,32 +4,33 @@ import type { SourceSpec } from "./source.ts";
 import type { ClientStream } from "./stream.ts";
 import type { Turn } from "./turn.ts";
 
-/** What is tried with one server. */
+/** The attempts to reach one server. */
 interface Attempt {
   server: number;
   stream: ClientStream | undefined;
   timer: number | undefined;
-  /** How often in a row it ended without an answer. */
+  /** How many attempts in a row ended without a response. */
   failures: number;
 }
 
-/** What the owner of attempts does for them. */
+/** Callbacks to the owner of the attempts. */
 interface AttemptsOptions {
   connect(server: number): ClientStream;
   disconnect(stream: ClientStream): void;
-  /** Of something that is wanted nothing is known (C-FBK-02). */
+  /** Whether a watched term has neither a resource nor a definite absence (C-FBK-02). */
   isMissingSomething(): boolean;
 }
 
 /**
- * Which servers of a source are talked to, and when they are tried again. With `cycle` there is one attempt, which goes from server to server; else one for each
- * server up to the first that can be reached, and what a better one answers ends those with the worse ones (C-FBK-02, C-FBK-03).
+ * Decides which servers of a source to connect to and when to retry. With `cycle` there is one attempt, which moves
+ * from server to server. Otherwise there is one attempt for each server up to the first that can be reached; once a
+ * better server answers, the attempts with worse ones end (C-FBK-02, C-FBK-03).
  */
 export class Attempts {
   readonly #turn: Turn;
   readonly #spec: SourceSpec;
   readonly #options: AttemptsOptions;
-  /** The best server first. */
+  /** Best server first. */
   readonly #attempts: Attempt[] = [];
   #chosen: number | undefined;
 
@@ -43,24 +44,24 @@ export class Attempts {
     for (const { stream } of this.#attempts) if (stream !== undefined) yield stream;
   }
 
-  /** Another server is talked to, and answered: what it gave is in force until this one answers (C-FBK-04). */
+  /** Whether another server answers meanwhile, so that its resources stay in use until this one answers (C-FBK-04). */
   isOutdone(stream: ClientStream): boolean {
     for (const other of this.streams()) if (other !== stream && other.wasAnswered) return true;
     return false;
   }
 
-  /** Tries the best server, and the next one if that is to be used and the best cannot be reached. */
+  /** Starts with the best server, and adds the next one if the failover policy calls for it. */
   start(): void {
     if (this.#attempts.length === 0) this.#add();
     while (this.#needsNext()) this.#add();
   }
 
-  /** Nothing is needed any more. */
+  /** Ends all attempts. */
   stop(): void {
     this.#endFrom(0);
   }
 
-  /** A server answered: nothing less good is needed. */
+  /** Records an answer of a server and ends the attempts with worse ones. */
   answered(stream: ClientStream): void {
     stream.wasAnswered = true;
     const place = this.#attempts.findIndex((one) => one.stream === stream);
@@ -73,7 +74,7 @@ export class Attempts {
     this.#turn.report({ kind: "server-chosen", source: this.#spec.id, server: stream.server });
   }
 
-  /** A stream ended. Says whether no server can be reached. */
+  /** Records the end of a stream, schedules the retry, and says whether every server is failing. */
   ended(stream: ClientStream, status: Status): "none-is-left" | "others-are-left" {
     const attempt = this.#attempts.find((one) => one.stream === stream);
     if (attempt === undefined) return "others-are-left";
@@ -90,7 +91,7 @@ export class Attempts {
     return this.#areAllFailing() ? "none-is-left" : "others-are-left";
   }
 
-  /** Each poll is a request of its own, and one that failed did so whatever those before were answered (C-RST-17). */
+  /** Each poll is a request of its own, so a failed poll is a failure whatever earlier polls returned (C-RST-17). */
   get #isPolled(): boolean {
     return this.#spec.access === "poll";
   }

@@ -4,7 +4,7 @@ import { Line, type LineOptions } from "./line.ts";
 import type { SourceSpec } from "./source.ts";
 import type { Turn } from "./turn.ts";
 
-/** A source as the client knows it: the lines to it, and what is known of it from an earlier life. */
+/** A source with its streams, and its resources restored from an earlier run. */
 export class ClientSource {
   readonly spec: SourceSpec;
   readonly #turn: Turn;
@@ -18,7 +18,7 @@ export class ClientSource {
     this.#connections = connections;
   }
 
-  /** By type; that of an aggregated source has none. */
+  /** By type; the one of an aggregated source has the key undefined. */
   get lines(): ReadonlyMap<TypeUrl | undefined, Line> {
     return this.#lines;
   }

@@ -12,15 +12,15 @@ import { statesOf } from "./states.ts";
 import { ClientStream } from "./stream.ts";
 import { Turn } from "./turn.ts";
 
-/** What a client machine starts from. */
+/** Options of a client machine. */
 export interface ClientMachineOptions {
-  /** What is known of a type; `opaqueTraits` of one that nobody described. */
+  /** Returns the traits of a type; `opaqueTraits` for one without a descriptor. */
   readonly traits: (type: TypeUrl) => TypeTraits;
-  /** The client as it describes itself. */
+  /** The node that the client identifies itself as. */
   readonly node: Node;
 }
 
-/** Where a name stands at a source. */
+/** The state of a name at a source. */
 export type SourcedState = HeldState & { readonly source: SourceId };
 
 interface Watch {
@@ -35,9 +35,10 @@ interface OpenStream {
 }
 
 /**
- * The client's half of the protocol: told what happens, it says what is to be done. It has no clock, no chance and no connection of its own.
+ * The client's half of the protocol as a state machine: events in, effects out. It has no clock, randomness or
+ * connection of its own.
  *
- * Events that happen together are to be handed over together: what is asked for because of them is then one request for each type (C-CLI-07).
+ * Pass events that happen together in one call, so that they cause one request per type (C-CLI-07).
  */
 export class ClientMachine {
   readonly #options: ClientMachineOptions;
@@ -52,12 +53,20 @@ export class ClientMachine {
     this.#turn = new Turn(options.node);
   }
 
-  /** One thing happened. Throws if a watch names a source that was not added. */
+  /**
+   * Handles one event and returns the effects.
+   *
+   * @throws {RangeError} if a watch names a source that was not added
+   */
   on(event: ClientEvent, moment: Moment): readonly ClientEffect[] {
     return this.onAll([event], moment);
   }
 
-  /** Things happened together, in this order. Throws if a watch names a source that was not added. */
+  /**
+   * Handles events that happen together, in order, and returns the effects.
+   *
+   * @throws {RangeError} if a watch names a source that was not added
+   */
   onAll(events: Iterable<ClientEvent>, moment: Moment): readonly ClientEffect[] {
     this.#turn.begin(moment);
     for (const event of events) {
@@ -67,7 +76,10 @@ export class ClientMachine {
     return this.#turn.end();
   }
 
-  /** Where every name stands, at every source or only one, for state dumps and CSDS (B-OBS-04). Not to be walked while events are handed over. */
+  /**
+   * Yields the state of every name, at every source or only one, for state dumps and CSDS (B-OBS-04). Do not handle
+   * events while iterating.
+   */
   *states(only?: SourceId): Iterable<SourcedState> {
     for (const [source, { lines }] of this.#sources) {
       if (only !== undefined && source !== only) continue;
@@ -107,7 +119,7 @@ export class ClientMachine {
 
   #hearStream(event: Extract<ClientEvent, { readonly stream: ClientStreamId }>): void {
     const open = this.#streams.get(event.stream);
-    // One that we closed may have had something to say.
+    // Events of a stream that the client closed may still arrive.
     if (open === undefined) return;
     const { stream, line } = open;
     switch (event.kind) {

@@ -3,9 +3,8 @@ import { EVERYTHING } from "./interest.ts";
 import type { Topic } from "./topic.ts";
 
 /**
- * Names that are wanted besides everything, and that a server of State of the World is not told, because what answers to them is in everything:
- * there are servers that take a `*` among names for a name, and send nothing for it any more. Only as long as everything is asked for by naming
- * nothing.
+ * Watched names that a State of the World server is not sent, because the wildcard covers them: some servers take a `*`
+ * among names for a name and then send nothing for it. Applies only while the wildcard is an empty list of names.
  */
 export class CoveredNames {
   readonly #topic: Topic;
@@ -20,7 +19,7 @@ export class CoveredNames {
     return this.#names;
   }
 
-  /** What is left to tell of what is wanted, when a stream begins. */
+  /** Returns the names to send when a stream begins. */
   begin(wanted: readonly string[]): readonly string[] {
     const names = wanted.filter((text) => text !== EVERYTHING);
     if (names.length === wanted.length || !names.every((text) => this.#mayCover(text))) return wanted;
@@ -28,19 +27,19 @@ export class CoveredNames {
     return [EVERYTHING];
   }
 
-  /** Takes a name, where everything is asked for; false: the server has to be told. */
+  /** Covers a name by the wildcard; false if the server has to be sent it. */
   take(text: string): boolean {
     if (!this.#mayCover(text) || this.#noteIfBesides(text)) return false;
     this.#names.add(text);
     return true;
   }
 
-  /** Nobody wants it any more. Whether the server was never told. */
+  /** Removes a name that nothing watches any more; true if the server was never sent it. */
   drop(text: string): boolean {
     return this.#names.delete(text);
   }
 
-  /** All there is was told. Whether all names are in it. */
+  /** Records a response with everything, and returns whether it holds all covered names. */
   answered(): boolean {
     if (this.#isAnswered) return true;
     this.#isAnswered = true;
@@ -49,14 +48,17 @@ export class CoveredNames {
     return isWhole;
   }
 
-  /** From now on the server is told all of them. */
+  /** Stops covering and returns the names, which the server is now to be sent. */
   end(): readonly string[] {
     const names = [...this.#names];
     this.#names.clear();
     return names;
   }
 
-  /** A file is asked nothing. What newer servers alone know, those that misread `*` do not. */
+  /**
+   * False for files, which receive no requests, and for names that only newer servers know, because those do not
+   * misread `*`.
+   */
   #mayCover(text: string): boolean {
     const { spec, isFullState, interest } = this.#topic;
     const { wildcardSticky, explicitWildcard } = spec.dialect;
@@ -67,7 +69,9 @@ export class CoveredNames {
     return typeInName(term.name) === undefined;
   }
 
-  /** Whether everything was told, and the name was not in it. It is noted, to be told on every later stream from its beginning. */
+  /**
+   * Returns whether a response with everything lacked the name, and marks the name to be sent first on later streams.
+   */
   #noteIfBesides(text: string): boolean {
     const term = this.#topic.interest.get(text);
     if (!this.#isAnswered || term === undefined || this.#topic.accepted.holds(term)) return false;

@@ -4,7 +4,10 @@ import { EVERYTHING } from "./interest.ts";
 import type { Said } from "./said.ts";
 import type { Topic } from "./topic.ts";
 
-/** A delta request of a type; the node is for the stream to add. Any mix of a first message, an answer, and a change of what is wanted (C-DLT-03). */
+/**
+ * Creates a delta request of a type without its node, which the stream adds. It may combine a first message, an ACK or
+ * NACK, and a change of subscriptions (C-DLT-03).
+ */
 export function deltaRequest(
   topic: Topic,
   { isFirst, answer, isLegacy, added, dropped }: Said,
@@ -17,7 +20,7 @@ export function deltaRequest(
     kind: "delta",
     type: topic.type,
     node: undefined,
-    // On answers alone (C-DLT-04).
+    // Only on an ACK or NACK (C-DLT-04).
     nonce: answer?.nonce === "" ? undefined : answer?.nonce,
     error: answer?.error,
     subscribe,
@@ -28,8 +31,8 @@ export function deltaRequest(
 }
 
 /**
- * What is held, by name and version (C-REC-06, C-REC-08). What came from another server is named without a version, so that it is replaced
- * or taken back (C-FBK-04).
+ * The held resources by name and version (C-REC-06, C-REC-08). One from another server has an empty version, so that
+ * this server replaces or removes it (C-FBK-04).
  */
 function initialVersions(topic: Topic, server: number): InitialVersions {
   let size = 0;

@@ -6,21 +6,22 @@ import type { ClientStreamId, WatchId } from "./event.ts";
 import type { News } from "./news.ts";
 import type { SourceId } from "./source.ts";
 
-/** All that a client can ask for. Performed in order. */
+/** Everything that a client machine can ask for, to be performed in order. */
 export type ClientEffect =
-  /** Connects to a server of a source; `stream-opened` or `stream-closed` follows. */
+  /** Connect to a server of a source; `stream-opened` or `stream-closed` follows. */
   | {
       readonly kind: "open-stream";
       readonly stream: ClientStreamId;
       readonly source: SourceId;
-      /** The place of the server in the list of the source. */
+      /** The index of the server in the list of the source. */
       readonly server: number;
       /** The type of a stream, poll or file of one type; undefined on an aggregated stream. */
       readonly onlyType: TypeUrl | undefined;
     }
   /**
-   * Sends a request. Its `node` is set where it is to be sent; the shell encodes its own for it. On a poll, the next poll: one that is under way is given
-   * up if `isUrgent` (C-RST-20), else it waits for its time. On a file: what is wanted of it, so that it is read.
+   * Send a request. If its `node` is set, the shell sends its own encoded node. On a poll it is the next poll: with
+   * `isUrgent` it cancels one in progress (C-RST-20), otherwise it waits for its time. On a file it says which names to
+   * read.
    */
   | {
       readonly kind: "send-request";
@@ -28,32 +29,32 @@ export type ClientEffect =
       readonly request: DiscoveryRequest;
       readonly isUrgent?: true;
     }
-  /** Nobody needs the stream any more. `stream-closed` is not expected. */
+  /** Close a stream that is no longer needed; no `stream-closed` needs to follow. */
   | { readonly kind: "close-stream"; readonly stream: ClientStreamId }
-  /** After `ms` milliseconds, `timer-fired`. */
+  /** Raise `timer-fired` after `ms` milliseconds. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
   | { readonly kind: "cancel-timer"; readonly timer: number }
   | { readonly kind: "notify"; readonly watch: WatchId; readonly news: News }
   | { readonly kind: "report"; readonly report: ClientReport };
 
-/** What happened at a source, for counters and logs (C-OBS-01). */
+/** What happened at a source, for metrics and logs (C-OBS-01). */
 export type ClientReport =
-  /** A server is connected to, a file is there; of polls, the first one was answered. */
+  /** The server is connected, or the file exists; for polls, the first one was answered. */
   | { readonly kind: "stream-opened"; readonly source: SourceId; readonly server: number }
-  /** One that was opened, and that nobody needs any more. */
+  /** The client closed an open stream that is no longer needed. */
   | { readonly kind: "stream-closed"; readonly source: SourceId; readonly server: number }
   | {
       readonly kind: "stream-ended";
       readonly source: SourceId;
       readonly server: number;
       readonly status: Status;
-      /** Those that somebody wants, and that were to come on it. */
+      /** The watched types that the stream carried. */
       readonly types: readonly TypeUrl[];
-      /** It was told as opened before. */
+      /** Whether `stream-opened` was reported before. */
       readonly wasOpened: boolean;
-      /** No response came on it (C-FBK-01). A poll that failed is one whatever those before were answered (C-RST-17). */
+      /** Whether no response came on it (C-FBK-01). A failed poll is always a failure (C-RST-17). */
       readonly isFailure: boolean;
-      /** Until the next attempt. */
+      /** Until the next attempt, in milliseconds. */
       readonly retryMs: number;
     }
   | { readonly kind: "server-chosen"; readonly source: SourceId; readonly server: number }
@@ -64,7 +65,7 @@ export type ClientReport =
       readonly as: "initial" | "ack" | "nack" | "subscription" | "poll";
       readonly node: Node | undefined;
     }
-  /** A file was read, whatever was in it: the next report says. */
+  /** A file was read; the next report has the result. */
   | { readonly kind: "file-read"; readonly source: SourceId; readonly type: TypeUrl }
   | {
       readonly kind: "response-accepted";
@@ -74,7 +75,7 @@ export type ClientReport =
       readonly controlPlane: string | undefined;
       readonly resources: number;
       readonly removed: number;
-      /** Something in it differs from what was held. */
+      /** Whether something in it differs from what was held. */
       readonly isNews: boolean;
     }
   | {
@@ -83,15 +84,15 @@ export type ClientReport =
       readonly type: TypeUrl;
       readonly version: string;
       readonly controlPlane: string | undefined;
-      /** The text that is sent in the NACK. */
+      /** The error text of the NACK. */
       readonly error: string;
-      /** Something in it was taken all the same, and differs from what was held (B-ACK-08). */
+      /** Whether resources in it were applied all the same and differ from what was held (B-ACK-08). */
       readonly isNews: boolean;
     }
-  /** A response for what was never asked for on this stream (C-TYP-13). */
+  /** A response for a type that was never requested on this stream (C-TYP-13). */
   | { readonly kind: "response-ignored"; readonly source: SourceId; readonly type: TypeUrl }
   | { readonly kind: "poll-unchanged"; readonly source: SourceId; readonly type: TypeUrl }
-  /** Names that were asked for and did not come in time (C-NEX-02). */
+  /** Requested names that did not come in time (C-NEX-02). */
   | {
       readonly kind: "absence-timeout";
       readonly source: SourceId;
@@ -99,5 +100,5 @@ export type ClientReport =
       readonly names: readonly string[];
     }
   | { readonly kind: "resource-expired"; readonly source: SourceId; readonly type: TypeUrl; readonly name: string }
-  /** Requests wait for a token (C-CFG-07); `pending` of 0: none does any more. */
+  /** Requests wait for a rate limit token (C-CFG-07); `pending` is 0 when none waits any more. */
   | { readonly kind: "rate-limited"; readonly source: SourceId; readonly pending: number };

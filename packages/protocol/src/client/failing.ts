@@ -7,13 +7,13 @@ import type { News } from "./news.ts";
 import { setStanding } from "./standing.ts";
 import type { Answered, Topic } from "./topic.ts";
 
-/** Why a resource is refused, and the version of its response. */
+/** Why a resource is rejected, and the version of its response. */
 interface Refusal {
   readonly problem: string;
   readonly version: string;
 }
 
-/** A server said that it cannot give it, and why (C-ERR-06). Whether something held is not used any more. */
+/** Applies a resource error sent by the server (C-ERR-06). Returns whether a held resource is no longer used. */
 export function failByServer(topic: Topic, { name, error }: ReceivedError, answered: Answered): boolean {
   const entry = topic.accepted.get(name);
   const aliases = entry?.aliases ?? [];
@@ -24,7 +24,7 @@ export function failByServer(topic: Topic, { name, error }: ReceivedError, answe
     answered(term);
     if (term.kind !== "everything" && term.name === name) setStanding(term, "received-error", failure);
   }
-  // In delta it is the same as a removal (S-ERR-05).
+  // In delta it equals a removal (S-ERR-05).
   if (error.code === statusCode.NOT_FOUND && topic.spec.variant === "delta" && entry?.resource !== undefined) {
     return topic.endEntry(entry, "removed", failure);
   }
@@ -43,7 +43,7 @@ export function failByServer(topic: Topic, { name, error }: ReceivedError, answe
   return isDropped && entry?.resource !== undefined;
 }
 
-/** We refused it (C-CLI-04). */
+/** Rejects a resource and notifies its watches (C-CLI-04). */
 export function refuseResource(
   topic: Topic,
   received: ReceivedResource,
@@ -66,7 +66,7 @@ export function refuseResource(
   }
 }
 
-/** It was good, but is not used because of others in its response (B-ACK-08). */
+/** Leaves out a valid resource because others in its response are invalid (B-ACK-08). */
 export function withholdResource(
   topic: Topic,
   { name, aliases }: ReceivedResource,
@@ -80,7 +80,10 @@ export function withholdResource(
   }
 }
 
-/** A term was asked for, and nothing came in time (C-NEX-02, C-ERR-10). Whether that is told. */
+/**
+ * Concludes that a term has no resource or is unreachable, after nothing came in time (C-NEX-02, C-ERR-10). Returns
+ * whether watches were notified.
+ */
 export function expectNoLonger(topic: Topic, text: string, server: number): boolean {
   const term = topic.interest.get(text);
   if (term === undefined || topic.isKnown(term, server)) return false;
@@ -112,7 +115,7 @@ function setFailed(
   topic.accepted.set({ ...standing, resource, acceptedAtMs, server: entry?.server });
 }
 
-/** What a name is known for under another one: that of a variant, or one that it is an alias of. */
+/** Returns the resource held for a term under another name: a variant, or one that has the term as an alias. */
 function heldFor({ accepted }: Topic, term: Term): HeldResource | undefined {
   if (term.kind !== "name") return undefined;
   for (const { resource } of accepted.answering(term)) if (resource !== undefined) return resource;

@@ -9,28 +9,28 @@ import { errorOf, isRefusedWhole, judge, type Verdict } from "./verdict.ts";
 /** The stream that a response came on. */
 interface Origin {
   readonly server: number;
-  /** Everything was asked for, and no name is told besides. */
+  /** Whether the wildcard is sticky, so no further names are sent. */
   readonly isPureWildcard: boolean;
-  /** The server was told that a term is wanted. */
+  /** Whether the server was told that a term is subscribed. */
   believes(term: string): boolean;
   readonly answered: Answered;
 }
 
-/** What a response came to. */
+/** The result of applying a response. */
 interface Taken {
-  /** Why it is refused; undefined: it is accepted. */
+  /** Why the response is NACKed; undefined if it is ACKed. */
   readonly error: Status | undefined;
-  /** Something is in force that was not before, or the other way round. */
+  /** Whether what is in use changed. */
   readonly isNews: boolean;
 }
 
-/** Takes what is good in a response, as far as the dialect lets it, and tells those who watch. */
+/** Applies a response as far as it is valid and the dialect allows, and notifies the watches. */
 export function takeResponse(turn: Turn, topic: Topic, response: DiscoveryResponse, origin: Origin): Taken {
   const { spec, traits, interest, accepted } = topic;
   const verdict = judge(response, {
     dialect: spec.dialect,
     traits,
-    // A heartbeat may leave out by which other names it is known.
+    // A heartbeat may omit the aliases.
     isCovered: ({ name, aliases }) => interest.termsFor(name, accepted.get(name)?.aliases ?? aliases).length > 0,
     heldVersion: (name) => {
       const entry = accepted.get(name);
@@ -45,7 +45,7 @@ export function takeResponse(turn: Turn, topic: Topic, response: DiscoveryRespon
   return taken;
 }
 
-/** Of a glob nothing is known as long as delta names none of it: others may have been answered (B-XTP-05). */
+/** A delta that names no member leaves a glob unresolved, because it may answer other subscriptions (B-XTP-05). */
 function isTold(term: Term, { kind }: DiscoveryResponse, { believes }: Origin): boolean {
   return believes(term.text) && (term.kind === "everything" || kind === "sotw");
 }
@@ -57,7 +57,7 @@ function refuse(topic: Topic, response: DiscoveryResponse, origin: Origin, verdi
   for (const { resource, problem } of verdict.refused)
     refuseResource(topic, resource, { problem, version }, origin.answered);
   if (isRefusedWhole(verdict, topic.spec.dialect)) {
-    // What is wrong with the whole of it was told already to everybody.
+    // Every watch was notified already of the faults of the whole response.
     const isTold = verdict.problems.length > 0;
     for (const put of verdict.puts) withholdResource(topic, put, { error, isTold }, origin.answered);
     return false;
@@ -79,7 +79,7 @@ function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdic
   for (const beat of verdict.heartbeats) topic.beat(beat, server, answered);
   if (response.kind === "sotw") note(leaveOut(topic, response, origin, verdict));
   for (const error of response.errors) {
-    // It must not be told of what stands in the response itself (S-ERR-03), and is none then.
+    // A server must not send an error for a resource in the same response (S-ERR-03); such an error is ignored.
     const isThere = verdict.names.has(error.name) && topic.accepted.get(error.name)?.status === "acked";
     if (!isThere) note(failByServer(topic, error, answered));
   }
@@ -88,7 +88,7 @@ function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdic
   return isNews;
 }
 
-/** What it means that a response does not hold something. */
+/** Applies what the omission of names from a response means. */
 function leaveOut(topic: Topic, response: SotwResponse, { isPureWildcard }: Origin, verdict: Verdict): boolean {
   if (!topic.isFullState) return false;
   const there = namesThere(response, verdict);
@@ -101,11 +101,11 @@ function leaveOut(topic: Topic, response: SotwResponse, { isPureWildcard }: Orig
   return isNews;
 }
 
-/** What came without a body is gone already. */
+/** Names that came without a body are removed already. */
 function namesThere({ errors }: SotwResponse, { names }: Verdict): ReadonlySet<string> {
   if (errors.length === 0) return names;
   const there = new Set(names);
-  // What a server says it cannot give is not left out (S-ERR-04).
+  // A name with a resource error does not count as omitted (S-ERR-04).
   for (const { name } of errors) there.add(name);
   return there;
 }
@@ -129,7 +129,7 @@ function versionOf(response: DiscoveryResponse): string {
   return response.kind === "sotw" ? response.version : response.systemVersion;
 }
 
-/** In State of the World a resource has the version of what it came with (C-TTL-11). */
+/** In State of the World a resource has the version of its response (C-TTL-11). */
 function versionOfResource(resource: ReceivedResource, response: DiscoveryResponse): string {
   return response.kind === "sotw" ? response.version : resource.version;
 }

@@ -4,49 +4,52 @@ import { isReservedName, locatedTerm, parseLocated, parseVariantKey } from "../r
 import type { WatchId } from "./event.ts";
 import type { HeldFailure, HeldStatus } from "./held.ts";
 
-/** The term of everything. */
+/** The wildcard term. */
 export const EVERYTHING = "*";
 
-/** Something that watches ask for, and where it stands while nothing is held for it. */
+/** A watched term, and its state while no resource is held for it. */
 export interface Term {
-  /** As it goes on the wire. */
+  /** In its wire form. */
   readonly text: string;
   readonly kind: "everything" | "glob" | "name";
   /** Without parameters. */
   readonly name: string;
-  /** Undefined: it goes out as it is (B-LOC-11). */
+  /** Undefined: the term is sent as it is (B-LOC-11). */
   readonly parameters: Parameters | undefined;
-  /** Who wants it, and whether confirmations too. None: a server has still to be told that nobody does. */
+  /** The watches, and whether each wants confirmations. Empty while a server has still to be sent the unsubscribe. */
   readonly watches: Map<WatchId, boolean>;
-  /** Of everything and of a glob: what there is is known. */
+  /** For a wildcard or a glob: its resources are known. */
   isSynced: boolean;
   status: HeldStatus;
   failure: HeldFailure | undefined;
-  /** Of a name: everything there is was told, and it was not in that. */
+  /** For a name: a complete response did not hold it. */
   isBesides: boolean;
 }
 
-/** Who watches what of one type at one source. Finding those concerned by a resource takes no time that grows with the number of terms. */
+/**
+ * The watches of one type at one source. The cost of finding those of a resource does not grow with the number of
+ * terms.
+ */
 export class Interest {
   readonly #terms = new Map<string, Term>();
-  /** Terms with parameters by the name in them, be it a glob or everything. */
+  /** Terms with parameters by their name, glob or `*`. */
   readonly #located = new Map<string, Set<Term>>();
   readonly #unsynced = new Set<Term>();
   #onlyEverything: readonly Term[] | undefined;
   #wanted = 0;
   #revision = 0;
 
-  /** Grows whenever a term becomes wanted, or is not wanted any more. */
+  /** Grows whenever a term gets its first watch or loses its last. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** How many terms somebody watches. */
+  /** The number of terms that have a watch. */
   get wanted(): number {
     return this.#wanted;
   }
 
-  /** Terms of everything and of globs of which it is not known what there is. */
+  /** Wildcards and globs whose resources are not known yet. */
   get unsynced(): ReadonlySet<Term> {
     return this.#unsynced;
   }
@@ -63,14 +66,14 @@ export class Interest {
     return (this.#terms.get(text)?.watches.size ?? 0) > 0;
   }
 
-  /** The texts of what somebody watches, in the order in which it was first asked for. */
+  /** Returns the terms that have a watch, in the order in which they were first watched. */
   wantedTexts(): string[] {
     const texts: string[] = [];
     for (const term of this.#terms.values()) if (term.watches.size > 0) texts.push(term.text);
     return texts;
   }
 
-  /** Somebody wants a term. `first`: nobody did before. */
+  /** Adds a watch of a term. `isFirst`: it had none before. */
   start(watch: WatchId, text: string, wantsConfirmations: boolean): { readonly term: Term; readonly isFirst: boolean } {
     const term = this.#termOf(canonicalTerm(text));
     const isFirst = term.watches.size === 0;
@@ -82,7 +85,7 @@ export class Interest {
     return { term, isFirst };
   }
 
-  /** Somebody wants it no more. Whether nobody does; it is kept until `release`. */
+  /** Removes a watch and returns whether it was the last; the term is kept until `release`. */
   stop(watch: WatchId, term: Term): boolean {
     if (!term.watches.delete(watch) || term.watches.size > 0) return false;
     this.#wanted--;
@@ -90,7 +93,7 @@ export class Interest {
     return true;
   }
 
-  /** No server believes any more that it is wanted. */
+  /** Drops a term that no server believes to be subscribed any more. */
   release(term: Term): void {
     this.#terms.delete(term.text);
     this.#unsynced.delete(term);
@@ -105,7 +108,7 @@ export class Interest {
     this.#unsynced.delete(term);
   }
 
-  /** The terms that a resource answers to, by its name, aliases, glob and constraints (C-DLT-15, C-LOC-01). */
+  /** Returns the terms that a resource matches, by name, alias, glob and constraints (C-DLT-15, C-LOC-01). */
   termsFor(name: string, aliases: readonly string[]): readonly Term[] {
     const everything = this.#terms.get(EVERYTHING);
     if (everything !== undefined && this.#terms.size === 1 && !isReservedName(name)) {
@@ -151,7 +154,7 @@ export class Interest {
   }
 }
 
-/** Whether a resource answers to a term. */
+/** Whether a resource matches a term. */
 export function fits(term: Term, name: string, aliases: readonly string[]): boolean {
   const { plain, constraints } = identityOf(name);
   if (!fitsConstraints(term, constraints)) return false;
@@ -159,7 +162,7 @@ export function fits(term: Term, name: string, aliases: readonly string[]): bool
   return term.kind === "glob" ? globOf(plain) === term.name : plain === term.name || aliases.includes(term.name);
 }
 
-/** The one way to write a term. */
+/** Returns the canonical form of a term. */
 function canonicalTerm(text: string): string {
   const located = parseLocated(text);
   return located === undefined ? canonicalName(text) : locatedTerm(canonicalName(located.name), located.parameters);
@@ -169,7 +172,7 @@ function fitsConstraints(term: Term, constraints: Constraints): boolean {
   return constraints === always || matches(constraints, term.parameters ?? noParameters);
 }
 
-/** A resource without constraints is for everybody (B-LOC-04). */
+/** A resource without constraints is for every client (B-LOC-04). */
 function identityOf(name: string): { readonly plain: string; readonly constraints: Constraints } {
   const variant = isReservedName(name) ? parseVariantKey(name) : undefined;
   return variant === undefined

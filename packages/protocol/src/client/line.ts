@@ -14,29 +14,32 @@ import { TokenBucket } from "./token-bucket.ts";
 import { Topic } from "./topic.ts";
 import type { Settling, Turn } from "./turn.ts";
 
-/** What a line shares with all others. */
+/** What a line shares with the rest of the client. */
 export interface LineOptions {
   readonly turn: Turn;
   readonly spec: SourceSpec;
-  /** Undefined: it carries all types of its source. */
+  /** Undefined if it carries all types of its source. */
   readonly onlyType: TypeUrl | undefined;
-  /** Makes a stream that events find by its id. */
+  /** Creates a stream and registers its id for events. */
   readonly connect: (line: Line, server: number) => ClientStream;
-  /** Events do not find it any more. */
+  /** Unregisters a stream. */
   readonly disconnect: (stream: ClientStream) => void;
-  /** What is known from an earlier life (C-CLI-06). */
+  /** Returns the resources restored from an earlier run (C-CLI-06). */
   readonly kept: (type: TypeUrl) => Iterable<KeptResource>;
-  /** What is known from an earlier life is no use any more. */
+  /** Drops the restored resources. */
   readonly forgetKept: () => void;
 }
 
 /**
- * A stream that stays open for so long is no outage, though nothing was answered: in delta, a server that has nothing new is silent. As long as
- * servers have for a first answer.
+ * How long a stream must stay open to end an outage without a response, because a delta server with nothing new is
+ * silent; equals the time that servers have for a first response. In milliseconds.
  */
 const SILENCE_MS = 15_000;
 
-/** What is talked about over one stream at a time: all types of an aggregated source, or one type (C-GRP-09, C-ADS-02). */
+/**
+ * The connection to a source for all types of an aggregated source, or for one type: one stream at a time as a rule
+ * (C-GRP-09, C-ADS-02).
+ */
 export class Line implements Settling {
   readonly spec: SourceSpec;
   readonly onlyType: TypeUrl | undefined;
@@ -46,9 +49,9 @@ export class Line implements Settling {
   readonly #attempts: Attempts;
   readonly #bucket: TokenBucket | undefined;
   #bucketTimer: number | undefined;
-  /** It was reported that requests wait. */
+  /** Whether a report said that requests wait. */
   #isLimited = false;
-  /** No server can be reached. */
+  /** Set while no server can be reached. */
   #outage: Outage | undefined;
   #silenceTimer: number | undefined;
   #wasAnswered = false;
@@ -67,7 +70,7 @@ export class Line implements Settling {
     });
   }
 
-  /** A server answered in this life, so what is known from an earlier one is no use. */
+  /** Whether a server answered since the client started, which makes restored resources useless. */
   get wasAnswered(): boolean {
     return this.#wasAnswered;
   }
@@ -95,7 +98,7 @@ export class Line implements Settling {
     this.#turn.touch(this);
   }
 
-  /** What another server gave is in force, and this one's silence says nothing. */
+  /** Whether another server's resources are in use, so that this one's silence means nothing. */
   isOutdone(stream: ClientStream): boolean {
     return this.#attempts.isOutdone(stream);
   }
@@ -162,7 +165,7 @@ export class Line implements Settling {
     this.#turn.touch(this);
   }
 
-  /** What is known from an earlier life came late. */
+  /** Uses restored resources that arrive during an outage. */
   restored(): void {
     if (this.#outage === undefined) return;
     for (const topic of this.#topics.values()) this.#restore(topic);
@@ -173,7 +176,7 @@ export class Line implements Settling {
     this.#turn.touch(this);
   }
 
-  /** Opens what is needed, says what is due, closes what nobody needs. */
+  /** Connects if a watch needs it, sends what is due, and disconnects if nothing is watched. */
   settle(): void {
     if (this.#isWanted()) {
       this.#attempts.start();
@@ -219,7 +222,7 @@ export class Line implements Settling {
     this.#turn.report({ kind: "rate-limited", source: this.spec.id, pending });
   }
 
-  /** What nobody wants, and no server believes to be wanted, is dropped. */
+  /** Drops terms that have no watch and that no server believes to be subscribed. */
   #release(): void {
     for (const topic of this.#topics.values()) {
       for (const term of topic.leaving) {
@@ -273,7 +276,7 @@ export class Line implements Settling {
     this.#turn.report({ kind: "file-read", source: this.spec.id, type: this.onlyType });
   }
 
-  /** Told once of an outage, and for each reason. */
+  /** Notifies the watches once per outage and reason. */
   #fail(status: Status): void {
     this.#endSilence();
     this.#outage ??= new Outage(status);
@@ -284,7 +287,7 @@ export class Line implements Settling {
     }
   }
 
-  /** The outage is over, if there was one. All who watch were told of it, be it when they began. */
+  /** Ends an outage and notifies every watch, because each was told of it, some when they started. */
   #recover(): void {
     this.#endSilence();
     if (this.#outage === undefined) return;

@@ -1,11 +1,11 @@
 import type { Status } from "../message/status.ts";
 
-/** Whoever is told so many reasons of one outage knows enough: some say another thing each time. */
+/** The most reasons notified per outage, because some servers report a different one each time. */
 const MOST_REASONS = 8;
 
-/** A time in which no server can be reached: why, and what was told of it. */
+/** A time in which no server can be reached, with the reasons that watches were notified of. */
 export class Outage {
-  /** Why it lasts. */
+  /** The latest reason. */
   status: Status;
   readonly #told = new Set<string>();
 
@@ -13,7 +13,10 @@ export class Outage {
     this.status = status;
   }
 
-  /** An attempt was in vain. Whether that is told: each reason is, once; servers that are tried in turn may have one each. */
+  /**
+   * Records a failed attempt and returns whether to notify: each reason is notified once, because each server tried may
+   * have its own.
+   */
   goesOn(status: Status): boolean {
     this.status = status;
     const reason = `${status.code} ${status.message}`;

@@ -5,7 +5,7 @@ import type { HeldResource, KeptResource } from "./held.ts";
 
 const noBytes = new Uint8Array(0);
 
-/** A received resource as it is held; the one before, if nothing about it differs. */
+/** Returns the held form of a received resource; the same object as before if nothing differs. */
 export function heldFrom(
   type: TypeUrl,
   { name, aliases, version, bytes = noBytes, bodyType, ttlMs }: ReceivedResource,
@@ -14,31 +14,31 @@ export function heldFrom(
   const content = before !== undefined && isSameContent(before, { bytes, bodyType, aliases });
   const isSame = content && before.version === version && before.ttlMs === ttlMs && before.isRestored === undefined;
   if (isSame) return before;
-  // What is equal is shared, so that what was received can be forgotten.
+  // Equal content is shared, so that the received message can be freed.
   const kept = content ? before : { aliases, bytes };
   const held = { type, name, aliases: kept.aliases, version, bytes: kept.bytes, ttlMs };
   return bodyType === undefined ? held : { ...held, bodyType };
 }
 
-/** What was kept from an earlier life as it is held now. */
+/** Returns the held form of a resource from an earlier run. */
 export function keptAsHeld(kept: KeptResource): HeldResource {
   return { ...kept, ttlMs: undefined, isRestored: true };
 }
 
-/** What was kept is what a server has too. */
+/** Returns a resource without its restored mark, once a server has confirmed it. */
 export function confirmed({ isRestored: _, ...resource }: HeldResource): HeldResource {
   return resource;
 }
 
-/** What has to be the same for nobody to be told (C-CLI-03). */
+/** The part of a resource whose change notifies watches (C-CLI-03). */
 type Content = Pick<HeldResource, "bytes" | "aliases"> & { readonly bodyType?: TypeUrl | undefined };
 
-/** Whether there is nothing to tell of one after the other. */
+/** Whether the change from one to the other needs no notification. */
 export function isSameContent(a: Content, b: Content): boolean {
   return areSameBytes(a.bytes, b.bytes) && a.bodyType === b.bodyType && areSameNames(a.aliases, b.aliases);
 }
 
-/** Whether these are the same names in the same order. */
+/** Whether two lists hold the same names in the same order. */
 export function areSameNames(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((name, i) => name === b[i]));
 }

@@ -2,7 +2,7 @@ import type { KeptResource } from "./held.ts";
 import { confirmed, keptAsHeld } from "./received.ts";
 import type { Topic } from "./topic.ts";
 
-/** What was accepted in an earlier life is used, where nothing is held (C-CLI-06). */
+/** Uses resources from an earlier run where nothing is held (C-CLI-06). */
 export function restoreKept(topic: Topic, kept: Iterable<KeptResource>): void {
   for (const one of kept) {
     const { name, aliases } = one;
@@ -25,7 +25,10 @@ export function restoreKept(topic: Topic, kept: Iterable<KeptResource>): void {
   }
 }
 
-/** A server that was told what is restored left it as it is: neither changed it, nor took it back, nor said that something is wrong with it. */
+/**
+ * Confirms restored resources that the server was sent in the first request and neither changed, removed nor reported
+ * an error for.
+ */
 export function confirmRestored(topic: Topic, server: number): void {
   for (const entry of topic.accepted.entries()) {
     if (entry.resource?.isRestored === undefined || entry.status !== "acked") continue;

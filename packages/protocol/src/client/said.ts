@@ -1,20 +1,20 @@
 import type { Status } from "../message/status.ts";
 
-/** What a response came to. Owed to the server as an ACK or a NACK. */
+/** The pending ACK or NACK of a response. */
 export interface Answer {
-  /** "" where there is none: the newest is told again, if there was one. */
+  /** "" if the response had none; the request then repeats the newest nonce, if any. */
   readonly nonce: string;
-  /** State of the World: the version in force after it. */
+  /** State of the World: the accepted version after it. */
   readonly version: string | undefined;
-  /** Set: it was refused. */
+  /** Set for a NACK. */
   readonly error: Status | undefined;
 }
 
-/** What a request says besides its names. */
+/** The content of a request, besides the full list of names. */
 export interface Said {
   readonly isFirst: boolean;
   readonly answer: Answer | undefined;
-  /** Nothing of the type was named on this stream, this request included (S-SUB-09). */
+  /** No name of the type was sent on this stream so far, this request included (S-SUB-09). */
   readonly isLegacy: boolean;
   readonly added: readonly string[];
   readonly dropped: readonly string[];

@@ -3,18 +3,21 @@ import { isLocated } from "../resource/variant-name.ts";
 import { EVERYTHING } from "./interest.ts";
 import type { Topic } from "./topic.ts";
 
-/** How everything is asked for, if it is. */
+/** How a request expresses the wildcard, if there is one. */
 interface Naming {
   readonly isEverything: boolean;
-  /** Naming nothing means everything still. */
+  /** An empty list of names is the wildcard. */
   readonly isLegacy: boolean;
-  /** Besides everything nothing is named. */
+  /** No names are sent besides the wildcard. */
   readonly isSticky: boolean;
 }
 
 type Named = Pick<SotwRequest, "names" | "hasLocators">;
 
-/** The names of the requests of one type on one stream: the whole set each time (C-SUB-01), and the same array while it is the same. */
+/**
+ * The names in the requests of one type on one stream: the whole set each time (C-SUB-01), and the same array while it
+ * does not change.
+ */
 export class SotwNames {
   #named: Named = { names: [] };
   #revision = -1;
@@ -31,7 +34,7 @@ export class SotwNames {
   }
 }
 
-/** A State of the World request of a type; the node is for the stream to add. */
+/** Creates a State of the World request of a type without its node, which the stream adds. */
 export function sotwRequest(
   { type }: Topic,
   what: Named & Pick<SotwRequest, "nonce" | "error" | "versionInfo">,

@@ -4,17 +4,17 @@ import type { HeldFailure } from "./held.ts";
 import type { Term } from "./interest.ts";
 import type { News } from "./news.ts";
 
-/** Where a name stands. */
+/** The state of a name. */
 type Standing = Pick<Entry, "name" | "resource" | "status" | "failure">;
 
-/** What somebody who comes late is told of a name (C-CLI-02). */
+/** Returns the notifications of a name's state for a watch that starts late (C-CLI-02). */
 export function newsOf({ name, resource, status, failure }: Standing): readonly News[] {
   if (status === "does-not-exist") return [{ kind: "absent", name, why: "does-not-exist", held: resource }];
   const changed: readonly News[] = resource === undefined ? [] : [{ kind: "changed", name, resource }];
   return failure === undefined ? changed : [...changed, newsOfFailure({ name, resource, status, failure })];
 }
 
-/** Where a term stands while nothing is held for it. */
+/** Sets the state of a term while no resource is held for it. */
 export function setStanding(term: Term, status: Term["status"], failure?: HeldFailure): void {
   term.status = status;
   term.failure = failure;

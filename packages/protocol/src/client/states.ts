@@ -2,7 +2,7 @@ import type { HeldState } from "./held.ts";
 import type { Term } from "./interest.ts";
 import type { Topic } from "./topic.ts";
 
-/** Where every name of a type stands, held or asked for (B-OBS-04). */
+/** Yields the state of every held or requested name of a type (B-OBS-04). */
 export function* statesOf(topic: Topic): Iterable<HeldState> {
   const { type, accepted, interest } = topic;
   for (const { name, status, resource, acceptedAtMs, failure } of accepted.entries()) {
@@ -15,7 +15,7 @@ export function* statesOf(topic: Topic): Iterable<HeldState> {
   }
 }
 
-/** It is wanted, and no resource says where it stands. */
+/** Whether a term is watched and no entry gives its state. */
 function isOpen({ accepted }: Topic, term: Term): boolean {
   if (term.kind === "everything" || term.watches.size === 0) return false;
   if (term.kind === "glob" && term.status === "requested") return !term.isSynced;

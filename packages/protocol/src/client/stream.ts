@@ -9,18 +9,18 @@ import type { Turn } from "./turn.ts";
 
 interface ClientStreamOptions {
   readonly id: ClientStreamId;
-  /** Its place in the list of the source. */
+  /** The server's index in the source. */
   readonly server: number;
-  /** Another server answers meanwhile (C-FBK-04). */
+  /** Whether another server answers meanwhile (C-FBK-04). */
   readonly isOutdone: () => boolean;
 }
 
-/** One attempt to talk to a server: the types on it, and who was told who we are. */
+/** One attempt to reach a server, with the types on its stream and the node that was sent. */
 export class ClientStream {
   readonly id: ClientStreamId;
   readonly server: number;
   isOpen = false;
-  /** A response came on it (C-FBK-01). */
+  /** Whether a response came on it (C-FBK-01). */
   wasAnswered = false;
   readonly #turn: Turn;
   readonly #spec: SourceSpec;
@@ -37,7 +37,7 @@ export class ClientStream {
     this.#isOutdone = isOutdone;
   }
 
-  /** A server is there: of polls it is known when one was answered. */
+  /** Whether the server is reached; for polls that is known once one was answered. */
   get isConnected(): boolean {
     return this.isOpen && (this.#spec.access !== "poll" || this.wasAnswered);
   }
@@ -46,12 +46,14 @@ export class ClientStream {
     return this.#talks.values();
   }
 
-  /** Those that somebody waits for. */
+  /** Returns the types that have a watch. */
   wantedTypes(): readonly TypeUrl[] {
     return [...this.#talks.values()].flatMap(({ topic }) => (topic.interest.wanted > 0 ? [topic.type] : []));
   }
 
-  /** The talk about a type, or about its twin where they are taken for one another (C-TYP-14). */
+  /**
+   * Returns the state of a type on this stream, or of its twin where the dialect accepts one for the other (C-TYP-14).
+   */
   talkOf(type: TypeUrl): TypeTalk | undefined {
     const talk = this.#talks.get(type);
     if (talk !== undefined || !this.#spec.dialect.acceptTwinTypes) return talk;
@@ -59,20 +61,20 @@ export class ClientStream {
     return undefined;
   }
 
-  /** A type that is talked about from now on. */
+  /** Adds a type to the stream. */
   join(topic: Topic): void {
     this.#talks.set(topic.type, new TypeTalk(this.#turn, topic, { server: this.server, isOutdone: this.#isOutdone }));
     this.#sorted = undefined;
   }
 
-  /** How many types have something to say. */
+  /** The number of types that have a request due. */
   get pending(): number {
     let count = 0;
     for (const talk of this.#talks.values()) if (talk.isDue) count++;
     return count;
   }
 
-  /** Sends what is due as long as there are tokens: what others refer to last. Whether all of it was sent. */
+  /** Sends the due requests in sending order while tokens last; returns whether all were sent. */
   flush(takeToken: () => boolean): boolean {
     if (!this.isOpen) return true;
     for (const talk of this.#inSendingOrder()) {
@@ -84,7 +86,7 @@ export class ClientStream {
     return true;
   }
 
-  /** Nothing comes any more. */
+  /** Stops waiting for responses, because the stream ended. */
   end(): void {
     for (const talk of this.#talks.values()) talk.end();
   }

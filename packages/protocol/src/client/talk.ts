@@ -16,22 +16,23 @@ import type { Topic } from "./topic.ts";
 import type { Turn } from "./turn.ts";
 import { Wants } from "./wants.ts";
 
-/** A request that is due, and what it is. */
+/** A due request and its purpose. */
 export interface Due {
   readonly request: DiscoveryRequest;
   readonly as: Extract<ClientReport, { kind: "request-sent" }>["as"];
-  /** What is wanted is another thing than before: a poll that is under way is given up for it (C-RST-20). */
+  /** Subscriptions changed, so a poll in progress is cancelled for it (C-RST-20). */
   readonly isUrgent: boolean;
 }
 
 const nothing: { readonly added: readonly string[]; readonly dropped: readonly string[] } = { added: [], dropped: [] };
 
 /**
- * One type on one stream (B-ADS-01): what was asked for, what is to be answered, with which nonce. Its end is that of the stream (C-NON-03).
+ * One type on one stream (B-ADS-01): its subscriptions, pending ACKs and NACKs, and nonce. It ends with the stream
+ * (C-NON-03).
  */
 export class TypeTalk {
   readonly topic: Topic;
-  /** What the node was when it was last told with a request of the type. */
+  /** The node of the last request of the type that carried one. */
   node: Node | undefined;
   readonly #turn: Turn;
   readonly #server: number;
@@ -59,19 +60,19 @@ export class TypeTalk {
     this.#covered = new CoveredNames(topic);
   }
 
-  /** Something of the type was asked for on this stream (C-TYP-13). */
+  /** Whether the type was requested on this stream (C-TYP-13). */
   get hasAsked(): boolean {
     return this.#hasAsked;
   }
 
-  /** A request is due. */
+  /** Whether a request is due. */
   get isDue(): boolean {
     if (this.#isJudging || this.#isWithheld) return false;
     if (!this.#hasAsked) return this.topic.interest.wanted > 0;
     return this.#hasAnswerDue || this.#isChangeDue;
   }
 
-  /** Whether the server believes that a term is wanted, as far as it was told. */
+  /** Whether the server, from the requests sent so far, believes that a term is subscribed. */
   believes(term: string): boolean {
     return this.#wants.isTold(term);
   }
@@ -85,7 +86,7 @@ export class TypeTalk {
     if (isUnnamed) this.#uncover();
     const isDelta = this.topic.spec.variant === "delta";
     this.#wants.add(term, isDelta ? "again" : "once");
-    // It was given up, but the server does not know that: it is asked for already.
+    // Watched again before the server was sent the unsubscribe, so it is subscribed already.
     if (!isDelta && this.#wants.isTold(term)) this.#await([term]);
   }
 
@@ -97,7 +98,7 @@ export class TypeTalk {
     else if (term !== EVERYTHING) this.#wants.forget(term);
   }
 
-  /** What is due, as a request. */
+  /** Takes the next due request. */
   next(): Due {
     const isFirst = !this.#hasAsked;
     if (isFirst) this.#version = this.#resumedVersion();
@@ -114,22 +115,22 @@ export class TypeTalk {
     };
   }
 
-  /** A response is being judged (C-ACK-09). */
+  /** Marks that a response is being validated (C-ACK-09). */
   judge(): void {
     this.#isJudging = true;
   }
 
-  /** The delay after the last answer is over (C-RST-08). */
+  /** The delay after the last poll is over (C-RST-08). */
   pollIsDue(): void {
     this.#isPollDue = true;
   }
 
-  /** Nothing warms any more (C-ACK-15). */
+  /** Nothing is warming any more (C-ACK-15). */
   endWarming(): void {
     this.#isWithheld = false;
   }
 
-  /** A response was judged: what is good is taken, and the answer is owed. */
+  /** Applies a validated response and queues its ACK or NACK. */
   receive(response: DiscoveryResponse): void {
     this.#isJudging = false;
     if (response.nonce !== "") this.#nonce = response.nonce;
@@ -148,18 +149,18 @@ export class TypeTalk {
     if (isNews && this.#withholdsWhileWarming) this.#isWithheld = true;
   }
 
-  /** What was judged answers nothing that was asked (C-TYP-13). */
+  /** Ends the validation of a response that was never requested (C-TYP-13). */
   ignore(): void {
     this.#isJudging = false;
   }
 
-  /** What came could not be read (C-RST-18). */
+  /** Queues the NACK of a message that could not be decoded (C-RST-18). */
   refuse(error: Status): void {
     this.#isJudging = false;
     this.#owe({ nonce: "", version: this.#version, error });
   }
 
-  /** The stream is gone. */
+  /** Stops waiting for responses, because the stream ended. */
   end(): void {
     this.#absence.endAll();
   }
@@ -172,19 +173,19 @@ export class TypeTalk {
     return this.#wants.isDirty && !this.#cannotSay;
   }
 
-  /** Everything is asked for by naming nothing. */
+  /** Whether the wildcard is subscribed by an empty list of names. */
   get #isEverythingUnnamed(): boolean {
     return this.#isLegacy && this.topic.interest.isWanted(EVERYTHING) && this.#wants.isTold(EVERYTHING);
   }
 
-  /** Once everything was asked for, names besides it are not told (E1). */
+  /** Whether the wildcard is sticky, so no further names are sent (E1). */
   get #isStickyWildcard(): boolean {
     return this.topic.spec.dialect.wildcardSticky && this.#wants.isTold(EVERYTHING);
   }
 
   /**
-   * State of the World has no way to leave a wildcard that was asked for by naming nothing for nothing: the server goes on
-   * sending, so what it sends is kept up to date until the stream ends.
+   * State of the World cannot unsubscribe from a wildcard made by an empty list of names without subscribing to
+   * something else. The server goes on sending, so the client keeps applying responses until the stream ends.
    */
   get #cannotSay(): boolean {
     const { spec, interest } = this.topic;
@@ -202,7 +203,7 @@ export class TypeTalk {
     return { isFirst, answer, isLegacy: this.#isLegacy && this.#namesNothing(isFirst, added), added, dropped };
   }
 
-  /** Everything is not all that is to be told any more. */
+  /** Sends the covered names, because the wildcard no longer covers them. */
   #uncover(): void {
     for (const name of this.#covered.end()) this.#wants.add(name, "once");
   }
@@ -214,7 +215,7 @@ export class TypeTalk {
     return { added, dropped: [] };
   }
 
-  /** Whether a request leaves open that nothing named means everything. */
+  /** Whether an empty list of names in a request is the wildcard. */
   #namesNothing(isFirst: boolean, added: readonly string[]): boolean {
     const { spec } = this.topic;
     if (spec.dialect.explicitWildcard) return false;
@@ -227,7 +228,7 @@ export class TypeTalk {
     if (topic.spec.variant === "delta") {
       return deltaRequest(topic, said, { server: this.#server, isSticky: this.#isStickyWildcard });
     }
-    // A poll has no memory: what was accepted of some names says nothing of everything (S-RST-14).
+    // Polls are stateless: a version accepted for some names says nothing about the wildcard (S-RST-14).
     const isVoid = topic.spec.access === "poll" && topic.isEverythingUnknown;
     const versionInfo = isVoid ? undefined : said.answer === undefined ? this.#version : said.answer.version;
     const nonce = said.answer === undefined || said.answer.nonce === "" ? this.#nonce : said.answer.nonce;
@@ -250,7 +251,7 @@ export class TypeTalk {
     return isResumed ? this.topic.versionFor(this.#server) : undefined;
   }
 
-  /** Files have nobody who would read an answer (C-FS-05). */
+  /** Files have no server to ACK to (C-FS-05). */
   #owe(answer: Answer): void {
     if (this.topic.spec.access !== "file") this.#answers.push(answer);
   }
@@ -261,7 +262,7 @@ export class TypeTalk {
     if (this.topic.spec.variant === "delta") confirmRestored(this.topic, this.#server);
   }
 
-  /** Terms that were asked for are waited for, unless they are held (C-NEX-03). */
+  /** Starts to wait for requested terms that are not held (C-NEX-03). */
   #await(terms: readonly string[]): void {
     const { spec, interest } = this.topic;
     if (!spec.dialect.absenceTimer || spec.absenceMs === 0) return;

@@ -1,9 +1,9 @@
 import type { RateLimit } from "./source.ts";
 
-/** A token that was gained bit by bit may lack a rounding error. */
+/** Tolerates the rounding error of a token gained in fractions. */
 const WHOLE = 1 - 1e-9;
 
-/** So many requests at once, and so many a second (C-CFG-07). */
+/** Limits requests to a burst and a rate per second (C-CFG-07). */
 export class TokenBucket {
   readonly #limit: RateLimit;
   #tokens: number;
@@ -15,7 +15,7 @@ export class TokenBucket {
     this.#filledAtMs = nowMs;
   }
 
-  /** Takes a token, if there is one. */
+  /** Takes a token if there is one. */
   take(nowMs: number): boolean {
     this.#fill(nowMs);
     if (this.#tokens < WHOLE) return false;
@@ -23,7 +23,7 @@ export class TokenBucket {
     return true;
   }
 
-  /** How long until there is a token. */
+  /** Returns the time until a token is available, in milliseconds. */
   waitMs(nowMs: number): number {
     this.#fill(nowMs);
     return this.#tokens >= WHOLE ? 0 : Math.ceil(((1 - this.#tokens) / this.#limit.tokensPerSecond) * 1000);

@@ -14,16 +14,16 @@ import { newsOf, setStanding } from "./standing.ts";
 import { Ttls } from "./ttl.ts";
 import type { Turn } from "./turn.ts";
 
-/** Hears that terms were answered, whatever the answer was. */
+/** Called when a term was answered, whatever the answer. */
 export type Answered = (term: Term) => void;
 
-/** Everything about one type at one source but how it is talked about: who wants what, what was accepted, and who is told. */
+/** One type at one source, independent of streams: its watches and its accepted resources. */
 export class Topic {
   readonly spec: SourceSpec;
   readonly traits: TypeTraits;
   readonly interest: Interest = new Interest();
   readonly accepted: Accepted = new Accepted();
-  /** Terms that nobody wants any more; a server may not know that yet. */
+  /** Terms without a watch that a server may still believe to be subscribed. */
   readonly leaving: Set<Term> = new Set();
   readonly version: AcceptedVersion = new AcceptedVersion();
   readonly #turn: Turn;
@@ -44,12 +44,12 @@ export class Topic {
     return this.#turn.nowMs;
   }
 
-  /** In State of the World, what a response leaves out is gone (C-DEL-01). */
+  /** Whether a State of the World response deletes what it omits (C-DEL-01). */
   get isFullState(): boolean {
     return this.traits.kind === "srds" ? this.spec.dialect.srdsFullState : this.traits.isFullState;
   }
 
-  /** A watch is told what is known already (C-CLI-02). */
+  /** Starts a watch and notifies it of what is known already (C-CLI-02). */
   start({ watch, term: text, wantsConfirmations }: WatchStarted): { readonly term: Term; readonly isFirst: boolean } {
     const started = this.interest.start(watch, text, wantsConfirmations === true);
     const { term } = started;
@@ -64,14 +64,14 @@ export class Topic {
     return started;
   }
 
-  /** Whether nobody wants the term any more. */
+  /** Stops a watch and returns whether it was the last one of the term. */
   stop(watch: number, term: Term): boolean {
     const isLast = this.interest.stop(watch, term);
     if (isLast) this.leaving.add(term);
     return isLast;
   }
 
-  /** No server believes that the term is wanted: what was held for it alone is dropped (C-UNS-09). */
+  /** Drops a term that no server believes to be subscribed, with the resources held for it alone (C-UNS-09). */
   release(term: Term): void {
     this.leaving.delete(term);
     const answering = [...this.accepted.answering(term)];
@@ -82,17 +82,20 @@ export class Topic {
     if (term.kind === "everything" || this.interest.wanted === 0) this.version.forget();
   }
 
-  /** The version that a server is told to be in force; undefined: none. One for everything counts only if everything came with it. */
+  /**
+   * Returns the accepted version to send to a server; undefined if there is none. With a wildcard it needs a complete
+   * response first.
+   */
   versionFor(server: number): string | undefined {
     return this.isEverythingUnknown ? undefined : this.version.of(server);
   }
 
-  /** Everything is wanted, and was not told yet. */
+  /** Whether the wildcard is watched and no complete response came yet. */
   get isEverythingUnknown(): boolean {
     return this.interest.isWanted(EVERYTHING) && this.interest.get(EVERYTHING)?.isSynced === false;
   }
 
-  /** Whether a term need not be waited for: what is held for it came from the server, or can be confirmed by it. */
+  /** Whether a term needs no waiting, because what is held came from the server or can be confirmed by it. */
   isKnown(term: Term, server: number): boolean {
     if (term.kind !== "name") return term.isSynced || term.kind === "everything";
     for (const { resource, server: from } of this.accepted.answering(term)) {
@@ -102,7 +105,7 @@ export class Topic {
     return false;
   }
 
-  /** Of something that is wanted nothing is known: neither what it is, nor that there is none (C-FBK-02). */
+  /** Whether a watched term has neither a resource nor a definite absence (C-FBK-02). */
   get isMissingSomething(): boolean {
     for (const term of this.interest.terms()) {
       if (term.watches.size === 0) continue;
@@ -111,7 +114,7 @@ export class Topic {
     return false;
   }
 
-  /** Takes a resource, if somebody asked for it (C-SUB-04). Whether anything is not as before. */
+  /** Applies a resource if it is subscribed (C-SUB-04). Returns whether anything changed. */
   put(received: ReceivedResource, version: string, server: number, answered: Answered): boolean {
     const { name } = received;
     const before = this.accepted.get(name);
@@ -144,7 +147,7 @@ export class Topic {
     return isNews;
   }
 
-  /** What is held is alive (C-TTL-10). */
+  /** Applies a heartbeat of a held resource (C-TTL-10). */
   beat({ name, ttlMs }: ReceivedResource, server: number, answered: Answered): void {
     const entry = this.accepted.get(name);
     if (entry?.resource === undefined) return;
@@ -157,7 +160,7 @@ export class Topic {
     }
   }
 
-  /** A server said that there is none. Whether one was held. */
+  /** Applies a removal sent by the server. Returns whether a held resource changed. */
   remove(name: string, answered: Answered): boolean {
     const entry = this.accepted.get(name);
     const terms = this.interest.termsFor(name, entry?.aliases ?? []);
@@ -171,7 +174,7 @@ export class Topic {
     return lost;
   }
 
-  /** Of everything of the type that is held, what is not among these names is gone (C-DEL-01). Whether anything is. */
+  /** Removes every held resource of the type whose name is not listed (C-DEL-01). Returns whether there was one. */
   keepOnly(names: ReadonlySet<string>): boolean {
     const gone: Entry[] = [];
     for (const entry of this.accepted.entries()) if (!names.has(entry.name)) gone.push(entry);
@@ -183,30 +186,32 @@ export class Topic {
     return isNews;
   }
 
-  /** Everybody who watches is told of what concerns all they watch. */
+  /** Notifies every watch of a failure that concerns everything it watches. */
   tellFailed(why: FailureReason, error: Status): void {
     const news: News = { kind: "failed", name: undefined, why, error, held: undefined };
     for (const term of this.interest.terms()) this.tell(term, news);
   }
 
-  /** Everybody who watches is told that the outage is over. */
+  /** Notifies every watch that the outage is over. */
   tellRecovered(): void {
     for (const term of this.interest.terms()) this.tell(term, { kind: "recovered" });
   }
 
-  /** A response left it out, and it is known that it would be there (C-NEX-04). */
+  /** Concludes that a name does not exist, because a complete response omitted it (C-NEX-04). */
   concludeAbsent(term: Term): void {
     if (term.status === "requested" && !this.accepted.holds(term)) this.endTerm(term);
   }
 
-  /** Of everything, or of a glob, what there is is known. */
+  /** Marks a wildcard or glob as known and notifies its watches. */
   sync(term: Term): void {
     if (term.isSynced) return;
     this.interest.sync(term);
     this.tell(term, { kind: "synced" });
   }
 
-  /** What is held is not any more, or is only said not to be. Whether that is new. */
+  /**
+   * Ends a held resource, or only marks it as deleted where the dialect keeps it in use. Returns whether that is new.
+   */
   endEntry(entry: Entry, why: AbsenceReason, failure?: HeldFailure): boolean {
     const { name, aliases, resource } = entry;
     const isKept = why === "removed" && this.#keepsDeleted();
@@ -221,36 +226,36 @@ export class Topic {
     return true;
   }
 
-  /** A term was asked for in vain. Told once. */
+  /** Marks a term as not existing and notifies its watches once. */
   endTerm(term: Term): void {
     if (term.status === "does-not-exist") return;
     setStanding(term, "does-not-exist");
     this.tell(term, { kind: "absent", name: term.name, why: "does-not-exist", held: undefined });
   }
 
-  /** Nothing is known of a name any more. */
+  /** Drops the entry of a name. */
   forget(name: string): void {
     this.#ttls.forget(name);
     this.accepted.delete(name);
   }
 
-  /** Everybody who watches a term is told. */
+  /** Notifies every watch of a term. */
   tell({ watches }: Term, news: News): void {
     for (const watch of watches.keys()) this.#turn.notify(watch, news);
   }
 
-  /** Whoever watches a term and wants to know of confirmations is told. */
+  /** Notifies the watches of a term that want confirmations. */
   confirm({ watches }: Term, news: News & { readonly kind: "confirmed"; readonly resource: HeldResource }): void {
     for (const [watch, wantsConfirmations] of watches) if (wantsConfirmations) this.#turn.notify(watch, news);
   }
 
-  /** What a server had an error for is there now, under another name than it was asked for (C-ERR-06). */
+  /** Drops the server's error for a requested name that is now held under another name (C-ERR-06). */
   #forgetError(name: string): void {
     const entry = this.accepted.get(name);
     if (entry?.status === "received-error" && entry.resource === undefined) this.forget(name);
   }
 
-  /** What was refused, and never held, is not offered any more. */
+  /** Drops an entry that was only ever rejected and that the server no longer sends. */
   #endRefused({ name, aliases }: Entry): void {
     this.forget(name);
     for (const term of this.interest.termsFor(name, aliases)) if (term.kind === "name") this.concludeAbsent(term);
@@ -283,7 +288,7 @@ export class Topic {
     this.sync(glob);
   }
 
-  /** A server says that nothing answers to a name by which something was known (S-DLT-16). */
+  /** Removes an alias that the server reports as not existing (S-DLT-16). */
   #removeAlias(alias: string): boolean {
     let isLost = false;
     for (const entry of [...this.accepted.known(alias)]) {
@@ -303,7 +308,7 @@ export class Topic {
     return false;
   }
 
-  /** Those who know a resource by a name that it has no more are told that it is gone. */
+  /** Notifies the watches of aliases that a resource lost. */
   #endAliases(old: HeldResource, left: readonly string[]): void {
     const { name, aliases } = old;
     const terms = this.interest.termsFor(name, left);

@@ -7,8 +7,8 @@ interface Life {
 }
 
 /**
- * How long resources of one type may be used without hearing of them again (C-TTL-05). Runs whether there is a connection or not (C-TTL-06). A timer
- * that goes off early because the life was prolonged is started anew, so a heartbeat costs nothing.
+ * The TTLs of the resources of one type (C-TTL-05), which run with or without a connection (C-TTL-06). A renewal only
+ * moves the deadline, and a timer that fires early starts anew, so a heartbeat costs nothing.
  */
 export class Ttls {
   readonly #turn: Turn;
@@ -20,7 +20,7 @@ export class Ttls {
     this.#expired = expired;
   }
 
-  /** It was heard of; without a ttl it lives for ever. */
+  /** Renews the TTL of a resource; without one it never expires. */
   renew(name: string, ttlMs: number | undefined): void {
     if (ttlMs === undefined) {
       this.forget(name);

@@ -3,17 +3,17 @@ import type { ClientEffect, ClientReport } from "./effect.ts";
 import type { Moment, WatchId } from "./event.ts";
 import type { News } from "./news.ts";
 
-/** Something that looks, after all events of a turn, whether it has anything to ask for. */
+/** Something that updates its streams and requests once all events of a turn are handled. */
 export interface Settling {
   settle(): void;
 }
 
 /**
- * What the parts of a client share: the moment of the turn, the timers, and the effects, which are collected here. Of one event,
- * what is gone is told before what is new, whoever is told (C-CLI-08).
+ * What the parts of a client share: time, timers and collected effects. Of one event, all absences are notified before
+ * changes, whichever watch they go to (C-CLI-08).
  */
 export class Turn {
-  /** The client as it describes itself now. */
+  /** The client's current node. */
   node: Node;
   #moment: Moment = { nowMs: 0, chance: 0 };
   #effects: ClientEffect[] = [];
@@ -38,7 +38,7 @@ export class Turn {
     this.#moment = moment;
   }
 
-  /** Asks the shell for something. */
+  /** Adds an effect. */
   ask(effect: ClientEffect): void {
     this.#effects.push(effect);
   }
@@ -51,7 +51,7 @@ export class Turn {
     this.#news.add(watch, news);
   }
 
-  /** It is settled at the end of the turn. */
+  /** Settles it at the end of the turn. */
   touch(one: Settling): void {
     this.#touched.add(one);
   }
@@ -63,24 +63,24 @@ export class Turn {
     return timer;
   }
 
-  /** Nothing is done for a timer that went off, or for none. */
+  /** Cancels a timer; does nothing if it fired already or is undefined. */
   cancelTimer(timer: number | undefined): void {
     if (timer !== undefined && this.#timers.delete(timer)) this.ask({ kind: "cancel-timer", timer });
   }
 
-  /** A timer went off. One that was cancelled meanwhile does nothing. */
+  /** Runs a timer that fired, unless it was cancelled meanwhile. */
   fire(timer: number): void {
     const then = this.#timers.get(timer);
     this.#timers.delete(timer);
     then?.();
   }
 
-  /** The end of an event: its news is told. */
+  /** Moves the notifications of one event to the effects. */
   tell(): void {
     this.#news.drainTo(this.#effects);
   }
 
-  /** The end of the turn. */
+  /** Ends the turn and returns its effects. */
   end(): readonly ClientEffect[] {
     for (const one of this.#touched) one.settle();
     this.#touched.clear();
@@ -92,7 +92,7 @@ export class Turn {
 }
 
 class NewsQueue {
-  /** In the order in which the news of one event is told. */
+  /** In the order in which the notifications of one event are sent. */
   readonly #byKind: Readonly<Record<News["kind"], ClientEffect[]>> = {
     recovered: [],
     absent: [],

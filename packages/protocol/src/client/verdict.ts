@@ -4,38 +4,38 @@ import { type Status, statusCode } from "../message/status.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import { shownName } from "../resource/variant-name.ts";
 
-/** A resource that is refused, and why. */
+/** A rejected resource, and why. */
 export interface RefusedResource {
   readonly resource: ReceivedResource;
   readonly problem: string;
 }
 
-/** What is to be thought of a response. */
+/** The result of validating a response. */
 export interface Verdict {
-  /** What is wrong with the whole of it. */
+  /** Faults of the response as a whole. */
   readonly problems: readonly string[];
   readonly refused: readonly RefusedResource[];
-  /** Resources with a body that nothing is wrong with. */
+  /** Valid resources with a body. */
   readonly puts: readonly ReceivedResource[];
-  /** What is held already may be held for its ttl anew (C-TTL-10). */
+  /** Renewals of the TTL of held resources (C-TTL-10). */
   readonly heartbeats: readonly ReceivedResource[];
-  /** Names that came without a body: there is no such resource (C-NEX-08). */
+  /** Names that came without a body: the resource does not exist (C-NEX-08). */
   readonly missing: readonly string[];
-  /** Every name of a resource in it. */
+  /** Every resource name in it. */
   readonly names: ReadonlySet<string>;
 }
 
-/** What has to be known to judge. */
+/** What validation needs to know of the client. */
 export interface Knowledge {
   readonly dialect: ClientDialect;
   readonly traits: TypeTraits;
-  /** Somebody asked for it. */
+  /** Whether a resource is watched. */
   isCovered(resource: ReceivedResource): boolean;
-  /** The version under which it was accepted; undefined: it is not held. */
+  /** Returns the accepted version; undefined if the resource is not held. */
   heldVersion(name: string): string | undefined;
 }
 
-/** Looks at everything in a response, so that all that is wrong is told together (C-VAL-05). */
+/** Validates everything in a response, so that the NACK lists every fault (C-VAL-05). */
 export function judge(response: DiscoveryResponse, knowledge: Knowledge): Verdict {
   const refused: RefusedResource[] = [];
   const problems: string[] = [...response.problems];
@@ -46,7 +46,7 @@ export function judge(response: DiscoveryResponse, knowledge: Knowledge): Verdic
   for (const resource of response.resources) {
     seen.add(resource.name);
     const problem = resource.problem ?? problemOfTtl(resource, knowledge.dialect);
-    // What has no name could be any of those that are missing.
+    // A resource without a name could be any of the missing ones.
     if (problem !== undefined && resource.name === "") problems.push(problem);
     else if (problem !== undefined) refused.push({ resource, problem });
     else if (resource.bytes !== undefined) puts.push(resource);
@@ -62,14 +62,14 @@ export function judge(response: DiscoveryResponse, knowledge: Knowledge): Verdic
   return { problems, refused, puts, heartbeats, missing, names: seen.names };
 }
 
-/** Nothing of the response is to be used. */
+/** Whether nothing of a response may be applied. */
 export function isRefusedWhole({ problems, refused }: Verdict, { nackPolicy }: ClientDialect): boolean {
   return problems.length > 0 || (refused.length > 0 && nackPolicy === "all-or-nothing");
 }
 
 const MOST_PROBLEMS = 100;
 
-/** What the server is told; undefined: nothing is wrong (C-ACK-03). */
+/** Returns the error for the NACK; undefined if the response is valid (C-ACK-03). */
 export function errorOf({ problems, refused }: Verdict): Status | undefined {
   const count = problems.length + refused.length;
   if (count === 0) return undefined;
@@ -99,14 +99,14 @@ function meaningOfEmpty(
   resource: ReceivedResource,
   { dialect, traits, isCovered, heldVersion }: Knowledge,
 ): "heartbeat" | "missing" | "refused" | "nothing" {
-  // It may have been given up while the heartbeat was on its way.
+  // The client may have unsubscribed while the heartbeat was on its way.
   if (!isCovered(resource)) return "nothing";
   if (resource.version === "" || !dialect.ttl || traits.kind === "vhds") return "missing";
   if (heldVersion(resource.name) === resource.version) return "heartbeat";
   return dialect.badHeartbeat === "nack" ? "refused" : "missing";
 }
 
-/** Finds what a response names twice (B-RES-10, C-RES-11, C-RES-12). */
+/** Finds names that occur twice in a response (B-RES-10, C-RES-11, C-RES-12). */
 class NamesSeen {
   readonly names = new Set<string>();
   readonly #removed = new Set<string>();
@@ -119,7 +119,7 @@ class NamesSeen {
   add(name: string): void {
     const { size } = this.names;
     this.names.add(name);
-    // A resource that could not be read has no name.
+    // A resource that could not be decoded has no name.
     if (this.names.size === size && name !== "") this.#twice.add(name);
   }
 

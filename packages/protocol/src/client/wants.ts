@@ -1,10 +1,10 @@
-/** What a server was told that is wanted, and what it has still to be told. */
+/** The subscriptions that a server was sent, and the pending changes. */
 export class Wants {
   readonly #told = new Set<string>();
   readonly #added = new Set<string>();
   readonly #dropped = new Set<string>();
 
-  /** A server has something to be told. */
+  /** Whether there is a pending change. */
   get isDirty(): boolean {
     return this.#added.size > 0 || this.#dropped.size > 0;
   }
@@ -13,7 +13,7 @@ export class Wants {
     return this.#told.has(term);
   }
 
-  /** `again`: it is told once more even if it is known to be wanted (C-DLT-20). */
+  /** Adds a subscription. `again`: send it even if the server has it already (C-DLT-20). */
   add(term: string, again: "again" | "once"): void {
     this.#dropped.delete(term);
     if (again === "again" || !this.#told.has(term)) this.#added.add(term);
@@ -24,7 +24,7 @@ export class Wants {
     if (this.#told.has(term)) this.#dropped.add(term);
   }
 
-  /** These are told, and nothing was before. */
+  /** Resets the state to these subscriptions, sent as the first of a stream. */
   begin(terms: readonly string[]): void {
     this.#told.clear();
     this.#added.clear();
@@ -32,7 +32,7 @@ export class Wants {
     for (const term of terms) this.#told.add(term);
   }
 
-  /** Everything is told now. */
+  /** Takes the pending changes as sent. */
   tell(): { readonly added: readonly string[]; readonly dropped: readonly string[] } {
     const added = [...this.#added];
     const dropped = [...this.#dropped];
@@ -43,7 +43,7 @@ export class Wants {
     return { added, dropped };
   }
 
-  /** It counts as not told, without a word. */
+  /** Treats a term as not sent, without an unsubscribe. */
   forget(term: string): void {
     this.#told.delete(term);
   }

@@ -3,19 +3,19 @@ import type { Peer } from "../node/placement.ts";
 import type { DialectOverrides } from "./dialect.ts";
 import type { Edition } from "./switches.ts";
 
-/** What an operator chose: for a whole server, a listener, or some clients. */
+/** An operator's edition and dialect overrides, for the whole server, one listener, or some clients. */
 export interface Choice {
-  /** The edition for whatever nobody switched and no row of a known client says. */
+  /** The edition. It decides every switch that neither an override nor the row of a known client sets. */
   readonly edition?: Edition | undefined;
   readonly dialect?: DialectOverrides | undefined;
 }
 
-/** A choice, and what people call the place where it was made. */
+/** A choice with a display name, such as `clients[0]`. */
 export interface NamedChoice extends Choice {
   readonly name: string;
 }
 
-/** The choices that hold for one stream. */
+/** The choices that apply to one stream. */
 export interface Choices {
   readonly server?: Choice | undefined;
   readonly listener?: NamedChoice | undefined;
@@ -23,7 +23,7 @@ export interface Choices {
 }
 
 /**
- * What is chosen for a client, by its node, its peer and the name of the listener it came to; undefined: nothing. Asked once
- * for each stream, with its first request. A pure function, as a placement is.
+ * Returns the choice for a client from its node, its peer and the name of its listener; undefined if there is none.
+ * Called once per stream, with the first request. Must be pure, like a placement.
  */
 export type ClientChoice = (node: Node, peer: Peer, listener: string | undefined) => NamedChoice | undefined;

@@ -1,50 +1,61 @@
 import { type Edition, editions, type Switch } from "./switches.ts";
 
-/** Every point where editions of the protocol, or real clients, differ in what a client does (requirements 4). */
+/** Every client behaviour in which editions of the protocol, or real clients, differ (requirements 4). */
 export interface ClientDialect {
-  /** The first request of a stream tells the last accepted version (B-VER-04). */
+  /** The first request of a stream carries the last accepted version (B-VER-04). */
   readonly resumeVersion: boolean;
-  /** Everything is asked for with `*`, instead of by naming nothing in the first request (C-SUB-17). */
+  /** The client subscribes to everything with `*` instead of an empty first request (C-SUB-17). */
   readonly explicitWildcard: boolean;
-  /** Once everything was asked for on a stream, names that are asked for besides it are not told (E1). */
+  /** Once a stream has a wildcard subscription, the client does not send further names on it (E1). */
   readonly wildcardSticky: boolean;
-  /** What becomes of the good resources in a response with a bad one; it is refused in any case (B-ACK-08). */
+  /**
+   * Whether valid resources are applied when another one in the response is invalid; it is NACKed in any case
+   * (B-ACK-08).
+   */
   readonly nackPolicy: "all-or-nothing" | "apply-valid";
-  /** A name that nobody answers for in time does not exist (C-NEX-02); off: it is waited for without end. */
+  /**
+   * A name that no server answers in time does not exist (C-NEX-02); if false, the client waits for it without limit.
+   */
   readonly absenceTimer: boolean;
-  /** A response that names a resource twice is refused (B-RES-10). */
+  /** Reject a response that names a resource twice (B-RES-10). */
   readonly refuseDuplicates: boolean;
-  /** Ttls are kept, heartbeats known (C-TTL-05, C-TTL-10). */
+  /** Honour TTLs and heartbeats (C-TTL-05, C-TTL-10). */
   readonly ttl: boolean;
-  /** A heartbeat of what is not held, or of another version of it (C-TTL-15). */
+  /**
+   * What to do with a heartbeat for a resource or version that the client does not hold: reject it, or take it to mean
+   * that the resource does not exist (C-TTL-15).
+   */
   readonly badHeartbeat: "nack" | "missing";
-  /** A resource in the other version of the API is taken for one of the type that was asked for (C-TYP-14). */
+  /** Accept a resource in the other API version as one of the subscribed type (C-TYP-14). */
   readonly acceptTwinTypes: boolean;
-  /** Scoped routes that State of the World leaves out are gone, as with Listeners and Clusters (O-10). */
+  /** In State of the World, scoped routes that a response omits are deleted, like Listeners and Clusters (O-10). */
   readonly srdsFullState: boolean;
-  /** In State of the World, what a first answer to "everything" leaves out does not exist (C-NEX-04). */
+  /** In State of the World, a name that the first wildcard response omits does not exist (C-NEX-04). */
   readonly absenceByWildcard: boolean;
-  /** Listeners and Clusters that were deleted go on being used (C-DEL-10). */
+  /** Deleted Listeners and Clusters stay in use (C-DEL-10). */
   readonly ignoreDeletion: boolean;
-  /** What a server says is gone or wrong (removal, NOT_FOUND, PERMISSION_DENIED, a refused update) is not used any more (C-ERR-09). */
+  /**
+   * A data error ends the use of the resource: a removal, NOT_FOUND, PERMISSION_DENIED, or an update that was rejected
+   * (C-ERR-09).
+   */
   readonly failOnDataErrors: boolean;
-  /** A name that nobody answers for in time is one that cannot be reached, after twice the time (C-ERR-10). */
+  /** A name that no server answers in time counts as unreachable, after twice the time (C-ERR-10). */
   readonly timerIsTransient: boolean;
-  /** On an aggregated stream, Clusters are acknowledged when nothing warms any more, as Envoy does (C-ACK-15). */
+  /** On an aggregated stream, Clusters are ACKed only when nothing is warming any more, as Envoy does (C-ACK-15). */
   readonly cdsAckWhenWarm: boolean;
-  /** What a Cluster that changed does with endpoints that it had before, when no new ones come in time: it uses them, or has none (C-WRM-04). */
+  /** A changed Cluster keeps its previous endpoints when no new ones come in time; if false, it has none (C-WRM-04). */
   readonly edsCache: boolean;
-  /** What becomes of endpoints, routes and secrets that are removed while something refers to them (C-DEL-09). */
+  /** Whether endpoints, routes and secrets that are removed while something refers to them stay in use (C-DEL-09). */
   readonly childRemoval: "retain" | "drop";
 }
 
-/** The switch of each field. */
+/** One switch per field of `ClientDialect`. */
 export type ClientSwitchTable = { readonly [F in keyof ClientDialect]: Switch<ClientDialect[F]> };
 
 const boolean = { kind: "boolean" } as const;
 const noTtl = { "2018": false, "2020": false } as const;
 
-/** Every switch of the client, in the order of the documentation: the one place that says what an edition wants. */
+/** Every client switch, in the order of the documentation; the only place that defines the value for each edition. */
 export const clientSwitchTable: ClientSwitchTable = {
   resumeVersion: {
     form: boolean,
@@ -158,7 +169,7 @@ export const clientSwitchTable: ClientSwitchTable = {
 
 const presets: ReadonlyMap<Edition, ClientDialect> = new Map(editions.map((edition) => [edition, presetOf(edition)]));
 
-/** How a client of an edition speaks, but for what was switched. */
+/** Returns the client dialect of an edition with some fields overridden. */
 export function clientDialect(overrides: Partial<ClientDialect> = {}, edition: Edition = "current"): ClientDialect {
   return { ...(presets.get(edition) ?? presetOf(edition)), ...overrides };
 }
@@ -168,6 +179,6 @@ function presetOf(edition: Edition): ClientDialect {
     const value: unknown = edition === "current" ? current : ((older as Record<string, unknown>)?.[edition] ?? current);
     return [field, value];
   });
-  // A field without a row does not compile, so the rows make up a dialect.
+  // A field without a row does not compile, so the rows make a complete dialect.
   return Object.fromEntries(rows) as ClientDialect;
 }

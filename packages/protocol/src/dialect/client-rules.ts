@@ -1,14 +1,18 @@
 import { type NodeMatch, nodeMatches } from "../node/node-match.ts";
 import type { Choice, ClientChoice } from "./choice.ts";
 
-/** What is chosen for the clients that are as a rule says. */
+/** A choice for the clients whose node matches. */
 export interface ClientRule extends Choice {
   readonly match: NodeMatch;
-  /** What people call it. Default: `clients[0]`, by its place. */
+  /**
+   * Display name.
+   *
+   * @default `clients[<index>]`
+   */
   readonly name?: string;
 }
 
-/** Of several rules the first that fits a node counts, and no other. */
+/** Returns a choice function in which the first matching rule wins. */
 export function createClientChoice(rules: readonly ClientRule[]): ClientChoice {
   const named = rules.map(({ match, name, edition, dialect }, index) => ({
     match,

@@ -4,33 +4,33 @@ import type { DialectOverrides } from "./dialect.ts";
 import { knownClientOf } from "./known-clients.ts";
 import { type Edition, isSwitchField, type SwitchField, switchNameOf, switchTable } from "./switches.ts";
 
-/** Where something of a dialect was chosen. */
+/** The scope in which an operator made a choice. */
 export type ChosenBy = "clients" | "listener" | "server";
 
-/** Why a stream is spoken to as it is, for people. */
+/** Which choices decided the dialect of a stream, for display. */
 export interface DialectState {
   readonly edition: Edition;
-  /** Who chose the edition; undefined: nobody, it is the default. */
+  /** The scope that chose the edition; undefined if it is the default. */
   readonly editionBy: ChosenBy | undefined;
-  /** The row of the known client; undefined for one that nobody knows. */
+  /** The name of the known client; undefined for an unknown one. */
   readonly client: string | undefined;
-  /** What the listener that it came to is called. */
+  /** The name of the listener that the client connected to. */
   readonly listener: string | undefined;
-  /** What the choice for its clients is called, if one was made. */
+  /** The name of the rule that matched the client, if one did. */
   readonly clients: string | undefined;
-  /** What was switched; where several did, by whoever counts. */
+  /** Every overridden switch, with the scope that won. */
   readonly switches: readonly SwitchState[];
 }
 
-/** One switch that somebody set. */
+/** One overridden switch. */
 export interface SwitchState {
   readonly name: string;
-  /** As it is written in settings. */
+  /** In the notation of the settings. */
   readonly value: string;
   readonly by: ChosenBy;
 }
 
-/** What the choices for a node come to, and who made them. */
+/** Resolves the choices for a node and says which scope made each. */
 export function explainDialect(node: Node, { server, listener, clients }: Choices): DialectState {
   const inOrder = [
     ["clients", clients],
@@ -54,7 +54,7 @@ export function explainDialect(node: Node, { server, listener, clients }: Choice
   };
 }
 
-/** The value of a switch as it is written: `30s`, `3584KiB`, `removed`; of some kinds: `removed, rds: none`. */
+/** Formats the value of a switch as settings write it: `30s`, `3584KiB`, `removed`; per kind: `removed, rds: none`. */
 export function formatSwitch(field: SwitchField, value: unknown): string {
   if (typeof value !== "object" || value === null) return formatOne(field, value);
   return Object.entries(value)
@@ -62,7 +62,7 @@ export function formatSwitch(field: SwitchField, value: unknown): string {
     .join(", ");
 }
 
-/** Each kind that has a value of its own is a switch of its own: one may be set for a listener and another for the server. */
+/** Lists each kind with its own value as a separate switch, because a listener may set one and the server another. */
 function switchesOf(overrides: DialectOverrides, by: ChosenBy): readonly SwitchState[] {
   return Object.entries(overrides).flatMap(([field, value]) => {
     if (value === undefined || !isSwitchField(field)) return [];

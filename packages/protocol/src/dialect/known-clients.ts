@@ -1,23 +1,23 @@
 import type { Node } from "../node/node.ts";
 import type { DialectOverrides } from "./dialect.ts";
 
-/** A real client that is known by what it calls itself. */
+/** A real client implementation, recognised by its user agent name. */
 export interface KnownClient {
-  /** As people call it. */
+  /** Display name. */
   readonly name: string;
   readonly isNamed: (userAgentName: string) => boolean;
   readonly overrides: DialectOverrides;
 }
 
-/** The rows of real clients: where one differs from what every edition says. */
+/** The behaviour of each known client where it differs from the editions. */
 export const knownClients: readonly KnownClient[] = [
   {
     // Envoy 1.39 (client-behaviours 0.1): a listener waits for ever on `removed_resources` of its route (C3), a removed
-    // ECDS filter fails live traffic (C3), an unknown virtual host is a body-less Resource (H3), and CDS answers on ADS
-    // are settled only when nothing warms, sometimes on the wrong nonce (A16). It takes a response of any size, and the first
-    // one of a type for all there is, so only what it waits for name by name may be split (D9). It reads no `resource_errors` (B1, D7).
-    // It announces nothing and knows ttls (E1); one that expires crashes it on State of the World ADS, but for three kinds,
-    // and one of an ECDS filter fails traffic (E6).
+    // ECDS filter fails live traffic (C3), an unknown virtual host is a Resource without a body (H3), and it settles
+    // CDS responses on ADS only when nothing is warming, sometimes with the wrong nonce (A16). It takes responses of
+    // any size and treats the first one of a type as complete, so only types that it awaits by name may be split (D9).
+    // It ignores `resource_errors` (B1, D7). It advertises no TTL support but honours TTLs (E1); an expired resource
+    // crashes it on State of the World ADS, except for three kinds, and an expired ECDS filter fails traffic (E6).
     name: "Envoy",
     isNamed: (name) => name === "envoy",
     overrides: {
@@ -34,20 +34,21 @@ export const knownClients: readonly KnownClient[] = [
     },
   },
   {
-    // It leaves out the first of the clusters whose load it is asked for (client-behaviours H8); else as all of gRPC.
+    // Skips the first cluster that it is asked to report load for (client-behaviours H8); otherwise like every gRPC
+    // client.
     name: "gRPC Node",
     isNamed: (name) => name === "gRPC Node Pure JS",
     overrides: { wildcardTypes: { otherwise: false }, lrsIgnoresFirstCluster: true },
   },
   {
-    // gRPC clients never mean everything by naming nothing (client-behaviours 0.1, A10).
+    // gRPC clients never mean a wildcard by an empty request (client-behaviours 0.1, A10).
     name: "gRPC",
     isNamed: (name) => name.startsWith("gRPC"),
     overrides: { wildcardTypes: { otherwise: false } },
   },
 ];
 
-/** The row of a client; undefined for one that nobody knows. */
+/** Returns the known client that a node belongs to; undefined for an unknown one. */
 export function knownClientOf({ userAgentName }: Node): KnownClient | undefined {
   return knownClients.find(({ isNamed }) => isNamed(userAgentName));
 }

@@ -4,7 +4,7 @@ import type { Dialect, DialectOverrides } from "./dialect.ts";
 import { type KnownClient, knownClientOf, knownClients } from "./known-clients.ts";
 import { type Edition, editions, inEdition, isPerKind, isSwitchField, switchFields } from "./switches.ts";
 
-/** What each edition comes to for each known client, and for all others; streams share them. */
+/** The dialect of each edition for each known client and for all others, shared by all streams. */
 const presets: ReadonlyMap<Edition, ReadonlyMap<KnownClient | undefined, Dialect>> = new Map(
   editions.map((edition) => {
     const preset = presetOf(edition);
@@ -19,9 +19,9 @@ const presets: ReadonlyMap<Edition, ReadonlyMap<KnownClient | undefined, Dialect
 );
 
 /**
- * The dialect of a stream. A switch that was set for its clients goes before one of its listener, that before one of the
- * server, and all of them before the row of the client, if it is known; everything else is as the edition has it, which is
- * the one chosen for its clients, else for its listener, else for the server, else the newest.
+ * Returns the dialect of a stream. A switch of the client's rule overrides one of its listener, which overrides one of
+ * the server, which overrides the row of the known client. The edition decides the rest: that of the client's rule,
+ * else of the listener, else of the server, else the newest.
  */
 export function dialectFor(node: Node, { server, listener, clients }: Choices = {}): Dialect {
   const edition = clients?.edition ?? listener?.edition ?? server?.edition ?? "current";
@@ -30,7 +30,7 @@ export function dialectFor(node: Node, { server, listener, clients }: Choices = 
 }
 
 function presetOf(edition: Edition): Dialect {
-  // A field of `Dialect` without a row of its own does not compile, so the rows make up a dialect.
+  // A field of `Dialect` without a row does not compile, so the rows make a complete dialect.
   return Object.fromEntries(switchFields.map((field) => [field, inEdition(field, edition)])) as unknown as Dialect;
 }
 
@@ -43,7 +43,7 @@ function override(dialect: Dialect, overrides: DialectOverrides | undefined): Di
   return changed.length === 0 ? dialect : { ...dialect, ...Object.fromEntries(changed) };
 }
 
-/** A value for all replaces that of every kind; values for some kinds leave the others alone. */
+/** A single value replaces the values of all kinds; values for some kinds leave the others as they are. */
 function spread(before: unknown, value: unknown): unknown {
   if (typeof value !== "object" || value === null) return { otherwise: value };
   return "otherwise" in value || typeof before !== "object" ? value : { ...before, ...value };

@@ -1,38 +1,38 @@
 import type { Dialect, PerKind, TtlRule } from "./dialect.ts";
 
-/** The editions of the protocol page by their age (requirements 4.1). */
+/** The editions of the protocol page, by age (requirements 4.1). */
 export type Edition = "2018" | "2020" | "2021" | "current";
 
-/** All of them, the oldest first. */
+/** All editions, oldest first. */
 export const editions: readonly Edition[] = ["2018", "2020", "2021", "current"];
 
-/** How the value of a switch is written. */
+/** How settings write the value of a switch. */
 export type SwitchForm =
   /** `true` or `false`. */
   | { readonly kind: "boolean" }
-  /** One of a few words, which may be `true` and `false`. */
+  /** One of a few words, which may include `true` and `false`. */
   | { readonly kind: "word"; readonly words: readonly string[] }
   /** A number with a unit: `500ms`, `30s` (milliseconds). */
   | { readonly kind: "duration" }
   /** A number with or without `KiB`, `MiB`, `GiB` (bytes). */
   | { readonly kind: "bytes" };
 
-/** A line of the table of switches. */
+/** One row of the switch table. */
 export interface Switch<T> {
   readonly form: SwitchForm;
-  /** Its value in the newest edition, and in each that has none of its own. */
+  /** The value in the newest edition, and in each edition without its own. */
   readonly current: T;
-  /** What older editions want otherwise. */
+  /** The values of older editions that differ. */
   readonly older?: Readonly<Partial<Record<Exclude<Edition, "current">, T>>>;
-  /** Where editions disagree (`E4`), and requirements. */
+  /** The edition difference (`E4`) and the requirements. */
   readonly ids: readonly string[];
-  /** The setting that is this switch for the whole server, where there is one. */
+  /** The server-wide setting for this switch, if there is one. */
   readonly setting?: string;
-  /** One sentence for documentation. */
+  /** One sentence for the documentation. */
   readonly says: string;
 }
 
-/** The switch of each field of a dialect. */
+/** One switch per field of `Dialect`. */
 export type SwitchTable = { readonly [F in keyof Dialect]: Switch<Dialect[F]> };
 
 export type SwitchField = keyof Dialect;
@@ -41,17 +41,17 @@ const boolean: SwitchForm = { kind: "boolean" };
 const duration: SwitchForm = { kind: "duration" };
 const ttlRules = words("if-announced", "always", "never");
 
-// A VirtualHost without a body says that there is none, so nothing could keep one alive (B-TTL-17).
+// A VirtualHost without a body means that there is none, so a heartbeat could not keep one alive (B-TTL-17).
 const announcedTtls: PerKind<TtlRule> = { otherwise: "if-announced", vhds: "never" };
 const noTtls: PerKind<TtlRule> = { otherwise: "never" };
 const ttls = { form: ttlRules, current: announcedTtls, older: { "2018": noTtls, "2020": noTtls } } as const;
 
-/** The types whose naming nothing means everything in the older texts. */
+/** The types for which an empty first request is a wildcard in the older texts. */
 const listenersAndClusters = { otherwise: false, lds: true, cds: true } as const;
 
 /**
- * Every switch, in the order of the documentation: the one place that says what an edition wants. A new one is a field of
- * `Dialect` and a row here; settings, presets, pages and checks follow.
+ * Every switch, in the order of the documentation; the only place that defines the value for each edition. To add one,
+ * add a field to `Dialect` and a row here; settings, presets, pages and checks follow.
  */
 export const switchTable: SwitchTable = {
   wildcardTypes: {
@@ -226,7 +226,7 @@ export const switchTable: SwitchTable = {
   },
   maxResponseBytes: {
     form: { kind: "bytes" },
-    // Clients made of gRPC's libraries take 4 MiB (client-behaviours F1).
+    // Clients built on gRPC libraries accept 4 MiB (client-behaviours F1).
     current: 3.5 * 1024 * 1024,
     ids: ["S-RES-08"],
     setting: "limits.max-response-bytes",
@@ -281,26 +281,26 @@ export const switchTable: SwitchTable = {
   },
 };
 
-/** Every switch by its field. */
+/** Every field of `switchTable`. */
 export const switchFields: readonly SwitchField[] = Object.keys(switchTable).filter(isSwitchField);
 
-/** What operators call a switch: its field without the unit, which a value of theirs has. */
+/** The operator's name of a switch: its field without the unit, because settings write the unit in the value. */
 export function switchNameOf(field: SwitchField): string {
   return field.replace(/(?:Ms|Bytes)$/, "");
 }
 
-/** The value of a switch in an edition. */
+/** Returns the value of a switch in an edition. */
 export function inEdition<F extends SwitchField>(field: F, edition: Edition): Dialect[F] {
   const { current, older }: Switch<Dialect[F]> = switchTable[field];
   return edition === "current" ? current : (older?.[edition] ?? current);
 }
 
-/** Whether each kind of resource may have a value of its own. */
+/** Whether a switch has a value per kind of resource. */
 export function isPerKind(field: SwitchField): boolean {
   return typeof switchTable[field].current === "object";
 }
 
-/** Whether a text is the field of a switch. */
+/** Whether a string is the field of a switch. */
 export function isSwitchField(key: string): key is SwitchField {
   return Object.hasOwn(switchTable, key);
 }

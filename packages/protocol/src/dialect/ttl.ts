@@ -4,29 +4,32 @@ import type { TypeTraits } from "../resource/type-traits.ts";
 import { isOfV2 } from "../resource/type-url.ts";
 import { type Dialect, forKind, type PerKind, type TtlRule, type TtlStream } from "./dialect.ts";
 
-/** The client knows ttls. */
+/** The client feature that advertises TTL support. */
 const KNOWS_TTLS = "xds.config.supports-resource-ttl";
-/** The client takes a `Resource` around a resource in State of the World: as it is registered, and as the protocol page spells it. */
+/**
+ * The client features that advertise `Resource` wrappers in State of the World: the registered spelling and the
+ * protocol page's.
+ */
 const UNWRAPS: readonly string[] = ["xds.config.resource-in-sotw", "xds.config.supports-resource-in-sotw"];
 
-/** Whether a client is told of the ttls of a type, or why not. */
+/** Whether a client gets the TTLs of a type, or why not. */
 export type TtlVerdict =
   | "told"
-  /** It does not announce that it knows ttls (S-TTL-01), or, in State of the World, the message that carries them (S-TTL-02). */
+  /** The client does not advertise TTL support (S-TTL-01) or, in State of the World, wrapper support (S-TTL-02). */
   | "not-announced"
-  /** An expired one would break it, or there is no way to keep one alive. */
+  /** An expired resource would break the client, or no heartbeat could keep one alive. */
   | "unsafe"
-  /** The messages of v2 have no place for one: those of the stream, or of the type (B-TTL-18). */
+  /** The stream or the type is of v2, whose messages have no field for a TTL (B-TTL-18). */
   | "v2";
 
-/** On which kind of stream a type is told. */
+/** Returns the kind of stream for TTL rules. */
 export function ttlStreamOf(variant: "sotw" | "delta", isAggregated: boolean): TtlStream {
   if (variant === "delta") return "delta";
   return isAggregated ? "aggregated-sotw" : "sotw";
 }
 
 /**
- * Whether a client is told of the ttls that resources of a type have, on a stream whose messages are of that version.
+ * Decides whether a client gets the TTLs of a type on a stream of an API version.
  *
  * @spec S-TTL-01, S-TTL-02, B-TTL-17, B-TTL-18
  */

@@ -1,32 +1,32 @@
 import type { Node } from "../node/node.ts";
 
-/** One `LoadStatsRequest`: what a client counted since its last one. Empty at first. */
+/** A decoded `LoadStatsRequest`: what a client counted since its last one. The first one has no counts. */
 export interface LoadReport {
-  /** The same object again when its bytes are those of the report before. */
+  /** The same object again when its bytes equal those of the previous report. */
   readonly node: Node | undefined;
   readonly clusters: readonly ClusterLoad[];
 }
 
-/** What became of requests to one cluster. */
+/** The load of one cluster. */
 export interface ClusterLoad {
   readonly cluster: string;
-  /** The name that its endpoints have; "" if it is the cluster's own. */
+  /** The EDS service name; "" if it is the cluster's name. */
   readonly service: string;
-  /** How long it was counted for; 0 if the client does not say. */
+  /** The interval that the counts cover; 0 if the client does not say. */
   readonly intervalMs: number;
   readonly dropped: number;
   readonly droppedBy: readonly { readonly category: string; readonly count: number }[];
   readonly localities: readonly LocalityLoad[];
 }
 
-/** Where endpoints are. */
+/** The locality of endpoints. */
 export interface Locality {
   readonly region: string;
   readonly zone: string;
   readonly subZone: string;
 }
 
-/** Counts since the last report; `inProgress` and `activeConnections` are as things stand. */
+/** Counts since the last report; `inProgress` and `activeConnections` are current values. */
 export interface LoadCounts {
   readonly succeeded: number;
   readonly failed: number;
@@ -34,7 +34,7 @@ export interface LoadCounts {
   readonly inProgress: number;
 }
 
-/** What became of requests to the endpoints of one locality and priority. */
+/** The load of the endpoints of one locality and priority. */
 export interface LocalityLoad extends LoadCounts {
   readonly locality: Locality;
   readonly priority: number;
@@ -42,11 +42,11 @@ export interface LocalityLoad extends LoadCounts {
   readonly newConnections: number;
   readonly failedConnections: number;
   readonly metrics: readonly LoadMetric[];
-  /** Only where it was asked for. */
+  /** Empty unless the server asks for endpoints. */
   readonly endpoints: readonly EndpointLoad[];
 }
 
-/** What endpoints said of themselves: a sum over so many requests. */
+/** A metric that endpoints reported about themselves: the sum over a number of requests. */
 export interface LoadMetric {
   readonly name: string;
   readonly requests: number;
@@ -54,13 +54,13 @@ export interface LoadMetric {
 }
 
 export interface EndpointLoad extends LoadCounts {
-  /** `host:port`, or a path. */
+  /** `host:port`, or the path of a socket. */
   readonly address: string;
 }
 
-/** One `LoadStatsResponse`: what a client is to report from now on. */
+/** A decoded `LoadStatsResponse`: what a client is to report from now on. */
 export interface LoadRequest {
-  /** Clusters to report, by name; empty where all are. */
+  /** The clusters to report, by name; empty for all. */
   readonly clusters: readonly string[];
   readonly sendAllClusters: boolean;
   readonly intervalMs: number;

@@ -7,32 +7,32 @@ import { LoadDemand } from "./load-demand.ts";
 import type { LoadReport, LoadRequest } from "./load-report.ts";
 import { LoadTally } from "./load-tally.ts";
 
-/** A server that tells no interval would be sent reports without a pause (client-behaviours H8). */
+/** The shortest report interval: a server that sends none would get reports without a pause (client-behaviours H8). */
 const SHORTEST_INTERVAL_MS = 1_000;
 
-/** All that can happen to a client that reports its load. */
+/** Everything that can happen to a load reporter. */
 export type LoadReporterEvent =
-  /** From now on reports are sent (C-LRS-01). */
+  /** Start to report (C-LRS-01). */
   | { readonly kind: "reporting-started" }
   | { readonly kind: "stream-opened"; readonly stream: ClientStreamId }
-  /** The server says what it wants to know, for the first time or anew. */
+  /** The server sent its first or a changed request for reports. */
   | { readonly kind: "request-received"; readonly stream: ClientStreamId; readonly request: LoadRequest }
-  /** The last report left this process: the next one may follow. */
+  /** The last report left this process, so the next one may follow. */
   | { readonly kind: "report-sent"; readonly stream: ClientStreamId }
   | { readonly kind: "stream-closed"; readonly stream: ClientStreamId; readonly status: Status }
   | { readonly kind: "timer-fired"; readonly timer: number }
-  /** Nobody is to be told anything any more. */
+  /** Stop to report. */
   | { readonly kind: "reporting-stopped" };
 
-/** All that it can ask for. Performed in order. */
+/** Everything that a load reporter can ask for, to be performed in order. */
 export type LoadReporterEffect =
-  /** Connects to the server, on a stream of its own (C-LRS-07); `stream-opened` or `stream-closed` follows. */
+  /** Connect to the server, on a stream of its own (C-LRS-07); `stream-opened` or `stream-closed` follows. */
   | { readonly kind: "open-stream"; readonly stream: ClientStreamId }
-  /** `report-sent` or `stream-closed` follows. The shell encodes a node of its own where there is one. */
+  /** `report-sent` or `stream-closed` follows. If the report has a node, the shell sends its own encoded one. */
   | { readonly kind: "send-report"; readonly stream: ClientStreamId; readonly report: LoadReport }
-  /** `stream-closed` is not expected. */
+  /** No `stream-closed` needs to follow. */
   | { readonly kind: "close-stream"; readonly stream: ClientStreamId }
-  /** After `ms` milliseconds, `timer-fired`. */
+  /** Raise `timer-fired` after `ms` milliseconds. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
   | { readonly kind: "cancel-timer"; readonly timer: number }
   | { readonly kind: "report"; readonly report: LoadReporterReport };
@@ -41,18 +41,18 @@ export type LoadReporterEffect =
 export type LoadReporterReport =
   | { readonly kind: "load-stream-opened" }
   | { readonly kind: "load-asked"; readonly request: LoadRequest }
-  /** `wasAnswered`: the server said what it wants to know, so this end is no failure. */
+  /** `wasAnswered`: the server sent a request, so this end is no failure. */
   | {
       readonly kind: "load-stream-ended";
       readonly status: Status;
       readonly wasAnswered: boolean;
-      /** Until the next attempt. */
+      /** Until the next attempt, in milliseconds. */
       readonly retryMs: number;
     };
 
-/** What a reporter starts from. */
+/** Options of a load reporter. */
 export interface LoadReporterOptions {
-  /** Sent with the first message of each stream; it names the feature `envoy.lrs.supports_send_all_clusters`. */
+  /** Sent in the first message of each stream; has the client feature `envoy.lrs.supports_send_all_clusters`. */
   readonly node: Node;
   readonly backOff: BackOff;
 }
@@ -60,15 +60,15 @@ export interface LoadReporterOptions {
 interface Stream {
   readonly id: ClientStreamId;
   wasAnswered: boolean;
-  /** A report is on its way out. */
+  /** A report is being sent. */
   isSending: boolean;
-  /** A report is due, and waits for the one before it. */
+  /** The next report is due and waits for the one being sent. */
   isDue: boolean;
 }
 
 /**
- * The client's half of load reporting (5.6): told what happens, it says what is to be done. What requests come to is counted in `tally`, whether a server
- * listens or not; time and chance come with events.
+ * The client's half of load reporting as a state machine (5.6): events in, effects out. `tally` counts requests whether
+ * a server is connected or not; events bring time and randomness.
  */
 export class LoadReporter {
   readonly tally: LoadTally = new LoadTally({ isCounted: (cluster) => this.#demand.sinceMs(cluster) !== undefined });
@@ -76,7 +76,7 @@ export class LoadReporter {
   #demand: LoadDemand = LoadDemand.nothing;
   #request: LoadRequest | undefined;
   #stream: Stream | undefined;
-  /** The last report, or the answer that asked for the first one. */
+  /** The time of the last report, or of the first request for reports on the stream. */
   #reportedAtMs = 0;
   #timer: number | undefined;
   #failures = 0;
@@ -109,7 +109,7 @@ export class LoadReporter {
         if (event.timer === this.#timer) this.#fire();
         break;
       default:
-        // One that we closed may have had something to say.
+        // Events of a stream that the client closed may still arrive.
         if (event.stream === this.#stream?.id) this.#hearStream(event, this.#stream);
     }
   }
@@ -149,11 +149,11 @@ export class LoadReporter {
     this.tally.forget(() => true);
   }
 
-  /** Clusters that were asked for before lose nothing, the others start at zero (C-LRS-05). */
+  /** Clusters requested before keep their counts; others start at zero (C-LRS-05). */
   #ask(stream: Stream, request: LoadRequest): void {
     this.#report({ kind: "load-asked", request });
     this.#demand = this.#demand.next(request, this.#moment.nowMs);
-    // Those that are new were not counted so far.
+    // Clusters that are no longer requested lose their counts; new ones have none yet.
     this.tally.forget((cluster) => this.#demand.sinceMs(cluster) === undefined);
     if (!stream.wasAnswered) this.#reportedAtMs = this.#moment.nowMs;
     const isSameInterval = stream.wasAnswered && this.#request?.intervalMs === request.intervalMs;

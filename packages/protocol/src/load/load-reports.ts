@@ -4,25 +4,25 @@ import type { Peer } from "../node/placement.ts";
 import type { LoadReport, LoadRequest } from "./load-report.ts";
 import { type ClusterSums, type LoadLimits, LoadSums, type ReporterId } from "./load-sums.ts";
 
-/** The client feature without which `send_all_clusters` means nothing (S-LRS-03). */
+/** The client feature that `send_all_clusters` needs (S-LRS-03). */
 const SEND_ALL_CLUSTERS = "envoy.lrs.supports_send_all_clusters";
-/** A client that is told no interval reports without a pause (client-behaviours H8). */
+/** The shortest report interval: a client without one reports without a pause (client-behaviours H8). */
 const SHORTEST_INTERVAL_MS = 1_000;
 
 /** What clients are to report. */
 export interface LoadReportSettings {
-  /** How often, in milliseconds; at least a second. */
+  /** The report interval in milliseconds; at least 1000. */
   readonly intervalMs: number;
-  /** Clusters by name; `all` that a client has. */
+  /** Names of clusters, or `all` clusters of each client. */
   readonly clusters: readonly string[] | "all";
-  /** Also for each endpoint. */
+  /** Whether to report each endpoint too. */
   readonly endpoints: boolean;
 }
 
-/** All that can happen to load reports. */
+/** Everything that can happen to load reports. */
 export type LoadEvent =
   | { readonly kind: "reporter-opened"; readonly reporter: ReporterId; readonly peer: Peer; readonly at: number }
-  /** The first one names the node and asks what is to be reported. */
+  /** The first one names the node and is answered with the request. */
   | {
       readonly kind: "report-received";
       readonly reporter: ReporterId;
@@ -32,19 +32,19 @@ export type LoadEvent =
   | { readonly kind: "reporter-closed"; readonly reporter: ReporterId }
   | { readonly kind: "settings-changed"; readonly settings: LoadReportSettings };
 
-/** All that load reports can ask for. */
+/** Everything that load reports can ask for. */
 export type LoadEffect = {
-  /** Tells a client what to report from now on. */
+  /** Send a client the request that says what to report from now on. */
   readonly kind: "ask";
   readonly reporter: ReporterId;
   readonly request: LoadRequest;
 };
 
-/** A client that reports. Times are in milliseconds. */
+/** A client that reports load. Times are in milliseconds. */
 export interface ReporterState {
   readonly reporter: ReporterId;
   readonly peer: Peer;
-  /** Undefined before its first report. */
+  /** Undefined before the first report. */
   readonly node: Node | undefined;
   readonly asked: LoadRequest | undefined;
   readonly reports: number;
@@ -55,13 +55,13 @@ export interface ReporterState {
 export interface LoadReportsOptions {
   readonly settings: LoadReportSettings;
   readonly limits: LoadLimits;
-  /** The names of the clusters of a node: asked of clients that cannot be asked for all they have. */
+  /** Returns the names of a node's clusters, for clients that do not support a request for all. */
   clustersOf(node: Node, peer: Peer): readonly string[];
 }
 
 type Reporter = { -readonly [K in keyof ReporterState]: ReporterState[K] };
 
-/** What clients report of their load, and what they are asked for: an event in, effects out (5.6). Time comes in events. */
+/** The server's half of load reporting as a state machine (5.6): events in, effects out. Events bring the time. */
 export class LoadReports {
   readonly #options: LoadReportsOptions;
   readonly #sums: LoadSums;
@@ -90,7 +90,7 @@ export class LoadReports {
     return this.#sums.clusters;
   }
 
-  /** How many entries of reports were left out for want of room. */
+  /** How many entries of reports were dropped because the limits were reached. */
   get leftOut(): number {
     return this.#sums.leftOut;
   }
@@ -125,7 +125,7 @@ export class LoadReports {
     const reporter = this.#reporters.get(id);
     if (reporter === undefined) return [];
     const isFirst = reporter.node === undefined;
-    // Later reports may leave the node out, or repeat it.
+    // Later reports may omit or repeat the node.
     reporter.node ??= report.node ?? anonymousNode;
     reporter.reports++;
     const sinceMs = at - (reporter.lastAt ?? reporter.openedAt);

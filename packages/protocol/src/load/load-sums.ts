@@ -1,6 +1,6 @@
 import type { ClusterLoad, Locality, LocalityLoad } from "./load-report.ts";
 
-/** Numbers a reporter; given by the shell, never used again. */
+/** Identifies a reporter; the shell assigns it and never reuses it. */
 export type ReporterId = number;
 
 /** The sums of one cluster (S-LRS-06). */
@@ -10,11 +10,14 @@ export interface ClusterSums {
   readonly dropped: number;
   readonly droppedBy: ReadonlyMap<string, number>;
   readonly localities: readonly LocalitySums[];
-  /** When it was last reported, in milliseconds. */
+  /** The time of its last report, in milliseconds. */
   readonly lastAt: number;
 }
 
-/** The sums of one locality and priority of a cluster; what is in progress is that of the newest report of each reporter. */
+/**
+ * The sums of one locality and priority of a cluster; current values are the sum over the newest report of each
+ * reporter.
+ */
 export interface LocalitySums {
   readonly locality: Locality;
   readonly priority: number;
@@ -25,7 +28,7 @@ export interface LocalitySums {
   readonly failedConnections: number;
   readonly inProgress: number;
   readonly activeConnections: number;
-  /** Requests issued in a second, in the newest interval of each reporter. */
+  /** Requests issued per second, in the newest interval of each reporter. */
   readonly requestsPerSecond: number;
   readonly reporters: number;
   readonly metrics: ReadonlyMap<string, { readonly requests: number; readonly total: number }>;
@@ -39,23 +42,23 @@ export interface EndpointSums {
   readonly issued: number;
 }
 
-/** What one reporter last said of a locality. */
+/** The current values that one reporter last sent for a locality. */
 interface Standing {
   readonly inProgress: number;
   readonly activeConnections: number;
   readonly requestsPerSecond: number;
 }
 
-/** How much is kept. What goes beyond it is counted and left out. */
+/** Limits on what is kept. What exceeds them is counted and dropped. */
 export interface LoadLimits {
-  /** Localities, endpoints, metrics and categories of drops that are told apart, over all clusters. */
+  /** Clusters, localities, endpoints, metrics and drop categories, over all clusters. */
   readonly maxEntries: number;
-  /** What reporters last said of localities, over all reporters. */
+  /** Current values of localities, over all reporters. */
   readonly maxStandings: number;
 }
 
 const LONGEST_NAME = 512;
-/** When there is no room, so much of it is made at once. */
+/** The share of the entries that is freed at once when the limit is reached. */
 const SHARE_FREED = 0.1;
 
 class LocalityEntry implements LocalitySums {
@@ -92,7 +95,7 @@ class LocalityEntry implements LocalitySums {
     return this.#sum("requestsPerSecond");
   }
 
-  /** How many of the entries it takes. */
+  /** The number of entries that it takes. */
   get size(): number {
     return 1 + this.metrics.size + this.endpoints.size;
   }
@@ -129,7 +132,7 @@ class ClusterEntry {
   }
 }
 
-/** Adds up what clients report, within bounds. */
+/** Adds up the reports of clients, within limits. */
 export class LoadSums {
   readonly #limits: LoadLimits;
   readonly #clusters = new Map<string, ClusterEntry>();
@@ -146,12 +149,12 @@ export class LoadSums {
     return this.#clusters.values();
   }
 
-  /** How many entries of reports were left out for want of room. */
+  /** How many entries of reports were dropped because the limits were reached. */
   get leftOut(): number {
     return this.#leftOut;
   }
 
-  /** Adds one report. What the reporter said before of localities that it says nothing of now is over. */
+  /** Adds a report. The reporter's current values of localities that it does not mention are dropped. */
   add(reporter: ReporterId, clusters: readonly ClusterLoad[], at: number): void {
     const before = this.#standingsOf.get(reporter) ?? new Set();
     const now = new Set<LocalityEntry>();
@@ -161,7 +164,7 @@ export class LoadSums {
     else this.#standingsOf.set(reporter, now);
   }
 
-  /** What is in progress with a reporter that is gone is not known any more. */
+  /** Drops the current values of a reporter that disconnected. */
   forget(reporter: ReporterId): void {
     for (const entry of this.#standingsOf.get(reporter) ?? []) this.#withdraw(reporter, entry);
     this.#standingsOf.delete(reporter);
@@ -213,7 +216,7 @@ export class LoadSums {
     }
   }
 
-  /** A client may speak of one locality twice in a report. */
+  /** Sets a reporter's current values of a locality; adds them up if a report mentions the locality twice. */
   #stand(reporter: ReporterId, entry: LocalityEntry, standing: Standing, isAgain: boolean): boolean {
     const known = entry.standings.get(reporter);
     if (known === undefined && this.#standings >= this.#limits.maxStandings) {
@@ -251,7 +254,7 @@ export class LoadSums {
     return entries.has(name) || this.#take(name);
   }
 
-  /** Takes room for an entry of that name. */
+  /** Takes room for an entry of that name; false if there is none or the name is too long. */
   #take(name: string): boolean {
     if (this.#entries >= this.#limits.maxEntries) this.#makeRoom();
     if (name.length <= LONGEST_NAME && this.#entries < this.#limits.maxEntries) {
@@ -262,7 +265,7 @@ export class LoadSums {
     return false;
   }
 
-  /** Clusters that nobody reports any more go, the longest silent first; none of the report that is being added. */
+  /** Drops clusters that no connected client reports, longest silent first, but none in the report being added. */
   #makeRoom(): void {
     const newest = Math.max(...[...this.#clusters.values()].map(({ lastAt }) => lastAt));
     const silent = [...this.#clusters]
@@ -282,7 +285,7 @@ function standingOf(
   { inProgress, activeConnections, issued, succeeded, failed }: LocalityLoad,
   intervalMs: number,
 ): Standing {
-  // Old clients count what ended, and not what began.
+  // Old clients count requests that ended, but not requests issued.
   const requests = issued > 0 ? issued : succeeded + failed;
   return { inProgress, activeConnections, requestsPerSecond: intervalMs > 0 ? (requests * 1000) / intervalMs : 0 };
 }

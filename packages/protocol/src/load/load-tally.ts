@@ -4,45 +4,54 @@ import { type ConnectionChange, type LoadOutcome, LocalityTally } from "./locali
 /** Where a request goes. */
 export interface LoadPlace {
   readonly cluster: string;
-  /** The name that its endpoints have (`eds_cluster_config.service_name`), if it is another one. */
+  /** The EDS service name (`eds_cluster_config.service_name`), if it differs from the cluster's name. */
   readonly service?: string;
-  /** Where the endpoint is; nowhere in particular unless given. */
+  /**
+   * The locality of the endpoint.
+   *
+   * @default an empty locality
+   */
   readonly locality?: Partial<Locality>;
-  /** 0 unless given. */
+  /**
+   * The priority of the locality.
+   *
+   * @default 0
+   */
   readonly priority?: number;
-  /** The endpoint, as `host:port` or the path of a socket; told only to servers that ask for endpoints. */
+  /** The endpoint as `host:port` or the path of a socket; reported only to servers that ask for endpoints. */
   readonly address?: string;
 }
 
-/** A request under way. */
+/** A request in progress. */
 export interface StartedLoad {
   /**
-   * It ended; a second time does nothing. Metrics are what the endpoint said of itself, such as `cpu_utilization`; one that is no finite number is left out.
+   * Ends the request; a second call does nothing. `metrics` are what the endpoint reported about itself, such as
+   * `cpu_utilization`; values that are not finite are dropped.
    */
   finish(outcome: LoadOutcome, metrics?: Readonly<Record<string, number>>): void;
 }
 
-/** A connection that is begun: it comes up or fails, and one that came up is closed. What comes a second time does nothing. */
+/** A connection attempt, which succeeds or fails; one that succeeded is closed later. Repeated calls do nothing. */
 export interface StartedConnection {
   succeed(): void;
   fail(): void;
   close(): void;
 }
 
-/** What load is counted with. */
+/** Options of a load tally. */
 export interface LoadTallyOptions {
-  /** Somebody asks for it. Of the other clusters only what is in progress is known. */
+  /** Whether a server asks for the cluster. For other clusters only the current values are tracked. */
   isCounted(cluster: string): boolean;
 }
 
 /** How counts are taken. */
 export interface LoadTaking {
-  /** For how long a cluster was counted. */
+  /** Returns the interval that the counts of a cluster cover, in milliseconds. */
   intervalMsOf(cluster: string): number;
   readonly endpoints: "with-endpoints" | "without-endpoints";
 }
 
-/** Counts what becomes of requests until it is taken. What is quiet takes no memory. */
+/** Counts requests and connections until the counts are taken. Idle clusters take no memory. */
 export class LoadTally {
   readonly #options: LoadTallyOptions;
   readonly #clusters = new Map<string, ClusterTally>();
@@ -51,7 +60,7 @@ export class LoadTally {
     this.#options = options;
   }
 
-  /** A request is sent. */
+  /** Counts a request that is being sent. */
   start(place: LoadPlace): StartedLoad {
     const cluster = this.#clusterOf(place);
     const locality = cluster.localityOf(place);
@@ -71,7 +80,7 @@ export class LoadTally {
     };
   }
 
-  /** A connection is begun. */
+  /** Counts a connection attempt. */
   connect(place: Omit<LoadPlace, "address">): StartedConnection {
     let state: "begun" | "up" | "over" = "begun";
     const count = (change: ConnectionChange): void => {
@@ -99,12 +108,12 @@ export class LoadTally {
     };
   }
 
-  /** A request was dropped before it was sent, by a category such as `throttle` or by none. */
+  /** Counts a request dropped before it was sent, with a category such as `throttle` or without one. */
   drop(place: Pick<LoadPlace, "cluster" | "service">, category: string | undefined): void {
     if (this.#options.isCounted(place.cluster)) this.#clusterOf(place).drop(category);
   }
 
-  /** What was counted of some clusters is told to nobody. */
+  /** Drops the counts of some clusters. */
   forget(isForgotten: (cluster: string) => boolean): void {
     for (const [key, cluster] of this.#clusters) {
       if (isForgotten(cluster.name)) cluster.forget();
@@ -112,7 +121,7 @@ export class LoadTally {
     }
   }
 
-  /** What was counted since the last time; clusters of which there is nothing to tell are left out. */
+  /** Takes the counts since the last call; omits clusters without any. */
   take(taking: LoadTaking): readonly ClusterLoad[] {
     const loads: ClusterLoad[] = [];
     for (const [key, cluster] of this.#clusters) {
@@ -132,7 +141,7 @@ export class LoadTally {
   }
 }
 
-/** A key that other texts do not have: their lengths say where each ends. It is made for every request. */
+/** Returns a unique key: the lengths mark where each part ends. Cheap, because every request makes one. */
 function keyOf(first: string, second: string, third: string = ""): string {
   return `${first.length} ${second.length} ${first}${second}${third}`;
 }
@@ -167,7 +176,7 @@ class ClusterTally {
     return tally;
   }
 
-  /** Forgets a locality that there is nothing to tell of. */
+  /** Drops a locality that has nothing to report. */
   release(locality: LocalityTally): void {
     if (locality.isQuiet) this.#localities.delete(locality.key);
   }

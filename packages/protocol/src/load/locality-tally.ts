@@ -3,18 +3,18 @@ import type { EndpointLoad, LoadCounts, LoadMetric, Locality, LocalityLoad } fro
 /** How a request ended. */
 export type LoadOutcome = "succeeded" | "failed";
 
-/** What becomes of a connection. */
+/** A change of a connection. */
 export type ConnectionChange = "up" | "failed" | "closed";
 
-/** Connections to a locality. */
+/** The connections to a locality. */
 class ConnectionTally {
   #active = 0;
   #new = 0;
   #failed = 0;
-  /** What was told to be active: it has to be told when nothing is any more. */
+  /** The last reported active connections; if not 0, a report must follow when they become 0. */
   #toldActive = 0;
 
-  /** There is nothing to tell, and nothing up. */
+  /** Whether there is nothing to report and no active connection. */
   get isQuiet(): boolean {
     return this.#active + this.#new + this.#failed + this.#toldActive === 0;
   }
@@ -40,16 +40,19 @@ class ConnectionTally {
   }
 }
 
-/** Requests to a locality, or to one endpoint of it. */
+/** The requests to a locality, or to one endpoint of it. */
 class RequestTally {
   #succeeded = 0;
   #failed = 0;
   #issued = 0;
   #inProgress = 0;
-  /** What was told to be in progress: it has to be told when nothing is any more, even if it was not asked for meanwhile. */
+  /**
+   * The last reported requests in progress; if not 0, a report must follow when they become 0, even if the cluster was
+   * not requested meanwhile.
+   */
   #toldInProgress = 0;
 
-  /** There is nothing to tell, and nothing under way. */
+  /** Whether there is nothing to report and no request in progress. */
   get isQuiet(): boolean {
     const counted = this.#succeeded + this.#failed + this.#issued;
     return counted === 0 && this.#inProgress === 0 && this.#toldInProgress === 0;
@@ -86,7 +89,7 @@ class RequestTally {
   }
 }
 
-/** What is counted of one locality and priority of a cluster. */
+/** The counts of one locality and priority of a cluster. */
 export class LocalityTally {
   readonly key: string;
   readonly #locality: Locality;
@@ -102,12 +105,12 @@ export class LocalityTally {
     this.#priority = priority;
   }
 
-  /** There is nothing to tell, and nothing under way. */
+  /** Whether there is nothing to report, no request in progress and no active connection. */
   get isQuiet(): boolean {
     return this.#requests.isQuiet && this.#connections.isQuiet;
   }
 
-  /** The endpoint is the one at an address, if that is known. */
+  /** Counts a request; `address` is that of its endpoint, if known. */
   start(address: string | undefined, isCounted: boolean): void {
     this.#requests.start(isCounted);
     if (address === undefined) return;
@@ -128,7 +131,7 @@ export class LocalityTally {
     this.#connections.count(change, isCounted);
   }
 
-  /** A request ended whose endpoint said so much of itself. */
+  /** Adds a metric that the endpoint reported about itself with a request. */
   measure(name: string, value: number): void {
     const metric = this.#metrics.get(name) ?? { requests: 0, total: 0 };
     this.#metrics.set(name, metric);
@@ -146,7 +149,7 @@ export class LocalityTally {
     }
   }
 
-  /** What was counted since the last time. */
+  /** Takes the counts since the last call. */
   take(endpoints: "with-endpoints" | "without-endpoints"): LocalityLoad {
     const metrics = this.#takeMetrics();
     const taken = this.#takeEndpoints();
@@ -166,7 +169,7 @@ export class LocalityTally {
     return metrics;
   }
 
-  /** Taken in any case, so that a server that asks for endpoints from now on hears of the same time. */
+  /** Always takes them, so that endpoints requested later cover the same interval. */
   #takeEndpoints(): readonly EndpointLoad[] {
     const taken: EndpointLoad[] = [];
     for (const [address, endpoint] of this.#endpoints) {

@@ -7,7 +7,7 @@ import type { MeshOptions } from "./mesh-options.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
 import { onDemand, type Versions } from "./versions.ts";
 
-/** How long a request waits that says nothing of it. */
+/** How long a request waits by default, in milliseconds. */
 const TIMEOUT_MS = 5_000;
 
 interface Demand {
@@ -17,8 +17,8 @@ interface Demand {
 }
 
 /**
- * Requests that wait for something that nothing told of. What they ask for stays wanted when they are gone, so that the next one need
- * not wait, until a server says that there is none: so what is asked for in vain does not pile up.
+ * Requests that wait for a resource on demand. What they asked for stays wanted after they end, so that the next
+ * request need not wait, until a server says that it does not exist; so failed demands do not pile up.
  */
 export class Demands {
   readonly #turn: MeshTurn;
@@ -27,7 +27,7 @@ export class Demands {
   readonly #versions: Versions;
   readonly #demands = new Map<DemandId, Demand>();
   readonly #waiting = new Map<Group, Set<Demand>>();
-  /** Clusters that were asked for. */
+  /** Clusters that were demanded. */
   readonly #pinned = new Set<Group>();
 
   constructor(turn: MeshTurn, options: MeshOptions, groups: Groups, versions: Versions) {
@@ -62,7 +62,7 @@ export class Demands {
     if (demand !== undefined) this.#forget(demand);
   }
 
-  /** Something was heard of a group: whoever waits for it may go on, and nobody wants any more what is not there. */
+  /** Ends the demands that a change of a group settles, and drops the group if what was demanded does not exist. */
   check(group: Group): void {
     for (const demand of this.#waiting.get(group) ?? []) this.#judge(demand);
     if (!isMissing(group)) return;
@@ -100,7 +100,7 @@ export class Demands {
       : groupsOf([this.#versions.demand(filter.owner, onDemand(filter.dependency, name))]);
   }
 
-  /** What a resource says of Clusters on demand; of several filters the first. */
+  /** Returns a resource's dependency on on-demand Clusters; of several filters, the first. */
   #clusterFilterOf(by: string): Edge | undefined {
     const edges = this.#groups.entries.get(by)?.inUse?.edges;
     return edges?.find(
@@ -154,7 +154,7 @@ export class Demands {
   }
 }
 
-/** There is none, and none warms. */
+/** Whether no resource exists and none is warming. */
 function isMissing({ isClosed, isAnswered, usable, cold }: Group): boolean {
   return isClosed || (isAnswered && usable === 0 && cold === 0);
 }

@@ -1,38 +1,44 @@
 import type { TypeUrl } from "../resource/type-url.ts";
 
-/** Where a resource says that something it needs is fetched from: plain data, to be resolved by whoever knows the configuration. */
+/**
+ * The config source that a resource gives for a dependency: plain data, resolved by the caller, who knows the
+ * configuration.
+ */
 export type DependencySource =
   | { readonly kind: "ads" }
-  /** Where the resource that says so comes from. */
+  /** The source of the resource itself. */
   | { readonly kind: "self" }
   /** A source of its own: the encoded `envoy.config.core.v3.ConfigSource`. `path`: a file. */
   | { readonly kind: "api" | "path"; readonly bytes: Uint8Array }
-  /** The resource does not say; whoever refers to the resource does, as `Dependency.handsDown` (scopes). */
+  /** The resource does not say; the one that refers to it does, with `Dependency.handsDown` (scopes). */
   | { readonly kind: "parent" }
-  /** Nobody says, so it stands in the configuration that the client started from (secrets without a source). */
+  /** Not given, so the resource is in the client's bootstrap (secrets without a source). */
   | { readonly kind: "static" }
-  /** Nobody says: it comes from where resources of its type come from (clusters that routes name). */
+  /** Not given, so it comes from the source of all resources of its type (clusters that routes name). */
   | { readonly kind: "roots" };
 
-/** Something that a client which was given a resource fetches, from whom, and how it waits for it. */
+/** A resource that another resource makes the client fetch: its source, and how the client waits for it. */
 export interface Dependency {
   readonly type: TypeUrl;
   /** A name, a glob, or `*`. */
   readonly name: string;
   readonly source: DependencySource;
-  /** How long whoever waits for it waits, in milliseconds; 0: for ever (C-WRM-03). Of Clusters on demand the request that needs one. */
+  /**
+   * How long to wait for it, in milliseconds; 0: without limit (C-WRM-03). For on-demand Clusters, how long the request
+   * waits.
+   */
   readonly timeoutMs: number;
-  /** Whether the resource is in use only when this is there (C-WRM-01). */
+  /** Whether the resource is warm only once this is there (C-WRM-01). */
   readonly warms: boolean;
-  /** `demand`: only once somebody asks for it (C-ODC-03), and of Clusters only what it asks for (C-ODC-01). */
+  /** `demand`: fetched only on demand (C-ODC-03); for Clusters, only the demanded names (C-ODC-01). */
   readonly fetched: "at-once" | "demand";
-  /** After a change of the resource an answer that came before does not count any more (C-WRM-04). */
+  /** After a change of the resource, earlier responses do not count (C-WRM-04). */
   readonly isAskedAnew?: true;
-  /** A removal leaves what is held in use, while something refers to it (C-DEL-09). */
+  /** While something refers to it, a removal leaves the held resource in use (C-DEL-09). */
   readonly outlivesRemoval?: true;
-  /** Where the dependencies of what is fetched come from, if they do not say. */
+  /** The source of its dependencies that do not give one. */
   readonly handsDown?: HandedDown;
-  /** Only of extension configs. */
+  /** Only for extension configs. */
   readonly extension?: ExtensionTerms;
 }
 
@@ -41,10 +47,10 @@ export interface HandedDown {
   readonly timeoutMs: number;
 }
 
-/** What a place that is filled by ECDS says besides a source (C-ECD-02..04). */
+/** The terms of an ECDS reference besides its source (C-ECD-02..04). */
 export interface ExtensionTerms {
-  /** Used as long as there is nothing better; undefined: the extension is switched off meanwhile. */
+  /** Used until an extension config is accepted; undefined: the extension is disabled meanwhile. */
   readonly fallback: { readonly type: TypeUrl; readonly bytes: Uint8Array } | undefined;
-  /** The types that it may be configured with; empty: any. */
+  /** The allowed configuration types; empty: any. */
   readonly types: readonly TypeUrl[];
 }

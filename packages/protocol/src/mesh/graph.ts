@@ -4,13 +4,13 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import type { Dependency } from "./dependency.ts";
 import type { MeshFailure, MeshWatchId, NodeId } from "./mesh-node.ts";
 
-/** Where the members of a group have their dependencies from, if they do not say. */
+/** The source that the members of a group use for dependencies without one. */
 export interface Handed {
   readonly source: SourceId;
   readonly timeoutMs: number;
 }
 
-/** Something that is watched: a name, a glob, or everything. However many want it, it is one. */
+/** A watched name, glob or wildcard; one watch serves all its users. */
 export interface Group {
   readonly key: string;
   readonly watch: MeshWatchId;
@@ -19,78 +19,83 @@ export interface Group {
   readonly term: string;
   readonly isCollection: boolean;
   readonly handed: Handed | undefined;
-  /** When it was first asked for. */
+  /** When it was first watched. */
   readonly sinceMs: number;
-  /** Roots and demands that want it, whoever else does. */
+  /** The number of roots and demands that need it, besides its users. */
   pins: number;
-  /** What refers to it. */
+  /** The dependencies on it. */
   readonly users: Set<Edge>;
-  /** Those of them that wait for it, or did so in vain. */
+  /** Those of the users that wait for it, or gave up waiting. */
   readonly waiters: Set<Edge>;
-  /** What it was answered with. */
+  /** The resources that answer it. */
   readonly members: Map<NodeId, Entry>;
-  /** How many members cannot be used yet. */
+  /** The number of members that are not warm yet. */
   cold: number;
-  /** How many members can be used. */
+  /** The number of usable members. */
   usable: number;
-  /** Stands for the name while nothing is known; undefined for a collection, and while a resource of another name answers. */
+  /**
+   * The entry of the watched name while nothing is known; undefined for a collection, and once a resource of another
+   * name answers.
+   */
   asked: Entry | undefined;
-  /** How many answers came. */
+  /** The number of responses. */
   answers: number;
   isAnswered: boolean;
-  /** Nobody waits any longer for the first answer. */
+  /** The wait for the first response was given up. */
   isGivenUp: boolean;
   isClosed: boolean;
 }
 
-/** A resource of a source, or the want of one. */
+/** A resource of a source, or a placeholder for one that is missing. */
 export interface Entry {
   readonly id: NodeId;
   readonly source: SourceId;
   readonly type: TypeUrl;
   readonly name: string;
   readonly handed: Handed | undefined;
-  /** Listeners and Clusters: a version is in use only when it is warm (C-WRM-01). Others act at once (C-WRM-06). */
+  /**
+   * For Listeners and Clusters: a version is used only once it is warm (C-WRM-01). Others are used at once (C-WRM-06).
+   */
   readonly isHeldBack: boolean;
-  /** Those that it answers, and those that ask for it by its name. */
+  /** The groups that it answers, and those that watch its name. */
   readonly groups: Set<Group>;
   inUse: Version | undefined;
   next: Version | undefined;
   isAbsent: boolean;
-  /** Who waits for it cannot go on. */
+  /** Whether those that wait for it have to go on waiting. */
   isCold: boolean;
-  /** A version is in use. */
+  /** Whether a version is in use. */
   isUsable: boolean;
-  /** Somebody was told of it. */
+  /** Whether it was ever published. */
   isPublished: boolean;
   failure: MeshFailure | undefined;
 }
 
-/** A resource, with what it needs. */
+/** A version of a resource with its dependencies. */
 export interface Version {
   readonly entry: Entry;
   resource: HeldResource;
   readonly edges: Edge[];
   readonly sinceMs: number;
-  /** How many edges are waiting. */
+  /** The number of edges that are waiting. */
   waiting: number;
 }
 
-/** Something that a version needs. */
+/** A dependency of a version. */
 export interface Edge {
   readonly owner: Version;
   readonly dependency: Dependency;
-  /** The resource does not name it: somebody asked for it. */
+  /** Whether a demand added it, and not the resource. */
   readonly isExtra: boolean;
-  /** Undefined: it is not watched. */
+  /** Undefined if it is not watched. */
   group: Group | undefined;
   state: "met" | "waiting" | "given-up" | "idle" | "by-name" | "unresolved";
-  /** Answers up to this one do not count. */
+  /** Responses up to this number do not count. */
   answersBefore: number;
   timer: number | undefined;
 }
 
-/** Whether whoever waits for a group need not wait any more. */
+/** Whether a group has an answer and all its members are warm. */
 function isSettled(group: Group): boolean {
   return group.isAnswered && group.cold === 0;
 }
@@ -100,7 +105,7 @@ export function isSatisfied({ group, answersBefore }: Edge): boolean {
   return group === undefined || (isSettled(group) && group.answers > answersBefore);
 }
 
-/** What is asked of a group's members, or was last. */
+/** Returns the newest version of an entry, warm or not. */
 export function newestOf({ next, inUse }: Entry): Version | undefined {
   return next ?? inUse;
 }

@@ -6,7 +6,7 @@ import type { Entry, Group, Handed } from "./graph.ts";
 import type { MeshWatchId, NodeId } from "./mesh-node.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
 
-/** What is to be watched. */
+/** A watch to open. */
 export interface Wanted {
   readonly source: SourceId;
   readonly type: TypeUrl;
@@ -15,11 +15,11 @@ export interface Wanted {
   readonly wantsConfirmations: boolean;
 }
 
-/** What is watched, and what that was answered with. Nothing is watched that no root leads to (C-DEL-03). */
+/** The groups and their entries. A group that no root leads to is closed (C-DEL-03). */
 export class Groups {
   readonly #turn: MeshTurn;
   readonly #kindOf: (type: TypeUrl) => TypeKind;
-  /** Lets go of all that an entry needs. */
+  /** Drops the versions of an entry. */
   readonly #empty: (entry: Entry) => void;
   readonly #byKey = new Map<string, Group>();
   readonly #byWatch = new Map<MeshWatchId, Group>();
@@ -48,7 +48,7 @@ export class Groups {
     return this.#byKey.get(keyOf({ ...wanted, name: wanted.term }));
   }
 
-  /** Whoever opens one pins it, or becomes its user. */
+  /** Returns the group of a watch and opens it if needed. The caller must pin it or become its user. */
   open(wanted: Wanted): Group {
     const found = this.find(wanted);
     if (found !== undefined) return found;
@@ -82,7 +82,7 @@ export class Groups {
     return group;
   }
 
-  /** A root or a demand wants it. */
+  /** Counts a root or demand that needs the group. */
   pin(group: Group): void {
     group.pins++;
     this.#touch(group);
@@ -94,7 +94,7 @@ export class Groups {
     this.#turn.loose.add(group);
   }
 
-  /** The entry of a name that a group was answered with. */
+  /** Adds the entry of a name that answers a group, and returns it. */
   join(group: Group, name: string): Entry {
     const entry = this.#entryOf(group, name);
     if (!group.isCollection) this.#replaceMembers(group, entry);
@@ -108,7 +108,7 @@ export class Groups {
     return entry;
   }
 
-  /** A group is answered by something no more. Returns whether nothing else says that it is there. */
+  /** Removes an entry from a group. Returns whether no other group has it as a member. */
   leave(group: Group, entry: Entry): boolean {
     if (group.members.delete(entry.id)) {
       if (entry.isCold) group.cold--;
@@ -121,23 +121,23 @@ export class Groups {
     this.#turn.changed.add(entry);
     if (!isElsewhere) {
       this.#empty(entry);
-      // Who asks for it by its name may have been told before that there is none.
+      // A group that watches it by name may have been told before that it does not exist.
       entry.isAbsent = [...entry.groups].some(({ isAnswered }) => isAnswered);
     }
-    // Those who have it still may be wanted by nothing but what it refers to.
+    // A group that still has it may be reachable only through what the entry referred to.
     for (const other of entry.groups) if (other.pins === 0) this.#turn.loose.add(other);
     if (entry.groups.size === 0) this.#forget(entry);
     return !isElsewhere;
   }
 
-  /** The entry that news of a name concern, if there is one: where one name is watched, news concern what answers to it. */
+  /** Returns the entry that a notification about a name concerns; for a watch of one name, whatever answers it. */
   entryNamed(group: Group, name: string): Entry | undefined {
     const entry = this.#entries.get(keyOf({ ...group, name }));
     if (entry?.groups.has(group)) return entry;
     return group.isCollection ? undefined : (group.asked ?? [...group.members.values()][0]);
   }
 
-  /** Closes what no root leads to any more; what was only held by that, too. */
+  /** Closes the groups that no root leads to any more, and those that they alone kept open. */
   sweep(): void {
     const { loose } = this.#turn;
     for (const group of loose) {
@@ -146,7 +146,7 @@ export class Groups {
     }
   }
 
-  /** Whoever answers to a name that is pinned, or is not any more, is told of as that. */
+  /** Publishes the members of a name again, because pins decide whether a node is a root. */
   #touch({ isCollection, members, asked }: Group): void {
     if (isCollection) return;
     for (const member of members.values()) this.#turn.changed.add(member);
@@ -175,7 +175,7 @@ export class Groups {
     this.#turn.changed.add(entry);
   }
 
-  /** What is watched under one name is one resource, be its own name another (C-DLT-15). */
+  /** A watch of one name has one resource, even if that has another name (C-DLT-15). */
   #replaceMembers(group: Group, entry: Entry): void {
     for (const other of [...group.members.values()]) if (other !== entry) this.leave(group, other);
     const { asked } = group;
@@ -219,15 +219,15 @@ export class Groups {
   }
 }
 
-/** Unique as long as neither sources nor types have spaces: only what stands last may. */
+/** Unique because sources and types contain no spaces; only the last part may. */
 function keyOf({ source, handed, type, name }: Pick<Entry, "source" | "handed" | "type" | "name">): string {
   const down = handed === undefined ? "" : `>${handed.source}>${handed.timeoutMs}`;
   return `${source}${down} ${type} ${name}`;
 }
 
 /**
- * Whether a root or a demand leads to it. Looks upwards, one way to its end before the next: as a rule the first one leads to a root, however many
- * refer to the group.
+ * Whether a root or demand leads to a group. Searches upwards and depth-first, because the first path usually leads to
+ * a root, however many users the group has.
  */
 function isReachable(group: Group): boolean {
   const seen = new Set<Group>();
@@ -244,7 +244,7 @@ function isReachable(group: Group): boolean {
   return false;
 }
 
-/** Those whose members refer to it. */
+/** Yields the groups whose members refer to it. */
 function* groupsAbove({ users }: Group): Generator<Group, undefined> {
   for (const { owner } of users) yield* owner.entry.groups;
 }

@@ -4,7 +4,7 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import type { DemandId } from "./mesh-event.ts";
 import type { MeshNode, MeshWatchId, NodeId } from "./mesh-node.ts";
 
-/** All that a mesh can ask for. Performed in order. */
+/** Everything that a mesh can ask for, to be performed in order. */
 export type MeshEffect =
   | {
       readonly kind: "start-watch";
@@ -15,16 +15,19 @@ export type MeshEffect =
       readonly wantsConfirmations: boolean;
     }
   | { readonly kind: "stop-watch"; readonly watch: MeshWatchId }
-  /** After `ms` milliseconds, `timer-fired`. */
+  /** Raise `timer-fired` after `ms` milliseconds. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
   | { readonly kind: "cancel-timer"; readonly timer: number }
-  /** There is something to publish. Ask `takeChanges` when everything was heard that came together, such as all of one response. */
+  /**
+   * There are changes to publish. Call `takeChanges` after all events that came together, such as those of one
+   * response.
+   */
   | { readonly kind: "changed" }
-  /** All roots were answered or given up, and what came with the first answers is warm. Once (C-WRM-03). */
+  /** All roots were answered or given up, and what came with their first answers is warm. Sent once (C-WRM-03). */
   | { readonly kind: "started" }
   /**
-   * Something became of the Clusters of a source, and none of them warms now. News that come with the same response may change that: ask
-   * `isWarming` when all of them were taken (C-ACK-15).
+   * Clusters of a source changed and none is warming now. Notifications of the same response may change that, so call
+   * `isWarming` after all of them (C-ACK-15).
    */
   | { readonly kind: "warming-ended"; readonly source: SourceId }
   | { readonly kind: "demand-ended"; readonly demand: DemandId; readonly outcome: DemandOutcome }
@@ -33,17 +36,20 @@ export type MeshEffect =
 /** Why a request goes on. */
 export type DemandOutcome = "found" | "absent" | "timeout";
 
-/** What is to be published. */
+/** The changes to publish. */
 export interface MeshChanges {
   readonly changed: readonly MeshNode[];
   readonly gone: readonly NodeId[];
-  /** Everything that was asked for was answered or given up, and nothing warms: who wants no half a change waits for this. */
+  /**
+   * Whether everything watched was answered or given up and nothing is warming; wait for this to avoid a half-applied
+   * change.
+   */
   readonly isComplete: boolean;
 }
 
-/** What happened in a mesh, for counters and logs. */
+/** What happened in a mesh, for metrics and logs. */
 export type MeshReport =
-  /** Something that was watched was answered for the first time, be it with what there is or with that there is none. */
+  /** A watch got its first answer, be it that the resource does not exist. */
   | {
       readonly kind: "answered";
       readonly source: SourceId;
@@ -52,7 +58,7 @@ export type MeshReport =
       readonly term: string;
       readonly afterMs: number;
     }
-  /** A Listener or Cluster is in use, or its next version is. */
+  /** A Listener or Cluster, or its next version, is warm and in use. */
   | {
       readonly kind: "warmed";
       readonly source: SourceId;
@@ -60,7 +66,7 @@ export type MeshReport =
       readonly name: string;
       readonly afterMs: number;
     }
-  /** It waits no longer for something that did not come in time (C-WRM-03). */
+  /** A Listener or Cluster stopped waiting for a dependency that did not come in time (C-WRM-03). */
   | {
       readonly kind: "wait-given-up";
       readonly source: SourceId;
@@ -76,14 +82,14 @@ export type MeshReport =
       readonly name: string;
       readonly wanted: { readonly type: TypeUrl; readonly name: string };
     }
-  /** The server that could not be reached answers again. */
+  /** A server that could not be reached answers again. */
   | { readonly kind: "watch-recovered"; readonly source: SourceId; readonly type: TypeUrl; readonly term: string }
   | {
       readonly kind: "watch-failed";
       readonly source: SourceId;
       readonly type: TypeUrl;
       readonly term: string;
-      /** Undefined: it concerns everything that is watched. */
+      /** Undefined if everything watched is concerned. */
       readonly name: string | undefined;
       readonly error: Status;
     };

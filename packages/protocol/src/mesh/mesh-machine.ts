@@ -15,11 +15,13 @@ import { Roots } from "./roots.ts";
 import { Versions } from "./versions.ts";
 
 /**
- * Follows what resources refer to, and warms what it finds: events in, effects out (C-SUB-21, 3.17). Knows of the protocol only what watches are
- * told. What an event costs grows with what it changes, not with what there is.
+ * Follows the references of resources and warms what it finds, as a state machine: events in, effects out (C-SUB-21,
+ * 3.17). Knows only the notifications of its watches. The cost of an event grows with what it changes, not with the
+ * size of the mesh.
  *
- * What is published is made of accepted resources only. A Listener or Cluster is `resource` of a node only once it is warm, and stays so while the next
- * version warms. Everything else is in use as soon as it is accepted, be what it refers to there or not (C-WRM-06).
+ * It publishes accepted resources only. A Listener or Cluster becomes the `resource` of its node once it is warm, and
+ * stays so while its next version warms. Everything else is in use as soon as it is accepted, whether its references
+ * are there or not (C-WRM-06).
  */
 export class MeshMachine {
   readonly #turn = new MeshTurn();
@@ -40,29 +42,29 @@ export class MeshMachine {
     this.#demands = new Demands(this.#turn, options, this.#groups, this.#versions);
   }
 
-  /** How many watches there are. */
+  /** The number of watches. */
   get watches(): number {
     return this.#groups.size;
   }
 
-  /** How many timers run. */
+  /** The number of running timers. */
   get timers(): number {
     return this.#turn.timers;
   }
 
-  /** Everything that was asked for was answered or given up, and nothing warms. */
+  /** Whether everything watched was answered or given up and nothing is warming. */
   get isComplete(): boolean {
     return this.#turn.unanswered === 0 && this.#turn.warming === 0;
   }
 
-  /** Whether a Cluster of that source warms, so that its acknowledgement is withheld where it is (C-ACK-15). */
+  /** Whether a Cluster of that source is warming, which withholds the ACK in some dialects (C-ACK-15). */
   isWarming(source: SourceId): boolean {
     return this.#versions.isWarming(source);
   }
 
   /**
-   * Why an extension config of that type does not fit where what was watched is used: for the validator of C-ECD-04. Undefined: it fits, or
-   * nobody uses it.
+   * Returns why an extension config of that type does not fit where it is used, for the validator of C-ECD-04.
+   * Undefined if it fits or is not used.
    */
   problemWith(watch: MeshWatchId, configured: TypeUrl | undefined): string | undefined {
     for (const { dependency } of this.#groups.ofWatch(watch)?.users ?? []) {
@@ -81,7 +83,9 @@ export class MeshMachine {
     return this.#turn.takeEffects();
   }
 
-  /** What is not as it was when this was last asked; undefined: nothing. What a node needs is told once, however much of it changed meanwhile. */
+  /**
+   * Returns what changed since the last call; undefined if nothing did. A node occurs once, however often it changed.
+   */
   takeChanges(): MeshChanges | undefined {
     const { changed, gone } = this.#turn;
     const { entries } = this.#groups;
@@ -122,7 +126,7 @@ export class MeshMachine {
     }
   }
 
-  /** One thing leads to the next, until nothing is left to look at. */
+  /** Repeats until no change causes another. */
   #settle(): void {
     const { heard, loose, thawed } = this.#turn;
     do {

@@ -5,29 +5,32 @@ import type { Status } from "../message/status.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { ExtensionTerms } from "./dependency.ts";
 
-/** Names something that is watched for the mesh; given by the mesh machine, never used again. */
+/** Identifies a watch of the mesh; the mesh machine assigns it and never reuses it. */
 export type MeshWatchId = number;
-/** Names one resource of one source in a mesh, the same in every mesh: where it comes from, its type and its name. For people; not to be taken apart. */
+/** Identifies a resource of a source in every mesh, from its source, type and name. For display; do not parse it. */
 export type NodeId = string;
 
-/** One resource of a mesh, or the want of one. Immutable: a change makes another one. */
+/** A resource in a mesh, or a placeholder for a missing one. Immutable: a change creates a new node. */
 export interface MeshNode {
   readonly id: NodeId;
   readonly source: SourceId;
   readonly type: TypeUrl;
   readonly name: string;
-  /** The watches that it is an answer to. */
+  /** The watches that it answers. */
   readonly watches: readonly MeshWatchId[];
-  /** It is asked for by its name, by a root or on demand, whoever else refers to it. */
+  /** Whether a root or a demand watches it by name. */
   readonly isRoot: boolean;
   readonly state: MeshNodeState;
-  /** What is in use: accepted, and of a Listener or Cluster warm. Whatever the state: the last one goes on serving. */
+  /**
+   * The accepted resource in use; for a Listener or Cluster, a warm one. Set in every state, because the last one stays
+   * in use.
+   */
   readonly resource: HeldResource | undefined;
-  /** What will take over when it is warm (C-WRM-02). */
+  /** The next version, which takes over once it is warm (C-WRM-02). */
   readonly warming: HeldResource | undefined;
-  /** What the resource in use needs; of one that never was, what the one that warms needs. */
+  /** The dependencies of the resource in use; before the first one, those of the warming one. */
   readonly links: readonly MeshLink[];
-  /** What went wrong last, if nothing better followed. */
+  /** The last failure, unless a valid resource followed. */
   readonly failure: MeshFailure | undefined;
 }
 
@@ -38,38 +41,41 @@ export interface MeshFailure {
 }
 
 export type MeshNodeState =
-  /** It was asked for. */
+  /** Subscribed, not answered yet. */
   | "requested"
-  /** There is one, and it cannot be used yet. */
+  /** Accepted, not usable yet. */
   | "warming"
-  /** There is one in use. */
+  /** In use. */
   | "ready"
-  /** There is none, or it was removed; what is held of it may still be in use (C-DEL-09). */
+  /** Does not exist or was removed; the held resource may still be in use (C-DEL-09). */
   | "absent";
 
-/** One thing that a resource needs. */
+/** A dependency of a resource. */
 export interface MeshLink {
   readonly type: TypeUrl;
   /** A name, a glob, `*`. */
   readonly name: string;
-  /** What it is watched as: the nodes that have this among their `watches` are what is meant. Undefined: not watched. */
+  /**
+   * The watch of the dependency; its targets are the nodes with this id among their `watches`. Undefined if not
+   * watched.
+   */
   readonly watch: MeshWatchId | undefined;
-  /** Of one name, the node that is meant. */
+  /** The target node of a single name. */
   readonly node: NodeId | undefined;
   readonly state: MeshLinkState;
-  /** Only of extension configs. */
+  /** Only for extension configs. */
   readonly extension?: ExtensionTerms;
 }
 
 export type MeshLinkState =
-  /** There is something that can be used. */
+  /** The target is usable. */
   | "there"
-  /** There is nothing, or it does not fit: `extension.fallback` is used instead (C-ECD-03). */
+  /** The target is missing or does not fit, so `extension.fallback` is used (C-ECD-03). */
   | "fallback"
   | "missing"
-  /** On demand, and nobody has asked for it yet. */
+  /** On demand, and not demanded yet. */
   | "idle"
-  /** Found by its name among all resources of the type, which are watched as a whole. */
+  /** Looked up by name among all resources of the type, which are watched as a whole. */
   | "by-name"
-  /** The source that it should come from cannot be used. */
+  /** Its source cannot be used. */
   | "unresolved";

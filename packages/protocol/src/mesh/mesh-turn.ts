@@ -3,27 +3,27 @@ import type { SourceId } from "../client/source.ts";
 import type { Entry, Group } from "./graph.ts";
 import type { MeshEffect, MeshReport } from "./mesh-effect.ts";
 
-/** What the parts of a mesh share: the moment, the timers, the effects of one event, and what there is to look at when it is over. */
+/** What the parts of a mesh share: time, timers, the effects of one event, and the work left at its end. */
 export class MeshTurn {
   #nowMs = 0;
   #effects: MeshEffect[] = [];
   #lastTimer = 0;
   readonly #timers = new Map<number, () => void>();
-  /** What has to be published anew. */
+  /** Entries to publish again. */
   readonly changed: Set<Entry> = new Set();
-  /** What is there no more, be it that somebody was told of it or not. */
+  /** Entries that no longer exist, published or not. */
   readonly gone: Set<Entry> = new Set();
-  /** Groups that lost somebody who wanted them. */
+  /** Groups that lost a user or a pin. */
   readonly loose: Set<Group> = new Set();
-  /** Groups that were answered, or have other members to use: who waits for them may go on. */
+  /** Groups that were answered or whose usable members changed, so that waiting edges may go on. */
   readonly heard: Set<Group> = new Set();
-  /** Entries that nobody has to wait for any more. */
+  /** Entries that nothing has to wait for any more. */
   readonly thawed: Set<Entry> = new Set();
   /** Sources whose Clusters began or ended warming. */
   readonly clustersTouched: Set<SourceId> = new Set();
-  /** Groups that nobody has answered or given up. */
+  /** The number of groups neither answered nor given up. */
   unanswered = 0;
-  /** Entries with a version that warms. */
+  /** The number of entries with a warming version. */
   warming = 0;
 
   get nowMs(): number {
@@ -46,7 +46,7 @@ export class MeshTurn {
     this.ask({ kind: "report", report });
   }
 
-  /** Undefined if there is nothing to wait for: 0 is for ever. */
+  /** Starts a timer; returns undefined for 0, which means no limit. */
   startTimer(ms: number, then: () => void): number | undefined {
     if (ms === 0) return undefined;
     const timer = ++this.#lastTimer;
@@ -59,14 +59,14 @@ export class MeshTurn {
     if (timer !== undefined && this.#timers.delete(timer)) this.ask({ kind: "cancel-timer", timer });
   }
 
-  /** A timer that was cancelled meanwhile is none. */
+  /** Runs a timer that fired, unless it was cancelled meanwhile. */
   fire(timer: number): void {
     const then = this.#timers.get(timer);
     this.#timers.delete(timer);
     then?.();
   }
 
-  /** What they need came to be there, or to be missing. */
+  /** Publishes the users of a group again, because it became usable or unusable. */
   touchUsers(group: Group): void {
     for (const { owner } of group.users) this.changed.add(owner.entry);
   }

@@ -9,7 +9,7 @@ import type { Versions } from "./versions.ts";
 
 type NewsOf<K extends News["kind"]> = Extract<News, { kind: K }>;
 
-/** What is told to a watch becomes what is held of it. */
+/** Applies the notifications of watches to the entries. */
 export class NewsTaking {
   readonly #turn: MeshTurn;
   readonly #options: MeshOptions;
@@ -64,7 +64,7 @@ export class NewsTaking {
       const isMember = group.members.has(entry.id);
       const isKept = isMember && (held !== undefined || (why !== "expired" && this.#outlives(group)));
       if (isMember && !isKept) this.#groups.leave(group, entry);
-      // What another watch is told of is there all the same.
+      // It still exists if another watch has it.
       if (isKept || newestOf(entry) === undefined) entry.isAbsent = true;
       entry.failure = undefined;
       this.#turn.changed.add(entry);
@@ -79,7 +79,7 @@ export class NewsTaking {
 
   #failed(group: Group, { name, why, error }: NewsOf<"failed">): void {
     const entry = name === undefined ? group.asked : this.#groups.entryNamed(group, name);
-    // That nobody can be reached says nothing of what is held.
+    // An unreachable server says nothing about a held resource.
     const isTold = name !== undefined || (entry !== undefined && newestOf(entry) === undefined);
     if (isTold && entry !== undefined && !isSame(entry.failure, { why, error })) {
       entry.failure = { why, error };

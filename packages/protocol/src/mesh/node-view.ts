@@ -2,7 +2,7 @@ import type { Edge, Entry } from "./graph.ts";
 import type { MeshLink, MeshLinkState, MeshNode, MeshNodeState, NodeId } from "./mesh-node.ts";
 import type { MeshOptions } from "./mesh-options.ts";
 
-/** What is told of an entry. */
+/** Returns the published form of an entry. */
 export function nodeOf(entry: Entry, options: MeshOptions): MeshNode {
   const { id, source, type, name, groups, inUse, next, failure } = entry;
   return {
@@ -54,7 +54,7 @@ function linkState(edge: Edge, options: MeshOptions): MeshLinkState {
 }
 
 function isUsedBy({ group, dependency, state }: Edge, options: MeshOptions): boolean {
-  // Endpoints of another version of the Cluster are not used where no cache is wanted (C-WRM-04).
+  // Without the EDS cache, endpoints of an earlier version of the Cluster are not used (C-WRM-04).
   const isLate = state === "given-up" && dependency.isAskedAnew === true;
   if (isLate && group !== undefined && options.edsCacheOf(group.source) === "off") return false;
   const types = dependency.extension?.types ?? [];

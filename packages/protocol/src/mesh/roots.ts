@@ -6,22 +6,22 @@ import type { Versions } from "./versions.ts";
 
 interface Root {
   readonly spec: MeshRoot;
-  /** Undefined while others have to be there first. */
+  /** Undefined while other roots have to be ready first. */
   group: Group | undefined;
   timer: number | undefined;
-  /** What came with the first answer and is not warm yet; undefined before there was one. */
+  /** Entries of the first answer that are not warm yet; undefined before that answer. */
   remaining: Set<Entry> | undefined;
   isDone: boolean;
 }
 
-/** Where a mesh begins, and in which order that is asked for (C-WRM-13). */
+/** The roots of a mesh, and the order in which they are watched (C-WRM-13). */
 export class Roots {
   readonly #turn: MeshTurn;
   readonly #groups: Groups;
   readonly #versions: Versions;
   readonly #roots = new Map<RootId, Root>();
   #isStarted = false;
-  /** How many are not done. */
+  /** The number of roots that are not done. */
   #undone = 0;
 
   constructor(turn: MeshTurn, groups: Groups, versions: Versions) {
@@ -45,7 +45,7 @@ export class Roots {
     if (root.group !== undefined) this.#groups.unpin(root.group);
   }
 
-  /** After each event: opens what may be opened, and sees what is done. */
+  /** Runs after each event: opens roots that may be opened, and marks those that are done. */
   settle(): void {
     if (this.#undone === 0 && this.#isStarted) return;
     for (const root of this.#roots.values()) if (root.spec.isLast !== true) this.#open(root);

@@ -1,15 +1,15 @@
 import type { Dependency, DependencySource } from "./dependency.ts";
 
-/** What a resource wants from elsewhere. */
+/** The config sources that a resource names. */
 export interface SourcesOfResource {
   readonly dependencies: readonly Dependency[];
-  /** Of a Cluster: whom its load is reported to. */
+  /** For a Cluster: its load reporting server. */
   readonly loadServer: DependencySource | undefined;
 }
 
 /**
- * Why a client that knows one aggregated stream only, as those of gRPC do, refuses a resource: it names sources that are neither `ads` nor `self`
- * (C-ADS-06). Load is reported to `self` only. Empty: it does not.
+ * Returns why a client with a single aggregated stream, such as gRPC, rejects a resource: it names a source other than
+ * `ads` and `self` (C-ADS-06), or reports load to a server other than `self`. Empty if it accepts it.
  */
 export function sourceProblems({ dependencies, loadServer }: SourcesOfResource): readonly string[] {
   const problems = dependencies.flatMap(({ type, name, source, handsDown }) => {

@@ -6,12 +6,12 @@ import type { Groups, Wanted } from "./groups.ts";
 import type { MeshOptions } from "./mesh-options.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
 
-/** Which version of each resource is in use, which one warms, and what each of them needs. */
+/** The version in use and the warming version of each resource, with their dependencies. */
 export class Versions {
   readonly #turn: MeshTurn;
   readonly #options: MeshOptions;
   readonly #groups: () => Groups;
-  /** How many Clusters of a source warm. */
+  /** The number of warming Clusters by source. */
   readonly #warmingClusters = new Map<SourceId, number>();
 
   constructor(turn: MeshTurn, options: MeshOptions, groups: () => Groups) {
@@ -20,12 +20,15 @@ export class Versions {
     this.#groups = groups;
   }
 
-  /** Whether a Cluster of that source warms. */
+  /** Whether a Cluster of that source is warming. */
   isWarming(source: SourceId): boolean {
     return this.#warmingClusters.has(source);
   }
 
-  /** Another version came. The one before goes when everything that this one needs is asked for, so nothing common is asked anew. */
+  /**
+   * Adds a new version. The previous one is dropped only after the dependencies of the new one are watched, so shared
+   * watches stay open.
+   */
   take(entry: Entry, resource: HeldResource): void {
     const version: Version = { entry, resource, edges: [], sinceMs: this.#turn.nowMs, waiting: 0 };
     for (const dependency of this.#options.dependenciesOf(resource)) this.#need(version, dependency);
@@ -34,18 +37,18 @@ export class Versions {
     else this.#setInUse(entry, version);
     if (entry.next === version && version.waiting === 0) this.#promote(entry, version);
     this.#look(entry);
-    // Whether it is used depends on what is in it (C-ECD-04).
+    // Its content decides whether it fits its users (C-ECD-04).
     if (this.#options.kindOf(entry.type) === "ecds") for (const group of entry.groups) this.#turn.touchUsers(group);
   }
 
-  /** There is nothing of it any more. */
+  /** Drops the versions of an entry. */
   empty(entry: Entry): void {
     this.#setNext(entry, undefined);
     this.#setInUse(entry, undefined);
     this.#look(entry);
   }
 
-  /** Something was answered, or one of its members is warm: looks at those who wait for that. */
+  /** Ends the waits for a group that was answered or whose member became warm. */
   recheck(group: Group): void {
     for (const edge of group.waiters) {
       if (!isSatisfied(edge)) continue;
@@ -58,7 +61,7 @@ export class Versions {
     }
   }
 
-  /** Asks for something that a version in use wants on demand only; the same again for what was asked for before. */
+  /** Watches something that a version fetches on demand; returns the same edge if it is watched already. */
   demand(version: Version, dependency: Dependency): Edge {
     const before = version.edges.find((edge) => isSameWant(edge.dependency, dependency));
     if (before !== undefined && before.state !== "idle") return before;
@@ -69,7 +72,7 @@ export class Versions {
     return edge;
   }
 
-  /** What was asked for on demand is not there: it is not wanted any more. */
+  /** Stops watching a demanded resource that does not exist. */
   undemand(edge: Edge): void {
     const { owner, group } = edge;
     this.#disconnect(edge);
@@ -83,7 +86,7 @@ export class Versions {
     const edge = newEdge(version, dependency, "own");
     version.edges.push(edge);
     if (dependency.fetched === "demand") {
-      // That nobody could be asked is told before somebody needs it.
+      // Reports an unusable source before a request needs it.
       if (this.#wantedBy(edge) === undefined) this.#leaveUnresolved(edge);
       return;
     }
@@ -140,7 +143,7 @@ export class Versions {
     this.#stopWaiting(edge, "given-up");
   }
 
-  /** Nobody waits for its first answer any more. */
+  /** Gives up waiting for the first answer of a group. */
   giveUpOn(group: Group): void {
     if (group.isAnswered || group.isGivenUp) return;
     group.isGivenUp = true;
@@ -161,13 +164,13 @@ export class Versions {
     return source === undefined ? undefined : { source, timeoutMs };
   }
 
-  /** What was asked for on demand stays asked for when the resource changes. */
+  /** Keeps demanded resources wanted when the resource changes. */
   #keepDemanded(before: Version | undefined, version: Version): void {
     for (const { dependency, group } of before?.edges ?? []) {
       if (dependency.fetched !== "demand" || group === undefined) continue;
       const own = version.edges.find((edge) => isSameWant(edge.dependency, dependency));
       const near = version.edges.find((edge) => isFilledLike(edge.dependency, dependency));
-      // A host of a table that is not filled on demand any more is nobody's.
+      // A demanded host is dropped if its table is no longer on demand.
       if (own !== undefined) this.demand(version, own.dependency);
       else if (near !== undefined) this.demand(version, onDemand(near.dependency, dependency.name));
     }
@@ -185,7 +188,7 @@ export class Versions {
     this.#look(owner.entry);
   }
 
-  /** Takes over from the version that served meanwhile (C-WRM-02). */
+  /** Takes over from the version in use (C-WRM-02). */
   #promote(entry: Entry, version: Version): void {
     entry.next = undefined;
     this.#countWarming(entry, -1);
@@ -215,7 +218,7 @@ export class Versions {
     for (const edge of edges) {
       const { group } = edge;
       this.#disconnect(edge);
-      // What the entry refers to all the same lost nobody.
+      // Groups that the entry still refers to lost no user.
       if (group !== undefined && !wanted.has(group)) this.#loosen(group);
     }
   }
@@ -243,7 +246,7 @@ export class Versions {
     this.#turn.clustersTouched.add(entry.source);
   }
 
-  /** Sees what became of an entry, and tells those who wait for it, or show it. */
+  /** Updates the state of an entry, and notifies the groups that wait for it or show it. */
   #look(entry: Entry): void {
     this.#turn.changed.add(entry);
     const { inUse, next } = entry;
@@ -265,7 +268,7 @@ export class Versions {
   }
 }
 
-/** The same as what is wanted at once, but one name of it, and only because somebody asked. */
+/** Returns a dependency on one demanded name that nothing waits for. */
 export function onDemand(dependency: Dependency, name: string): Dependency {
   return { ...dependency, name, fetched: "demand", warms: false };
 }
@@ -279,12 +282,12 @@ function isSameWant(a: Dependency, b: Dependency): boolean {
   return a.type === b.type && a.name === b.name;
 }
 
-/** Whether one name of a type is asked for where another one was: not where Clusters are named that are not on demand. */
+/** Whether a demanded name of one dependency may move to another; false for named Clusters that are not on demand. */
 function isFilledLike(table: Dependency, dependency: Dependency): boolean {
   return table.type === dependency.type && (table.fetched === "demand" || table.source.kind !== "roots");
 }
 
-/** Whether the version that serves now uses what a group was answered with. */
+/** Whether the version in use refers to a group. */
 function usesNow({ inUse }: Entry, group: Group): boolean {
   return inUse?.edges.some((edge) => edge.group === group) ?? false;
 }

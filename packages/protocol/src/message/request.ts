@@ -2,30 +2,38 @@ import type { Node } from "../node/node.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { Status } from "./status.ts";
 
-/** What both kinds of request carry. Empty strings of the wire are `undefined` here. */
+/** Fields of both kinds of request. Empty strings on the wire are `undefined` here. */
 interface RequestCommon {
   readonly type: TypeUrl | undefined;
-  /** Set on every request that carries one; the same object again when its bytes are those of the request before. */
+  /**
+   * Set on every request that carries a node; the same object again when its bytes equal those of the previous request.
+   */
   readonly node: Node | undefined;
   readonly nonce: string | undefined;
-  /** Its presence makes the request a NACK, whatever it says (S-ACK-05). */
+  /** If set, the request is a NACK, whatever the status says (S-ACK-05). */
   readonly error: Status | undefined;
-  /** Some of its names came with parameters, be it with none: the client is to be told of constraints (C-LOC-02). */
+  /**
+   * Some names came as locators with dynamic parameters, possibly empty, so the client understands constraints
+   * (C-LOC-02).
+   */
   readonly hasLocators?: true;
 }
 
-/** A `DiscoveryRequest`. */
+/** A decoded `DiscoveryRequest`. */
 export interface SotwRequest extends RequestCommon {
   readonly kind: "sotw";
   readonly versionInfo: string | undefined;
-  /** Those with parameters as `locatedTerm` writes them. The same array again when its bytes are those of this type's request before on the stream. */
+  /**
+   * Names with parameters are in the form of `locatedTerm`. The same array again when its bytes equal those of the
+   * previous request of this type on the stream.
+   */
   readonly names: readonly string[];
 }
 
-/** A `DeltaDiscoveryRequest`. */
+/** A decoded `DeltaDiscoveryRequest`. */
 export interface DeltaRequest extends RequestCommon {
   readonly kind: "delta";
-  /** Those with parameters as `locatedTerm` writes them, here and in `unsubscribe`. */
+  /** Names with parameters are in the form of `locatedTerm`, here and in `unsubscribe`. */
   readonly subscribe: readonly string[];
   readonly unsubscribe: readonly string[];
   readonly initialVersions: InitialVersions;
@@ -34,14 +42,14 @@ export interface DeltaRequest extends RequestCommon {
 export type DiscoveryRequest = SotwRequest | DeltaRequest;
 
 /**
- * The `initial_resource_versions` of a delta request: pairs of name and version, read from the wire as they are walked,
+ * The `initial_resource_versions` of a delta request: pairs of name and version, decoded lazily during iteration,
  * because a reconnecting client may list 100,000 of them.
  */
 export interface InitialVersions extends Iterable<readonly [name: string, version: string]> {
   readonly size: number;
-  /** Equal for requests with equal bytes, so that their answers can be shared; undefined if unknown. */
+  /** Equal for requests with equal bytes, so that streams can share the response; undefined if unknown. */
   readonly key: string | undefined;
 }
 
-/** No versions: a stream that starts afresh. */
+/** The empty map, for a stream that starts afresh. */
 export const noInitialVersions: InitialVersions = { size: 0, key: "", [Symbol.iterator]: () => [][Symbol.iterator]() };

@@ -1,56 +1,59 @@
 import type { ErrorDetail } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 
-/** A resource as a client received it: read and judged, not yet believed. */
+/** A resource as received: decoded and validated, not accepted yet. */
 export interface ReceivedResource {
-  /** Its canonical name; of a variant its key, name and constraints (S-LOC-05). */
+  /** Canonical name; for a variant its key, the name with the constraints (S-LOC-05). */
   readonly name: string;
-  /** Other names that it answers to (C-DLT-15). */
+  /** Other names of the resource (C-DLT-15). */
   readonly aliases: readonly string[];
-  /** Its own version: always in delta; in State of the World only where a wrapper tells one, else "". */
+  /** The resource's own version: always set in delta; in State of the World only with a wrapper, else "". */
   readonly version: string;
-  /** Undefined: it came without a body, which says that it is alive or that there is none (C-NEX-08, C-TTL-10). */
+  /** Undefined if it came without a body: a heartbeat, or a name that does not exist (C-NEX-08, C-TTL-10). */
   readonly bytes: Uint8Array | undefined;
-  /** What the bytes are, if not of the type of the response: a locator of where to find it (S-XTP-10). */
+  /** The type of the bytes, if not that of the response: a resource locator that redirects (S-XTP-10). */
   readonly bodyType?: TypeUrl;
-  /** How long it may be used without hearing of it again, in milliseconds; undefined: for ever (C-TTL-05). */
+  /** How long the client may use it without a renewal, in milliseconds; undefined: without limit (C-TTL-05). */
   readonly ttlMs: number | undefined;
-  /** Why it is refused: it cannot be read, breaks a rule, or a validator says so (C-VAL-01, C-VAL-02, C-VAL-05, C-MSC-06). */
+  /**
+   * Why it is invalid: undecodable, against a validation rule, or refused by a validator (C-VAL-01, C-VAL-02, C-VAL-05,
+   * C-MSC-06).
+   */
   readonly problem?: string;
 }
 
-/** A name that a server says it cannot give, and why. */
+/** An entry of `resource_errors`: a name that the server cannot provide, and why. */
 export interface ReceivedError {
-  /** "*" never; a glob collection may be named (B-ERR-12). */
+  /** Never "*"; may be a glob collection (B-ERR-12). */
   readonly name: string;
   readonly error: ErrorDetail;
 }
 
 interface ResponseCommon {
-  /** Undefined where it says none: a file, or a poll (C-FS-08). */
+  /** Undefined if the response has none: a file or a poll (C-FS-08). */
   readonly type: TypeUrl | undefined;
-  /** "" where there is none: files, and polls of servers that give none (B-RST-07). */
+  /** "" if there is none: files, and polls of servers that send none (B-RST-07). */
   readonly nonce: string;
   readonly resources: readonly ReceivedResource[];
   readonly errors: readonly ReceivedError[];
-  /** Who answers; undefined if it does not say. */
+  /** The control plane identifier; undefined if there is none. */
   readonly controlPlane: string | undefined;
-  /** What is wrong with the whole of it, such as resources of another type (C-TYP-12). */
+  /** Faults of the response as a whole, such as resources of another type (C-TYP-12). */
   readonly problems: readonly string[];
 }
 
-/** A `DiscoveryResponse`, however it came. */
+/** A decoded `DiscoveryResponse`, from a stream, a poll or a file. */
 export interface SotwResponse extends ResponseCommon {
   readonly kind: "sotw";
   readonly version: string;
 }
 
-/** A `DeltaDiscoveryResponse`. */
+/** A decoded `DeltaDiscoveryResponse`. */
 export interface DeltaResponse extends ResponseCommon {
   readonly kind: "delta";
-  /** For people only (B-VER-07). */
+  /** `system_version_info`, for display only (B-VER-07). */
   readonly systemVersion: string;
-  /** Names, and keys of variants. */
+  /** Names and variant keys. */
   readonly removed: readonly string[];
 }
 

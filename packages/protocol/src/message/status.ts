@@ -1,4 +1,4 @@
-/** The gRPC status codes that are used here. */
+/** The gRPC status codes that this package uses. */
 export const statusCode = {
   OK: 0,
   CANCELLED: 1,

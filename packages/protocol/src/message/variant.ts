@@ -1,2 +1,4 @@
-/** The two forms of the protocol: each response tells all there is, or what changed. */
+/**
+ * The two variants of the protocol: each response holds the whole state (State of the World), or only changes (delta).
+ */
 export type Variant = "sotw" | "delta";

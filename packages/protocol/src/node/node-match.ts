@@ -1,16 +1,16 @@
 import type { Node } from "./node.ts";
 
-/** Patterns of which one must fit: `*` stands for any text, `?` for any one character. */
+/** Patterns of which at least one must match; `*` matches any text and `?` any one character. */
 export type Patterns = readonly string[];
 
-/** What a node must be: everything that is given must hold. */
+/** Conditions on a node; all that are given must hold. */
 export interface NodeMatch {
   readonly id?: Patterns;
   readonly cluster?: Patterns;
-  /** What the client calls itself, such as `envoy` or `gRPC Go`. */
+  /** The client's user agent name, such as `envoy` or `gRPC Go`. */
   readonly userAgentName?: Patterns;
   readonly locality?: { readonly region?: Patterns; readonly zone?: Patterns; readonly subZone?: Patterns };
-  /** Fields of the node's metadata; a list there fits if one of its items does. */
+  /** Patterns for fields of the node's metadata; a list matches if one of its items does. */
   readonly metadata?: MetadataMatch;
 }
 
@@ -19,7 +19,7 @@ export interface MetadataMatch {
   readonly [field: string]: Patterns | MetadataMatch;
 }
 
-/** Whether a node is as it must be. */
+/** Whether a node meets every condition. */
 export function nodeMatches(match: NodeMatch, node: Node): boolean {
   return (
     fits(match.id, node.id) &&
@@ -32,7 +32,10 @@ export function nodeMatches(match: NodeMatch, node: Node): boolean {
   );
 }
 
-/** Whether a text fits a pattern of `*`, `?` and other characters, which stand for themselves. Takes linear time. */
+/**
+ * Whether a text matches a pattern in which `*` is any text, `?` any one character, and the rest literal. Never
+ * backtracks beyond the last `*`.
+ */
 export function globMatches(pattern: string, text: string): boolean {
   let at = 0;
   let inPattern = 0;

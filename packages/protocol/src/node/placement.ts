@@ -1,23 +1,23 @@
 import type { Node } from "./node.ts";
 
-/** Who is at the other end of a connection, as far as the transport can tell. */
+/** The remote end of a connection, as far as the transport knows it. */
 export interface Peer {
   /** `host:port` of the client. */
   readonly address: string;
   readonly isLoopback: boolean;
-  /** The connection is encrypted. */
+  /** The connection uses TLS. */
   readonly isTls: boolean;
-  /** Names in a client certificate that was verified: subject common name and alternative names; empty without one. */
+  /** Names in the verified client certificate: subject common name and alternative names; empty without one. */
   readonly names: readonly string[];
 }
 
 /**
- * The layers that a node sees, top-most first, or why it may not see any.
- * A pure function: equal nodes and peers are placed equally (S-GEN-07).
+ * Maps a node and its peer to the names of its layers, top-most first, or refuses it. Must be pure: equal nodes and
+ * peers get equal layers (S-GEN-07).
  */
 export type Placement = (node: Node, peer: Peer) => readonly string[] | PlacementRefusal;
 
-/** The client is known but must not be served: the stream ends with PERMISSION_DENIED and this text. */
+/** Refuses a client: the stream ends with PERMISSION_DENIED and this text. */
 export interface PlacementRefusal {
   readonly refused: string;
 }

@@ -1,2 +1,2 @@
-/** A major version of the API: of a service that is called, or of a type (B-TYP-08). */
+/** The major version of a service or of a resource type (B-TYP-08). */
 export type ApiVersion = "v2" | "v3";

@@ -1,25 +1,25 @@
 /**
- * For whom a variant of a resource is: what has to hold of the dynamic parameters of a client (B-LOC-04). What is not
- * constrained is for everybody; parameters that nothing is said of do not matter.
+ * Which clients a resource variant is for: a condition on their dynamic parameters (B-LOC-04). Parameters that it does
+ * not mention do not matter.
  */
 export type Constraints =
-  /** The client has the parameter, with this value. */
+  /** The client has the parameter with this value. */
   | { readonly kind: "value"; readonly key: string; readonly value: string }
-  /** The client has the parameter, whatever its value. */
+  /** The client has the parameter, with any value. */
   | { readonly kind: "exists"; readonly key: string }
   | { readonly kind: "any" | "all"; readonly of: readonly Constraints[] }
   | { readonly kind: "not"; readonly of: Constraints };
 
-/** The dynamic parameters of a client: values by keys. */
+/** The dynamic parameters of a client, by key. */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** A client that has none. */
+/** A client without parameters. */
 export const noParameters: Parameters = new Map();
 
-/** Holds of everybody. */
+/** Matches every client. */
 export const always: Constraints = { kind: "all", of: [] };
 
-/** Whether constraints hold of parameters. */
+/** Whether parameters meet the constraints. */
 export function matches(constraints: Constraints, parameters: Parameters): boolean {
   switch (constraints.kind) {
     case "value":
@@ -35,28 +35,28 @@ export function matches(constraints: Constraints, parameters: Parameters): boole
   }
 }
 
-/** The keys that constraints speak of, sorted. */
+/** Returns the parameter keys that constraints mention, sorted. */
 export function constrainedKeys(constraints: Constraints): readonly string[] {
   const keys = new Set<string>();
   for (const { key } of singleConstraints(constraints)) keys.add(key);
   return [...keys].sort();
 }
 
-/** What holds of exactly these parameters, and of those who have others besides. */
+/** Returns constraints that match every client with at least these parameters. */
 export function constraintsOf(parameters: Parameters): Constraints {
   const of = sortedEntries(parameters).map(([key, value]): Constraints => ({ kind: "value", key, value }));
   const [only] = of;
   return of.length === 1 && only !== undefined ? only : { kind: "all", of };
 }
 
-/** Entries in the order of their keys. */
+/** Returns the parameters sorted by key. */
 export function sortedEntries(parameters: Parameters): readonly (readonly [key: string, value: string])[] {
   return [...parameters].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /**
- * One form for constraints that say the same in another order, or one thing twice. Others may mean the same and have another
- * form: then nobody can tell them apart, and they are refused as overlapping.
+ * Normalises the order of constraints and drops repeated ones. Equivalent constraints may still have different forms;
+ * these count as overlapping.
  */
 export function canonicalConstraints(constraints: Constraints): Constraints {
   switch (constraints.kind) {
@@ -79,12 +79,12 @@ export function canonicalConstraints(constraints: Constraints): Constraints {
 
 type Encoded = readonly ["=", string, string] | readonly ["?", string] | readonly ["|" | "&" | "!", ...unknown[]];
 
-/** Constraints as text that `parseConstraints` reads. */
+/** Formats constraints as text that `parseConstraints` reads. */
 export function formatConstraints(constraints: Constraints): string {
   return JSON.stringify(encode(constraints));
 }
 
-/** The opposite of `formatConstraints`; undefined for any other text. */
+/** Parses what `formatConstraints` wrote; undefined for any other text. */
 export function parseConstraints(text: string): Constraints | undefined {
   try {
     return decode(JSON.parse(text));
@@ -93,7 +93,7 @@ export function parseConstraints(text: string): Constraints | undefined {
   }
 }
 
-/** For people: `env = "prod" and not (zone exists)`. */
+/** Formats constraints for display: `env = "prod" and not (zone exists)`. */
 export function describeConstraints(constraints: Constraints): string {
   switch (constraints.kind) {
     case "value":
@@ -116,7 +116,7 @@ function describePart(constraints: Constraints): string {
   return (constraints.kind === "any" || constraints.kind === "all") && constraints.of.length > 1 ? `(${text})` : text;
 }
 
-/** Every constraint on a single parameter. */
+/** Yields every constraint on a single parameter. */
 export function* singleConstraints(
   constraints: Constraints,
 ): Iterable<Extract<Constraints, { kind: "value" | "exists" }>> {

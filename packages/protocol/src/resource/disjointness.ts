@@ -1,14 +1,15 @@
 import { type Constraints, constrainedKeys, singleConstraints } from "./constraints.ts";
 
-/** How many assignments of values to keys are tried before a set is given up as too complicated. */
+/** How many assignments are tried before the result is `too-complicated`. */
 const MAX_STEPS = 100_000;
 
-/** Whether there are parameters of which two sets of constraints hold. */
+/** Whether a client can meet two sets of constraints at once. */
 export type Overlap = "disjoint" | "overlapping" | "too-complicated";
 
 /**
- * Decides by trying, key by key, every value that either of them speaks of, one that neither does, and none: no other
- * parameters could tell them apart. What is decided already is not looked at further.
+ * Decides whether two sets of constraints overlap. For each key, it tries every value that either set mentions, one
+ * that neither mentions, and absence: no other parameters could tell the sets apart. Stops a branch as soon as it is
+ * decided.
  */
 export function overlapOf(a: Constraints, b: Constraints): Overlap {
   const both: Constraints = { kind: "all", of: [a, b] };
@@ -21,7 +22,7 @@ export function overlapOf(a: Constraints, b: Constraints): Overlap {
   return new Trial(both, [...choices]).find();
 }
 
-/** A value; null: one that nothing speaks of; undefined: the parameter is not there. */
+/** A value; null: a value that no constraint mentions; undefined: the parameter is absent. */
 type Choice = string | null | undefined;
 
 class Trial {
@@ -56,7 +57,7 @@ class Trial {
     return false;
   }
 
-  /** Undefined as long as what was chosen does not decide it. */
+  /** Undefined while the chosen values do not decide the result. */
   #judge(constraints: Constraints): boolean | undefined {
     switch (constraints.kind) {
       case "value":

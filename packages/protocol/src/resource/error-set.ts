@@ -1,12 +1,12 @@
 import type { Resource } from "./resource.ts";
 
-/** Errors by the names in whose place they stand. Compared by identity where it can be: equal for all who share it. */
+/** Resource errors by name. Shared sets are the same object, which makes the comparison cheap. */
 export type ErrorSet = ReadonlyMap<string, Resource>;
 
 /** No errors. */
 export const noErrors: ErrorSet = new Map();
 
-/** Whether two hold the same errors. */
+/** Whether two sets hold the same errors. */
 export function areSame(a: ErrorSet, b: ErrorSet): boolean {
   if (a === b) return true;
   if (a.size !== b.size) return false;

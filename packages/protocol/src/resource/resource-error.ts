@@ -2,18 +2,20 @@ import type { ErrorDetail, Resource } from "./resource.ts";
 import type { TypeUrl } from "./type-url.ts";
 import { type Digest, formatVersion } from "./version.ts";
 
-/** That a resource is refused, or cannot be made, as it enters. */
+/** A resource error before it has a version: the resource is rejected, or cannot be provided. */
 export interface ResourceErrorInput {
   readonly type: TypeUrl;
-  /** A resource's, or that of a glob collection; never `*` (B-ERR-12). */
+  /** The name of a resource or of a glob collection; never `*` (B-ERR-12). */
   readonly name: string;
-  /** Why: any code but 0. Clients keep what they have unless it is `NOT_FOUND` or `PERMISSION_DENIED`. */
+  /** Any code but 0. Clients keep what they hold unless the code is `NOT_FOUND` or `PERMISSION_DENIED`. */
   readonly error: ErrorDetail;
 }
 
 /**
- * What a layer holds in place of a resource that it cannot give: put and deleted like one. Clients are told why, once
- * (S-ERR-01, S-ERR-02); to all others the resource does not exist.
+ * Creates a resource error, which a layer holds in place of a resource: put and deleted like one. Each client gets the
+ * error once (S-ERR-01, S-ERR-02); everywhere else the resource does not exist.
+ *
+ * @throws {RangeError} if the name is `*` or the code is 0
  */
 export function createResourceError({ type, name, error }: ResourceErrorInput, digest: Digest): Resource {
   if (name === "*") throw new RangeError("a wildcard has no error of its own");
@@ -24,7 +26,7 @@ export function createResourceError({ type, name, error }: ResourceErrorInput, d
   );
 }
 
-/** The same with a version that says what it is. */
+/** Creates a resource error with a given version. */
 export function errorResource({ type, name, error }: ResourceErrorInput, version: string): Resource {
   return {
     type,
@@ -34,7 +36,7 @@ export function errorResource({ type, name, error }: ResourceErrorInput, version
     ttlMs: undefined,
     doNotCache: false,
     metadata: undefined,
-    // What is not there is no part of a wildcard's resources, nor of the version of its type.
+    // An error is not covered by a wildcard and does not count in the type version.
     onDemand: true,
     references: [],
     version,
@@ -43,10 +45,13 @@ export function errorResource({ type, name, error }: ResourceErrorInput, version
   };
 }
 
-/** A name has variants, and none is for clients without parameters. Nobody is told: to them there is no such resource. */
+/**
+ * Stands for a name with variants of which none matches a client without parameters. Never sent: for such clients the
+ * resource does not exist.
+ */
 export const noneFits: ErrorDetail = { code: 5, message: "no variant is for clients without parameters" };
 
-/** What holds a name, unless that is an error. */
+/** Returns the entry under a name unless it is an error. */
 export function withoutError<R extends Pick<Resource, "error">>(holder: R | undefined): R | undefined {
   return holder?.error === undefined ? holder : undefined;
 }

@@ -1,14 +1,16 @@
 import { messageNameOf, type TypeUrl } from "./type-url.ts";
 import { isReservedName } from "./variant-name.ts";
 
-/** An xdstp name in its parts, decoded (B-XTP-01). Processing directives never go on the wire and are left out (C-XTP-03). */
+/**
+ * The decoded parts of an xdstp name (B-XTP-01). Processing directives never go on the wire and are omitted (C-XTP-03).
+ */
 export interface ResourceName {
   readonly authority: string;
-  /** The full name of the message. */
+  /** The full message name. */
   readonly type: string;
-  /** The path behind the type; of a glob collection without the star. */
+  /** The path after the type; for a glob collection without the `*`. */
   readonly id: readonly string[];
-  /** Whether it stands for every resource directly below the path (B-XTP-05). */
+  /** Whether it is a glob collection: every resource directly below the path (B-XTP-05). */
   readonly isGlob: boolean;
   readonly contextParams: ReadonlyMap<string, string>;
 }
@@ -16,7 +18,7 @@ export interface ResourceName {
 const SCHEME = "xdstp:";
 const FORM = /^xdstp:\/\/([^/?#]*)\/([^/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?(?:#.*)?$/s;
 
-/** Reads `xdstp://[authority]/type/id?params#directives`; undefined for any other text. */
+/** Parses `xdstp://[authority]/type/id?params#directives`; undefined for any other text. */
 export function parseResourceName(text: string): ResourceName | undefined {
   if (!text.startsWith(SCHEME)) return undefined;
   const [, authority, type, path, query] = FORM.exec(text) ?? [];
@@ -38,9 +40,9 @@ export function parseResourceName(text: string): ResourceName | undefined {
   }
 }
 
-/** The one way to write a name: parameters sorted, nothing encoded that need not be (RFC 3986, B-XTP-02). */
+/** Formats the canonical name: sorted parameters and no needless percent-encoding (RFC 3986, B-XTP-02). */
 export function formatResourceName({ authority, type, id, isGlob, contextParams }: ResourceName): string {
-  // A star that was encoded is one of the name's own.
+  // An encoded star is a literal part of the name.
   const segments = id.map((segment) => (segment === "*" ? "%2A" : encode(segment)));
   const path = [encode(type), ...segments, ...(isGlob ? ["*"] : [])].join("/");
   const params = [...contextParams]
@@ -49,41 +51,44 @@ export function formatResourceName({ authority, type, id, isGlob, contextParams 
   return `${SCHEME}//${encode(authority)}/${path}${params.length === 0 ? "" : `?${params.join("&")}`}`;
 }
 
-/** The form in which equal names are equal texts (B-XTP-02). Any other text than an xdstp name is its own. */
+/**
+ * Returns the canonical form, in which equal names are equal texts (B-XTP-02). Any text but an xdstp name stays as it
+ * is.
+ */
 export function canonicalName(text: string): string {
   if (!text.startsWith(SCHEME) || isReservedName(text)) return text;
   const name = parseResourceName(text);
   return name === undefined ? text : formatResourceName(name);
 }
 
-/** The same list if nothing in it has another form. */
+/** Returns the canonical form of each name; the same array if there is no xdstp name in it. */
 export function canonicalNames(texts: readonly string[]): readonly string[] {
   return texts.some((text) => text.startsWith(SCHEME)) ? texts.map(canonicalName) : texts;
 }
 
-/** Whether a term stands for the members of a glob collection, or for every name with a prefix. */
+/** Whether a canonical name is a glob collection or a prefix glob. */
 export function isGlob(canonical: string): boolean {
   if (isPrefixGlob(canonical)) return true;
   if (!canonical.startsWith(SCHEME)) return false;
   return canonical.slice(0, startOfQuery(canonical)).endsWith("/*") && !isReservedName(canonical);
 }
 
-/** The full name of the message in an xdstp name; undefined for any other text. */
+/** Returns the full message name in an xdstp name; undefined for any other text. */
 export function typeInName(name: string): string | undefined {
   return parseResourceName(name)?.type;
 }
 
-/** Whether a name, in whatever form, is that of a glob collection. */
+/** Whether a name, canonical or not, is a glob collection. */
 export function isGlobName(name: string): boolean {
   return isGlob(canonicalName(name));
 }
 
-/** Whether a name is that of a list collection of resources of a type, which has a type of its own (B-XTP-07). */
+/** Whether a name is a list collection of a resource type; a list collection has its own message type (B-XTP-07). */
 export function isListName(name: string, type: TypeUrl): boolean {
   return typeInName(name) === `${messageNameOf(type)}Collection`;
 }
 
-/** The glob collection that a resource of this name is a member of: its directory, with its parameters (S-XTP-06). */
+/** Returns the glob collection that a resource belongs to: its directory with its parameters (S-XTP-06). */
 export function globOf(canonical: string): string | undefined {
   if (!canonical.startsWith(SCHEME) || isGlob(canonical) || isReservedName(canonical)) return undefined;
   const query = startOfQuery(canonical);
@@ -93,12 +98,12 @@ export function globOf(canonical: string): string | undefined {
   return last > type ? `${path.slice(0, last)}/*${canonical.slice(query)}` : undefined;
 }
 
-/** What stands before a name that ends with `/*` where it is more than a name; nothing that can be typed or printed. */
+/** Marks a prefix glob among terms; a character that cannot be typed or printed. */
 const PREFIX_GLOB = "\u0000";
 
 /**
- * The terms that a client means by names: `foo/*` stands for every name that begins with `foo/` where that was switched on, and
- * is a name like any other elsewhere (S-XTP-13).
+ * Returns the terms that a client subscribes to with these names: `foo/*` stands for every name that begins with `foo/`
+ * where prefix globs are enabled, and is a plain name elsewhere (S-XTP-13).
  */
 export function termsOf(texts: readonly string[], hasPrefixGlobs: boolean): readonly string[] {
   const canonical = canonicalNames(texts);
@@ -108,22 +113,25 @@ export function termsOf(texts: readonly string[], hasPrefixGlobs: boolean): read
     : canonical;
 }
 
-/** A term as its client wrote it. */
+/** Returns a term as the client sent it. */
 export function nameOfTerm(term: string): string {
   return isPrefixGlob(term) ? term.slice(PREFIX_GLOB.length) : term;
 }
 
-/** Whether a term stands for every name with a prefix. */
+/** Whether a term is a prefix glob. */
 export function isPrefixGlob(term: string): boolean {
   return term.startsWith(PREFIX_GLOB);
 }
 
-/** Whether a name is among those that a glob stands for. */
+/** Whether a glob or prefix glob covers a name. */
 export function isWithin(glob: string, name: string): boolean {
   return isPrefixGlob(glob) ? name.startsWith(glob.slice(PREFIX_GLOB.length, -1)) : globOf(name) === glob;
 }
 
-/** Whether a name falls under a prefix that is asked for. Nothing is made of names without a slash: most have none. */
+/**
+ * Whether one of these terms is a prefix glob that covers the name. Names without a slash, the common case, cost
+ * nothing.
+ */
 export function isUnderPrefix(terms: { has(term: string): boolean }, name: string): boolean {
   let at = name.indexOf("/");
   if (at === -1 || name.startsWith(SCHEME)) return false;
@@ -138,7 +146,7 @@ function startOfQuery(text: string): number {
   return at === -1 ? text.length : at;
 }
 
-/** Undefined where a parameter has two values. */
+/** Undefined if a parameter occurs twice. */
 function parseParams(query: string): ReadonlyMap<string, string> | undefined {
   const params = new Map<string, string>();
   for (const pair of query.split("&")) {
@@ -151,7 +159,7 @@ function parseParams(query: string): ReadonlyMap<string, string> | undefined {
   return params;
 }
 
-// What may stand in a segment, or in a parameter, as it is, and is encoded by encodeURIComponent all the same.
+// Characters that encodeURIComponent escapes although a segment, or a parameter, may hold them as they are.
 const NEEDLESS_IN_SEGMENT = /%(?:24|26|2B|2C|3A|3B|3D|40)/g;
 const NEEDLESS_IN_PARAM = /%(?:24|2B|2C|2F|3A|3B|3F|40)/g;
 

@@ -1,65 +1,65 @@
 import type { Constraints } from "./constraints.ts";
 import type { TypeUrl } from "./type-url.ts";
 
-/** Why there is no resource: a gRPC status code that is not 0, and a text. */
+/** Why a resource is unavailable: a gRPC status code other than 0, and a message. */
 export interface ErrorDetail {
   readonly code: number;
   readonly message: string;
 }
 
-/** The resource that another resource names, and so needs. */
+/** A resource that another resource refers to by name. */
 export interface Reference {
   readonly type: TypeUrl;
   readonly name: string;
 }
 
-/** The names by which something refers to resources of a type. */
+/** Returns the names of one type that a resource refers to. */
 export function referredNames({ references }: Pick<Resource, "references">, type: TypeUrl): readonly string[] {
   return references.flatMap((reference) => (reference.type === type ? [reference.name] : []));
 }
 
-/** A resource as it enters, before it has a version. */
+/** A resource before it has a version. */
 export interface ResourceInput {
   readonly type: TypeUrl;
   readonly name: string;
-  /** What the bytes are instead of a resource of the type: a locator of where to find it (S-XTP-10). */
+  /** The type of the bytes, if not `type`: a resource locator that redirects (S-XTP-10). */
   readonly bodyType?: TypeUrl;
-  /** For whom it is: the others of that name are other variants (S-LOC-03). Undefined: for everybody. */
+  /** Which clients it is for; other resources of the name are its other variants (S-LOC-03). Undefined: all clients. */
   readonly constraints?: Constraints;
-  /** The encoded message, without the `Any` around it. Never changed after it was handed over. */
+  /** The encoded message without the `Any` around it. The caller must not change it afterwards. */
   readonly bytes: Uint8Array;
-  /** Other names under which delta clients may subscribe to it (B-DLT-12). */
+  /** Other names by which delta clients may subscribe to it (B-DLT-12). */
   readonly aliases?: readonly string[];
-  /** How long a client may use it without hearing of it again, in milliseconds; more than 0 (B-TTL-19). */
+  /** How long a client may use it without a renewal, in milliseconds; more than 0 (B-TTL-19). */
   readonly ttlMs?: number;
-  /** Forbids proxies between us and the client to keep it (B-MSC-01). */
+  /** Forbids intermediate xDS proxies to cache it (B-MSC-01). */
   readonly doNotCache?: boolean;
   /** An encoded `envoy.config.core.v3.Metadata`, passed through unread (S-MSC-02). */
   readonly metadata?: Uint8Array;
-  /** Not part of what a wildcard covers: sent only to those who ask for it by name (S-SUB-22). */
+  /** Excluded from wildcards: sent only to clients that subscribe to it by name (S-SUB-22). */
   readonly onDemand?: boolean;
-  /** What it names: found by walking the whole message once, when it enters. */
+  /** The resources that the message refers to. */
   readonly references?: readonly Reference[];
   /**
-   * Printed instead of the digest of the content (architecture.md, type versions). Other content under the same version is
-   * sent to clients that are connected; one that comes back and reports this version is taken to hold the newest content.
+   * Used in place of the digest of the content (architecture.md, type versions). New content under the same version is
+   * sent to connected clients; a client that reconnects with this version is taken to hold the newest content.
    */
   readonly version?: string;
 }
 
-/** What makes a resource one of several of its name. */
+/** What distinguishes a variant from the others of its name. */
 export interface ResourceVariant {
-  /** The name that it shares with the others. */
+  /** The name that all variants share. */
   readonly name: string;
   readonly constraints: Constraints;
-  /** No wildcard covers it, whatever the parameters. */
+  /** Excluded from wildcards, whatever the parameters. */
   readonly onDemand: boolean;
 }
 
-/** A named, versioned, opaque piece of configuration. Immutable; equal content has an equal version wherever it is made. */
+/** A named, versioned, opaque piece of configuration. Immutable; equal content always has an equal version. */
 export interface Resource {
   readonly type: TypeUrl;
-  /** Of a variant its key: the name with the constraints. */
+  /** For a variant its key: the name with the constraints. */
   readonly name: string;
   readonly bytes: Uint8Array;
   readonly aliases: readonly string[];
@@ -68,18 +68,25 @@ export interface Resource {
   readonly metadata: Uint8Array | undefined;
   readonly onDemand: boolean;
   readonly references: readonly Reference[];
-  /** Changes if and only if bytes, aliases, metadata or cache control change, or the caller's own version (S-VER-08). */
+  /** Changes if and only if bytes, aliases, metadata, cache control or the caller's own version change (S-VER-08). */
   readonly version: string;
-  /** The digest of the content where the caller set the version, which may stay while the content changes. Undefined: the version is made of it. */
+  /**
+   * The digest of the content if the caller set the version, because such a version may stay while the content changes.
+   * Undefined if the version is made from the content.
+   */
   readonly content?: bigint;
-  /** H(name, version, and `content` if there is one): what it adds to the version of its type. */
+  /** H(name, version, and `content` if set): its contribution to the type version. */
   readonly sum: bigint;
-  /** Why there is no such resource: this stands in its place, and hides what layers below hold (S-ERR-01). */
+  /**
+   * Why there is no such resource. A resource error takes the place of the resource and hides lower layers (S-ERR-01).
+   */
   readonly error?: ErrorDetail;
-  /** What the bytes are, where they are no resource of the type. */
+  /** The type of the bytes, if not `type`. */
   readonly bodyType?: TypeUrl;
-  /** It is one of the variants of a name. To whoever has no parameters it is `onDemand`: `isStandIn` is what he sees. */
+  /**
+   * Set on a variant. A variant is always `onDemand`; clients without parameters see the one with `isStandIn` instead.
+   */
   readonly variant?: ResourceVariant;
-  /** Stands under a name that has variants, for clients that do not speak of parameters: the one that fits who has none. */
+  /** Set on the copy that stands under the shared name of variants, for clients without parameters. */
   readonly isStandIn?: true;
 }

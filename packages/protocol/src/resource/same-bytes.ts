@@ -1,4 +1,4 @@
-/** Whether two runs of bytes are the same. */
+/** Whether two byte arrays are equal. */
 export function areSameBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a === b) return true;
   if (a.length !== b.length) return false;

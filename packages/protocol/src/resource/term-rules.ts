@@ -1,15 +1,15 @@
-/** How resources of a type answer to terms that are neither their name nor one of their aliases. */
+/** How resources of a type match subscribed terms that are neither their name nor an alias. */
 export interface TermRules {
-  /** Names and aliases that answer to a term besides itself, the best first. */
+  /** Yields the names and aliases that match a term besides the term itself, best match first. */
   broader(term: string): Iterable<string>;
-  /** Whether a name or alias may answer to other terms than itself at all. */
+  /** Whether a name or alias can match other terms than itself. */
   isBroad(alias: string): boolean;
-  /** Whether a broad name or alias is among those that answer to a term. */
+  /** Whether a broad name or alias matches a term. */
   matches(alias: string, term: string): boolean;
-  /** Groups of terms that a term belongs to: few, whatever its length. */
+  /** Yields the groups that a term belongs to; their number does not grow with its length. */
   groupsOf(term: string): Iterable<string>;
-  /** The smallest group with every term that a broad name or alias answers to. */
+  /** Returns the smallest group that holds every term which a broad name or alias matches. */
   groupOf(alias: string): string;
-  /** The collection that a name or term belongs to, as others refer to it. */
+  /** Returns the collection that a name or term belongs to, as references name it. */
   collectionOf(term: string): string | undefined;
 }

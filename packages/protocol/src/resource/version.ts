@@ -4,8 +4,8 @@ import { canonicalName, canonicalNames } from "./resource-name.ts";
 import { isReservedName, variantKey } from "./variant-name.ts";
 
 /**
- * A digest of 128 bits over the parts, in order. The parts are told apart: `["ab", "c"]` and `["a", "bc"]` differ.
- * Handed in, because this package has no hash function; `envoy-api` has the one that all of xdskit uses.
+ * A 128-bit digest over the parts, in order. Boundaries count: `["ab", "c"]` and `["a", "bc"]` differ. The caller
+ * passes it in, because this package has no hash function; `envoy-api` has the one that all of xdskit uses.
  */
 export type Digest = (parts: readonly (string | Uint8Array)[]) => bigint;
 
@@ -13,17 +13,17 @@ const MASK = (1n << 128n) - 1n;
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const VERSION_CHARACTERS = 16;
 
-/** Addition modulo 2^128: sums of members do not depend on their order. */
+/** Adds modulo 2^128, so that a sum does not depend on the order of its members. */
 export function addSums(a: bigint, b: bigint): bigint {
   return (a + b) & MASK;
 }
 
-/** The opposite of `addSums`. */
+/** Reverses `addSums`. */
 export function subtractSums(a: bigint, b: bigint): bigint {
   return (a - b) & MASK;
 }
 
-/** A digest or sum as 16 characters: 96 of its 128 bits. */
+/** Formats a digest or sum as 16 characters: 96 of its 128 bits. */
 export function formatVersion(sum: bigint): string {
   let text = "";
   let rest = sum;
@@ -35,10 +35,11 @@ export function formatVersion(sum: bigint): string {
 }
 
 /**
- * Gives a resource its version: a digest of what a client would notice, never of when or where it was made (S-VER-08).
- * Names are kept in their canonical form (B-XTP-02).
+ * Creates a resource with a version: a digest of what a client would notice, never of when or where it was made
+ * (S-VER-08). Names become canonical (B-XTP-02).
  *
- * @throws {RangeError} a ttl that is not more than 0 (B-TTL-19), or a name that cannot be sent: with half of a surrogate pair
+ * @throws {RangeError} if the TTL is not more than 0 (B-TTL-19), or the name holds a lone surrogate and so cannot be
+ * sent
  */
 export function createResource(given: ResourceInput, digest: Digest): Resource {
   const name = canonicalName(given.name);
@@ -69,14 +70,14 @@ export function createResource(given: ResourceInput, digest: Digest): Resource {
   };
 }
 
-/** What holds of everybody constrains nobody. */
+/** Drops constraints that match every client. */
 function constraintsIn({ constraints }: ResourceInput): Constraints | undefined {
   if (constraints === undefined) return undefined;
   const canonical = canonicalConstraints(constraints);
   return formatConstraints(canonical) === formatConstraints(always) ? undefined : canonical;
 }
 
-/** A variant has its constraints in its version, so that a client which reports a version says which one it holds. */
+/** The version of a variant includes its constraints, so that the version a client reports identifies the variant. */
 function createVariant(
   { constraints: _, onDemand = false, ...input }: ResourceInput,
   constraints: Constraints,
@@ -92,7 +93,7 @@ function createVariant(
   return { ...resource, name: key, ...printed, sum: sumOf(key, printed, digest), onDemand: true, variant };
 }
 
-/** The version that a caller set stands beside the digest of the content, unless it is made of it. */
+/** Keeps the content digest beside a version that the caller set, unless that version is made from the content. */
 function versionOf(given: string | undefined, made: string, content: bigint): Pick<Resource, "version" | "content"> {
   return given === undefined || given === made ? { version: made } : { version: given, content };
 }
@@ -101,7 +102,7 @@ function sumOf(name: string, { version, content }: Pick<Resource, "version" | "c
   return digest(content === undefined ? [name, version] : [name, version, formatVersion(content)]);
 }
 
-/** The same list if nothing in it has another form. */
+/** Returns the same array if every name is canonical. */
 function canonicalReferences(references: readonly Reference[]): readonly Reference[] {
   if (!references.some(({ name }) => canonicalName(name) !== name)) return references;
   return references.map(({ type, name }) => ({ type, name: canonicalName(name) }));

@@ -1,31 +1,36 @@
 import type { TermRules } from "./term-rules.ts";
 
-/** The name of a virtual host in its parts. */
+/** The parts of a virtual host's name. */
 export interface VirtualHostName {
   readonly routes: string;
   readonly host: string;
 }
 
-/** Splits `<route configuration>/<host>` at the last slash: a host has none (B-VHD-01). Undefined without a slash. */
+/**
+ * Splits `<route configuration>/<host>` at the last slash, because a host has none (B-VHD-01). Undefined without a
+ * slash.
+ */
 export function parseVirtualHostName(name: string): VirtualHostName | undefined {
   const slash = name.lastIndexOf("/");
   return slash === -1 ? undefined : { routes: name.slice(0, slash), host: name.slice(slash + 1) };
 }
 
-/** What a client asks for when a request for that host comes: it looks hosts and domains up in lower case. */
+/**
+ * Returns the name that a client subscribes to for a request to that host; clients look hosts and domains up in lower
+ * case.
+ */
 export function formatVirtualHostName({ routes, host }: VirtualHostName): string {
   return `${routes}/${host.toLowerCase()}`;
 }
 
-/** A longer host falls under the star alone: no host of the internet is longer than 253 characters (RFC 1035). */
+/** A longer host matches only `*`: no host of the internet is longer than 253 characters (RFC 1035). */
 const LONGEST_HOST = 1024;
-/** How many labels at either end of a host make groups. */
+/** How many labels at either end of a host form groups. */
 const LABELS_GROUPED = 4;
 
 /**
- * An asked host falls under the domain that is equal to it, else under the longest one that begins with a star and ends
- * alike, else under the longest that ends with a star and begins alike, else under the star. A star stands for one
- * character at least (S-VHD-03).
+ * A host matches the equal domain, else the longest domain that starts with a star, else the longest that ends with
+ * one, else `*` alone. A star stands for at least one character (S-VHD-03).
  */
 export const virtualHostTerms: TermRules = {
   *broader(term) {
@@ -57,7 +62,7 @@ export const virtualHostTerms: TermRules = {
     return domain.host.endsWith("*") && asked.host.startsWith(domain.host.slice(0, -1));
   },
 
-  /** By the last labels, each with its dot, by the first ones, and all of the route configuration. */
+  /** Groups by last labels, each with its dot, by first labels, and all hosts of the route configuration. */
   *groupsOf(term) {
     const name = parseVirtualHostName(term);
     if (name === undefined || name.host === "") return;
@@ -78,14 +83,14 @@ export const virtualHostTerms: TermRules = {
     return `${routes}/${host.startsWith("*") ? `*${lastLabels(host)}` : `${firstLabels(host)}*`}`;
   },
 
-  /** All virtual hosts of a route configuration: its name and a slash. */
+  /** The collection of all virtual hosts of a route configuration: its name and a slash. */
   collectionOf(term) {
     const name = parseVirtualHostName(term);
     return name && `${name.routes}/`;
   },
 };
 
-/** The longest end of a host that is grouped: from a dot on. */
+/** Returns the longest grouped end of a host, starting at a dot. */
 function lastLabels(host: string): string {
   let from = host.length;
   let at = host.lastIndexOf(".");
@@ -93,7 +98,7 @@ function lastLabels(host: string): string {
   return host.slice(from);
 }
 
-/** The longest beginning of a host that is grouped: up to a dot. */
+/** Returns the longest grouped beginning of a host, ending at a dot. */
 function firstLabels(host: string): string {
   let to = 0;
   let at = host.indexOf(".");

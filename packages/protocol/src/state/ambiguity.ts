@@ -6,7 +6,7 @@ import { plainName } from "../resource/variant-name.ts";
 import { deletedKey, type Layer } from "./layer.ts";
 import type { Transaction } from "./transaction.ts";
 
-/** Two resources of one name of which some client could be meant to have both. */
+/** Two resources of one name that the same client could match. */
 export interface Ambiguity {
   readonly first: Resource;
   readonly second: Resource;
@@ -15,8 +15,8 @@ export interface Ambiguity {
 }
 
 /**
- * What is wrong among the resources of one name and layer: each but one has to have constraints, all on the same parameters,
- * and no two may hold of the same client (S-LOC-08). Undefined: nothing.
+ * Finds two resources of one name and layer that conflict. Of several resources each needs constraints, all on the same
+ * parameters, and no two may match the same client (S-LOC-08). Undefined if there is no conflict.
  */
 export function findAmbiguity(resources: readonly Resource[]): Ambiguity | undefined {
   for (const [index, second] of resources.entries()) {
@@ -46,7 +46,7 @@ function listed(keys: readonly string[]): string {
   return keys.length === 0 ? "none" : keys.map((key) => JSON.stringify(key)).join(", ");
 }
 
-/** What a transaction would make ambiguous, in words. Looks at names that have variants, or get some. */
+/** Returns a message for each conflict that a transaction would create, among names that have or get variants. */
 export function ambiguitiesIn(
   { changes }: Transaction,
   layerNamed: (name: string) => Layer | undefined,

@@ -4,7 +4,7 @@ import { plainName } from "../resource/variant-name.ts";
 
 const nobody: ReadonlySet<string> = new Set();
 
-/** Which names are members of which collection: a glob collection, or one that the type has of its own. */
+/** The members of each glob collection and of each collection that the type defines itself. */
 export class Collections {
   readonly #members = new Map<string, Set<string>>();
   readonly #terms: TermRules | undefined;

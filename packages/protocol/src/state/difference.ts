@@ -8,32 +8,33 @@ import type { Layer } from "./layer.ts";
 import type { Table, TableChange } from "./table.ts";
 import type { View } from "./view.ts";
 
-/** Where a subscription stands: it was told what this view held at this revision. */
+/** The state that a subscription has been sent: a view at a revision. */
 export interface Position {
   readonly view: View;
   readonly revision: number;
 }
 
-/** A name that is not what it was. */
+/** A name whose resource differs from before. */
 export interface Change {
   readonly name: string;
   readonly then: Past | undefined;
   readonly now: Resource | undefined;
 }
 
-/** What lies between a position and now, for everybody who stands there. */
+/** The changes from a position to now, shared by every subscription at that position. */
 export interface Difference {
   readonly changes: readonly Change[];
-  /** The same for a wildcard, in pieces that other views share where no layer hides what another changed. */
+  /** The same for a wildcard, in pieces that other views share unless a layer hides what another one changed. */
   readonly segments: readonly Segment[];
 }
 
-/** Nothing changed. */
+/** No change. */
 export const noDifference: Difference = { changes: [], segments: [] };
 
 /**
- * The one rule: a name is sent when what it was then differs from what it is now. A stream that moved to another view
- * keeps its old position; the same rule tells the difference. `ttls`: whether a ttl alone makes one.
+ * Computes what changed since a position: a name is sent when its resource then differs from its resource now. A stream
+ * that moved to another view keeps its old position, and the same rule applies. `ttls` says whether a changed TTL alone
+ * counts.
  */
 export function differenceBetween(from: Position, view: View, type: TypeUrl, ttls: Ttls = "left-off"): Difference {
   if (isStill(from, view, type)) return noDifference;
@@ -45,12 +46,12 @@ export function differenceBetween(from: Position, view: View, type: TypeUrl, ttl
   return { changes, segments: changes.length === 0 ? [] : [segmentOf(changes, ttls)] };
 }
 
-/** Nothing of a type changed between a position and now. */
+/** Whether nothing of a type changed since a position. */
 export function isStill(from: Position, view: View, type: TypeUrl): boolean {
   return from.view === view && view.changedAt(type) <= from.revision;
 }
 
-/** A name for the position that is equal for positions with equal differences. */
+/** Returns a key that is equal for positions with equal differences. */
 export function positionKey(from: Position, view: View, type: TypeUrl): string {
   if (from.view !== view) return `${from.view.key} ${from.revision}`;
   let at = 0;
@@ -58,14 +59,17 @@ export function positionKey(from: Position, view: View, type: TypeUrl): string {
   return String(at);
 }
 
-/** Whether a name was put or deleted in any layer since a position, even if it is again what it was. */
+/** Whether a name was put or deleted in any layer since a position, even if it is back to what it was. */
 export function wasTouched(from: Position, view: View, type: TypeUrl, name: string): boolean {
   return [...from.view.layers, ...view.layers].some(
     (layer) => layer.table(type)?.changeAfter(from.revision)?.past.has(name) === true,
   );
 }
 
-/** Names that were put or deleted in any layer of a view since a position there; undefined: the journals do not reach back so far. */
+/**
+ * Returns the names put or deleted in any layer of a view since a position; undefined if the journals do not reach back
+ * that far.
+ */
 export function touchedSince(from: Position, view: View, type: TypeUrl): ReadonlySet<string> | undefined {
   return reaches(from, type) ? touchedBetween(from, view, type) : undefined;
 }
@@ -75,7 +79,7 @@ export function reaches(from: Position, type: TypeUrl): boolean {
   return from.view.layers.every((layer) => (layer.table(type)?.journal.trimmedTo ?? 0) <= from.revision);
 }
 
-/** Undefined where one layer hides what another changed: then this view needs an encoding of its own. */
+/** Undefined if one layer hides what another one changed; such a view needs its own encoding. */
 function sharedDifference(from: Position, view: View, type: TypeUrl, ttls: Ttls): Difference | undefined {
   const changes: (readonly Change[])[] = [];
   const segments: Segment[] = [];
@@ -89,11 +93,11 @@ function sharedDifference(from: Position, view: View, type: TypeUrl, ttls: Ttls)
     const segment = ttls === "told" ? change.segmentWithTtls : change.segment;
     if (segment.puts.length + segment.removed.length > 0) segments.push(segment);
   }
-  // Mostly one layer changed, and every view that has it shares what changed there.
+  // Usually one layer changed, and every view that has it shares its changes.
   return { changes: changes.length === 1 && changes[0] !== undefined ? changes[0] : changes.flat(), segments };
 }
 
-/** What one table changed, for every view that has it; kept as long as what it is made of. */
+/** The changes of one table, shared by every view that has it; kept as long as the `TableChange`. */
 const changesInTables: { readonly [T in Ttls]: WeakMap<TableChange, readonly Change[]> } = {
   "left-off": new WeakMap(),
   told: new WeakMap(),
@@ -108,7 +112,7 @@ function changesIn(table: Table, change: TableChange, ttls: Ttls): readonly Chan
   return changes;
 }
 
-/** Whether a table has any of these names, or had it at a position. Costs as much as there are of what there is less. */
+/** Whether a table has any of these names, or had one at a position. Iterates over the smaller side. */
 function isAnyIn(table: Table, names: PastNames, from: Position): boolean {
   const past = table.changeAfter(from.revision)?.past;
   if (table.resources.size + (past?.size ?? 0) > names.size) {
@@ -141,7 +145,7 @@ function touchedBetween(from: Position, view: View, type: TypeUrl): Set<string> 
   return withVariants(names, from, view, type);
 }
 
-/** A name that changed in one layer may hide the variants of another one, or show them. */
+/** A name that changed in one layer may hide or reveal variants in another. */
 function withVariants(names: Set<string>, from: Position, view: View, type: TypeUrl): Set<string> {
   for (const layer of new Set([...from.view.layers, ...view.layers])) {
     const variants = layer.table(type)?.variants;
@@ -151,7 +155,7 @@ function withVariants(names: Set<string>, from: Position, view: View, type: Type
   return names;
 }
 
-/** Layers that both views have stand in the same order, so that among them the same holder wins. */
+/** Whether the layers that both views have are in the same order, so that the same layer wins. */
 function shareInOrder(a: readonly Layer[], b: readonly Layer[]): boolean {
   const inB = a.filter((layer) => b.includes(layer));
   const inA = b.filter((layer) => a.includes(layer));
@@ -178,7 +182,7 @@ function pastIn(table: Table, from: Position, name: string): Past | undefined {
   return past?.has(name) === true ? past.get(name) : table.resources.get(name);
 }
 
-/** An error is no resource: what stands in its place is gone. */
+/** An error counts as no resource: the resource that it replaced is gone. */
 function changeOf(
   name: string,
   wasHeld: Past | undefined,

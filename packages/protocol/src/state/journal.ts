@@ -1,6 +1,8 @@
 import type { Resource } from "../resource/resource.ts";
 
-/** What a name was before a change: enough to tell whether it differs from now, who was told of it, and what it used. */
+/**
+ * The state of a name before a change: enough to tell whether it differs from now, who was sent it, and what it used.
+ */
 export type Past = Pick<
   Resource,
   | "name"
@@ -16,50 +18,56 @@ export type Past = Pick<
   | "isStandIn"
 >;
 
-/** What names were before the changes after some revision; undefined: not there. */
+/** The state of names before the changes after some revision; undefined: did not exist. */
 export type PastNames = ReadonlyMap<string, Past | undefined>;
 
 interface Line {
   readonly revision: number;
   readonly name: string;
   readonly before: Past | undefined;
-  /** Bytes of a body that only this line may keep alive. */
+  /** Bytes of a resource body that this line alone may keep in memory. */
   readonly bytes: number;
 }
 
-/** What changed at which revision, for one type in one layer: a line per change, so "what is new" costs what is new. */
+/**
+ * The changes of one type in one layer, one line each with its revision, so that finding what is new costs only what is
+ * new.
+ */
 export class Journal {
   #lines: Line[] = [];
   #trimmedTo = 0;
   #bytes = 0;
 
-  /** Lines kept. */
+  /** Number of lines. */
   get length(): number {
     return this.#lines.length;
   }
 
-  /** Bytes of the bodies that the lines keep. */
+  /** Bytes of resource bodies that the lines keep in memory. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Cursors that stand before this revision cannot be answered any more. */
+  /** The journal cannot answer for positions before this revision. */
   get trimmedTo(): number {
     return this.#trimmedTo;
   }
 
-  /** `bytes`: of the body that `before` keeps; 0 if it keeps none. */
+  /** Adds a line; `bytes` is the size of the body that `before` keeps, 0 for none. */
   append(revision: number, name: string, before: Past | undefined, bytes: number): void {
     this.#lines.push({ revision, name, before, bytes });
     this.#bytes += bytes;
   }
 
-  /** The last change at or before a revision: cursors with equal answers stand at the same change. */
+  /**
+   * Returns the revision of the last change at or before a revision; positions with the same result have the same
+   * differences.
+   */
   changeAt(revision: number): number {
     return this.#lines[this.#indexAfter(revision) - 1]?.revision ?? this.#trimmedTo;
   }
 
-  /** What each name that changed after a revision was at that revision. */
+  /** Returns the state at a revision of each name that changed after it. */
   pastAt(revision: number): PastNames {
     const past = new Map<string, Past | undefined>();
     for (let i = this.#indexAfter(revision); i < this.#lines.length; i++) {
@@ -69,12 +77,12 @@ export class Journal {
     return past;
   }
 
-  /** The revision before which the older half of the lines lies. */
+  /** The revision in the middle of the lines. */
   get middle(): number {
     return this.#lines[(this.#lines.length - 1) >> 1]?.revision ?? this.#trimmedTo;
   }
 
-  /** Forgets the lines up to a revision. */
+  /** Drops the lines up to a revision. */
   trim(revision: number): void {
     const keepFrom = this.#indexAfter(revision);
     if (keepFrom === 0) return;

@@ -6,14 +6,14 @@ import { TimedNames } from "./timed-names.ts";
 import type { LayerChange, Transaction } from "./transaction.ts";
 import { View } from "./view.ts";
 
-/** One layer as it stands. */
+/** The state of one layer. */
 export interface LayerState {
   readonly name: string;
   readonly types: ReadonlyMap<
     TypeUrl,
     {
       readonly resources: number;
-      /** Errors that stand in place of resources. */
+      /** Resource errors. */
       readonly errors: number;
       readonly version: string;
       readonly changedAt: number;
@@ -21,14 +21,14 @@ export interface LayerState {
   >;
 }
 
-/** How far the journals reach back, per layer and type; streams that stand further back are given up. */
+/** The longest that a journal may grow, per layer and type; positions further back are lost. */
 export interface JournalLimits {
   readonly lines: number;
-  /** Of the bodies that the lines keep alive. */
+  /** Bytes of the bodies that the lines keep in memory. */
   readonly bytes: number;
 }
 
-/** From where on a journal is looked at for trimming. */
+/** The journal sizes from which trimming is considered. */
 const LINES_BEFORE_TRIM = 1024;
 const BYTES_BEFORE_TRIM = 4 * 1024 * 1024;
 
@@ -37,7 +37,7 @@ interface Watched<W> {
   readonly watchers: Set<W>;
 }
 
-/** Every layer and every view of them that somebody watches. `W` is who watches. */
+/** Every layer, and every view that has a watcher. `W` is the type of a watcher. */
 export class LayerSet<W extends object> {
   readonly #rules: TableRules;
   readonly #limits: JournalLimits;
@@ -45,7 +45,7 @@ export class LayerSet<W extends object> {
   readonly #views = new Map<string, Watched<W>>();
   readonly #timedNames = new TimedNames();
   readonly #viewsOf = new Map<Layer, Set<Watched<W>>>();
-  /** From where on a journal is next looked at. */
+  /** The journal size at which a table is next considered for trimming. */
   readonly #trimAt = new WeakMap<Table, JournalLimits>();
   #long = new Map<Table, { readonly layer: Layer; readonly type: TypeUrl }>();
 
@@ -54,7 +54,7 @@ export class LayerSet<W extends object> {
     this.#limits = limits;
   }
 
-  /** Applies a transaction. Returns the views it concerns; undefined if it changed nothing. */
+  /** Applies a transaction and returns the watched views that it concerns; undefined if it changed nothing. */
   apply(transaction: Transaction, revision: number): { readonly views: ReadonlySet<View> } | undefined {
     const views = new Set<View>();
     let isChanged = false;
@@ -69,7 +69,7 @@ export class LayerSet<W extends object> {
     return isChanged ? { views } : undefined;
   }
 
-  /** The view of these layers; kept for as long as somebody watches it. */
+  /** Returns the view of these layers; shared while it has a watcher. */
   viewOf(names: readonly string[]): View {
     const key = JSON.stringify(names);
     return (
@@ -111,20 +111,20 @@ export class LayerSet<W extends object> {
     return this.#views.get(view.key)?.watchers ?? [];
   }
 
-  /** A layer by its name; undefined: nobody put anything into it, and no view has it. */
+  /** Returns a layer by name; undefined if it holds nothing and no view has it. */
   layer(name: string): Layer | undefined {
     return this.#layers.get(name);
   }
 
-  /** Whether any layer ever held a resource of that type. */
+  /** Whether any layer has ever held a resource of the type. */
   holdsAny(type: TypeUrl): boolean {
     for (const layer of this.#layers.values()) if (layer.table(type) !== undefined) return true;
     return false;
   }
 
   /**
-   * Trims journals that have grown long, behind the oldest cursor; past the limit also before it. Returns the types in
-   * which cursors may have been cut off.
+   * Trims journals that have grown long, up to the oldest position in use, and beyond it above the limits. Returns the
+   * types in which positions may have been lost.
    */
   trim(oldestCursor: (type: TypeUrl, layer: Layer) => number): readonly TypeUrl[] {
     if (this.#long.size === 0) return [];
@@ -132,13 +132,13 @@ export class LayerSet<W extends object> {
     for (const [table, { layer, type }] of this.#long) {
       const { journal } = table;
       const oldest = oldestCursor(type, layer);
-      // Who comes back may stand further back than anybody who is here.
+      // A reconnecting client may be further back than any connected one.
       journal.trim(this.#rules.keepsBodies(type) ? Math.min(oldest, journal.middle) : oldest);
       while (journal.length > this.#limits.lines || journal.bytes > this.#limits.bytes) {
         journal.trim(journal.middle);
         cut.add(type);
       }
-      // Looked at again when it has doubled, so that looking costs little per line.
+      // Considered again once it has doubled, so the cost per line stays small.
       this.#trimAt.set(table, {
         lines: Math.min(this.#limits.lines, journal.length + Math.max(LINES_BEFORE_TRIM, journal.length)),
         bytes: Math.min(this.#limits.bytes, journal.bytes + Math.max(BYTES_BEFORE_TRIM, journal.bytes)),
@@ -205,7 +205,7 @@ export class LayerSet<W extends object> {
     return layer;
   }
 
-  /** An empty layer that no view has is forgotten: nodes come and go. */
+  /** Drops an empty layer that no view has, because nodes come and go. */
   #drop(layer: Layer): void {
     if ((this.#viewsOf.get(layer)?.size ?? 0) > 0) return;
     this.#viewsOf.delete(layer);

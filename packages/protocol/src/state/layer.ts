@@ -7,9 +7,9 @@ import { Table } from "./table.ts";
 import { TimedNames } from "./timed-names.ts";
 import type { Deletion } from "./transaction.ts";
 
-/** What tables differ in by their type. */
+/** Table options that depend on the type. */
 export interface TableRules {
-  /** The journal keeps whole resources. */
+  /** Whether the journal keeps whole resources. */
   readonly keepsBodies: (type: TypeUrl) => boolean;
   readonly terms?: (type: TypeUrl) => TermRules | undefined;
 }
@@ -32,12 +32,12 @@ export class Layer {
     return this.#tables;
   }
 
-  /** The table of a type, if the layer ever held one of it. */
+  /** Returns the table of a type; undefined if the layer has never held one. */
   table(type: TypeUrl): Table | undefined {
     return this.#tables.get(type);
   }
 
-  /** The table of a type, made if need be. */
+  /** Returns the table of a type and creates it if needed. */
   tableFor(type: TypeUrl): Table {
     let table = this.#tables.get(type);
     if (table === undefined) {
@@ -50,7 +50,7 @@ export class Layer {
     return table;
   }
 
-  /** Holds no resource, and nothing was said of any type. */
+  /** Whether it holds no resource, type version or canary mark. */
   get isEmpty(): boolean {
     for (const { resources, printedVersion, isCanary } of this.#tables.values()) {
       if (resources.size > 0 || printedVersion !== undefined || isCanary) return false;
@@ -59,7 +59,7 @@ export class Layer {
   }
 }
 
-/** Under what a table holds what is deleted. */
+/** Returns the key under which a table holds a deleted resource: its name or variant key. */
 export function deletedKey({ name, constraints }: Deletion): string {
   const plain = canonicalName(name);
   return constraints === undefined

@@ -10,27 +10,27 @@ import { Collections } from "./collections.ts";
 import { Journal, type Past, type PastNames } from "./journal.ts";
 import { Variants } from "./variants.ts";
 
-/** Pasts of one table at one of its changes, with the segment that leads from there to now. */
+/** The changes of one table since a revision: the earlier states, and the segment that leads to now. */
 export interface TableChange {
   readonly past: PastNames;
   readonly segment: Segment;
-  /** The same for whoever is told of ttls: also what only got another ttl. */
+  /** The segment for clients that get TTLs; includes resources of which only the TTL changed. */
   readonly segmentWithTtls: Segment;
 }
 
-/** What a table differs in by its type. */
+/** Table options. */
 export interface TableOptions {
   readonly terms?: TermRules | undefined;
-  /** Told of names that have a ttl. */
+  /** Called with the name of each resource that has a TTL. */
   readonly noteTimed?: (name: string) => void;
 }
 
-/** What one layer holds of one type: resources, errors in place of some, and what changed since when. */
+/** The resources and resource errors of one type in one layer, with a journal of their changes. */
 export class Table {
   readonly #resources = new Map<string, Resource>();
   readonly #journal = new Journal();
   readonly #keepsBodies: boolean;
-  /** How many resources refer to a name, for the types that somebody asked about. */
+  /** Reference counts by name, for the types that were queried. */
   readonly #referrers = new Map<TypeUrl, Map<string, number>>();
   readonly #terms: TermRules | undefined;
   readonly #errors = new Map<string, Resource>();
@@ -49,7 +49,7 @@ export class Table {
   #changes = new Map<number, TableChange>();
   #whole: Segment | undefined;
 
-  /** `keepsBodies`: the journal keeps whole resources, because a client may go on using what was replaced. */
+  /** `keepsBodies`: the journal keeps whole resources, because a client may still use a replaced one. */
   constructor(keepsBodies: boolean, { terms, noteTimed = () => {} }: TableOptions = {}) {
     this.#keepsBodies = keepsBodies;
     this.#terms = terms;
@@ -60,7 +60,7 @@ export class Table {
     return this.#resources;
   }
 
-  /** Those of them that say why there is no resource of that name. */
+  /** Entries that are resource errors. */
   get errors(): ReadonlyMap<string, Resource> {
     return this.#errors;
   }
@@ -69,7 +69,7 @@ export class Table {
     return this.#journal;
   }
 
-  /** The sum of the members: equal content, equal sum, whatever the order it was built in. */
+  /** The sum of the members; equal for equal content, in whatever order it was built. */
   get sum(): bigint {
     return this.#sum;
   }
@@ -79,44 +79,44 @@ export class Table {
     return this.#changedAt;
   }
 
-  /** Members that no wildcard covers. */
+  /** The number of entries that no wildcard covers. */
   get onDemand(): number {
     return this.#onDemand;
   }
 
-  /** Names that have variants, or had some; undefined: none ever had. */
+  /** The variants by shared name; undefined if there never were any. */
   get variants(): Variants | undefined {
     return this.#variants;
   }
 
-  /** Members that stand under the names of variants. */
+  /** The number of entries that stand under the shared name of variants. */
   get standIns(): number {
     return this.#standIns;
   }
 
-  /** Members that have a ttl. */
+  /** Entries that have a TTL. */
   get timed(): ReadonlyMap<string, Resource> {
     return this.#timed;
   }
 
-  /** A version that the caller set for the type, printed instead of the sum. */
+  /** The type version that the caller set in place of the sum. */
   get printedVersion(): string | undefined {
     return this.#printedVersion;
   }
 
-  /** Responses of the type are marked as canary. */
+  /** Whether responses of the type are marked as canary. */
   get isCanary(): boolean {
     return this.#isCanary;
   }
 
-  /** Returns whether that is new. Nobody is sent anything for it. */
+  /** Sets the canary mark and returns whether that changed it. Causes no response by itself. */
   markCanary(isCanary: boolean): boolean {
     if (isCanary === this.#isCanary) return false;
     this.#isCanary = isCanary;
     return true;
   }
 
-  /** Returns whether anything changed: a resource of the same version, content and ttl changes nothing. */
+  /** Stores a resource and returns whether anything changed; an equal version, content and TTL changes nothing. */
   put(resource: Resource, revision: number): boolean {
     const before = this.#resources.get(resource.name);
     if (
@@ -131,7 +131,7 @@ export class Table {
     return true;
   }
 
-  /** Takes a resource for one that is known to be the same: nothing changed. */
+  /** Replaces a resource by one that is known to be equal, without a change. */
   adopt(resource: Resource): void {
     const before = this.#resources.get(resource.name);
     if (before === undefined) return;
@@ -150,7 +150,7 @@ export class Table {
     return true;
   }
 
-  /** Puts under the names whose variants changed what stands there for all of them. */
+  /** Updates the stand-in of each name whose variants changed. */
   settle(revision: number): void {
     for (const name of this.#variants?.takeTouched() ?? []) {
       const before = this.#resources.get(name);
@@ -181,14 +181,19 @@ export class Table {
     this.#variants.add(resource);
   }
 
-  /** Returns whether it differs from the one before. The type counts as changed, so that it is printed when next sent. */
+  /**
+   * Sets the type version and returns whether that changed it. The type counts as changed, so the next response carries
+   * it.
+   */
   printVersion(version: string | undefined): boolean {
     if (version === this.#printedVersion) return false;
     this.#printedVersion = version;
     return true;
   }
 
-  /** The resource that lists an alias; of several the one whose name sorts first, so that replicas agree. */
+  /**
+   * Returns the resource that lists an alias; among several, the one whose name sorts first, so that replicas agree.
+   */
   aliased(alias: string): Resource | undefined {
     if (this.#namesByAlias === undefined) this.#namesByAlias = this.#indexAliases();
     const names = this.#namesByAlias.get(alias);
@@ -197,7 +202,7 @@ export class Table {
     return first === undefined ? undefined : this.#resources.get(first);
   }
 
-  /** The names of the members of a collection; those with a prefix are looked for, because few ever ask for them. */
+  /** Returns the names in a collection. A prefix glob scans all names, because few clients use one. */
   within(collection: string): ReadonlySet<string> {
     if (isPrefixGlob(collection))
       return new Set([...this.#resources.keys()].filter((name) => isWithin(collection, name)));
@@ -205,12 +210,12 @@ export class Table {
     return this.#collections.membersOf(collection);
   }
 
-  /** What terms stand for here besides names and aliases. */
+  /** How resources of the type match terms besides their names and aliases. */
   get terms(): TermRules | undefined {
     return this.#terms;
   }
 
-  /** Whether any resource of this table refers to a resource of that type by that name. */
+  /** Whether any resource of this table refers to that name of that type. */
   refersTo(type: TypeUrl, name: string): boolean {
     let counts = this.#referrers.get(type);
     if (counts === undefined) {
@@ -221,7 +226,10 @@ export class Table {
     return counts.has(name);
   }
 
-  /** What changed after a revision; undefined if nothing did. Shared by all who stand between the same two changes. */
+  /**
+   * Returns what changed after a revision; undefined if nothing did. Shared by all positions between the same two
+   * changes.
+   */
   changeAfter(revision: number): TableChange | undefined {
     if (revision >= this.#changedAt) return undefined;
     const key = this.#journal.changeAt(revision);
@@ -233,7 +241,7 @@ export class Table {
     return change;
   }
 
-  /** All that a wildcard covers here. */
+  /** Every resource that a wildcard covers. */
   get whole(): Segment {
     this.#whole ??= {
       puts:
@@ -270,7 +278,7 @@ export class Table {
   }
 
   #note(revision: number, name: string, before: Resource | undefined): void {
-    // Whoever keeps something for a time has to be given it again until it is told of what replaced it.
+    // A client that holds the resource for its TTL needs heartbeats until it gets the replacement.
     if (before !== undefined && (this.#keepsBodies || before.ttlMs !== undefined))
       this.#journal.append(revision, name, before, before.bytes.length);
     else this.#journal.append(revision, name, before && slim(before), 0);
@@ -286,7 +294,7 @@ export class Table {
       if (by === 1) this.#errors.set(resource.name, resource);
       else this.#errors.delete(resource.name);
     }
-    // What stands under the name of variants counts for all of them.
+    // The stand-in of a name counts for all of its variants.
     if (resource.variant === undefined)
       this.#sum = by === 1 ? addSums(this.#sum, resource.sum) : subtractSums(this.#sum, resource.sum);
     if (resource.onDemand) this.#onDemand += by;

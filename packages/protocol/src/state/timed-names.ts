@@ -1,13 +1,13 @@
 import type { TypeUrl } from "../resource/type-url.ts";
 
-/** Names that are remembered for each type; of more, the oldest are forgotten. */
+/** The most names kept per type; beyond it, the oldest are dropped. */
 const MAX_NAMES = 100_000;
 
 const none: ReadonlySet<string> = new Set();
 
 /**
- * Every name that has a ttl in some layer, or had one: a client that was told of it then, and was away since, may hold it for a
- * time only, whatever has become of it and whatever the client sees now.
+ * Every name that has or had a TTL in some layer. A client that received one and was away since may hold it only for a
+ * limited time, whatever happened to the resource or to the client's view.
  */
 export class TimedNames {
   readonly #byType = new Map<TypeUrl, Set<string>>();

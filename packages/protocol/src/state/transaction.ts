@@ -2,32 +2,32 @@ import type { Constraints } from "../resource/constraints.ts";
 import type { Resource } from "../resource/resource.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 
-/** A resource that a layer no longer holds. */
+/** A resource to delete from a layer. */
 export interface Deletion {
   readonly type: TypeUrl;
   readonly name: string;
-  /** The variant that goes; undefined: what is for everybody, or the name is a variant's key. */
+  /** The variant to delete; undefined: the resource without constraints, or `name` is a variant's key. */
   readonly constraints?: Constraints;
 }
 
-/** What changes in one layer. */
+/** The changes to one layer. */
 export interface LayerChange {
-  /** Such as `base`, `group/edge`, `node/edge-7`. A layer exists from the first time it is named. */
+  /** Such as `base`, `group/edge`, `node/edge-7`. A layer exists once it is named. */
   readonly layer: string;
   readonly puts?: readonly Resource[];
   readonly deletes?: readonly Deletion[];
   /**
-   * Versions printed for a type instead of the sum of its members, be there members or not; `undefined` goes back to the sum. A
-   * layer is kept as long as it has one.
+   * Versions to use in place of the sum of a type's members, even without members; `undefined` restores the sum. A
+   * layer exists as long as it has one.
    */
   readonly typeVersions?: ReadonlyMap<TypeUrl, string | undefined>;
   /** Whether State of the World responses of a type are marked as canary from now on (B-MSC-03). */
   readonly canaries?: ReadonlyMap<TypeUrl, boolean>;
 }
 
-/** Changes over many layers that take effect whole, at one revision. */
+/** Changes to any number of layers that take effect together, at one revision. */
 export interface Transaction {
   readonly changes: readonly LayerChange[];
-  /** Printed as delta's `system_version_info` from now on, instead of the type version (B-VER-07). */
+  /** Used as delta's `system_version_info` from now on, in place of the type version (B-VER-07). */
   readonly systemVersion?: string;
 }

@@ -5,17 +5,17 @@ import { addSums } from "../resource/version.ts";
 
 const none: ReadonlyMap<string, Resource> = new Map();
 
-/** The variants of one table by the names that they share. */
+/** The variants in one table, by shared name. */
 export class Variants {
   readonly #byName = new Map<string, Map<string, Resource>>();
   readonly #touched = new Set<string>();
 
-  /** The variants of a name by their keys. */
+  /** Returns the variants of a name by key. */
   of(name: string): ReadonlyMap<string, Resource> {
     return this.#byName.get(name) ?? none;
   }
 
-  /** The variant that fits parameters; of a name whose variants are disjoint there is one at most. */
+  /** Returns the variant that matches the parameters; disjoint variants have at most one. */
   fitting(name: string, parameters: Parameters): Resource | undefined {
     for (const resource of this.of(name).values()) {
       if (resource.variant !== undefined && matches(resource.variant.constraints, parameters)) return resource;
@@ -40,7 +40,7 @@ export class Variants {
     this.#touched.add(variant.name);
   }
 
-  /** Names of which something changed since this was last asked. */
+  /** Returns and clears the names whose variants changed since the last call. */
   takeTouched(): readonly string[] {
     if (this.#touched.size === 0) return [];
     const touched = [...this.#touched];
@@ -49,8 +49,8 @@ export class Variants {
   }
 
   /**
-   * What stands under a name that has variants: a copy of the one that fits clients without parameters, or that there is none.
-   * What it adds to the version of the type is what all of them add. Undefined: the name has no variants.
+   * Returns the entry for the shared name: a copy of the variant that matches clients without parameters, or an error
+   * if none does. Its sum is that of all variants. Undefined if the name has no variants.
    */
   standIn(name: string): Resource | undefined {
     const variants = this.of(name);
@@ -65,7 +65,7 @@ export class Variants {
   }
 }
 
-/** Hides what layers below have under the name, as an error does. */
+/** Hides lower layers' entries of the name, as an error does. */
 function absence({ type }: Resource, name: string, sum: bigint): Resource {
   const nothing = { bytes: new Uint8Array(0), aliases: [], ttlMs: undefined, doNotCache: false, metadata: undefined };
   return {

@@ -10,32 +10,34 @@ import { addSums, formatVersion, subtractSums } from "../resource/version.ts";
 import type { Layer } from "./layer.ts";
 import type { Table } from "./table.ts";
 
-/** What a view knows of one type, as of its last change there. */
+/** A summary of one type in a view, as of its last change. */
 interface TypeSummary {
   readonly changedAt: number;
   readonly sum: bigint;
-  /** Members that a wildcard covers. */
+  /** The number of entries that a wildcard covers. */
   readonly covered: number;
   readonly version: string;
 }
 
-/** Resources that a client may keep for a time only. */
+/** Resources that have a TTL. */
 export interface Timed {
   readonly resources: readonly Resource[];
-  /** The shortest of their ttls, in milliseconds; infinite if there are none. */
+  /** The shortest of their TTLs, in milliseconds; infinite if there are none. */
   readonly shortestMs: number;
 }
 
-/** Nothing has a ttl. */
+/** No resource has a TTL. */
 const nothingTimed: Timed = { resources: [], shortestMs: Number.POSITIVE_INFINITY };
 
-/** An ordered list of layers, top-most first, that some nodes see; the top-most holder of a name wins. */
+/** The ordered layers, top-most first, that some nodes see; the top-most layer that holds a name wins. */
 export class View {
   readonly key: string;
   readonly layers: readonly Layer[];
   readonly #summaries = new Map<TypeUrl, TypeSummary>();
   readonly #errors = new Map<TypeUrl, { changedAt: number; errors: ErrorSet }>();
-  /** Only as long as somebody is told of them: what a view needed when its node connected, it may never need again. */
+  /**
+   * Held weakly, only while something sends them: a view may never again need what it needed when its node connected.
+   */
   readonly #wholes = new Map<TypeUrl, { changedAt: number; segments: WeakRef<readonly Segment[]> }>();
   readonly #timed = new Map<TypeUrl, { changedAt: number; timed: Timed }>();
 
@@ -44,19 +46,19 @@ export class View {
     this.layers = layers;
   }
 
-  /** The resource of that name that the view's nodes see. */
+  /** Returns the resource of that name that the view shows. */
   holder(type: TypeUrl, name: string): Resource | undefined {
     return withoutError(this.#topMost(type, name));
   }
 
-  /** Why the view's nodes see no resource of that name, if anybody said so. */
+  /** Returns the error in place of that name, if the view shows one. */
   error(type: TypeUrl, name: string): Resource | undefined {
     if (!this.layers.some((layer) => (layer.table(type)?.errors.size ?? 0) > 0)) return undefined;
     const holder = this.#topMost(type, name);
     return holder?.error === undefined || holder.error === noneFits ? undefined : holder;
   }
 
-  /** Every error that stands in place of a resource; the same object as long as they are the same. */
+  /** Returns every resource error; the same object while the errors stay the same. */
   errors(type: TypeUrl): ErrorSet {
     const known = this.#errors.get(type);
     const isAny = this.layers.some((layer) => (layer.table(type)?.errors.size ?? 0) > 0);
@@ -90,7 +92,7 @@ export class View {
     return undefined;
   }
 
-  /** The resource that a subscribed term stands for: by name, else by alias (S-DLT-13), else by what answers to it as well. */
+  /** Finds the resource for a subscribed term: by name, else by alias (S-DLT-13), else by the type's own rules. */
   find(type: TypeUrl, term: string): Resource | undefined {
     const called = this.called(type, term);
     if (called !== undefined) return called;
@@ -102,7 +104,7 @@ export class View {
     return undefined;
   }
 
-  /** Every resource that a subscribed term stands for: the members of a glob collection, or the one that `find` finds. */
+  /** Returns every resource for a subscribed term: the members of a glob collection, or the one that `find` returns. */
   answersTo(type: TypeUrl, term: string): readonly Resource[] {
     if (isGlob(term)) return [...this.within(type, term)].filter(({ variant }) => variant === undefined);
     const located = parseLocated(term);
@@ -111,7 +113,7 @@ export class View {
     return found === undefined ? [] : [found];
   }
 
-  /** What fits parameters of what has a name, or is a member of a collection, or is there at all (B-LOC-04). */
+  /** Yields what matches the parameters under a name, in a collection, or among all resources (B-LOC-04). */
   *#fitting(type: TypeUrl, name: string, parameters: Parameters): Iterable<Resource> {
     const isAll = name === "*";
     if (!isAll && !isGlob(name)) {
@@ -127,14 +129,14 @@ export class View {
     }
   }
 
-  /** The top-most layer that has anything of the name decides. */
+  /** The top-most layer that has anything under the name decides. */
   #fittingOf(type: TypeUrl, name: string, parameters: Parameters): Resource | undefined {
     const table = this.layers.map((layer) => layer.table(type)).find((one) => one?.resources.has(name) === true);
     const plain = table?.resources.get(name);
     return plain?.isStandIn === true ? table?.variants?.fitting(name, parameters) : withoutError(plain);
   }
 
-  /** The members of a collection that the view's nodes see. */
+  /** Yields the visible members of a collection. */
   *within(type: TypeUrl, collection: string): Iterable<Resource> {
     for (const [depth, layer] of this.layers.entries()) {
       const table = layer.table(type);
@@ -148,7 +150,7 @@ export class View {
     }
   }
 
-  /** The resource of that name, or else of that alias. */
+  /** Returns the resource of that name, or else of that alias. */
   called(type: TypeUrl, term: string): Resource | undefined {
     const named = this.holder(type, term);
     if (named !== undefined) return named;
@@ -159,7 +161,7 @@ export class View {
     return undefined;
   }
 
-  /** Every resource of a type that the view's nodes see. */
+  /** Yields every visible resource of a type. */
   *members(type: TypeUrl): Iterable<Resource> {
     for (const [depth, layer] of this.layers.entries()) {
       const above = this.#tablesAbove(type, depth);
@@ -169,31 +171,31 @@ export class View {
     }
   }
 
-  /** The revision of the last change of a type in any of the layers. */
+  /** Returns the revision of the last change of a type in any layer. */
   changedAt(type: TypeUrl): number {
     let last = 0;
     for (const layer of this.layers) last = Math.max(last, layer.table(type)?.changedAt ?? 0);
     return last;
   }
 
-  /** Whether any resource in the layers refers to that name; one that is shadowed counts too. */
+  /** Whether any resource in the layers, even a hidden one, refers to that name. */
   refersTo(type: TypeUrl, name: string): boolean {
     for (const { tables } of this.layers)
       for (const table of tables.values()) if (table.refersTo(type, name)) return true;
     return false;
   }
 
-  /** Some resource of a type has a ttl, or had one, here or in another view. */
+  /** Whether any resource of a type has or had a TTL, here or in another view. */
   knowsTtls(type: TypeUrl): boolean {
     return this.#timedNames(type).size > 0;
   }
 
-  /** Whether a client that was told of a name earlier may hold it for a time only. */
+  /** Whether a client may hold a name only for a limited time. */
   mayExpire(type: TypeUrl, name: string): boolean {
     return this.#timedNames(type).has(name);
   }
 
-  /** What has a ttl; found anew when something of the type changed. */
+  /** Returns the visible resources with a TTL; computed again when the type changed. */
   timed(type: TypeUrl): Timed {
     if (!this.knowsTtls(type)) return nothingTimed;
     const changedAt = this.changedAt(type);
@@ -209,17 +211,17 @@ export class View {
     return timed;
   }
 
-  /** How many members a wildcard covers. */
+  /** Returns how many entries a wildcard covers. */
   coveredBy(type: TypeUrl): number {
     return this.#summary(type).covered;
   }
 
-  /** The version of a type, as it is printed (S-VER-01). */
+  /** Returns the type version as clients see it (S-VER-01). */
   typeVersion(type: TypeUrl): string {
     return this.printedVersion(type) ?? this.#summary(type).version;
   }
 
-  /** A version that the caller set for a type, printed instead of that of the content. */
+  /** Returns the type version that the caller set, if any. */
   printedVersion(type: TypeUrl): string | undefined {
     for (const layer of this.layers) {
       const printed = layer.table(type)?.printedVersion;
@@ -228,19 +230,22 @@ export class View {
     return undefined;
   }
 
-  /** Some layer marks responses of the type as canary. */
+  /** Whether a layer marks responses of the type as canary. */
   isCanary(type: TypeUrl): boolean {
     return this.layers.some((layer) => layer.table(type)?.isCanary === true);
   }
 
-  /** The version of a type when a client holds more than the view does: `more` is the sum of that. */
+  /** Returns the type version for a client that also holds resources the view does not have; `more` is their sum. */
   typeVersionWith(type: TypeUrl, more: bigint): string {
     const { sum, version } = this.#summary(type);
     const printed = this.typeVersion(type);
     return printed === version ? formatVersion(addSums(sum, more)) : `${printed}+${formatVersion(more)}`;
   }
 
-  /** All that a wildcard covers; a layer in which nothing is shadowed gives its own segment, shared with every other view. */
+  /**
+   * Returns what a wildcard covers. A layer in which nothing is hidden contributes its own segment, shared with every
+   * other view.
+   */
   whole(type: TypeUrl): readonly Segment[] {
     const changedAt = this.changedAt(type);
     const known = this.#wholes.get(type);
@@ -279,8 +284,8 @@ export class View {
   }
 
   /**
-   * From the summary before, by what changed since; undefined if a journal does not reach back that far, or if few resources
-   * can hide others.
+   * Updates the previous summary by what changed since. Undefined if a journal does not reach back that far, or if a
+   * full count is cheaper.
    */
   #advance(type: TypeUrl, known: TypeSummary | undefined, changedAt: number): TypeSummary | undefined {
     if (known === undefined) return undefined;
@@ -337,7 +342,7 @@ export class View {
   }
 }
 
-/** Those of some resources that have a ttl. */
+/** Returns those of some resources that have a TTL. */
 export function timedOf(some: Iterable<Resource>): Timed {
   const resources: Resource[] = [];
   let shortestMs = Number.POSITIVE_INFINITY;
@@ -349,7 +354,7 @@ export function timedOf(some: Iterable<Resource>): Timed {
   return resources.length === 0 ? nothingTimed : { resources, shortestMs };
 }
 
-/** Whether a layer further up holds something of that name, be it another variant. */
+/** Whether a higher layer holds that name, even as another variant. */
 function isHidden({ name, variant }: Resource, above: readonly Table[]): boolean {
   return above.some(({ resources }) => resources.has(variant?.name ?? name));
 }
