@@ -14,111 +14,178 @@ import type { ConfigProblem } from "../error.ts";
 import type { ResourceValidator } from "../reading/validators.ts";
 
 /**
- * How a client is started: from a bootstrap, from the address of a server, or from a file. Without any of these, from the bootstrap that the environment names, in
- * GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG (C-CFG-09).
+ * How to start a client: from a bootstrap, from the address of a server, or from a file. Without any of these, from the
+ * bootstrap in GRPC_XDS_BOOTSTRAP or GRPC_XDS_BOOTSTRAP_CONFIG (C-CFG-09).
  */
 export interface XdsClientOptions {
   /**
-   * A bootstrap of an Envoy or of gRPC, in any form these take: the path of a file, or its content as an object. What it says of its servers
-   * cannot be said by options besides.
+   * An Envoy or gRPC bootstrap: the path of a file, or its content as an object. Options cannot override what it says
+   * of its servers.
    */
   readonly bootstrap?: string | URL | Readonly<Record<string, unknown>>;
-  /** Where a bootstrap is looked for that nothing else says (C-CFG-09); the environment of the process unless set. */
+  /**
+   * The environment variables to look for a bootstrap in, when no other option starts the client (C-CFG-09).
+   * @default process.env
+   */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /**
-   * What saying no version, or `AUTO`, stands for in a bootstrap and in resources (E31); the version that it is written in unless set.
+   * The version that `AUTO`, or no version, stands for in a bootstrap and in resources (E31).
+   * @default the version of the bootstrap
    */
   readonly autoVersion?: ApiVersion;
-  /** Durations written as objects, and one object for a list, are taken in a bootstrap (C-CFG-03); so unless set. */
+  /**
+   * Accept Durations written as objects, and one object for a list, in a bootstrap (C-CFG-03).
+   * @default true
+   */
   readonly isLenient?: boolean;
   /**
-   * Called with what is odd in a bootstrap that can be used all the same, before the client is there. What it throws is thrown as one that nobody
-   * catches.
+   * Called with each warning about a usable bootstrap, before the client is returned. Its exceptions are rethrown as
+   * uncaught.
    */
   readonly onWarning?: (warning: ConfigProblem) => void;
-  /** Servers by `host:port` or as a target of gRPC, such as `unix:/run/xds.sock`; the best first. */
+  /** Servers by `host:port` or gRPC target, such as `unix:/run/xds.sock`; best first. */
   readonly server?: string | readonly string[];
   /**
-   * Polls the server over HTTP/1.1, in JSON (C-RST-06), instead of a stream. The pause between two polls is 1,000 ms unless set, a poll takes at most
-   * 1,000 ms unless set.
+   * Poll the server over HTTP/1.1 with JSON instead of opening a stream (C-RST-06). Both times are in milliseconds and
+   * 1,000 by default.
+   * @default false
    */
   readonly rest?: boolean | { readonly refreshDelayMs?: number; readonly requestTimeoutMs?: number };
-  /** In the place of a server: a file that holds a `DiscoveryResponse` of whatever type is asked for (C-FS-01). */
+  /** A file with a `DiscoveryResponse` of the requested type, instead of a server (C-FS-01). */
   readonly file?: string;
-  /** How files are written, whatever their names end with (C-FS-04); those of a bootstrap too. */
+  /** The format of files, whatever their extension (C-FS-04); also of those that a bootstrap names. */
   readonly fileFormat?: FileFormat;
-  /** Files: only something moved onto a path counts, as for an Envoy, not a write into it (C-FS-09); not so unless set. */
+  /**
+   * Only moves onto the path of a file count, as in Envoy, not writes into it (C-FS-09).
+   * @default false
+   */
   readonly isMoveOnly?: boolean;
-  /** How the server is spoken to; `sotw`, which every server speaks, unless set. */
+  /**
+   * The variant of the protocol; every server supports `sotw`.
+   * @default "sotw"
+   */
   readonly variant?: Variant;
-  /** All types on one stream; so unless set. */
+  /**
+   * One stream for all types (ADS).
+   * @default true
+   */
   readonly isAggregated?: boolean;
-  /** The version of the methods and of the resources (C-TYP-11); `v3` unless set. */
+  /**
+   * The API version of methods and resources (C-TYP-11).
+   * @default "v3"
+   */
   readonly apiVersion?: ApiVersion;
-  /** The version of the resources, if it is another one. */
+  /**
+   * The API version of resources.
+   * @default `apiVersion`
+   */
   readonly resourceApiVersion?: ApiVersion;
-  /** How the client describes itself; a text is its id. A bootstrap's own node goes before, field by field. */
+  /** The node of the client; a string is its id. Fields of the bootstrap's own node take precedence. */
   readonly node?: string | Partial<Node>;
   /**
-   * `proxy` asks for everything and what that names, as is so of an Envoy's bootstrap unless set; `non-proxy`, as is so of all else, only for
-   * what is watched (C-SUB-21).
+   * `proxy` requests all Listeners and Clusters and what they refer to, `non-proxy` only what is watched (C-SUB-21).
+   * @default "proxy" for an Envoy bootstrap, otherwise "non-proxy"
    */
   readonly mode?: "proxy" | "non-proxy";
-  /** How the server is trusted; `true`: by the authorities of the system. Without it nothing is encrypted. */
+  /**
+   * TLS to the server; `true` trusts the system's roots. Without it the connection is not encrypted.
+   * @default false
+   */
   readonly tls?: boolean | Partial<TlsConfig>;
-  /** Sent with every call, such as an authorization. Never logged. */
+  /** Sent with every call, such as `authorization`. Never logged. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** HTTP/2 pings (C-CON-01); every 5 minutes unless set, which every server allows. `false`: none. */
+  /**
+   * HTTP/2 keepalive pings, in milliseconds (C-CON-01); `false` disables them. Every server allows the default.
+   * @default every 5 minutes, with a timeout of 20 s
+   */
   readonly keepalive?: false | { readonly intervalMs: number; readonly timeoutMs: number };
-  /** The largest response that is taken, in bytes (B-GRP-08); 256 MiB unless set. */
+  /**
+   * The largest response that the client accepts, in bytes (B-GRP-08).
+   * @default 256 MiB
+   */
   readonly maxResponseBytes?: number;
-  /** How long a connection may take to come up, in milliseconds; 5,000 unless set. */
+  /**
+   * The timeout for establishing a connection, in milliseconds.
+   * @default 5_000
+   */
   readonly connectTimeoutMs?: number;
-  /** After how long without an answer a name does not exist, in milliseconds (C-NEX-02); 15,000 unless set, 0: never. */
+  /**
+   * The time without a response after which a name does not exist, in milliseconds; 0: never (C-NEX-02).
+   * @default 15_000
+   */
   readonly initialFetchTimeoutMs?: number;
-  /** The pause before a stream is opened again (C-REC-02); 500 ms to 30 s unless set. */
+  /**
+   * The back-off before a stream is reopened (C-REC-02).
+   * @default 500 ms to 30 s; 1 s to 120 s for a gRPC bootstrap
+   */
   readonly backOff?: BackOff;
-  /** At most so many requests (C-CFG-07); no limit unless set. */
+  /**
+   * Limits the rate of requests (C-CFG-07).
+   * @default no limit
+   */
   readonly rateLimit?: RateLimit;
-  /** Sent with every name, so that a server may choose among variants (C-LOC-01, C-LOC-10). */
+  /** Sent with every name, so that the server can choose among variants (C-LOC-01, C-LOC-10). */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** How a client of that edition of the protocol speaks; today's unless set. */
+  /**
+   * The edition of the protocol that the client follows.
+   * @default the newest
+   */
   readonly edition?: Edition;
-  /** Single switches (requirements 4). */
+  /** Overrides single protocol behaviours of the edition (requirements 4). */
   readonly dialect?: Partial<ClientDialect>;
-  /** What becomes of the good resources in a response with a bad one (B-ACK-08); `all-or-nothing` unless set. */
+  /**
+   * Whether a response with an invalid resource is rejected as a whole, or its valid resources are applied (B-ACK-08).
+   * @default "all-or-nothing"
+   */
   readonly nackPolicy?: ClientDialect["nackPolicy"];
-  /** Whether the rules of the descriptors are applied to what comes, where the type is known (C-VAL-01); so unless set. */
+  /**
+   * Validate resources of known types by the rules of their descriptors (C-VAL-01).
+   * @default true
+   */
   readonly clientPgv?: boolean;
-  /** More to refuse resources for (C-VAL-02, C-MSC-06). */
+  /** Additional validation of resources (C-VAL-02, C-MSC-06). */
   readonly validators?: readonly ResourceValidator[];
-  /** What is known of Envoy's messages. One for all clients of a process saves the time to read the descriptors. */
+  /** Envoy's API descriptors. Clients of one process that share an object read the descriptors once. */
   readonly api?: EnvoyApi;
-  /** Encoded `FileDescriptorSet`s of newer or private messages, where no `api` is given. */
+  /** Encoded `FileDescriptorSet`s of newer or private messages; only without `api`. */
   readonly descriptors?: readonly Uint8Array[];
-  /** Where the last configuration that was good is kept, to be used if no server can be reached at the start (C-CLI-06). None unless set. */
+  /**
+   * A file with the last accepted configuration, used if no server is reachable at startup (C-CLI-06).
+   * @default none
+   */
   readonly cache?: CacheOptions;
   /** Closes the client. */
   readonly signal?: AbortSignal;
-  /** Called with all that happens at the sources, for logs. What it throws is thrown as one that nobody catches. */
+  /** Called with every event at the sources, for logs. Its exceptions are rethrown as uncaught. */
   readonly onReport?: (report: ClientReport) => void;
 }
 
 /**
- * A file that outlives the process. Only its owner may read it, and one process at a time writes it. What is kept goes by who is asked and who asks: the
- * addresses and names of the servers, the `id` and `cluster` of the node, parameters, and headers that are no credentials. Tokens, certificates and keys may
- * change; clients that only those tell apart are to have a file each.
+ * A file with accepted resources that outlives the process. Only its owner may read it, and one process at a time
+ * writes it. Entries are keyed by the servers' addresses and names, the node's `id` and `cluster`, parameters, and
+ * headers without credentials, so tokens, certificates and keys may change. Clients that differ only in those need a
+ * file each.
  */
 export interface CacheOptions {
   readonly path: string;
-  /** What does not fit into as many bytes is left out; 64 MiB unless set. */
+  /**
+   * The size limit of the file, in bytes; resources that do not fit are left out.
+   * @default 64 MiB
+   */
   readonly maxBytes?: number;
-  /** A source that no client asked for so long is dropped, in milliseconds; 30 days unless set. */
+  /**
+   * How long a source that no client uses is kept, in milliseconds.
+   * @default 30 days
+   */
   readonly unusedMs?: number;
-  /** What becomes of Secrets, and of what else holds a key or a password; `leave-out` unless set. */
+  /**
+   * Whether to keep Secrets and other resources with a key or a password.
+   * @default "leave-out"
+   */
   readonly secrets?: "leave-out" | "keep";
   /**
-   * The file cannot be used, and the client goes on without; the same is told once. What it throws is thrown as one that nobody catches.
+   * Called when the file cannot be used, once for each message; the client continues without it. Its exceptions are
+   * rethrown as uncaught.
    */
   readonly onProblem?: (message: string) => void;
 }

@@ -13,16 +13,16 @@ import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { aName, argumentCheck, isObject, problemsError, rule } from "../argument.ts";
 
 /**
- * A type of resource, with the type of its canonical JSON. Of a source that speaks of resources in v2, its twin there is asked for; a
- * type URL in its place is asked for as it stands.
+ * A resource type, with the type of its canonical JSON. At a source with v2 resources, its v2 twin is requested; a type
+ * URL in its place is requested unchanged.
  */
 export interface ResourceType<Json = unknown> {
   readonly typeUrl: TypeUrl;
-  /** Only there for the compiler: what its JSON is like. */
+  /** The shape of its JSON, for the compiler only. */
   readonly json?: Json;
 }
 
-/** Of what JSON is known to the compiler, or any other type by its URL. */
+/** A resource type with known JSON, or any type by its URL. */
 export type TypeOrUrl<Json = unknown> = ResourceType<Json> | TypeUrl;
 
 const aType = rule("a type such as Cluster, or its URL", (value) => {
@@ -31,9 +31,9 @@ const aType = rule("a type such as Cluster, or its URL", (value) => {
 });
 
 /**
- * The URL of a type that is given either way.
+ * The URL of a type.
  *
- * @throws {XdsClientError} `ARGUMENT_INVALID` if it is no type, or a text that is no URL, which no server would ever answer for
+ * @throws {XdsClientError} `ARGUMENT_INVALID` if the argument is neither a type nor a type URL
  */
 export function typeUrlOf(type: TypeOrUrl): TypeUrl {
   const problems = aType(type);
@@ -44,7 +44,7 @@ export function typeUrlOf(type: TypeOrUrl): TypeUrl {
 const checkResourceType = argumentCheck("resourceType", { messageName: aName });
 
 /**
- * A type of resource that this library has no name for, such as one of your own.
+ * Makes a resource type from a message name, for types without a constant here, such as your own.
  *
  * @throws {XdsClientError} `ARGUMENT_INVALID` if it is no name
  */
