@@ -1,4 +1,4 @@
-/** Does what an event led to, in order. What another event led to that happens meanwhile comes after it. */
+/** Performs the effects of events in order; effects of an event that happens meanwhile follow. */
 export class InOrder<Effect> {
   readonly #perform: (effect: Effect) => void;
   readonly #toDo: (readonly Effect[])[] = [];
