@@ -7,11 +7,11 @@ import { canonicalText, shortDigest } from "./content-digest.ts";
  * keyed by it, so it is the same in every process and release.
  *
  * - Servers: their addresses in order, the names used for them (`authority`, the name in the certificate), and the kind
- * and API version of calls; or the path of a file. Not the name of the server's cluster in a bootstrap.
+ *   and API version of calls; or the path of a file. Not the name of the server's cluster in a bootstrap.
  * - Client: the `id` and `cluster` of the node. A node with a new id at each start is a new node each time.
  * - Data sent with each call: parameters, and headers, because some servers tell tenants apart by one. Not headers
- * whose names mark them as credentials, nor certificates and keys: those change while the server's resources do not.
- * Clients that differ only in credentials need different node ids, or a file each.
+ *   whose names mark them as credentials, nor certificates and keys: those change while the server's resources do not.
+ *   Clients that differ only in credentials need different node ids, or a file each.
  *
  * Protocol settings do not count: timeouts, limits, back-off, dialect.
  */

@@ -1,15 +1,15 @@
 import type { Place, ValuePath } from "../problem.ts";
 import type { DocumentPlace } from "./parsed-text.ts";
 
-/** A place, and the line that is there unless a secret may stand in it. */
+/** A position and its line, unless the line may contain a secret. */
 export interface ShownPlace extends Place {
   readonly excerpt?: string;
 }
 
-/** A text in which the values of its documents can be found. */
+/** A text whose values can be located. */
 export interface PlacedText {
-  /** The place of a key or value, or of the nearest thing above it that is found. */
+  /** The position of a key or value, or of its nearest ancestor that is found. */
   show(place: DocumentPlace): ShownPlace;
-  /** The place of a text somewhere inside a value, and its path; of the value itself if it is not there. */
+  /** The position and path of a text inside a value; of the value itself if the text is not found. */
   showText(place: DocumentPlace, wanted: string): ShownPlace & { readonly path: ValuePath };
 }
