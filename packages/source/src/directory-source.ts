@@ -74,7 +74,10 @@ const POLL_UNWATCHED_MS = 2000;
 const POLL_MISSING_MS = 250;
 /** The largest part of the time spent on checks; five times as much where the system reports no changes. */
 const POLL_SHARE = 0.01;
-/** The shortest pause before a worker thread that ended is replaced, in milliseconds. */
+/**
+ * The shortest pause before an ended worker thread is replaced, in milliseconds; `RESTART_SHARE` limits the time that
+ * threads take.
+ */
 const RESTART_MS = 500;
 const RESTART_SHARE = 0.1;
 const CHANGING_RETRY_MS = 50;

@@ -18,8 +18,8 @@ import type { ServerConfig } from "../config/client-config.ts";
 import type { XdsResource } from "../resource/xds-resource.ts";
 
 /**
- * Where to report load.
- * @default the bootstrap's `load_stats_config`, else the best server of the client's configuration
+ * Where to report load. Without `cluster` or `server` it is the `load_stats_config` of the bootstrap, else the best
+ * server of the configuration.
  */
 export interface LoadReportingOptions {
   /**

@@ -210,7 +210,7 @@ export class Snapshot implements MeshSnapshot {
     };
   }
 
-  /** The resource in use for a link of which the node has one. */
+  /** The existing resource that a node refers to, of a kind of which it has at most one. */
   #targetOf({ links }: MeshNode, kind: TypeKind): MeshNode | undefined {
     const names = this.#nodes.byKind.get(kind);
     for (const { node: id, state } of links) {

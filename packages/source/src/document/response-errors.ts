@@ -10,7 +10,7 @@ export interface StatedError {
   readonly path: ValuePath;
 }
 
-/** A mistake in an entry; `code` says whether a value has the wrong type or is missing. */
+/** A mistake in an entry; `code` says whether a field is unknown, has the wrong type, or is invalid. */
 export interface ErrorTrouble {
   readonly code: "DOCUMENT_FIELD_UNKNOWN" | "DOCUMENT_WRONG_TYPE" | "RESOURCE_ERROR_INVALID";
   readonly path: ValuePath;
