@@ -1,21 +1,21 @@
 import { LONGEST_TIMER_MS } from "@xdskit/disk";
 import { type ConfigProblem, XdsClientError, type XdsClientErrorCode } from "./error.ts";
 
-/** Says all that is wrong with a value, with the path from that value on; nothing, if it is what it has to be. */
+/** Returns every problem of a value, each with its path inside that value; empty if the value is valid. */
 export type Rule = (value: unknown) => readonly ConfigProblem[];
 
-/** A rule for each field of something, so that none is forgotten. */
+/** A rule for each field of a type; the compiler demands all of them. */
 export type RulesOf<T> = Readonly<Record<keyof T, Rule>>;
 
-/** One for all: some methods are called for every request of a program, and what is good is to cost nothing. */
+/** Shared: some methods run for every request of a program, and a valid argument must cost nothing. */
 const nothing: readonly ConfigProblem[] = [];
 
-/** A rule that is said in a few words. */
+/** A rule that a predicate decides, described in a few words. */
 export function rule(expected: string, holds: (value: unknown) => boolean): Rule {
   return (value) => (holds(value) ? nothing : [mistake("", `expected ${expected}, got ${shown(value)}`)]);
 }
 
-/** An object with fields that may be left out, but for those that are needed, and no others. */
+/** An object without unknown fields; every field is optional unless it is in `needed`. */
 export function fields(rules: Readonly<Record<string, Rule>>, needed: readonly string[] = []): Rule {
   const byName = new Map(Object.entries(rules));
   return (value) => {
@@ -33,12 +33,12 @@ export function fields(rules: Readonly<Record<string, Rule>>, needed: readonly s
   };
 }
 
-/** An object, or what is simpler. */
+/** An object, or the simpler form. */
 export function objectOr(simple: Rule, object: Rule): Rule {
   return (value) => (isObject(value) ? object : simple)(value);
 }
 
-/** A list of at least one, or one alone. */
+/** A non-empty list, or a single value. */
 export function oneOrMore(inner: Rule): Rule {
   return (value) => {
     if (!Array.isArray(value)) return inner(value);
@@ -47,7 +47,7 @@ export function oneOrMore(inner: Rule): Rule {
   };
 }
 
-/** What may be left out. */
+/** A value that may be undefined. */
 export function optional(inner: Rule): Rule {
   return (value) => (value === undefined ? nothing : inner(value));
 }
@@ -59,13 +59,13 @@ export const aFunction: Rule = rule("a function", (value) => typeof value === "f
 export const aList: Rule = rule("a list", Array.isArray);
 export const aText: Rule = rule("a text", (value) => typeof value === "string");
 export const aName: Rule = rule("a name", isName);
-/** A `ServerConfig`, such as those of a client's configuration. */
+/** A `ServerConfig`, such as those in the client's configuration. */
 export const aServer: Rule = rule("a server of a configuration", (value) => isObject(value) && isName(value["target"]));
 export const texts: Rule = rule("an object of texts", areTexts);
 export const aSignal: Rule = rule("an AbortSignal", (value) => value instanceof AbortSignal);
-/** How long somebody waits, who may have all the time there is. */
+/** How long a caller waits, in milliseconds; `Infinity` is allowed. */
 export const aWait: Rule = rule("milliseconds from 0 on", (value) => typeof value === "number" && value >= 0);
-/** Of a timer; 0 where that says something of its own. */
+/** The duration of a timer, from 1; `millisecondsOr0` also allows 0 where 0 has a meaning of its own. */
 export const milliseconds: Rule = wholeNumber(1, LONGEST_TIMER_MS);
 export const millisecondsOr0: Rule = wholeNumber(0, LONGEST_TIMER_MS);
 
@@ -80,8 +80,8 @@ export function wholeNumber(least: number, most: number): Rule {
 }
 
 /**
- * Checks what a method was called with by a rule for each argument, in their order. Made once for each method. What it returns throws all that is wrong:
- * whoever has no compiler to say so would get an answer to another question.
+ * Makes the check of a method's arguments, with one rule for each argument in order. The check throws one error with
+ * all problems; without it, a caller without a compiler gets the answer to another question.
  *
  * @throws {XdsClientError} `ARGUMENT_INVALID`
  */
@@ -98,7 +98,7 @@ export function argumentCheck(
   };
 }
 
-/** With what is wrong further down, at a name there. */
+/** Problems of a nested value, with their paths under `name`. */
 function joined(
   problems: readonly ConfigProblem[],
   name: string,
@@ -107,7 +107,7 @@ function joined(
   return below.length === 0 ? problems : [...problems, ...at(name, below)];
 }
 
-/** Problems of a value as those of what it stands in. */
+/** Problems of a value, with their paths under the name of the value that contains it. */
 export function at(name: string, problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   return problems.map((one) => {
     const isName = one.path !== "" && !one.path.startsWith("[");
@@ -115,7 +115,7 @@ export function at(name: string, problems: readonly ConfigProblem[]): readonly C
   });
 }
 
-/** One error with all of the mistakes in its text. */
+/** One error that lists all problems in its text. */
 export function problemsError(
   code: XdsClientErrorCode,
   about: string,
@@ -126,7 +126,7 @@ export function problemsError(
   return new XdsClientError(code, `${about}: ${lines.join("; ")}`, { problems });
 }
 
-/** A mistake of a program, which has no file. */
+/** A mistake in code, which has no file or line. */
 export function mistake(path: string, message: string): ConfigProblem {
   return { severity: "error", path, message };
 }
@@ -148,7 +148,7 @@ function placeOf({ file, line, column, path }: ConfigProblem): string {
   return [...parts, ...(path === "" ? [] : [parts.length === 0 ? path : ` ${path}`])].join(":");
 }
 
-/** Never the whole of an object: it may hold a key. */
+/** Never prints a whole object: it may hold a key. */
 function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (value === null) return "null";

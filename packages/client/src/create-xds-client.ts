@@ -25,9 +25,9 @@ import { createRestTransport } from "./transport/rest/rest-transport.ts";
 import { OpenClient, type XdsClient } from "./xds-client.ts";
 
 /**
- * Makes a client. It connects to nobody before something is watched. Close it when it is not needed any more; `await using` does.
+ * Creates a client. It connects on the first watch. Close it when done, or use `await using`.
  *
- * @throws {XdsClientError} `CONFIG_INVALID`, with everything that is wrong with the options or the bootstrap
+ * @throws {XdsClientError} `CONFIG_INVALID`, with every problem in the options or the bootstrap
  */
 export async function createXdsClient(options: XdsClientOptions = {}): Promise<XdsClient> {
   checkOptions(options, process.env);
@@ -60,7 +60,7 @@ export async function createXdsClient(options: XdsClientOptions = {}): Promise<X
     report: (report) => {
       stats.count(report);
       keep?.(report);
-      // Where nothing warms, nobody else would say so (C-ACK-15).
+      // A source where nothing warms gets no other trigger for its ACK (C-ACK-15).
       if (report.kind === "response-accepted" && kindOf(report.type, api) === "cds")
         client.meshes.lookAtWarming(report.source);
       tell(onReport, report);
@@ -93,7 +93,7 @@ function openStore({ path, maxBytes, unusedMs, secrets, onProblem }: CacheOption
   });
 }
 
-/** A client that was started from a gRPC bootstrap is like those of gRPC in what it refuses. */
+/** A client with a gRPC bootstrap rejects what gRPC clients reject. */
 function meshValidators(api: EnvoyApi, config: ClientConfig, meshes: () => Meshes): readonly ResourceValidator[] {
   return [fittingExtensions(meshes), ...(isOfGrpc(config) ? onlyAds(api) : [])];
 }

@@ -1,44 +1,44 @@
-/** What went wrong, to branch on. */
+/** The kinds of errors, to branch on. */
 export type XdsClientErrorCode =
-  /** The configuration cannot be used; `problems` says why, all of it. */
+  /** The configuration is invalid; `problems` lists everything that is wrong. */
   | "CONFIG_INVALID"
-  /** A method was called with what it does not take; `problems` says why, all of it. */
+  /** An argument of a method is invalid; `problems` lists everything that is wrong. */
   | "ARGUMENT_INVALID"
   /** No server can be reached. */
   | "UNREACHABLE"
-  /** Nothing came in time. */
+  /** No response came in time. */
   | "TIMEOUT"
-  /** There is no such resource. */
+  /** The resource does not exist. */
   | "DOES_NOT_EXIST"
-  /** An update was refused, and what was there before stays in force. */
+  /** The client rejected an update (NACK); the previous version stays in force. */
   | "REJECTED"
-  /** The server said that it cannot give the resource. */
+  /** The server sent a resource error in place of the resource. */
   | "RESOURCE_ERROR"
-  /** The type is not served in that way, or not known. */
+  /** The type is unknown, or has no source that serves it. */
   | "TYPE_UNSUPPORTED"
-  /** The client was closed. */
+  /** The client is closed. */
   | "CLOSED";
 
-/** A mistake in a configuration or an argument, with its place where it has one. */
+/** A mistake in a configuration or an argument, and where it is. */
 export interface ConfigProblem {
   readonly severity: "error" | "warning";
   readonly message: string;
-  /** A way out, such as the spelling that was meant. */
+  /** How to fix it, such as the likely spelling. */
   readonly hint?: string;
-  /** The file, or what stands for it; undefined where it came as options. */
+  /** The file, or the name of the input; undefined for options. */
   readonly file?: string;
-  /** From 1. */
+  /** 1-based. */
   readonly line?: number;
   readonly column?: number;
-  /** Such as `dynamic_resources.ads_config.grpc_services[0]`; of an argument its name. */
+  /** The path of the field, such as `dynamic_resources.ads_config.grpc_services[0]`; for an argument, its name. */
   readonly path: string;
 }
 
-/** The one class of errors that this library throws, and hands to watches. */
+/** The only class of errors that this library throws and passes to watches. */
 export class XdsClientError extends Error {
   override readonly name = "XdsClientError";
   readonly code: XdsClientErrorCode;
-  /** Only with `CONFIG_INVALID` and `ARGUMENT_INVALID`. */
+  /** Filled only for `CONFIG_INVALID` and `ARGUMENT_INVALID`. */
   readonly problems: readonly ConfigProblem[];
 
   constructor(

@@ -38,90 +38,96 @@ import type { Watching } from "./watch/follow.ts";
 import { Vigil } from "./watch/vigil.ts";
 import { OpenWatch, type Watch, type WatchGround, type WatchOptions, watchRules } from "./watch/watch.ts";
 
-/** How one resource, or all of a type, are fetched once. */
+/** Options of a single fetch. */
 export interface GetOptions extends FetchOptions {
-  /** Sent with the name (C-LOC-01). Those of the source unless given. */
+  /**
+   * Sent with the name (C-LOC-01).
+   * @default those of the source
+   */
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
-/** A client of management servers. It asks for nothing before it is asked. What a method does not take is `ARGUMENT_INVALID`. */
+/**
+ * A client of management servers. It subscribes only to what is watched. An invalid argument throws `ARGUMENT_INVALID`.
+ */
 export interface XdsClient extends OwnStatus, AsyncDisposable {
-  /** What it was started from, resolved. */
+  /** The resolved configuration. */
   readonly config: ClientConfig;
-  /** The node as it is sent now. */
+  /** The node as it is currently sent. */
   readonly node: Node;
   /**
-   * Watches a name, or, without one, everything there is of a type. The first watch of a name subscribes to it, the last one that is closed
-   * unsubscribes (C-CLI-01); what is held already is told at once (C-CLI-02).
+   * Watches a name, or, without one, all resources of a type. The first watch of a name subscribes, and closing the
+   * last one unsubscribes (C-CLI-01). A new watch receives held resources at once (C-CLI-02).
    *
-   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration says nothing of where it comes from, `CLOSED`
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration has no source for it, `CLOSED`
    */
   watch<Json>(type: TypeOrUrl<Json>, name?: string, options?: WatchOptions<Json>): Watch<Json>;
   /**
-   * A resource, once it is there.
+   * Resolves with a resource as soon as it is available.
    *
-   * @throws {XdsClientError} `DOES_NOT_EXIST`, `REJECTED`, `RESOURCE_ERROR`, `TIMEOUT`, `UNREACHABLE` if no server could be reached in time,
-   * `TYPE_UNSUPPORTED`, `CLOSED`; and the reason of the signal
+   * @throws {XdsClientError} `DOES_NOT_EXIST`, `REJECTED`, `RESOURCE_ERROR`, `TIMEOUT`, `UNREACHABLE` if no server
+   * could be reached in time, `TYPE_UNSUPPORTED`, `CLOSED`; or the abort reason of the signal
    */
   get<Json>(type: TypeOrUrl<Json>, name: string, options?: GetOptions): Promise<XdsResource<Json>>;
   /**
-   * All there is of a type, once the first answer is there; in delta, whose answers may come in parts, once nothing followed for a moment.
-   * Throws as `get` does.
+   * Resolves with all resources of a type after the first response. In delta, where a response may come in parts, it
+   * waits for a short pause after the last part. Throws as `get` does.
    */
   list<Json>(type: TypeOrUrl<Json>, options?: GetOptions): Promise<readonly XdsResource<Json>[]>;
   /**
-   * A Listener with all that it leads to: its routes, their clusters, their endpoints, its secrets, each asked for by name (C-SUB-21); or several.
-   * Another type with what that leads to; without a name everything of the type. Of a gRPC bootstrap the name may be what a program dials:
-   * `xds:///NAME`.
+   * Follows Listeners and everything they refer to: routes, clusters, endpoints and secrets, each subscribed by name
+   * (C-SUB-21). Other types work in the same way; without a name it follows all resources of the type. With a gRPC
+   * bootstrap a name may be a dial target: `xds:///NAME`.
    *
-   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration says nothing of where it comes from, `CLOSED`
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration has no source for it, `CLOSED`
    */
   resolve(type: TypeOrUrl, names?: string | readonly string[], options?: MeshOptions): Mesh;
   /**
-   * All that a proxy with this configuration gets: every Cluster and Listener, warmed as Envoy does, what these lead to, and the layers of its runtime
-   * that are fetched (C-SUB-21).
+   * Follows the configuration of a whole proxy: every Cluster and Listener, warmed as in Envoy, everything they refer
+   * to, and the fetched layers of its runtime (C-SUB-21).
    *
    * @throws {XdsClientError} `TYPE_UNSUPPORTED` if the configuration has neither, `CLOSED`
    */
   mesh(options?: MeshOptions): Mesh;
-  /** What happened so far (C-OBS-01). */
+  /** Counters and states since the start (C-OBS-01). */
   stats(): ClientStats;
-  /** All that is held or was asked for, and how it stands (B-OBS-04). */
+  /** Every resource that is held or subscribed, and its state (B-OBS-04). */
   dump(): readonly ResourceState[];
   /**
-   * Counts what becomes of requests, and reports it to a server, which says what it wants to hear and how often (C-LRS-01). Whoever reports to one
-   * server shares a stream.
+   * Counts requests and reports load to a server, which chooses the clusters and the interval (C-LRS-01). All reports
+   * to one server share a stream.
    *
-   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no server of gRPC to report to, `CONFIG_INVALID` if the `lrs_server` of the Cluster cannot be
-   * resolved or is no server of gRPC, `CLOSED`
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no gRPC server to report to, `CONFIG_INVALID` if the
+   * `lrs_server` of the Cluster cannot be resolved or is no gRPC server, `CLOSED`
    */
   reportLoad(options?: LoadReportingOptions): LoadReporting;
   /**
-   * Offers to check endpoints for a server, and tells it what is found, as often as it wants to hear it (B-HDS-01).
+   * Offers health checking to a server, checks the endpoints that it specifies, and reports the results at its interval
+   * (B-HDS-01).
    *
-   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no server of gRPC to do that for, `CLOSED`
+   * @throws {XdsClientError} `TYPE_UNSUPPORTED` if there is no gRPC server for it, `CLOSED`
    */
   checkHealth(options?: HealthCheckingOptions): HealthChecking;
-  /** Describes itself otherwise from now on, which servers are told with the next request (C-MSC-07). */
+  /** Changes fields of the node; servers receive the new node with the next request (C-MSC-07). */
   changeNode(node: Partial<Node>): void;
-  /** Ends all watches, and every connection. Nothing of it keeps the process alive then. */
+  /** Closes all watches and connections. Afterwards the client does not keep the process alive. */
   close(): Promise<void>;
 }
 
-/** What is sent with a name. */
+/** Options that are sent with a name. */
 type AskingOptions = Pick<GetOptions, "parameters">;
 
-/** What a client is put together from. */
+/** The parts of a client. */
 export interface ClientParts {
   readonly api: EnvoyApi;
   readonly config: ClientConfig;
-  /** What holds where a config source in a resource says nothing. */
+  /** Defaults for config sources in resources. */
   readonly defaults: ConfigDefaults;
-  /** As it is sent. */
+  /** The node as sent. */
   readonly node: Node;
   readonly driver: Driver;
   readonly stats: StatsCounter;
-  /** Undefined: nothing is kept. */
+  /** Undefined: resources are not kept across restarts. */
   readonly store: ResourceStore | undefined;
   readonly connections: SideCallsParts["connections"];
   readonly encodeNode: SideCallsParts["encodeNode"];
@@ -149,7 +155,7 @@ const check = {
   changeNode: argumentCheck("changeNode", { node: fields(nodeRules) }),
 } as const;
 
-/** The client itself, whatever it was made from. */
+/** The implementation of `XdsClient`. */
 export class OpenClient implements XdsClient {
   readonly config: ClientConfig;
   readonly #api: EnvoyApi;
@@ -161,12 +167,12 @@ export class OpenClient implements XdsClient {
   readonly #watches = new Set<OpenWatch>();
   readonly #finders = new Map<string, Finder>();
   readonly #watchGround: WatchGround;
-  /** For what is put together with it. */
+  /** Public for the validators and reports that `createXdsClient` sets up. */
   readonly meshes: Meshes;
   readonly #side: SideCalls;
   readonly #closing = new AbortController();
   readonly #signal: AbortSignal | undefined;
-  /** Closing does not fail: nobody would hear of it here. */
+  /** Closing never fails, so the promise may be ignored. */
   readonly #aborted = (): void => void this.close();
   #node: Node;
 
@@ -196,7 +202,7 @@ export class OpenClient implements XdsClient {
     const watch = new OpenWatch(this.#watchGround, options as WatchOptions<never>);
     this.#watches.add(watch);
     watch.start(watching);
-    // What it tells is JSON of the type that was asked for.
+    // Its resources have the JSON of the requested type.
     return watch as unknown as Watch<Json>;
   }
 
@@ -256,7 +262,7 @@ export class OpenClient implements XdsClient {
   }
 
   async close(): Promise<void> {
-    // It may outlive many clients.
+    // The signal may outlive many clients.
     this.#signal?.removeEventListener("abort", this.#aborted);
     this.#closing.abort(new XdsClientError("CLOSED", "the client was closed"));
     for (const watch of [...this.#watches]) watch.close();
@@ -271,7 +277,9 @@ export class OpenClient implements XdsClient {
     await this.close();
   }
 
-  /** All places where a name is asked for, the best first. `listType` is that of the list collection that is of the wanted type, if it is one. */
+  /**
+   * All places of a name, best first. `listType` is the list collection of the wanted type, if the name is one of that.
+   */
   #placesOf(wanted: TypeOrUrl, name: string, { parameters }: AskingOptions, listType?: TypeUrl): readonly Interest[] {
     const type = typeUrlOf(wanted);
     const traits = this.#api.traits(type);
@@ -285,7 +293,7 @@ export class OpenClient implements XdsClient {
     });
   }
 
-  /** How something is watched, wherever that leads. */
+  /** How a name, or all resources of a type, are watched, through locators and list collections. */
   #watching(wanted: TypeOrUrl, name: string | undefined, options: AskingOptions): Watching {
     this.#closing.signal.throwIfAborted();
     const type = typeUrlOf(wanted);
@@ -294,10 +302,10 @@ export class OpenClient implements XdsClient {
     return found;
   }
 
-  /** One for each type; those who send parameters of their own have one of their own. */
+  /** The finder of a type; watches with parameters of their own get their own. */
   #finderOf(wanted: TypeOrUrl, { parameters }: AskingOptions): Finder {
     const type = typeUrlOf(wanted);
-    // One that is given as a URL is asked for as it stands.
+    // A type given as a URL is requested unchanged.
     const key = typeof wanted === "string" ? `as ${type}` : type;
     const known = parameters === undefined ? this.#finders.get(key) : undefined;
     if (known !== undefined) return known;

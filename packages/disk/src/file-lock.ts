@@ -16,18 +16,18 @@ import { formatOwn, type Holder, isAlive, isVisible, isYoung, readHolder } from 
 import { isPresent, processNamespace, showPresence } from "./presence.ts";
 import { isSystemError } from "./system-error.ts";
 
-/** A lock that is ours until it is released. When the process ends without that, it is nobody's. */
+/** A lock that this process holds until it releases it or ends. */
 export interface AcquiredFileLock {
   readonly kind: "acquired";
   release(): void;
 }
 
-/** Somebody who lives holds it. */
+/** The lock is held by a live process. */
 export interface HeldFileLock {
   readonly kind: "held";
   /**
-   * The process id of the holder, which may be our own. Undefined for a moment in which it cannot be read, and of one in another
-   * container, where it would be somebody else's here.
+   * The process id of the holder, which may be this process. Undefined if it cannot be read at the moment, or the
+   * holder is in another container, where ids have another meaning.
    */
   readonly pid: number | undefined;
 }
@@ -38,20 +38,21 @@ const LEFTOVER = /^\.([0-9a-f]{16}(\.new)?|\d+-\d+)$/;
 const SIGN = /^\.[0-9a-f]{16}\.live$/;
 
 /**
- * Takes the lock that is a file at `path`; its directory must be there. Does not wait. Throws a system error if there can be no lock. Processes of two
- * machines do not keep each other out. Those of two containers on one machine do, by a socket beside the lock that its holder listens at, unless the
- * file system bears none.
+ * Takes the lock file at `path`, whose directory must exist. Does not wait. Throws a system error if locking is
+ * impossible. Processes on different machines do not exclude each other. Those in containers of one machine do, through
+ * a socket beside the lock on which the holder listens, unless the file system does not support sockets.
  *
- * What is in the lock stands there whole, from the first moment. The lock of one that was killed is claimed: a claim is a file that is
- * named after the token of the one that is gone. Only one can make that file, and the token never comes back, so nobody who is late takes away the lock of the
- * next one. Who was killed with a claim is claimed after in turn. A claim counts if the lock is still the one that it was made for.
+ * The content of the lock is complete from the first moment. The lock of a killed process is claimed with a file named
+ * after the holder's token. Only one process can create that file, and tokens are unique, so a latecomer never takes
+ * the lock of the next holder. A claim of a killed process is claimed in turn. A claim counts only if the lock is still
+ * the one it was made for.
  */
 export function acquireFileLock(path: string): AcquiredFileLock | HeldFileLock {
   const lock = resolve(path);
   const token = randomBytes(TOKEN_BYTES).toString("hex");
   const draft = `${lock}.${token}.new`;
   const sign = signOf(lock, token);
-  // Where the system does not tell which processes see each other, each is taken to see all.
+  // Where the system has no process namespaces, every process is assumed to see all others.
   const presence = processNamespace() === undefined ? undefined : showPresence(sign);
   const leave = (): void => {
     presence?.end();
@@ -88,7 +89,10 @@ function pidOf({ process }: Holder): number | undefined {
   return process !== undefined && isVisible(process) ? process.pid : undefined;
 }
 
-/** Undefined when the lock is ours, otherwise who holds it. Each round that does not end is one in which somebody else got further. */
+/**
+ * Undefined when this process got the lock, otherwise its holder. Every further round means that another process made
+ * progress.
+ */
 function contend(lock: string, draft: string): Holder | undefined {
   for (;;) {
     if (place(draft, lock)) return undefined;
@@ -106,7 +110,7 @@ function contend(lock: string, draft: string): Holder | undefined {
   }
 }
 
-/** Who lives, of the holder and those who claimed one after the other; if nobody does, the last one. */
+/** The live process among the holder and successive claimants; if none is alive, the last one. */
 function lastClaim(lock: string, first: Holder): { readonly holder: Holder; readonly isAlive: boolean } {
   let holder = first;
   let path = lock;
@@ -124,7 +128,7 @@ function claimAfter(lock: string, { token }: Holder): string {
   return `${lock}.${token}`;
 }
 
-/** Whole, also after a loss of power. */
+/** Syncs the file, so that it is complete even after power loss. */
 function writeDraft(path: string, text: string): void {
   const descriptor = openSync(path, "wx", 0o600);
   try {
@@ -138,7 +142,7 @@ function writeDraft(path: string, text: string): void {
   }
 }
 
-/** Gives the draft another name; false if that is taken. */
+/** Renames the draft; false if the name is taken. */
 function place(draft: string, path: string): boolean {
   try {
     linkSync(draft, path);
@@ -157,7 +161,7 @@ function place(draft: string, path: string): boolean {
   }
 }
 
-/** Removes what others left behind that were killed on their way to the lock, which is ours. */
+/** Removes files of processes that were killed while locking; called by the holder. */
 function removeLeftovers(lock: string): void {
   const name = basename(lock);
   for (const entry of readdirSync(dirname(lock))) {
@@ -168,7 +172,7 @@ function removeLeftovers(lock: string): void {
 }
 
 function isLeftover(lock: string, path: string, suffix: string): boolean {
-  // One that was made just now may be about to be listened at.
+  // A new socket may not be listening yet.
   if (SIGN.test(suffix)) return !isYoung(path) && !isPresent(path);
   if (!LEFTOVER.test(suffix)) return false;
   const holder = readHolder(path);

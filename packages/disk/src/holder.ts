@@ -2,39 +2,48 @@ import { readFileSync, statSync } from "node:fs";
 import { isPresent, processNamespace } from "./presence.ts";
 import { isSystemError } from "./system-error.ts";
 
-/** Who holds a lock, or claims it. */
+/** The process that holds or claims a lock. */
 export interface Holder {
-  /** Of this one taking, and never of another one. */
+  /** Unique to this acquisition. */
   readonly token: string;
-  /** Undefined: what is written there cannot be read. */
+  /** Undefined: the content cannot be read. */
   readonly process: ProcessIdentity | undefined;
 }
 
-/** A process: its id is given to another one when it has ended, and after a restart of the machine or of its container. */
+/**
+ * Identifies a process. A process id alone is not enough: it is reused after the process ends, or the machine or
+ * container restarts.
+ */
 interface ProcessIdentity {
   readonly pid: number;
-  /** When it began, in ticks since the machine started, and which start of the machine that was. Undefined where the system does not tell (all but Linux). */
+  /**
+   * The start time in ticks since boot, and the id of that boot. Undefined where the system does not tell (all but
+   * Linux).
+   */
   readonly start: string | undefined;
   readonly boot: string | undefined;
-  /** Where its id counts. Undefined where the system does not tell, or where it could show nobody outside that it lives. */
+  /**
+   * The namespace in which its id is valid. Undefined where the system does not tell, or where the process could not
+   * show outside that it is alive.
+   */
   readonly namespace: string | undefined;
 }
 
-/** On a file system without hard links, a lock is empty for a moment. One that is not readable for so long was left so. */
+/** On a file system without hard links, a lock is briefly empty. One that is unreadable for longer was abandoned. */
 const MOMENT_MS = 10_000;
 
 const HOLDER = /^(\d+) (\d+|-) ([0-9a-f-]+)(?: (\d+|-))? ([0-9a-f]{16})\n$/;
-/** What a process is that has ended, and that its parent has not asked about yet: in a container, often nobody ever does. */
+/** States of an ended process whose parent has not reaped it: in a container, often no one ever does. */
 const ENDED = /^[ZX]$/;
 
-/** What this process writes into a lock. `isPresent`: it listens at the sign of life that belongs to the token. */
+/** The content that this process writes into a lock. `isPresent`: it listens on the presence socket of the token. */
 export function formatOwn(token: string, isPresent: boolean): string {
   const { pid } = process;
   const namespace = isPresent ? processNamespace() : undefined;
   return `${pid} ${statusOf(pid)?.start ?? "-"} ${bootId() ?? "-"} ${namespace ?? "-"} ${token}\n`;
 }
 
-/** Who is written there; undefined if nobody is. Throws a system error if it cannot be read. */
+/** Reads the holder of a lock; undefined if there is none. Throws a system error if it cannot be read. */
 export function readHolder(path: string): Holder | undefined {
   const text = unlessGone(() => readFileSync(path, "utf8"));
   if (text === undefined) return undefined;
@@ -47,12 +56,12 @@ export function readHolder(path: string): Holder | undefined {
   return stats === undefined ? undefined : { token: `${stats.ino}-${Math.round(stats.mtimeMs)}`, process: undefined };
 }
 
-/** Whether its process id means something to this process: it is not one of another container. */
+/** Whether the process id is valid for this process, that is, not from another container. */
 export function isVisible({ namespace }: ProcessIdentity): boolean {
   return namespace === undefined || namespace === (processNamespace() ?? namespace);
 }
 
-/** Whether somebody is there: who cannot be seen as a process is asked at the sign of life that belongs to the holder. */
+/** Whether the holder is alive; a process in another namespace is probed at its presence socket. */
 export function isAlive(holder: Holder, path: string, sign: string): boolean {
   if (holder.process === undefined) return isYoung(path);
   const { pid, start, boot } = holder.process;
@@ -68,7 +77,7 @@ function unlessDash(text: string | undefined): string | undefined {
   return text === "-" ? undefined : text;
 }
 
-/** Whether a file was made just now. */
+/** Whether a file was created just now. */
 export function isYoung(path: string): boolean {
   const made = statSync(path, { throwIfNoEntry: false });
   return made !== undefined && Math.abs(Date.now() - made.mtimeMs) < MOMENT_MS;
@@ -88,11 +97,11 @@ interface ProcessStatus {
   readonly start: string;
 }
 
-/** Undefined on other systems than Linux, if it has just ended, or if others may not see it. */
+/** Undefined on systems other than Linux, if the process just ended, or if access is denied. */
 function statusOf(pid: number): ProcessStatus | undefined {
   const stat = readOrUndefined(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The name of the program stands in brackets, and may hold anything.
+  // The program's name is in parentheses and may contain anything.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return { state: fields[0] ?? "", start: fields[19] ?? "-" };
 }
@@ -105,12 +114,12 @@ function readOrUndefined(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");
   } catch {
-    // Another system, or not for everybody.
+    // Not Linux, or no permission.
     return undefined;
   }
 }
 
-/** Undefined if the file is not there. */
+/** Undefined if the file does not exist. */
 function unlessGone<T>(read: () => T): T | undefined {
   try {
     return read();

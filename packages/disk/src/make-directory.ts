@@ -3,8 +3,8 @@ import { dirname, resolve } from "node:path";
 import { isSystemError } from "./system-error.ts";
 
 /**
- * Makes a directory and those above it that are missing, each with `mode`, unless it is there. Throws a system error. Where a directory cannot have
- * others in it, such as `/proc`, the one of Node.js (`recursive`) tries for ever.
+ * Creates a directory and its missing parents, each with `mode`, unless it exists. Throws a system error. Node.js's
+ * `recursive` never returns where a directory cannot have children, such as `/proc`.
  */
 export function makeDirectory(path: string, mode?: number): void {
   const whole = resolve(path);
@@ -12,7 +12,7 @@ export function makeDirectory(path: string, mode?: number): void {
   try {
     mkdirSync(whole, mode);
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (isSystemError(error, "EEXIST") && isDirectory(whole)) return;
     const parent = dirname(whole);
     if (!isSystemError(error, "ENOENT") || isDirectory(parent)) throw error;
@@ -25,7 +25,7 @@ function isDirectory(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch {
-    // Whatever is wrong with it, whoever makes it will be told.
+    // Creating it will report the reason.
     return false;
   }
 }

@@ -3,18 +3,18 @@ import { createServer } from "node:net";
 import { basename, dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 
-/** A sign of life that stands in a directory. The kernel ends it together with the process. */
+/** A socket that shows that this process is alive. The kernel closes it when the process ends. */
 export interface Presence {
   end(): void;
 }
 
-/** What fits into the address of a socket everywhere. */
+/** The limit of socket addresses on all systems. */
 const LONGEST_ADDRESS_BYTES = 100;
-/** To be answered takes no longer than to start a thread. Who is not is taken to be there. */
+/** An answer takes no longer than starting a thread. A process that does not answer in time counts as alive. */
 const ANSWERED_WITHIN_MS = 30_000;
 const ABSENT = 2;
 
-/** Ends with 1, or with 2 if nobody listens there. */
+/** Exits with 1, or with 2 if no process listens there. */
 const KNOCK = `
 const { workerData: { path, answer } } = require("node:worker_threads");
 const tell = (value) => { Atomics.store(answer, 0, value); Atomics.notify(answer, 0); };
@@ -24,26 +24,26 @@ socket.on("error", ({ code }) => tell(code === "ECONNREFUSED" || code === "ENOEN
 `;
 
 /**
- * The set of processes that see each other by their ids, which is another one in each container. Undefined where the system does not tell
- * (all but Linux).
+ * The PID namespace of this process, which differs in each container. Undefined where the system does not tell (all but
+ * Linux).
  */
 export function processNamespace(): string | undefined {
   try {
     return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0];
   } catch {
-    // Another system, or not for everybody.
+    // Not Linux, or no permission.
     return undefined;
   }
 }
 
 /**
- * Listens at a socket at `path`, so that processes of other containers on this machine know that we live: they see no process of ours, but the
- * same file. Undefined if the file system bears none.
+ * Listens on a socket at `path`, so that processes in other containers of this machine, which share the file but not
+ * the process ids, know that this process is alive. Undefined if the file system does not support sockets.
  */
 export function showPresence(path: string): Presence | undefined {
   return throughDirectory(path, (address) => {
     const server = createServer((socket) => socket.destroy());
-    // What it cannot be is known at once; afterwards nothing depends on whether a knock is answered, only on there being a door.
+    // Failures to listen are known at once; later only the existence of the listener matters, not its answers.
     server.on("error", () => undefined);
     server.listen({ path: address, exclusive: true });
     if (!server.listening) return undefined;
@@ -53,8 +53,8 @@ export function showPresence(path: string): Presence | undefined {
 }
 
 /**
- * Whether somebody listens at `path`, who may be in another container on this machine. Waits for the answer, which only another thread
- * can take while this one waits.
+ * Whether a process listens at `path`, possibly in another container of this machine. Blocks until the answer, which
+ * another thread takes meanwhile.
  */
 export function isPresent(path: string): boolean {
   const answer = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -69,7 +69,7 @@ export function isPresent(path: string): boolean {
   return said !== ABSENT;
 }
 
-/** Gives a socket a short address, however deep its directory is. Undefined if there is none. */
+/** Gives a socket a short address, however deep its directory is. Undefined if it has none. */
 function throughDirectory<T>(path: string, use: (address: string) => T): T | undefined {
   const directory = openSync(dirname(path), "r");
   try {

@@ -1,4 +1,4 @@
-/** Whether it is one of those errors of the system. */
+/** Whether it is a system error with one of the codes. */
 export function isSystemError(error: unknown, ...codes: readonly string[]): boolean {
   return error instanceof Error && "code" in error && codes.includes(String(error.code));
 }

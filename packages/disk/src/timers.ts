@@ -1,13 +1,13 @@
-/** The longest that a timer of the platform waits, in milliseconds: one that is set to more goes off at once. */
+/** The longest delay of a Node.js timer, in milliseconds: a timer with a longer one fires at once. */
 export const LONGEST_TIMER_MS: number = 2 ** 31 - 1;
 
-/** A wait that was begun. */
+/** A running timer. */
 export interface Timer {
-  /** Ends it; also when it is over. */
+  /** Cancels the timer; allowed after it fired. */
   cancel(): void;
 }
 
-/** Calls back after so many milliseconds, however many. Keeps no process alive. */
+/** Calls back after `ms` milliseconds, without an upper limit. Does not keep the process alive. */
 export function startTimer(ms: number, then: () => void): Timer {
   let timeout: NodeJS.Timeout;
   const wait = (leftMs: number): void => {
@@ -19,7 +19,7 @@ export function startTimer(ms: number, then: () => void): Timer {
   return { cancel: () => clearTimeout(timeout) };
 }
 
-/** Timers by their numbers. None of them keeps the process alive. */
+/** Timers by number. They do not keep the process alive. */
 export class Timers {
   readonly #running = new Map<number, Timer>();
   readonly #fired: (timer: number) => void;
@@ -28,7 +28,7 @@ export class Timers {
     this.#fired = fired;
   }
 
-  /** Fires once, after `ms` milliseconds; what ran under that number does not any more. */
+  /** Fires once after `ms` milliseconds; replaces the timer of the same number. */
   start(timer: number, ms: number): void {
     this.cancel(timer);
     const running = startTimer(ms, () => {

@@ -2,22 +2,25 @@ import { findAmbiguity, messageNameOf, type Resource, shownName, type TypeUrl } 
 import type { CrossProblem, DecodedResource, LayerFile, Origin } from "./file-content.ts";
 import { quote } from "./problem.ts";
 
-/** The resources of each layer, in the order of files, and what is wrong between files. */
+/** The resources of each layer, in the order of files, and problems between files. */
 export interface Assembly {
   readonly layers: ReadonlyMap<string, readonly Resource[]>;
   readonly problems: readonly CrossProblem[];
-  /** Whether all layers hold the same names with the same references as the last time: what was found between them still holds. */
+  /**
+   * Whether all layers have the same names and references as last time, so that earlier findings between files still
+   * hold.
+   */
   readonly hasSameShape: boolean;
 }
 
 /**
- * Sorts files into layers. Keeps what it made: a layer none of whose files changed is the same list as before, so that a
- * change of one file costs the size of its layer and not of everything.
+ * Sorts files into layers and caches the lists: a layer without changed files stays the same list, so a change of one
+ * file costs the size of its layer only.
  */
 export class Assembler {
   #made = new Map<string, MadeLayer>();
 
-  /** The files must be in the order that the lists should have. */
+  /** `files` must be in the order wanted for the lists. */
   assemble(files: readonly LayerFile[]): Assembly {
     const byLayer = new Map<string, LayerFile[]>();
     for (const file of files) {
@@ -47,13 +50,13 @@ interface MadeLayer {
   readonly files: readonly LayerFile[];
   readonly resources: readonly Resource[];
   readonly problems: readonly CrossProblem[];
-  /** The same object as long as names and references are. */
+  /** The same object while names and references stay the same. */
   readonly shape: object;
 }
 
 function makeLayer(layer: string, files: readonly LayerFile[], before: MadeLayer | undefined): MadeLayer {
   if (before !== undefined && before.problems.length === 0) {
-    // Most changes are of content alone; finding duplicates among 100,000 names takes longer than all else then.
+    // Most changes only touch content; finding duplicates among 100,000 names would then take the most time.
     const resources = files.flatMap(({ content }) => content.resources.map(({ resource }) => resource));
     if (sameShape(before.resources, resources)) return { files, resources, problems: [], shape: before.shape };
   }
@@ -77,7 +80,7 @@ function makeLayer(layer: string, files: readonly LayerFile[], before: MadeLayer
   return { files, resources, problems, shape: {} };
 }
 
-/** Names that several resources have, of which some client could be meant to have two (S-LOC-08). */
+/** Names of several resources that a single client could match at once (S-LOC-08). */
 function ambiguities(
   layer: string,
   resources: readonly Resource[],
@@ -125,7 +128,7 @@ function alike(a: Resource, b: Resource | undefined): boolean {
   );
 }
 
-/** The place of a resource's name. */
+/** The position of a resource's name. */
 export function originOf(file: LayerFile, { resource, place }: DecodedResource): Origin {
   return { file, place, text: resource.variant?.name ?? resource.name };
 }

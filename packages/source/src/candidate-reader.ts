@@ -5,24 +5,24 @@ import type { Candidate } from "./document/envelope.ts";
 import { ItemMemory, knownItem } from "./document/item-memory.ts";
 import { type Decoding, readValue } from "./read-resource.ts";
 
-/** A resource that was read, and what it is warned of. */
+/** A resource and its warnings. */
 interface ReadItem {
   readonly resource: Resource;
   readonly problems: readonly FieldProblem[];
 }
 
-/** Resources of the same file as it was before: what did not change is not read again. */
+/** The resources of the previous version of a file, so that unchanged ones are not read again. */
 export class KnownResources {
-  /** By their texts, as far as the reader of the text tells those. */
+  /** By their text, where the text reader supports it. */
   readonly items: ItemMemory = new ItemMemory();
   /** By a digest of their JSON. */
   digests: ReadonlyMap<bigint, ReadItem> = new Map();
 }
 
-/** How long decoding may keep everything else waiting. */
+/** The longest time to decode without a pause for other work, in milliseconds. */
 const PAUSE_AFTER_MS = 15;
 
-/** Reads candidates of one file, and remembers those that are read. */
+/** Reads the candidates of one file and remembers the results. */
 export class CandidateReader {
   readonly #decoding: Decoding;
   readonly #known: KnownResources;
@@ -30,14 +30,14 @@ export class CandidateReader {
   readonly #digests = new Map<bigint, ReadItem>();
   #pausedAt = performance.now();
 
-  /** A file of one resource is known by its own digest. */
+  /** A file with one resource is recognised by the file's own digest. */
   constructor(decoding: Decoding, known: KnownResources, count: number) {
     this.#decoding = decoding;
     this.#known = known;
     this.#keepsDigests = count > 1;
   }
 
-  /** A promise to wait for when other work has waited long enough. */
+  /** A promise to await once other work has waited long enough; undefined before. */
   pauseIfDue(): Promise<void> | undefined {
     if (performance.now() - this.#pausedAt < PAUSE_AFTER_MS) return undefined;
     return setImmediate().then(() => {
@@ -45,7 +45,7 @@ export class CandidateReader {
     });
   }
 
-  /** What it is and, whether it is known or read, what is to be said of it. */
+  /** Reads a candidate, or recalls it, with its problems. */
   read({ value, path, bodyPath }: Candidate): { resource: Resource | undefined; problems: readonly FieldProblem[] } {
     const known = knownItem(value);
     if (known !== undefined) return known;
@@ -65,7 +65,7 @@ export class CandidateReader {
     return { resource, problems };
   }
 
-  /** What this file holds now is what is known next time. */
+  /** Keeps what this file has now for the next read. */
   finish(): void {
     this.#known.items.finish();
     this.#known.digests = this.#digests;

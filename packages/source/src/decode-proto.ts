@@ -9,7 +9,7 @@ import { type Decoding, readEncoded } from "./read-resource.ts";
 
 const RESOURCE_WRAPPER = "envoy.service.discovery.v3.Resource";
 
-/** A binary DiscoveryResponse. A resource's bytes are served as they are, fields that we do not know included. */
+/** Decodes a binary DiscoveryResponse. Resources are served with their original bytes, including unknown fields. */
 export function decodeProto(file: string, bytes: Uint8Array, decoding: Decoding): FileContent {
   if (bytes.length === 0) return { resources: [], problems: [emptyFile(file)], refused: anythingRefused };
   const resources: DecodedResource[] = [];
@@ -36,7 +36,7 @@ export function decodeProto(file: string, bytes: Uint8Array, decoding: Decoding)
   return { resources, problems, refused: isWhole ? [] : anythingRefused };
 }
 
-/** As it stands in other formats. */
+/** The JSON form, as in other formats. */
 function plainError({ resourceName, errorDetail }: ResourceErrorMessage): unknown {
   const { code, message } = errorDetail;
   return { resource_name: { name: resourceName.name }, error_detail: { code, message } };

@@ -11,14 +11,14 @@ import type { FileFormat } from "./layout.ts";
 import { optionalHint, type Problem } from "./problem.ts";
 import type { Decoding } from "./read-resource.ts";
 
-/** A file to be decoded. */
+/** A file to decode. */
 export interface FileToDecode {
   readonly file: string;
   readonly format: FileFormat;
   readonly bytes: Uint8Array;
 }
 
-/** Everything in a file: its resources, and every problem of it. `known` is replaced by what this call found. */
+/** Decodes a file into its resources and all its problems. Replaces the content of `known`. */
 export async function decodeFile(
   { file, format, bytes }: FileToDecode,
   decoding: Decoding,
@@ -45,8 +45,8 @@ function syntaxProblem(file: string, { code, offset, message, hint }: TextTroubl
 }
 
 /**
- * The text format: a DiscoveryResponse, or the message that a comment `# proto-message: <full name>` at the beginning
- * of the file names.
+ * Decodes the text format: a DiscoveryResponse, or the message that a comment `# proto-message: <full name>` at the
+ * beginning of the file names.
  */
 async function decodeTextFormat(
   file: string,

@@ -12,28 +12,44 @@ import { type Problem, sameProblems, sortProblems } from "./problem.ts";
 import { type Patience, usualPatience } from "./quiet.ts";
 import type { ValidationLevel } from "./read-resource.ts";
 
-/** What a source is made from. What is given here goes before what `xdskit.yaml` says. */
+/** Options of a directory source. They override `xdskit.yaml`. */
 export interface DirectorySourceOptions {
   readonly directory: string;
   readonly api: EnvoyApi;
-  /** What breaking a validation rule of Envoy's messages leads to. Default: `warn`. */
+  /**
+   * How violations of Envoy's validation rules count.
+   * @default "warn"
+   */
   readonly validation?: ValidationLevel;
-  /** Size of one file. Default: 64 MiB. */
+  /**
+   * The size limit of one file, in bytes.
+   * @default 64 MiB
+   */
   readonly maxFileBytes?: number;
-  /** A directory without resources is an empty state. Default: it is a problem. */
+  /**
+   * Accept a directory without resources as an empty state.
+   * @default false
+   */
   readonly allowEmpty?: boolean;
-  /** Warns of what v2 cannot express of resources of v3, and v3 of those of v2 (S-TYP-10). Default: it does not. */
+  /**
+   * Warn about fields that v2 cannot express of v3 resources, and the reverse (S-TYP-10).
+   * @default false
+   */
   readonly findsVersionLoss?: boolean;
-  /** How long to wait for more changes. Default: 50 ms of quiet, 1 s in all. */
+  /**
+   * How long to wait for further changes.
+   * @default 50 ms without a change, 1 s in all
+   */
   readonly patience?: Patience;
   /**
-   * How often to look at everything even if nobody says that it changed. Default: every 5 s, and less often where a look
-   * takes long.
+   * How often to check the whole directory without change events, in milliseconds.
+   * @default 5_000, and less often where a check takes long
    */
   readonly pollMs?: number;
   /**
-   * Reads a directory of more than 128 KiB in a thread of its own, so that nothing else has to wait for it. The thread
-   * makes an `EnvoyApi` of its own, with these descriptors; it ends with the watch. Default: everything is read here.
+   * Read a directory of more than 128 KiB in a worker thread, so that it does not block the event loop. The thread
+   * creates its own `EnvoyApi` with these descriptors, and ends with the watch.
+   * @default no thread
    */
   readonly offThread?: { readonly descriptors: readonly Uint8Array[] };
 }
@@ -41,13 +57,13 @@ export interface DirectorySourceOptions {
 /** A directory of resource files. */
 export interface DirectorySource {
   /**
-   * Reads what changed since the last call; everything at first. Never throws for what is in the directory. Where a thread
-   * reads it, a load that lasts when the watch ends is given up, with an `AbortError`.
+   * Reads everything at first, then what changed since the last call. Never throws for the content of the directory. In
+   * a worker thread, a load that is still running when the watch ends rejects with an `AbortError`.
    */
   load(onProgress?: (progress: Progress) => void): Promise<Load>;
   /**
-   * A load whenever what the directory holds, or what is wrong with it, has changed and it is quiet again; first of all
-   * a load if there was none yet. Ends with the signal. One watch at a time.
+   * Yields a load whenever the content of the directory or its problems changed and writing has paused; the first one
+   * at once if there was no load yet. Ends with the signal. Only one watch at a time.
    */
   watch(signal: AbortSignal): AsyncIterable<Load>;
 }
@@ -56,15 +72,18 @@ const EVERYTHING: ReadonlySet<string> = new Set([""]);
 const POLL_MS = 5000;
 const POLL_UNWATCHED_MS = 2000;
 const POLL_MISSING_MS = 250;
-/** A look takes at most this part of the time, or five of it where nobody says what changed. */
+/** The largest part of the time spent on checks; five times as much where the system reports no changes. */
 const POLL_SHARE = 0.01;
-/** How soon a thread that ended is followed by another, which may end as well: for at most this part of the time. */
+/**
+ * The shortest pause before an ended worker thread is replaced, in milliseconds; `RESTART_SHARE` limits the time that
+ * threads take.
+ */
 const RESTART_MS = 500;
 const RESTART_SHARE = 0.1;
 const CHANGING_RETRY_MS = 50;
 const CHANGING_LIMIT_MS = 5000;
 
-/** A source that reads a directory. Nothing is read until `load` or `watch`. */
+/** Creates a source of a directory. It reads nothing until `load` or `watch`. */
 export function createDirectorySource(options: DirectorySourceOptions): DirectorySource {
   return new WatchedDirectory(options);
 }
@@ -109,7 +128,7 @@ class WatchedDirectory implements DirectorySource {
     let told = this.#last;
     try {
       folders.follow(this.#reader.folders);
-      attention.call(""); // what changed between the last load and now
+      attention.call(""); // catches changes between the last load and now
       while (!signal.aborted) {
         const cancelPoll = this.#poll(attention, folders);
         await attention.untilCalled();
@@ -133,7 +152,7 @@ class WatchedDirectory implements DirectorySource {
     }
   }
 
-  /** Calls for a look at everything after a while: what nobody says is found all the same, only later. */
+  /** Checks the whole directory from time to time, to find changes that the system does not report. */
   #poll(attention: Attention, folders: FolderWatch): () => void {
     const isMissing = this.#reader.folders.size === 0;
     const share = folders.refused.size > 0 ? POLL_SHARE * 5 : POLL_SHARE;
@@ -146,7 +165,7 @@ class WatchedDirectory implements DirectorySource {
     return () => clearTimeout(timer);
   }
 
-  /** Looks until no file is being written to. */
+  /** Reads until no file is being written. */
   async #look(paths: ReadonlySet<string>, how: HowToLook): Promise<Load> {
     const beganAtMs = performance.now();
     let { load, changing } = await this.#reader.look(paths, how);
@@ -172,7 +191,7 @@ class WatchedDirectory implements DirectorySource {
   }
 }
 
-/** What a look comes to that was given up. */
+/** Turns the error of an aborted read into undefined; rethrows others. */
 function unlessAborted(signal: AbortSignal): (error: unknown) => undefined {
   return (error) => {
     if (!signal.aborted) throw error;
@@ -187,7 +206,7 @@ function withResolver(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve: resolvePromise };
 }
 
-/** Whether both say the same: the parts of a state are the same objects as long as they are equal. */
+/** Whether two loads are equal: unchanged parts of a state are the same objects. */
 function sameLoad(a: Load, b: Load): boolean {
   if (a === b) return true;
   if (!sameProblems(a.problems, b.problems)) return false;

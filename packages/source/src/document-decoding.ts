@@ -10,7 +10,7 @@ import { formatPath, optionalHint, type Problem } from "./problem.ts";
 import { ProblemBound } from "./problem-bound.ts";
 import type { Decoding } from "./read-resource.ts";
 
-/** A text whose documents are to be decoded. */
+/** A text with documents to decode. */
 export interface DocumentsToDecode {
   readonly file: string;
   readonly documents: readonly unknown[];
@@ -18,7 +18,7 @@ export interface DocumentsToDecode {
   readonly known: KnownResources;
 }
 
-/** Everything in the documents of one text, with its place. Lets other work go on between resources. */
+/** Decodes all documents of a text, with positions. Pauses for other work between resources. */
 export async function decodeDocuments(
   { file, documents, text, known }: DocumentsToDecode,
   decoding: Decoding,
@@ -89,7 +89,7 @@ class DecodedDocuments implements FileContent {
   }
 }
 
-/** An unknown field is wrong by its name, everything else by what it holds. */
+/** An unknown field is wrong in its key, anything else in its value. */
 function partOf(problem: FieldProblem): "key" | "value" {
   return problem.code === "FIELD_UNKNOWN" || problem.code === "FIELD_DUPLICATE" ? "key" : "value";
 }

@@ -1,22 +1,22 @@
 import { nearest } from "./nearest.ts";
 
-/** How the content of a file is written. */
+/** The format of a file's content. */
 export type FileFormat = "yaml" | "json" | "proto" | "text";
 
-/** What a file in the directory is to us, by its path alone. */
+/** The role of a file in the directory, by its path alone. */
 export type FileRole =
   | {
       readonly kind: "resources";
       readonly layer: string;
       readonly format: FileFormat;
-      /** Sent only to those who ask for it by name. */
+      /** On demand: sent only on request by name. */
       readonly isOnDemand?: true;
     }
   | { readonly kind: "settings" }
   | { readonly kind: "ignored" /** The known extension that was probably meant. */; readonly meant?: string }
   | { readonly kind: "misplaced"; readonly why: string; readonly hint: string };
 
-/** The file of settings and group rules, at the root of the directory only. */
+/** The file of settings and group rules, only at the root of the directory. */
 export const settingsFile = "xdskit.yaml";
 
 /** The layer that every node sees. */
@@ -31,15 +31,15 @@ const FORMATS: Readonly<Record<string, FileFormat>> = {
   ".txtpb": "text",
 };
 
-/** A folder of what no wildcard covers: sent only to those who ask for it by name. */
+/** A folder of on-demand resources: in no wildcard, sent only on request by name. */
 export const onDemandFolder = "on-demand";
 
-/** Names that other tools give to the text format; near enough to be told about. */
+/** Other extensions of the text format, which deserve a hint. */
 const TEXT_FORMAT_ELSEWHERE: readonly string[] = [".textproto", ".textpb", ".pbtxt", ".pbtext", ".prototxt"];
 
 /**
- * What the file at a path (relative, "/" between its parts) is. Extensions are compared without case. Files that are
- * hidden or an editor's, and files with other extensions, are ignored.
+ * The role of the file at a path (relative, separated by "/"). Extensions are case-insensitive. Hidden files, editors'
+ * files and files with other extensions are ignored.
  */
 export function roleOf(path: string): FileRole {
   if (path === settingsFile) return { kind: "settings" };
@@ -58,15 +58,12 @@ export function roleOf(path: string): FileRole {
   return { kind: "resources", layer, format, ...(folders.includes(onDemandFolder) && { isOnDemand: true }) };
 }
 
-/** Hidden files and folders, and what editors leave beside the file they write. */
+/** Whether a file or folder is hidden, or a leftover of an editor. */
 export function isIgnoredName(name: string): boolean {
   return name.startsWith(".") || /(?:\.swp|\.swo|\.swx|~|\.tmp|\.bak)$/i.test(name) || /^#.*#$/.test(name);
 }
 
-/**
- * Whether a change of this name may concern us although the name itself is ignored: Kubernetes swaps the content of a
- * volume by renaming `..data`.
- */
+/** Whether a change of an ignored name may change other files: Kubernetes updates a volume by renaming `..data`. */
 export function isVolumeSwap(name: string): boolean {
   return name.startsWith("..");
 }
@@ -78,7 +75,7 @@ function extensionOf(name: string): string {
 
 function ignoredExtension(extension: string): FileRole {
   if (TEXT_FORMAT_ELSEWHERE.includes(extension)) return { kind: "ignored", meant: ".txtpb" };
-  // Shorter words are near to everything: .js is not a misspelt .json.
+  // Short extensions resemble everything: .js is not a misspelt .json.
   const meant = extension.length < 4 ? undefined : nearest(extension, [".yaml", ".json"]);
   return meant === undefined ? { kind: "ignored" } : { kind: "ignored", meant };
 }
@@ -103,17 +100,17 @@ function layerOf(parts: readonly string[]): string | FileRole {
   };
 }
 
-/** A folder's name as the group or node id it stands for: what file names cannot hold is percent-encoded. */
+/** The group or node id of a folder name, in which special characters are percent-encoded. */
 function decodeName(folder: string): string | undefined {
   if (!folder.includes("%")) return folder;
   try {
     return decodeURIComponent(folder);
   } catch {
-    return undefined; // the caller says so
+    return undefined; // reported by the caller
   }
 }
 
-/** The path of the folder that holds the layer of a node or group, for messages. */
+/** The path of a layer's folder, for messages. */
 export function folderOfLayer(layer: string): string {
   const slash = layer.indexOf("/");
   if (slash === -1) return ".";

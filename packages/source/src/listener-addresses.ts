@@ -5,10 +5,10 @@ import { entryOf } from "./document/places.ts";
 import type { CrossProblem, DecodedResource, LayerFile, Origin } from "./file-content.ts";
 import { quote } from "./problem.ts";
 
-/** How long this may keep everything else waiting. */
+/** The longest time to check without a pause for other work, in milliseconds. */
 const PAUSE_AFTER_MS = 15;
 
-/** Where a listener binds. Two that are equal cannot be in one client. */
+/** The address that a listener binds. One client cannot have two equal ones. */
 interface BoundAddress {
   readonly host: string;
   readonly port: number;
@@ -31,9 +31,9 @@ interface LayerListeners {
 }
 
 /**
- * Finds listeners of one view that have the same address, as warnings: a client refuses the second. Looked at is what
- * surely is in one view: a layer by itself, and `base` together with any other one that does not replace the listener.
- * Remembers the addresses of listeners that stay the same.
+ * Warns of listeners in one view with the same address: a client rejects the second. Checks what certainly shares a
+ * view: each layer by itself, and `base` with each other layer that does not replace the listener. Remembers the
+ * addresses of unchanged listeners.
  */
 export class ListenerAddresses {
   readonly #api: EnvoyApi;
@@ -49,7 +49,7 @@ export class ListenerAddresses {
     );
   }
 
-  /** What is wrong with the listeners of these files, in their order. Lets other work go on between listeners. */
+  /** The problems of the listeners in these files, in order. Pauses for other work between listeners. */
   async check(files: readonly LayerFile[]): Promise<readonly CrossProblem[]> {
     let pausedAt = performance.now();
     const problems: CrossProblem[] = [];
@@ -91,7 +91,7 @@ export class ListenerAddresses {
     problems: CrossProblem[],
   ): void {
     const { type, name } = resource;
-    // Of those that are asked for by a name of the new kind, nobody can tell which are in a client together.
+    // Which xdstp listeners a client requests together is unknown.
     if (name.startsWith("xdstp:")) return;
     const key = keyOf(file.layer, type);
     const known = layers.get(key) ?? { layer: file.layer, type, names: new Set(), byAddress: new Map() };
@@ -104,7 +104,7 @@ export class ListenerAddresses {
     known.byAddress.set(text, holders);
     const [first] = holders;
     const second = { file, resource, place, address };
-    // That two have one name is told already.
+    // Equal names are already reported.
     if (first !== undefined && first.resource.name !== name) problems.push(duplicate(first, second));
     holders.push(second);
   }
@@ -121,14 +121,14 @@ export class ListenerAddresses {
     try {
       listener = this.#api.toJson(type, bytes, { names: "proto" });
     } catch (error) {
-      if (error instanceof MalformedMessageError) return undefined; // told when the file was read
+      if (error instanceof MalformedMessageError) return undefined; // reported when the file was read
       throw error;
     }
     return entryOf(listener, "api_listener") === undefined ? boundAddress(entryOf(listener, "address")) : undefined;
   }
 }
 
-/** Undefined for pipes, internal listeners, and where the system picks the port. */
+/** Undefined for pipes, internal listeners, and ports that the system chooses. */
 function boundAddress(address: unknown): BoundAddress | undefined {
   const socket = entryOf(address, "socket_address");
   const host = entryOf(socket, "address");
@@ -143,7 +143,7 @@ function keyOf(layer: string, type: TypeUrl): string {
   return `${layer} ${type}`;
 }
 
-/** What an upper layer has at the address of a listener below that it does not replace. */
+/** The listeners of an upper layer at the address of a `base` listener that they do not replace. */
 function compare(upper: LayerListeners, base: LayerListeners): readonly CrossProblem[] {
   const problems: CrossProblem[] = [];
   for (const [address, [second]] of upper.byAddress) {

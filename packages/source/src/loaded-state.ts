@@ -4,32 +4,35 @@ import type { Problem } from "./problem.ts";
 import type { ListenerSettings } from "./settings/choice-reading.ts";
 import type { Settings } from "./settings/setting-table.ts";
 
-/** What a directory holds when nothing is wrong with it. */
+/** The content of a directory without errors. */
 export interface LoadedState {
-  /** `base`, `group/edge`, `node/edge-7`. A layer whose files did not change is the same list as in the state before. */
+  /**
+   * Resources by layer: `base`, `group/edge`, `node/edge-7`. A layer without changed files is the same list as in the
+   * previous state.
+   */
   readonly layers: ReadonlyMap<string, readonly Resource[]>;
-  /** What `xdskit.yaml` says; empty if there is none. */
+  /** The settings in `xdskit.yaml`; empty without that file. */
   readonly settings: Settings;
-  /** How single clients are spoken to; the same list as long as the file is the same. */
+  /** Rules for single clients; the same list while the file stays the same. */
   readonly clients: readonly ClientRule[];
-  /** Where clients connect besides `listen`. */
+  /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
-  /** The group rules of `xdskit.yaml`, for the layers that there are. */
+  /** The node mapping, made from the group rules of `xdskit.yaml` and the existing layers. */
   readonly placement: Placement;
-  /** How many files of resources there are. */
+  /** The number of resource files. */
   readonly files: number;
   readonly resources: number;
 }
 
 /** One reading of the whole directory. */
 export interface Load {
-  /** Undefined when there is an error among the problems: nothing of this load may take effect. */
+  /** Undefined if a problem is an error: nothing of this load may take effect. */
   readonly state: LoadedState | undefined;
-  /** In the order of files and lines. */
+  /** Ordered by file and line. */
   readonly problems: readonly Problem[];
 }
 
-/** What must be committed to get from one state to the next; undefined when nothing changed. A layer that is gone is emptied. */
+/** The transaction from one state to the next; undefined when nothing changed. Removed layers are emptied. */
 export function transactionBetween(before: LoadedState | undefined, after: LoadedState): Transaction | undefined {
   const changes: LayerChange[] = [];
   for (const [layer, resources] of after.layers) {
@@ -62,7 +65,7 @@ function changeOf(layer: string, before: readonly Resource[], after: readonly Re
   return { layer, ...(puts.length === 0 ? {} : { puts }), ...(deletes.length === 0 ? {} : { deletes }) };
 }
 
-/** A new time to live is told although the version stays the same. */
+/** A new TTL is a change even though the version stays the same. */
 function differs(before: Resource, after: Resource): boolean {
   const isAsDemanded = before.onDemand === after.onDemand && before.variant?.onDemand === after.variant?.onDemand;
   return before.version !== after.version || before.ttlMs !== after.ttlMs || !isAsDemanded;

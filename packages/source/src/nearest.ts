@@ -1,6 +1,6 @@
 /**
- * The candidate that the word was probably meant to be: the fewest typing mistakes away, and at most a third of its
- * length. Undefined if none is that near.
+ * The candidate that a misspelt word probably means: the one with the fewest typing mistakes, at most a third of its
+ * length. Undefined if none is that close.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = simplified(word);
@@ -15,12 +15,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** `maxStreams`, `max_streams` and `max-streams` are one word. */
+/** `maxStreams`, `max_streams` and `max-streams` are the same word. */
 function simplified(word: string): string {
   return word.replace(/[-_]/g, "").toLowerCase();
 }
 
-/** How many letters are to be added, left out, replaced, or swapped with their neighbour. */
+/** The number of letters to insert, delete, replace or swap with their neighbour. */
 function typingDistance(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, index) => index);

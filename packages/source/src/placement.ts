@@ -3,8 +3,8 @@ import { baseLayer } from "./layout.ts";
 import type { GroupRule } from "./settings/group-rule.ts";
 
 /**
- * What each node sees, top-most first: the layer of its own, those of the groups it is in, in the order of the rules,
- * and `base`. Only layers that exist are in a view, so that nodes that see the same share it.
+ * Creates the node mapping. A view is the node's own layer, its groups' layers in the order of the rules, and `base`,
+ * top-most first. It contains only existing layers, so that nodes with equal layers share a view.
  */
 export function createPlacement(rules: readonly GroupRule[], layers: ReadonlySet<string>): Placement {
   const existing = rules.filter(({ name }) => layers.has(`group/${name}`));

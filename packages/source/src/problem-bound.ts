@@ -1,18 +1,21 @@
 import type { Problem } from "./problem.ts";
 
-/** Of each severity, in one file or between files. Nobody reads more, and each is kept, placed and compared. */
+/**
+ * The limit per severity, in one file or between files. Each problem is kept, located and compared, and nobody reads
+ * more.
+ */
 const MOST = 10_000;
 
-/** Lets so many problems through, and says how many there were beyond. */
+/** Limits the number of problems, and counts those beyond. */
 export class ProblemBound {
   readonly #counts = { error: 0, warning: 0 };
 
-  /** Whether it is one of those that are told. */
+  /** Whether the limit admits another problem. */
   admits(severity: Problem["severity"]): boolean {
     return ++this.#counts[severity] <= MOST;
   }
 
-  /** What stands for the others, as severe as the worst of them; nothing if there are none. */
+  /** One problem for all that were left out, with the severity of the worst; empty if there are none. */
   summary(file: string): readonly Problem[] {
     const errors = Math.max(0, this.#counts.error - MOST);
     const warnings = Math.max(0, this.#counts.warning - MOST);

@@ -1,6 +1,6 @@
 /**
- * Every code that this package gives. Problems inside a resource have the codes of `envoy-api` instead
- * (`FIELD_UNKNOWN`, `PGV_…`). Codes are stable; a retired one is not used again.
+ * All problem codes of this package. Problems inside a resource have codes of `envoy-api` instead (`FIELD_UNKNOWN`,
+ * `PGV_…`). Codes are stable; a retired one is not reused.
  */
 export type SourceProblemCode =
   // the directory
@@ -39,7 +39,7 @@ export type SourceProblemCode =
   | "YAML_SYNTAX"
   | "YAML_TAG"
   | "NESTING_TOO_DEEP"
-  // what it holds
+  // its content
   | "DOCUMENT_FIELD_UNKNOWN"
   | "DOCUMENT_NOT_RECOGNIZED"
   | "DOCUMENT_WRONG_TYPE"
@@ -59,36 +59,36 @@ export type SourceProblemCode =
   | "SETTING_UNKNOWN"
   | "SETTING_WRONG_TYPE";
 
-/** A place in a file, both from 1. A column counts UTF-16 units. */
+/** A position in a file, 1-based. Columns count UTF-16 code units. */
 export interface Place {
   readonly line: number;
   readonly column: number;
 }
 
-/** Something wrong in what the operator gave us, and where it is. */
+/** A problem in the operator's input, and where it is. */
 export interface Problem {
-  /** A `SourceProblemCode`, or a code of a `FieldProblem`. */
+  /** A `SourceProblemCode`, or the code of a `FieldProblem`. */
   readonly code: string;
   readonly severity: "error" | "warning";
-  /** Relative to the directory, with "/" between its parts; "." is the directory itself. */
+  /** Relative to the directory, separated by "/"; "." is the directory itself. */
   readonly file: string;
   readonly line?: number;
   readonly column?: number;
-  /** The line itself, cut; absent where a secret may stand in it. */
+  /** The line, cut; absent if it may contain a secret. */
   readonly excerpt?: string;
   /** The field, such as `resources[2].filter_chains[0].name`. */
   readonly path?: string;
   readonly message: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly hint?: string;
-  /** The other place of a duplicate. */
+  /** The other position of a duplicate. */
   readonly related?: { readonly file: string; readonly line?: number; readonly column?: number };
 }
 
 /** Keys and indices from the root of a document to a value in it. */
 export type ValuePath = readonly (string | number)[];
 
-/** A path as people write it: `resources[2].typed_config["@type"]`. */
+/** Formats a path: `resources[2].typed_config["@type"]`. */
 export function formatPath(path: ValuePath): string {
   let text = "";
   for (const step of path) {
@@ -99,7 +99,7 @@ export function formatPath(path: ValuePath): string {
   return text;
 }
 
-/** A problem in a field of a file that has no lines, or whose lines are not known. */
+/** A problem of a field in a file without lines, or with unknown lines. */
 export function unplacedProblem(
   file: string,
   {
@@ -114,12 +114,12 @@ export function unplacedProblem(
   return { code, severity, file, ...(field === "" ? {} : { path: field }), message, ...optionalHint(hint) };
 }
 
-/** The hint as part of a problem, if there is one. */
+/** Returns the hint as an optional property. */
 export function optionalHint(hint: string | undefined): { readonly hint?: string } {
   return hint === undefined ? {} : { hint };
 }
 
-/** By file, then by place, then by code: the order in which people read them, and the same for the same files. */
+/** Sorts by file, position and code, so that equal files give equal lists. */
 export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   return [...problems].sort(
     (a, b) =>
@@ -132,7 +132,7 @@ export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   );
 }
 
-/** Whether both say the same. Those of a file that did not change are the same objects. */
+/** Whether two lists are equal. Problems of an unchanged file are the same objects. */
 export function sameProblems(a: readonly Problem[], b: readonly Problem[]): boolean {
   if (a === b) return true;
   return a.length === b.length && a.every((problem, index) => isSame(problem, b[index]));
@@ -156,27 +156,27 @@ function isSame(a: Problem, b: Problem | undefined): boolean {
   );
 }
 
-/** Whether the load they come from must not take effect. */
+/** Whether any problem is an error, so that the load must not take effect. */
 export function hasErrors(problems: readonly Problem[]): boolean {
   return problems.some((problem) => problem.severity === "error");
 }
 
-// Control characters, what turns the direction of text, and what has no width: printed as they are, they would change
-// what the operator sees or what his terminal does.
+// Control characters, bidirectional controls and zero-width characters: printed unchanged, they would change what the
+// operator sees or what the terminal does.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
-/** A text in double quotes, cut to 100 characters, with everything invisible written as `\u{…}`. */
+/** Quotes a text, cut to 100 characters, with invisible characters as `\u{…}`. */
 export function quote(text: string): string {
   const cut = text.length > 100 ? `${text.slice(0, 100)}…` : text;
   return `"${escapeInvisible(cut.replaceAll('"', '\\"'))}"`;
 }
 
-/** The text with everything invisible written as `\u{…}`. */
+/** Writes invisible characters as `\u{…}`. */
 export function escapeInvisible(text: string): string {
   return text.replace(INVISIBLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-/** -1, 0 or 1 by UTF-16 units: an order that no locale changes. */
+/** Compares by UTF-16 code units, independent of the locale: -1, 0 or 1. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -9,22 +9,22 @@ import type { ResourceInput, TypeUrl } from "@xdskit/protocol";
 import { entryOf } from "./document/places.ts";
 import { quote } from "./problem.ts";
 
-/** How the validation rules of Envoy's messages count: not looked at, warned of, or a reason to refuse the load. */
+/** How violations of Envoy's validation rules count: ignored, a warning, or an error that rejects the load. */
 export type ValidationLevel = "off" | "warn" | "reject";
 
-/** What is needed to turn a file into resources. */
+/** Options for decoding a file. */
 export interface Decoding {
   readonly api: EnvoyApi;
   readonly validation: ValidationLevel;
-  /** Tells what the other version of the API cannot express (S-TYP-10). */
+  /** Warn about fields that the other API version cannot express (S-TYP-10). */
   readonly findsVersionLoss?: boolean;
-  /** What is read is sent only to those who ask for it by name. */
+  /** The resources are on demand: sent only on request by name. */
   readonly isOnDemand?: boolean;
 }
 
 /**
- * A JSON value as a resource, with the validation rules applied and its name looked at. `bodyPath` leads from the value
- * to the message itself, where something is around it.
+ * Reads a JSON value as a resource, validates it and checks its name. `bodyPath` leads from the value to the message
+ * inside a wrapper.
  */
 export function readValue(value: unknown, decoding: Decoding, bodyPath: readonly (string | number)[]): ReadResult {
   const result = decoding.api.readResource(value);
@@ -41,7 +41,7 @@ export function readValue(value: unknown, decoding: Decoding, bodyPath: readonly
     : { input: entering(result.input, decoding), problems };
 }
 
-/** As it goes in: what stands in a folder of such is sent on demand only. */
+/** Marks resources of an on-demand folder. */
 function entering(input: ResourceInput, { isOnDemand }: Decoding): ResourceInput {
   return isOnDemand === true ? { ...input, onDemand: true } : input;
 }
@@ -57,7 +57,7 @@ function brokenRules(type: TypeUrl, bytes: Uint8Array, { api, validation }: Deco
   return validation === "warn" ? broken : broken.map((problem) => ({ ...problem, severity: "error" }));
 }
 
-/** Names that look like another one, or like nothing. They are served as they are; the operator is told. */
+/** Warns of a name that resembles another or looks empty. It is served unchanged. */
 function unusualName(name: string): readonly FieldProblem[] {
   const reason = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)
     ? "holds a character that cannot be seen"
@@ -79,7 +79,7 @@ function unusualName(name: string): readonly FieldProblem[] {
   ];
 }
 
-/** An encoded message as a resource, in the same way. */
+/** Reads an encoded message as a resource, in the same way. */
 export function readEncoded(
   type: TypeUrl,
   value: Uint8Array,

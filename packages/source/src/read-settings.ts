@@ -5,10 +5,7 @@ import { noSettings, readSettingsFile, type SettingsContent } from "./settings/s
 
 const MAX_SETTINGS_BYTES = 1024 ** 2;
 
-/**
- * The settings of a directory alone, before anything else of it is read: they say how to. Without an `xdskit.yaml`,
- * none.
- */
+/** Reads only the settings of a directory, which decide how to read the rest. Empty without `xdskit.yaml`. */
 export async function readSettings(directory: string): Promise<SettingsContent> {
   const reading = await readSettledFile(join(directory, settingsFile), settingsFile, MAX_SETTINGS_BYTES);
   if (reading.kind === "read") return readSettingsFile(reading.bytes);

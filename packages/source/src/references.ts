@@ -18,13 +18,13 @@ import { onDemandFolder } from "./layout.ts";
 import { quote } from "./problem.ts";
 
 /**
- * References that nothing satisfies and resources that nothing refers to, as warnings: a client may have the other half
- * in its own bootstrap.
+ * Warns of dangling references and unreferenced resources; only warnings, because a client may have the other part in
+ * its own bootstrap.
  *
- * A reference is satisfied by any layer that a node may see together with the one it stands in: all but the layers of
- * other nodes, and by what has an error in its file, which is told already. What nobody refers to is told only where
- * everything could be read and a resource of a kind that could refer to it is there at all, so that a directory of
- * endpoints alone has no warnings.
+ * A reference is satisfied by any layer that a node may see together with its own, that is, all but layers of other
+ * nodes, and by a resource with an error, which is already reported. Unreferenced resources are reported only if all
+ * files could be read and there is a resource of a kind that could refer to them, so that a directory of endpoints
+ * alone has no warnings.
  */
 export function checkReferences(files: readonly LayerFile[], api: EnvoyApi): readonly CrossProblem[] {
   const survey = new Survey(api);
@@ -41,7 +41,7 @@ export function checkReferences(files: readonly LayerFile[], api: EnvoyApi): rea
         const isSaid = references.findIndex((other) => other.type === type && other.name === name) < index;
         if (!isSaid) problems.push(survey.describe(file, decoded, { type, name }));
       }
-      // An error is there for those who ask, whoever they are.
+      // A resource error is for clients that request the name, whatever refers to it.
       if (decoded.resource.error !== undefined) continue;
       if (survey.isUnused(decoded.resource.type, plainNameOf(decoded.resource))) problems.push(unused(file, decoded));
     }
@@ -55,11 +55,11 @@ class Survey {
   readonly #present = new Set<TypeKind>();
   /** Names in layers that any node may see. */
   readonly #shared = new Map<TypeUrl, Set<string>>();
-  /** The same by the layer of a node. */
+  /** Names in the layers of single nodes. */
   readonly #ofNode = new Map<string, Map<TypeUrl, Set<string>>>();
   readonly #ofAnyNode = new Map<TypeUrl, Set<string>>();
   readonly #referredTo = new Map<TypeUrl, Set<string>>();
-  /** By what can be told of it: many may be misspelt in the same way. */
+  /** Names of invalid resources by type, as far as known. */
   readonly #refused = new Map<TypeUrl | undefined, Set<string | undefined>>();
 
   constructor(api: EnvoyApi) {
@@ -79,7 +79,7 @@ class Survey {
   }
 
   addRefused({ type, name }: Identity): void {
-    // A type that is not known may be any that is, misspelt.
+    // An unknown type may be any known one, misspelt.
     const known = type !== undefined && this.#api.knows(type) ? this.#inV3(type) : undefined;
     const names = this.#refused.get(known) ?? new Set();
     this.#refused.set(known, names.add(name));
@@ -101,12 +101,12 @@ class Survey {
     return this.#referredTo.get(this.#inV3(type))?.has(name) !== true;
   }
 
-  /** What there is in one version of the API is there in the other. */
+  /** The v3 twin of a type, because a resource of either API version serves both. */
   #inV3(type: TypeUrl): TypeUrl {
     return isOfV2(type) ? (this.#api.traits(type)?.twin ?? type) : type;
   }
 
-  /** What is wrong when nothing answers to a reference. */
+  /** The warning for a dangling reference. */
   describe(file: LayerFile, decoded: DecodedResource, wanted: Reference): CrossProblem {
     const { type, bytes } = decoded.resource;
     const kind = this.#kindOf(wanted.type);
@@ -118,7 +118,7 @@ class Survey {
     return kind === "vhds" ? baseless(file, decoded, wanted, fetch) : dangling(file, decoded, wanted, fetch);
   }
 
-  /** Its name, and the collection that others may refer to it by. */
+  /** The names that refer to a resource: its own, and its collection's. */
   #answeredBy({ type, variant, ...resource }: Resource): readonly string[] {
     const { name, onDemand } = variant ?? resource;
     const collection = globOf(name) ?? (onDemand ? undefined : this.#api.traits(type)?.terms?.collectionOf(name));
@@ -160,7 +160,10 @@ function dangling(
   };
 }
 
-/** Of a route table that is filled on demand, an empty first answer leaves Envoy waiting for the timer (client-behaviours H3). */
+/**
+ * For an on-demand route configuration, Envoy waits for its timeout after an empty first response (client-behaviours
+ * H3).
+ */
 function baseless(
   file: LayerFile,
   { resource, place }: DecodedResource,

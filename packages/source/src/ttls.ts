@@ -20,7 +20,7 @@ const STREAMS: Readonly<Record<TtlStream, string>> = {
   "aggregated-sotw": "on an aggregated State of the World stream",
 };
 
-/** Tells, once for each type, which clients get a resource without its ttl although they know ttls (client-behaviours E6). */
+/** Warns, once per type, of TTLs that clients do not receive although they support TTLs (client-behaviours E6). */
 export function checkTtls(files: readonly LayerFile[], api: EnvoyApi): readonly CrossProblem[] {
   const problems: CrossProblem[] = [];
   const looked = new Set<TypeUrl>();

@@ -12,15 +12,15 @@ import { at, durationMsOf, isPresent, isTrue, itemsOf, numberOf, type Place, tex
 import type { Problems } from "./problems.ts";
 import { namedGrpcSource, namedRestSource } from "./source-id.ts";
 
-/** What an `ApiConfigSource` is read with. */
+/** What reading an `ApiConfigSource` needs. */
 export interface ApiSourceContext {
   readonly findServer: ServerFinder;
-  /** What `AUTO` stands for. */
+  /** The version that `AUTO` stands for. */
   readonly autoVersion: ApiVersion;
   readonly defaults: ConfigDefaults;
 }
 
-/** What the `ConfigSource` around it says. */
+/** The settings of the enclosing `ConfigSource`. */
 export interface AroundSource {
   readonly initialFetchTimeoutMs: number;
   readonly resourceApiVersion: ApiVersion;
@@ -32,7 +32,7 @@ const TOKENS_PER_SECOND = 10;
 const apiTypes = ["REST", "GRPC", "DELTA_GRPC", "AGGREGATED_GRPC", "AGGREGATED_DELTA_GRPC"] as const;
 type ApiType = (typeof apiTypes)[number];
 
-/** Reads an `ApiConfigSource` as the source that it describes; undefined after a mistake. */
+/** Reads an `ApiConfigSource`; undefined after an error. */
 export function readApiSource(
   api: Place,
   around: AroundSource,
@@ -45,7 +45,7 @@ export function readApiSource(
   return readGrpcSource(api, { ...around, type, isAggregated: type.startsWith("AGGREGATED") }, context, problems);
 }
 
-/** `load_stats_config` or `hds_config`: a call of its own beside discovery, which only gRPC has. */
+/** Reads `load_stats_config` or `hds_config`: a separate call beside discovery, over gRPC only. */
 export function readSideSource(api: Place, context: ApiSourceContext, problems: Problems): GrpcSource | undefined {
   const type = apiTypeOf(api, problems);
   if (type === undefined) return undefined;
@@ -56,7 +56,7 @@ export function readSideSource(api: Place, context: ApiSourceContext, problems: 
   return readGrpcSource(api, { ...aroundNothing(api, context), type, isAggregated: false }, context, problems);
 }
 
-/** `dynamic_resources.ads_config`: one stream for all types (C-ADS-02, C-ADS-03). */
+/** Reads `dynamic_resources.ads_config`: one stream for all types (C-ADS-02, C-ADS-03). */
 export function readAdsSource(api: Place, context: ApiSourceContext, problems: Problems): GrpcSource | undefined {
   const type = apiTypeOf(api, problems);
   if (type === undefined) return undefined;
@@ -64,7 +64,7 @@ export function readAdsSource(api: Place, context: ApiSourceContext, problems: P
     problems.error([...api.path, "api_type"], "expected GRPC or DELTA_GRPC, got REST: there is no ADS over REST");
     return undefined;
   }
-  // Whoever says `ads` says for itself what is around it.
+  // Each config source with `ads` has its own surrounding settings.
   return readGrpcSource(api, { ...aroundNothing(api, context), type, isAggregated: true }, context, problems);
 }
 
@@ -75,7 +75,7 @@ function aroundNothing(api: Place, context: ApiSourceContext): AroundSource {
   };
 }
 
-/** The version that a field names; `AUTO` stands for what the context says (C-TYP-11). */
+/** The API version in a field; `AUTO` stands for that of the context (C-TYP-11). */
 export function versionAt(
   place: Place,
   field: string,
@@ -152,7 +152,7 @@ function readGrpcSource(
     apiVersion: versionAt(api, "transport_api_version", context),
     servers,
     variant: type.endsWith("DELTA_GRPC") ? "delta" : "sotw",
-    // What one stream tells of all types is not to be mixed of two servers (C-FBK-03).
+    // One stream must not mix the state of two servers (C-FBK-03).
     failover: around.isAggregated && servers.length > 1 ? "fallback" : "cycle",
     nodeIn: isTrue(at(api, "set_node_on_first_message_only")) ? "first-request" : "every-request",
     rateLimit,
@@ -160,7 +160,7 @@ function readGrpcSource(
   });
 }
 
-/** Undefined unless every server could be read, and there is one. */
+/** Undefined if there is no server, or one of them cannot be read. */
 function serversOf(
   services: readonly Place[],
   { findServer }: ApiSourceContext,
@@ -170,7 +170,7 @@ function serversOf(
   return allOf(servers);
 }
 
-/** `cluster_names`, as the first releases had it for gRPC too (C-CFG-03). */
+/** Reads `cluster_names`, which the first releases also had for gRPC (C-CFG-03). */
 function oldServersOf(api: Place, context: ApiSourceContext, problems: Problems): readonly ServerConfig[] | undefined {
   const names = at(api, "cluster_names");
   if (itemsOf(names).length === 0) {
@@ -199,7 +199,7 @@ function allOf(servers: readonly (ServerConfig | undefined)[]): readonly ServerC
   return found.length === servers.length ? found : undefined;
 }
 
-/** Only where it is there; what it does not say has a default (C-CFG-07). */
+/** Undefined without settings; their missing fields have defaults (C-CFG-07). */
 function rateLimitOf(settings: Place, problems: Problems): RateLimit | undefined {
   if (!isPresent(settings)) return undefined;
   const maxTokens = numberOf(at(settings, "max_tokens")) ?? MAX_TOKENS;

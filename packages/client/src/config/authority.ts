@@ -1,16 +1,16 @@
 import { canonicalName, formatResourceName, parseResourceName, type ResourceName } from "@xdskit/protocol";
 import type { AuthoritySource, ClientConfig, SourceConfig } from "./client-config.ts";
 
-/** A name to ask a source for. */
+/** A name and the source to request it from. */
 export interface NameAtSource {
   readonly source: SourceConfig;
   readonly name: string;
 }
 
 /**
- * Where a name is asked for: the source of whoever names it if that is for its authority, then those of the bootstrap in
- * order, then the default; undefined if there is none (C-XTP-08). A name that is no xdstp name has no authority: it is asked for
- * where it was said to be, or at the default.
+ * The source of a name: `peer`, the source of the referring resource, if it serves the name's authority, then those of
+ * the bootstrap in order, then the default; undefined: none (C-XTP-08). A name that is no xdstp name has no authority
+ * and uses `peer` or the default.
  */
 export function authorityFor(name: string, config: ClientConfig, peer?: AuthoritySource): SourceConfig | undefined {
   const authority = parseResourceName(name)?.authority;
@@ -21,8 +21,7 @@ export function authorityFor(name: string, config: ClientConfig, peer?: Authorit
 }
 
 /**
- * The sources of a name, the best first: its own, then those of the alternatives that its `alt=` directives name (C-XTP-11).
- * Empty if there is none.
+ * The sources of a name, best first: its own, then those of its `alt=` directives (C-XTP-11). Empty if there is none.
  */
 export function sourcesOf(name: string, config: ClientConfig, peer?: AuthoritySource): readonly NameAtSource[] {
   return [name, ...alternativesOf(name)].flatMap((each) => {
@@ -32,8 +31,8 @@ export function sourcesOf(name: string, config: ClientConfig, peer?: AuthoritySo
 }
 
 /**
- * A name as it goes out: an xdstp name without directives (C-XTP-03), and with the node's parameters, of which its own are
- * the stronger (C-XTP-12). Any other name is its own.
+ * The name as requested: an xdstp name without directives (C-XTP-03) and with the node's context parameters, which its
+ * own override (C-XTP-12). Any other name is unchanged.
  */
 export function requestedName(name: string, { nodeContextParams }: Pick<ClientConfig, "nodeContextParams">): string {
   const parsed = parseResourceName(name);
@@ -42,7 +41,7 @@ export function requestedName(name: string, { nodeContextParams }: Pick<ClientCo
   return formatResourceName({ ...parsed, contextParams });
 }
 
-/** The names that the `alt=` directives of a name give, in order (C-XTP-11). */
+/** The names in the `alt=` directives of a name, in order (C-XTP-11). */
 export function alternativesOf(name: string): readonly string[] {
   const hash = parseResourceName(name) === undefined ? -1 : name.indexOf("#");
   if (hash === -1) return [];
@@ -54,8 +53,8 @@ export function alternativesOf(name: string): readonly string[] {
 }
 
 /**
- * The name of the Listener that a gRPC client asks for: `xds:///target` or `xds://authority/target` (A47). Undefined if the
- * authority is none of the bootstrap's.
+ * The Listener that a gRPC client requests for `xds:///target` or `xds://authority/target` (A47). Undefined if the
+ * bootstrap does not have the authority.
  */
 export function listenerNameFor(target: string, authority: string, config: ClientConfig): string | undefined {
   const entry = config.authorities.find(({ authorities }) =>
@@ -65,20 +64,23 @@ export function listenerNameFor(target: string, authority: string, config: Clien
   return fillTemplate(entry.listenerTemplate ?? "%s", target);
 }
 
-/** The Listener of a program that says `xds:///target`, `xds://authority/target` or the target alone to a gRPC client; of others its name. */
+/**
+ * The Listener for `xds:///target`, `xds://authority/target` or a plain target of a gRPC client; for other clients the
+ * name itself.
+ */
 export function listenerOfTarget(name: string, config: ClientConfig): string | undefined {
   if (!isOfGrpc(config) || parseResourceName(name) !== undefined) return name;
   const [, authority = "", target = name] = /^xds:\/\/([^/?#]*)\/(.*)$/s.exec(name) ?? [];
   return listenerNameFor(target, authority, config);
 }
 
-/** In an xdstp name a target is encoded where it has to be (A47); elsewhere it stands as it is. */
+/** Percent-encodes a target in an xdstp template (A47); elsewhere it is unchanged. */
 function fillTemplate(template: string, target: string): string {
   const isXdstp = template.startsWith("xdstp:");
   return template.replaceAll("%s", () => (isXdstp ? encodeTarget(target) : target));
 }
 
-/** What a path may hold as it is stays, but for the characters that end it; slashes are part of the path. */
+/** Keeps characters that a path may contain, slashes included, but encodes those that end it. */
 function encodeTarget(target: string): string {
   const name: ResourceName = {
     authority: "",
@@ -95,12 +97,12 @@ function isFor({ authorities, listenerTemplate }: AuthoritySource, authority: st
   return authorities.length === 0 && authority === "" && listenerTemplate === undefined;
 }
 
-/** A gRPC bootstrap has no default for authorities that it does not name (A47); only such a one has templates. */
+/** Only gRPC bootstraps have listener templates; they have no default for unknown authorities (A47). */
 export function isOfGrpc({ authorities }: Pick<ClientConfig, "authorities">): boolean {
   return authorities.some(({ listenerTemplate }) => listenerTemplate !== undefined);
 }
 
-/** Nothing of what is encoded wrongly. */
+/** Empty for malformed percent-encoding. */
 function decoded(text: string): readonly string[] {
   try {
     return [decodeURIComponent(text)].filter((name) => parseResourceName(name) !== undefined);

@@ -8,12 +8,12 @@ import { at, listOf, type Place, textOf } from "./place.ts";
 import { Problems } from "./problems.ts";
 import { readServerCluster, type ServerCluster } from "./server-cluster.ts";
 
-/** The clusters of a bootstrap that can be asked. */
+/** The clusters of a bootstrap that may be management servers. */
 export interface StaticServers {
   readonly all: ReadonlyMap<string, ServerConfig>;
-  /** Finds one, or says what is wrong with it. */
+  /** Finds a server, or reports why it is unusable. */
   readonly find: ServerFinder;
-  /** All Clusters and Secrets, be they of use for that or not. */
+  /** All Clusters and Secrets, usable as servers or not. */
   readonly resources: readonly StaticResource[];
 }
 
@@ -25,9 +25,7 @@ const messageNames = {
   },
 } as const;
 
-/**
- * Reads the static clusters, in whatever order they stand (C-CFG-05). A mistake in one is an error only once it is needed.
- */
+/** Reads the static clusters, in any order (C-CFG-05). A mistake in one is an error only when that cluster is used. */
 export function readBootstrapClusters(
   resources: Place,
   options: {

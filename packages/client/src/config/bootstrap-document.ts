@@ -4,21 +4,21 @@ import type { ConfigProblem } from "../error.ts";
 import { findDeepText, isDeep, MAX_NESTING } from "./nesting.ts";
 import type { Path, PlacedProblem } from "./problems.ts";
 
-/** A bootstrap as a JSON value, with where its parts stand. */
+/** A bootstrap as a JSON value, with the positions of its parts. */
 export interface BootstrapDocument {
   readonly value: unknown;
-  /** What is wrong with the text itself. With errors, `value` is undefined. */
+  /** Problems of the text itself. With errors, `value` is undefined. */
   readonly problems: readonly ConfigProblem[];
-  /** Gives a mistake its place. */
+  /** Adds file, line and column to a problem. */
   locate(problem: PlacedProblem): ConfigProblem;
 }
 
-/** After so many mistakes in one text the rest are echoes of the first. */
+/** The most mistakes to report per text; later ones are usually echoes of the first. */
 const MAX_MISTAKES = 10;
 
 type Position = Pick<ConfigProblem, "line" | "column">;
 
-/** Reads YAML, of which JSON is a part. Does not throw. */
+/** Parses YAML, which includes JSON. Does not throw. */
 export function parseBootstrap(text: string, file: string | undefined): BootstrapDocument {
   const lines = new LineCounter();
   try {
@@ -37,12 +37,12 @@ export function parseBootstrap(text: string, file: string | undefined): Bootstra
   }
 }
 
-/** What cannot be read, and why. */
+/** A document that cannot be read, with its problems. */
 export function failed(...problems: readonly ConfigProblem[]): BootstrapDocument {
   return { value: undefined, problems, locate: (problem) => locate(problem, undefined, undefined, () => ({})) };
 }
 
-/** A bootstrap that did not come as text that has lines. */
+/** A bootstrap that has no lines of text. */
 export function documentOf(
   value: unknown,
   file: string | undefined,
@@ -50,7 +50,7 @@ export function documentOf(
 ): BootstrapDocument {
   try {
     if (isDeep(value)) return failed(textProblem(tooDeep, file));
-    // A value of a program may hold anything: functions, cycles, texts that are no Unicode. What is left is plain.
+    // A JavaScript value may contain functions, cycles or invalid Unicode; this leaves plain JSON.
     const json = JSON.stringify(value);
     const plain: unknown = json === undefined ? undefined : JSON.parse(json);
     return { value: plain, problems: [], locate: (problem) => locate(problem, plain, file, positionOf) };
@@ -59,7 +59,7 @@ export function documentOf(
   }
 }
 
-/** A mistake of a text as a whole, or at a place of it. */
+/** A problem of a whole text, or of a position in it. */
 export function textProblem(
   message: string,
   file: string | undefined,
@@ -76,7 +76,7 @@ export function textProblem(
   };
 }
 
-/** The first line of what was thrown; the others draw pictures. */
+/** The first line of an error; the others quote the source. */
 export function messageOf(error: unknown): string {
   const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
   return line;
@@ -84,7 +84,7 @@ export function messageOf(error: unknown): string {
 
 const tooDeep = `expected at most ${MAX_NESTING} levels of nesting, got more`;
 
-/** Without what is quoted of the text, which may be a secret. */
+/** Removes quotations of the text, which may be secret. */
 function mistakeIn(message: string): string {
   const [words = ""] = message.replace(/ at line \d+, column \d+/u, "").split(/[:\n]/u);
   return `expected YAML or JSON that can be read: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
@@ -112,7 +112,7 @@ function locate(
   };
 }
 
-/** `a.b[0].c`, and `a["x.y"]` for a key that would not be told apart. */
+/** Formats a path as `a.b[0].c`, with `a["x.y"]` for an ambiguous key. */
 function formatPath(path: Path): string {
   return path.reduce<string>((text, segment) => {
     if (typeof segment === "number") return `${text}[${segment}]`;
@@ -121,7 +121,7 @@ function formatPath(path: Path): string {
   }, "");
 }
 
-/** The place of a value, of its key if it is no scalar; of what is around it if it is not there. */
+/** The position of a scalar, or of the key of any other value; if it is missing, of the value around it. */
 function positionIn(document: Document, lines: LineCounter, path: Path): Position {
   let node: unknown = document.contents;
   let shown: unknown = node;
@@ -149,6 +149,6 @@ function stepInto(
   if (!isMap(node)) return undefined;
   const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(segment));
   if (pair !== undefined) return { key: pair.key, value: pair.value ?? pair.key };
-  // One object in the place of a list (C-CFG-03).
+  // One object instead of a list (C-CFG-03).
   return segment === 0 ? "stay" : undefined;
 }

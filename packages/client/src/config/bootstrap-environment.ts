@@ -1,8 +1,8 @@
 import type { BootstrapInput } from "./load-bootstrap.ts";
 
 /**
- * The bootstrap that the environment of a gRPC client names: the file in GRPC_XDS_BOOTSTRAP, or else what GRPC_XDS_BOOTSTRAP_CONFIG holds
- * (C-CFG-09); undefined where neither is set.
+ * The bootstrap in a gRPC client's environment: the file in GRPC_XDS_BOOTSTRAP, or else the content of
+ * GRPC_XDS_BOOTSTRAP_CONFIG (C-CFG-09); undefined if neither is set.
  */
 export function bootstrapFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,15 +1,15 @@
 import type { ApiVersion } from "@xdskit/protocol";
 import { isObject } from "../argument.ts";
 
-/** What a bootstrap shows of its version. */
+/** Evidence for the API version of a bootstrap. */
 interface Signs {
   v2: boolean;
   v3: boolean;
 }
 
-/** Fields of a cluster that v3 has no more. */
+/** Cluster fields that v3 removed. */
 const clusterFieldsOfV2: readonly string[] = ["hosts", "tls_context"];
-/** What v3 deprecates, but takes. */
+/** Fields that v3 deprecates but accepts. */
 const fieldsOfV2: ReadonlySet<string> = new Set(["http2_protocol_options", "access_log_path", "build_version"]);
 const fieldsOfV3: ReadonlySet<string> = new Set([
   "typed_extension_protocol_options",
@@ -20,8 +20,8 @@ const fieldsOfV3: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The version of the API that an Envoy bootstrap is written in. No bootstrap says so of itself: what only one version has
- * decides, then whatever one of them prefers. Undefined where nothing tells.
+ * The API version of an Envoy bootstrap, which no field states. Constructs that only one version has decide, then those
+ * that one version prefers. Undefined without evidence.
  */
 export function versionOfBootstrap(value: unknown): ApiVersion | undefined {
   if (clustersOf(value).some(isClusterOfV2)) return "v2";
@@ -31,7 +31,7 @@ export function versionOfBootstrap(value: unknown): ApiVersion | undefined {
   return signs.v2 ? "v2" : undefined;
 }
 
-/** `typedConfig` and `typed_config` are one name. */
+/** Treats `typedConfig` and `typed_config` as one name. */
 export function snakeCase(key: string): string {
   return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -53,7 +53,7 @@ function look(value: unknown, signs: Signs): void {
   }
   if (!isObject(value)) return;
   for (const [key, inner] of Object.entries(value)) {
-    // What a node says of itself is somebody's own.
+    // Metadata of a node is free-form.
     if (key === "metadata") continue;
     lookAtField(snakeCase(key), inner, signs);
     look(inner, signs);

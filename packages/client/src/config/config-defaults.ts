@@ -3,37 +3,61 @@ import type { ApiVersion, BackOff, ClientDialect, Parameters, Variant } from "@x
 import { clientDialect } from "@xdskit/protocol";
 import type { FileFormat, TlsConfig } from "./client-config.ts";
 
-/** What holds where a configuration says nothing. */
+/** Defaults for what a configuration leaves out. */
 export interface ConfigDefaults {
-  /** How all sources are spoken to; that of today unless set. */
+  /**
+   * The protocol behaviour of all sources.
+   * @default that of the newest edition
+   */
   readonly dialect?: ClientDialect;
-  /** What `AUTO` and saying no version stand for (`autoVersion`, E31); unless set, the version that the bootstrap is written in. */
+  /**
+   * The version that `AUTO`, or no version, stands for (`autoVersion`, E31).
+   * @default the version of the bootstrap
+   */
   readonly autoVersion?: ApiVersion;
-  /** Whether Durations written as objects, and one object for a list, are taken (`lenientBootstrap`, C-CFG-03); true unless set. */
+  /**
+   * Accept Durations written as objects, and one object for a list (`lenientBootstrap`, C-CFG-03).
+   * @default true
+   */
   readonly isLenient?: boolean;
-  /** Files: only moves onto a path count (`fsMoveOnly`, C-FS-09). */
+  /** Only moves onto the path of a file count, not writes into it (`fsMoveOnly`, C-FS-09). */
   readonly isMoveOnly?: boolean;
-  /** How all files are written, whatever their names end with (C-FS-04). */
+  /** The format of all files, whatever their extension (C-FS-04). */
   readonly fileFormat?: FileFormat;
-  /** 500 ms up to 30 s unless set (C-REC-02); 1 s up to 120 s in a gRPC bootstrap. */
+  /**
+   * The back-off between streams (C-REC-02).
+   * @default 500 ms to 30 s; 1 s to 120 s for a gRPC bootstrap
+   */
   readonly backOff?: BackOff;
-  /** In bytes (B-GRP-08); 256 MiB unless set. */
+  /**
+   * The largest response that the client accepts, in bytes (B-GRP-08).
+   * @default 256 MiB
+   */
   readonly maxResponseBytes?: number;
-  /** Of a gRPC bootstrap, which cannot say it; `sotw` unless set. */
+  /**
+   * The variant for a gRPC bootstrap, which cannot state it.
+   * @default "sotw"
+   */
   readonly variant?: Variant;
-  /** `proxy` for an Envoy bootstrap, `non-proxy` for one of gRPC unless set (C-SUB-21). */
+  /**
+   * What the client requests (C-SUB-21).
+   * @default "proxy" for an Envoy bootstrap, "non-proxy" for a gRPC bootstrap
+   */
   readonly mode?: "proxy" | "non-proxy";
-  /** Sent with every name (C-LOC-01). */
+  /** Parameters sent with every name (C-LOC-01). */
   readonly parameters?: Parameters;
-  /** What the client calls itself where the bootstrap does not say. */
+  /** The client's user agent where the bootstrap sets none. */
   readonly userAgent?: { readonly name: string; readonly version: string };
 }
 
-/** What the reading of a configuration stands on. */
+/** What reading a configuration needs. */
 export interface ConfigOptions {
   readonly api: EnvoyApi;
   readonly defaults?: ConfigDefaults;
-  /** Whether there is a file or directory; asks the file system unless set (C-FS-11). */
+  /**
+   * Whether a file or directory exists (C-FS-11).
+   * @default asks the file system
+   */
   readonly fileExists?: (path: string) => boolean;
 }
 
@@ -42,33 +66,33 @@ const MIB = 1024 * 1024;
 /** In bytes (requirements 0.1). */
 export const MAX_RESPONSE_BYTES: number = 256 * MIB;
 
-/** How long whoever starts waits for a first answer (`ConfigSource.initial_fetch_timeout`). */
+/** How long startup waits for a first response (`ConfigSource.initial_fetch_timeout`), in milliseconds. */
 export const INITIAL_FETCH_TIMEOUT_MS = 15_000;
 
-/** HTTP/2 pings, where options say nothing (C-CON-01). */
+/** Default HTTP/2 keepalive pings (C-CON-01). */
 export const KEEPALIVE = { intervalMs: 300_000, timeoutMs: 20_000 } as const;
 
-/** How long a connection may take to come up, as for an Envoy whose cluster does not say. */
+/** The default connection timeout, in milliseconds, as in Envoy's clusters. */
 export const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Between two polls, where options say nothing. */
+/** The default pause between two polls, in milliseconds. */
 export const REFRESH_DELAY_MS = 1_000;
 
-/** Of a poll (C-RST-16). */
+/** The default timeout of a poll, in milliseconds (C-RST-16). */
 export const REQUEST_TIMEOUT_MS = 1_000;
 
-/** Envoy's (C-REC-02). */
+/** Envoy's back-off (C-REC-02). */
 export const envoyBackOff: BackOff = { baseMs: 500, maxMs: 30_000 };
 
-/** That of gRPC's clients. */
+/** The back-off of gRPC clients. */
 export const grpcBackOff: BackOff = { baseMs: 1_000, maxMs: 120_000 };
 
-/** The dialect of sources that say nothing of it. */
+/** The dialect of sources that do not set one. */
 export function dialectOf(defaults: ConfigDefaults): ClientDialect {
   return defaults.dialect ?? clientDialect();
 }
 
-/** A server that is trusted by the system's authorities, and is shown nothing. */
+/** TLS that trusts the system's roots, without a client certificate. */
 export const systemTls: TlsConfig = {
   ca: undefined,
   caPath: undefined,

@@ -8,18 +8,18 @@ import { at, durationMsOf, isPresent, itemsOf, type Place, textOf } from "./plac
 import type { Problems } from "./problems.ts";
 import { namedFileSource } from "./source-id.ts";
 
-/** What a `ConfigSource` is read with. */
+/** What reading a `ConfigSource` needs. */
 export interface SourceContext extends ApiSourceContext {
-  /** What `ads` stands for. */
+  /** The source that `ads` stands for. */
   readonly ads: GrpcSource | undefined;
-  /** There is something that `ads` stands for, be it a mistake that was told. */
+  /** Whether `ads` is configured, even if it is invalid and already reported. */
   readonly hasAds: boolean;
-  /** What `self` stands for: where that came from which it stands in. */
+  /** The source that `self` stands for: that of the enclosing resource. */
   readonly self: SourceConfig | undefined;
   readonly fileExists: (path: string) => boolean;
 }
 
-/** Reads a `ConfigSource`, with the authorities that it is for (C-XTP-08); undefined after a mistake. */
+/** Reads a `ConfigSource` and the authorities that it serves (C-XTP-08); undefined after an error. */
 export function readConfigSource(
   source: Place,
   context: SourceContext,
@@ -30,12 +30,12 @@ export function readConfigSource(
   return config && { authorities, source: config };
 }
 
-/** Whether there is a file or directory of that name. */
+/** Whether a file or directory exists. */
 export function isOnDisk(path: string): boolean {
   return existsSync(path);
 }
 
-/** Finds servers among clusters that were read. */
+/** Finds servers among clusters that are already read. */
 export function finderIn(servers: ReadonlyMap<string, ServerConfig>): ServerFinder {
   return (name, _, problems) => {
     const server = servers.get(textOf(name));
@@ -44,7 +44,7 @@ export function finderIn(servers: ReadonlyMap<string, ServerConfig>): ServerFind
   };
 }
 
-/** A name of a cluster that is none of the bootstrap's, or of none that can be a server. */
+/** Reports a cluster name that is not in the bootstrap, or whose cluster cannot be a server. */
 export function tellUnknownServer(name: Place, known: Iterable<string>, problems: Problems): void {
   const text = textOf(name);
   const nearest = nearestName(text, known);
@@ -77,7 +77,7 @@ function readSource(source: Place, context: SourceContext, problems: Problems): 
   return undefined;
 }
 
-/** The one stream for all, in what is asked of it as told here (C-CFG-01). */
+/** The ADS stream, with the settings of this `ConfigSource` (C-CFG-01). */
 function readAds(ads: Place, around: AroundSource, context: SourceContext, problems: Problems): GrpcSource | undefined {
   if (!context.hasAds) {
     problems.error(ads.path, "expected an ads_config in dynamic_resources, which ads stands for");
@@ -118,7 +118,7 @@ function readFileSource(
   });
 }
 
-/** What is missing from the beginning is a mistake, what goes later is not (C-FS-11). */
+/** A path missing at startup is an error; one removed later is not (C-FS-11). */
 function isFound(place: Place, path: string, fileExists: (path: string) => boolean, problems: Problems): boolean {
   if (path !== "" && fileExists(path)) return true;
   problems.error(place.path, `expected a path that exists, got ${JSON.stringify(path)}`);

@@ -1,13 +1,13 @@
 import { contentDigest } from "@xdskit/envoy-api";
 
-/** A few letters and digits for a value: the same for equal ones, in whatever order their fields stand, in every process and release. */
+/** A short digest of a value: the same for equal values, whatever the order of fields, in every process and release. */
 export function shortDigest(value: unknown, characters: number): string {
   return contentDigest([canonicalText(value)])
     .toString(36)
     .slice(0, characters);
 }
 
-/** The same text for equal values, in whatever order their fields stand. */
+/** The same text for equal values, whatever the order of fields. */
 export function canonicalText(value: unknown): string {
   if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString("base64")}`;
   if (value instanceof Map) return canonicalText([...value].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)));

@@ -13,16 +13,16 @@ import { at, firstOf, isPresent, itemsOf, type Place, textOf } from "./place.ts"
 import { type Path, Problems } from "./problems.ts";
 import { readStaticListeners } from "./static-listeners.ts";
 
-/** The messages of a bootstrap in each version. */
+/** The bootstrap messages of each API version. */
 const messageNames = {
   v2: { bootstrap: "envoy.config.bootstrap.v2.Bootstrap", node: "envoy.api.v2.core.Node" },
   v3: { bootstrap: "envoy.config.bootstrap.v3.Bootstrap", node: "envoy.config.core.v3.Node" },
 } as const;
 
-/** In v3 a source has all fields that it has in v2, with those that releases of both versions took. */
+/** The v3 message also has the fields of v2 sources, including those accepted by releases of both versions. */
 const SOURCES_MESSAGE = messageNames.v3.bootstrap;
 
-/** What a client takes from a bootstrap besides clusters and the node. */
+/** The fields that a client reads, besides clusters and the node. */
 const sourceFields: readonly string[] = [
   "node_context_params",
   "dynamic_resources",
@@ -31,13 +31,16 @@ const sourceFields: readonly string[] = [
   "hds_config",
   "layered_runtime",
 ];
-/** What it takes of a field, of which the rest is an Envoy's. */
+/** Fields of which a client reads only a part. */
 const partlyTaken: ReadonlyMap<string, readonly string[]> = new Map([
   ["cluster_manager", ["load_stats_config"]],
   ["static_resources", ["listeners", "clusters", "secrets"]],
 ]);
 
-/** Reads an Envoy bootstrap, v2 or v3 (C-CFG-01 to C-CFG-06). What is no matter of a client is checked, and never keeps it from being used. */
+/**
+ * Reads an Envoy bootstrap, v2 or v3 (C-CFG-01 to C-CFG-06). Parts that only Envoy uses are checked, but mistakes in
+ * them are warnings.
+ */
 export function readEnvoyBootstrap(bootstrap: Place, options: ConfigOptions, problems: Problems): ClientConfig {
   const { api, defaults = {} } = options;
   const version = versionOfBootstrap(bootstrap.value) ?? defaults.autoVersion ?? "v3";
@@ -109,7 +112,7 @@ function readSources(
   };
 }
 
-/** A collection in the place of everything (C-XTP-12). */
+/** A collection instead of a wildcard (C-XTP-12). */
 function locatedRoot(
   locator: Place,
   { message, source }: { readonly message: string; readonly source: RootSource["source"] | undefined },
@@ -132,7 +135,7 @@ function locatedRoot(
   return { source, locator: textOf(locator) };
 }
 
-/** Of the bootstrap only what says where something comes from, or goes to. */
+/** Only the parts of the bootstrap that name sources or servers. */
 function withSources({ value, path }: Place): Place {
   const part = mapFields(value, (name, field) => {
     if (name !== "cluster_manager") return sourceFields.includes(name) ? field : undefined;
@@ -141,7 +144,7 @@ function withSources({ value, path }: Place): Place {
   return { value: part, path };
 }
 
-/** Tracing, statistics and the like: mistakes in them are an Envoy's. */
+/** Checks tracing, statistics and the like; mistakes in them concern only Envoy. */
 function checkTheRest(messageName: string, bootstrap: Place, reading: MessageReading, problems: Problems): void {
   const rest = mapFields(bootstrap.value, (name, field) => {
     if (name === "node" || sourceFields.includes(name)) return undefined;
@@ -150,7 +153,7 @@ function checkTheRest(messageName: string, bootstrap: Place, reading: MessageRea
   });
   const found = new Problems();
   readMessage(messageName, { value: rest, path: bootstrap.path }, reading, found);
-  // A field that nobody knows may be the misspelled name of one that a client needs.
+  // An unknown field may be a misspelled one that the client needs.
   for (const problem of found.all) if (problem.path.length === 1) problems.unread(problem);
   problems.takeOver(found, "warning");
 }
@@ -159,14 +162,14 @@ function isPartlyTaken(field: string, inner: string): boolean {
   return partlyTaken.get(field)?.includes(inner) === true;
 }
 
-/** The fields of an object, named as in the proto file, as something else; without those that come to nothing. */
+/** Maps the fields of an object by their proto names; drops undefined results. */
 function mapFields(value: unknown, map: (name: string, field: unknown) => unknown): Readonly<Record<string, unknown>> {
   if (!isObject(value)) return {};
   const mapped = Object.entries(value).map(([key, field]) => [key, map(snakeCase(key), field)] as const);
   return Object.fromEntries(mapped.filter(([, field]) => field !== undefined));
 }
 
-/** The path of a field in a value that may be spelled in either way. */
+/** The path of a field in a value with either spelling. */
 function spelled(place: Place, field: string): Path & readonly string[] {
   const camel = field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
   return isPresent(firstOf(place, [field], [camel])) && !isPresent(at(place, field)) ? [camel] : [field];

@@ -15,13 +15,11 @@ import { at, entriesOf, isPresent, itemsOf, type Place, textOf } from "./place.t
 import type { Problems } from "./problems.ts";
 import { namedGrpcSource } from "./source-id.ts";
 
-/** gRPC's own. */
+/** The default of gRPC, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 20_000;
 const DEFAULT_TEMPLATE = "%s";
 
-/**
- * Reads the bootstrap of gRPC's clients (C-CFG-09; A27, A30, A47, A53, A71, A88). Fields that are not known are passed over, as its own readers do.
- */
+/** Reads a gRPC bootstrap (C-CFG-09; A27, A30, A47, A53, A71, A88). Ignores unknown fields, as gRPC does. */
 export function readGrpcBootstrap(bootstrap: Place, options: ConfigOptions, problems: Problems): ClientConfig {
   const { api, defaults = {} } = options;
   const reading = { api, isLenient: false, ignoresUnknown: true, defaults };
@@ -46,7 +44,10 @@ export function readGrpcBootstrap(bootstrap: Place, options: ConfigOptions, prob
   };
 }
 
-/** A list of servers, of which a worse one is used only if the better ones fail while something is missing (C-FBK-02). */
+/**
+ * Reads a list of servers; a fallback server is used only if all better ones fail while a resource is missing
+ * (C-FBK-02).
+ */
 function readServers(list: Place, defaults: ConfigDefaults, problems: Problems): GrpcSource | undefined {
   if (!isPresent(list)) return undefined;
   const places = itemsOf(list);
@@ -97,7 +98,7 @@ function readServer(place: Place, defaults: ConfigDefaults, problems: Problems):
   };
 }
 
-/** The first kind of credentials that is known. */
+/** The first supported kind of credentials. */
 function readCredentials(list: Place, problems: Problems): { readonly tls: TlsConfig | undefined } | undefined {
   for (const place of itemsOf(list)) {
     switch (textOf(at(place, "type"))) {
@@ -118,7 +119,7 @@ function readCredentials(list: Place, problems: Problems): { readonly tls: TlsCo
   return undefined;
 }
 
-/** Paths of files (A65). */
+/** Reads TLS settings as paths of files (A65). */
 function readTls(config: Place, problems: Problems): TlsConfig {
   const pathIn = (field: string): string | undefined => textOf(at(config, field)) || undefined;
   const certificatePath = pathIn("certificate_file");
@@ -133,7 +134,7 @@ function featuresOf(server: Place): ReadonlySet<string> {
   return new Set(itemsOf(at(server, "server_features")).map(textOf));
 }
 
-/** Which features there are of those that matter. */
+/** The relevant server features, as a key. */
 function dialectKey(features: ReadonlySet<string>): string {
   return JSON.stringify(switchedBy(features)) + String(features.has("xds_v3"));
 }
@@ -152,7 +153,10 @@ function dialectWith(features: ReadonlySet<string>, defaults: ConfigDefaults): C
   return { ...dialectOf(defaults), ...switchedBy(features) };
 }
 
-/** Sources by authority, after the one of names without one, which has the template of targets without one (A47). */
+/**
+ * The sources by authority, after the one for names without an authority, which has the default listener template
+ * (A47).
+ */
 function readAuthorities(
   bootstrap: Place,
   source: GrpcSource | undefined,

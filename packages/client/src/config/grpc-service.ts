@@ -5,14 +5,14 @@ import { at, durationMsOf, firstOf, isPresent, itemsOf, numberOf, type Place, te
 import type { Problems } from "./problems.ts";
 import { readDataSource } from "./upstream-tls.ts";
 
-/** Finds a server by the name of its cluster; tells the mistake if there is none. */
+/** Finds a server by the name of its cluster; reports a problem if there is none. */
 export type ServerFinder = (name: Place, protocol: "grpc" | "rest", problems: Problems) => ServerConfig | undefined;
 
-/** What a `GrpcService` of Google's library allows for a connection. */
+/** The connection timeout of a `GrpcService` with `google_grpc`, in milliseconds. */
 const GRPC_CONNECT_TIMEOUT_MS = 20_000;
 const GRPC_KEEPALIVE_TIMEOUT_MS = 20_000;
 
-/** The server that a `GrpcService` names. */
+/** Reads the server of a `GrpcService`. */
 export function readGrpcService(
   service: Place,
   findServer: ServerFinder,
@@ -28,7 +28,7 @@ export function readGrpcService(
   return withMetadata({ ...server, maxResponseBytes, ...(authority !== "" && { authority }) }, service);
 }
 
-/** How long a stream is waited for before it is opened again, if the service says so: ten times as long at most, unless told. */
+/** The back-off of a `GrpcService`, if it sets one; the maximum defaults to ten times the base. */
 export function backOffOf(service: Place): BackOff | undefined {
   const policy = firstOf(service, ["envoy_grpc", "retry_policy"], ["google_grpc", "retry_policy"], ["retry_policy"]);
   const baseMs = durationMsOf(at(policy, "retry_back_off", "base_interval"));

@@ -20,29 +20,32 @@ import { readGrpcBootstrap } from "./grpc-bootstrap.ts";
 import type { Place } from "./place.ts";
 import { Problems } from "./problems.ts";
 
-/** A bootstrap: its file, its text, or what it says. */
+/** A bootstrap: its file, its text, or its value. */
 export type BootstrapInput =
-  /** `.pb` is binary, `.pb_text` the text format, everything else YAML or JSON. */
+  /** `.pb` is binary, `.pb_text` the text format, any other extension YAML or JSON. */
   | { readonly path: string; readonly form?: BootstrapForm }
-  /** YAML or JSON; `file` is how it is called in problems. */
+  /** YAML or JSON; `file` is its name in problems. */
   | { readonly text: string; readonly file?: string; readonly form?: BootstrapForm }
   /** A JSON value. */
   | { readonly value: unknown; readonly form?: BootstrapForm };
 
-/** Whose bootstrap it is. Unless set, one with `xds_servers` is gRPC's. */
+/**
+ * The kind of bootstrap.
+ * @default "grpc" with `xds_servers`, otherwise "envoy"
+ */
 export type BootstrapForm = "envoy" | "grpc";
 
-/** What became of a bootstrap. */
+/** The result of loading a bootstrap. */
 export interface LoadedBootstrap {
   /** Undefined after an error. */
   readonly config?: ClientConfig;
-  /** All mistakes, in the order in which they stand. */
+  /** All problems, in the order of the text. */
   readonly problems: readonly ConfigProblem[];
 }
 
 /**
- * Reads an Envoy bootstrap (v3 or v2, in any of Envoy's formats) or one of gRPC (C-CFG-01 to C-CFG-09). Does not throw: whatever is
- * wrong is told, with its place.
+ * Loads an Envoy bootstrap (v3 or v2, in any of Envoy's formats) or a gRPC bootstrap (C-CFG-01 to C-CFG-09). Does not
+ * throw: every problem is returned, with its position.
  */
 export function loadBootstrap(input: BootstrapInput, options: ConfigOptions): LoadedBootstrap {
   const document = documentFrom(input, options.api);
@@ -50,7 +53,7 @@ export function loadBootstrap(input: BootstrapInput, options: ConfigOptions): Lo
   const problems = new Problems();
   const config = readBootstrap({ value: document.value, path: [] }, input.form, options, problems);
   const located = problems.all.map((problem) => document.locate(problem));
-  // Equal lines keep their order.
+  // A stable sort: equal positions keep their order.
   located.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
   return { problems: located, ...(config !== undefined && !problems.hasErrors && { config }) };
 }
@@ -86,7 +89,7 @@ function documentFrom(input: BootstrapInput, api: EnvoyApi): BootstrapDocument {
   }
 }
 
-/** In our words where they are shorter than those of the system, which repeat the path. */
+/** Own text, shorter than the system's, which repeats the path. */
 function whyUnreadable(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT") return "there is no such file";
@@ -96,7 +99,7 @@ function whyUnreadable(error: unknown): string {
 
 const names = { v3: "envoy.config.bootstrap.v3.Bootstrap", v2: "envoy.config.bootstrap.v2.Bootstrap" } as const;
 
-/** Both versions have the same numbers, so what is of v2 shows only once it was read as that. */
+/** Both versions share field numbers, so only decoding as v2 shows v2 fields. */
 function readBinary(bytes: Uint8Array, path: string, api: EnvoyApi): BootstrapDocument {
   const readAs = (message: string): unknown => plain(api.toJson(formatTypeUrl(message), bytes, { names: "proto" }));
   try {
@@ -108,7 +111,7 @@ function readBinary(bytes: Uint8Array, path: string, api: EnvoyApi): BootstrapDo
   }
 }
 
-/** What v3 has no more it passes over in silence, so here too v2 is tried first. */
+/** Parsing as v3 ignores fields that v3 removed, so v2 is tried first here too. */
 function readTextFormat(text: string, path: string, api: EnvoyApi): BootstrapDocument {
   const old = plain(api.readText(names.v2, text).value);
   if (versionOfBootstrap(old) === "v2") return documentOf(old, path);

@@ -4,27 +4,27 @@ import { isObject } from "../argument.ts";
 import type { Place } from "./place.ts";
 import type { Path, Problems } from "./problems.ts";
 
-/** How a message in a configuration is read. */
+/** Options for reading a message in a configuration. */
 export interface MessageReading {
   readonly api: EnvoyApi;
-  /** Takes what only old releases took: Durations as objects, one object for a list (C-CFG-03). */
+  /** Accept what only old releases accepted: Durations as objects, one object for a list (C-CFG-03). */
   readonly isLenient: boolean;
-  /** Fields that nobody knows are passed over in silence. */
+  /** Ignore unknown fields silently. */
   readonly ignoresUnknown?: boolean;
 }
 
-/** A message that was read, as far as it could be. */
+/** A message, as far as it could be read. */
 export interface ReadMessage {
   readonly bytes: Uint8Array;
-  /** Printed with the names of the proto file, so that it is spelled in one way only. */
+  /** Printed with proto field names, so that each field has one spelling. */
   readonly place: Place;
 }
 
-/** More than the mistakes of any configuration, one within another. */
+/** The limit of repairs, more than any configuration has mistakes one inside the other. */
 const MAX_ROUNDS = 100;
 
 /**
- * Reads a JSON value as a message. What cannot be read is told and left out, so that the rest is read and judged all the same;
+ * Reads a JSON value as a message. Invalid parts are reported and left out, so that the rest is still read and checked;
  * undefined if nothing is left.
  */
 export function readMessage(
@@ -71,7 +71,7 @@ function repair(
   if (meant !== undefined) return replaced(whole, path, meant);
   if (code === "FIELD_UNKNOWN" && reading.ignoresUnknown === true) return without(whole, path);
   tell(problem, place, problems);
-  // Of an extension that nobody knows, all that is said of it goes.
+  // Drops an extension of unknown type as a whole.
   return without(whole, code === "TYPE_UNKNOWN" ? path.slice(0, -1) : path);
 }
 
@@ -81,7 +81,7 @@ function tell({ code, path, message, hint }: FieldProblem, place: Place, problem
     .replace("needs --descriptors FILE", "needs added descriptors")
     .replace("with --descriptors FILE", "to the built-in ones");
   problems.unread({
-    // Extensions are many, and those of somebody's own concern a client only where it needs them.
+    // Unknown extensions are common, and matter only where the client needs them.
     severity: code === "TYPE_UNKNOWN" ? "warning" : "error",
     path: [...place.path, ...path],
     message,
@@ -89,7 +89,7 @@ function tell({ code, path, message, hint }: FieldProblem, place: Place, problem
   });
 }
 
-/** What old releases of Envoy made of a value that is refused; undefined if they refused it as well. */
+/** The value that old Envoy releases read from an invalid one; undefined if they rejected it too. */
 function oldForm({ code, message }: FieldProblem, value: unknown): unknown {
   if (!isObject(value)) return undefined;
   if (code === "FIELD_WRONG_TYPE") return message.startsWith("expected a list") ? [value] : undefined;
@@ -118,7 +118,7 @@ function replaced(whole: unknown, [key, ...rest]: Path, by: unknown): unknown {
   );
 }
 
-/** Without a field. A list loses all of its items with one, so that the others keep their places. */
+/** Removes a field. A list loses all its items with one, so that paths stay correct. */
 function without(whole: unknown, path: Path): unknown {
   const last = path.at(-1);
   const outer = path.slice(0, -1);
@@ -126,7 +126,7 @@ function without(whole: unknown, path: Path): unknown {
   if (typeof last === "number") return without(whole, outer);
   const around = valueAt(whole, outer);
   if (!isObject(around)) return whole;
-  // What is missing cannot be taken out.
+  // A missing field cannot be removed.
   if (!Object.hasOwn(around, last)) return without(whole, outer);
   return replaced(whole, outer, Object.fromEntries(Object.entries(around).filter(([name]) => name !== last)));
 }

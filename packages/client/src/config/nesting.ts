@@ -1,11 +1,11 @@
 import { CST, Lexer, Parser } from "yaml";
 
-/** No bootstrap goes deeper, and a message of protobuf stops at 100 messages. */
+/** The nesting limit: no bootstrap is deeper, and protobuf stops at 100 messages. */
 export const MAX_NESTING = 200;
 
 /**
- * Where a text of YAML goes deeper than is read; undefined if it does not. To be asked before it is composed: composing
- * recurses, and a regular expression that meets a nearly full stack ends the process.
+ * The offset at which YAML exceeds the nesting limit; undefined if it does not. Call it before composing the document:
+ * composing recurses, and a regular expression on a nearly full stack aborts the process.
  */
 export function findDeepText(text: string): number | undefined {
   const parser = new Parser();
@@ -15,7 +15,7 @@ export function findDeepText(text: string): number | undefined {
   for (const lexeme of new Lexer().lex(text)) {
     if (lexeme === "[" || lexeme === "{") brackets++;
     else if (lexeme === "]" || lexeme === "}") brackets--;
-    // `- - - x` nests on one line, and needs no bracket for it.
+    // `- - - x` nests on one line without brackets.
     indicators = nextIndicators(indicators, lexeme);
     if (Math.max(brackets, indicators) > MAX_NESTING) return parser.offset;
     tokens.push(...parser.next(lexeme));
@@ -24,7 +24,7 @@ export function findDeepText(text: string): number | undefined {
   return findDeepToken(tokens);
 }
 
-/** Whether a JSON value goes deeper than is read. */
+/** Whether a JSON value exceeds the nesting limit. */
 export function isDeep(value: unknown): boolean {
   const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 0 }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -6,13 +6,13 @@ import { type MessageReading, readMessage } from "./message-reader.ts";
 import { isPresent, type Place } from "./place.ts";
 import type { Problems } from "./problems.ts";
 
-/** The node of a configuration, as `ClientConfig` has it. */
+/** The node fields of `ClientConfig`. */
 export interface NodeConfig {
   readonly node: Node;
   readonly nodeBytes: Uint8Array | undefined;
 }
 
-/** Reads the node of a bootstrap. What the client calls itself is added where the bootstrap does not say. */
+/** Reads the node of a bootstrap and adds the client's user agent if the bootstrap sets none. */
 export function readNode(
   messageName: string,
   place: Place,
@@ -29,7 +29,7 @@ export function readNode(
   };
 }
 
-/** Whether a plain node says all that its bytes do. */
+/** Whether a `Node` holds everything in the encoded bytes. */
 function isWhole(node: Node, bytes: Uint8Array, type: ReturnType<typeof formatTypeUrl>, api: EnvoyApi): boolean {
   return JSON.stringify(api.toJson(type, encodeNode(node))) === JSON.stringify(api.toJson(type, bytes));
 }
@@ -39,7 +39,7 @@ function named(node: Node, { userAgent }: ConfigDefaults): Node {
   return { ...node, userAgentName: userAgent.name, userAgentVersion: userAgent.version };
 }
 
-/** What the fields of `node_context_params` come to, by the names that they go out with (C-XTP-12). */
+/** The values of `node_context_params` fields, by parameter name (C-XTP-12). */
 const readers: Readonly<Record<string, (node: Node) => string | undefined>> = {
   id: ({ id }) => id,
   cluster: ({ cluster }) => cluster,
@@ -53,7 +53,7 @@ const readers: Readonly<Record<string, (node: Node) => string | undefined>> = {
 
 const PREFIX = "xds.node.";
 
-/** The parameters that a node adds to every xdstp name: its fields, and its metadata one by one, each as JSON. */
+/** The context parameters that a node adds to every xdstp name: its fields, and its metadata entry by entry as JSON. */
 export function nodeContextParams(fields: readonly Place[], node: Node, problems: Problems): Map<string, string> {
   const params = new Map<string, string>();
   for (const { value, path } of fields) {

@@ -1,20 +1,20 @@
 import { isObject } from "../argument.ts";
 import type { Path } from "./problems.ts";
 
-/** A value in a message, printed with the names of its proto file, and where it is. Wrong types were told before: they read as nothing. */
+/** A value in a message, with proto field names, and its path. Wrong types are already reported and read as missing. */
 export interface Place {
   readonly value: unknown;
   readonly path: Path;
 }
 
-/** What is in a field, or in a field of a field. */
+/** The value of a field, or of a nested field. */
 export function at(place: Place, ...keys: readonly string[]): Place {
   let { value } = place;
   for (const key of keys) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
   return { value, path: [...place.path, ...keys] };
 }
 
-/** The first of some fields that is there; the first of all if none is. */
+/** The first field that is set; the first of all if none is. */
 export function firstOf(place: Place, ...paths: readonly (readonly string[])[]): Place {
   const places = paths.map((keys) => at(place, ...keys));
   return places.find(isPresent) ?? places[0] ?? place;
@@ -29,7 +29,7 @@ export function itemsOf({ value, path }: Place): readonly Place[] {
   return Array.isArray(value) ? value.map((item: unknown, index) => ({ value: item, path: [...path, index] })) : [];
 }
 
-/** The same, of a list that may be written as one object, which is an old form (C-CFG-03). */
+/** The items of a list that may also be written as one object, an old form (C-CFG-03). */
 export function listOf(place: Place): readonly Place[] {
   return isObject(place.value) ? [{ value: place.value, path: [...place.path, 0] }] : itemsOf(place);
 }
@@ -40,12 +40,12 @@ export function entriesOf({ value, path }: Place): readonly (readonly [key: stri
   return Object.entries(value).map(([key, inner]) => [key, { value: inner, path: [...path, key] }] as const);
 }
 
-/** "" for anything but a text. */
+/** The string; "" for any other value. */
 export function textOf({ value }: Place): string {
   return typeof value === "string" ? value : "";
 }
 
-/** Numbers of 64 bits are printed as texts. */
+/** The number; JSON prints 64-bit numbers as strings. */
 export function numberOf({ value }: Place): number | undefined {
   const number = typeof value === "string" && value !== "" ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;

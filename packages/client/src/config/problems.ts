@@ -1,7 +1,7 @@
-/** Keys and indices, from the outside in. */
+/** Keys and indices, outermost first. */
 export type Path = readonly (string | number)[];
 
-/** A mistake, before it is known on which line it stands. */
+/** A problem whose line is not known yet. */
 export interface PlacedProblem {
   readonly severity: "error" | "warning";
   readonly path: Path;
@@ -9,28 +9,28 @@ export interface PlacedProblem {
   readonly hint?: string;
 }
 
-/** Gathers all mistakes of a configuration, so that they are told at once. */
+/** Collects the problems of a configuration, to report all at once. */
 export class Problems {
   readonly #all: PlacedProblem[] = [];
   readonly #unread: string[] = [];
 
-  /** It cannot be used as it is. */
+  /** Reports a mistake that makes the configuration unusable. */
   error(path: Path, message: string, hint?: string): void {
     this.#addNew({ severity: "error", path, message, ...(hint !== undefined && { hint }) });
   }
 
-  /** It can be used, but is hardly what was meant. */
+  /** Reports a likely mistake in a usable configuration. */
   warning(path: Path, message: string, hint?: string): void {
     this.#addNew({ severity: "warning", path, message, ...(hint !== undefined && { hint }) });
   }
 
-  /** What stands there could not be read, and was left out: what is missing there afterwards is no second mistake. */
+  /** Reports a value that cannot be read and is left out; its absence is not reported again. */
   unread(problem: PlacedProblem): void {
     this.#all.push(problem);
     this.#unread.push(keyOf(problem.path));
   }
 
-  /** Takes over what was found elsewhere; as warnings where it does not keep anything from being used. */
+  /** Adds the problems found elsewhere; with `severity`, as warnings. */
   takeOver(others: Problems, severity?: "warning"): void {
     for (const problem of others.#all) this.#addOnce(severity === undefined ? problem : { ...problem, severity });
     this.#unread.push(...others.#unread);
@@ -40,7 +40,7 @@ export class Problems {
     return this.#all.some(({ severity }) => severity === "error");
   }
 
-  /** What is only odd is not told of where something is wrong as well. */
+  /** All problems, without warnings at a path that also has an error. */
   get all(): readonly PlacedProblem[] {
     const wrong = new Set(this.#all.filter(({ severity }) => severity === "error").map(({ path }) => keyOf(path)));
     return this.#all.filter(({ severity, path }) => severity === "error" || !wrong.has(keyOf(path)));
@@ -51,7 +51,7 @@ export class Problems {
     if (!this.#unread.some((unread) => unread.startsWith(key) || key.startsWith(unread))) this.#addOnce(problem);
   }
 
-  /** A server that many sources name is wrong once. */
+  /** A server that several sources name is reported once. */
   #addOnce(problem: PlacedProblem): void {
     const isSame = (other: PlacedProblem): boolean =>
       other.message === problem.message && keyOf(other.path) === keyOf(problem.path);
@@ -59,7 +59,7 @@ export class Problems {
   }
 }
 
-/** `connectTimeout` and `connect_timeout` are one field. */
+/** `connectTimeout` and `connect_timeout` are the same field. */
 function keyOf(path: Path): string {
   return path.map((segment) => `${String(segment).toLowerCase().replaceAll("_", "")}/`).join("");
 }

@@ -9,33 +9,36 @@ import { readMessage } from "./message-reader.ts";
 import { at, isPresent, type Place } from "./place.ts";
 import { Problems } from "./problems.ts";
 
-/** Where a `ConfigSource` stands. */
+/** The context of a `ConfigSource`. */
 export interface ConfigSourceSite {
   readonly api: EnvoyApi;
   readonly config: ClientConfig;
-  /** Where the resource came from which it stands in: what `self` stands for. */
+  /** The source that `self` stands for: that of the enclosing resource. */
   readonly self: SourceConfig | undefined;
-  /** The version of the API that the message is of; v3 unless set. */
+  /**
+   * The API version of the message.
+   * @default "v3"
+   */
   readonly version?: ApiVersion;
-  /** The type that is to be asked for there. */
+  /** The type to request there. */
   readonly type?: TypeUrl;
   readonly defaults?: ConfigDefaults;
   readonly fileExists?: (path: string) => boolean;
 }
 
-/** What a `ConfigSource` comes to; `resolved` is undefined after an error. */
+/** A resolved `ConfigSource`; `resolved` is undefined after an error. */
 export interface ResolvedConfigSource {
-  /** The source, and the authorities of xdstp names that it is for (C-XTP-08). */
+  /** The source, and the authorities of xdstp names that it serves (C-XTP-08). */
   readonly resolved?: AuthoritySource;
   readonly problems: readonly ConfigProblem[];
 }
 
-/** In v3 it has all fields that it has in v2, with the same numbers. */
+/** The v3 message also has all fields of v2, with the same numbers. */
 const MESSAGE = "envoy.config.core.v3.ConfigSource";
 
 /**
- * What a `ConfigSource` comes to that stands in a Listener, a Cluster, a secret or anywhere else: encoded, or as a JSON value (C-CFG-02).
- * Equal ones come to sources of one id. Does not throw.
+ * Resolves a `ConfigSource` in a Listener, a Cluster, a Secret or elsewhere: encoded, or as a JSON value (C-CFG-02).
+ * Equal ones resolve to sources with the same id. Does not throw.
  */
 export function resolveConfigSource(source: unknown, site: ConfigSourceSite): ResolvedConfigSource {
   const problems = new Problems();
@@ -84,14 +87,14 @@ function resolve(value: unknown, site: ConfigSourceSite, problems: Problems): Au
   return resolved;
 }
 
-/** A client like gRPC's knows the servers of its bootstrap only (C-ADS-06). */
+/** A gRPC-like client uses only the servers of its bootstrap (C-ADS-06). */
 function isAllowed(place: Place, { mode }: ClientConfig, problems: Problems): boolean {
   if (mode === "proxy" || isPresent(at(place, "ads")) || isPresent(at(place, "self"))) return true;
   problems.error(place.path, "expected ads or self, which is all that a client that is no proxy is sent to");
   return false;
 }
 
-/** What has no method but a delta one comes over delta streams only (B-DLT-01, B-RST-05). */
+/** Types with only a delta method need delta streams (B-DLT-01, B-RST-05). */
 function checkTransport(place: Place, source: SourceConfig, { api, type }: ConfigSourceSite, problems: Problems): void {
   const kind = type === undefined ? undefined : api.traits(type)?.kind;
   if (kind !== "vhds" && kind !== "leds") return;

@@ -6,19 +6,19 @@ import { at, durationMsOf, entriesOf, firstOf, isPresent, itemsOf, numberOf, typ
 import type { Problems } from "./problems.ts";
 import { readUpstreamTls, type StaticSecrets } from "./upstream-tls.ts";
 
-/** A cluster of the bootstrap, as a management server. */
+/** A cluster of the bootstrap as a management server. */
 export interface ServerCluster {
   readonly place: Place;
-  /** Undefined: it cannot be one, and `problems` says why. */
+  /** Undefined: it cannot be a server; `problems` says why. */
   readonly server: ServerConfig | undefined;
-  /** What gRPC wants (C-CFG-04). */
+  /** gRPC requires HTTP/2 (C-CFG-04). */
   readonly speaksHttp2: boolean;
   readonly problems: Problems;
 }
 
 const EXTENSION_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
-/** Reads a Cluster as the management server that it may be; mistakes are kept, for nobody may want it to be one. */
+/** Reads a Cluster as a management server. Problems are kept for later, because the cluster may not be used as one. */
 export function readServerCluster(
   cluster: Place,
   options: { readonly secrets: StaticSecrets; readonly maxResponseBytes: number; readonly problems: Problems },
@@ -60,7 +60,7 @@ function targetOf(cluster: Place, problems: Problems): string | undefined {
   return joinTargets(targets, addresses, problems);
 }
 
-/** The type of discovery; that of an extension by its name. */
+/** The discovery type; for an extension, its name. */
 function kindOf(cluster: Place): string {
   const extension = at(cluster, "cluster_type");
   if (!isPresent(extension)) return textOf(at(cluster, "type")) || "STATIC";
@@ -70,7 +70,7 @@ function kindOf(cluster: Place): string {
   return JSON.stringify(name);
 }
 
-/** The best first: by priority, then as they stand. `hosts` is how v2 of before 2018 had it (C-CFG-03). */
+/** The addresses, best first: by priority, then in order. `hosts` is the v2 field from before 2018 (C-CFG-03). */
 function addressesOf(cluster: Place): readonly Place[] {
   const hosts = itemsOf(at(cluster, "hosts"));
   const localities = itemsOf(at(cluster, "load_assignment", "endpoints"));
@@ -117,7 +117,7 @@ function targetOfPipe(pipe: Place, problems: Problems): string | undefined {
   return `unix:${path}`;
 }
 
-/** Addresses of one kind make up one target of gRPC; others cannot be said in one. */
+/** Joins addresses of one kind to a gRPC target, which cannot hold mixed kinds. */
 function joinTargets(
   targets: readonly (string | undefined)[],
   addresses: readonly Place[],
@@ -137,7 +137,7 @@ function joinTargets(
   return scheme === undefined ? first : `${scheme}${joined.join(",")}`;
 }
 
-/** The options of HTTP/2, wherever they are; undefined if the cluster speaks HTTP/1.1. */
+/** The HTTP/2 options, in any of their places; undefined if the cluster uses HTTP/1.1. */
 function http2OptionsOf(cluster: Place): Place | undefined {
   const extensions = entriesOf(at(cluster, "typed_extension_protocol_options"));
   const [, extension] = extensions.find(([key]) => key === EXTENSION_OPTIONS) ?? [];
@@ -156,7 +156,7 @@ function http2OptionsOf(cluster: Place): Place | undefined {
 function keepaliveOf(keepalive: Place): ServerConfig["keepalive"] {
   const intervalMs = durationMsOf(at(keepalive, "interval"));
   const timeoutMs = durationMsOf(at(keepalive, "timeout"));
-  // Without an interval Envoy sends pings only on connections that were idle.
+  // Without an interval Envoy sends pings only on idle connections.
   return intervalMs === undefined || timeoutMs === undefined ? undefined : { intervalMs, timeoutMs };
 }
 
@@ -166,7 +166,7 @@ function tcpKeepaliveOf(keepalive: Place): ServerConfig["tcpKeepalive"] {
   return { idleMs: seconds === undefined ? undefined : seconds * 1000 };
 }
 
-/** A field of v2, or a transport socket; undefined for plain text. */
+/** TLS from a v2 field or a transport socket; undefined for plain text. */
 function tlsOf(cluster: Place, secrets: StaticSecrets, problems: Problems): TlsConfig | undefined {
   const old = at(cluster, "tls_context");
   if (isPresent(old)) return readUpstreamTls(old, secrets, problems);

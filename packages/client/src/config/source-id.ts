@@ -11,17 +11,18 @@ import {
 } from "./config-defaults.ts";
 import { canonicalText, shortDigest } from "./content-digest.ts";
 
-/** A source that has no id yet. */
+/** A source without an id. */
 type Unnamed<S extends SourceConfig> = Omit<S, "id">;
 
-/** Few enough to be read, and enough that no two sources of one client share them. */
+/** Short enough to read, long enough that no two sources of a client collide. */
 const DIGEST_CHARACTERS = 7;
 
 /**
- * Gives a source its id: how it is spoken to, and the names of its servers, such as `ads-delta:xds_server`. What is not as it is unless said otherwise stands
- * behind in a digest, `ads-delta:xds_server#k3f9aq1`, so that two sources are never taken for one, and secrets are not told. The id of a source is the same in
- * every process and release, for whoever compares logs and stats. What an aggregated source is asked for does not count: everything that says `ads` is one stream
- * (C-ADS-02). It is one word, whatever its servers are called: it stands in front of names.
+ * Gives a source its id: protocol and server names, such as `ads-delta:xds_server`. A digest of non-default settings
+ * follows, as in `ads-delta:xds_server#k3f9aq1`, so that different sources never share an id and no secret shows. The
+ * id is the same in every process and release, for comparing logs and stats. Settings of single types do not count for
+ * an aggregated source: every `ads` is one stream (C-ADS-02). The id is one word without spaces, because it stands in
+ * front of names.
  */
 export function namedGrpcSource(source: Unnamed<GrpcSource>): GrpcSource {
   const { variant, isAggregated, servers, dialect, backOff, nodeIn, failover, rateLimit, parameters } = source;
@@ -49,7 +50,7 @@ export function namedFileSource(source: Unnamed<FileSource>): FileSource {
   return { id: idOf(["file"], path, { ...own, ...asked, ...dialectIn(dialect) }), ...source };
 }
 
-/** As options have them that say nothing. */
+/** The defaults of options. */
 const usualStream = { backOff: envoyBackOff, nodeIn: "first-request", failover: "fallback-when-missing" };
 const usualPolls = { refreshDelayMs: REFRESH_DELAY_MS, requestTimeoutMs: REQUEST_TIMEOUT_MS };
 const usualServer = {
@@ -71,14 +72,14 @@ function versionIn({ apiVersion }: Pick<GrpcSource, "apiVersion">): readonly str
   return apiVersion === "v3" ? [] : [apiVersion];
 }
 
-/** How long is waited for what is asked for, and in which version that is. */
+/** The settings of requests: their timeout and API version. */
 function askedIn(source: Pick<GrpcSource, "initialFetchTimeoutMs" | "resourceApiVersion" | "apiVersion">): object {
   const { initialFetchTimeoutMs, resourceApiVersion, apiVersion } = source;
   const usual = { initialFetchTimeoutMs: INITIAL_FETCH_TIMEOUT_MS, resourceApiVersion: apiVersion };
   return differences({ initialFetchTimeoutMs, resourceApiVersion }, usual);
 }
 
-/** Servers that are more than the address that they are called by. */
+/** The servers with settings beyond their address. */
 function serversIn(servers: readonly ServerConfig[]): object {
   const unusual = servers.map(({ name, ...server }) => differences(server, { ...usualServer, target: name }));
   return unusual.every((server) => Object.keys(server).length === 0) ? {} : { servers: unusual };
@@ -89,7 +90,7 @@ function dialectIn(dialect: ClientDialect): object {
   return Object.keys(unusual).length === 0 ? {} : { dialect: unusual };
 }
 
-/** The fields that are not as usual, which is nothing unless said: so a field that is new one day changes no id. */
+/** The non-default fields only, so that a field added later changes no id. */
 function differences(value: object, usual: object): object {
   const known = new Map<string, unknown>(Object.entries(usual));
   const isUsual = (name: string, field: unknown): boolean =>

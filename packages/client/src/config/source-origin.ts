@@ -3,17 +3,17 @@ import type { ServerConfig, SourceConfig } from "./client-config.ts";
 import { canonicalText, shortDigest } from "./content-digest.ts";
 
 /**
- * What decides which resources a source has, as one text: who is asked, and who asks. What is kept on disk goes by it, so it is the same in every process and
- * release.
+ * Identifies, as one text, what decides which resources a source has: the servers and the client. Resources on disk are
+ * keyed by it, so it is the same in every process and release.
  *
- * - Who is asked: the addresses of the servers in order, the names that they go by there (`authority`, the name in the certificate), the kind of calls and of
- *   versions; or the path of a file. Not the name of the server's cluster in a bootstrap.
- * - Who asks: the `id` and the `cluster` of the node. A node whose id is another one at each start is another node each time.
- * - What is said with each call: parameters, and headers, for there are servers that tell tenants apart by one. Not headers whose name says that they
- *   are credentials, and no certificates and keys: those change, and the server and what it has stay the same. Whose credentials alone say who asks is to
- *   give its nodes ids, or its clients a file each.
+ * - Servers: their addresses in order, the names used for them (`authority`, the name in the certificate), and the kind
+ *   and API version of calls; or the path of a file. Not the name of the server's cluster in a bootstrap.
+ * - Client: the `id` and `cluster` of the node. A node with a new id at each start is a new node each time.
+ * - Data sent with each call: parameters, and headers, because some servers tell tenants apart by one. Not headers
+ *   whose names mark them as credentials, nor certificates and keys: those change while the server's resources do not.
+ *   Clients that differ only in credentials need different node ids, or a file each.
  *
- * Nothing of how a server is spoken to counts: times, limits, back-off, dialect.
+ * Protocol settings do not count: timeouts, limits, back-off, dialect.
  */
 export function sourceOrigin(source: SourceConfig, node: Pick<Node, "id" | "cluster">): string {
   const { id, cluster } = node;
@@ -27,17 +27,17 @@ export function sourceOrigin(source: SourceConfig, node: Pick<Node, "id" | "clus
   return `${readable}#${shortDigest(rest, DIGEST_CHARACTERS)}`;
 }
 
-/** Enough for all that one disk has ever held. */
+/** Long enough for all origins that a disk ever holds. */
 const DIGEST_CHARACTERS = 16;
 
-/** Words in the names of headers, of which one makes it a credential. */
+/** Words in a header's name that mark it as a credential. */
 const CREDENTIAL = new Set(
   "auth authentication authorization apikey bearer cookie credential credentials jwt key password secret session signature ticket token".split(
     " ",
   ),
 );
 
-/** A version of State of the World means nothing to delta, and the other way round. */
+/** SotW and delta versions are not interchangeable. */
 function callsOf(source: SourceConfig): string {
   if (source.kind === "file") return "file";
   const { apiVersion } = source;
@@ -50,7 +50,7 @@ function heardBy({ authority, tls, headers }: ServerConfig): object {
   return present({ authority, serverName: tls?.serverName, headers: told.map(canonicalText).sort() });
 }
 
-/** So that a field that is new one day changes nothing where it is not set. */
+/** Only the set fields, so that a field added later changes nothing where it is unset. */
 function present(fields: object): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

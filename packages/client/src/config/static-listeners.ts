@@ -7,8 +7,8 @@ import { Problems } from "./problems.ts";
 const messageNames = { v2: "envoy.api.v2.Listener", v3: "envoy.config.listener.v3.Listener" } as const;
 
 /**
- * Reads the static Listeners, as far as they can be read: mistakes in them are an Envoy's, and warnings here. Of several of one name an Envoy has the
- * first. Most have no name, so they are called by their places then.
+ * Reads the static Listeners as far as possible: mistakes in them concern Envoy and are warnings here. Of several with
+ * the same name the first counts, as in Envoy. A Listener without a name is named after its path.
  */
 export function readStaticListeners(
   list: Place,

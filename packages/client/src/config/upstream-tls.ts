@@ -5,7 +5,7 @@ import type { Problems } from "./problems.ts";
 /** The secrets of the bootstrap, by name. */
 export type StaticSecrets = ReadonlyMap<string, Place>;
 
-/** What an `UpstreamTlsContext` comes to. */
+/** Reads an `UpstreamTlsContext`. */
 export function readUpstreamTls(context: Place, secrets: StaticSecrets, problems: Problems): TlsConfig {
   const common = at(context, "common_tls_context");
   const validation = validationOf(common, secrets, problems);
@@ -28,7 +28,7 @@ export function readUpstreamTls(context: Place, secrets: StaticSecrets, problems
   };
 }
 
-/** A `DataSource`: a path, or what would stand in the file; undefined if there is none. */
+/** Reads a `DataSource`: a path or the content; undefined if there is none. */
 export function readDataSource(
   source: Place,
   problems: Problems,
@@ -78,7 +78,7 @@ function identityOf(common: Place, secrets: StaticSecrets, problems: Problems): 
   return itemsOf(certificates)[0] ?? { value: undefined, path: certificates.path };
 }
 
-/** A secret of the bootstrap. Whom one would have to ask for another is what it is needed for. */
+/** A static secret of the bootstrap. A secret from a server would itself need the connection that it secures. */
 function secretNamed(reference: Place, secrets: StaticSecrets, problems: Problems): Place | undefined {
   const name = textOf(at(reference, "name"));
   const secret = isPresent(at(reference, "sds_config")) ? undefined : secrets.get(name);
@@ -92,7 +92,7 @@ function secretNamed(reference: Place, secrets: StaticSecrets, problems: Problem
   return secret;
 }
 
-/** The one name that the server's certificate has to bear. */
+/** The name that the server's certificate must bear. */
 function certifiedName(validation: Place): string | undefined {
   const names = [
     ...itemsOf(at(validation, "match_typed_subject_alt_names"))

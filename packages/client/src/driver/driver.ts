@@ -20,30 +20,30 @@ import type { ResponseReader } from "../reading/response-reader.ts";
 import type { ClientStream, StreamListener, Transport } from "../transport/transport.ts";
 import { sourceSpecOf } from "./source-spec.ts";
 
-/** The machine that is driven. */
+/** The protocol machine that the driver runs. */
 export interface Machine {
   onAll(events: readonly ClientEvent[], moment: Moment): readonly ClientEffect[];
-  /** Of every name, at every source or only one. Walked at once. */
+  /** The state of every name, at all sources or only one. Iterate it at once. */
   states(only?: SourceId): Iterable<SourcedState>;
 }
 
-/** What a driver drives, and with what. */
+/** The parts that a driver connects. */
 export interface DriverOptions {
   readonly machine: Machine;
   readonly transports: { readonly [K in SourceConfig["kind"]]: Transport<Extract<SourceConfig, { kind: K }>> };
   readonly reader: Pick<ResponseReader, "expect" | "forget" | "read">;
   readonly report: (report: ClientReport) => void;
-  /** What was accepted of a source in an earlier life (C-CLI-06). Asked once of each. */
+  /** Resources that a source held in an earlier run (C-CLI-06). Called once for each source. */
   readonly restore: (source: SourceConfig) => readonly KeptResource[] | undefined;
 }
 
-/** What somebody wants to know of. */
+/** What a watch subscribes to. */
 export interface Interest {
   readonly source: SourceConfig;
   readonly type: TypeUrl;
-  /** A name, a glob, `*`; with parameters as `locatedTerm` writes it. */
+  /** A name, a glob or `*`; with parameters in the form of `locatedTerm`. */
   readonly term: string;
-  /** A fresh answer that has what is held already is told too (C-WRM-04). */
+  /** Also report a new response with unchanged content (C-WRM-04). */
   readonly wantsConfirmations?: true;
 }
 
@@ -53,7 +53,7 @@ interface OpenStream {
   stream: ClientStream | undefined;
 }
 
-/** The only one who calls the machine: hands events over, and does what it asks for, in order. */
+/** The only caller of the machine: passes events to it and performs its effects in order. */
 export class Driver {
   readonly #options: DriverOptions;
   readonly #sources = new Map<SourceId, SourceConfig>();
@@ -70,7 +70,7 @@ export class Driver {
     this.#options = options;
   }
 
-  /** A source that may be watched from now on. One that is there already is left as it is. */
+  /** Adds a source to watch; an existing one stays unchanged. */
   addSource(source: SourceConfig): void {
     if (this.#sources.has(source.id)) return;
     this.#sources.set(source.id, source);
@@ -79,7 +79,7 @@ export class Driver {
     if (resources !== undefined) this.#happened({ kind: "resources-restored", source: source.id, resources });
   }
 
-  /** The listener is not called before this returned, and not any more once what is returned was called. */
+  /** The listener is called neither before this returns nor after the result is called. */
   watch({ source, ...wanted }: Interest, listener: (news: News) => void): () => void {
     this.addSource(source);
     const watch = ++this.#watchesGiven;
@@ -98,18 +98,18 @@ export class Driver {
     this.#happened({ kind: "warming-ended", source });
   }
 
-  /** Whether a response of a source is there that nobody was told of yet. */
+  /** Whether a response of the source is still being validated. */
   isJudging(source: SourceId): boolean {
     return (this.#judging.get(source) ?? 0) > 0;
   }
 
-  /** As things are now: what happened just before is taken in. */
+  /** The current states, including events that were just reported. */
   states(only?: SourceId): Iterable<SourcedState> {
     this.#turn();
     return this.#options.machine.states(only);
   }
 
-  /** Nobody is told anything any more. Resolves when no connection is left. */
+  /** Stops all watches. Resolves when no connection is left. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -121,7 +121,7 @@ export class Driver {
     await Promise.all([grpc.close(), rest.close(), file.close()]);
   }
 
-  /** What happens in one go is handed over together, so that it costs one request for each type (C-CLI-07). */
+  /** Events of one turn reach the machine together, so that they cost one request per type (C-CLI-07). */
   #happened(event: ClientEvent): void {
     if (this.#isClosed) return;
     this.#events.push(event);
@@ -210,7 +210,7 @@ export class Driver {
     };
   }
 
-  /** Resolves when the response was dealt with, so that the next one is read only then (C-CLI-07). */
+  /** Resolves when the response is processed; only then is the next one read (C-CLI-07). */
   async #received(id: ClientStreamId, open: OpenStream, bytes: Uint8Array): Promise<void> {
     const isWanted = (): boolean => this.#streams.get(id) === open;
     if (!isWanted()) return;
@@ -234,7 +234,7 @@ export class Driver {
     }
   }
 
-  /** Nobody can refuse what has no nonce that could be read: such a stream is of no use. */
+  /** A response without a readable nonce cannot be NACKed, so its stream is closed. */
   #unreadable(id: ClientStreamId, { source, onlyType, stream }: OpenStream, problem: string): void {
     if (source.kind !== "grpc" && onlyType !== undefined) {
       this.#happened({ kind: "unreadable-received", stream: id, type: onlyType, problem });

@@ -2,7 +2,7 @@ import type { SourceSpec } from "@xdskit/protocol";
 import type { SourceConfig } from "../config/client-config.ts";
 import { envoyBackOff } from "../config/config-defaults.ts";
 
-/** A source as the machine knows it. */
+/** Converts a source to the form that the machine uses. */
 export function sourceSpecOf(source: SourceConfig): SourceSpec {
   const { id, dialect } = source;
   const common = { id, dialect, absenceMs: source.initialFetchTimeoutMs };

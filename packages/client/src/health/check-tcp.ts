@@ -1,10 +1,13 @@
 import { connect } from "node:net";
 import type { HealthTarget } from "./health-check.ts";
 
-/** More than that nobody waits for the right answer in. */
+/** The most bytes to receive while waiting for the expected answer. */
 const MAX_RECEIVED_BYTES = 64 * 1024;
 
-/** A checker for TCP: the endpoint takes a connection and, where that is asked for, answers `receive` to `send`, in that order. */
+/**
+ * Checks an endpoint over TCP: it must accept the connection and, if the check has payloads, answer `send` with
+ * `receive`, in that order.
+ */
 export async function checkTcp({ host, port, check }: HealthTarget, signal: AbortSignal): Promise<boolean> {
   signal.throwIfAborted();
   const { send, receive } = payloadsOf(check["tcpHealthCheck"]);
@@ -42,7 +45,7 @@ function payloadsOf(tcp: unknown): Payloads {
   return { send: payloadOf(send), receive: (receive ?? []).map(payloadOf).filter(({ length }) => length > 0) };
 }
 
-/** `HealthCheck.Payload`: `text` in hex, `binary` in base64 as JSON has it. */
+/** `HealthCheck.Payload`: `text` in hex, `binary` in base64 as in JSON. */
 function payloadOf(payload: unknown): Buffer {
   const { text, binary } = (payload ?? {}) as { readonly text?: string; readonly binary?: string };
   return text === undefined ? Buffer.from(binary ?? "", "base64") : Buffer.from(text, "hex");

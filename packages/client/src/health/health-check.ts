@@ -1,7 +1,7 @@
 import { startTimer } from "@xdskit/disk";
 import type { HealthCheckProtocol } from "@xdskit/envoy-api";
 
-/** One endpoint that a server wants checked, and how. */
+/** An endpoint that a server wants checked, and its check. */
 export interface HealthTarget {
   readonly cluster: string;
   readonly host: string;
@@ -14,22 +14,24 @@ export interface HealthTarget {
 }
 
 /**
- * Whether an endpoint is healthy. `false`: it answered, and not as it should. One that throws or rejects says that there was no answer. Over HTTP an endpoint
- * that answers wrongly is unhealthy at once, as for an Envoy; everything else counts towards `unhealthy_threshold`. The signal aborts when the time
- * that the server gives it is over, or when nobody wants to know any more.
+ * Checks whether an endpoint is healthy. `false`: it answered wrongly; an exception or rejection: it did not answer. As
+ * in Envoy, a wrong answer over HTTP makes an endpoint unhealthy at once; any other failure counts towards
+ * `unhealthy_threshold`. The signal aborts at the check's timeout or when the check is cancelled.
  */
 export type HealthChecker = (target: HealthTarget, signal: AbortSignal) => Promise<boolean> | boolean;
 
-/** How an endpoint is checked, by protocol. */
+/** Health checkers by protocol. */
 export type HealthCheckers = { readonly [Protocol in HealthCheckProtocol]?: HealthChecker };
 
-/** `core.v3.HealthStatus`, as far as checks come to it. `UNKNOWN`: it was not checked yet, or no checker is there for it. */
+/**
+ * The values of `core.v3.HealthStatus` that checks yield. `UNKNOWN`: not checked yet, or no checker for the protocol.
+ */
 export type HealthStatus = "HEALTHY" | "UNHEALTHY" | "TIMEOUT" | "UNKNOWN";
 
-/** What one check came to. */
+/** The result of one check. */
 export type CheckOutcome = "passed" | "wrong-answer" | "no-answer" | "timeout";
 
-/** Milliseconds of a `Duration` in JSON, such as `1.500s`; undefined: there is none. */
+/** The milliseconds of a JSON `Duration`, such as `1.500s`; undefined: none. */
 export function durationMs(duration: unknown): number | undefined {
   const [, seconds] = typeof duration === "string" ? (/^(\d+(?:\.\d+)?)s$/.exec(duration) ?? []) : [];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
@@ -37,13 +39,13 @@ export function durationMs(duration: unknown): number | undefined {
 
 const DEFAULT_TIMEOUT_MS = 1_000;
 
-/** Runs a checker within its time. Does not reject; what is stopped did not come to anything. */
+/** Runs a checker within its timeout. Never rejects; a cancelled check has no outcome. */
 export async function checkWithin(
   checker: HealthChecker,
   target: HealthTarget,
   stopping: AbortSignal,
 ): Promise<CheckOutcome> {
-  // Not a signal made of others: those live as long as what stops all checks, which may be for ever.
+  // Not `AbortSignal.any`: a combined signal lives as long as the one that stops all checks, possibly forever.
   const ending = new AbortController();
   const end = (): void => ending.abort();
   let isLate = false;
@@ -61,7 +63,7 @@ export async function checkWithin(
     );
     return await Promise.race([found, late]);
   } catch {
-    // What a checker throws says that the endpoint cannot be used; why, is nothing that the server could be told.
+    // An exception means that the endpoint is unusable; the protocol cannot report the reason.
     return isLate ? "timeout" : "no-answer";
   } finally {
     timer.cancel();

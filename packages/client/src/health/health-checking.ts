@@ -4,20 +4,27 @@ import type { ServerConfig } from "../config/client-config.ts";
 import type { HealthCheckers } from "./health-check.ts";
 
 /**
- * For whom endpoints are checked, and how. Each is checked as its `HealthCheck` says, in its interval, within its timeout, by its thresholds; what is found is
- * told in the interval of the specifier. Traffic is none of the client's, so `no_traffic_interval` is not looked at.
+ * Options of health checking. Endpoints are checked as their `HealthCheck` specifies, with its interval, timeout and
+ * thresholds, and reported at the interval of the specifier. The client carries no traffic, so `no_traffic_interval` is
+ * ignored.
  */
 export interface HealthCheckingOptions {
   /**
-   * One of `config.servers`, or any other; unless given, that of the `hds_config` of the bootstrap, or without one the best server of the client's own
-   * configuration.
+   * The server to check for; one of `config.servers` or another.
+   * @default the bootstrap's `hds_config`, else the best server of the client's configuration
    */
   readonly server?: ServerConfig;
-  /** Of the method; that of the client's own configuration unless given. */
+  /**
+   * The API version of the method.
+   * @default that of the client's configuration
+   */
   readonly apiVersion?: ApiVersion;
-  /** By protocol, which the server is told; `checkTcp` for TCP unless given. */
+  /**
+   * Checkers by protocol, which the server is told.
+   * @default `checkTcp` for TCP
+   */
   readonly checkers?: HealthCheckers;
-  /** Called when the stream ended, before the pause until it is opened again. What it throws is thrown as one that nobody catches. */
+  /** Called when the stream ends, before the back-off. Its exceptions are rethrown as uncaught. */
   readonly onEnd?: (status: Status) => void;
 }
 
@@ -28,7 +35,7 @@ export const healthCheckingRules: RulesOf<HealthCheckingOptions> = {
   onEnd: aFunction,
 };
 
-/** Endpoints are checked for a server until this is closed. */
+/** Health checking for a server, until it is closed. */
 export interface HealthChecking {
   close(): void;
 }

@@ -24,14 +24,14 @@ const services: Readonly<Record<ApiVersion, string>> = {
   v3: "envoy.service.health.v3.HealthDiscoveryService",
 };
 
-/** What health is checked with. */
+/** What the health driver needs. */
 export interface HealthDriverOptions {
   readonly api: Pick<EnvoyApi, "toJson" | "readMessage">;
   readonly server: ServerConfig;
   readonly apiVersion: ApiVersion;
   readonly backOff: BackOff;
   readonly connections: Connections;
-  /** The node as it is sent now. */
+  /** The node as it is currently sent. */
   readonly node: () => Node;
   readonly encodeNode: NodeEncoder;
   readonly checkers: HealthCheckers;
@@ -39,7 +39,8 @@ export interface HealthDriverOptions {
 }
 
 /**
- * Offers to check endpoints for a server, checks what it asks for, and tells what is found as often as it wants to hear it, until it is closed (B-HDS-01).
+ * Offers health checking to a server, runs the checks that it specifies, and reports the results at its interval, until
+ * closed (B-HDS-01).
  */
 export class HealthDriver {
   readonly #options: HealthDriverOptions;
@@ -97,7 +98,7 @@ export class HealthDriver {
     try {
       return specifierOf(this.#options.api.toJson(SPECIFIER, bytes));
     } catch {
-      // Whatever is wrong with it, it cannot be done.
+      // A specifier that cannot be read cannot be carried out.
       return undefined;
     }
   }
@@ -106,7 +107,7 @@ export class HealthDriver {
     this.#stopChecking();
     this.#failures++;
     this.#options.ended(status);
-    // Whoever was told may have had enough.
+    // The callback may have closed it.
     if (this.#isClosed) return;
     const retryMs = pauseMs(this.#options.backOff, this.#failures, Math.random());
     this.#retryTimer = startTimer(retryMs, () => this.#open());
@@ -122,7 +123,7 @@ export class HealthDriver {
     this.#reportTimer = startTimer(this.#intervalMs, () => this.#tell(call));
   }
 
-  /** The next one follows when this one left: what was found does not pile up before a server that does not read. */
+  /** The next report waits until this one is sent, so that reports do not pile up for a server that does not read. */
   #tell(call: GrpcCall): void {
     const json = findingsJson(this.#options.apiVersion, this.#rounds.findings());
     const { bytes } = this.#options.api.readMessage(RESPONSE, json);

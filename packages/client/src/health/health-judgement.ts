@@ -1,12 +1,12 @@
 import { type CheckOutcome, durationMs, type HealthStatus, type HealthTarget } from "./health-check.ts";
 
-/** When an endpoint is checked, and what of it counts: of a `core.v3.HealthCheck`. */
+/** The timing and thresholds of a `core.v3.HealthCheck`. */
 interface Terms {
   readonly intervalMs: number;
-  /** Once after it became healthy. */
+  /** The interval once after it becomes healthy. */
   readonly healthyEdgeMs: number;
   readonly unhealthyMs: number;
-  /** Once after it became unhealthy. */
+  /** The interval once after it becomes unhealthy. */
   readonly unhealthyEdgeMs: number;
   readonly initialJitterMs: number;
   readonly jitterMs: number;
@@ -15,18 +15,18 @@ interface Terms {
   readonly unhealthyThreshold: number;
 }
 
-/** A check that says none would be made without a pause. */
+/** The lower limit; a check without an interval would otherwise run without a pause. */
 const SHORTEST_INTERVAL_MS = 100;
 
 /**
- * Judges one endpoint by one check, as Envoy does: the first outcome decides at once, later ones only when as many in a row say so as the check's thresholds
- * want; an endpoint that answers wrongly over HTTP is unhealthy at once. Pure: it has no clock.
+ * Judges an endpoint by one check, as Envoy does: the first outcome decides at once, later ones only after as many in a
+ * row as the check's threshold; a wrong answer over HTTP makes it unhealthy at once. Pure: it has no clock.
  */
 export class HealthJudgement {
   readonly #terms: Terms;
   readonly #isStrict: boolean;
   #status: HealthStatus = "UNKNOWN";
-  /** How many outcomes in a row speak against the status. */
+  /** Successive outcomes that contradict the current status. */
   #against = 0;
   #isEdge = false;
 
@@ -51,7 +51,7 @@ export class HealthJudgement {
     this.#isEdge = before !== "UNKNOWN" && (before === "HEALTHY") !== (this.#status === "HEALTHY");
   }
 
-  /** The pause until the next check; chance is a number from 0 up to 1. */
+  /** The pause before the next check; `chance` is from 0 up to, not including, 1. */
   pauseMs(chance: number): number {
     const { initialJitterMs, jitterMs, jitterPercent } = this.#terms;
     if (this.#status === "UNKNOWN") return chance * initialJitterMs;

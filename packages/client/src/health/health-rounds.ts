@@ -3,10 +3,10 @@ import { checkWithin, type HealthCheckers, type HealthStatus, type HealthTarget 
 import { HealthJudgement } from "./health-judgement.ts";
 import type { Finding, SpecifiedEndpoint, Specifier } from "./specifier.ts";
 
-/** So many endpoints are checked at a time. */
+/** The limit of concurrent checks. */
 const MOST_CHECKS = 100;
 
-/** One check of one endpoint, again and again. */
+/** One check of one endpoint, repeated. */
 interface Round {
   readonly target: HealthTarget;
   readonly judgement: HealthJudgement;
@@ -14,7 +14,7 @@ interface Round {
   timer: Timer | undefined;
 }
 
-/** Checks all endpoints that a server wants checked, each in its own time. Nothing of it keeps a process alive. */
+/** Checks all endpoints that a server specifies, each at its own interval. Does not keep the process alive. */
 export class HealthRounds {
   readonly #checkers: HealthCheckers;
   readonly #rounds = new Map<string, Round>();
@@ -26,7 +26,7 @@ export class HealthRounds {
     this.#checkers = checkers;
   }
 
-  /** From now on these. What was checked in the same way before goes on as it stands. */
+  /** Replaces the endpoints; the same check of the same endpoint continues with its state. */
   check({ endpoints }: Pick<Specifier, "endpoints">): void {
     this.#endpoints = endpoints;
     const wanted = new Map(
@@ -42,7 +42,7 @@ export class HealthRounds {
     }
   }
 
-  /** How every endpoint stands. */
+  /** The current status of every endpoint. */
   findings(): readonly Finding[] {
     return this.#endpoints.map((endpoint) => {
       const found = endpoint.targets.map((target) => this.#rounds.get(keyOf(target))?.judgement.status ?? "UNKNOWN");
@@ -71,7 +71,7 @@ export class HealthRounds {
     else void this.#run(round);
   }
 
-  /** Does not reject. */
+  /** Never rejects. */
   async #run(round: Round): Promise<void> {
     const { target, judgement, stopping } = round;
     const checker = this.#checkers[target.protocol];
@@ -94,7 +94,7 @@ function keyOf({ cluster, endpoint, check }: HealthTarget): string {
   return JSON.stringify([cluster, endpoint, check]);
 }
 
-/** The worst of several checks of one endpoint. */
+/** The worst status of several checks of one endpoint. */
 function worstOf(found: readonly HealthStatus[]): HealthStatus {
   const worst = (["UNHEALTHY", "TIMEOUT", "UNKNOWN"] as const).find((status) => found.includes(status));
   return worst ?? (found.length === 0 ? "UNKNOWN" : "HEALTHY");

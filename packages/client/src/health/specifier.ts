@@ -4,25 +4,25 @@ import { durationMs } from "./health-check.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What a server wants checked: the JSON of a `HealthCheckSpecifier`. */
+/** The JSON of a `HealthCheckSpecifier`: what a server wants checked. */
 export interface Specifier {
-  /** How often it wants to hear what was found. */
+  /** The interval of reports. */
   readonly intervalMs: number;
   readonly endpoints: readonly SpecifiedEndpoint[];
 }
 
-/** An endpoint, where it stands, and all ways in which it is to be checked. */
+/** An endpoint, its cluster and locality, and all its checks. */
 export interface SpecifiedEndpoint {
   readonly cluster: string;
   readonly locality: unknown;
   readonly endpoint: Json;
   readonly targets: readonly HealthTarget[];
-  /** There is a check that is none of those that protocols are known for. */
+  /** Whether it has a check of an unknown protocol. */
   readonly hasUnknownCheck: boolean;
 }
 
 const DEFAULT_INTERVAL_MS = 1_000;
-/** A server that says none would be reported to without a pause. */
+/** The lower limit; without an interval, reports would follow each other without a pause. */
 const SHORTEST_INTERVAL_MS = 100;
 
 export function specifierOf(json: unknown): Specifier {
@@ -60,12 +60,15 @@ function protocolOf(check: Json): HealthCheckProtocol | undefined {
   return isRedis ? "REDIS" : undefined;
 }
 
-/** What was found of one endpoint. */
+/** The health of one endpoint. */
 export interface Finding extends SpecifiedEndpoint {
   readonly status: HealthStatus;
 }
 
-/** The JSON of an `EndpointHealthResponse`: by cluster and locality, and for v2 in one list, which is all that it knows. */
+/**
+ * The JSON of an `EndpointHealthResponse`: by cluster and locality, and for v2 also as a flat list, which is all that
+ * v2 has.
+ */
 export function findingsJson(version: "v2" | "v3", findings: readonly Finding[]): unknown {
   const healthOf = ({ endpoint, status }: Finding): unknown => ({ endpoint, healthStatus: status });
   if (version === "v2") return { endpointsHealth: findings.map(healthOf) };

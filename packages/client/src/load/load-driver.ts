@@ -17,22 +17,24 @@ import type { NodeEncoder } from "../transport/encode-request.ts";
 import type { Connections } from "../transport/grpc/connection.ts";
 import { GrpcCall } from "../transport/grpc/grpc-call.ts";
 
-/** What a server may ask a client for that announces it (S-LRS-03). */
+/** Announces that the server may ask for the load of all clusters (S-LRS-03). */
 const SEND_ALL_CLUSTERS = "envoy.lrs.supports_send_all_clusters";
 
-/** What load is reported with. */
+/** What the load driver needs. */
 export interface LoadDriverOptions {
   readonly server: ServerConfig;
   readonly apiVersion: ApiVersion;
   readonly backOff: BackOff;
   readonly connections: Connections;
-  /** The node as it is sent now. */
+  /** The node as it is currently sent. */
   readonly node: () => Node;
   readonly encodeNode: NodeEncoder;
   readonly report: (report: LoadReporterReport) => void;
 }
 
-/** Owns the machine that reports load to one server: gives it events, the time and chance, and performs what it asks for. */
+/**
+ * Runs the machine that reports load to one server: passes events, time and randomness to it and performs its effects.
+ */
 export class LoadDriver {
   readonly #options: LoadDriverOptions;
   readonly #machine: LoadReporter;
@@ -63,7 +65,7 @@ export class LoadDriver {
   }
 
   #perform(effect: LoadReporterEffect): void {
-    // Whoever is told of something may close it, and the rest of what was asked for is not to be done then.
+    // A listener may close the driver; the remaining effects are then dropped.
     if (this.#isClosed && effect.kind !== "close-stream") return;
     switch (effect.kind) {
       case "open-stream":
@@ -108,7 +110,7 @@ export class LoadDriver {
     const { apiVersion } = this.#options;
     const node = report.node === undefined ? undefined : this.#nodeBytes();
     const bytes = encodeLoadReport(apiVersion, { node, clusters: report.clusters });
-    // What follows is not to be performed before the rest of what was asked for now.
+    // The next effect must not run before the rest of the current ones.
     const left = (): void => queueMicrotask(() => this.#happened({ kind: "report-sent", stream }));
     if (this.#call?.id === stream) this.#call.call.send(bytes, left);
   }
@@ -117,7 +119,7 @@ export class LoadDriver {
     const node = this.#options.node();
     const bytes = this.#options.encodeNode(node);
     if (node.clientFeatures.includes(SEND_ALL_CLUSTERS)) return bytes;
-    // A message behind another one is merged with it.
+    // Protobuf merges concatenated messages.
     return Buffer.concat([bytes, encodeNode({ ...anonymousNode, clientFeatures: [SEND_ALL_CLUSTERS] })]);
   }
 

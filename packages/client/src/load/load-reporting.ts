@@ -18,52 +18,60 @@ import type { ServerConfig } from "../config/client-config.ts";
 import type { XdsResource } from "../resource/xds-resource.ts";
 
 /**
- * To whom load is reported: to the `load_stats_config` of the bootstrap, or without one to the best server of the client's own configuration, unless a
- * Cluster or a server is given.
+ * Where to report load. Without `cluster` or `server` it is the `load_stats_config` of the bootstrap, else the best
+ * server of the configuration.
  */
 export interface LoadReportingOptions {
   /**
-   * To whom this Cluster says by its `lrs_server`, which may be where it came from itself. A Cluster that says nothing wants nothing to be reported: what is
-   * counted then goes nowhere, and nobody is called.
+   * Report to the `lrs_server` of this Cluster, which may be the Cluster's own source. A Cluster without one wants no
+   * reports: its load is dropped and no server is called.
    */
   readonly cluster?: XdsResource;
-  /** One of `config.servers`, or any other; not with `cluster`. */
+  /** One of `config.servers`, or another. Not with `cluster`. */
   readonly server?: ServerConfig;
-  /** Of the method; that of the client's own configuration unless given. Not with `cluster`. */
+  /**
+   * The API version of the method. Not with `cluster`.
+   * @default that of the client's configuration
+   */
   readonly apiVersion?: ApiVersion;
-  /** Called with what happens on the stream, for logs. What it throws is thrown as one that nobody catches. */
+  /** Called with each event of the stream, for logs. Its exceptions are rethrown as uncaught. */
   readonly onReport?: (report: LoadReporterReport) => void;
 }
 
 /**
- * Counts what becomes of requests, and reports it to one server, as often and as far as that asks for it (C-LRS-01, C-LRS-04). The stream is
- * opened at once, and again whenever it ends; what is counted meanwhile is not lost (C-LRS-05, C-LRS-07).
+ * Counts requests and reports load to one server, for the clusters and at the interval that it asks for (C-LRS-01,
+ * C-LRS-04). The stream opens at once and reopens when it ends; counts in between are kept (C-LRS-05, C-LRS-07).
  */
 export interface LoadReporting {
-  /** Who is told; undefined: nobody, for the Cluster does not want it. */
+  /** The server that receives the reports; undefined: the Cluster wants none. */
   readonly server: ServerConfig | undefined;
-  /** A request is sent. */
+  /** Counts a request that is sent. */
   start(place: LoadPlace): LoadCall;
-  /** A request was dropped before it was sent: a text is a cluster; the category is one of its drop policies, or none. */
+  /**
+   * Counts a request dropped before it was sent. A string is a cluster; `category` is one of its drop policies, if any.
+   */
   drop(place: string | Pick<LoadPlace, "cluster" | "service">, category?: string): void;
-  /** A connection is begun. Only v3 has counts of connections, and they are 0 unless a program tells of them; Envoy does not. */
+  /**
+   * Counts a new connection. Only v3 reports connections; the counts are 0 unless a program calls this, and Envoy does
+   * not.
+   */
   connect(place: Omit<LoadPlace, "address">): LoadConnection;
-  /** Reports nothing any more; what was counted since the last report is lost. */
+  /** Stops reporting; counts since the last report are lost. */
   close(): void;
 }
 
-/** A request under way; the first of the two that is called counts. */
+/** A request in progress; only the first call of `succeed` or `fail` counts. */
 export interface LoadCall {
-  /** Metrics are what the endpoint said of itself, by name, such as `cpu_utilization`. */
+  /** `metrics` are values by name that the endpoint reported, such as `cpu_utilization`. */
   succeed(metrics?: Readonly<Record<string, number>>): void;
   fail(metrics?: Readonly<Record<string, number>>): void;
 }
 
-/** A connection that is begun: it comes up or fails, and one that came up is closed some day. What comes a second time does not count. */
+/** A connection that was started: it succeeds or fails, and is closed later. Repeated calls do not count. */
 export interface LoadConnection {
-  /** It is up: `total_new_connections`, and one of `total_active_connections` until it is closed. */
+  /** Established: counts in `total_new_connections`, and in `total_active_connections` until it is closed. */
   succeed(): void;
-  /** It did not come up: `total_fail_connections`. */
+  /** Not established: counts in `total_fail_connections`. */
   fail(): void;
   close(): void;
 }
@@ -77,7 +85,7 @@ const optionRules: RulesOf<LoadReportingOptions> = {
 
 const optionFields = fields(optionRules);
 
-/** A Cluster says everything of the server itself. */
+/** With `cluster`, the server and the API version come from the Cluster. */
 export const loadReportingRules: Rule = (value) => {
   const problems = optionFields(value);
   if (problems.length > 0) return problems;
@@ -95,12 +103,12 @@ const checkStart = argumentCheck("start", { place: aPlace });
 const checkDrop = argumentCheck("drop", { place: aTarget });
 const checkConnect = argumentCheck("connect", { place: aPlace });
 
-/** Of either version of the API. */
+/** A Cluster of either API version. */
 function isCluster(value: unknown): boolean {
   return isObject(value) && typeof value["type"] === "string" && /\.Cluster$/.test(value["type"]) && "json" in value;
 }
 
-/** What counts into a tally until it is closed. */
+/** Load reporting that counts into a tally until it is closed. */
 export function openLoadReporting(tally: LoadTally, server: ServerConfig, closed: () => void): LoadReporting {
   let isOpen = true;
   return {
@@ -133,7 +141,7 @@ export function openLoadReporting(tally: LoadTally, server: ServerConfig, closed
 const uncountedCall: LoadCall = { succeed() {}, fail() {} };
 const uncountedConnection: LoadConnection = { succeed() {}, fail() {}, close() {} };
 
-/** Of a Cluster that does not want its load to be reported. */
+/** For a Cluster that wants no load reports. */
 export const unreportedLoad: LoadReporting = {
   server: undefined,
   start: () => uncountedCall,

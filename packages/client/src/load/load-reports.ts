@@ -9,10 +9,10 @@ interface SharedDriver {
   users: number;
 }
 
-/** Whom load is reported to, and how. */
+/** The server of load reports, and its method and back-off. */
 type LoadServer = Pick<LoadDriverOptions, "server" | "apiVersion" | "backOff">;
 
-/** One stream of load reports for each server, however many count for it. */
+/** Shares one load reporting stream per server. */
 export class LoadReports {
   readonly #options: Omit<LoadDriverOptions, keyof LoadServer | "report">;
   readonly #drivers = new Map<string, SharedDriver>();
@@ -21,7 +21,7 @@ export class LoadReports {
     this.#options = { connections, node, encodeNode };
   }
 
-  /** The back-off is that of whoever was the first with a server. */
+  /** The first caller for a server decides its back-off. */
   open(side: LoadServer, listener: ((report: LoadReporterReport) => void) | undefined): LoadReporting {
     const key = JSON.stringify([side.apiVersion, side.server]);
     const shared = this.#drivers.get(key) ?? this.#start(key, side);

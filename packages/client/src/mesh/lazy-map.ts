@@ -1,4 +1,4 @@
-/** A map whose values are made of those of another one when they are looked at. */
+/** A map that converts the values of another map when they are read. */
 export class LazyMap<V, W> implements ReadonlyMap<string, W> {
   readonly #under: ReadonlyMap<string, V>;
   readonly #view: (value: V) => W;

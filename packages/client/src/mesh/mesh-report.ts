@@ -1,10 +1,10 @@
 import type { MeshReport as MachineReport, SourceId, TypeUrl } from "@xdskit/protocol";
 
-/** What happened in a mesh, for logs. */
+/** An event of a mesh, for logs. */
 export type MeshReport =
   | MachineReport
   /**
-   * A server gave another Listener or Cluster than the one of that name in the bootstrap. That one stands, as with an Envoy, and of the server's nothing is
-   * used or followed. Told for each that comes.
+   * A server sent a Listener or Cluster with the name of a static one in the bootstrap. As in Envoy, the static one
+   * wins: the server's version is neither used nor followed. Reported for each such resource.
    */
   | { readonly kind: "overruled"; readonly source: SourceId; readonly type: TypeUrl; readonly name: string };

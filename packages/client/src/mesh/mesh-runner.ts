@@ -23,7 +23,7 @@ import { STATIC_SOURCE, type StaticResources } from "./static-source.ts";
 
 type DemandEnd = Extract<MeshEffect, { kind: "demand-ended" }>;
 
-/** What a mesh stands on. */
+/** What a mesh depends on. */
 export interface MeshGround {
   readonly api: EnvoyApi;
   readonly config: ClientConfig;
@@ -33,21 +33,21 @@ export interface MeshGround {
   readonly report: (report: MeshReport) => void;
 }
 
-/** Who hears what becomes of a mesh. */
+/** Receives the changes of a mesh. */
 export interface MeshListener {
-  /** There is something to publish: `takeChanges` tells it. */
+  /** Changes are ready to publish: `takeChanges` returns them. */
   changed(): void;
   started(): void;
   demandEnded(end: DemandEnd): void;
 }
 
-/** Which mesh is followed, and how. */
+/** Options of the mesh machine. */
 export interface MeshMode {
-  /** Clusters that are named are watched one by one (C-SUB-21). */
+  /** Clusters that resources name are watched one by one (C-SUB-21). */
   readonly followsClusters: boolean;
 }
 
-/** Drives one mesh machine: does what it asks for, and tells it what happens. */
+/** Drives one mesh machine: performs its effects and feeds it events. */
 export class MeshRunner {
   readonly sources: MeshSources;
   readonly #ground: MeshGround;
@@ -70,7 +70,7 @@ export class MeshRunner {
     this.#machine = new MeshMachine({
       ...mode,
       kindOf: (type) => kindOf(type, api),
-      // That a secret is missing is known only where somebody said which there are.
+      // Whether a secret is missing is known only if the bootstrap says which static secrets exist.
       dependenciesOf: ({ type, bytes }) =>
         api.dependencies(type, bytes).filter(({ source }) => source.kind !== "static" || statics.isKnown),
       configuredTypeOf: ({ type, bytes }) => api.configuredType(type, bytes),
@@ -87,7 +87,7 @@ export class MeshRunner {
     return this.#machine.isWarming(source);
   }
 
-  /** Why an extension config that came under a name does not fit where this mesh uses it (C-ECD-04). */
+  /** Why an extension config with this name does not fit where the mesh uses it (C-ECD-04); undefined: it fits. */
   problemWith(type: TypeUrl, name: string, configured: TypeUrl | undefined): string | undefined {
     for (const [watch, watched] of this.#watches) {
       if (watched.type !== type || watched.term !== name) continue;
@@ -97,7 +97,7 @@ export class MeshRunner {
     return undefined;
   }
 
-  /** What is not as it was when this was last asked; undefined: nothing. */
+  /** Changes since the last call; undefined: none. */
   takeChanges(): MeshChanges | undefined {
     return this.#machine.takeChanges();
   }
@@ -153,7 +153,7 @@ export class MeshRunner {
     const { api, driver, statics } = this.#ground;
     if (id === STATIC_SOURCE) {
       this.#watches.set(watch, { type, term, stop: () => {} });
-      // Nobody is told anything before all roots are known, or the start would be over before it began.
+      // Publishes only when all roots are known; otherwise startup would end before it began.
       queueMicrotask(() => {
         for (const news of statics.newsOf(type, term)) this.on({ kind: "news", watch, news });
       });
@@ -187,7 +187,7 @@ export class MeshRunner {
     };
   }
 
-  /** What comes in one response is told bit by bit, so nobody knows before all of it was taken (C-ACK-15). */
+  /** Ends warming only after the whole response is applied, because its resources arrive one by one (C-ACK-15). */
   #endWarming(source: SourceId): void {
     if (source === STATIC_SOURCE) return;
     queueMicrotask(() => {

@@ -8,24 +8,24 @@ import { kindOf } from "../resource/kind-of.ts";
 import { sourceOf } from "../routing/route.ts";
 import { type MeshSource, STATIC_SOURCE, type StaticResources } from "./static-source.ts";
 
-/** What the sources of a mesh are found by. */
+/** What resolving the sources of a mesh needs. */
 export interface MeshSourcesParts {
   readonly api: EnvoyApi;
   readonly config: ClientConfig;
-  /** What holds where a config source in a resource says nothing. */
+  /** Defaults for config sources in resources. */
   readonly defaults: ConfigDefaults;
   readonly statics: StaticResources;
 }
 
-/** A name that is to be found. */
+/** A name to find a source for. */
 export interface Placed {
   readonly type: TypeUrl;
   readonly name: string;
-  /** It was said where it is, so its authority says nothing. */
+  /** Its source was given explicitly, so its authority does not count. */
   readonly isThere: boolean;
 }
 
-/** Where a mesh has its resources from: what config sources in resources come to, by their ids. */
+/** The sources of a mesh by id, including those that config sources in resources name. */
 export class MeshSources {
   readonly #api: EnvoyApi;
   readonly #config: ClientConfig;
@@ -45,12 +45,12 @@ export class MeshSources {
     return source.id;
   }
 
-  /** Undefined of what stands in the bootstrap: nobody is asked for that. */
+  /** Undefined for resources in the bootstrap, which have no server. */
   get(id: SourceId): SourceConfig | undefined {
     return this.#known.get(id);
   }
 
-  /** Where a dependency of a resource that came from `from` is asked for; undefined: nowhere. */
+  /** The source of a dependency of a resource from source `from`; undefined: none. */
   resolve({ source, type, name }: Dependency, from: SourceId): SourceId | undefined {
     if (source.kind === "static" || this.#statics.owns(type, name)) return STATIC_SOURCE;
     const self = this.#known.get(from);
@@ -59,8 +59,8 @@ export class MeshSources {
   }
 
   /**
-   * The places of a name that was asked for at `from`, or that something which came from there leads to, the best first: alternatives follow
-   * (C-XTP-11).
+   * The places of a name requested at `from`, or referred to by a resource from there; best first, alternatives after
+   * it (C-XTP-11).
    */
   placesOf({ type, name, isThere }: Placed, from: SourceId): readonly NameAtSource[] {
     const own = isThere ? this.#known.get(from) : this.#nextTo(from, type, name);
@@ -105,8 +105,8 @@ export class MeshSources {
   }
 
   /**
-   * An xdstp name is asked for where its authority is (C-XTP-08); where nothing is told of that, it stays where it was said to be. Clients of gRPC
-   * ask nobody then (A47).
+   * The source of an xdstp name is that of its authority (C-XTP-08). An unknown authority leaves it at the given
+   * source, or, for gRPC clients, without a source (A47).
    */
   #forName(name: string, said: AuthoritySource | undefined): SourceConfig | undefined {
     if (typeInName(name) === undefined) return said?.source;

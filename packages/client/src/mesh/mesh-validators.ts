@@ -5,8 +5,8 @@ import type { ResourceValidator } from "../reading/validators.ts";
 import type { Meshes } from "./meshes.ts";
 
 /**
- * Refuses Listeners and Clusters that name a source other than `ads` or `self`, as clients of gRPC do, which know one aggregated stream only
- * (C-ADS-06).
+ * Rejects Listeners and Clusters that name a source other than `ads` or `self`, as gRPC clients do, which have one ADS
+ * stream only (C-ADS-06).
  */
 export function onlyAds(api: Pick<EnvoyApi, "dependencies" | "loadServer">): readonly ResourceValidator[] {
   return [Listener, Cluster, ScopedRouteConfiguration].map(({ typeUrl }) => ({
@@ -21,7 +21,7 @@ export function onlyAds(api: Pick<EnvoyApi, "dependencies" | "loadServer">): rea
   }));
 }
 
-/** Refuses extension configs that do not fit where a mesh uses them (C-ECD-04). */
+/** Rejects extension configs that do not fit where a mesh uses them (C-ECD-04). */
 export function fittingExtensions(meshes: () => Pick<Meshes, "extensionProblem">): ResourceValidator {
   return {
     type: TypedExtensionConfig.typeUrl,

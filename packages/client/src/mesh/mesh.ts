@@ -24,21 +24,23 @@ import { NodeStore } from "./node-store.ts";
 import { type MeshResource, type MeshSnapshot, Snapshot } from "./snapshot.ts";
 import type { MeshSource } from "./static-source.ts";
 
-/** How a mesh is told of. */
+/** Options of a mesh. */
 export interface MeshOptions {
   /** Closes the mesh. */
   readonly signal?: AbortSignal;
   /**
-   * `complete`: a snapshot only when everything that it refers to was answered, so that nobody sees half a change; `every`: after each change, as
-   * a proxy has it. `complete` of what was resolved by name, `every` of all there is, unless set.
+   * `complete` publishes a snapshot only when everything it refers to is resolved, so that a reader never sees half a
+   * change; `every` publishes after each change, as a proxy applies it.
+   * @default "complete" for resolved names, "every" for all resources
    */
   readonly snapshots?: "complete" | "every";
   /**
-   * Of all there is: whether Listeners wait until the first Clusters can be used, as those of an Envoy do (C-WRM-13), which is the default, or are asked
-   * for at once.
+   * Whether Listeners wait until the first Clusters are warm, as in Envoy (C-WRM-13), or are requested at once. Only
+   * for a mesh of all resources.
+   * @default "after-clusters"
    */
   readonly listeners?: "after-clusters" | "at-once";
-  /** Called with what happens in it, for logs. What it throws is thrown as one that nobody catches. */
+  /** Called with each event of the mesh, for logs. Its exceptions are rethrown as uncaught. */
   readonly onReport?: (report: MeshReport) => void;
 }
 
@@ -49,20 +51,24 @@ export const meshRules: RulesOf<MeshOptions> = {
   onReport: aFunction,
 };
 
-/** How long a request waits for something that it needs. */
+/** How long a request waits for an on-demand resource. */
 export interface DemandOptions {
-  /** In milliseconds; 5,000 unless set or a filter says otherwise, 0: as long as it takes. */
+  /**
+   * In milliseconds; 0: no timeout.
+   * @default 5_000, or the timeout of the filter
+   */
   readonly timeoutMs?: number;
-  /** Gives up, with its reason. */
+  /** Cancels the wait; it rejects with the abort reason. */
   readonly signal?: AbortSignal;
 }
 
-/** How a request waits for a Cluster, and who says where that comes from. */
+/** How long a request waits for an on-demand Cluster, and which resource names its source. */
 export interface DemandClusterOptions extends DemandOptions {
   /**
-   * What says where Clusters on demand come from, in a filter that the request is at (`OnDemandCds.source`, `odcds_config` of a TcpProxy): the Listener, or the
-   * RouteConfiguration, VirtualHost or TypedExtensionConfig that says otherwise; of several filters in one the first counts. One that says nothing
-   * has no such Clusters. Unless given, they come from where all Clusters do.
+   * The resource with the filter that names the source of on-demand Clusters (`OnDemandCds.source`, `odcds_config` of a
+   * TcpProxy): the Listener, or the RouteConfiguration, VirtualHost or TypedExtensionConfig that overrides it. The
+   * first of several filters counts; a resource without such a filter has no on-demand Clusters.
+   * @default the source of all Clusters
    */
   readonly by?: Pick<MeshResource, "id">;
 }
@@ -70,22 +76,27 @@ export interface DemandClusterOptions extends DemandOptions {
 const demandRules: RulesOf<DemandOptions> = { timeoutMs: aWait, signal: aSignal };
 
 /**
- * Listeners with all that they lead to: routes, clusters, endpoints, secrets, each from where it says; followed, warmed and kept in step. What stands in an
- * Envoy bootstrap is part of it (`STATIC_SOURCE`).
- * Iterate it, once, for snapshots: a slow reader misses those that were overtaken.
+ * Listeners and everything they refer to: routes, clusters, endpoints and secrets, each from its own source, warmed and
+ * kept consistent. It includes the static resources of an Envoy bootstrap (`STATIC_SOURCE`). Iterate it, once, for
+ * snapshots: a slow reader gets only the newest.
  */
 export interface Mesh extends AsyncIterableIterator<MeshSnapshot>, AsyncDisposable {
-  /** The newest snapshot; undefined before there was one. */
+  /** The newest snapshot; undefined before the first. */
   readonly current: MeshSnapshot | undefined;
-  /** The first snapshot that is complete, or of a proxy the one at the end of its start. Rejects if the mesh is closed before. */
+  /**
+   * The first complete snapshot, or for a proxy the one at the end of startup. Rejects if the mesh is closed before.
+   */
   readonly ready: Promise<MeshSnapshot>;
-  /** Asks for a Cluster that nothing refers to, for a request that needs it (C-ODC-01). It stays, until the server says that there is none. */
+  /**
+   * Requests a Cluster that no resource refers to (C-ODC-01). It stays subscribed until the server says that it does
+   * not exist.
+   */
   demandCluster(name: string, options?: DemandClusterOptions): Promise<DemandOutcome>;
-  /** Asks for the virtual host for a host, of a RouteConfiguration in the snapshot that is filled on demand (C-VHD-02). */
+  /** Requests the virtual host of a domain in an on-demand RouteConfiguration of the snapshot (C-VHD-02). */
   demandHost(route: string, host: string, options?: DemandOptions): Promise<DemandOutcome>;
-  /** Asks for the routes of a scope in the snapshot that are fetched on demand (C-ODC-03). */
+  /** Requests the on-demand routes of a scope in the snapshot (C-ODC-03). */
   demandScope(scope: string, options?: DemandOptions): Promise<DemandOutcome>;
-  /** Ends it: nobody is asked for what only this mesh wanted. */
+  /** Closes the mesh and unsubscribes what only this mesh used. */
   close(): void;
 }
 
@@ -98,7 +109,7 @@ const checkDemandCluster = argumentCheck("demandCluster", { name: aName, options
 const checkDemandHost = argumentCheck("demandHost", { route: aName, host: aName, options: fields(demandRules) });
 const checkDemandScope = argumentCheck("demandScope", { scope: aName, options: fields(demandRules) });
 
-/** What a mesh is made with. */
+/** What a mesh needs. */
 export interface MeshSetting {
   readonly ground: MeshGround;
   readonly views: ResourceViews;
@@ -106,16 +117,16 @@ export interface MeshSetting {
   readonly options: MeshOptions;
   readonly mode: "proxy" | "non-proxy";
   readonly roots: readonly Root[];
-  /** Where a Cluster is asked for that a request needs; undefined: nowhere. */
+  /** The source of on-demand Clusters by name; undefined: there is none. */
   readonly clusterSource: (name: string) => MeshSource | undefined;
-  /** Called once, when it was closed by whomever. */
+  /** Called once, when the mesh is closed by any means. */
   readonly closed: () => void;
 }
 
-/** Where a mesh begins. */
+/** A resource, or all of a type, where a mesh begins. */
 export type Root = Omit<MeshRoot, "root" | "source" | "timeoutMs"> & { readonly source: MeshSource };
 
-/** Who waits for the end of a demand. */
+/** A caller that waits for a demand. */
 interface Waiting {
   readonly resolve: (outcome: DemandOutcome) => void;
   readonly reject: (reason: Error) => void;
@@ -123,7 +134,7 @@ interface Waiting {
 
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
 
-/** The one way a mesh is made. */
+/** The implementation of `Mesh`. */
 export class OpenMesh implements Mesh, MeshListener {
   readonly runner: MeshRunner;
   readonly #setting: MeshSetting;
@@ -154,14 +165,14 @@ export class OpenMesh implements Mesh, MeshListener {
       this.#resolveReady = resolve;
       this.#rejectReady = reject;
     });
-    // Who does not wait for it need not handle that it never comes.
+    // A program that never reads `ready` need not handle its rejection.
     this.#ready.catch(() => {});
     this.runner = new MeshRunner(setting.ground, { followsClusters: setting.mode === "non-proxy" }, this);
     const { signal } = setting.options;
     if (signal !== undefined) this.#forgetSignal = onceAborted(signal, () => this.close());
   }
 
-  /** Asks for its roots. */
+  /** Subscribes to the roots. */
   start(): void {
     if (this.#setting.options.signal?.aborted === true) {
       this.close();
@@ -180,7 +191,7 @@ export class OpenMesh implements Mesh, MeshListener {
     return this.#current;
   }
 
-  /** Whoever looks at it waits for it: until it is settled, the process is kept alive. */
+  /** Reading it keeps the process alive until it settles. */
   get ready(): Promise<MeshSnapshot> {
     if (this.#isAwaited) return this.#ready;
     this.#isAwaited = true;
@@ -259,7 +270,7 @@ export class OpenMesh implements Mesh, MeshListener {
   }
 
   demandEnded({ demand, outcome }: Extract<MeshEffect, { kind: "demand-ended" }>): void {
-    // What it waited for is in the snapshot when whoever waits goes on.
+    // The snapshot contains the demanded resource when the caller continues.
     this.#takeSoon();
     const waiting = this.#demands.get(demand);
     this.#demands.delete(demand);
@@ -286,7 +297,7 @@ export class OpenMesh implements Mesh, MeshListener {
     }
   }
 
-  /** All that one response changed is one snapshot: it is taken when the turn is over. */
+  /** Takes a snapshot in a microtask, so that all changes of one response are one snapshot. */
   #takeSoon(): void {
     if (this.#isTaking) return;
     this.#isTaking = true;

@@ -14,11 +14,11 @@ import type { Vigil } from "../watch/vigil.ts";
 import { type Mesh, type MeshOptions, OpenMesh, type Root } from "./mesh.ts";
 import { StaticResources, staticSource } from "./static-source.ts";
 
-/** What meshes are made with. */
+/** What meshes need. */
 export interface MeshesParts {
   readonly api: EnvoyApi;
   readonly config: ClientConfig;
-  /** What holds where a config source in a resource says nothing. */
+  /** Defaults for config sources in resources. */
   readonly defaults: ConfigDefaults;
   readonly driver: Pick<Driver, "watch" | "warmingEnded">;
   readonly views: ResourceViews;
@@ -36,7 +36,7 @@ export class Meshes {
     this.#statics = new StaticResources(parts.config.staticResources, parts.api);
   }
 
-  /** What some resources, or without a name everything of a type, lead to. */
+  /** A mesh of some resources, or, without a name, of all resources of a type. */
   resolve(type: TypeOrUrl, names: string | readonly string[] | undefined, options: MeshOptions): Mesh {
     const typeUrl = typeUrlOf(type);
     const all = typeof names === "object" ? names : [names];
@@ -60,8 +60,8 @@ export class Meshes {
   }
 
   /**
-   * All Clusters and Listeners, what these lead to, and layers of the runtime: those that stand in the bootstrap, and those only that a configuration has
-   * a place for. One that has none for either and no Listener of its own means what it has servers for.
+   * A mesh of all Clusters and Listeners and the runtime layers: the static ones, and those with a source in the
+   * configuration. A configuration with no source for either and no static Listener uses its servers.
    */
   all(options: MeshOptions): Mesh {
     const { clusters, listeners, runtimeLayers } = this.#parts.config;
@@ -84,12 +84,12 @@ export class Meshes {
     return this.#start("proxy", roots, options);
   }
 
-  /** Nothing of what is known of a source warms: what was withheld for that may be acknowledged (C-ACK-15). */
+  /** ACKs that waited for warming at a source may be sent now if nothing there is warming (C-ACK-15). */
   lookAtWarming(source: SourceId): void {
     queueMicrotask(() => this.#endWarming(source));
   }
 
-  /** Why an extension config does not fit where a mesh uses it (C-ECD-04); undefined: it does, or none does. */
+  /** Why an extension config does not fit where a mesh uses it (C-ECD-04); undefined: it fits, or no mesh uses it. */
   extensionProblem(type: TypeUrl, name: string, bytes: Uint8Array): string | undefined {
     if (this.#open.size === 0) return undefined;
     const configured = this.#parts.api.configuredType(type, bytes);

@@ -1,15 +1,15 @@
 import type { MeshNode, NodeId, TypeKind, TypeUrl } from "@xdskit/protocol";
 
-/** Nodes as they are at one moment; never changed after it was handed out. */
+/** Nodes at one moment; immutable once handed out. */
 export interface StoredNodes {
   readonly byId: ReadonlyMap<NodeId, MeshNode>;
-  /** By their names; of several from different sources that share one, all but the first by their ids. */
+  /** By name; if several sources have the same name, all but the first are keyed by id. */
   readonly byKind: ReadonlyMap<TypeKind, ReadonlyMap<string, MeshNode>>;
 }
 
 /**
- * The nodes of a mesh. What was handed out is copied before the next change: as much as there is of the kinds that change, at most once for each
- * time that it is handed out.
+ * The nodes of a mesh. After nodes are handed out, the next change copies the kinds that change, at most once for each
+ * time.
  */
 export class NodeStore {
   readonly #kindOf: (type: TypeUrl) => TypeKind;
@@ -56,7 +56,7 @@ export class NodeStore {
   }
 }
 
-/** Where a node stands, or would. */
+/** The key of a node. */
 function keyIn(names: ReadonlyMap<string, MeshNode>, { id, name }: MeshNode): string {
   if (names.has(id)) return id;
   const holder = names.get(name);

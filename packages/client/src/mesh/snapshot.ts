@@ -14,32 +14,32 @@ import { errorOf } from "../watch/tell.ts";
 import { LazyMap } from "./lazy-map.ts";
 import type { StoredNodes } from "./node-store.ts";
 
-/** How something in a mesh stands. */
+/** The state of a resource in a mesh. */
 export type MeshState =
-  /** It was asked for. */
+  /** Subscribed, and no response came yet. */
   | "requested"
-  /** There is one, and it cannot be used before what it needs is there. */
+  /** Accepted, and not usable before its dependencies are there. */
   | "warming"
-  /** There is one in use. */
+  /** In use. */
   | "ready"
-  /** There is none; what is held of it may still be in use. */
+  /** It does not exist; a held version may still be in use. */
   | "absent"
-  /** There is none in use, and the last thing that was heard of it is an error. */
+  /** No version is in use, and the last response for it was an error. */
   | "error";
 
-/** Something that a mesh needs, be it there or not. Immutable. */
+/** A resource that a mesh refers to, whether it exists or not. Immutable. */
 export interface MeshResource<Json = unknown> {
-  /** Tells it from one of the same type and name from another source. */
+  /** Distinguishes it from a resource of the same type and name at another source. */
   readonly id: NodeId;
   readonly type: TypeUrl;
-  /** As changes call it (`key`): of a variant with its constraints. */
+  /** Its `key` in changes: for a variant, the name with its constraints. */
   readonly name: string;
-  /** `static` (`STATIC_SOURCE`) of what stands in the bootstrap. */
+  /** `static` (`STATIC_SOURCE`) for resources in the bootstrap. */
   readonly source: SourceId;
   readonly state: MeshState;
-  /** What is in use: accepted, and of a Listener or Cluster warm. */
+  /** The version in use: accepted, and for a Listener or Cluster warm. */
   readonly resource: XdsResource<Json> | undefined;
-  /** What will take over when it is warm (C-WRM-02). */
+  /** The version that replaces it once it is warm (C-WRM-02). */
   readonly warming: XdsResource<Json> | undefined;
   /** What it refers to. */
   readonly needs: readonly MeshLink[];
@@ -54,34 +54,34 @@ export interface MeshCluster extends MeshResource<TypedMessage<"envoy.config.clu
   readonly lbEndpoints: readonly XdsResource<TypedMessage<"envoy.config.endpoint.v3.LbEndpoint">>[];
 }
 
-/** A name that leads nowhere. */
+/** A reference that leads to nothing. */
 export interface Dangling {
-  /** Undefined: what was resolved, or asked for on demand. */
+  /** The resource that refers to it; undefined for a root or an on-demand request. */
   readonly from: { readonly type: TypeUrl; readonly name: string } | undefined;
   readonly to: { readonly type: TypeUrl; readonly name: string };
   readonly why: DanglingReason;
 }
 
 export type DanglingReason =
-  /** There is none. */
+  /** The resource does not exist. */
   | "absent"
-  /** Nobody answered. */
+  /** No response came in time. */
   | "no-answer"
-  /** It cannot be used before what it needs is there. */
+  /** The resource is not usable before its dependencies are there. */
   | "warming"
-  /** There is none that could be used, and the last thing that was heard of it is an error, such as our own refusal. */
+  /** No version is usable, and the last response for it was an error, such as the client's own NACK. */
   | "error"
-  /** The source that it should come from cannot be used. */
+  /** Its source is not usable. */
   | "source";
 
-/** By name; of several from different sources that share one, all but the first by `id`. */
+/** Resources by name; if several sources have the same name, all but the first are keyed by `id`. */
 export type ByName<T> = ReadonlyMap<string, T>;
 
-/** All of a mesh at one moment. Immutable, and made of accepted resources only. */
+/** A mesh at one moment. Immutable, with accepted resources only. */
 export interface MeshSnapshot {
-  /** Grows from one to the next. */
+  /** Increases with each snapshot. */
   readonly revision: number;
-  /** Everything that was asked for was answered or given up, and nothing warms. */
+  /** Every subscribed name was answered or timed out, and nothing is warming. */
   readonly isComplete: boolean;
   readonly listeners: ByName<MeshResource<TypedMessage<"envoy.config.listener.v3.Listener">>>;
   readonly routes: ByName<MeshResource<TypedMessage<"envoy.config.route.v3.RouteConfiguration">>>;
@@ -96,11 +96,11 @@ export interface MeshSnapshot {
   readonly runtimes: ByName<MeshResource<TypedMessage<"envoy.service.runtime.v3.Runtime">>>;
   /** Everything, of whatever type, by `id`. */
   readonly all: ReadonlyMap<NodeId, MeshResource>;
-  /** Names that lead nowhere. Looked for whenever it is read. */
+  /** References that lead to nothing. Computed on each read. */
   readonly dangling: readonly Dangling[];
 }
 
-/** What a snapshot is made of. */
+/** What a snapshot is built from. */
 export interface SnapshotParts {
   readonly nodes: StoredNodes;
   readonly views: ResourceViews;
@@ -108,7 +108,7 @@ export interface SnapshotParts {
   readonly isComplete: boolean;
 }
 
-/** A snapshot: what is in it is made when it is looked at. */
+/** A snapshot that builds its contents when they are read. */
 export class Snapshot implements MeshSnapshot {
   readonly revision: number;
   readonly isComplete: boolean;
@@ -206,7 +206,7 @@ export class Snapshot implements MeshSnapshot {
     };
   }
 
-  /** What a node has in use of a kind that it has one of. */
+  /** The existing resource that a node refers to, of a kind of which it has at most one. */
   #targetOf({ links }: MeshNode, kind: TypeKind): MeshNode | undefined {
     const names = this.#nodes.byKind.get(kind);
     for (const { node: id, state } of links) {
@@ -251,7 +251,7 @@ function resourceOf<Json>(node: MeshNode, views: ResourceViews): MeshResource<Js
   };
 }
 
-/** What it tells is JSON of the type that it is kept as. */
+/** Its JSON is that of the type it is stored under. */
 function viewOf<Json>(held: MeshNode["resource"], views: ResourceViews): XdsResource<Json> | undefined {
   return held && (views.of(held) as XdsResource<Json>);
 }

@@ -3,10 +3,10 @@ import type { HeldResource, News, TypeKind, TypeUrl } from "@xdskit/protocol";
 import type { SourceConfig, StaticResource } from "../config/client-config.ts";
 import { kindOf } from "../resource/kind-of.ts";
 
-/** What `MeshResource.source` is of what stands in the bootstrap. */
+/** The value of `MeshResource.source` for resources in the bootstrap. */
 export const STATIC_SOURCE = "static";
 
-/** The bootstrap itself as a source: it is never waited for. */
+/** The bootstrap as a source; it never keeps a mesh waiting. */
 export interface StaticSource {
   readonly kind: "static";
   readonly id: typeof STATIC_SOURCE;
@@ -15,15 +15,15 @@ export interface StaticSource {
 
 export const staticSource: StaticSource = { kind: "static", id: STATIC_SOURCE, initialFetchTimeoutMs: 0 };
 
-/** Where a mesh has something from. */
+/** The source of a resource in a mesh. */
 export type MeshSource = SourceConfig | StaticSource;
 
 /**
- * What stands in the bootstrap, for meshes. It never changes, and as with an Envoy a server does not change it either: a Listener or Cluster that
- * comes under the name of a static one is passed over.
+ * The static resources of the bootstrap, for meshes. As in Envoy, servers cannot change them: a Listener or Cluster
+ * with the name of a static one is ignored.
  */
 export class StaticResources {
-  /** Somebody said what there is, be it nothing. */
+  /** Whether the static resources are known, even if there are none. */
   readonly isKnown: boolean;
   readonly #kindOf: (type: TypeUrl) => TypeKind;
   readonly #held = new Map<TypeKind, Map<string, HeldResource>>();
@@ -39,24 +39,24 @@ export class StaticResources {
     }
   }
 
-  /** The type of those that there are of a kind, in the version of the bootstrap; undefined: there are none. */
+  /** The type of the static resources of a kind, in the API version of the bootstrap; undefined: there are none. */
   typeOf(kind: "cds" | "lds"): TypeUrl | undefined {
     const [first] = this.#held.get(kind)?.values() ?? [];
     return first?.type;
   }
 
-  /** Whether there is a Listener or Cluster of that name, so that no server gives one. */
+  /** Whether a static Listener or Cluster has this name, so that servers cannot provide it. */
   owns(type: TypeUrl, name: string): boolean {
     return this.owned(type, name) !== undefined;
   }
 
-  /** The Listener or Cluster of that name, which stands whatever a server gives; undefined: there is none. */
+  /** The static Listener or Cluster of this name, which overrides that of a server; undefined: there is none. */
   owned(type: TypeUrl, name: string): HeldResource | undefined {
     const kind = this.#kindOf(type);
     return kind === "cds" || kind === "lds" ? this.#held.get(kind)?.get(name) : undefined;
   }
 
-  /** What a watch of one name, or of everything, is told. */
+  /** The news for a watch of one name or of a wildcard. */
   newsOf(type: TypeUrl, term: string): readonly News[] {
     const ofKind = this.#held.get(this.#kindOf(type));
     if (term === "*") {

@@ -1,23 +1,23 @@
 import { type HeldState, type HeldStatus, type SourceId, shownName, type TypeUrl } from "@xdskit/protocol";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 
-/** One name of one type at one source: what is held of it, and how it stands (B-OBS-04, A40). */
+/** The state of one name of one type at one source (B-OBS-04, A40). */
 export interface ResourceState {
   readonly source: SourceId;
   readonly type: TypeUrl;
-  /** Its name; of a variant with its constraints. */
+  /** Its name; for a variant, with its constraints. */
   readonly key: string;
   readonly status: HeldStatus;
-  /** What is in force, whatever the status. */
+  /** The version in force, whatever the status. */
   readonly resource: XdsResource | undefined;
-  /** When that was accepted, in milliseconds since 1970. */
+  /** When it was accepted, in milliseconds since 1970. */
   readonly acceptedAtMs: number | undefined;
-  /** What went wrong last, if nothing better followed. */
+  /** The last failure; undefined after a success. */
   readonly failure:
     | {
         readonly code: number;
         readonly message: string;
-        /** Of what was refused; "" where there is none. */
+        /** The rejected version; "" if there is none. */
         readonly version: string;
         /** In milliseconds since 1970. */
         readonly atMs: number;
@@ -25,7 +25,7 @@ export interface ResourceState {
     | undefined;
 }
 
-/** Every name that was asked for or came, as it stands now. */
+/** Every name that was subscribed or received, in its current state. */
 export function dumpOf(
   states: Iterable<HeldState & { readonly source: SourceId }>,
   views: ResourceViews,

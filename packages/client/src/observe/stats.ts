@@ -1,44 +1,44 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import type { ClientReport, SourceId, TypeUrl } from "@xdskit/protocol";
 
-/** Of one type at one source, under the names that Envoy has for it (C-OBS-01). */
+/** Counters of one type at one source, named as in Envoy (C-OBS-01). */
 export interface SubscriptionStats {
   readonly source: SourceId;
   readonly type: TypeUrl;
-  /** Requests that were sent, and reads of a file. */
+  /** Requests sent, and reads of a file. */
   readonly updateAttempt: number;
-  /** Updates that were taken, and polls that nothing had changed for. */
+  /** Updates accepted, and polls without a change. */
   readonly updateSuccess: number;
-  /** Streams that ended before they were answered, polls that failed, files that are not there. */
+  /** Streams that ended before a response, failed polls, and missing files. */
   readonly updateFailure: number;
-  /** Updates that were refused: they cannot be read, or break a rule. */
+  /** Updates rejected: malformed or invalid. */
   readonly updateRejected: number;
-  /** Names that nothing came for in time. */
+  /** Names without a response within the initial fetch timeout. */
   readonly initFetchTimeout: number;
-  /** Updates that changed something, refused ones too if something good in them was taken. */
+  /** Updates that changed something, including partly rejected ones. */
   readonly configReload: number;
-  /** Of the last update that was taken, in milliseconds since 1970; 0: none yet. */
+  /** The time of the last accepted update, in milliseconds since 1970; 0: none yet. */
   readonly updateTimeMs: number;
-  /** A hash of `versionText`, in hexadecimal digits; "" if there is none. */
+  /** A hash of `versionText`, in hexadecimal; "" if there is none. */
   readonly version: string;
-  /** Of the last update that was taken. */
+  /** The version of the last accepted update. */
   readonly versionText: string;
 }
 
-/** Of one source. */
+/** Counters of one source. */
 export interface SourceStats {
   readonly source: SourceId;
-  /** A server of it is connected to; of polls, the last one was answered; of files, one is there. */
+  /** A server of the source is connected; for polls, the last one succeeded; for files, one exists. */
   readonly connectedState: boolean;
-  /** What the server calls itself; "" if it does not. */
+  /** The control plane identifier of the server; "" if it sends none. */
   readonly identifier: string;
-  /** How often the limit held requests back. */
+  /** How often the rate limit delayed requests. */
   readonly rateLimitEnforced: number;
-  /** Requests that wait now. */
+  /** Requests that the rate limit holds back now. */
   readonly pendingRequests: number;
 }
 
-/** What happened so far. */
+/** Counters and states since the client started. */
 export interface ClientStats {
   readonly sources: readonly SourceStats[];
   readonly subscriptions: readonly SubscriptionStats[];
@@ -48,14 +48,14 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 const VERSION_DIGITS = 16;
 
-/** Counts what is reported. */
+/** Counts client reports. */
 export class StatsCounter {
   readonly #sources = new Map<SourceId, Writable<SourceStats>>();
   readonly #open = new Map<SourceId, number>();
   readonly #subscriptions = new Map<string, Writable<SubscriptionStats>>();
   readonly #now: () => number;
 
-  /** Times are told by `now`, in milliseconds since 1970. */
+  /** `now` returns milliseconds since 1970. */
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
@@ -104,7 +104,7 @@ export class StatsCounter {
     }
   }
 
-  /** A copy of what was counted. */
+  /** A copy of the counters. */
   read(): ClientStats {
     return {
       sources: [...this.#sources.values()].map((one) => ({ ...one })),
@@ -112,7 +112,7 @@ export class StatsCounter {
     };
   }
 
-  /** Nothing is connected any more. */
+  /** Marks all sources as disconnected. */
   disconnect(): void {
     this.#open.clear();
     for (const source of this.#sources.values()) source.connectedState = false;

@@ -1,4 +1,4 @@
-/** What a listener throws is no business of the client's, and must not keep it from going on. */
+/** Calls a listener; its exceptions are rethrown as uncaught, so that they do not disturb the client. */
 export function tell<T>(listener: ((told: T) => void) | undefined, told: T): void {
   try {
     listener?.(told);

@@ -28,7 +28,7 @@ type OptionName = keyof XdsClientOptions;
 
 const version = oneOf("v2", "v3");
 const path = rule("the path of a file", isPath);
-/** The length of a message of gRPC is a signed number of 32 bits in grpc-js. */
+/** grpc-js holds message lengths as signed 32-bit numbers. */
 const LARGEST_MESSAGE_BYTES = 2 ** 31 - 1;
 
 const rules: Readonly<Record<OptionName, Rule>> = {
@@ -89,13 +89,13 @@ const rules: Readonly<Record<OptionName, Rule>> = {
 
 const anOptionsObject: Rule = fields(rules);
 
-/** What a gRPC client may find its bootstrap by. */
+/** The environment variables in which a gRPC client finds its bootstrap. */
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where a client starts. */
+/** The options that say how the client starts; at most one of them is set. */
 const starts = ["server", "bootstrap", "file"] as const satisfies readonly OptionName[];
 
-/** What a bootstrap says, and nobody else. */
+/** Options that a bootstrap sets itself, so they cannot be combined with one. */
 const saidByBootstraps: readonly OptionName[] = [
   "rest",
   "isAggregated",
@@ -109,13 +109,13 @@ const saidByBootstraps: readonly OptionName[] = [
   "rateLimit",
 ];
 
-/** Throws one `XdsClientError` with all that is wrong with options, be they from TypeScript or not. */
+/** Throws one `XdsClientError` with every problem in the options. */
 export function checkOptions(options: XdsClientOptions, environment: Environment): void {
   const problems = findProblems(options, environment);
   if (problems.length > 0) throw configError(problems);
 }
 
-/** One error with all that is wrong with a configuration. */
+/** One error with every problem in a configuration. */
 export function configError(problems: readonly ConfigProblem[]): XdsClientError {
   return problemsError("CONFIG_INVALID", "the configuration is not valid", problems);
 }

@@ -10,15 +10,15 @@ import { configError } from "./check-options.ts";
 import type { XdsClientOptions } from "./options.ts";
 import { configOfFile, configOfServers, dialectIn } from "./server-config.ts";
 
-/** What a client starts from, and what is odd about it all the same. */
+/** The configuration of a client, and warnings about it. */
 export interface LoadedConfig {
   readonly config: ClientConfig;
   readonly warnings: readonly ConfigProblem[];
 }
 
 /**
- * What a client starts from: a bootstrap, servers, a file, or else what the environment names as a client of gRPC would read it. Throws an
- * `XdsClientError` with all that is wrong with a bootstrap. The options were checked.
+ * Loads the configuration from a bootstrap, servers, a file, or else from the bootstrap in the environment, as a gRPC
+ * client does. Expects checked options. Throws an `XdsClientError` with every problem in the bootstrap.
  */
 export function loadConfig(
   options: XdsClientOptions,
@@ -41,7 +41,7 @@ function inputOf(bootstrap: NonNullable<XdsClientOptions["bootstrap"]>): Bootstr
   return typeof bootstrap === "string" ? { path: bootstrap } : { value: bootstrap };
 }
 
-/** What holds in a bootstrap, and in config sources in resources, where these say nothing. */
+/** The defaults, from options, for what a bootstrap or a config source in a resource leaves out. */
 export function defaultsIn(options: XdsClientOptions): ConfigDefaults {
   const { autoVersion, isLenient, isMoveOnly, fileFormat, backOff, maxResponseBytes, variant, mode, parameters } =
     options;
@@ -59,7 +59,7 @@ export function defaultsIn(options: XdsClientOptions): ConfigDefaults {
   };
 }
 
-/** What a bootstrap does not say of its node is taken from the options. */
+/** Fills the node fields that the bootstrap leaves out from the options. */
 function withNode(config: ClientConfig, node: XdsClientOptions["node"]): ClientConfig {
   if (node === undefined) return config;
   const given: Partial<Node> = typeof node === "string" ? { id: node } : node;
@@ -69,7 +69,7 @@ function withNode(config: ClientConfig, node: XdsClientOptions["node"]): ClientC
   return {
     ...config,
     node: { ...config.node, ...added },
-    // A message behind another one is merged with it.
+    // Protobuf merges concatenated messages.
     nodeBytes: nodeBytes && Buffer.concat([nodeBytes, encodeNode({ ...anonymousNode, ...added })]),
   };
 }

@@ -5,7 +5,7 @@ import type { ClientConfig } from "../config/client-config.ts";
 import type { NodeEncoder } from "../transport/encode-request.ts";
 import { VERSION } from "./version.ts";
 
-/** What a node may say of itself. */
+/** The fields of a node. */
 export const nodeRules: RulesOf<Node> = {
   id: aText,
   cluster: aText,
@@ -17,11 +17,11 @@ export const nodeRules: RulesOf<Node> = {
   dynamicParameters: anObject,
 };
 
-/** What every client here can do: take wrapped resources in State of the World, and keep ttls (C-TTL-03). */
+/** Features of every client of this library: wrapped resources in SotW, and TTLs (C-TTL-03). */
 const RESOURCE_IN_SOTW = "xds.config.resource-in-sotw";
 const RESOURCE_TTL = "xds.config.supports-resource-ttl";
 
-/** The node as it is sent: with what this library is and can do (C-NOD-08). */
+/** The node as sent: with this library's user agent and client features (C-NOD-08). */
 export function identify(node: Node, { hasTtl }: { readonly hasTtl: boolean }): Node {
   const features = [...node.clientFeatures, RESOURCE_IN_SOTW, ...(hasTtl ? [RESOURCE_TTL] : [])];
   return {
@@ -33,8 +33,8 @@ export function identify(node: Node, { hasTtl }: { readonly hasTtl: boolean }): 
 }
 
 /**
- * Encodes the node of requests. What a bootstrap says of its node beyond what a plain one can say goes out with it: a message behind
- * another one is merged with it.
+ * Encodes the node of requests. Fields of the bootstrap's node that `Node` cannot hold are sent too: protobuf merges
+ * concatenated messages.
  */
 export function nodeEncoder({ node, nodeBytes }: Pick<ClientConfig, "node" | "nodeBytes">, sent: Node): NodeEncoder {
   const added = encodeNode({

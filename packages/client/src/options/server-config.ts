@@ -20,18 +20,18 @@ import {
 import { namedFileSource, namedGrpcSource, namedRestSource } from "../config/source-id.ts";
 import type { XdsClientOptions } from "./options.ts";
 
-/** How sources are spoken to, as options say it. */
+/** The dialect that the options select. */
 export function dialectIn({ edition, dialect, nackPolicy }: XdsClientOptions): ClientDialect {
   return clientDialect({ ...dialect, ...(nackPolicy !== undefined && { nackPolicy }) }, edition);
 }
 
-/** The configuration of a client that was given the addresses of its servers. */
+/** The configuration of a client that starts from server addresses. */
 export function configOfServers(options: XdsClientOptions, addresses: readonly string[]): ClientConfig {
   const { rest = false } = options;
   return configOfSource(options, rest === false ? grpcSourceOf(options, addresses) : restSourceOf(options, addresses));
 }
 
-/** The configuration of a client that reads a file instead. */
+/** The configuration of a client that reads a file. */
 export function configOfFile(options: XdsClientOptions, path: string): ClientConfig {
   const { apiVersion = "v3", fileFormat } = options;
   const common = commonIn(options, apiVersion);

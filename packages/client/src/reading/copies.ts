@@ -1,12 +1,12 @@
-/** The smallest resource keeps no more bytes alive. */
+/** The largest sheet, in bytes: one small resource keeps at most this much memory alive. */
 const MOST_ON_SHEET = 8 * 1024;
-/** What is larger has bytes of its own. */
+/** Larger resources get memory of their own. */
 const LARGE = MOST_ON_SHEET / 4;
 
 /**
- * Copies of what stands in one response: that may be many megabytes, and no resource is to keep the whole of it alive. Small ones that come
- * together share a sheet of memory, as one of its own costs more than the bytes of most. Sheets grow with what was copied, so that a response
- * with one that is new takes no more than that.
+ * Copies resources out of a response, so that one resource does not keep a response of many megabytes alive. Small
+ * resources share a sheet, because a buffer of their own would cost more than their bytes. Sheets grow with the amount
+ * copied, so that a response with one new resource takes no more than that.
  */
 export class Copies {
   #sheet = new ArrayBuffer(0);

@@ -14,27 +14,33 @@ import type { Copies } from "./copies.ts";
 import type { Parcel } from "./parcel.ts";
 import { type Candidate, candidateOf, type ResourceValidator, runValidators } from "./validators.ts";
 
-/** What resources are judged by. */
+/** Options for judging resources. */
 export interface JudgeOptions {
   readonly api: EnvoyApi;
-  /** The rules of the descriptors are applied, where there are any (C-VAL-01). */
+  /** Whether to validate by the rules of the descriptors (C-VAL-01). */
   readonly isPgvOn: boolean;
   readonly validators: readonly ResourceValidator[];
 }
 
-/** Of what the resources of a response should be. */
+/** What a response is expected to contain. */
 export interface Expectation {
   readonly type: TypeUrl;
-  /** The name in a wrapper has to be that in the resource, where both exist (C-TTL-04); in delta the wrapper's alone counts. */
+  /**
+   * The name in the wrapper must equal that in the resource if both exist (C-TTL-04); in delta only the wrapper's
+   * counts.
+   */
   readonly isSameNameWanted: boolean;
-  /** A resource in the other version of the API is taken for one of the type (C-TYP-14). */
+  /** A resource of the type's other API version is accepted as one of the type (C-TYP-14). */
   readonly acceptsTwin: boolean;
 }
 
-/** A resource, or that there is one that has no place in such a response (C-TYP-12). */
+/** A judged resource, or one of a type that does not belong in the response (C-TYP-12). */
 export type Judgement = ReceivedResource | { readonly misplaced: string };
 
-/** Reads and judges single resources. One that cannot be read says why, and the others are looked at all the same (C-VAL-05). */
+/**
+ * Decodes and validates single resources. An unreadable resource gets its own error and does not affect the others
+ * (C-VAL-05).
+ */
 export class Judge {
   readonly #api: EnvoyApi;
   readonly #isPgvOn: boolean;
@@ -46,12 +52,12 @@ export class Judge {
     this.#validators = byType(validators, api);
   }
 
-  /** Makes what has to be known of a type: its descriptors are linked, and its plan is made. */
+  /** Links the descriptors of a type and builds its decoding plan in advance. */
   prepare(type: TypeUrl): void {
     this.#api.soundName(type, noBytes, this.#isPgvOn);
   }
 
-  /** A promise only where a validator takes time. */
+  /** Returns a promise only if a validator does. */
   judge(parcel: Parcel, expected: Expectation, copies: Copies): Judgement | Promise<Judgement> {
     if (parcel.any === undefined || parcel.problem !== undefined) return this.#judgeBare(parcel);
     const body = this.#bodyOf(parcel.any.typeUrl, parcel.any.value, expected);
@@ -72,7 +78,9 @@ export class Judge {
     return this.#finish(parcel, input, reasons);
   }
 
-  /** The name of a resource that need not be decoded: nothing is wrong with it, and its name is clear. Most are such. */
+  /**
+   * The name of a resource that need not be decoded because it is valid and its name is known. Most resources are such.
+   */
   #soundNameOf(parcel: Parcel, { type, bytes }: Body, expected: Expectation): string | undefined {
     const { name: given, aliases, ttlMs = 1 } = parcel;
     if (type !== expected.type || aliases.length > 0 || !(ttlMs > 0) || isListType(type)) return undefined;
@@ -81,7 +89,7 @@ export class Judge {
     return own === "" || own === given || !expected.isSameNameWanted ? given : undefined;
   }
 
-  /** A heartbeat, or that there is none (C-NEX-08). */
+  /** Accepts a heartbeat, or a wrapper that says the resource does not exist (C-NEX-08). */
   #judgeBare(parcel: Parcel): ReceivedResource {
     const isTtlWrong = parcel.ttlMs !== undefined && !(parcel.ttlMs > 0);
     const problems = [
@@ -95,7 +103,7 @@ export class Judge {
     return { name, aliases, version, bytes: undefined, ttlMs };
   }
 
-  /** What else there is to say of it, but for the rules of its descriptor. */
+  /** Adds every check beyond the rules of the descriptor. */
   #finish(
     parcel: Parcel,
     input: ResourceInput,
@@ -116,13 +124,13 @@ export class Judge {
     return this.#api.collectionEntries(type, bytes) !== undefined;
   }
 
-  /** All that stands in a list collection is judged with it (B-XTP-07). */
+  /** Judges everything in a list collection with the collection (B-XTP-07). */
   #listedIn({ type, name, bytes }: ResourceInput): ListedResources {
     const { members, problems } = membersOf({ type, bytes }, canonicalName(name), this.#api);
     return { resources: members.flatMap((member) => (member.kind === "inline" ? member.resource : [])), problems };
   }
 
-  /** A promise only where one takes time. */
+  /** Returns a promise only if a validator does. */
   #validate(judged: readonly Omit<Candidate, "json">[]): readonly string[] | Promise<readonly string[]> {
     const verdicts = judged.map((one) =>
       runValidators(this.#validators.get(one.type) ?? nothing, candidateOf(this.#api, one)),
@@ -133,7 +141,7 @@ export class Judge {
     return isTimely ? verdicts.flat() : Promise.all(verdicts).then((all) => all.flat());
   }
 
-  /** What is to be read, in the version of the API that was asked for. */
+  /** The body to read, in the requested API version. */
   #bodyOf(
     typeText: string,
     bytes: Uint8Array,
@@ -151,24 +159,24 @@ export class Judge {
 }
 
 const noBytes = new Uint8Array();
-/** One for all: most resources have no aliases. */
+/** Shared: most resources have no aliases. */
 const nothing: readonly never[] = [];
 
 const REDIRECT: TypeUrl = "type.googleapis.com/xds.core.v3.ResourceLocator";
 
-/** What is to be read. */
+/** The type and bytes to read. */
 interface Body {
   readonly type: TypeUrl;
   readonly bytes: Uint8Array;
 }
 
-/** What stands in a list collection, and what is wrong with that. */
+/** The resources in a list collection, and their problems. */
 interface ListedResources {
   readonly resources: readonly HeldResource[];
   readonly problems: readonly string[];
 }
 
-/** What a response may not do, though a resource of a file may: warnings there are advice. */
+/** Whether a problem rejects a received resource; warnings are advice for files only. */
 function isRefusal({ code, severity }: FieldProblem, { isSameNameWanted }: Expectation): boolean {
   return severity === "error" || (isSameNameWanted && code === "NAME_MISMATCH");
 }
@@ -197,7 +205,7 @@ function resourceOf(parcel: Parcel, input: ResourceInput): ReceivedResource {
   };
 }
 
-/** What could not be read far enough to know its name is known by "". */
+/** A resource that is too malformed to have a name gets the name "". */
 function refused(parcel: Parcel, problems: readonly string[]): ReceivedResource {
   const { aliases, version, ttlMs, any, name = "" } = parcel;
   const bytes = any === undefined ? undefined : new Uint8Array(any.value);
@@ -216,7 +224,7 @@ function describe({ path, message }: FieldProblem): string {
   return path.length === 0 ? message : `${path.join(".")}: ${message}`;
 }
 
-/** Those of a type judge its twin too: a validator does not know in which version of the API its resources come. */
+/** Validators of a type also judge its twin in the other API version. */
 function byType(
   validators: readonly ResourceValidator[],
   api: Pick<EnvoyApi, "traits">,

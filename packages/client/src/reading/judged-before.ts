@@ -1,28 +1,28 @@
 import type { ReceivedResource } from "@xdskit/protocol";
 
-/** So many are judged anew before the others are looked for wherever they stood. */
+/** After this many misplaced resources, the rest are looked up by key instead of by position. */
 const MOST_STRAYS = 16;
-/** Of larger resources only the beginning and the end make up the key; that they are equal is seen by comparing. */
+/** Larger resources are keyed by their first and last bytes only; a comparison confirms equality. */
 const WHOLE_BYTES = 4096;
 const SAMPLE_BYTES = 512;
 
 /**
- * The resources of the last response of one type from one source, as far as they were found good. State of the World repeats all there is
- * whenever one of them changes: what has equal bytes need not be read and judged again.
+ * The valid resources of the last response of one type from one source. SotW repeats all resources whenever one
+ * changes, so those with equal bytes need no second validation.
  *
- * Most servers repeat what there is in the same order, so a resource is compared with what stood behind that before it. Only where many are not
- * what stood there are they looked for by a key of their bytes, which is made of all that there were then.
+ * Most servers keep the order, so a resource is first compared with the successor of the last match. If many have
+ * moved, they are looked up in a table keyed by their bytes.
  */
 export class JudgedBefore {
   #last: readonly (ReceivedResource | undefined)[] = [];
   #current: (ReceivedResource | undefined)[] = [];
-  /** Where in the last response something stood. */
+  /** Positions in the last response by key. */
   #byKey: ReadonlyMap<number, number> | undefined;
-  /** How much further than in this one. */
+  /** The position in the last response minus that in this one. */
   #shift = 0;
   #strays = 0;
 
-  /** Another response is about to be judged. */
+  /** Begins a new response. */
   responseBegins(): void {
     this.#last = this.#current;
     this.#current = [];
@@ -31,7 +31,7 @@ export class JudgedBefore {
     this.#strays = 0;
   }
 
-  /** The judgement of equal bytes, for those that stand in a place of the response. */
+  /** The earlier judgement of equal bytes; `place` is the position in this response. */
   find(place: number, bytes: Uint8Array): ReceivedResource | undefined {
     const there = this.#last.length === 0 ? -1 : this.#findPlace(place + this.#shift, bytes);
     if (there === -1) return undefined;
@@ -41,12 +41,12 @@ export class JudgedBefore {
     return known;
   }
 
-  /** What stands in a place was judged, and found good. */
+  /** Records a valid resource and its position. */
   add(place: number, judged: ReceivedResource): void {
     this.#current[place] = judged;
   }
 
-  /** One may have been put in, or taken out, just before. */
+  /** Also looks one position around, for one inserted or removed resource. */
   #findPlace(likely: number, bytes: Uint8Array): number {
     for (const place of [likely, likely + 1, likely - 1]) if (isOf(this.#last[place], bytes)) return place;
     if (++this.#strays <= MOST_STRAYS) return -1;
@@ -68,7 +68,7 @@ function indexOf(all: readonly (ReceivedResource | undefined)[]): ReadonlyMap<nu
   return byKey;
 }
 
-/** A number that equal bytes have in common, and few others: FNV-1a. */
+/** A hash of the bytes (FNV-1a). */
 function keyOf(bytes: Uint8Array): number {
   const seed = 0x811c9dc5 ^ bytes.length;
   if (bytes.length <= WHOLE_BYTES) return hash(bytes, 0, bytes.length, seed);

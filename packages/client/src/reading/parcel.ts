@@ -19,28 +19,28 @@ import {
   type Variant,
 } from "@xdskit/protocol";
 
-/** A resource with its wrapper taken off, not looked at yet. */
+/** A resource without its wrapper, not decoded yet. */
 export interface Parcel {
-  /** Undefined where there was no wrapper, or no name on it. */
+  /** Undefined without a wrapper, or without a name in it. */
   readonly name: string | undefined;
   readonly constraints: Constraints | undefined;
   readonly aliases: readonly string[];
   readonly version: string;
   readonly ttlMs: number | undefined;
-  /** Undefined: it came without a body. */
+  /** Undefined: the wrapper has no body. */
   readonly any: AnyMessage | undefined;
-  /** It came in a wrapper, which in delta is always so. */
+  /** Whether it came in a wrapper; in delta always. */
   readonly isWrapped: boolean;
-  /** Why the wrapper cannot be read. */
+  /** Why the wrapper is malformed. */
   readonly problem?: string;
 }
 
-/** A response with its resources still packed. */
+/** A response with resources that are not decoded yet. */
 export interface Parcels {
   readonly kind: Variant;
   readonly type: TypeUrl | undefined;
   readonly nonce: string;
-  /** In State of the World that of the type; in delta that of the system. */
+  /** The type version in SotW, the system version in delta. */
   readonly version: string;
   readonly controlPlane: string | undefined;
   readonly resources: readonly Parcel[];
@@ -53,7 +53,7 @@ const WRAPPERS: ReadonlySet<TypeUrl> = new Set([
   "type.googleapis.com/envoy.api.v2.Resource",
 ]);
 
-/** Reads a response of a variant. Throws a `WireError` if the bytes are none. */
+/** Reads a response of a variant. Throws a `WireError` if the bytes are malformed. */
 export function readParcels(bytes: Uint8Array, variant: Variant): Parcels {
   return variant === "sotw" ? readSotw(bytes) : readDelta(bytes);
 }
@@ -87,7 +87,7 @@ function readDelta(bytes: Uint8Array): Parcels {
   };
 }
 
-/** Whether a type is that of a wrapper. Most resources of a response have the type of the one before. */
+/** Returns a test for wrapper types that remembers the last type, which most resources of a response share. */
 function wrapperTest(): (typeUrl: string) => boolean {
   let last = "";
   let wasWrapper = false;
@@ -100,7 +100,7 @@ function wrapperTest(): (typeUrl: string) => boolean {
   };
 }
 
-/** Of any type there may be a wrapper, with a ttl or without (C-TTL-04, C-LOC-02). */
+/** Takes the wrapper off; every type may be wrapped, with or without a TTL (C-TTL-04, C-LOC-02). */
 function unwrapped(any: AnyMessage): Parcel {
   try {
     return parcelOfResource(decodeResource(any.value));

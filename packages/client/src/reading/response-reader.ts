@@ -10,14 +10,14 @@ import { type Parcel, type Parcels, readParcels } from "./parcel.ts";
 export interface Origin {
   readonly source: SourceConfig;
   readonly onlyType: TypeUrl | undefined;
-  /** Whether anybody still wants to know what becomes of it. */
+  /** Whether anything still waits for the result. */
   readonly isWanted: () => boolean;
 }
 
-/** What became of the bytes of a response. */
+/** The result of reading a response. */
 export type Reading =
   | { readonly kind: "read"; readonly response: DiscoveryResponse }
-  /** It takes time to judge it, because it is large, or a validator asks somebody. Never rejects. */
+  /** Judging takes time, because the response is large or a validator is asynchronous. The promise never rejects. */
   | {
       readonly kind: "being-judged";
       readonly type: TypeUrl | undefined;
@@ -26,12 +26,12 @@ export type Reading =
     }
   | { readonly kind: "unreadable"; readonly problem: string };
 
-/** For how long resources are judged without a pause in which other things may happen. */
+/** How long resources are judged before other events get a turn, in milliseconds. */
 const SLICE_MS = 25;
-/** So many are judged between two looks at the clock. */
+/** Resources judged between two readings of the clock. */
 const BATCH = 16;
 
-/** Makes plain data of the bytes of responses, and judges what is in them. */
+/** Decodes responses and judges their resources. */
 export class ResponseReader {
   readonly #judge: Judge;
   readonly #options: JudgeOptions;
@@ -43,11 +43,14 @@ export class ResponseReader {
     this.#judge = new Judge(options);
   }
 
-  /** A type was asked for. Getting to know it takes some 40 ms in a fresh process, which pass while the answer is on its way. */
+  /**
+   * Prepares for a requested type. That takes some 40 ms in a fresh process, which pass while the response is on its
+   * way.
+   */
   expect(type: TypeUrl): void {
     if (this.#expected.has(type)) return;
     this.#expected.add(type);
-    // What was sent leaves first.
+    // After the request is sent.
     setImmediate(() => this.#judge.prepare(type));
   }
 
@@ -69,13 +72,13 @@ export class ResponseReader {
     return { kind: "being-judged", type: expectedType, nonce: parcels.nonce, response };
   }
 
-  /** Nobody wants anything of a source any more, or of one type of it: what came last is not kept for what may come next. */
+  /** Drops the last responses of a source, or of one type of it, that nothing watches any more. */
   forget(source: SourceId, onlyType: TypeUrl | undefined): void {
     if (onlyType === undefined) this.#before.delete(source);
     else this.#before.get(source)?.delete(onlyType);
   }
 
-  /** The type that was asked for, where its twin counts as it (C-TYP-14). */
+  /** The requested type, if the response has its twin of the other API version and that is accepted (C-TYP-14). */
   #typeOf({ type }: Parcels, { source }: Origin): TypeUrl | undefined {
     if (type === undefined || !source.dialect.acceptTwinTypes) return type;
     const isWantedVersion = isOfV2(type) === (source.resourceApiVersion === "v2");
@@ -119,7 +122,7 @@ function isGood(judgement: Judgement): judgement is ReceivedResource {
   return !("misplaced" in judgement) && judgement.problem === undefined && judgement.bodyType === undefined;
 }
 
-/** What stood in the last response with equal bytes is what it was then. */
+/** Reuses the judgement of equal bytes in the last response. */
 function judgeOnce(
   before: JudgedBefore,
   place: number,
@@ -136,12 +139,14 @@ function judgeOnce(
   return judgement instanceof Promise ? judgement.then(noted) : noted(judgement);
 }
 
-/** A `Resource` of v2 has no ttl (B-TTL-18). */
+/** A v2 `Resource` has no TTL (B-TTL-18). */
 function withoutTtl(parcel: Parcel): Parcel {
   return parcel.ttlMs === undefined ? parcel : { ...parcel, ttlMs: undefined };
 }
 
-/** A promise only where it takes longer than a slice, or a judgement is one. */
+/**
+ * Judges in slices of time; returns a promise only if that takes more than one slice, or a judgement is asynchronous.
+ */
 function inSlices(
   parcels: readonly Parcel[],
   judge: (parcel: Parcel, place: number) => Judgement | Promise<Judgement>,

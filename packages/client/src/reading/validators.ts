@@ -3,19 +3,19 @@ import type { TypeUrl } from "@xdskit/protocol";
 import { aFunction, argumentCheck } from "../argument.ts";
 import { type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
 
-/** A resource that is being judged. */
+/** A resource to validate. */
 export interface Candidate<Json = unknown> {
   readonly type: TypeUrl;
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** Canonical JSON, made when it is first asked for. */
+  /** Canonical JSON, made on first read. */
   readonly json: Json;
 }
 
-/** Why a resource is refused, or undefined if it is not. What is thrown is a reason too. */
+/** The reason to reject a resource; undefined: accept it. A thrown error is a reason too. */
 export type Verdict = string | undefined;
 
-/** Judges resources of one type beyond the rules of their descriptors (C-VAL-02, C-MSC-06). */
+/** Validates resources of one type beyond the rules of their descriptors (C-VAL-02, C-MSC-06). */
 export interface ResourceValidator {
   readonly type: TypeUrl;
   readonly check: (candidate: Candidate<never>) => Verdict | Promise<Verdict>;
@@ -23,7 +23,10 @@ export interface ResourceValidator {
 
 const checkValidator = argumentCheck("validator", { check: aFunction });
 
-/** A validator whose candidates have the JSON of their type. A refusal is told to the server, in a NACK. Throws `ARGUMENT_INVALID`. */
+/**
+ * Makes a validator whose candidates have the JSON of the type. The client NACKs with the reason. Throws
+ * `ARGUMENT_INVALID`.
+ */
 export function validator<Json>(
   type: TypeOrUrl<Json>,
   check: (candidate: Candidate<Json>) => Verdict | Promise<Verdict>,
@@ -32,7 +35,7 @@ export function validator<Json>(
   return { type: typeUrlOf(type), check };
 }
 
-/** All reasons of all validators of its type; a promise only where one of them takes time. */
+/** Runs all validators of the type and returns their reasons; a promise only if one of them is asynchronous. */
 export function runValidators(
   validators: readonly ResourceValidator[],
   candidate: Candidate,
@@ -42,7 +45,7 @@ export function runValidators(
   return reasonsIn(verdicts as readonly Verdict[]);
 }
 
-/** The JSON is made at most once, and only if a validator looks at it. */
+/** Makes the JSON at most once, and only if a validator reads it. */
 export function candidateOf(api: Pick<EnvoyApi, "toJson">, { type, name, bytes }: Omit<Candidate, "json">): Candidate {
   let json: unknown;
   return {

@@ -1,7 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeKind, TypeUrl } from "@xdskit/protocol";
 
-/** What a type is of; `opaque` if nobody knows it. */
+/** The kind of a type; `opaque` if unknown. */
 export function kindOf(type: TypeUrl, api: Pick<EnvoyApi, "traits">): TypeKind {
   return api.traits(type)?.kind ?? "opaque";
 }

@@ -2,7 +2,7 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import { formatResourceName, type HeldResource } from "@xdskit/protocol";
 import { entryName } from "./entry-name.ts";
 
-/** A `ResourceLocator` as its JSON. */
+/** The JSON of a `ResourceLocator`. */
 interface Locator {
   readonly scheme?: string;
   readonly id?: string;
@@ -13,8 +13,8 @@ interface Locator {
 }
 
 /**
- * The xdstp names that a locator gives, the best first (S-XTP-10, C-XTP-11), each with the entry of a list collection that is meant (B-XTP-07); none of
- * a locator that is of another scheme.
+ * The xdstp names of a locator, best first (S-XTP-10, C-XTP-11), each with the list collection entry that it selects
+ * (B-XTP-07); empty for another scheme.
  */
 export function namesLocatedBy(
   { bodyType, bytes }: Pick<HeldResource, "bodyType" | "bytes">,

@@ -3,28 +3,28 @@ import { formatTypeUrl, type HeldResource, messageNameOf, type TypeUrl } from "@
 import { entryName } from "./entry-name.ts";
 import { namesLocatedBy } from "./located.ts";
 
-/** Something that a list collection has (B-XTP-07). */
+/** A member of a list collection (B-XTP-07). */
 export type Member =
-  /** It stands in the collection, and is known by the name of that with its own: `xdstp://…/foo#entry=bar`. */
+  /** Inline in the collection; its name is the collection's with its own: `xdstp://…/foo#entry=bar`. */
   | { readonly kind: "inline"; readonly name: string; readonly resource: HeldResource }
-  /** It is elsewhere: under these names, the best first; under none where nobody can follow. */
+  /** Located elsewhere, under these names, best first; empty if the locator cannot be followed. */
   | { readonly kind: "located"; readonly names: readonly string[] };
 
-/** What a list collection comes to, and what is wrong with it. */
+/** The members of a list collection, and its problems. */
 export interface Members {
   readonly members: readonly Member[];
   readonly problems: readonly string[];
 }
 
-/** What the entries of a list collection are read by. */
+/** The functions that read the entries of a list collection. */
 export type EntryReader = Pick<EnvoyApi, "collectionEntries" | "readEncodedResource" | "toJson">;
 
-/** A collection as it came. */
+/** A received collection. */
 export type Listed = Pick<HeldResource, "type" | "bytes" | "isRestored">;
 
 const SUFFIX = "Collection";
 
-/** The members of a list collection of a name. Of a type that is none, or is not known, that is the problem. */
+/** Reads the members of a list collection. A type that is no list collection, or is unknown, is a problem. */
 export function membersOf(listed: Listed, name: string, api: EntryReader): Members {
   const entries = api.collectionEntries(listed.type, listed.bytes);
   if (entries === undefined)
@@ -45,12 +45,12 @@ export function membersOf(listed: Listed, name: string, api: EntryReader): Membe
   return { members: [...members.values()], problems };
 }
 
-/** Tells a member from the others of its collection. */
+/** Identifies a member within its collection. */
 export function memberKey(member: Member): string {
   return member.kind === "inline" ? member.name : member.names.join("\n");
 }
 
-/** A member, or why it is none. */
+/** Reads an entry; a string says why it is invalid. */
 function memberOf(entry: CollectionEntry, listed: Listed, collection: string, api: EntryReader): Member | string {
   if (entry.kind === "locator")
     return { kind: "located", names: namesLocatedBy({ bodyType: entry.type, bytes: entry.bytes }, api) };

@@ -7,11 +7,11 @@ import { aName, argumentCheck, isObject, problemsError, rule } from "../argument
  */
 export interface ResourceType<Json = unknown> {
   readonly typeUrl: TypeUrl;
-  /** Only there for the compiler: what its JSON is like. */
+  /** The shape of its JSON, for the compiler only. */
   readonly json?: Json;
 }
 
-/** Of what JSON is known to the compiler, or any other type by its URL. */
+/** A resource type with known JSON, or any type by its URL. */
 export type TypeOrUrl<Json = unknown> = ResourceType<Json> | TypeUrl;
 
 const aType = rule("a type such as Cluster, or its URL", (value) => {
@@ -20,9 +20,9 @@ const aType = rule("a type such as Cluster, or its URL", (value) => {
 });
 
 /**
- * The URL of a type that is given either way.
+ * The URL of a type.
  *
- * @throws {XdsClientError} `ARGUMENT_INVALID` if it is no type, or a text that is no URL, which no server would ever answer for
+ * @throws {XdsClientError} `ARGUMENT_INVALID` if the argument is neither a type nor a type URL
  */
 export function typeUrlOf(type: TypeOrUrl): TypeUrl {
   const problems = aType(type);
@@ -33,7 +33,7 @@ export function typeUrlOf(type: TypeOrUrl): TypeUrl {
 const checkResourceType = argumentCheck("resourceType", { messageName: aName });
 
 /**
- * A type of resource that this library has no name for, such as one of your own.
+ * Makes a resource type from a message name, for types without a constant here, such as your own.
  *
  * @throws {XdsClientError} `ARGUMENT_INVALID` if it is no name
  */

@@ -11,42 +11,42 @@ import {
 } from "@xdskit/protocol";
 
 /**
- * A resource as it was received and accepted. Immutable; the same object as long as its content is the same. Printed, or by `JSON.stringify`, it
- * shows its type, key, version and JSON, keys and passwords replaced.
+ * A received and accepted resource. Immutable; the object stays the same while the content does. Printed, or as
+ * `JSON.stringify` writes it, it shows its type, key, version and JSON, with keys and passwords redacted.
  */
 export interface XdsResource<Json = unknown> {
   readonly type: TypeUrl;
-  /** Of a variant with constraints its name; `key` tells variants apart. */
+  /** The name; variants share it and differ in `key`. */
   readonly name: string;
-  /** What it is known by in changes and in `current`: its name, of a variant with its constraints. */
+  /** Its key in changes and in `current`: the name; for a variant, with its constraints. */
   readonly key: string;
-  /** Of a variant, which parameters it is for; undefined: for all. */
+  /** The parameters that a variant is for; undefined: all. */
   readonly constraints: Constraints | undefined;
   readonly aliases: readonly string[];
-  /** Its own in delta; that of the response it came with in State of the World. */
+  /** The version of the resource in delta, that of its response in SotW. */
   readonly version: string;
-  /** The encoded message as it came, fields that are not known to us included. Not to be changed. */
+  /** The encoded message as received, with unknown fields. Do not change it. */
   readonly bytes: Uint8Array;
   /**
-   * Canonical JSON with `@type`, made when it is first asked for. Of a type that is not known to the descriptors `{"@type", "value"}`, with
-   * the bytes in base64.
+   * Canonical JSON with `@type`, made on first read. For an unknown type `{"@type", "value"}`, with the bytes in
+   * base64.
    */
   readonly json: Json;
-  /** What it names, found when it is first asked for. */
+  /** The resources that it refers to, found on first read. */
   readonly references: readonly Reference[];
-  /** Restored from an earlier life, and not confirmed by a server yet (C-CLI-06). */
+  /** Restored from the cache file, and not confirmed by a server yet (C-CLI-06). */
   readonly isRestored: boolean;
 }
 
-/** Makes resources of what is held; the same one again for the same. */
+/** Converts held resources to `XdsResource`; the same input gives the same object. */
 export interface ResourceViews {
   of(held: HeldResource): XdsResource;
 }
 
-/** What is asked of a resource beyond what stands beside its bytes. */
+/** The functions that read a resource's content from its bytes. */
 type ResourcePrinter = Pick<EnvoyApi, "toJson" | "readEncodedResource">;
 
-/** Resources for the person, whose JSON is printed by these descriptors. */
+/** Makes resources whose JSON is read with these descriptors. */
 export function createResourceViews(api: ResourcePrinter): ResourceViews {
   const known = new WeakMap<HeldResource, XdsResource>();
   return {
@@ -118,7 +118,7 @@ class ResourceView implements XdsResource {
     return this.#api.readEncodedResource(type, bytes, { name: this.name }).input?.references ?? [];
   }
 
-  /** For logs and dumps, in which getters would not be: what is worth reading of it, without keys and passwords. */
+  /** For logs and dumps, which omit getters: the useful fields, without keys and passwords. */
   toJSON(): object {
     const { type, key, version } = this;
     const json = this.#api.toJson(this.#held.bodyType ?? type, this.#held.bytes, { redact: true });

@@ -12,13 +12,12 @@ import type { ClientConfig, RootSource, SourceConfig } from "../config/client-co
 import { XdsClientError } from "../error.ts";
 
 /**
- * Where a name is asked for: xdstp names at the source of their authority, or at the one for all others (C-XTP-08); other names where the
- * configuration has everything of their kind come from, or, of kinds that have no place of their own there, from the aggregated stream. Undefined:
- * nowhere.
+ * The source of a name: for xdstp names that of their authority, or the one for all other authorities (C-XTP-08); for
+ * other names that of their kind, or the aggregated stream. Undefined: none.
  */
 export function sourceOf(config: ClientConfig, kind: TypeKind, name: string): SourceConfig | undefined {
   const root = rootOf(config, kind);
-  // A collection of everything is asked for where everything comes from, whatever its authority.
+  // The collection of a root is requested at the root's source, whatever its authority.
   if (root !== undefined && name === root.locator) return root.source;
   if (typeInName(name) !== undefined) return authorityFor(name, config);
   if (root !== undefined) return root.source;
@@ -27,19 +26,19 @@ export function sourceOf(config: ClientConfig, kind: TypeKind, name: string): So
   return config.ads ?? unnamed(config) ?? config.defaultSource ?? (config.clusters ?? config.listeners)?.source;
 }
 
-/** The places of a name, the best first: its own, and those of the alternatives that it names (C-XTP-11). */
+/** The places of a name, best first: its own, then those of its alternatives (C-XTP-11). */
 export function placesOf(config: ClientConfig, kind: TypeKind, name: string): readonly NameAtSource[] {
   if (typeInName(name) !== undefined && name !== rootOf(config, kind)?.locator) return sourcesOf(name, config);
   const source = sourceOf(config, kind, name);
   return source === undefined ? [] : [{ source, name }];
 }
 
-/** What everything of a kind is asked for by: a root may have a collection in its place (C-XTP-12). */
+/** The wildcard of a kind; a root may have a collection in its place (C-XTP-12). */
 export function everythingOf(config: ClientConfig, kind: TypeKind): string {
   return rootOf(config, kind)?.locator ?? "*";
 }
 
-/** That there is nowhere to ask. */
+/** The error for a type or name without a source. */
 export function noSource(config: ClientConfig, type: TypeUrl, name: string | undefined): XdsClientError {
   const what = messageNameOf(type);
   const authority = authorityIn(name);
@@ -50,7 +49,7 @@ export function noSource(config: ClientConfig, type: TypeUrl, name: string | und
   return unsupported(`the configuration knows nothing of the authority ${JSON.stringify(authority)}${hint}: ${name}`);
 }
 
-/** A type in the version of the API that a source speaks of; one without a twin there is its own. */
+/** The type in the API version of a source; a type without a twin there stays itself. */
 export function typeAt(source: SourceConfig, type: TypeUrl, traits: TypeTraits | undefined): TypeUrl {
   const isRight = isOfV2(type) === (source.resourceApiVersion === "v2");
   return isRight ? type : (traits?.twin ?? type);
@@ -66,7 +65,7 @@ function unnamed({ authorities }: ClientConfig): SourceConfig | undefined {
   return authorities.find((one) => one.authorities.length === 0)?.source;
 }
 
-/** That of an xdstp name, or of the target of a gRPC client. */
+/** The authority of an xdstp name or of a gRPC target. */
 function authorityIn(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   return parseResourceName(name)?.authority ?? /^xds:\/\/([^/?#]+)\//.exec(name)?.[1];

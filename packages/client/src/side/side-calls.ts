@@ -9,15 +9,15 @@ import type { NodeEncoder } from "../transport/encode-request.ts";
 import type { Connections } from "../transport/grpc/connection.ts";
 import { loadServerOf, type SideServerParts, sideServerFor } from "./side-server.ts";
 
-/** What side calls are made with. */
+/** What side calls need. */
 export interface SideCallsParts extends SideServerParts {
   readonly connections: Connections;
   readonly encodeNode: NodeEncoder;
-  /** The node as it is sent now. */
+  /** The node as it is currently sent. */
   readonly node: () => Node;
 }
 
-/** What a client does for servers beside asking them: it reports load, and checks health. Each on a stream of its own (C-LRS-07). */
+/** Calls of a client beside discovery, load reporting and health checking, each on its own stream (C-LRS-07). */
 export class SideCalls {
   readonly #parts: SideCallsParts;
   readonly #loads: LoadReports;

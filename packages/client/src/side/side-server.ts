@@ -7,26 +7,28 @@ import { XdsClientError } from "../error.ts";
 import type { XdsResource } from "../resource/xds-resource.ts";
 import { sourceOf } from "../routing/route.ts";
 
-/** A server that is called beside discovery, and how. */
+/** A server for calls beside discovery, and how to call it. */
 export interface SideServer {
   readonly server: ServerConfig;
-  /** Of the method. */
+  /** The API version of the method. */
   readonly apiVersion: ApiVersion;
   readonly backOff: BackOff;
 }
 
-/** What calls beside discovery are for. */
+/** The purposes of calls beside discovery. */
 export type SidePurpose = "loadReports" | "healthChecks";
 
-/** What side servers are found by. */
+/** What finding side servers needs. */
 export interface SideServerParts {
   readonly api: EnvoyApi;
   readonly config: ClientConfig;
-  /** What holds where a config source in a resource says nothing. */
+  /** Defaults for config sources in resources. */
   readonly defaults: ConfigDefaults;
 }
 
-/** The server of a program's choice, of the bootstrap's for that purpose, or else the best one that configuration comes from. */
+/**
+ * The server that the program gives, else the bootstrap's for the purpose, else the best server of the configuration.
+ */
 export function sideServerFor(
   purpose: SidePurpose,
   wanted: { readonly server?: ServerConfig | undefined; readonly apiVersion?: ApiVersion | undefined },
@@ -40,8 +42,8 @@ export function sideServerFor(
 }
 
 /**
- * Where a Cluster wants its load to be reported, by its `lrs_server`: a source, or `self`, where it came from itself (C-LRS-01). Undefined: nowhere. Throws an
- * `XdsClientError` (`CONFIG_INVALID`) if that cannot be resolved, or is no server of gRPC.
+ * The server in the `lrs_server` of a Cluster: a source, or `self`, the Cluster's own source (C-LRS-01). Undefined:
+ * none. Throws an `XdsClientError` (`CONFIG_INVALID`) if it cannot be resolved or is no gRPC server.
  */
 export function loadServerOf(cluster: XdsResource, { api, config, defaults }: SideServerParts): SideServer | undefined {
   const { lrsServer } = { ...(cluster.json as { readonly lrsServer?: unknown }) };
@@ -55,7 +57,7 @@ export function loadServerOf(cluster: XdsResource, { api, config, defaults }: Si
   throw new XdsClientError("CONFIG_INVALID", `lrs_server of ${cluster.key}: ${why}`, { problems });
 }
 
-/** The source that most comes from. */
+/** The main gRPC source of the configuration. */
 function mainSourceOf(config: ClientConfig): GrpcSource | undefined {
   const { ads, defaultSource, clusters, listeners, authorities } = config;
   const sources = [ads, defaultSource, clusters?.source, listeners?.source, ...authorities.map(({ source }) => source)];

@@ -3,13 +3,13 @@ import { decodeClientStatusRequest, WireError } from "@xdskit/envoy-api";
 import { type ApiVersion, type Status, statusCode } from "@xdskit/protocol";
 import type { OwnStatus } from "./own-status.ts";
 
-/** Clients of one process, by what tells them apart. */
+/** The clients of one process by scope. */
 export type ScopedClients = Readonly<Record<string, OwnStatus>>;
 
 /**
- * Adds the client status service (CSDS) of v3 and v2 to a server of the program's own, before it is bound: `Fetch` and `Stream`, which has an answer for
- * each request (C-CSD-03). Whoever may call that server sees what is held, but for secrets. Several clients are told apart by their `client_scope`. One answer is
- * made at a time, whoever asks.
+ * Adds the client status discovery service (CSDS) in v3 and v2 to your gRPC server, before it is bound: `Fetch`, and
+ * `Stream` with one response for each request (C-CSD-03). Every caller of that server sees all held resources, secrets
+ * redacted. `client_scope` tells several clients apart. Only one response is built at a time.
  */
 export function addClientStatusService(server: Server, clients: OwnStatus | ScopedClients): void {
   const scoped = isClient(clients) ? [["", clients] as const] : Object.entries(clients);
@@ -32,10 +32,10 @@ function isClient(clients: OwnStatus | ScopedClients): clients is OwnStatus {
 
 type Answer = { readonly kind: "response"; readonly bytes: Uint8Array } | { readonly kind: "refusal"; status: Status };
 
-/** Never rejects. Nobody waits for the answer any more once the signal is aborted. */
+/** Never rejects. An aborted signal means that the caller no longer waits. */
 type Answerer = (request: Uint8Array, signal: AbortSignal) => Promise<Answer>;
 
-/** A client is one node: it cannot choose among nodes, and says so (A40). */
+/** A client is one node: it rejects a request that selects nodes (A40). */
 async function answerTo(
   request: Uint8Array,
   asked: { readonly apiVersion: ApiVersion; readonly signal: AbortSignal },
@@ -52,7 +52,7 @@ async function answerTo(
     return { kind: "response", bytes: Buffer.concat(answers) };
   } catch (error) {
     if (error instanceof WireError) return refusal(`not a client status request: ${error.message}`);
-    // Nobody but whoever asked would hear of it, and it must not end the process.
+    // Only the caller sees the error; it must not end the process.
     const message = error instanceof Error ? error.message : String(error);
     return { kind: "refusal", status: { code: statusCode.INTERNAL, message } };
   }
@@ -78,7 +78,7 @@ function streamWith(answer: Answerer): (call: ServerDuplexStream<Uint8Array, Uin
     const gone = new AbortController();
     call.once("cancelled", () => gone.abort());
     call.on("data", (request: Uint8Array) => {
-      // Whoever asks faster than it reads is asked to wait.
+      // Backpressure: a caller that sends faster than it reads has to wait.
       call.pause();
       void answer(request, gone.signal).then((answered) => {
         if (gone.signal.aborted) return;
@@ -89,7 +89,7 @@ function streamWith(answer: Answerer): (call: ServerDuplexStream<Uint8Array, Uin
       });
     });
     call.on("end", () => call.end());
-    // Whoever asked is gone.
+    // The caller is gone.
     call.on("error", () => {});
   };
 }

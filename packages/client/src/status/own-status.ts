@@ -11,45 +11,48 @@ import {
 } from "@xdskit/protocol";
 import { kindOf } from "../resource/kind-of.ts";
 
-/** How a client is to tell of itself. */
+/** Options of a client status. */
 export interface OwnStatusOptions {
-  /** `v3` unless given. v2 knows Listeners, Clusters, routes and scopes only, and nothing of what was asked for and is not there (B-CSD-05). */
+  /**
+   * The API version. v2 has only Listeners, Clusters, routes and scopes, and no resources that do not exist (B-CSD-05).
+   * @default "v3"
+   */
   readonly apiVersion?: ApiVersion;
-  /** What tells the clients of one process apart (A71). */
+  /** Tells the clients of one process apart (A71). */
   readonly scope?: string;
-  /** Only names, versions and how they stand (B-CSD-04). */
+  /** Only names, versions and states (B-CSD-04). */
   readonly excludeResourceContents?: boolean;
-  /** Gives up, with its reason. */
+  /** Cancels the call, which rejects with the abort reason. */
   readonly signal?: AbortSignal;
 }
 
-/** What can tell of itself: a client. */
+/** An object with a client status: a client. */
 export interface OwnStatus {
   /**
-   * An encoded `ClientStatusResponse` with one `ClientConfig`: how all stands now. Several, one behind the other, are the response of several clients. Making it
-   * takes a few milliseconds of the event loop at a time.
+   * Encodes a `ClientStatusResponse` with one `ClientConfig` of the current state. Concatenated, the results of several
+   * clients form one response. It occupies the event loop for a few milliseconds at a time.
    */
   encodeStatus(options?: OwnStatusOptions): Promise<Uint8Array>;
 }
 
-/** What is told of. */
+/** The state to encode. */
 export interface OwnState {
   readonly api: Pick<EnvoyApi, "traits" | "redacted">;
   readonly node: Node;
-  /** Each as it stood at one moment. */
+  /** Each state as of one moment. */
   readonly states: readonly HeldState[];
 }
 
-/** What is shown of a resource. */
+/** What to show of a resource. */
 interface Showing extends Pick<OwnState, "api"> {
-  /** Not the resource itself (B-CSD-04). */
+  /** Leave the resource itself out (B-CSD-04). */
   readonly excludeResourceContents: boolean;
 }
 
-/** Then other things may happen. */
+/** The time after which other events get a turn, in milliseconds. */
 const SLICE_MS = 3;
 
-/** All of it as `OwnStatus` says. Rejects with the reason of the signal. */
+/** Encodes a state as `OwnStatus` describes. Rejects with the abort reason of the signal. */
 export async function encodeOwnStatus(
   { api, node, states }: OwnState,
   { apiVersion = "v3", scope = "", excludeResourceContents = false, signal }: OwnStatusOptions,
@@ -66,7 +69,7 @@ export async function encodeOwnStatus(
   return writer.finish();
 }
 
-/** Where every name stands, as a client tells of itself: secrets are replaced (B-OBS-04). */
+/** The state of every name for the client status, with secrets redacted (B-OBS-04). */
 function* ownResourcesOf(states: Iterable<HeldState>, options: Showing): Iterable<OwnResource> {
   const offsetMs = Date.now() - performance.now();
   const inForce = (resource: HeldResource, atMs: number | undefined): OwnContent =>
@@ -92,7 +95,7 @@ function* ownResourcesOf(states: Iterable<HeldState>, options: Showing): Iterabl
   }
 }
 
-/** What cannot be read might be a secret, and is not shown. */
+/** Omits what cannot be read, because it may be a secret. */
 function contentOf(
   { api, excludeResourceContents }: Showing,
   { bytes, ...rest }: Omit<OwnContent, "content"> & { readonly bytes: Uint8Array | undefined },

@@ -1,10 +1,10 @@
 import type { ClientReport, SourcedState, SourceId } from "@xdskit/protocol";
 import type { SourceCache } from "./source-cache.ts";
 
-/** Where things stand at a source now. */
+/** The current states at a source. */
 type States = (source: SourceId) => Iterable<SourcedState>;
 
-/** Has what is held at a source kept whenever something of it is another than before. What nobody watches any more is not. */
+/** Saves the resources held at a source whenever one changes. Resources that nothing watches any more are not saved. */
 export function keepWhatIsHeld(cache: SourceCache, states: States): (report: ClientReport) => void {
   return (report) => {
     if (!changesWhatIsHeld(report)) return;
@@ -15,7 +15,7 @@ export function keepWhatIsHeld(cache: SourceCache, states: States): (report: Cli
   };
 }
 
-/** A response that is refused may have had something good in it. */
+/** A rejected response may still have valid resources that were applied. */
 function changesWhatIsHeld(
   report: ClientReport,
 ): report is Extract<ClientReport, { kind: "response-accepted" | "response-rejected" | "resource-expired" }> {

@@ -6,48 +6,69 @@ import { createSecretFilter } from "./secret-filter.ts";
 import { readStore, removeLeftovers, writeStore } from "./store-file.ts";
 import type { KeptSource } from "./store-format.ts";
 
-/** What a store needs. */
+/** Options of a resource store. */
 export interface ResourceStoreOptions {
-  /** The file; its directory is made if need be. Only its owner may read it. */
+  /** The path of the file; its directory is created if needed. Only the owner may read the file. */
   readonly path: string;
-  /** What does not fit into as many bytes is left out, source by source, those that were used longest ago first. Default: 64 MiB. */
+  /**
+   * The size limit in bytes; sources that do not fit are left out, least recently used first.
+   * @default 64 MiB
+   */
   readonly maxBytes?: number;
-  /** A source that was not in use for so many milliseconds is dropped. Default: 30 days. */
+  /**
+   * How long an unused source is kept, in milliseconds.
+   * @default 30 days
+   */
   readonly unusedMs?: number;
   readonly api: EnvoyApi;
-  /** What becomes of Secrets, and of whatever else holds a key or a password. Default: `leave-out`, they never get to a disk. */
+  /**
+   * Whether to keep Secrets and other resources with a key or a password; `leave-out` never writes them to disk.
+   * @default "leave-out"
+   */
   readonly secrets?: "leave-out" | "keep";
-  /** The file, or what is in it, cannot be used; the client goes on without. Not called again for the same while it lasts. Does not throw. */
+  /**
+   * Called when the file cannot be used; the client continues without it. Not called again while the same problem
+   * lasts. Must not throw.
+   */
   readonly onProblem: (message: string) => void;
-  /** Changes are written together after so many milliseconds. Default: 1,000. */
+  /**
+   * The delay of writes, which collects changes, in milliseconds.
+   * @default 1_000
+   */
   readonly delayMs?: number;
-  /** What could not be written is tried again after so many milliseconds. Default: 60,000. */
+  /**
+   * The delay before a failed write is retried, in milliseconds.
+   * @default 60_000
+   */
   readonly retryMs?: number;
-  /** Milliseconds since 1970. Default: `Date.now`. */
+  /**
+   * Returns milliseconds since 1970.
+   * @default Date.now
+   */
   readonly now?: () => number;
 }
 
-/** The resources of a source, as they are when they are written. */
+/** Returns the resources of a source at the time of writing. */
 export type ResourceSnapshot = () => Iterable<KeptResource>;
 
 /**
- * The last configuration that was good, on a disk (C-CLI-06). Nothing here throws or rejects: a store that cannot be used is
- * reported, and there is none. Its timer keeps no process alive; `close` writes what is left.
+ * Keeps the last accepted configuration on disk (C-CLI-06). It never throws or rejects: if it cannot be used, it
+ * reports that and stays empty. Its timer does not keep the process alive; `close` writes what is left.
  */
 export interface ResourceStore {
-  /** Reads what was kept by earlier lives. */
+  /** Reads the file of earlier runs. */
   load(): Promise<void>;
-  /** Of which sources something is kept, once that was read. */
+  /** The ids of the kept sources, once loaded. */
   sources(): Iterable<string>;
-  /** What was kept of a source, once that was read; undefined: nothing. The source is in use from now on. */
+  /** The kept resources of a source, once loaded; undefined: none. It marks the source as in use. */
   restore(source: string): readonly KeptResource[] | undefined;
-  /** What is kept of a source goes by another name from now on, of which nothing was kept. */
+  /** Renames a kept source to a name that is not kept yet. */
   rename(source: string, to: string): void;
-  /** Something changed at a source: soon all that `snapshot` gives then is written. What is kept of other sources stays. */
+  /** Schedules a write of `snapshot` for a changed source. Other sources stay as they are. */
   save(source: string, snapshot: ResourceSnapshot): void;
-  /** Resolves when all that was saved is on the disk, or cannot be. */
+  /** Resolves when everything is written, or cannot be. */
   flush(): Promise<void>;
-  /** Flushes, and lets others write. */
+  /** Flushes, and releases the file for other writers. */
   close(): Promise<void>;
 }
 
@@ -57,14 +78,14 @@ const DEFAULT_UNUSED_MS = 30 * DAY_MS;
 const DEFAULT_DELAY_MS = 1_000;
 const DEFAULT_RETRY_MS = 60_000;
 
-/** Makes a store. Nothing is read or written before it is asked to. */
+/** Creates a store; it neither reads nor writes until it is called. */
 export function createResourceStore(options: ResourceStoreOptions): ResourceStore {
   return new FileStore(options);
 }
 
 interface SavedSource {
   readonly savedAtMs: number;
-  /** `now`: this life has it in use. */
+  /** `now`: in use by this process. */
   readonly usedAtMs: number | "now";
   readonly snapshot: ResourceSnapshot;
 }
@@ -78,7 +99,7 @@ class FileStore implements ResourceStore {
   #lock: AcquiredFileLock | undefined;
   #problems: ReadonlySet<string> = new Set();
   #isDirty = false;
-  /** The last write was in vain. */
+  /** The last write failed. */
   #isUnwritten = false;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -110,7 +131,7 @@ class FileStore implements ResourceStore {
     const kept = this.#sources.get(source);
     if (kept === undefined) return undefined;
     this.#sources.set(source, { ...kept, usedAtMs: "now" });
-    // That it is in use is worth a write now and then, though nothing of it changes.
+    // An unchanged source in use is written from time to time to record that it is used.
     if (kept.usedAtMs !== "now" && this.#now() - kept.usedAtMs > DAY_MS) this.#touch();
     return [...kept.snapshot()];
   }
@@ -148,7 +169,7 @@ class FileStore implements ResourceStore {
     this.#timer.unref();
   }
 
-  /** One at a time. What changes meanwhile is written the next time. */
+  /** One write at a time; changes during a write go into the next one. */
   #startWriting(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -175,13 +196,13 @@ class FileStore implements ResourceStore {
     }
   }
 
-  /** Whether what there is was written. */
+  /** Returns whether the state was written. */
   async #write(): Promise<boolean> {
     const { path, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     const problems = new Set<string>();
     let isWritten = false;
     try {
-      // What it says of other sources stays.
+      // Keeps the other sources of the file.
       await this.load();
       const writer = await this.#otherWriter();
       if (writer === undefined) {
@@ -199,7 +220,7 @@ class FileStore implements ResourceStore {
     return isWritten;
   }
 
-  /** All but those that were not in use for too long. */
+  /** All sources except those unused for too long. */
   #sourcesToWrite(): readonly KeptSource[] {
     const { unusedMs = DEFAULT_UNUSED_MS } = this.#options;
     const nowMs = this.#now();
@@ -212,7 +233,10 @@ class FileStore implements ResourceStore {
     return sources;
   }
 
-  /** Whoever came first writes. The others look again the next time. Undefined: it is this one. */
+  /**
+   * The process that writes the file, if another one does; undefined: this process does. Others try again at the next
+   * write.
+   */
   async #otherWriter(): Promise<string | undefined> {
     const { path } = this.#options;
     if (this.#lock !== undefined) return undefined;
@@ -228,7 +252,7 @@ class FileStore implements ResourceStore {
   }
 }
 
-/** Without the path of the file, which is another one each time. */
+/** Without the temporary file's path, which differs each time. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.split(", ")[0] ?? message;

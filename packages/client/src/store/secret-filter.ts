@@ -6,9 +6,11 @@ const SECRETS: readonly TypeUrl[] = [
   formatTypeUrl("envoy.api.v2.auth.Secret"),
 ];
 
-/** Tells what is not for a disk: Secrets whatever is in them, and other resources with a key or a password in them. */
+/**
+ * Returns a test for resources that must not be written to disk: Secrets, and other resources with a key or a password.
+ */
 export function createSecretFilter(api: EnvoyApi): (resource: KeptResource) => boolean {
-  // The same bytes are asked about whenever something else changes.
+  // Unchanged resources are tested again at every write.
   const known = new WeakMap<Uint8Array, boolean>();
   return ({ type, bodyType, bytes }) => {
     if (SECRETS.includes(type)) return true;

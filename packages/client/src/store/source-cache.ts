@@ -6,24 +6,27 @@ import type { ResourceSnapshot, ResourceStore } from "./resource-store.ts";
 
 const DIGEST_CHARACTERS = 16;
 
-/** What is kept of sources on a disk (C-CLI-06). Sources that only differ in their credentials are told apart while it can be known which is which. */
+/**
+ * Keeps the resources of sources on disk (C-CLI-06). Sources that differ only in credentials are kept apart as far as
+ * they can be told apart.
+ */
 export interface SourceCache {
-  /** What an earlier life kept of a source; undefined: nothing. Asked once of each, before anything of it is saved. */
+  /** The resources kept for a source; undefined: none. Called once per source, before it is saved. */
   restore(source: SourceConfig): readonly KeptResource[] | undefined;
   save(source: SourceId, snapshot: ResourceSnapshot): void;
 }
 
-/** What a cache knows of its client. */
+/** What the cache needs from its client. */
 export interface CacheOwner {
   readonly node: () => Pick<Node, "id" | "cluster">;
-  /** Sources that its configuration names. */
+  /** The sources of the configuration. */
   readonly configured: readonly SourceConfig[];
 }
 
 /**
- * Sources go by their [origin](../config/source-origin.ts), then by their id, in which credentials count. So what was kept is found with another token, and
- * two sources that differ in nothing but a token do not get each other's: what is kept of another id is taken only if there is one, and if no
- * source of this life has it.
+ * Keys sources by their [origin](../config/source-origin.ts), then by id, which includes credentials. A changed token
+ * therefore still finds the kept resources, and two sources that differ only in a token do not share them: resources
+ * kept under another id are used only if there is exactly one and no current source has that id.
  */
 export function createSourceCache(store: ResourceStore, { node, configured }: CacheOwner): SourceCache {
   const sources = new Map<SourceId, SourceConfig>();

@@ -14,26 +14,26 @@ import {
   TRAILER_BYTES,
 } from "./store-format.ts";
 
-/** What is written at a stretch. */
+/** The size of one write. */
 const CHUNK_CHARACTERS = 256 * 1024;
-/** Then what there is of a chunk is written, so that other things may happen meanwhile. */
+/** After this many milliseconds the pending chunk is written, so that other events get a turn. */
 const SLICE_MS = 10;
 
-/** What tells the files of two writers apart. */
+/** The random part of a temporary file's name, which keeps writers apart. */
 const SUFFIX_BYTES = 6;
 const LEFTOVER = /^\.[0-9a-f]{12}\.new$/;
 
-/** What is to be written, and what of it is not for a disk. */
+/** What to write, and what to leave out. */
 export interface StoreToWrite {
   readonly sources: readonly KeptSource[];
   readonly isLeftOut: (resource: KeptResource) => boolean;
   readonly maxBytes: number;
 }
 
-/** Reads a store; undefined if there is none. Never rejects. */
+/** Reads a store; undefined if there is no file. Never rejects. */
 export async function readStore(path: string, maxBytes: number): Promise<StoreContent | undefined> {
   try {
-    // Does not wait for somebody who writes, if it is a pipe.
+    // Does not block on a pipe without a writer.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await file.stat();
@@ -50,8 +50,8 @@ export async function readStore(path: string, maxBytes: number): Promise<StoreCo
 }
 
 /**
- * Writes a store in place of the one that is there: whole or not at all, whenever the power goes off and whoever else writes. Sources that do not fit are
- * left out, those that were used longest ago first, then those that were saved longest ago; their names are the result. Rejects with a system error.
+ * Replaces the store atomically, even on power loss or with concurrent writers. Sources that do not fit are left out,
+ * least recently used first, then least recently saved; the result lists their names. Rejects with a system error.
  */
 export async function writeStore(path: string, store: StoreToWrite): Promise<readonly string[]> {
   const newPath = `${path}.${randomBytes(SUFFIX_BYTES).toString("hex")}.new`;
@@ -67,7 +67,7 @@ export async function writeStore(path: string, store: StoreToWrite): Promise<rea
   }
 }
 
-/** Removes what writers left behind that were killed. Rejects with a system error. */
+/** Removes temporary files of killed writers. Rejects with a system error. */
 export async function removeLeftovers(path: string): Promise<void> {
   const directory = dirname(path);
   const name = basename(path);
@@ -77,7 +77,7 @@ export async function removeLeftovers(path: string): Promise<void> {
   }
 }
 
-/** What is written so far. */
+/** The bytes written so far, and their hash. */
 interface Written {
   readonly bytes: number;
   readonly hash: Hash;
@@ -96,14 +96,14 @@ async function writeSources(
     if (withSource === undefined) leftOut.push(source.id);
     else written = withSource;
   }
-  // A source that did not fit may have gone beyond this.
+  // A source that did not fit may have written beyond this length.
   await file.truncate(written.bytes);
   await append(file, written, formatTrailer(written.hash.copy().digest("hex")));
   await file.sync();
   return leftOut;
 }
 
-/** Undefined if it does not fit: then what is written next takes its place. */
+/** Undefined if the source does not fit; the next write overwrites it. */
 async function appendSource(
   file: FileHandle,
   before: Written,
@@ -131,7 +131,7 @@ function* chunksOf(source: KeptSource, isLeftOut: StoreToWrite["isLeftOut"]): It
   yield chunk;
 }
 
-/** A disk that is full may take only a part of it; the rest fails. */
+/** A nearly full disk may accept only a part of a write; the next write fails. */
 async function append(file: FileHandle, { bytes, hash }: Written, text: string): Promise<Written> {
   const buffer = Buffer.from(text);
   for (let done = 0; done < buffer.length; ) {
@@ -141,7 +141,7 @@ async function append(file: FileHandle, { bytes, hash }: Written, text: string):
   return { bytes: bytes + buffer.length, hash: hash.copy().update(buffer) };
 }
 
-/** So that the new name outlives a loss of power. */
+/** Makes the rename survive power loss. */
 async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, "r").catch(ignore);
   if (handle === undefined) return;
@@ -152,7 +152,7 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** Not every system can do that with directories, and the file is written. */
+/** Not every system can sync directories, and the file itself is written. */
 function ignore(): undefined {
   return undefined;
 }

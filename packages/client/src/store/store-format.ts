@@ -1,30 +1,30 @@
 import { createHash } from "node:crypto";
 import { type KeptResource, parseTypeUrl } from "@xdskit/protocol";
 
-/** What was kept of one source. */
+/** The kept resources of one source. */
 export interface KeptSource {
-  /** Another one for each [origin](../config/source-origin.ts) and its credentials. */
+  /** Unique per [origin](../config/source-origin.ts) and credentials. */
   readonly id: string;
-  /** When something of it changed last, in milliseconds since 1970. */
+  /** The last change, in milliseconds since 1970. */
   readonly savedAtMs: number;
-  /** When a client asked for something of it last, in milliseconds since 1970. */
+  /** The last use by a client, in milliseconds since 1970. */
   readonly usedAtMs: number;
   readonly resources: readonly KeptResource[];
 }
 
-/** What a file says, or why it is not used. */
+/** The content of a store file, or why it is not used. */
 export type StoreContent = { readonly sources: readonly KeptSource[] } | { readonly problem: string };
 
-/** The first line of every file; another number is another version of the format. */
+/** The start of every file's first line; the number after it is the version of the format. */
 const MAGIC = "xdskit resources";
 export const HEADER: string = `${MAGIC} 2\n`;
 
 const END = "end ";
 const NEWLINE = 0x0a;
-/** `end `, 64 digits, and a line end. */
+/** `end `, 64 hexadecimal digits, and a newline. */
 export const TRAILER_BYTES: number = END.length + 64 + 1;
 
-/** A source begins with a line; those of its resources follow. */
+/** The first line of a source; lines of its resources follow. */
 interface SourceLine {
   readonly source: string;
   readonly savedAtMs: number;
@@ -55,12 +55,12 @@ export function formatResource({ type, name, aliases, version, bytes, bodyType }
   return `${JSON.stringify(line)}\n`;
 }
 
-/** The last line: a checksum of all before it. */
+/** The last line: a checksum of everything before it. */
 export function formatTrailer(checksum: string): string {
   return `${END}${checksum}\n`;
 }
 
-/** Reads a whole file; of one that is damaged nothing is used. Never throws. */
+/** Parses a whole file; a damaged file is not used at all. Never throws. */
 export function parseStore(bytes: Buffer): StoreContent {
   const headerEnd = bytes.indexOf(NEWLINE) + 1;
   const header = bytes.toString("utf8", 0, Math.min(headerEnd, 100));
@@ -76,7 +76,7 @@ export function parseStore(bytes: Buffer): StoreContent {
   try {
     return { sources: parseBody(bytes.subarray(headerEnd, bodyEnd)) };
   } catch {
-    // The checksum is right and the content is not: somebody else wrote it.
+    // A valid checksum with invalid content: another program wrote the file.
     return { problem: "it is damaged" };
   }
 }

@@ -1,10 +1,10 @@
 import { encodeDeltaRequest, encodeSotwRequest, type ResourceLocatorMessage } from "@xdskit/envoy-api";
 import { type DeltaRequest, type DiscoveryRequest, type Node, parseLocated, type SotwRequest } from "@xdskit/protocol";
 
-/** Encodes the node of a request as this client describes itself. */
+/** Encodes the node of a request. */
 export type NodeEncoder = (node: Node) => Uint8Array;
 
-/** The bytes of a request; names with parameters become locators (C-LOC-01). */
+/** Encodes a request; names with parameters become resource locators (C-LOC-01). */
 export function encodeRequest(request: DiscoveryRequest, encodeNode: NodeEncoder): Uint8Array {
   const node = request.node === undefined ? undefined : encodeNode(request.node);
   return request.kind === "sotw" ? encodeSotw(request, node) : encodeDelta(request, node);

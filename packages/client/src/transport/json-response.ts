@@ -7,8 +7,8 @@ const DISCOVERY_RESPONSE = "envoy.service.discovery.v3.DiscoveryResponse";
 export type ReadResponse = { readonly bytes: Uint8Array } | { readonly problem: string };
 
 /**
- * Reads a `DiscoveryResponse` that is written as JSON, with the names of JSON or of the proto file, and `null` for what is not
- * there (B-RST-02). Takes that of v2 as well, whose fields are the same. Never throws; what is told holds nothing of the text.
+ * Reads a JSON `DiscoveryResponse`, with JSON or proto field names, and `null` for missing values (B-RST-02). Accepts
+ * v2, which has the same fields. Never throws; problems do not quote the text.
  */
 export function readJsonResponse(bytes: Uint8Array, api: EnvoyApi): ReadResponse {
   const text = decodeUtf8(bytes);
@@ -23,8 +23,8 @@ export function readJsonResponse(bytes: Uint8Array, api: EnvoyApi): ReadResponse
 }
 
 /**
- * The same for a value that was read from some text. Fields that are not known are passed over, as those of an encoded message
- * are (B-MSC-09), but not if nothing else is there: that is another message, and not one that deletes everything. Changes the value.
+ * Reads an already parsed value in the same way. Unknown fields are ignored, as in encoded messages (B-MSC-09), unless
+ * there are no others: that is another message, not a response that removes everything. Changes the value.
  */
 export function readResponseValue(value: unknown, api: EnvoyApi): ReadResponse {
   const first = api.readMessage(DISCOVERY_RESPONSE, value);
@@ -47,24 +47,24 @@ function childOf(value: unknown, key: string | number): unknown {
   return typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
 }
 
-/** The same for the text format. */
+/** Reads the text format in the same way. */
 export function readTextResponse(text: string, api: EnvoyApi): ReadResponse {
   const { value, problems } = api.readText(DISCOVERY_RESPONSE, text);
   const problem = describeProblems(problems);
   return problem === undefined ? readResponseValue(value, api) : { problem };
 }
 
-/** Without a byte order mark; undefined for bytes that are no UTF-8. */
+/** Decodes UTF-8 without the byte order mark; undefined for invalid bytes. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    // It has nothing to say but that.
+    // The error has no further details.
     return undefined;
   }
 }
 
-/** In our words, because those of the parser quote the text, which may be a secret. */
+/** Own error text, because the parser's quotes the text, which may be a secret. */
 function jsonProblem(error: unknown, text: string): string {
   const message = error instanceof Error ? error.message : "";
   if (text.trim() === "") return "expected JSON, got nothing";

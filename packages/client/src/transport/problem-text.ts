@@ -1,9 +1,9 @@
 import type { FieldProblem, TextProblem } from "@xdskit/envoy-api";
 
-/** More mistakes of one answer are echoes of the first, or more than anybody reads. */
+/** The most mistakes to list; more are usually echoes of the first. */
 const MAX_TOLD = 10;
 
-/** What is wrong with a response, in one line with the place of each mistake; undefined if there are only warnings. */
+/** The problems of a response in one line, each with its place; undefined if there are only warnings. */
 export function describeProblems(problems: readonly (FieldProblem | TextProblem)[]): string | undefined {
   const errors = problems.filter(({ severity }) => severity === "error");
   if (errors.length === 0) return undefined;

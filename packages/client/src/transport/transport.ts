@@ -1,11 +1,11 @@
 import type { DiscoveryRequest, Status, TypeUrl } from "@xdskit/protocol";
 import type { ServerConfig, SourceConfig } from "../config/client-config.ts";
 
-/** A way to talk to servers: gRPC, REST, files. One for all sources of its kind. */
+/** A kind of transport: gRPC, REST or files. One serves all sources of its kind. */
 export interface Transport<S extends SourceConfig = SourceConfig> {
-  /** Starts at once and does not throw: what goes wrong is told as the end of the stream. */
+  /** Starts at once and never throws; errors end the stream. */
   open(stream: NewStream<S>, listener: StreamListener): ClientStream;
-  /** Gives up all connections. Resolves when nothing is left that would keep a process alive. */
+  /** Closes all connections. Resolves when nothing keeps the process alive. */
   close(): Promise<void>;
 }
 
@@ -17,31 +17,31 @@ export interface NewStream<S extends SourceConfig = SourceConfig> {
   readonly onlyType: TypeUrl | undefined;
 }
 
-/** One attempt to talk to a server, or one file. */
+/** One stream to a server, or one file. */
 export interface ClientStream {
   /**
-   * gRPC: sends it. REST: makes it the next poll, at its time or, if urgent, at once in place of one that is under way (C-RST-20). File: what is wanted of
-   * it; the first call reads the file.
+   * gRPC: sends the request. REST: makes it the next poll, after the delay or, if urgent, at once in place of one in
+   * progress (C-RST-20). File: sets the wanted names; the first call reads the file.
    */
   send(request: DiscoveryRequest, isUrgent: boolean): void;
-  /** Ends it. The listener hears nothing any more. */
+  /** Ends the stream; the listener receives nothing more. */
   close(): void;
 }
 
-/** What a stream tells. Nothing after `ended`. */
+/** Receives the events of a stream; none after `ended`. */
 export interface StreamListener {
-  /** What is sent from now on goes out. */
+  /** The stream is open, and requests leave from now on. */
   opened(): void;
   /**
-   * The encoded `DiscoveryResponse` or `DeltaDiscoveryResponse`, whatever it was on the way: JSON, YAML, text. The next one is not read before the
-   * promise resolves (C-CLI-07).
+   * An encoded `DiscoveryResponse` or `DeltaDiscoveryResponse`, whatever its format on the wire. The next one is read
+   * when the promise resolves (C-CLI-07).
    */
   response(bytes: Uint8Array): Promise<void>;
   /** REST: nothing changed (C-RST-04). */
   unchanged(): void;
-  /** Files and REST: what came cannot be read (C-RST-18, C-FS-06); the stream goes on. */
+  /** Files and REST: the response cannot be read (C-RST-18, C-FS-06); the stream continues. */
   unreadable(problem: string): void;
-  /** REST: the delay after the last answer is over; `send` follows. */
+  /** REST: the delay after the last response is over; `send` follows. */
   due(): void;
   ended(status: Status): void;
 }

@@ -2,13 +2,13 @@ import { XdsClientError } from "../error.ts";
 
 type Aborted = (reason: Error) => void;
 
-/** Who wants to know of a signal. It has one listener of ours: of more than ten Node.js says that they are leaked. */
+/** Callbacks by signal. Each signal gets one listener: Node.js warns of a leak above ten. */
 const waiting = new WeakMap<AbortSignal, Set<Aborted>>();
 
-/** Calls with the reason once a signal is aborted; not if it was before. What is returned ends that. */
+/** Calls back with the reason when a signal is aborted; not if it was aborted before. The result cancels that. */
 export function onceAborted(signal: AbortSignal, aborted: Aborted): () => void {
   const all = waiting.get(signal) ?? listenTo(signal);
-  // The same function may be handed over twice.
+  // The same function may be passed twice.
   const own: Aborted = (reason) => aborted(reason);
   all.add(own);
   return () => void all.delete(own);

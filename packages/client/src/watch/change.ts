@@ -2,13 +2,16 @@ import type { AbsenceReason } from "@xdskit/protocol";
 import type { XdsClientError } from "../error.ts";
 import type { XdsResource } from "../resource/xds-resource.ts";
 
-/** What a watch tells. `key` is the name of what it is about; of a variant with constraints, its name with them. */
+/** An event of a watch. `key` is the name it concerns; for a variant with constraints, the name with them. */
 export type Change<Json = unknown> =
-  /** There is one, which this watch had not told of. */
+  /** A resource that this watch had not reported. */
   | { readonly kind: "added"; readonly key: string; readonly resource: XdsResource<Json> }
-  /** There is another one than was told; never for equal content (C-CLI-03). */
+  /** A new version of a reported resource; never for equal content (C-CLI-03). */
   | { readonly kind: "changed"; readonly key: string; readonly resource: XdsResource<Json> }
-  /** There is none (any more), and why that is known. `held` is what goes on being in force all the same, if anything is. */
+  /**
+   * The resource does not exist, or not any more, and `reason` says how that is known. `held` is the version that stays
+   * in force, if any.
+   */
   | {
       readonly kind: "does-not-exist";
       readonly key: string;
@@ -16,8 +19,8 @@ export type Change<Json = unknown> =
       readonly held: XdsResource<Json> | undefined;
     }
   /**
-   * Something is wrong, and what was known stays in force (C-CLI-04). The watch goes on. Without a key where it concerns everything
-   * that is watched, such as a server that cannot be reached: then it is told once of an outage, and once for each other reason.
+   * An error; known resources stay in force (C-CLI-04), and the watch continues. Without a key it concerns the whole
+   * watch, such as an unreachable server: then it is reported once per outage, and once for each other reason.
    */
   | {
       readonly kind: "error";
@@ -26,12 +29,12 @@ export type Change<Json = unknown> =
       readonly held: XdsResource<Json> | undefined;
     }
   /**
-   * The servers that could not be reached (`UNREACHABLE`, `TYPE_UNSUPPORTED`) are asked again with success: what is in force is theirs again, or will be as soon as it
-   * was told. Whoever reads slowly may be told this without the error before it.
+   * Servers that were unreachable (`UNREACHABLE`, `TYPE_UNSUPPORTED`) respond again, so the resources in force are
+   * theirs again or will be after the next changes. A slow reader may get this without the error before it.
    */
   | { readonly kind: "recovered" }
   /**
-   * The first answer was taken: all before it is what there is. Told once, where everything or a collection is watched. In delta a large answer may
-   * come in parts, and nothing tells the last one: then it is told after the first.
+   * The first response was accepted; the changes before it are the whole state. Reported once, for a wildcard or a
+   * collection. In delta a large response may come in parts and nothing marks the last: this follows the first.
    */
   | { readonly kind: "synced" };

@@ -10,41 +10,46 @@ import type { Watching } from "./follow.ts";
 import { errorOf } from "./tell.ts";
 import type { Vigil } from "./vigil.ts";
 
-/** How long somebody waits. */
+/** How long a fetch waits. */
 export interface FetchOptions {
-  /** In milliseconds; 20,000 unless set, 0: as long as it takes. */
+  /**
+   * In milliseconds; 0: no timeout.
+   * @default 20_000
+   */
   readonly timeoutMs?: number;
-  /** Gives up, with its reason. */
+  /** Cancels the fetch, which rejects with the abort reason. */
   readonly signal?: AbortSignal;
 }
 
 export const fetchRules: RulesOf<FetchOptions> = { timeoutMs: aWait, signal: aSignal };
 
-/** What a fetch is made with. */
+/** What a fetch needs. */
 export interface FetchSetting extends FetchOptions {
   readonly driver: Pick<Driver, "isJudging">;
-  /** Of what is fetched. */
+  /** Watches what is fetched. */
   readonly watch: Watching;
   readonly views: ResourceViews;
   readonly vigil: Vigil;
-  /** Where it is asked for first. */
+  /** The first source that is asked. */
   readonly source: SourceConfig;
-  /** What it is, for people. */
+  /** What is fetched, for messages. */
   readonly about: string;
-  /** Aborted with the reason why nothing comes any more. */
+  /** Aborted when the client closes, with the error to reject with. */
   readonly closing: AbortSignal;
 }
 
 const TIMEOUT_MS = 20_000;
-/** In delta, a large answer comes in parts, and none of them says that it is the last: it was, if nothing follows for so long. */
+/**
+ * A large delta response comes in parts and nothing marks the last: the fetch ends after this long without another one.
+ */
 const QUIET_MS = 100;
-/** Where something changes all the time, it is never quiet. */
+/** The limit of that wait, for resources that change all the time. */
 const LONGEST_SETTLING_MS = 5_000;
 
-/** What a listener makes of the news: the result, or that there is none yet. It throws what the fetch is to reject with. */
+/** Returns the result of a fetch, or undefined to keep waiting. Throws what the fetch rejects with. */
 type Take<T> = (news: News) => { readonly result: T } | undefined;
 
-/** One resource, once. A server that cannot be reached is tried until the time is over. */
+/** Fetches one resource. An unreachable server is retried until the timeout. */
 export function fetchOne(setting: FetchSetting): Promise<XdsResource> {
   return fetchWith(setting, (news) => {
     if (news.kind === "absent") throw new XdsClientError("DOES_NOT_EXIST", `${setting.about} does not exist`);
@@ -52,7 +57,7 @@ export function fetchOne(setting: FetchSetting): Promise<XdsResource> {
   });
 }
 
-/** All there is, once it is known. */
+/** Fetches all resources. */
 export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResource[]> {
   const { driver, source, views } = setting;
   const found = new Map<string, XdsResource>();
@@ -110,7 +115,7 @@ async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () =
   }
 }
 
-/** A server that cannot be reached may be reached later; what else fails has failed, and is thrown. */
+/** The error that ends a fetch; an unreachable server does not, because it may return. */
 function failureIn(news: News): XdsClientError | undefined {
   if (news.kind !== "failed") return undefined;
   const error = errorOf(news);

@@ -14,22 +14,22 @@ import { type EntryReader, membersOf } from "../resource/members.ts";
 import { type Locate, type Watching, watchFollowing, watchPlaces } from "./follow.ts";
 import { watchList } from "./follow-list.ts";
 
-/** Where resources are asked for. */
+/** What finding resources needs. */
 export interface FinderParts {
   readonly api: EntryReader;
   readonly driver: Pick<Driver, "watch">;
-  /** In v3, whatever version of the API the places speak. */
+  /** In v3, whatever API version the sources use. */
   readonly type: TypeUrl;
-  /** Where resources of a type, which may be the list collection of `type`, are asked for by a name: the best first; none: nowhere. */
+  /** The places of a name, best first, for `type` or its list collection; empty: none. */
   readonly placesOf: (type: TypeUrl, name: string) => readonly Interest[];
 }
 
-/** List collections may list others, but a server must not lead a client on for ever. */
+/** The limit for list collections inside list collections, so that a server cannot lead a client on forever. */
 const DEEPEST = 8;
 
 /**
- * Finds resources of one type wherever a name leads: to an alternative place (C-XTP-11), to where a locator says (S-XTP-10), or to all that a list
- * collection of the type lists (B-XTP-07).
+ * Finds resources of one type: in an alternative place (C-XTP-11), where a locator leads (S-XTP-10), or in a list
+ * collection of the type (B-XTP-07).
  */
 export class Finder {
   readonly #parts: FinderParts;
@@ -45,7 +45,7 @@ export class Finder {
     this.#locateList = (locator) => this.#locatedInPlace(this.#listType, locator);
   }
 
-  /** How a name is watched; undefined: it is nowhere. */
+  /** Returns how to watch a name; undefined: it has no place. */
   find(name: string): Watching | undefined {
     return this.#isList(name) ? this.#list(name, []) : following(this.#placesOf(this.#parts.type, name), this.#locate);
   }
@@ -59,7 +59,7 @@ export class Finder {
     return placesOf(type, name).map((interest) => (listener) => driver.watch(interest, listener));
   }
 
-  /** What a locator leads to that stands in the place of one resource: one of the type, or an entry of a list collection. */
+  /** Follows a locator in place of one resource, to a resource of the type or an entry of a list collection. */
   #locatedInPlace(type: TypeUrl, locator: HeldResource): Watching | undefined {
     const names = namesLocatedBy(locator, this.#parts.api).filter((name) =>
       this.#isList(name) && type !== this.#listType ? entryIn(name) !== undefined : !isGlobName(name),
@@ -68,7 +68,7 @@ export class Finder {
     return places.length === 0 ? undefined : (listener) => watchPlaces(places, listener);
   }
 
-  /** Where located names lead to: to resources of the type, and to list collections of it. One of another type leads nowhere. */
+  /** Follows located names to resources of the type and its list collections. A name of another type leads nowhere. */
   #placesLocatedBy(type: TypeUrl, names: readonly string[], above: readonly string[]): readonly Watching[] {
     return names.flatMap((name) => {
       if (typeInName(name) === messageNameOf(type)) return this.#placesOf(type, name);
@@ -77,8 +77,8 @@ export class Finder {
   }
 
   /**
-   * What a list collection lists, which may be other list collections, or one entry of it. Undefined where nobody knows it, and for one that lists
-   * itself, or is too deep: `above` are those that lead to it.
+   * Watches the resources of a list collection, nested ones included, or one entry of it. Undefined if it is unknown,
+   * contains itself or is nested too deeply; `above` are the collections that lead to it.
    */
   #list(name: string, above: readonly string[]): Watching | undefined {
     const { api, type } = this.#parts;

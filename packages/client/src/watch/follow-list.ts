@@ -6,19 +6,19 @@ import type { Watching } from "./follow.ts";
 type Listener = (news: News) => void;
 type NewsOf<K extends News["kind"]> = Extract<News, { kind: K }>;
 
-/** A list collection, and how what it lists is found. */
+/** A list collection, and how its members are found. */
 export interface ListSetting {
   /** Watches the collection itself. */
   readonly watch: Watching;
-  /** Of the collection as it came, under its name. */
+  /** Reads the members of a collection received under a name. */
   readonly membersOf: (collection: HeldResource, name: string) => Members;
-  /** Watches what is elsewhere, under the first of the names that can be had; undefined: under none. */
+  /** Watches the first available of the names; undefined: none is. */
   readonly watchAt: (names: readonly string[]) => Watching | undefined;
-  /** The only entry that is wanted; undefined: all. */
+  /** The single wanted entry; undefined: all. */
   readonly entry: string | undefined;
 }
 
-/** Watches what a list collection lists, be it in the collection or elsewhere (B-XTP-07), as if it had been asked for with a glob. */
+/** Watches the members of a list collection, inline or located (B-XTP-07), and reports them as for a glob. */
 export function watchList(setting: ListSetting, listener: Listener): () => void {
   const list = new List(setting, listener);
   const stop = setting.watch((news) => list.hear(news));
@@ -28,9 +28,9 @@ export function watchList(setting: ListSetting, listener: Listener): () => void 
   };
 }
 
-/** Something that is listed. */
+/** A member of the collection. */
 interface Listed {
-  /** What there is of it, by name; of a glob it may be many. */
+  /** Its resources by name; a glob may have many. */
   readonly there: Map<string, HeldResource>;
   readonly isInline: boolean;
   stop: () => void;
@@ -40,10 +40,10 @@ class List {
   readonly #setting: ListSetting;
   readonly #listener: Listener;
   readonly #listed = new Map<string, Listed>();
-  /** Those that have something of a name. */
+  /** The members that provide a name. */
   readonly #holders = new Map<string, Set<Listed>>();
   readonly #unanswered = new Set<Listed>();
-  /** It was told that there is no such entry as the one that is wanted. */
+  /** Whether the absence of the wanted entry was reported. */
   #isEntryMissing = false;
   #isSynced = false;
 
@@ -61,7 +61,7 @@ class List {
         this.#absent(news);
         break;
       case "failed":
-        // Where nothing is held of it any more, nothing of it is in force.
+        // If nothing is held any more, nothing of the collection is in force.
         if (news.name !== undefined && news.held === undefined) this.#keepOnly(new Set(), "removed");
         this.#listener({ ...news, held: undefined });
         break;
@@ -98,7 +98,7 @@ class List {
     this.#answered();
   }
 
-  /** Only what stands in the collection is an entry with a name. */
+  /** Only an inline member can be the wanted entry. */
   #isWanted(member: Member, collection: string): boolean {
     const { entry } = this.#setting;
     return entry === undefined || (member.kind === "inline" && member.name === entryName(collection, entry));
@@ -147,7 +147,7 @@ class List {
     this.#answered();
   }
 
-  /** Of the collection, or of the only entry that is wanted of it. */
+  /** Reports that the collection, or its wanted entry, does not exist. */
   #tellAbsent(collection: string, why: NewsOf<"absent">["why"]): void {
     const { entry } = this.#setting;
     if (entry !== undefined && this.#isEntryMissing) return;
@@ -191,7 +191,7 @@ class List {
     if (holders?.size === 0) this.#holders.delete(name);
   }
 
-  /** What is listed twice is told once, and is gone when it is gone from both. */
+  /** Whether another member provides the same name: it is reported once, and gone when both are. */
   #isOfOthers(listed: Listed, news: News): boolean {
     if (news.kind !== "changed" && news.kind !== "absent") return false;
     return [...(this.#holders.get(news.name) ?? [])].some((other) => {
@@ -206,7 +206,7 @@ class List {
     this.#listener({ kind: "failed", name, why: "resource-error", error, held: undefined });
   }
 
-  /** All is known once the collection is, and what it lists elsewhere. */
+  /** Reports `synced` once the collection and its located members are known. */
   #answered(): void {
     if (this.#isSynced || this.#unanswered.size > 0) return;
     this.#isSynced = true;
@@ -219,14 +219,14 @@ function isAnswer(news: News): boolean {
   return news.kind === "changed" || news.kind === "absent";
 }
 
-/** Of a collection everything is known when it says so, or was refused. */
+/** Whether a collection is known completely: it was synced or rejected. */
 function isAnswerOfAll(news: News): boolean {
   if (news.kind !== "failed") return news.kind === "synced";
   const isRefused = news.why === "rejected" || news.why === "timeout";
   return isRefused && news.name !== undefined && isCollectionName(news.name);
 }
 
-/** Whether a name is that of a glob or list collection, and not of one entry of it. */
+/** Whether a name is that of a glob or list collection, not of one entry. */
 function isCollectionName(name: string): boolean {
   if (isGlobName(name)) return true;
   return typeInName(name)?.endsWith("Collection") === true && entryIn(name) === undefined;

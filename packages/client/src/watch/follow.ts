@@ -2,18 +2,18 @@ import { type HeldResource, type News, statusCode, type TypeUrl } from "@xdskit/
 
 type Listener = (news: News) => void;
 
-/** Watches one thing, until what it returns is called. */
+/** Watches something; the result ends the watch. */
 export type Watching = (listener: Listener) => () => void;
 
-/** What a locator leads to that stands in the place of a resource; undefined: nowhere. */
+/** Follows a locator; undefined: it leads nowhere. */
 export type Locate = (locator: HeldResource) => Watching | undefined;
 
-/** What stands in the place of a resource that is elsewhere. */
+/** The type of a resource that only says where the real one is. */
 const LOCATOR: TypeUrl = "type.googleapis.com/xds.core.v3.ResourceLocator";
 
 /**
- * Watches something wherever it is: at the first of its places, the best first, that can be had. What a locator leads to is told under the name that the
- * locator stands for; a locator that leads to another one leads nowhere (S-XTP-10).
+ * Watches a resource at the first available of its places, best first. A resource behind a locator is reported under
+ * the locator's name; a locator that leads to another locator leads nowhere (S-XTP-10).
  */
 export function watchFollowing(places: readonly Watching[], locate: Locate, listener: Listener): () => void {
   const follower = new Follower(locate, listener);
@@ -21,7 +21,9 @@ export function watchFollowing(places: readonly Watching[], locate: Locate, list
   return () => follower.stop();
 }
 
-/** One place is asked as long as none before it ever answered, and cannot be reached (C-XTP-11). */
+/**
+ * Moves on to the next place only while no earlier one has ever answered and all of them are unreachable (C-XTP-11).
+ */
 export function watchPlaces(places: readonly Watching[], listener: Listener): () => void {
   const [first, ...others] = places;
   if (first === undefined) return () => {};
@@ -53,12 +55,12 @@ function watchFirst(first: Watching, others: readonly Watching[], listener: List
   };
 }
 
-/** That a server is away, or back, is no answer. */
+/** Whether the news only says that a server is unreachable, or reachable again; it answers nothing. */
 function isOfConnection(news: News): boolean {
   return news.kind === "recovered" || (news.kind === "failed" && news.why === "unreachable");
 }
 
-/** What a locator led to. */
+/** The watch behind a locator. */
 interface Followed {
   stop: () => void;
   resource: HeldResource | undefined;
@@ -67,7 +69,7 @@ interface Followed {
 class Follower {
   readonly #locate: Locate;
   readonly #listener: Listener;
-  /** By the name that a locator stands for; undefined as long as there was none. */
+  /** Watches by the name of their locator; undefined before the first. */
   #followed: Map<string, Followed> | undefined;
 
   #stop: (() => void) | undefined;
@@ -119,7 +121,7 @@ class Follower {
           this.#lost(name, followed, "expected a resource where a locator leads to, got another locator");
           return;
         }
-        // Another locator may lead to the same.
+        // An equal locator changes nothing.
         if (followed.resource === news.resource) return;
         followed.resource = news.resource;
         this.#listener({ kind: "changed", name, resource: news.resource });
@@ -154,7 +156,7 @@ class Follower {
     this.#followed?.delete(name);
   }
 
-  /** What is held is what was told: not a locator. */
+  /** The held resource as reported: never a locator. */
   #shown(name: string | undefined, held: HeldResource | undefined): HeldResource | undefined {
     return held?.bodyType !== LOCATOR || name === undefined ? held : this.#followed?.get(name)?.resource;
   }

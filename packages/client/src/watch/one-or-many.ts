@@ -1,11 +1,11 @@
 /**
- * A map that takes a table of its own only when it has more than one entry: of a hundred thousand watches nearly each has one name, and an
- * empty `Map` takes as much as all the rest of a watch.
+ * A map that allocates a table only for its second entry: a client may have 100,000 watches, nearly all with one name,
+ * and an empty `Map` is as large as the rest of a watch.
  */
 export class OneOrMany<V> implements ReadonlyMap<string, V> {
   #key: string | undefined;
   #value: V | undefined;
-  /** In the place of the two above, once there was more than one. */
+  /** Replaces the two fields above once there is a second entry. */
   #table: Map<string, V> | undefined;
 
   get size(): number {

@@ -1,26 +1,27 @@
 import type { News } from "@xdskit/protocol";
 
-/** What a reader is told; that something was confirmed is of no interest to him. */
+/** News that a watch reports; confirmations are not. */
 export type ToldNews = Exclude<News, { kind: "confirmed" }>;
 
-/** In the place of a name: that everything was told, or what is wrong with a name or with all. */
+/** The key of news without a name, or of an error: each of its kind replaces the one before. */
 type Mark = { readonly marks: string };
 
 const SYNCED: Mark = { marks: "synced" };
-/** Whether a server can be reached: that it cannot, and that it can again, overtake one another. */
+/** Shared by unreachable and recovered: the newer replaces the older. */
 const CONNECTION: Mark = { marks: "connection" };
 
 /**
- * What a slow reader has not read yet: of each name the newest only, so that it costs what there is, not what happened. In the order of
- * happening, but that a newer state of a name takes the place of an unread one of its kind: what came before `synced` is read before it.
+ * Unread news of a slow reader: only the newest per name, so that memory grows with the number of names and not of
+ * events. News keep their order, but a newer state of a name takes the place of an unread one of its kind: what came
+ * before `synced` is read before it.
  */
 export class PendingNews {
-  /** All that is unread, if it is one: most readers are never behind by more, and need no table. */
+  /** The unread news if there is only one: most readers need no table. */
   #only: ToldNews | undefined;
-  /** What there is of a name by that name; all else by its mark. */
+  /** News by name, or by mark. */
   #unread: Map<string | Mark, ToldNews> | undefined;
   #errors: Map<string | undefined, Mark> | undefined;
-  /** Where the first that is unread stands. Looking for it from the beginning each time would pass by all that were read. */
+  /** An iterator at the oldest news; a new one each time would skip all deleted entries again. */
   #front: MapIterator<[string | Mark, ToldNews]> | undefined;
 
   get isEmpty(): boolean {
@@ -55,7 +56,8 @@ export class PendingNews {
       case "changed":
       case "absent": {
         const before = unread.get(news.name);
-        // What is gone is told in its order before what is new (C-CLI-08), so it does not take the place of what there was.
+        // A removal keeps its order before an addition (C-CLI-08), so the newer news does not take the older one's
+        // place.
         if (before !== undefined && before.kind !== news.kind) unread.delete(news.name);
         unread.set(news.name, news);
         this.#forgetError(unread, news.name);

@@ -1,6 +1,6 @@
 import type { Vigil } from "./vigil.ts";
 
-/** Those who iterate something and wait for what comes next. While there are any, the process is kept alive. */
+/** Pending reads of an iterator. They keep the process alive. */
 export class Readers<T> {
   readonly #waiting: ((result: IteratorResult<T, undefined>) => void)[] = [];
   readonly #vigil: Vigil;
@@ -13,13 +13,13 @@ export class Readers<T> {
     return this.#waiting.length === 0;
   }
 
-  /** Waits for what comes next. */
+  /** Waits for the next value. */
   wait(): Promise<IteratorResult<T, undefined>> {
     if (this.isEmpty) this.#vigil.begin();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Hands it to whoever waits the longest; to nobody if nobody does. */
+  /** Resolves the oldest pending read, if there is one. */
   give(value: T): void {
     const resolve = this.#waiting.shift();
     if (resolve === undefined) return;
@@ -27,7 +27,7 @@ export class Readers<T> {
     resolve({ done: false, value });
   }
 
-  /** Nothing comes any more. */
+  /** Ends all pending reads. */
   end(): void {
     if (this.isEmpty) return;
     this.#vigil.end();

@@ -14,7 +14,7 @@ const codes: Readonly<Record<Failed["why"], XdsClientErrorCode>> = {
   timeout: "TIMEOUT",
 };
 
-/** News as the error that a person gets. Its cause is the status that it came as. */
+/** Converts failure news to the error that a watch reports. Its cause is the status. */
 export function errorOf({ why, name, error }: Failed): XdsClientError {
   const isMethodMissing = why === "unreachable" && error.code === statusCode.UNIMPLEMENTED;
   const about = name === undefined ? "" : `${shownName(name)}: `;
@@ -27,7 +27,7 @@ function textOf({ code, message }: Status): string {
   return message === "" ? `status ${code}` : message;
 }
 
-/** Makes changes of news. Whether a resource is one more depends on what was told before. */
+/** Converts news to changes. It remembers reported names, to tell `added` from `changed`. */
 export class Teller {
   readonly #views: ResourceViews;
   readonly #told = new OneOrMany<true>();

@@ -1,21 +1,21 @@
 import { LONGEST_TIMER_MS } from "@xdskit/disk";
 
 /**
- * Keeps a process alive while somebody waits for something of a client, even while no server can be reached. Nothing else of a client
- * does, but the connections that it has.
+ * Keeps the process alive while a caller waits for the client, even if no server is reachable. Apart from it only
+ * connections do.
  */
 export class Vigil {
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Somebody waits, until `end`. */
+  /** A caller waits, until `end`. */
   begin(): void {
     this.#waiting++;
-    // It is there to keep the process alive, not to do anything.
+    // Its only purpose is to keep the process alive.
     this.#timer ??= setInterval(() => {}, LONGEST_TIMER_MS);
   }
 
-  /** One of those who wait waits no longer. */
+  /** One caller no longer waits. */
   end(): void {
     this.#waiting--;
     if (this.#waiting > 0) return;

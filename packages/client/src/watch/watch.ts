@@ -10,31 +10,34 @@ import { Readers } from "./readers.ts";
 import { Teller } from "./tell.ts";
 import type { Vigil } from "./vigil.ts";
 
-/** How a watch is told of. */
+/** Options of a watch. */
 export interface WatchOptions<Json = unknown> {
-  /** Ends the watch, as `close` does. */
+  /** Closes the watch. */
   readonly signal?: AbortSignal;
   /**
-   * Called with each change instead of iterating; the next one waits for the promise it may return. An exception from it ends the watch, and is
-   * thrown as one that nobody catches, as that of an event listener is.
+   * Called with each change, instead of iterating; the next call waits for the returned promise. An exception closes
+   * the watch and is rethrown as uncaught.
    */
   readonly onChange?: (change: Change<Json>) => void | Promise<void>;
-  /** Sent with the name, so that a server may choose among variants (C-LOC-01). Those of the source unless given. */
+  /**
+   * Sent with the name, so that the server can choose among variants (C-LOC-01).
+   * @default those of the source
+   */
   readonly parameters?: Readonly<Record<string, string>>;
 }
 
 export const watchRules: RulesOf<WatchOptions> = { signal: aSignal, onChange: aFunction, parameters: texts };
 
 /**
- * What was asked for, as it changes. Iterate it, once: leaving the loop ends the watch. A slow reader misses what was overtaken by something
- * newer of the same name, and nothing else.
+ * The changes of a subscription. Iterate it, once; leaving the loop closes the watch. A slow reader misses only changes
+ * that a newer one of the same name replaced.
  */
 export interface Watch<Json = unknown> extends AsyncIterableIterator<Change<Json>>, AsyncDisposable {
-  /** What is in force now, by `key`, whatever of it was read already. The same map for the life of the watch. */
+  /** The resources in force by `key`, whatever has been read. The same map for the life of the watch. */
   readonly current: ReadonlyMap<string, XdsResource<Json>>;
-  /** The first whole answer was taken. */
+  /** Whether the first complete response was accepted. */
   readonly isSynced: boolean;
-  /** Ends it: iterating is over, and nobody is asked for what only this watch wanted. */
+  /** Closes the watch: iteration ends, and the client unsubscribes what only this watch used. */
   close(): void;
 }
 
@@ -42,11 +45,11 @@ export interface Watch<Json = unknown> extends AsyncIterableIterator<Change<Json
 export interface WatchGround {
   readonly views: ResourceViews;
   readonly vigil: Vigil;
-  /** Called once for each, when it was closed by whomever. */
+  /** Called once per watch, when it is closed by any means. */
   readonly closed: (watch: OpenWatch) => void;
 }
 
-/** The one way a watch is made. What only some watches need is made when they need it: there may be a hundred thousand. */
+/** The implementation of `Watch`. Optional parts are allocated on demand: a client may have 100,000 watches. */
 export class OpenWatch implements Watch {
   readonly #ground: WatchGround;
   readonly #options: WatchOptions<never>;
@@ -69,7 +72,7 @@ export class OpenWatch implements Watch {
     if (signal !== undefined) this.#forgetSignal = onceAborted(signal, () => this.close());
   }
 
-  /** Asks for it; once. */
+  /** Subscribes; called once. */
   start(watching: Watching): void {
     if (this.#options.signal?.aborted === true) this.close();
     else this.#stop = watching((news) => this.receive(news));
@@ -136,7 +139,7 @@ export class OpenWatch implements Watch {
     if (news !== undefined) readers.give(this.#teller.tell(news));
   }
 
-  /** One call after the other, and none within the turn in which the news came. */
+  /** Calls `onChange` for one change after the other, never synchronously when the news arrives. */
   #call(): void {
     if (this.#isCalling) return;
     this.#isCalling = true;
@@ -153,7 +156,7 @@ export class OpenWatch implements Watch {
     await undefined;
     for (let news = this.#pending.take(); news !== undefined; news = this.#pending.take()) {
       const done = onChange?.(this.#teller.tell(news));
-      // Waiting for nothing costs as much as the rest, and there may be a hundred thousand.
+      // Awaiting undefined would double the cost, and there may be 100,000 watches.
       if (done !== undefined) await done;
     }
     this.#isCalling = false;

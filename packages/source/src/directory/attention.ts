@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Burst, burstEndsAtMs, burstLimitMs, extendBurst, type Patience } from "../quiet.ts";
 
-/** Gathers what may have changed until somebody asks for it. */
+/** Collects paths that may have changed. */
 export class Attention {
   readonly #patience: Patience;
   readonly #signal: AbortSignal;
   #paths = new Set<string>();
-  /** Everything in this burst, what was handed out as well. */
+  /** All paths of this burst, including those already returned. */
   #known = new Set<string>();
   #burst: Burst | undefined;
   #wake: (() => void) | undefined;
@@ -17,16 +17,13 @@ export class Attention {
     signal.addEventListener("abort", () => this.#wake?.(), { once: true });
   }
 
-  /**
-   * Whether more has happened since something was handed out that belongs to it: who changes several files wants them to
-   * take effect together.
-   */
+  /** Whether the burst went on after its paths were returned: changes of several files should take effect together. */
   get isContinued(): boolean {
     const { size } = this.#paths;
     return size > 0 && this.#burst !== undefined && performance.now() < burstLimitMs(this.#burst, this.#patience);
   }
 
-  /** Something may have changed at this path; "" is everything. */
+  /** Records that this path may have changed; "" stands for everything. */
   call(path: string): void {
     this.#burst = extendBurst(this.#burst, !this.#known.has(path), performance.now());
     this.#paths.add(path);
@@ -34,14 +31,14 @@ export class Attention {
     this.#wake?.();
   }
 
-  /** What happens from now on is another burst. */
+  /** Later changes start a new burst. */
   endBurst(): void {
     this.#known = new Set(this.#paths);
     const nowMs = performance.now();
     this.#burst = this.#paths.size === 0 ? undefined : extendBurst(undefined, true, nowMs);
   }
 
-  /** Waits until something happened, or until the signal. */
+  /** Waits for a change, or for the signal. */
   async untilCalled(): Promise<void> {
     if (this.#paths.size > 0 || this.#signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -50,7 +47,7 @@ export class Attention {
     this.#wake = undefined;
   }
 
-  /** Waits until the burst is over, or until the signal, and hands out what it concerned. */
+  /** Waits for the end of the burst, or for the signal, and returns its paths. */
   async untilQuiet(): Promise<ReadonlySet<string>> {
     for (;;) {
       const waitMs = this.#burst === undefined ? 0 : burstEndsAtMs(this.#burst, this.#patience) - performance.now();
@@ -64,7 +61,7 @@ export class Attention {
   }
 }
 
-/** Who waits looks at the signal himself. */
+/** The caller checks the signal itself. */
 function ignoreAbort(error: unknown): void {
   if (!(error instanceof Error) || error.name !== "AbortError") throw error;
 }

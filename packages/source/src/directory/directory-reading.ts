@@ -12,7 +12,7 @@ import { FileCache, type Progress } from "./file-cache.ts";
 import { problem } from "./file-system-problem.ts";
 import { ProblemPlacer } from "./place-problems.ts";
 
-/** What the caller of a source fixes, whatever the settings of the directory say. */
+/** Options that override the settings of the directory. */
 export interface ReadingOptions {
   readonly directory: string;
   readonly api: EnvoyApi;
@@ -20,28 +20,28 @@ export interface ReadingOptions {
   readonly maxFileBytes: number | undefined;
   readonly allowEmpty: boolean | undefined;
   readonly findsVersionLoss: boolean;
-  /** How much all files together may hold; beyond, a look throws `OutgrownError`. Undefined: whatever there is. */
+  /** The limit of all files together, in bytes; above it a look throws `OutgrownError`. Undefined: no limit. */
   readonly maxTotalBytes?: number;
 }
 
-/** How a look is to be done. */
+/** Options of a look. */
 export interface HowToLook {
-  /** Gives a file time that seems to be unfinished. */
+  /** Wait for files that seem to be half written. */
   readonly isPatient: boolean;
   readonly onProgress?: (progress: Progress) => void;
 }
 
-/** What a look at the directory brought. */
+/** The result of a look at the directory. */
 export interface Look {
-  /** The same object as the last time if nothing changed. */
+  /** The same object as last time if nothing changed. */
   readonly load: Load;
-  /** Files that somebody was writing to; look at them again before the load is used. */
+  /** Files that were being written; look at them again before using the load. */
   readonly changing: readonly string[];
 }
 
 const DEFAULT_MAX_FILE_BYTES = 64 * 1024 ** 2;
 
-/** The directory as it was read last; reads again only what it is told may have changed. */
+/** The last reading of a directory; reads only what may have changed. */
 export class DirectoryReading {
   readonly tree: DirectoryTree;
   readonly #options: ReadingOptions;
@@ -66,12 +66,12 @@ export class DirectoryReading {
     });
   }
 
-  /** The rules that the placement of the last load was made of. */
+  /** The group rules of the last load's node mapping. */
   get groups(): readonly GroupRule[] {
     return this.#cache.settings.groups;
   }
 
-  /** Looks at these paths, or at everything ("" among them, or the first time). */
+  /** Looks at these paths, or at everything (if "" is among them, or the first time). */
   async look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {
     const missing = await this.#lookAtTree(paths);
     if (missing !== undefined) return { load: this.#fail(missing), changing: [] };

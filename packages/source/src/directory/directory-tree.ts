@@ -6,20 +6,20 @@ import type { Problem } from "../problem.ts";
 import { stampOf } from "./file-stamp.ts";
 import { problem, systemCodeOf, unreadable } from "./file-system-problem.ts";
 
-/** A file that concerns us. */
+/** A file with resources or settings. */
 export interface TreeFile {
   readonly role: Extract<FileRole, { kind: "resources" | "settings" }>;
-  /** What it was when it was last looked at; undefined if it has not been: whoever reads it looks. */
+  /** Its stamp when last checked; undefined: not checked, the reader does. */
   readonly stamp: string | undefined;
 }
 
 /**
- * The folders and files below a directory, by their paths from it ("" is the directory, "/" is the separator). Looks
- * again only at what it is told to.
+ * The folders and files below a directory by relative path ("" is the directory, "/" the separator). Checks only the
+ * paths that it is given.
  */
 export class DirectoryTree {
   readonly files: Map<string, TreeFile> = new Map();
-  /** Folders by path, with their real ones: what has to be watched. */
+  /** Real paths of folders by path, for watching them. */
   readonly folders: Map<string, string> = new Map();
   readonly #problems = new Map<string, Problem>();
   readonly #directory: string;
@@ -40,8 +40,8 @@ export class DirectoryTree {
   }
 
   /**
-   * Looks at everything again. Returns why the directory itself cannot be read, if it cannot; nothing is known then.
-   * A file's stamp is taken only if it was read before, as reading takes it too.
+   * Checks everything again. Returns a problem, and forgets everything, if the directory cannot be read. Takes stamps
+   * only of files that were read before, because reading takes them too.
    */
   async walk(): Promise<Problem | undefined> {
     const before = new Map(this.files);
@@ -59,7 +59,7 @@ export class DirectoryTree {
     return undefined;
   }
 
-  /** Looks at one path again: a file or folder that may be new, changed or gone. */
+  /** Checks one path again: a file or folder that may be new, changed or gone. */
   async look(path: string): Promise<void> {
     const before = new Map<string, TreeFile>();
     const known = this.files.get(path);
@@ -69,7 +69,7 @@ export class DirectoryTree {
     this.#problems.delete(path);
     const slash = path.lastIndexOf("/");
     const parent = this.folders.get(path.slice(0, Math.max(0, slash)));
-    if (parent === undefined) return; // whoever finds the folder above it finds it too
+    if (parent === undefined) return; // found when its parent folder is
     await this.#visitUnknown({ path, above: this.#realFoldersAbove(path), before });
   }
 
@@ -103,7 +103,7 @@ export class DirectoryTree {
     }
   }
 
-  /** Something of which it is not known whether it is a file, a folder, or neither; or a file whose stamp is wanted. */
+  /** Visits an entry of unknown kind, or a file whose stamp is wanted. */
   async #visitUnknown({ path, above, before }: Visit): Promise<void> {
     const absolute = join(this.#directory, path);
     try {
@@ -134,7 +134,7 @@ export class DirectoryTree {
     } catch (error) {
       const systemCode = systemCodeOf(error);
       if (systemCode === undefined) throw error;
-      if (systemCode === "ENOENT") return; // gone since its parent was read
+      if (systemCode === "ENOENT") return; // removed after its parent was read
       this.folders.set(path, real);
       this.#problems.set(path, unreadable(path, "folder", systemCode));
     }
@@ -157,7 +157,7 @@ export class DirectoryTree {
   async #noteFailure(path: string, systemCode: string): Promise<void> {
     if (!concernsUs(path)) return;
     const absolute = join(this.#directory, path);
-    if (systemCode === "ENOENT" && !(await isListed(absolute))) return; // gone
+    if (systemCode === "ENOENT" && !(await isListed(absolute))) return; // removed
     if (systemCode === "ENOENT" && path.includes("\ufffd")) {
       const message = "expected a file name in UTF-8, got one that is not";
       this.#problems.set(path, problem("FILE_NAME_INVALID", path, message, { hint: "rename the file" }));
@@ -169,7 +169,7 @@ export class DirectoryTree {
 
 interface Visit {
   readonly path: string;
-  /** The real paths of the folders it is in. */
+  /** The real paths of the enclosing folders. */
   readonly above: readonly string[];
   readonly before: ReadonlyMap<string, TreeFile>;
 }
@@ -183,13 +183,13 @@ function concernsUs(path: string): boolean {
   return roleOf(path).kind !== "ignored";
 }
 
-/** Whether the folder still lists the name: a link to nothing does, a file that is gone does not. */
+/** Whether the folder still lists the name: it does for a dangling link, but not for a removed file. */
 async function isListed(absolute: string): Promise<boolean> {
   const cut = absolute.lastIndexOf(sep);
   try {
     return (await readdir(absolute.slice(0, cut) || sep)).includes(absolute.slice(cut + 1));
   } catch {
-    return false; // the folder is gone as well
+    return false; // the folder is removed too
   }
 }
 

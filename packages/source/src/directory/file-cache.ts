@@ -10,21 +10,21 @@ import { noSettings, readSettingsFile, type SettingsContent } from "../settings/
 import type { DirectoryTree, TreeFile } from "./directory-tree.ts";
 import { type FileReading, readSettledFile, readWholeFile } from "./read-file.ts";
 
-/** How far a load is. */
+/** The progress of a load. */
 export interface Progress {
   readonly filesRead: number;
   readonly filesTotal: number;
   readonly resources: number;
 }
 
-/** What reading the changed files brought. */
+/** The result of reading the changed files. */
 export interface Refreshed {
   readonly changed: boolean;
-  /** Files that somebody was writing to: what they hold is as it was before. */
+  /** Files that were being written; their previous content is kept. */
   readonly changing: readonly string[];
 }
 
-/** There is more in the files than may be read here. */
+/** The files exceed the total size limit. */
 export class OutgrownError extends Error {
   constructor() {
     super("the files hold more than may be read");
@@ -32,7 +32,7 @@ export class OutgrownError extends Error {
   }
 }
 
-/** A file as it was read last. */
+/** A file as last read. */
 interface CachedFile {
   stamp: string | undefined;
   readonly digest: bigint | undefined;
@@ -43,19 +43,19 @@ interface CachedFile {
 
 const FILES_AT_ONCE = 16;
 const PROGRESS_EVERY_MS = 100;
-/** How long a text without a line break at its end is taken to be unfinished. */
+/** How long a text without a final newline counts as half written, in milliseconds. */
 const UNFINISHED_MS = 500;
 const LINE_BREAK = 10;
 
-/** The contents of all files, of which only those that changed are read again. */
+/** The contents of all files; reads only changed ones again. */
 export class FileCache {
   readonly #directory: string;
   readonly #maxTotalBytes: number;
-  /** What the files hold that were read, or are being read. */
+  /** The total size of files that are read or being read. */
   #totalBytes = 0;
   readonly #files = new Map<string, CachedFile>();
   readonly #firstSeen = new Map<string, { readonly stamp: string; readonly atMs: number }>();
-  /** All paths, sorted; made again when a file comes or goes. */
+  /** All paths, sorted; rebuilt when a file is added or removed. */
   #order: readonly string[] | undefined;
   #settings: { readonly stamp: string | undefined; readonly content: SettingsContent } | undefined;
 
@@ -68,25 +68,25 @@ export class FileCache {
     return this.#settings?.content ?? noSettings;
   }
 
-  /** All files of resources by their paths: the order in which they come does not depend on the disk. */
+  /** All resource files sorted by path, independent of the order on disk. */
   get files(): readonly LayerFile[] {
     this.#order ??= [...this.#files.keys()].sort(compareText);
     return this.#order.flatMap((path) => this.#files.get(path)?.layerFile ?? []);
   }
 
-  /** What a file was when it was read, to tell whether it is still the same. */
+  /** The stamp of a file when it was read, to detect changes. */
   stampOf(file: string): string | undefined {
     return this.#files.get(file)?.stamp;
   }
 
-  /** Forgets all resources: they are to be read in another way. */
+  /** Forgets all resources, so that they are read with other options. */
   clear(): void {
     this.#files.clear();
     this.#totalBytes = 0;
     this.#order = undefined;
   }
 
-  /** Reads the settings if they changed; true if they were read again. */
+  /** Reads the settings again if they changed, and returns whether it did. */
   async refreshSettings(tree: DirectoryTree, maxBytes: number): Promise<boolean> {
     const file = tree.files.get(settingsFile);
     if (file === undefined) {
@@ -106,7 +106,7 @@ export class FileCache {
     return true;
   }
 
-  /** Reads what is new or changed in the tree, and forgets what is gone from it. */
+  /** Reads new and changed files, and forgets removed ones. */
   async refresh(tree: DirectoryTree, reading: Reading): Promise<Refreshed> {
     let changed = this.#forgetGone(tree);
     const changing: string[] = [];
@@ -207,8 +207,8 @@ export class FileCache {
   }
 
   /**
-   * Part of a YAML file is often a YAML file. What is written in pieces is seldom cut at the end of a line, so a text
-   * without one is given more time.
+   * A part of a YAML file is often valid YAML. A partial write seldom ends at a newline, so a text without a final
+   * newline gets more time.
    */
   #isUnfinished(path: string, { bytes, stamp }: Extract<FileReading, { kind: "read" }>): boolean {
     if (bytes.at(-1) === LINE_BREAK) return false;
@@ -220,11 +220,11 @@ export class FileCache {
   }
 }
 
-/** How files are to be read. */
+/** How to read files. */
 export interface Reading {
   readonly decoding: Decoding;
   readonly maxFileBytes: number;
-  /** Gives a file time that seems to be unfinished. */
+  /** Wait for files that seem to be half written. */
   readonly isPatient: boolean;
   readonly onProgress: ((progress: Progress) => void) | undefined;
 }

@@ -1,12 +1,12 @@
 import type { Problem, SourceProblemCode } from "../problem.ts";
 
-/** The code of a failed call of the operating system, such as `ENOENT`; undefined for any other error. */
+/** The code of a system error, such as `ENOENT`; undefined for any other error. */
 export function systemCodeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** Why a file or folder cannot be read. `what` is "file" or "folder". */
+/** The problem of a file or folder that cannot be read. `what` is "file" or "folder". */
 export function unreadable(file: string, what: "file" | "folder", systemCode: string): Problem {
   switch (systemCode) {
     case "EACCES":
@@ -34,7 +34,7 @@ export function unreadable(file: string, what: "file" | "folder", systemCode: st
   }
 }
 
-/** A problem with a file as a whole. */
+/** A problem of a whole file. */
 export function problem(code: SourceProblemCode, file: string, message: string, more?: { hint: string }): Problem {
   return { code, severity: "error", file, message, ...more };
 }

@@ -4,8 +4,8 @@ import { isIgnoredName, isVolumeSwap } from "../layout.ts";
 import { systemCodeOf } from "./file-system-problem.ts";
 
 /**
- * Hears from the system which paths below a directory may have changed. Each folder is watched by itself, by its real
- * path: watching files misses those that are renamed over, and recursive watching misses swapped links.
+ * Reports which paths below a directory may have changed. It watches each folder by its real path: watching files
+ * misses renames over them, and recursive watching misses swapped links.
  */
 export class FolderWatch {
   readonly #directory: string;
@@ -13,26 +13,26 @@ export class FolderWatch {
   readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly real: string }>();
   readonly #refused = new Map<string, string>();
 
-  /** `onChange` gets the path of what may have changed; "" is everything. */
+  /** `onChange` receives the path that may have changed; "" stands for everything. */
   constructor(directory: string, onChange: (path: string) => void) {
     this.#directory = directory;
     this.#onChange = onChange;
   }
 
-  /** Folders that the system does not watch for us, with its reason: nobody says what changes there. */
+  /** Folders that the system cannot watch, with the reason; their changes are not reported. */
   get refused(): ReadonlyMap<string, string> {
     return this.#refused;
   }
 
   /**
-   * Watches these folders (path to real path) and the one that the directory itself is in, and no others. Returns those
-   * that were not watched before: what changed in them until now went unheard.
+   * Watches these folders (path to real path) and the parent of the directory, and no others. Returns the newly watched
+   * ones, whose earlier changes were missed.
    */
   follow(folders: ReadonlyMap<string, string>): readonly string[] {
     const wanted = new Map([...folders].map(([path, real]) => [path, real] as const));
     wanted.set("..", dirname(this.#directory));
     const root = folders.get("");
-    // A directory behind a link is replaced in its own folder.
+    // A directory behind a link is replaced in its own parent folder.
     if (root !== undefined && root !== this.#directory) wanted.set("../..", dirname(root));
     for (const [path, { watcher, real }] of this.#watchers) {
       if (wanted.get(path) === real) continue;
@@ -43,7 +43,7 @@ export class FolderWatch {
     return [...wanted].filter(([path, real]) => this.#add(path, real)).map(([path]) => path);
   }
 
-  /** Forgets the watch of a folder that may have been replaced by another of the same path. */
+  /** Drops the watch of a folder that may have been replaced by another. */
   forget(path: string): void {
     for (const [watched, { watcher }] of this.#watchers) {
       const isBelow = path === "" ? !watched.startsWith("..") : watched === path || watched.startsWith(`${path}/`);
@@ -58,7 +58,7 @@ export class FolderWatch {
     this.#watchers.clear();
   }
 
-  /** True if the folder is watched now and was not before. */
+  /** True if the folder is newly watched. */
   #add(path: string, real: string): boolean {
     if (this.#watchers.has(path)) return false;
     try {
@@ -82,7 +82,7 @@ export class FolderWatch {
     } else if (name === null || isVolumeSwap(name)) this.#onChange(folder);
     else if (!isIgnoredName(name)) {
       const path = join(folder, name);
-      // What is watched may be another folder now, of the same name; its own end is told under its own name.
+      // The watch may now be of another folder with the same name; a folder's own end is reported under its own name.
       if (event === "rename") this.forget(this.#watchers.has(path) ? path : basename(real) === name ? folder : path);
       this.#onChange(path);
     }
@@ -98,7 +98,7 @@ export class FolderWatch {
   #refuse(path: string, error: unknown): void {
     const systemCode = systemCodeOf(error);
     if (systemCode === undefined) throw error;
-    // A folder that is gone needs no watching; whoever misses it looks for it.
+    // A removed folder needs no watch; the next check finds out.
     if (systemCode !== "ENOENT" && systemCode !== "ENOTDIR") this.#refused.set(path, systemCode);
   }
 }

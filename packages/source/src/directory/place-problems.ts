@@ -11,8 +11,8 @@ import { readWholeFile } from "./read-file.ts";
 type Placed = Pick<Problem, "file" | "line" | "column" | "excerpt" | "path">;
 
 /**
- * Finds the lines of problems between files. Texts are not kept, so the files concerned are read once more; what is
- * found is remembered as long as the file's content is.
+ * Finds the lines of problems between files. Texts are not kept, so it reads the affected files again, and remembers
+ * the lines while the content stays the same.
  */
 export class ProblemPlacer {
   readonly #directory: string;
@@ -22,7 +22,7 @@ export class ProblemPlacer {
     this.#directory = directory;
   }
 
-  /** `stampOf` tells what a file was when its content was read: of another one no line is shown. */
+  /** `stampOf` returns a file's stamp when it was read; if the file changed since, no line is shown. */
   async place(
     problems: readonly CrossProblem[],
     stampOf: (file: string) => string | undefined,

@@ -5,23 +5,23 @@ import type { Problem } from "../problem.ts";
 import { stampOf } from "./file-stamp.ts";
 import { problem, systemCodeOf, unreadable } from "./file-system-problem.ts";
 
-/** What came of reading a file. */
+/** The result of reading a file. */
 export type FileReading =
   | { readonly kind: "read"; readonly bytes: Uint8Array; readonly stamp: string }
-  /** Somebody wrote to it meanwhile. */
+  /** The file was written while it was read. */
   | { readonly kind: "changing" }
   | { readonly kind: "gone" }
-  /** The stamp is undefined where it could not be taken: it is tried again every time. */
+  /** The stamp is undefined if it could not be taken; the file is then tried every time. */
   | { readonly kind: "refused"; readonly problem: Problem; readonly stamp: string | undefined };
 
 const SETTLE_ATTEMPTS = 40;
 const SETTLE_MS = 25;
 
-/** Reads a file whole, as it was at one moment, if it is regular and not larger than that. `file` is its name in problems. */
+/** Reads a regular file of at most `maxBytes` bytes, as of one moment. `file` is its name in problems. */
 export async function readWholeFile(absolute: string, file: string, maxBytes: number): Promise<FileReading> {
   let handle: FileHandle;
   try {
-    // Without O_NONBLOCK, opening a pipe waits for somebody to write into it.
+    // Without O_NONBLOCK, opening a pipe blocks until it has a writer.
     handle = await open(absolute, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return refusal(error, file);
@@ -35,7 +35,7 @@ export async function readWholeFile(absolute: string, file: string, maxBytes: nu
   }
 }
 
-/** Reads a file that is written to now and then, until it was not for the time of reading; refuses one that always is. */
+/** Reads a file, and retries if it is written meanwhile; fails if that never stops. */
 export async function readSettledFile(
   absolute: string,
   file: string,
@@ -49,7 +49,7 @@ export async function readSettledFile(
   return { kind: "refused", problem: alwaysChanging(file), stamp: undefined };
 }
 
-/** What is wrong with a file that is written to all the time. */
+/** The problem of a file that is written all the time. */
 export function alwaysChanging(file: string): Problem {
   const message = "expected a file that is finished, it is written to all the time";
   return problem("FILE_CHANGING", file, message, { hint: "write it under another name and rename it when it is done" });

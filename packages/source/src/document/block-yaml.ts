@@ -4,16 +4,17 @@ import { type Places, setField } from "./places.ts";
 import { resolvePlain } from "./plain-scalar.ts";
 
 /**
- * Reads the YAML that configuration is nearly always written in: block mappings and lists, one-line flow collections,
- * one-line scalars, literal blocks, comments, several documents. No documents for everything else, mistakes included; the
- * caller then asks the complete reader, whose answer for the texts read here is the same (a property test compares them).
+ * Reads the YAML subset in which configuration is nearly always written: block mappings and lists, one-line flow
+ * collections, one-line scalars, literal blocks, comments, several documents. Anything else, mistakes included, gives
+ * no documents; the caller then uses the complete reader, which gives the same result for this subset (a property test
+ * compares them).
  *
- * Items of the list that is the document, or of its `resources`, are not read if they are known.
+ * Known items of the top-level list, or of the document's `resources`, are not read.
  *
- * It exists because of its speed: 5,000 clusters take 40 ms instead of 480, and 100,000 of them 0.35 s and no tree of nodes.
+ * It exists for speed: 5,000 clusters take 40 ms instead of 480, and 100,000 take 0.35 s without a tree of nodes.
  */
 export function readBlockYaml(text: string, places?: Places, items?: ItemMemory): BlockYaml {
-  // Tabs, control characters, lone carriage returns, and the separators about which versions of YAML disagree.
+  // Tabs, control characters, lone carriage returns, and separators that YAML versions treat differently.
   const unusual = text.search(UNUSUAL);
   if (unusual !== -1) return { documents: undefined, stoppedAt: unusual };
   const reader = new BlockReader(text, places, items);
@@ -25,7 +26,7 @@ export function readBlockYaml(text: string, places?: Places, items?: ItemMemory)
   }
 }
 
-/** The documents of a text, or the offset of the line at which it turned out not to be in the subset. */
+/** The documents of a text, or the offset of the first line outside the subset. */
 export type BlockYaml =
   | { readonly documents: readonly ParsedDocument[]; readonly stoppedAt: undefined }
   | { readonly documents: undefined; readonly stoppedAt: number };
@@ -35,7 +36,7 @@ const UNUSUAL = /[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uf
 const PLAIN_KEY = /[A-Za-z_][A-Za-z0-9_./-]*/y;
 const NOT_A_STRING = /^(?:null|Null|NULL|true|True|TRUE|false|False|FALSE)$/;
 
-/** Thrown at whatever is left to the complete reader; never leaves this file. */
+/** Thrown for anything that needs the complete reader; never leaves this file. */
 const tooUnusual: Error = new Error("not in the subset");
 
 interface Key {
@@ -50,19 +51,19 @@ interface Token {
 }
 
 /**
- * A cursor over lines. It always stands at a line with content, or at the end of a document or of the text; an entry
- * that begins within a line (`- name: x`) is treated as a line whose indentation is where the entry begins.
+ * A cursor over lines. It is always at a line with content, or at the end of a document or of the text; an entry that
+ * begins within a line (`- name: x`) counts as a line indented to where the entry begins.
  */
 class BlockReader {
   readonly #text: string;
   readonly #places: Places | undefined;
   readonly #items: ItemMemory | undefined;
   #indent = 0;
-  /** The first character of the content. */
+  /** The offset of the first character of the content. */
   #start = 0;
-  /** After the last character of the line. */
+  /** The offset after the last character of the line. */
   #end = 0;
-  /** Where the next line begins. */
+  /** The offset of the next line. */
   #next = 0;
   #state: "content" | "document-start" | "end" = "end";
 
@@ -81,7 +82,7 @@ class BlockReader {
     this.#advance();
     while (this.#state !== "end") {
       if (this.#state === "document-start") this.#advance();
-      if (this.#state !== "content") continue; // an empty document says nothing
+      if (this.#state !== "content") continue; // an empty document has no value
       const offset = this.#start;
       documents.push({ value: this.#readBlock(0, this.#items), offset });
       if (this.#state === "content") throw tooUnusual;
@@ -93,7 +94,7 @@ class BlockReader {
     this.#moveTo(this.#next);
   }
 
-  /** Goes to the first line with content at or after the line that begins at the offset. */
+  /** Moves to the first line with content, from the line that begins at the offset. */
   #moveTo(offset: number): void {
     const text = this.#text;
     let lineStart = offset;
@@ -124,7 +125,7 @@ class BlockReader {
     return "document-start";
   }
 
-  /** `items`: if it is a list, it is one of resources. */
+  /** `items`: set if a list here is one of resources. */
   #readBlock(depth: number, items?: ItemMemory): unknown {
     if (depth > maxNesting) throw tooUnusual;
     if (this.#isItem()) return this.#readList(this.#indent, depth, items);
@@ -134,7 +135,7 @@ class BlockReader {
   #readMapping(indent: number, depth: number): unknown {
     const mapping: Record<string, unknown> = {};
     while (this.#state === "content" && this.#indent === indent) {
-      if (this.#isItem()) return mapping; // the list that this mapping is in goes on
+      if (this.#isItem()) return mapping; // the enclosing list continues
       const keyAt = this.#start;
       const found = this.#keyAt(keyAt);
       if (found === undefined || Object.hasOwn(mapping, found.key)) throw tooUnusual;
@@ -191,7 +192,7 @@ class BlockReader {
     return this.#readBlock(depth + 1);
   }
 
-  /** An item goes on until a line that begins with a dash where its own is; one that is known by its text is not read. */
+  /** An item ends at the next dash of its indentation; an item with a known text is not read. */
   #recall(items: ItemMemory, list: object, indent: number, depth: number): unknown {
     const from = this.#start;
     const next = this.#text.indexOf(`\n${" ".repeat(indent)}-`, from);
@@ -208,13 +209,13 @@ class BlockReader {
     return value;
   }
 
-  /** A value that begins on the line of its key or dash; only a literal block goes on after it. */
+  /** Reads a value on the line of its key or dash; only a literal block continues on the next lines. */
   #readInLine(at: number, parentIndent: number, depth: number): unknown {
     if (this.#text.charCodeAt(at) === 124) return this.#readLiteral(at, parentIndent);
     const { value, after } = this.#readToken(at, depth);
     this.#expectEndOfLine(after);
     this.#advance();
-    if (this.#state === "content" && this.#indent > parentIndent) throw tooUnusual; // a scalar over several lines
+    if (this.#state === "content" && this.#indent > parentIndent) throw tooUnusual; // a multi-line scalar
     return value;
   }
 
@@ -241,7 +242,7 @@ class BlockReader {
     return { value: resolvePlain(content), after: at + content.length };
   }
 
-  /** A plain scalar inside brackets ends at one of them, or at a comma. */
+  /** A plain scalar in a flow collection ends at a bracket or a comma. */
   #readPlainInFlow(at: number): Token {
     this.#refuseIndicator(at);
     let end = at;
@@ -257,7 +258,7 @@ class BlockReader {
     const inner = this.#text.slice(at + 1, end);
     if (!isDouble) return { value: inner.replaceAll("''", "'"), after: end + 1 };
     if (!inner.includes("\\")) return { value: inner, after: end + 1 };
-    // The escapes that mean the same in JSON; the others are rare.
+    // Only escapes with the same meaning in JSON; others are rare.
     if (/\\[^"\\/bfnrtu]|\\u(?![0-9a-fA-F]{4})|\\u[dD][89a-fA-F]/.test(inner.replaceAll("\\\\", ""))) throw tooUnusual;
     return { value: JSON.parse(`"${inner}"`) as string, after: end + 1 };
   }
@@ -323,7 +324,7 @@ class BlockReader {
     return isPlain ? this.#readPlainInFlow(at) : this.#readToken(at, depth);
   }
 
-  /** `|` and `|-`; the first line must not be empty, so that it shows the indentation. */
+  /** Reads `|` and `|-`; the first line must not be empty, because it sets the indentation. */
   #readLiteral(at: number, parentIndent: number): string {
     const keepsNoBreak = this.#charAt(at + 1) === 45;
     this.#expectEndOfLine(at + (keepsNoBreak ? 2 : 1));
@@ -333,7 +334,7 @@ class BlockReader {
     while (lineStart < this.#text.length) {
       this.#measureLine(lineStart);
       if (this.#start === this.#end) {
-        // Spaces beyond the indentation would be content.
+        // Further spaces would be content.
         if (indent === -1 || this.#indent > indent) throw tooUnusual;
         lines.push("");
       } else {
@@ -360,7 +361,7 @@ class BlockReader {
     this.#indent = this.#start - lineStart;
   }
 
-  /** The key that begins at the offset, if one does; a quoted one may hold anything but escapes. */
+  /** The key at the offset, if there is one; a quoted key must not contain escapes. */
   #keyAt(at: number): Key | undefined {
     const first = this.#charAt(at);
     const key = first === 34 || first === 39 ? this.#quotedKeyAt(at) : this.#plainKeyAt(at);
@@ -392,7 +393,10 @@ class BlockReader {
     return this.#charAt(at) === 45 && (at + 1 >= this.#end || this.#text.charCodeAt(at + 1) === 32);
   }
 
-  /** What cannot begin a plain scalar, or begins something else: - ? : , [ ] { } # & * ! | > % @ and the grave accent. */
+  /**
+   * Characters that cannot begin a plain scalar, or begin something else: - ? : , [ ] { } # & * ! | > % @ and the grave
+   * accent.
+   */
   #refuseIndicator(at: number): void {
     const character = this.#text[at] ?? "";
     if (at >= this.#end || ",[]{}#&*!|>%@`".includes(character)) throw tooUnusual;
@@ -411,7 +415,7 @@ class BlockReader {
     return after;
   }
 
-  /** Nothing more, or a comment with a space before it. */
+  /** Whether only a comment, after a space, or nothing follows. */
   #isEndOfLine(at: number): boolean {
     return at >= this.#end || (this.#text.charCodeAt(at) === 35 && this.#text.charCodeAt(at - 1) === 32);
   }

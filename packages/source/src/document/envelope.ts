@@ -6,21 +6,21 @@ import type { Part } from "./places.ts";
 import { describeKind, entryOf, isMapping } from "./places.ts";
 import { readResponseErrors, type StatedError } from "./response-errors.ts";
 
-/** A value that should be a resource: it has "@type", or was given the one that its place implies. */
+/** A value that should be a resource: it has "@type", explicit or implied by its place. */
 export interface Candidate {
   readonly path: ValuePath;
   readonly value: unknown;
-  /** From the document to the resource itself: one step longer inside a `discovery.v3.Resource`. */
+  /** The path from the document to the message; inside a `discovery.v3.Resource` one step longer. */
   readonly bodyPath: ValuePath;
 }
 
-/** The type and the name of what is no resource yet; undefined where it does not say. */
+/** The type and name of something that is not a valid resource; undefined where unknown. */
 export interface Identity {
   readonly type: TypeUrl | undefined;
   readonly name: string | undefined;
 }
 
-/** Something about a document that does not make sense before any resource is looked at. */
+/** A problem of a document's outer structure. */
 export interface EnvelopeTrouble {
   readonly code:
     | "DOCUMENT_FIELD_UNKNOWN"
@@ -33,10 +33,10 @@ export interface EnvelopeTrouble {
   readonly hint?: string;
 }
 
-/** What was found in one document. */
+/** The content of one document. */
 export interface Unfolded {
   readonly candidates: readonly Candidate[];
-  /** Names that a response says cannot be given, and why. */
+  /** Names with a resource error in a response. */
   readonly errors: readonly StatedError[];
   readonly troubles: readonly EnvelopeTrouble[];
 }
@@ -57,7 +57,7 @@ const RESPONSE_FIELDS: readonly string[] = [
   "resource_errors",
 ];
 
-/** What tells a response from other mappings without "@type". */
+/** Fields that only a response has, among mappings without "@type". */
 const RESPONSE_LISTS: readonly string[] = ["resources", "resource_errors", "resourceErrors"];
 
 const NAME_FIELDS: readonly string[] = ["name", "cluster_name", "clusterName"];
@@ -68,7 +68,7 @@ const STATIC_TYPES: ReadonlyMap<string, string> = new Map([
   ["secrets", "envoy.extensions.transport_sockets.tls.v3.Secret"],
 ]);
 
-/** A field that gives a resource without "@type" away. */
+/** Fields that suggest a resource without "@type". */
 const TELLING_FIELDS: readonly (readonly [string, string])[] = [
   ["virtual_hosts", "envoy.config.route.v3.RouteConfiguration"],
   ["filter_chains", "envoy.config.listener.v3.Listener"],
@@ -85,8 +85,8 @@ const TELLING_FIELDS: readonly (readonly [string, string])[] = [
 
 /**
  * Finds the resources in a document: one with "@type", a list of them, a DiscoveryResponse (a `resources` list), or a
- * bootstrap's `static_resources`, where the types are implied. `null` holds nothing. Of a response `type_url` has an
- * effect, for resources without "@type" and for `resource_errors`; versions are made from content.
+ * bootstrap's `static_resources` with implied types. `null` has none. The `type_url` of a response applies to resources
+ * without "@type" and to `resource_errors`; its version is ignored.
  */
 export function unfold(document: unknown): Unfolded {
   const candidates: Candidate[] = [];
@@ -178,10 +178,7 @@ function candidateOf(value: Readonly<Record<string, unknown>>, path: ValuePath):
   return { path, value, bodyPath: isWrapped ? [...path, "resource"] : path };
 }
 
-/**
- * What a candidate would be if it could be read, by what stands where type and name belong: one for each name it may be
- * known by.
- */
+/** The identities that an invalid candidate would have, from its type and name fields: one for each possible name. */
 export function identify({ path, value, bodyPath }: Candidate): readonly Identity[] {
   const body = bodyPath.length > path.length ? entryOf(value, "resource") : value;
   const typeText = entryOf(body, "@type");

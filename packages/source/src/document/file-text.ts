@@ -1,13 +1,13 @@
 import type { Problem } from "../problem.ts";
 
-/** The text of a file, or why it is none. A byte order mark is left out. */
+/** The text of a file without a byte order mark, or why it is not UTF-8. */
 export type FileText =
   | { readonly text: string; readonly problem: undefined }
   | { readonly text: undefined; readonly problem: Problem };
 
 const strict: InstanceType<typeof TextDecoder> = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads UTF-8. Never throws. */
+/** Decodes UTF-8. Never throws. */
 export function decodeText(file: string, bytes: Uint8Array): FileText {
   const [first, second] = bytes;
   const isUtf16 = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
@@ -16,12 +16,12 @@ export function decodeText(file: string, bytes: Uint8Array): FileText {
     const text = strict.decode(bytes);
     return text.trim() === "" ? { text: undefined, problem: emptyFile(file) } : { text, problem: undefined };
   } catch {
-    const { line, column } = placeOfBadByte(bytes); // a TypeError that says only that there is one
+    const { line, column } = placeOfBadByte(bytes); // a TypeError without details
     return refuse(file, "expected UTF-8, got a byte that is none", line, column);
   }
 }
 
-/** What is wrong with a file of no bytes: one that was just cut to nothing is about to be written, and must not delete what it held. */
+/** The problem of an empty file: it was probably truncated for a write, and must not remove its resources. */
 export function emptyFile(file: string): Problem {
   return {
     code: "FILE_EMPTY",

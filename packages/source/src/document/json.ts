@@ -4,8 +4,8 @@ import { type Places, setField } from "./places.ts";
 import { jsonNumber } from "./plain-scalar.ts";
 
 /**
- * Reads one JSON value. Unlike `JSON.parse` it says where a text is wrong, refuses a key that stands twice in an object,
- * keeps all digits of large integers (as strings, which protobuf's JSON takes) and does not overflow the stack.
+ * Reads one JSON value. Unlike `JSON.parse` it reports the position of mistakes, rejects duplicate keys, keeps all
+ * digits of large integers (as strings, which protobuf JSON accepts) and does not overflow the stack.
  */
 export function readJson(text: string, places?: Places): ParsedText {
   const reader = new JsonReader(text, places);
@@ -18,7 +18,7 @@ export function readJson(text: string, places?: Places): ParsedText {
   }
 }
 
-/** Ends the reading; never leaves this file. */
+/** Aborts the reading; never leaves this file. */
 class JsonTrouble extends Error {
   readonly trouble: TextTrouble;
   constructor(trouble: TextTrouble) {
@@ -134,7 +134,7 @@ class JsonReader {
     try {
       return JSON.parse(this.#text.slice(from, to)) as string;
     } catch {
-      this.#at = from; // JSON.parse has checked one string, and its own words would quote it
+      this.#at = from; // JSON.parse checked one string, and its own message would quote it
       return this.#fail('expected only the escapes \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX in the string');
     }
   }

@@ -2,7 +2,7 @@ import type { ValuePath } from "../problem.ts";
 import type { ItemMemory } from "./item-memory.ts";
 import type { Part, Places } from "./places.ts";
 
-/** Something that makes a text unreadable, or that would be read otherwise than it looks. */
+/** A mistake that makes a text unreadable, or its meaning deceptive. */
 export interface TextTrouble {
   readonly code:
     | "JSON_KEY_DUPLICATE"
@@ -20,25 +20,25 @@ export interface TextTrouble {
   readonly hint?: string;
 }
 
-/** One document of a text: a JSON value, and where it begins. */
+/** One document of a text: a JSON value and its offset. */
 export interface ParsedDocument {
   readonly value: unknown;
   readonly offset: number;
 }
 
-/** What a text holds. Documents with a trouble in them are left out. */
+/** The content of a text, without documents that have mistakes. */
 export interface ParsedText {
   readonly documents: readonly ParsedDocument[];
   readonly troubles: readonly TextTrouble[];
 }
 
-/** Reads a text; notes the places of all its values if it is asked to, and leaves out what is known. */
+/** Reads a text; records positions in `places` and skips items known to `items`. */
 export type TextReader = (text: string, places?: Places, items?: ItemMemory) => ParsedText;
 
-/** Deeper nesting is refused: Envoy's messages stay below it, and protobuf itself stops at 100 messages. */
+/** The nesting limit: Envoy's messages stay below it, and protobuf stops at 100 messages. */
 export const maxNesting = 200;
 
-/** Why a document is not read further than that. */
+/** The mistake of a document that is nested too deeply. */
 export function nestingTrouble(offset: number): TextTrouble {
   return {
     code: "NESTING_TOO_DEEP",
@@ -48,7 +48,7 @@ export function nestingTrouble(offset: number): TextTrouble {
   };
 }
 
-/** Where a place of a document is in the text. */
+/** A path in a document of the text. */
 export interface DocumentPlace {
   readonly document: number;
   readonly path: ValuePath;

@@ -1,7 +1,7 @@
 import type { Place, ValuePath } from "../problem.ts";
 import type { DocumentPlace } from "./parsed-text.ts";
 
-/** A place, and the line that is there unless a secret may stand in it. */
+/** A position and its line, unless the line may contain a secret. */
 export interface ShownPlace extends Place {
   readonly excerpt?: string;
 }

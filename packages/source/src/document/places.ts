@@ -1,6 +1,6 @@
 import type { ValuePath } from "../problem.ts";
 
-/** Whether a problem is in the name of a field or in its value. */
+/** Whether a problem is in a field's name or value. */
 export type Part = "key" | "value";
 
 interface Entries {
@@ -11,13 +11,13 @@ interface Entries {
 }
 
 /**
- * Where each key and value of a document stands in its text. Kept beside the values, and made only once there is a
- * problem to place: the places of 100,000 clusters take more memory than the clusters.
+ * The positions of the keys and values of a document. Kept apart from the values and made only for problems: the
+ * positions of 100,000 clusters take more memory than the clusters.
  */
 export class Places {
   readonly #entries = new WeakMap<object, Entries>();
 
-  /** Notes an entry of a mapping that is being read. */
+  /** Records the next entry of a mapping. */
   noteEntry(mapping: object, key: string, keyAt: number, valueAt: number): void {
     const entries = this.#of(mapping, []);
     entries.keys?.push(key);
@@ -25,12 +25,12 @@ export class Places {
     entries.valueAt.push(valueAt);
   }
 
-  /** Notes the next item of a list that is being read. */
+  /** Records the next item of a list. */
   noteItem(list: object, valueAt: number): void {
     this.#of(list, undefined).valueAt.push(valueAt);
   }
 
-  /** The offset of what the path leads to from a root value, or of the nearest thing above it that exists. */
+  /** The offset of the value at a path from a root, or of its nearest existing ancestor. */
   find(root: unknown, rootAt: number, path: ValuePath, part: Part): number {
     let value = root;
     let at = rootAt;
@@ -56,19 +56,19 @@ export class Places {
   }
 }
 
-/** Sets a field of a value that is being read, also one that is called `__proto__`. */
+/** Sets a field of a value, even one named `__proto__`. */
 export function setField(mapping: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== "__proto__") mapping[key] = value;
   else Object.defineProperty(mapping, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The field of a value if it is a mapping that has it. */
+/** The field of a mapping; undefined if the value is no mapping or lacks it. */
 export function entryOf(value: unknown, key: string | undefined): unknown {
   if (key === undefined || !isMapping(value)) return undefined;
   return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Whether a JSON value is an object, and not a list or null. */
+/** Whether a JSON value is an object. */
 export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -77,7 +77,7 @@ function itemOf(value: unknown, index: number): unknown {
   return Array.isArray(value) ? (value as readonly unknown[])[index] : undefined;
 }
 
-/** What a JSON value is, without its content. */
+/** The kind of a JSON value, without its content. */
 export function describeKind(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";

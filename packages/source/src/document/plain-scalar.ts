@@ -1,4 +1,4 @@
-/** A YAML scalar as the JSON value it stands for. */
+/** The JSON value of a YAML scalar. */
 export type Scalar = string | number | boolean | null;
 
 const MAX_EXACT_DIGITS = 15;
@@ -23,7 +23,7 @@ const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | nul
   ["FALSE", false],
 ]);
 
-/** What an unquoted scalar means in the core schema of YAML 1.2: `no` is a string, `0o17` a number. */
+/** Resolves a plain scalar by the core schema of YAML 1.2: `no` is a string, `0o17` a number. */
 export function resolvePlain(text: string): Scalar {
   const word = WORDS.get(text);
   if (word !== undefined) return word;
@@ -37,13 +37,13 @@ export function resolvePlain(text: string): Scalar {
   return text;
 }
 
-/** A whole number as JSON for protobuf: the digits as a string where a number would lose some of them. */
+/** An integer as protobuf JSON: a string if a number would lose digits. */
 export function jsonInteger(value: bigint): Scalar {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value.toString();
 }
 
-/** A number as JSON for protobuf, which writes what is not finite as a string. */
+/** A number as protobuf JSON: a string if it is not finite. */
 export function jsonNumber(value: number): Scalar {
   if (Number.isFinite(value)) return value;
   return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
@@ -54,7 +54,7 @@ function specialNumber(text: string): Scalar {
   return text.startsWith("-") ? "-Infinity" : "Infinity";
 }
 
-/** Digits, signs and the point. */
+/** Whether a character is a digit, a sign or a point. */
 function mayBeNumber(code: number): boolean {
   return (code >= 48 && code <= 57) || code === 43 || code === 45 || code === 46;
 }

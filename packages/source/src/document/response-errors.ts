@@ -10,7 +10,7 @@ export interface StatedError {
   readonly path: ValuePath;
 }
 
-/** What is wrong with an entry; `code` tells whether it is of the wrong kind, or does not say what it has to. */
+/** A mistake in an entry; `code` says whether a field is unknown, has the wrong type, or is invalid. */
 export interface ErrorTrouble {
   readonly code: "DOCUMENT_FIELD_UNKNOWN" | "DOCUMENT_WRONG_TYPE" | "RESOURCE_ERROR_INVALID";
   readonly path: ValuePath;
@@ -19,18 +19,18 @@ export interface ErrorTrouble {
   readonly hint?: string;
 }
 
-/** What a `resource_errors` list says, and what is wrong in it. */
+/** The entries of `resource_errors`, and their mistakes. */
 export interface StatedErrors {
   readonly errors: readonly StatedError[];
   readonly troubles: readonly ErrorTrouble[];
 }
 
-/** The greatest code of gRPC's. */
+/** The highest gRPC status code. */
 const MAX_CODE = 16;
 
 /**
- * Reads the `resource_errors` of a DiscoveryResponse, in either spelling of its fields. They are of the type that `type_url`
- * names; `key` is how the list is called in the document.
+ * Reads the `resource_errors` of a DiscoveryResponse with either spelling of field names. Their type is that of
+ * `type_url`; `key` is the name of the list in the document.
  */
 export function readResponseErrors(list: unknown, key: string, typeUrl: unknown): StatedErrors {
   if (!Array.isArray(list)) return { errors: [], troubles: [wrongType([key], "a list of errors", list)] };
@@ -104,7 +104,7 @@ class Entry {
     return { code: code.value, message: typeof text?.value === "string" ? text.value : "" };
   }
 
-  /** The fields of a mapping by their names in proto files. */
+  /** The fields of a mapping by proto name. */
   #mapping(
     value: unknown,
     path: ValuePath,

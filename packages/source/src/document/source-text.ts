@@ -11,7 +11,7 @@ import { readYaml } from "./yaml.ts";
 
 const READERS: Readonly<Record<"yaml" | "json", TextReader>> = { yaml: readYaml, json: readJson };
 
-/** The text of one YAML or JSON file, with what it holds and where. */
+/** The text of a YAML or JSON file, its content and positions. */
 export class SourceText implements PlacedText {
   readonly parsed: ParsedText;
   readonly #text: string;
@@ -20,7 +20,7 @@ export class SourceText implements PlacedText {
   #mentionsSecrets: boolean | undefined;
   #located: { readonly documents: readonly ParsedDocument[]; readonly places: Places } | undefined;
 
-  /** What `items` knows stands in the documents as it is known, unread. */
+  /** Items known to `items` appear in the documents as stand-ins. */
   constructor(text: string, format: Extract<FileFormat, "yaml" | "json">, items?: ItemMemory) {
     this.#text = text;
     this.#format = format;
@@ -28,7 +28,7 @@ export class SourceText implements PlacedText {
     this.parsed = READERS[format](text, undefined, items);
   }
 
-  /** The place of an offset. The line is shown only if nothing in the whole text looks like a secret. */
+  /** The position of an offset. Shows the line only if the whole text contains nothing like a secret. */
   showOffset(offset: number): ShownPlace {
     const place = this.#position.placeOf(offset);
     this.#mentionsSecrets ??= mentionsSecrets(this.#text);
@@ -51,7 +51,7 @@ export class SourceText implements PlacedText {
     return { ...this.show({ ...place, path }), path };
   }
 
-  /** Reads the text a second time, now with places: most files never have a problem to place. */
+  /** Reads the text again with positions: most files never need them. */
   #locate(): { readonly documents: readonly ParsedDocument[]; readonly places: Places } {
     if (this.#located !== undefined) return this.#located;
     const places = new Places();
@@ -59,7 +59,7 @@ export class SourceText implements PlacedText {
     return this.#located;
   }
 
-  /** Nothing of a Secret is shown, whichever field it is. */
+  /** No field of a Secret is shown. */
   #isInSecret(root: unknown, path: ValuePath): boolean {
     let value = root;
     for (const step of [...path, ""]) {
@@ -71,7 +71,7 @@ export class SourceText implements PlacedText {
   }
 }
 
-/** The path of the first text that equals what is looked for. */
+/** The path of the first equal string. */
 function findText(value: unknown, wanted: string, path: ValuePath): ValuePath | undefined {
   if (value === wanted) return path;
   const entries: Iterable<readonly [string | number, unknown]> = Array.isArray(value)

@@ -1,9 +1,9 @@
 import type { ValuePath } from "../problem.ts";
 
 /**
- * The offset of a field in a text of protobuf's text format, by the path that leads to it in the JSON form of the message,
- * or of the nearest thing above it that is found: maps, durations and other messages that JSON writes in a way of their
- * own are not looked into. The text must be one that was read without a mistake.
+ * The offset of a field in protobuf's text format, by its path in the JSON form of the message, or that of its nearest
+ * ancestor that is found: maps, durations and other messages with a special JSON form are not searched. The text must
+ * be valid.
  */
 export function findInTextFormat(text: string, path: ValuePath): number {
   const scanner = new Scanner(text);
@@ -32,7 +32,7 @@ interface Body {
 interface Field {
   readonly name: string;
   readonly at: number;
-  /** One, or the items of a list. */
+  /** One value, or the items of a list. */
   readonly values: readonly Body[];
 }
 
@@ -48,7 +48,7 @@ class Scanner {
     this.#text = text;
   }
 
-  /** An `Any` is written as the message in it behind its type in brackets; JSON puts the fields of both together. */
+  /** An `Any` contains its message after the type in brackets, while JSON merges the fields of both. */
   insideAny(body: Body): Body {
     const first = this.fieldsIn(body).next().value;
     return first?.name.startsWith("[") === true ? (first.values[0] ?? body) : body;
@@ -59,7 +59,7 @@ class Scanner {
     for (const field of this.fieldsIn(body)) {
       if (field.name !== name) continue;
       for (const value of field.values) {
-        // Fields that are repeated one by one have a name each; the items of a list have not.
+        // Repeated fields each have a name, but the items of a list do not.
         if (seen++ !== (index ?? 0)) continue;
         return { at: index !== undefined && field.values.length > 1 ? value.from : field.at, value };
       }
@@ -105,7 +105,7 @@ class Scanner {
       return { value: { from: this.#skip(at + 1), to: closedAt }, end: closedAt + 1 };
     }
     let end = at;
-    // Strings beside each other are one.
+    // Adjacent strings are concatenated.
     for (let string = this.#match(STRING, end); string !== undefined; string = this.#match(STRING, this.#skip(end))) {
       end = this.#skip(end) + string.length;
     }

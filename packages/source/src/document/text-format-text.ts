@@ -5,7 +5,7 @@ import { leadsToSecret, mayHoldSecret, mentionsSecrets } from "./secrecy.ts";
 import { findInTextFormat } from "./text-format-places.ts";
 import { TextPosition } from "./text-position.ts";
 
-/** A text of protobuf's text format that was read without a mistake: one document. */
+/** A valid text in protobuf's text format, as one document. */
 export class TextFormatText implements PlacedText {
   readonly #text: string;
   readonly #position: TextPosition;
@@ -20,7 +20,7 @@ export class TextFormatText implements PlacedText {
     return this.#showOffset(findInTextFormat(this.#text, path), path);
   }
 
-  /** Only a text that is written as one string without escapes is found. */
+  /** Finds only a text written as a single string without escapes. */
   showText({ path }: DocumentPlace, wanted: string): ShownPlace & { readonly path: ValuePath } {
     const from = findInTextFormat(this.#text, path);
     const at = this.#text.indexOf(`"${wanted}"`, from);
@@ -29,7 +29,7 @@ export class TextFormatText implements PlacedText {
 
   #showOffset(offset: number, path: ValuePath): ShownPlace {
     const place = this.#position.placeOf(offset);
-    // The type of what a line belongs to is not known here.
+    // The type that a line belongs to is unknown here.
     this.#mentionsSecrets ??= mentionsSecrets(this.#text);
     const isSecret = this.#mentionsSecrets || leadsToSecret(path) || this.#position.isOfLine(place.line, mayHoldSecret);
     return isSecret ? place : { ...place, excerpt: this.#position.excerptOf(place) };

@@ -3,18 +3,18 @@ import { escapeInvisible, type Place } from "../problem.ts";
 const EXCERPT_CHARACTERS = 120;
 const SPACE = /\s/;
 
-/** What is left out of a line at the beginning, so that a column is seen with its surroundings. */
+/** How many characters are cut from the start of a line, so that a column is shown with its surroundings. */
 function windowStart(column: number): number {
   return column <= EXCERPT_CHARACTERS - 20 ? 0 : column - EXCERPT_CHARACTERS / 2;
 }
 
-/** Which character of an excerpt stands at a column of its line, counted from 1. */
+/** The position in an excerpt of a column of its line, 1-based. */
 export function columnInExcerpt(column: number): number {
   const from = windowStart(column);
   return from === 0 ? column : column - from + 1;
 }
 
-/** Turns offsets in a text into lines and columns. The index of lines is made at the first question. */
+/** Converts offsets to lines and columns. Builds the index of lines on first use. */
 export class TextPosition {
   readonly #text: string;
   #lineStarts: readonly number[] | undefined;
@@ -25,7 +25,7 @@ export class TextPosition {
     this.#text = text;
   }
 
-  /** The line and column of an offset; an offset past the end is that of the end. */
+  /** The line and column of an offset; an offset past the end counts as the end. */
   placeOf(offset: number): Place {
     const starts = this.#starts();
     const within = Math.min(Math.max(offset, 0), this.#text.length);
@@ -40,8 +40,8 @@ export class TextPosition {
   }
 
   /**
-   * The line, cut to 120 characters. A place further to the right keeps its surroundings: what is left out at the
-   * beginning is then shown by "…". However long the line is, only that window of it is looked at.
+   * The line, cut to 120 characters around a column; "…" marks a cut start. Only that window is read, however long the
+   * line is.
    */
   excerptOf({ line, column }: Place): string {
     const { start, end } = this.#trimmedLine(line);
@@ -51,7 +51,7 @@ export class TextPosition {
     return escapeInvisible(`${from > start ? "…" : ""}${cut}${to < end ? "…" : ""}`.replaceAll("\t", " "));
   }
 
-  /** Whether something is so of a line, without its end; asked once for each line. */
+  /** Tests a line without its line break, once per line. */
   isOfLine(line: number, test: (text: string) => boolean): boolean {
     let answers = this.#answers.get(test);
     if (answers === undefined) {
@@ -67,7 +67,7 @@ export class TextPosition {
     return answer;
   }
 
-  /** Where a line begins, and where it ends without the space at its end. Empty past the last one. */
+  /** The start of a line and its end without trailing space. Empty past the last line. */
   #trimmedLine(line: number): { readonly start: number; readonly end: number } {
     if (this.#trimmed?.line === line) return this.#trimmed;
     const starts = this.#starts();

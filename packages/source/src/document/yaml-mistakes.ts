@@ -2,7 +2,7 @@ import type { CST, Document, YAMLError } from "yaml";
 import type { TextTrouble } from "./parsed-text.ts";
 import { tokensIn } from "./yaml-tokens.ts";
 
-/** What is wrong with a document according to its reader, in our words, once per line. */
+/** The mistakes that the YAML reader found, in our own words, once per line. */
 export function mistakesOf(
   document: Document.Parsed,
   text: string,
@@ -21,7 +21,7 @@ export function mistakesOf(
   return mistakes;
 }
 
-/** Our words for the reader's: its own may quote the text, which may be a secret. */
+/** Rewords an error, because the reader's text may quote a secret. */
 function explain(error: YAMLError, text: string): TextTrouble {
   const offset = error.pos[0];
   const trouble = (message: string, hint?: string): TextTrouble =>
@@ -72,7 +72,7 @@ function explain(error: YAMLError, text: string): TextTrouble {
   }
 }
 
-/** A key as it is shown, if it is an ordinary one: any other text may be a secret that was pasted in the wrong place. */
+/** A key for display if it is an ordinary one; any other text may be a misplaced secret. */
 export function shownKey(key: string): string {
   return /^[\w@.-]{1,64}$/.test(key) ? `"${key}"` : "one";
 }
@@ -95,7 +95,7 @@ function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-/** Where a quote or bracket begins that nothing closes: the reader only tells where it misses the other one. */
+/** The start of an unclosed quote or bracket; the reader only reports where the closing one is missing. */
 function findUnclosed(tokens: readonly CST.Token[], missedAt: number): number | undefined {
   let innermost: number | undefined;
   for (const { token } of tokensIn(tokens)) {

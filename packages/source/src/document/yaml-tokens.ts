@@ -1,6 +1,6 @@
 import { CST } from "yaml";
 
-/** All tokens of a text, each with the number of collections it is in. Does not recurse. */
+/** All tokens of a text with their nesting depth. Does not recurse. */
 export function* tokensIn(tokens: readonly CST.Token[]): Generator<{ token: CST.Token; depth: number }> {
   const waiting = tokens.map((token) => ({ token, depth: 0 }));
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -21,16 +21,16 @@ import { jsonInteger, jsonNumber } from "./plain-scalar.ts";
 import { mistakesOf, shownKey } from "./yaml-mistakes.ts";
 import { tokensIn } from "./yaml-tokens.ts";
 
-/** Values that aliases may add to a document; configuration needs a few, a bomb millions. */
+/** The limit of values that aliases add to a document; configuration needs a few, an alias bomb millions. */
 const MAX_ALIASED_VALUES = 100_000;
-/** Texts that the quick reader does not read may be so long; more would take seconds and hundreds of megabytes. */
+/** The longest text outside the quick reader's subset; a longer one would take seconds and hundreds of megabytes. */
 const MAX_UNUSUAL_CHARACTERS = 2_000_000;
-/** After so many mistakes in one text the rest are echoes of the first. */
+/** The most mistakes to report per text; later ones are usually echoes of the first. */
 const MAX_MISTAKES = 10;
 
 /**
- * Reads YAML 1.2 with its core schema: `no` is a string, large integers keep their digits (as strings). Merge keys
- * (`<<`) are honoured; tags of one's own are refused.
+ * Reads YAML 1.2 with the core schema: `no` is a string, and large integers keep their digits (as strings). Supports
+ * merge keys (`<<`); rejects custom tags.
  */
 export function readYaml(text: string, places?: Places, items?: ItemMemory): ParsedText {
   const { documents, stoppedAt } = readBlockYaml(text, places, items);
@@ -39,7 +39,7 @@ export function readYaml(text: string, places?: Places, items?: ItemMemory): Par
   return { documents: [], troubles: [tooLargeToBeUnusual(stoppedAt)] };
 }
 
-/** The same for any YAML, at a tenth of the speed, with 80 bytes of memory for each of the text. */
+/** Reads any YAML, at a tenth of the speed and with 80 bytes of memory per byte of text. */
 export function readAnyYaml(text: string, places?: Places): ParsedText {
   const { tokens, tooDeepAt } = parseTokens(text);
   if (tokens === undefined) return { documents: [], troubles: [nestingTrouble(tooDeepAt)] };
@@ -57,7 +57,7 @@ export function readAnyYaml(text: string, places?: Places): ParsedText {
   return { documents, troubles: troubles.slice(0, MAX_MISTAKES) };
 }
 
-/** A large file with a mistake in it must not take the memory that finding out about the mistake would. */
+/** The mistake of a large file outside the subset, which the complete reader could not read in reasonable memory. */
 function tooLargeToBeUnusual(offset: number): TextTrouble {
   const megabytes = MAX_UNUSUAL_CHARACTERS / 1e6;
   return {
@@ -73,9 +73,9 @@ type Tokens =
   | { readonly tokens: undefined; readonly tooDeepAt: number };
 
 /**
- * The tokens of a text, unless it goes deeper than we read. That is found out before the text is composed, because
- * composing recurses, and V8 aborts the process when a regular expression meets a nearly full stack; and brackets are
- * counted even before they are parsed, because a million of them take gigabytes.
+ * The tokens of a text, unless it is nested too deeply. This is checked before composing, because composing recurses
+ * and V8 aborts the process when a regular expression meets a nearly full stack. Brackets are counted even before
+ * parsing, because a million of them take gigabytes.
  */
 function parseTokens(text: string): Tokens {
   const parser = new Parser();
@@ -97,13 +97,13 @@ function parseTokens(text: string): Tokens {
   return { tokens, tooDeepAt: undefined };
 }
 
-/** Fields that a merge key brings, and where it stands. */
+/** The fields from a merge key, and its position. */
 interface Merged {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly at: number;
 }
 
-/** Turns the nodes of one document into JSON values; aliases become copies, as far as that is reasonable. */
+/** Converts the nodes of one document to JSON values; aliases become copies, up to a limit. */
 class Conversion {
   readonly troubles: TextTrouble[] = [];
   readonly #places: Places | undefined;
@@ -159,7 +159,7 @@ class Conversion {
     }
     for (const { fields, at } of merged) {
       for (const [key, value] of Object.entries(fields)) {
-        // What the mapping says itself goes before what is merged, and what is merged first before what is merged later.
+        // A mapping's own fields override merged ones, and earlier merges override later ones.
         if (Object.hasOwn(mapping, key)) continue;
         this.#places?.noteEntry(mapping, key, at, at);
         setField(mapping, key, value);
@@ -168,11 +168,11 @@ class Conversion {
     return mapping;
   }
 
-  /** What a merge key brings: the fields of a mapping, or of a list of them. */
+  /** The fields of a merge key: those of a mapping, or of a list of them. */
   #mergedBy({ key, value }: Pair, depth: number): readonly Merged[] {
     const at = startOf(key);
     const given = this.#convert(value, depth + 1);
-    // What cannot be converted was told of.
+    // A value that cannot be converted is already reported.
     if (given === null && this.troubles.length > 0) return [];
     const mappings: readonly unknown[] = Array.isArray(given) ? given : [given];
     if (mappings.every(isRecord)) return mappings.map((fields) => ({ fields, at }));

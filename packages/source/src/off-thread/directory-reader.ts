@@ -2,10 +2,10 @@ import { DirectoryReading, type HowToLook, type Look, type ReadingOptions } from
 import { OutgrownError } from "../directory/file-cache.ts";
 import { WorkerReading } from "./worker-reading.ts";
 
-/** What is read without a thread: it takes less time than a thread takes to begin, and keeps nobody waiting. */
+/** The size up to which a directory is read without a thread, in bytes: that takes less time than starting one. */
 const IN_THREAD_BYTES = 128 * 1024;
 
-/** Looks at a directory: in this thread while it is small and, where that is wanted, in another from then on. */
+/** Reads a directory: in this thread while it is small, then, if enabled, in a worker thread. */
 export class DirectoryReader {
   readonly #options: ReadingOptions;
   readonly #offThread: { readonly descriptors: readonly Uint8Array[] } | undefined;
@@ -19,7 +19,7 @@ export class DirectoryReader {
     );
   }
 
-  /** All folders by path, with their real ones: what has to be watched. */
+  /** The real paths of all folders by path, for watching them. */
   get folders(): ReadonlyMap<string, string> {
     return this.#reading instanceof WorkerReading ? this.#reading.folders : this.#reading.tree.folders;
   }
@@ -35,7 +35,7 @@ export class DirectoryReader {
     return await this.#reading.look(paths, how);
   }
 
-  /** Ends what runs beside this thread; a look begins it again. */
+  /** Ends the worker thread; the next look starts another. */
   close(): void {
     if (this.#reading instanceof WorkerReading) this.#reading.close();
   }

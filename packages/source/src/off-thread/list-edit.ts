@@ -1,14 +1,11 @@
-/** A stretch of a list: items of the list before it, or of those that are new. */
+/** A run of a list: consecutive items of the previous list, or of the new items. */
 export interface Run {
   readonly of: "before" | "new";
   readonly begin: number;
   readonly end: number;
 }
 
-/**
- * How a list is made of the one before it; items that were not in that are added to `fresh`. Items are compared by
- * identity.
- */
+/** The edit from one list to the next, by identity; appends new items to `fresh`. */
 export function runsBetween<T>(before: readonly T[], after: readonly T[], fresh: T[]): readonly Run[] {
   const places = new Map(before.map((item, index) => [item, index]));
   const runs: { of: Run["of"]; begin: number; end: number }[] = [];
@@ -23,7 +20,7 @@ export function runsBetween<T>(before: readonly T[], after: readonly T[], fresh:
   return runs;
 }
 
-/** What of the list before is in no run. */
+/** The items of the previous list that are in no run. */
 export function leftOut<T>(runs: readonly Run[], before: readonly T[]): readonly T[] {
   const kept = runs.filter(({ of }) => of === "before").sort((a, b) => a.begin - b.begin);
   const left: T[] = [];
@@ -35,7 +32,7 @@ export function leftOut<T>(runs: readonly Run[], before: readonly T[]): readonly
   return left;
 }
 
-/** The list after the edit. */
+/** Applies the edit. */
 export function applyRuns<T>(runs: readonly Run[], before: readonly T[], fresh: readonly T[]): readonly T[] {
   const after: T[] = [];
   for (const { of, begin, end } of runs) {

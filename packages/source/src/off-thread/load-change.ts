@@ -7,36 +7,36 @@ import type { GroupRule } from "../settings/group-rule.ts";
 import { applyRuns, leftOut, type Run, runsBetween } from "./list-edit.ts";
 import { type PackedResources, packInParts } from "./packed-resources.ts";
 
-/** Something of a load that is new, small enough to be taken in one turn. */
+/** A new part of a load, small enough to process in one turn of the event loop. */
 export type LoadPart =
   | { readonly kind: "resources"; readonly packed: PackedResources }
   | { readonly kind: "problems"; readonly problems: readonly Problem[] };
 
-/** How a load differs from the one that was told before it, of which all parts that are new have been told. */
+/** How a load differs from the previous one, once all its new parts are sent. */
 export interface LoadChange {
   readonly problems: readonly Run[];
   readonly state: StateChange | undefined;
 }
 
 interface StateChange extends Pick<LoadedState, "files" | "resources"> {
-  /** By name, in order; undefined for a layer that is the same. */
+  /** By name, in order; undefined for an unchanged layer. */
   readonly layers: readonly (readonly [string, readonly Run[] | undefined])[];
-  /** Undefined where it is the same. */
+  /** Undefined if unchanged. */
   readonly settings: Pick<LoadedState, "settings" | "clients" | "listeners"> | undefined;
-  /** What the placement is made of; undefined where it is the same. */
+  /** The rules of the node mapping; undefined if unchanged. */
   readonly groups: readonly GroupRule[] | undefined;
 }
 
 const PART_PROBLEMS = 500;
 const noLoad: Load = { state: undefined, problems: [] };
 
-/** Tells loads to another thread, each as what changed since the last. */
+/** Sends loads to another thread as differences. */
 export class LoadTeller {
   #problems = noLoad.problems;
-  /** The last one there was: it is kept while there are errors. */
+  /** The last state without errors. */
   #state: LoadedState | undefined;
 
-  /** All parts must be told, in order, before the change that is returned. */
+  /** All parts must be sent, in order, before the returned change. */
   *tell({ state, problems }: Load, groups: readonly GroupRule[]): Generator<LoadPart, LoadChange> {
     const newResources: Resource[] = [];
     const newProblems: Problem[] = [];
@@ -72,15 +72,12 @@ function changeBetween(
   };
 }
 
-/**
- * Makes loads again of what a `LoadTeller` tells. What did not change is the same object as before, as it is for who reads
- * the directory.
- */
+/** Rebuilds loads from what a `LoadTeller` sends. Unchanged parts stay the same objects, as in the sending thread. */
 export class LoadFollower {
   #problems = noLoad.problems;
   #state: LoadedState | undefined;
 
-  /** The load after a change, whose parts brought these. */
+  /** The load after a change; `resources` and `problems` come from its parts. */
   follow(change: LoadChange, resources: readonly Resource[], problems: readonly Problem[]): Load {
     this.#problems = applyRuns(change.problems, this.#problems, problems);
     if (change.state === undefined) return { state: undefined, problems: this.#problems };

@@ -2,13 +2,13 @@ import type { Look, ReadingOptions } from "../directory/directory-reading.ts";
 import type { Progress } from "../directory/file-cache.ts";
 import type { LoadChange, LoadPart } from "./load-change.ts";
 
-/** What the thread is started with. */
+/** The input of the worker thread. */
 export interface WorkerInput extends Omit<ReadingOptions, "api" | "maxTotalBytes"> {
-  /** What the API is made with, besides Envoy's. */
+  /** Descriptors of the API beyond Envoy's. */
   readonly descriptors: readonly Uint8Array[];
 }
 
-/** What the thread is told. */
+/** A request to the worker thread. */
 export type WorkerRequest =
   | {
       readonly kind: "look";
@@ -16,10 +16,10 @@ export type WorkerRequest =
       readonly isPatient: boolean;
       readonly wantsProgress: boolean;
     }
-  /** The last part is taken, and other work has had its turn. */
+  /** The last part is processed, and other work had its turn. */
   | { readonly kind: "next" };
 
-/** What the thread tells; "looked" or "threw" ends a look. */
+/** An answer of the worker thread; "looked" or "threw" ends a look. */
 export type WorkerAnswer =
   | { readonly kind: "progress"; readonly progress: Progress }
   | { readonly kind: "part"; readonly part: LoadPart }
@@ -28,7 +28,7 @@ export type WorkerAnswer =
       readonly changing: Look["changing"];
       /** Undefined: the same load as before. */
       readonly change: LoadChange | undefined;
-      /** Undefined: the same as before. */
+      /** Undefined: unchanged. */
       readonly folders: ReadonlyMap<string, string> | undefined;
     }
   | { readonly kind: "threw"; readonly error: unknown };

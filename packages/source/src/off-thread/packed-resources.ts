@@ -1,24 +1,23 @@
 import type { Reference, Resource, TypeUrl } from "@xdskit/protocol";
 
 /**
- * Resources on their way to another thread, each at the same index of the lists: it takes less than half as long to receive
- * lists as to receive objects.
+ * Resources for another thread, as parallel lists: receiving lists takes less than half the time of receiving objects.
  */
 export interface PackedResources {
-  /** The bodies, one after the other: a view is cloned with all of the buffer that it is of, so none is sent. */
+  /** The concatenated bodies; sending views would clone the whole buffer of each. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly lengths: readonly number[];
-  /** What the numbers of types stand for: a text is copied each time that it is sent. */
+  /** The types that type numbers refer to; each string is sent only once. */
   readonly types: readonly TypeUrl[];
   readonly typeNumbers: readonly number[];
   readonly names: readonly string[];
   readonly versions: readonly string[];
   readonly sums: readonly bigint[];
-  /** Of all resources, one after the other. */
+  /** Of all resources, concatenated. */
   readonly referenceTypeNumbers: readonly number[];
   readonly referenceNames: readonly string[];
   readonly referenceCounts: readonly number[];
-  /** What else there is of a resource; undefined: nothing that is not so of most. */
+  /** The uncommon fields of a resource; undefined: none. */
   readonly rest: readonly (Rest | undefined)[];
 }
 
@@ -27,13 +26,13 @@ type Rest = Omit<Resource, "type" | "name" | "bytes" | "references" | "version" 
 const usual = { aliases: [], ttlMs: undefined, doNotCache: false, metadata: undefined, onDemand: false } as const;
 const USUAL_FIELDS = Object.keys(usual).length;
 
-/** What one message holds: the thread that unpacks it has other things to do. */
+/** The size of a message, small because the receiving thread has other work. */
 const PART_BYTES = 256 * 1024;
 const PART_RESOURCES = 500;
-/** Roughly what a reference takes. */
+/** The approximate size of a reference, in bytes. */
 const REFERENCE_BYTES = 64;
 
-/** Cuts a list into parts that take a few milliseconds each to unpack. One resource is never cut. */
+/** Splits a list into parts that take a few milliseconds each to unpack. A resource is never split. */
 export function* packInParts(resources: readonly Resource[]): Generator<PackedResources> {
   let begin = 0;
   let bytes = 0;
@@ -100,7 +99,7 @@ function restOf(resource: Resource): Rest | undefined {
   return metadata === undefined ? rest : { ...rest, metadata: metadata.slice() };
 }
 
-/** Makes the resources again. Each has bytes of its own, so that none keeps those of others in memory. */
+/** Unpacks resources. Each gets its own bytes, so that none keeps the others in memory. */
 export function unpack(packed: PackedResources): readonly Resource[] {
   const { bytes, lengths, types, typeNumbers, names, versions, sums, rest } = packed;
   const references = packed.referenceNames.map(

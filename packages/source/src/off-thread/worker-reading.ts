@@ -17,13 +17,13 @@ function entryOfThread(): URL {
 }
 
 /**
- * Looks at a directory in a thread of its own, which begins with the first look. Its end is a problem of one look; the next
- * look begins another, which reads everything again.
+ * Reads a directory in a worker thread, which starts with the first look. If it ends unexpectedly, one look has a
+ * problem and the next look starts another thread, which reads everything again.
  */
 export class WorkerReading {
   readonly #input: WorkerInput;
   #thread: ReadingThread | undefined;
-  /** How a thread ended while nobody waited for it. */
+  /** The problem of a thread that ended between looks. */
   #ended: Problem | undefined;
   #folders: ReadonlyMap<string, string> = new Map();
 
@@ -31,12 +31,12 @@ export class WorkerReading {
     this.#input = input;
   }
 
-  /** As they were at the last look, by path, with their real ones. */
+  /** The real paths of folders by path, at the last look. */
   get folders(): ReadonlyMap<string, string> {
     return this.#folders;
   }
 
-  /** One at a time. Rejects if it is closed meanwhile. */
+  /** One look at a time. Rejects if closed meanwhile. */
   async look(paths: ReadonlySet<string>, how: HowToLook): Promise<Look> {
     const untold = this.#ended;
     this.#ended = undefined;
@@ -63,7 +63,7 @@ export class WorkerReading {
   }
 }
 
-/** A look that somebody waits for. */
+/** A pending look. */
 interface Waiting {
   readonly how: HowToLook;
   readonly resources: Resource[];
@@ -72,11 +72,11 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** One thread from its beginning to its end. */
+/** One thread, from start to end. */
 class ReadingThread {
   readonly #worker: Worker;
   readonly #follower = new LoadFollower();
-  /** Told of an end, with the problem if nobody waits for it. */
+  /** Called when the thread ends, with the problem unless a look already got it. */
   readonly #onEnd: (untold: Problem | undefined) => void;
   #load: Load | undefined;
   #waiting: Waiting | undefined;
@@ -124,7 +124,7 @@ class ReadingThread {
       case "part":
         if (answer.part.kind === "resources") for (const one of unpack(answer.part.packed)) waiting.resources.push(one);
         else waiting.problems.push(...answer.part.problems);
-        // Messages that are there are taken without a pause, so the next part is asked for only after one.
+        // Node.js delivers available messages without a pause, so the next part is requested only after one.
         setImmediate(() => this.#ask({ kind: "next" }));
         return;
       case "looked":

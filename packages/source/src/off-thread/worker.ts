@@ -5,7 +5,7 @@ import type { Load } from "../loaded-state.ts";
 import { type LoadChange, LoadTeller } from "./load-change.ts";
 import type { WorkerAnswer, WorkerInput, WorkerRequest } from "./messages.ts";
 
-/** Looks at a directory for another thread, which takes part after part of what is new, so that it has time for others. */
+/** Reads a directory for another thread, which receives the changes part by part so that it has time for other work. */
 class Worker {
   readonly #port: MessagePort;
   readonly #reading: DirectoryReading;
@@ -59,5 +59,5 @@ class Worker {
   }
 }
 
-// This module is the beginning of a thread, and does nothing elsewhere.
+// Does nothing outside a worker thread.
 if (parentPort !== null) new Worker(parentPort, workerData as WorkerInput);

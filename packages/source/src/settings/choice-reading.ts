@@ -7,15 +7,15 @@ import { readSettingValue } from "./setting-value.ts";
 import type { SettingPlace, SettingsNotes } from "./settings-notes.ts";
 import { isSetElsewhere, overridesOf, readSwitch, type SwitchResult, type SwitchText } from "./switch-value.ts";
 
-/** A line of the `listeners` in `xdskit.yaml`. */
+/** An entry of `listeners` in `xdskit.yaml`. */
 export interface ListenerSettings extends Choice, SettingPlace {
   /** `host:port`. */
   readonly address: string;
-  /** Undefined: as the server; `off`: none. */
+  /** Undefined: as for the server; `off`: none. */
   readonly tls: ListenerTls | "off" | undefined;
 }
 
-/** Files for one listener; paths as they are written. */
+/** TLS files of one listener; paths as written. */
 export interface ListenerTls {
   readonly cert: string;
   readonly key: string;
@@ -23,7 +23,7 @@ export interface ListenerTls {
   readonly requireClientCertificate?: boolean;
 }
 
-/** The switches of the whole server, each as `NAME=VALUE`. */
+/** Reads the switches of the whole server, each as `NAME=VALUE`. */
 export function readGlobalSwitches(notes: SettingsNotes, switches: unknown): readonly string[] {
   return readSwitches(notes, switches, ["switches"], isSetElsewhere).map(({ field, kind, value }) => {
     const name = kind === undefined ? switchNameOf(field) : `${switchNameOf(field)}.${kind}`;
@@ -31,7 +31,7 @@ export function readGlobalSwitches(notes: SettingsNotes, switches: unknown): rea
   });
 }
 
-/** The rules for single clients. */
+/** Reads the rules for single clients. */
 export function readClients(notes: SettingsNotes, rules: unknown): readonly ClientRule[] {
   return eachOf(notes, rules, "clients", "a rule with match, edition and switches").map(({ item, path }) => {
     notes.refuseOthers(item, path, ["match", "edition", "switches"]);
@@ -39,7 +39,7 @@ export function readClients(notes: SettingsNotes, rules: unknown): readonly Clie
   });
 }
 
-/** Where clients connect besides `listen`. */
+/** Reads the listen addresses besides `listen`. */
 export function readListeners(notes: SettingsNotes, listeners: unknown): readonly ListenerSettings[] {
   const read = eachOf(notes, listeners, "listeners", "a listener with address, edition, switches and tls");
   return read.flatMap(({ item, path }) => {
@@ -67,7 +67,7 @@ function readChoice(notes: SettingsNotes, item: Readonly<Record<string, unknown>
   };
 }
 
-/** A switch's value is one for every kind of resource, or a mapping with one for some. */
+/** The value of a switch is one for all kinds of resources, or a mapping by kind. */
 function readSwitches(
   notes: SettingsNotes,
   switches: unknown,
@@ -97,7 +97,7 @@ interface NamedValue {
   readonly path: ValuePath;
 }
 
-/** What is said of all other kinds comes first, or it would replace what is said of some. */
+/** Puts the value for all other kinds first; otherwise it would replace those of single kinds. */
 function kindsOf(name: string, values: Readonly<Record<string, unknown>>, path: ValuePath): readonly NamedValue[] {
   const each = Object.entries(values).map(([kind, value]) => ({
     name: kind === "otherwise" ? name : `${name}.${kind}`,
@@ -138,7 +138,7 @@ function keyOf(field: string): SettingKey {
   return keys.find((key) => key === `tls.${field}`) ?? "tls.cert";
 }
 
-/** A value that is written as that of a setting is. */
+/** Reads a value in the format of a setting. */
 function readOne(notes: SettingsNotes, key: SettingKey, given: unknown, path: ValuePath): unknown {
   const setting: Setting | undefined = settingTable.find((row) => row.key === key);
   if (setting === undefined) throw new Error(`invariant: there is no setting ${key}`);

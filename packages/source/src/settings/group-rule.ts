@@ -1,6 +1,6 @@
 import type { NodeMatch } from "@xdskit/protocol";
 
-/** A line of the `groups` in `xdskit.yaml`. */
+/** An entry of `groups` in `xdskit.yaml`. */
 export interface GroupRule {
   readonly name: string;
   readonly match: NodeMatch;

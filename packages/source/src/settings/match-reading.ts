@@ -6,7 +6,7 @@ import type { SettingsNotes } from "./settings-notes.ts";
 const NODE_FIELDS: readonly string[] = ["id", "cluster", "user_agent_name", "locality", "metadata"];
 const LOCALITY_FIELDS: readonly string[] = ["region", "zone", "sub_zone"];
 
-/** What a node must be, as it stands in `xdskit.yaml`. */
+/** Reads a node match of `xdskit.yaml`. */
 export function readMatch(notes: SettingsNotes, match: unknown, path: ValuePath): NodeMatch {
   if (!isMapping(match)) {
     const hint = 'write { id: "*" } for every node';

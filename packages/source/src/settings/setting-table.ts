@@ -1,14 +1,14 @@
-/** What a setting is written as; the value it becomes is in brackets. */
+/** The format of a setting, with the resulting value in parentheses. */
 export type SettingKind =
   /** `true` or `false` (boolean). */
   | "boolean"
   /** A number with a unit: `500ms`, `1.5s`, `2m`, `1h` (milliseconds). */
   | "duration"
-  /** The same, or `off` (string). */
+  /** A duration as above, or `off` (string). */
   | "duration-or-off"
-  /** A whole number from 0 (number). */
+  /** A whole number, at least 0 (number). */
   | "count"
-  /** A whole number from 0, with or without `KiB`, `MiB`, `GiB` (bytes). */
+  /** A whole number, at least 0, optionally with `KiB`, `MiB` or `GiB` (bytes). */
   | "bytes"
   /** `host:port`, `:port`, or `off` (string). */
   | "address"
@@ -18,26 +18,26 @@ export type SettingKind =
   | "path-or-off"
   /** One or more paths (list of strings). */
   | "paths"
-  /** One or more texts that are not empty (list of strings). */
+  /** One or more non-empty strings (list of strings). */
   | "texts"
-  /** Switches of the protocol; a mapping in the file, elsewhere one or more `NAME=VALUE` (list of strings). */
+  /** Protocol switches; a mapping in the file, elsewhere one or more `NAME=VALUE` (list of strings). */
   | "switches"
-  /** One of a few words (string). */
+  /** One of several words (string). */
   | "word"
-  /** Any text that is not empty (string). */
+  /** A non-empty string (string). */
   | "text";
 
-/** The values of settings that are given, by key; durations in milliseconds, sizes in bytes. */
+/** The settings that are present, by key; durations in milliseconds, sizes in bytes. */
 export type Settings = Partial<Readonly<Record<SettingKey, SettingValue>>>;
 
-/** What a setting may be, once read. */
+/** The value of a setting. */
 export type SettingValue = boolean | number | string | readonly string[];
 
-/** A line of the table of settings. */
+/** A row of the table of settings. */
 export interface Setting {
   readonly key: SettingKey;
   readonly kind: SettingKind;
-  /** As it is written in a file; undefined where nothing is the default. */
+  /** The default as written in a file; undefined: none. */
   readonly default: string | undefined;
   /** One sentence for help and documentation. */
   readonly doc: string;
@@ -45,7 +45,7 @@ export interface Setting {
   readonly words?: readonly string[];
 }
 
-/** Keys as they stand in `xdskit.yaml`, where a dot may also be a nested mapping. */
+/** Keys as in `xdskit.yaml`, where a dot may also be a nested mapping. */
 export type SettingKey =
   | "listen"
   | "admin"
@@ -111,7 +111,7 @@ export type SettingKey =
   | "limits.keepalive-timeout"
   | "limits.handshake-timeout";
 
-/** Every setting that `xdskit.yaml` may have, in the order of the documentation. */
+/** Every setting of `xdskit.yaml`, in the order of the documentation. */
 export const settingTable: readonly Setting[] = [
   row("listen", "address", "127.0.0.1:18000", "Address that clients connect to."),
   row("admin", "address", "127.0.0.1:18001", "Address of the admin API and metrics; off to disable."),

@@ -9,7 +9,7 @@ export type ValueResult =
   | { readonly value: SettingValue; readonly trouble: undefined }
   | { readonly value: undefined; readonly trouble: ValueTrouble };
 
-/** What is wrong with the value of a setting. */
+/** A mistake in the value of a setting. */
 export interface ValueTrouble {
   readonly code: Extract<SourceProblemCode, "SETTING_DURATION" | "SETTING_INVALID" | "SETTING_WRONG_TYPE">;
   readonly message: string;
@@ -20,8 +20,8 @@ const MS_OF_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000
 const BYTES_OF_UNIT: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 /**
- * Reads the value of a setting as it stands in a file, a flag or an environment variable; those two give text, so text
- * is read as what the setting wants.
+ * Reads the value of a setting from a file, a flag or an environment variable; strings are parsed by the kind of the
+ * setting, because the latter two give only strings.
  */
 export function readSettingValue(setting: Pick<Setting, "kind" | "words">, given: unknown): ValueResult {
   switch (setting.kind) {

@@ -12,27 +12,27 @@ import { type SettingKey, type Settings, type SettingValue, settingTable } from 
 import { readSettingValue } from "./setting-value.ts";
 import { type SettingPlace, SettingsNotes } from "./settings-notes.ts";
 
-/** What `xdskit.yaml` says; nothing of it holds if there is an error among the problems. */
+/** The content of `xdskit.yaml`; not to be used if a problem is an error. */
 export interface SettingsContent {
   readonly settings: Settings;
-  /** Where the value of each setting stands. */
+  /** The positions of the settings' values. */
   readonly places: SettingPlaces;
-  /** In the order of the file, with the line and column of each name. */
+  /** In the order of the file, with the position of each name. */
   readonly groups: readonly PlacedRule[];
-  /** How single clients are spoken to; the first rule that fits counts. */
+  /** Rules for single clients; the first match counts. */
   readonly clients: readonly ClientRule[];
-  /** Where clients connect besides `listen`. */
+  /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
   readonly problems: readonly Problem[];
 }
 
-/** Where the value of a setting stands in `xdskit.yaml`. */
+/** The positions of settings' values in `xdskit.yaml`. */
 export type SettingPlaces = Partial<Readonly<Record<SettingKey, SettingPlace>>>;
 
-/** A rule, and where its name stands. */
+/** A group rule, and the position of its name. */
 export interface PlacedRule extends GroupRule, SettingPlace {}
 
-/** What holds without a file. */
+/** The settings without a file. */
 export const noSettings: SettingsContent = {
   settings: {},
   places: {},
@@ -42,7 +42,7 @@ export const noSettings: SettingsContent = {
   problems: [],
 };
 
-/** Reads the settings file, with every problem in it. An empty one says nothing, as does one of comments. */
+/** Reads the settings file, with all its problems. An empty file, or one with only comments, has no settings. */
 export function readSettingsFile(bytes: Uint8Array): SettingsContent {
   const { text, problem } = decodeText(settingsFile, bytes);
   if (text === undefined) return problem.code === "FILE_EMPTY" ? noSettings : { ...noSettings, problems: [problem] };
@@ -88,7 +88,7 @@ class SettingsReading {
     };
   }
 
-  /** A setting's key may be nested (`tls: { cert: x }`) or written in one (`tls.cert: x`). */
+  /** A key may be nested (`tls: { cert: x }`) or dotted (`tls.cert: x`). */
   #readMapping(mapping: Readonly<Record<string, unknown>>, path: readonly string[]): void {
     for (const [name, value] of Object.entries(mapping)) {
       const here = [...path, name];

@@ -4,13 +4,13 @@ import { settingsFile } from "../layout.ts";
 import { nearest } from "../nearest.ts";
 import { formatPath, optionalHint, type Problem, quote, type SourceProblemCode, type ValuePath } from "../problem.ts";
 
-/** Where a value stands in `xdskit.yaml`. */
+/** The position of a value in `xdskit.yaml`. */
 export interface SettingPlace {
   readonly line: number;
   readonly column: number;
 }
 
-/** What is found wrong in `xdskit.yaml`, each with its place. */
+/** Collects the problems of `xdskit.yaml` with their positions. */
 export class SettingsNotes {
   readonly problems: Problem[] = [];
   readonly #source: SourceText;

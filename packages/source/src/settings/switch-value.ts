@@ -13,10 +13,10 @@ import { quote } from "../problem.ts";
 import type { SettingValue } from "./setting-table.ts";
 import { readSettingValue, type ValueTrouble } from "./setting-value.ts";
 
-/** One switch as it is written: its name, with the kind of resource behind a dot if it is set for one, and its value. */
+/** A switch as written: its name, an optional kind of resource after a dot, and its value. */
 export interface SwitchText {
   readonly field: SwitchField;
-  /** Undefined: it is set for every kind, or there are none. */
+  /** Undefined: for all kinds, or the switch does not depend on the kind. */
   readonly kind: string | undefined;
   readonly value: SettingValue;
 }
@@ -24,16 +24,16 @@ export interface SwitchText {
 /** A switch, or what is wrong with it. */
 export type SwitchResult = SwitchText | SwitchTrouble;
 
-/** What is wrong with a switch. */
+/** A mistake in a switch. */
 export interface SwitchTrouble {
   readonly code: ValueTrouble["code"] | "SETTING_UNKNOWN";
-  /** Whether the name is wrong, or the value. */
+  /** Whether the name or the value is wrong. */
   readonly part: "key" | "value";
   readonly message: string;
   readonly hint?: string | undefined;
 }
 
-/** Reads a switch by its name; behind a dot there may be the kind of resource that it is set for. */
+/** Reads a switch; its name may end with a dot and a kind of resource. */
 export function readSwitch(name: string, given: unknown): SwitchResult {
   const [first = "", kind] = name.split(/\.(.*)/s);
   const field = switchFields.find((known) => switchNameOf(known) === first);
@@ -45,7 +45,7 @@ export function readSwitch(name: string, given: unknown): SwitchResult {
   return { code: trouble.code, part: "value", message: trouble.message, hint: trouble.hint };
 }
 
-/** Reads `NAME=VALUE`, as a flag has it. */
+/** Reads `NAME=VALUE`, as in a flag. */
 function readSwitchText(text: string): SwitchResult {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name === undefined)
@@ -53,7 +53,7 @@ function readSwitchText(text: string): SwitchResult {
   return readSwitch(name, value);
 }
 
-/** What the switches of a whole server come to, and everything that is wrong with them, each in a sentence. */
+/** Reads the switches of a whole server, and lists all mistakes, one sentence each. */
 export function readServerSwitches(texts: readonly string[]): {
   readonly overrides: DialectOverrides;
   readonly troubles: readonly string[];
@@ -70,7 +70,7 @@ export function readServerSwitches(texts: readonly string[]): {
   return { overrides: overridesOf(good), troubles };
 }
 
-/** Why a switch must not be set for the whole server: it is a setting of its own there. Undefined: it may. */
+/** Why a switch must not be set for the whole server, where it is a setting of its own. Undefined: it may. */
 export function isSetElsewhere({ field, kind, value }: SwitchText): SwitchTrouble | undefined {
   const { setting } = switchTable[field];
   if (setting === undefined || kind !== undefined) return undefined;
@@ -78,7 +78,10 @@ export function isSetElsewhere({ field, kind, value }: SwitchText): SwitchTroubl
   return bad(message, `write ${setting}: ${formatSwitch(field, value)}`);
 }
 
-/** What switches come to; of the same one the last counts, and one for every kind replaces what was said of single kinds. */
+/**
+ * The dialect overrides of switches; the last of equal ones counts, and one for all kinds replaces earlier ones for
+ * single kinds.
+ */
 export function overridesOf(switches: readonly SwitchText[]): DialectOverrides {
   const overrides = new Map<SwitchField, unknown>();
   for (const { field, kind, value } of switches) {

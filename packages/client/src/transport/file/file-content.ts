@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
-/** The content of a file, or why it cannot be had. */
+/** The content of a file, or why it cannot be read. */
 export type FileContent = { readonly bytes: Uint8Array } | { readonly problem: string };
 
-/** Reads a file of at most so many bytes. Never rejects. */
+/** Reads a file of at most `maxBytes` bytes. Never rejects. */
 export async function readContent(path: string, maxBytes: number): Promise<FileContent> {
   return await withFile(path, async (file, size) => {
     if (size > maxBytes) return { problem: `expected at most ${maxBytes} bytes, got ${size}` };
@@ -23,7 +23,7 @@ async function withFile<T>(
   use: (file: FileHandle, size: number) => Promise<T>,
 ): Promise<T | { readonly problem: string }> {
   try {
-    // Does not wait for somebody who writes, if it is a pipe.
+    // Does not block on a pipe without a writer.
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stats = await file.stat();

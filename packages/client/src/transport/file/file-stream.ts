@@ -10,43 +10,43 @@ import { isSecret, namedFilesIn, withContents } from "./named-files.ts";
 import { PathWatch, type WatchDirectory, type WatchedFile } from "./path-watch.ts";
 import { formatOf, readResponse } from "./read-response.ts";
 
-/** Larger files are not read. */
+/** The largest file that is read, in bytes. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 const MAX_NAMED_FILE_BYTES = 1024 * 1024;
-/** A file is read when nothing happened to it for so long; somebody may be writing it in pieces (C-FS-09). */
+/** A file is read after this many milliseconds without an event, because it may be written in parts (C-FS-09). */
 const QUIET_MS = 40;
-/** Something happens to it all the time: then it is read nonetheless. */
+/** The longest wait for that, when events never stop. */
 const MAX_BURST_MS = 500;
-/** What cannot be read is looked at once more after so long, before it is told: it may be half of a file. */
+/** An unreadable file is read again after this many milliseconds before it is reported: it may be half written. */
 const SECOND_LOOK_MS = 250;
 
-/** What a stream that follows a file is made of. */
+/** What a file stream needs. */
 export interface FileStreamParts {
   readonly api: EnvoyApi;
   readonly source: FileSource;
   readonly type: TypeUrl;
   readonly listener: StreamListener;
   readonly watchDirectory: WatchDirectory;
-  /** Called once, whoever ended it. */
+  /** Called once, whichever side ends the stream. */
   readonly onEnd: () => void;
 }
 
-/** Follows one file, and tells what is in it whenever that is something else. */
+/** Follows one file and reports its content whenever it changes. */
 export class FileStream implements ClientStream {
   readonly #parts: FileStreamParts;
   readonly #watch: PathWatch;
   readonly #file: WatchedFile;
   readonly #stopped = new AbortController();
-  /** The file, and those that are named in it. */
+  /** The file, and the files that it names. */
   #followed: readonly WatchedFile[];
-  /** The names that were asked for last; undefined: nothing was asked yet. */
+  /** The names last requested; undefined: no request yet. */
   #wanted: string | undefined;
-  /** What was told last is told again, because it is asked for anew. */
+  /** The content is to be reported again, because of a new request. */
   #isAsked = false;
   #isChanged = false;
   #changedAtMs = 0;
   #isReading = false;
-  /** What was told last, as a digest. */
+  /** A digest of the content last reported. */
   #told: string | undefined;
 
   constructor(parts: FileStreamParts) {
@@ -61,7 +61,7 @@ export class FileStream implements ClientStream {
     this.#watch = new PathWatch(() => this.#noteChange(), parts.watchDirectory);
   }
 
-  /** Looks whether the file is there (C-FS-11). */
+  /** Checks that the file exists (C-FS-11). */
   async start(): Promise<void> {
     const { path } = this.#parts.source;
     const problem = await findFileProblem(path);
@@ -101,7 +101,7 @@ export class FileStream implements ClientStream {
     if (this.#isReading) return;
     this.#isReading = true;
     this.#readWhileNeeded().catch((error: unknown) => {
-      // A pause ends so when the stream is closed.
+      // Closing the stream aborts a pause in this way.
       if (!this.#stopped.signal.aborted) this.#end({ code: statusCode.INTERNAL, message: String(error) });
     });
   }
@@ -118,11 +118,11 @@ export class FileStream implements ClientStream {
       if (this.#stopped.signal.aborted) return;
       await this.#tell(found);
     }
-    // In the same turn as the last look at what is needed, so that nothing is missed between.
+    // In the same turn as the last check for more work, so that no event is lost in between.
     this.#isReading = false;
   }
 
-  /** Reads the file, and from now on hears of what changes. */
+  /** Follows the file and reads it. */
   async #look(): Promise<ReadResponse> {
     const { source, type, api } = this.#parts;
     this.#isChanged = false;
@@ -133,7 +133,7 @@ export class FileStream implements ClientStream {
     return "problem" in response || !isSecret(type) ? response : { bytes: await this.#readNamed(response.bytes) };
   }
 
-  /** Follows the files that Secrets name as well (C-FS-16). */
+  /** Also follows the files that Secrets name (C-FS-16). */
   async #readNamed(response: Uint8Array): Promise<Uint8Array> {
     const { api } = this.#parts;
     const files = namedFilesIn(response, api);
@@ -152,7 +152,7 @@ export class FileStream implements ClientStream {
     return withContents(response, (path) => contents.get(path), api);
   }
 
-  /** Only what is something else than before, or is asked for anew. */
+  /** Reports content only if it changed or was requested again. */
   async #tell(found: ReadResponse): Promise<void> {
     const digest = "problem" in found ? found.problem : contentDigest([found.bytes]).toString();
     if (digest === this.#told && !this.#isAsked) return;
@@ -182,7 +182,7 @@ export class FileStream implements ClientStream {
     if (this.#stop()) this.#parts.listener.ended(status);
   }
 
-  /** False if it had ended before. */
+  /** False if it had already ended. */
   #stop(): boolean {
     if (this.#stopped.signal.aborted) return false;
     this.#stopped.abort();

@@ -6,19 +6,22 @@ import type { ClientStream, NewStream, StreamListener, Transport } from "../tran
 import { FileStream } from "./file-stream.ts";
 import { type WatchDirectory, watchDirectory } from "./path-watch.ts";
 
-/** What a transport over files needs. */
+/** Options of the file transport. */
 export interface FileTransportOptions {
   readonly api: EnvoyApi;
-  /** How directories are watched; `watch` of `node:fs` unless set. */
+  /**
+   * Watches a directory.
+   * @default `watch` of `node:fs`
+   */
   readonly watchDirectory?: WatchDirectory;
 }
 
-/** Discovery by files that hold a `DiscoveryResponse` each (C-FS-01). Nothing in it keeps a process alive. */
+/** Discovery from files, each with one `DiscoveryResponse` (C-FS-01). Does not keep the process alive. */
 export function createFileTransport(options: FileTransportOptions): Transport<FileSource> {
   const streams = new Set<ClientStream>();
   return {
     open: ({ source, onlyType }: NewStream<FileSource>, listener: StreamListener) => {
-      // A file is of one type (B-ADS-07).
+      // A file has one type (B-ADS-07).
       if (onlyType === undefined)
         return endedStream({ code: statusCode.UNIMPLEMENTED, message: "there is no ADS over files" }, listener);
       const stream = new FileStream({

@@ -7,10 +7,10 @@ import {
 } from "@xdskit/envoy-api";
 import { formatTypeUrl, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 
-/** A file that a Secret names. */
+/** A file that a Secret refers to. */
 export interface NamedFile {
   readonly path: string;
-  /** What is moved into this directory makes the file another one; undefined: the file itself is followed. */
+  /** A move into this directory counts as a change of the file; undefined: the file itself is followed. */
   readonly watchedDirectory: string | undefined;
 }
 
@@ -21,25 +21,24 @@ const SECRETS: readonly (TypeUrl | undefined)[] = [
   formatTypeUrl("envoy.api.v2.auth.Secret"),
 ];
 const WRAPPER = formatTypeUrl("envoy.service.discovery.v3.Resource");
-/** More files than any Secret names. */
+/** The limit of files per response, more than Secrets ever name. */
 const MAX_FILES = 1_000;
-/** The tag of a text in the field with the highest number that there is, which no message will ever use. */
+/** The tag of a string field with the highest possible number, which no message uses. */
 const DIGEST_TAG = [0xfa, 0xff, 0xff, 0xff, 0x0f];
 
 export function isSecret(type: TypeUrl | undefined): boolean {
   return type !== undefined && SECRETS.includes(type);
 }
 
-/** The certificate and key files that Secrets in a response name (C-FS-16). */
+/** The certificate and key files that the Secrets of a response name (C-FS-16). */
 export function namedFilesIn(response: Uint8Array, api: EnvoyApi): readonly NamedFile[] {
   const files = decodeSotwResponse(response).resources.flatMap((resource) => filesOf(bodyOf(resource), api));
   return files.slice(0, MAX_FILES);
 }
 
 /**
- * A response whose Secrets change with the files that they name: each gets a digest of their contents as a field that nobody
- * knows. So a Secret of which only a key was rotated is another one for whoever compares bytes, and is nonetheless what
- * stands in the file: contents are not put in, so that keys go nowhere where they were not.
+ * Adds to each Secret a digest of the files that it names, as an unknown field. A rotated key thus changes the bytes of
+ * its Secret, while the Secret stays what the file says: keys themselves are not copied in.
  */
 export function withContents(
   response: Uint8Array,
@@ -53,7 +52,8 @@ export function withContents(
     if (body === undefined || files.length === 0) return resource;
     const value = Buffer.concat([body.value, digestField(files.map(({ path }) => contentOf(path)))]);
     const marked = { typeUrl: body.typeUrl, value };
-    // Of a field that stands twice the last one counts, and the body of a wrapper has the number of a resource of a response.
+    // The last of two equal singular fields wins in protobuf, and the body of a wrapper has the same number as a
+    // resource of a response.
     return body === resource
       ? marked
       : { ...resource, value: Buffer.concat([resource.value, encodeSotwResponse({ resources: [marked] })]) };
@@ -67,13 +67,13 @@ function digestField(contents: readonly (Uint8Array | undefined)[]): Uint8Array 
   return Buffer.from([...DIGEST_TAG, digest.length, ...digest]);
 }
 
-/** What is in a wrapper, or the resource itself. */
+/** The body of a wrapper, or the resource itself. */
 function bodyOf(resource: AnyMessage): AnyMessage | undefined {
   if (parseTypeUrl(resource.typeUrl) !== WRAPPER) return resource;
   try {
     return decodeResource(resource.value).resource;
   } catch {
-    // Whoever judges the response says so.
+    // The response reader reports the error.
     return undefined;
   }
 }
@@ -84,12 +84,12 @@ function filesOf(body: AnyMessage | undefined, api: EnvoyApi): readonly NamedFil
   try {
     return [...findFiles(api.toJson(type, body.value), undefined)];
   } catch {
-    // Whoever judges the response says so.
+    // The response reader reports the error.
     return [];
   }
 }
 
-/** The `filename` of each data source, and the `watched_directory` of it or of what it is in. */
+/** The `filename` of each data source, with its own or the enclosing `watched_directory`. */
 function* findFiles(value: unknown, outer: string | undefined): Iterable<NamedFile> {
   if (typeof value !== "object" || value === null) return;
   const { filename, watchedDirectory } = value as { filename?: unknown; watchedDirectory?: { path?: unknown } };

@@ -2,36 +2,39 @@ import { type FSWatcher, lstatSync, statSync, watch } from "node:fs";
 import { basename, join } from "node:path";
 import { entryOf, type WatchPoint, watchPointsOf } from "./watch-points.ts";
 
-/** A file that is followed, and what counts as a change of it. */
+/** A followed file, and what counts as a change. */
 export interface WatchedFile {
   readonly path: string;
-  /** Something else at the path: by a move, a link, and, unless `moves`, a write. */
+  /** A new file at the path by a move or a link; with `changes` also a write. */
   readonly on: "changes" | "moves";
-  /** Only what is moved into this directory counts, whatever it is (C-FS-10). */
+  /** Only a move into this directory counts, whatever is moved (C-FS-10). */
   readonly directory: string | undefined;
 }
 
-/** As it was when it was looked at. */
+/** The file as of the last check. */
 interface FollowedFile extends WatchedFile {
   readonly points: readonly WatchPoint[];
   readonly identity: string;
 }
 
-/** What the system offers: calls back with "rename" or "change", and the name of the entry. */
+/**
+ * Watches a directory, as `watch` of `node:fs` does: calls back with "rename" or "change" and the name of the entry.
+ */
 export type WatchDirectory = (
   directory: string,
   listener: (event: string, name: string | null) => void,
 ) => Pick<FSWatcher, "close" | "on" | "unref">;
 
-/** How often the files are looked at where the system does not tell. */
+/** The polling interval where the system cannot watch, in milliseconds. */
 const POLL_MS = 1_000;
 
-/** The real one. */
+/** `watch` of `node:fs`. */
 export const watchDirectory: WatchDirectory = (directory, listener) => watch(directory, listener);
 
 /**
- * Hears of changes of files. Directories are watched, not files: a file that is renamed over is another one. Where a directory
- * cannot be watched (no watches left, a network file system), its files are looked at every second. Keeps no process alive.
+ * Watches files for changes. It watches their directories, because a file that is replaced by a rename is another file.
+ * Where a directory cannot be watched (no watches left, a network file system), it polls every second. Does not keep
+ * the process alive.
  */
 export class PathWatch {
   readonly #onChange: () => void;
@@ -47,11 +50,11 @@ export class PathWatch {
     this.#watchDirectory = watchDirectory;
   }
 
-  /** Follows these files and no others, as they are now: what changes from now on is told. */
+  /** Replaces the followed files; reports changes from now on. */
   follow(files: readonly WatchedFile[]): void {
     if (this.#isClosed) return;
     this.#isBlind = false;
-    // What is remembered first cannot be newer than what is watched.
+    // Recorded before the watch starts, so that the record is never newer than the watch.
     this.#files = files.map((file) => ({ ...file, points: pointsOf(file), identity: identityOf(file) }));
     const directories = new Set(this.#files.flatMap(directoriesOf));
     for (const [directory, watcher] of this.#watchers) if (!directories.has(directory)) this.#drop(directory, watcher);
@@ -73,7 +76,7 @@ export class PathWatch {
       watcher.unref();
       this.#watchers.set(directory, watcher);
     } catch {
-      // It is not there, or the system has no watch for it: then somebody has to look.
+      // The directory is missing, or the system cannot watch it, so it is polled.
       this.#isBlind = true;
     }
   }
@@ -91,7 +94,7 @@ export class PathWatch {
 
   #hear(directory: string, event: string, name: string | null): void {
     if (!this.#watchers.has(directory)) return;
-    // The directory itself was moved or removed: there may be another one of its name.
+    // The directory itself was moved or removed; another one may have its name.
     if (event === "rename" && name === basename(directory)) {
       this.#lose(directory);
       return;
@@ -112,13 +115,13 @@ export class PathWatch {
 
   #look(): void {
     const changed = this.#files.some((file) => file.identity !== identityOf(file));
-    // A directory that was not there may be there now.
+    // A missing directory may exist now.
     this.follow(this.#files);
     if (changed) this.#onChange();
   }
 }
 
-/** Whether what happened to an entry is a change of a file. */
+/** Whether an event of an entry concerns a file. */
 function concerns(
   file: FollowedFile,
   { directory, event, name }: { readonly directory: string; readonly event: string; readonly name: string },
@@ -138,7 +141,7 @@ function pointsOf(file: WatchedFile): readonly WatchPoint[] {
   return file.on === "moves" ? [entryOf(file.path)] : watchPointsOf(file.path);
 }
 
-/** What is another one when a file has changed in the way that counts; "" where there is none. */
+/** A value that differs after a change that counts; "" if the file does not exist. */
 function identityOf(file: WatchedFile): string {
   try {
     if (file.directory !== undefined) return String(statSync(file.directory, { bigint: true }).mtimeNs);
@@ -149,7 +152,7 @@ function identityOf(file: WatchedFile): string {
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(file.path, { bigint: true });
     return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
   } catch {
-    // It is not there, which is an identity as well.
+    // A missing file has an identity too.
     return "";
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "../json-response.ts";
 import { readYaml } from "./yaml-text.ts";
 
-/** By the end of its name, whatever its case; what is not known is JSON (C-FS-04). */
+/** The format by the file's extension, ignoring case; an unknown one means JSON (C-FS-04). */
 export function formatOf(path: string): FileFormat {
   switch (extname(path).toLowerCase()) {
     case ".pb":
@@ -27,8 +27,8 @@ export function formatOf(path: string): FileFormat {
 }
 
 /**
- * Reads the content of a file as a `DiscoveryResponse` (C-FS-03). Never throws. A file without content is none in any format:
- * it is one that is just being written, and would delete everything.
+ * Reads the content of a file as a `DiscoveryResponse` (C-FS-03). Never throws. An empty file is invalid in every
+ * format: it is probably being written, and would remove all resources.
  */
 export function readResponse(bytes: Uint8Array, format: FileFormat, api: EnvoyApi): ReadResponse {
   if (bytes.length === 0) return { problem: "expected a DiscoveryResponse, got an empty file" };
@@ -46,7 +46,7 @@ function readBinary(bytes: Uint8Array): ReadResponse {
     decodeSotwResponse(bytes);
     return { bytes };
   } catch {
-    // Whatever is wrong with bytes that are not for people: there is nothing to say but that.
+    // Binary data gives no useful error text.
     return { problem: "expected an encoded DiscoveryResponse, got other bytes or a part of it" };
   }
 }

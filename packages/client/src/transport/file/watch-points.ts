@@ -1,18 +1,18 @@
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join, parse, resolve, sep } from "node:path";
 
-/** An entry of a directory: when it changes, another file may be meant. */
+/** A directory entry; when it changes, the path may lead to another file. */
 export interface WatchPoint {
   readonly directory: string;
   readonly name: string;
 }
 
-/** As many links in a row as the system follows. */
+/** The limit of symbolic links in a row, as in Linux. */
 const MAX_LINKS = 40;
 
 /**
- * The entries that decide what a path leads to: the file itself, where it really is, and every link on the way, such as the
- * `..data` of a Kubernetes volume. As far as the way leads now.
+ * The entries that decide which file a path leads to: the file, its real location, and every link between, such as
+ * `..data` of a Kubernetes volume. As far as the path currently leads.
  */
 export function watchPointsOf(path: string): readonly WatchPoint[] {
   const points: WatchPoint[] = [];
@@ -29,15 +29,15 @@ export function watchPointsOf(path: string): readonly WatchPoint[] {
       continue;
     }
     points.push({ directory, name });
-    // Here the way ends; or it does not, and begins anew.
+    // The path ends here, or does not exist.
     if (target === "none" || target === "missing" || ++links > MAX_LINKS) return points;
-    // What ".." means is known here, because every part before it was followed.
+    // ".." can be resolved here, because every part before it is resolved.
     pending = [...partsOf(resolve(directory, target.to)), ...rest];
     directory = root;
   }
 }
 
-/** The entry alone: what a path leads to otherwise than by a move onto it is left out. */
+/** The entry only, for moves onto the path; its links are not followed. */
 export function entryOf(path: string): WatchPoint {
   const absolute = resolve(path);
   return { directory: dirname(absolute), name: parse(absolute).base };
@@ -50,12 +50,12 @@ function partsOf(absolute: string): readonly string[] {
     .filter((part) => part !== "");
 }
 
-/** Where a link leads; `none` for what is no link. */
+/** The target of a symbolic link; `none` if it is not a link. */
 function linkAt(path: string): { readonly to: string } | "none" | "missing" {
   try {
     return lstatSync(path).isSymbolicLink() ? { to: readlinkSync(path) } : "none";
   } catch {
-    // Whoever reads the file finds out why.
+    // Reading the file will report the reason.
     return "missing";
   }
 }

@@ -1,18 +1,18 @@
 import { Composer, CST, Lexer, Parser } from "yaml";
 
-/** Longer texts would take gigabytes and minutes; what is that long is written as JSON. */
+/** The longest text; parsing more would take gigabytes and minutes. Larger files should be JSON. */
 const MAX_CHARACTERS = 8_000_000;
-/** Deeper nesting is refused before anything recurses: Envoy's messages stay far below. */
+/** The nesting limit, checked before any recursion; Envoy's messages stay far below. */
 const MAX_NESTING = 200;
-/** An alias stands for a value that is used again; for as many in all, it is a bomb. */
+/** The limit of aliases, against alias bombs. */
 const MAX_ALIASES = 10_000;
 
-/** A value as JSON has it, or why there is none. */
+/** A JSON value, or why there is none. */
 export type YamlValue = { readonly value: unknown } | { readonly problem: string };
 
 /**
- * Reads one document of YAML 1.2 with its core schema: `no` is a string, and large integers are strings, which keep their
- * digits. A line `...` ends it. Never throws; what is told holds nothing of the text.
+ * Reads one document of YAML 1.2 with the core schema: `no` is a string, and large integers become strings to keep
+ * their digits. A line `...` ends it. Never throws; problems do not quote the text.
  */
 export function readYaml(text: string): YamlValue {
   if (text.length > MAX_CHARACTERS) {
@@ -32,12 +32,12 @@ export function readYaml(text: string): YamlValue {
     const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES, reviver: (_, one) => jsonValue(one) });
     return { value };
   } catch {
-    // The only thing that it throws for, and it says so with names of the text.
+    // The library throws only for aliases, with their names in the text.
     return { problem: "expected aliases of values in the same document, not too many, got others" };
   }
 }
 
-/** The tokens of a text; undefined if it is nested so deeply that reading it could exhaust the stack. */
+/** The tokens of a text; undefined if its nesting could exhaust the stack. */
 function tokensOf(text: string): readonly CST.Token[] | undefined {
   const parser = new Parser();
   const tokens: CST.Token[] = [];
@@ -51,7 +51,7 @@ function tokensOf(text: string): readonly CST.Token[] | undefined {
   return tokens.some((token) => depthOf(token) > MAX_NESTING) ? undefined : tokens;
 }
 
-/** Brackets, and indicators such as `- - -`, are counted while they are read: a million of them would take gigabytes. */
+/** Counts brackets and indicators such as `- - -` while lexing: a million of them would take gigabytes. */
 function note(lexeme: string, open: { brackets: number; indicators: number }): void {
   const kind = CST.tokenType(lexeme);
   if (kind === "flow-seq-start" || kind === "flow-map-start") open.brackets++;
@@ -60,7 +60,7 @@ function note(lexeme: string, open: { brackets: number; indicators: number }): v
   else if (kind !== "space") open.indicators = 0;
 }
 
-/** How deep a token goes, found without recursion. */
+/** The depth of a token, found without recursion. */
 function depthOf(root: CST.Token): number {
   let deepest = 0;
   const pending: { readonly token: CST.Token; readonly depth: number }[] = [{ token: root, depth: 0 }];
@@ -78,7 +78,7 @@ function depthOf(root: CST.Token): number {
   return deepest;
 }
 
-/** Numbers as JSON for protobuf: digits that a number would lose stay as a string, and so does what is not finite. */
+/** Converts a number to protobuf JSON: strings for integers that would lose digits, and for non-finite values. */
 function jsonValue(value: unknown): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   if (typeof value !== "number" || Number.isFinite(value)) return value;
@@ -90,7 +90,7 @@ function placeOf(text: string, offset: number): string {
   return `line ${before.split("\n").length}, column ${before.length - before.lastIndexOf("\n")}`;
 }
 
-/** In our words, because those of the parser may quote the text, which may be a secret. */
+/** Own error text, because the parser's may quote the text, which may be a secret. */
 function wordsOf(code: string): string {
   switch (code) {
     case "DUPLICATE_KEY":

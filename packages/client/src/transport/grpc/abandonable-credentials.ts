@@ -5,8 +5,8 @@ import { dropAddressAsName } from "./server-name.ts";
 type SecureConnector = ReturnType<ChannelCredentials["_createSecureConnector"]>;
 
 /**
- * Credentials that know the sockets of their connection. grpc-js goes on with a connection that it has begun, for as long as a server that took it says
- * nothing, though its channel was closed: that keeps a socket for each attempt, and the process.
+ * Credentials that track the sockets of their connection. After a channel is closed, grpc-js keeps a connection attempt
+ * open while the server accepts it and stays silent, which leaks a socket per attempt and keeps the process alive.
  */
 export class AbandonableCredentials extends ChannelCredentials {
   readonly #inner: ChannelCredentials;
@@ -18,7 +18,7 @@ export class AbandonableCredentials extends ChannelCredentials {
     this.#inner = inner;
   }
 
-  /** Nobody waits for the connection any more: its sockets go at once, also those that are just coming up. */
+  /** Destroys the sockets at once, including those still connecting. */
   abandon(): void {
     this.#isAbandoned = true;
     for (const socket of this.#sockets) socket.destroy();

@@ -4,18 +4,18 @@ import type { ServerConfig } from "../../config/client-config.ts";
 import { bufferOf, createTlsReader, type TlsMaterial } from "../tls/tls-material.ts";
 import { AbandonableCredentials } from "./abandonable-credentials.ts";
 
-/** Between tries of grpc-js itself. Ours are far between, and each begins with a connection of its own. */
+/** The shortest pause between grpc-js's own attempts; the client's are further apart, each with a new connection. */
 const SHORTEST_PAUSE_MS = 100;
-/** How much a server may send before it hears that it was read: whole responses of some megabytes without a pause. */
+/** The flow control window: a server can send responses of some megabytes without waiting. */
 const FLOW_CONTROL_BYTES = 4 * 1024 * 1024;
-/** How long a connection that nobody uses is kept for the stream that may follow. */
+/** How long an unused connection is kept for the next stream, in milliseconds. */
 const LINGER_MS = 10_000;
 
 /** A connection to one server, shared by all streams to it. */
 export interface Connection {
   readonly client: Client;
   readonly metadata: Metadata;
-  /** It was up once, so it is worth keeping for the next stream. */
+  /** Whether it was ever established, and is worth keeping for the next stream. */
   isProven: boolean;
 }
 
@@ -26,14 +26,14 @@ interface SharedConnection extends Connection {
   linger: Timer | undefined;
 }
 
-/** One connection for each server, as long as anybody uses it. */
+/** Shares one connection per server while it is in use. */
 export class Connections {
   readonly #byKey = new Map<string, SharedConnection>();
   readonly #held = new Map<Connection, SharedConnection>();
 
   /**
-   * Rejects if the files of its certificates cannot be read or used; they are read anew each time, and others make another connection. Each one
-   * that was got is to be released.
+   * Returns a connection that the caller must release. Certificate files are read each time; changed ones lead to a new
+   * connection. Rejects if they cannot be read or used.
    */
   async acquire(server: ServerConfig): Promise<Connection> {
     const material = server.tls === undefined ? undefined : await createTlsReader(server.tls)();
@@ -53,7 +53,7 @@ export class Connections {
     return made;
   }
 
-  /** The user of a connection is gone. One that never came up goes at once, so that the next try is a fresh one. */
+  /** Releases a connection. One that was never established is closed at once, so that the next attempt is a new one. */
   release(connection: Connection): void {
     const shared = this.#held.get(connection);
     if (shared === undefined) return;
@@ -78,7 +78,7 @@ export class Connections {
   }
 }
 
-/** Calls back once the connection is up. Not at all if it never is: then the calls on it fail. */
+/** Calls back when the connection is established; never if it fails, in which case its calls fail. */
 export function whenConnected({ client }: Connection, connected: () => void): void {
   const channel = client.getChannel();
   const look = (): void => {
@@ -93,7 +93,7 @@ export function whenConnected({ client }: Connection, connected: () => void): vo
   look();
 }
 
-/** Throws if what was read is no certificate, or no key of it. */
+/** Throws if the material is not a certificate with its key. */
 function channelCredentials(material: TlsMaterial | undefined): AbandonableCredentials {
   if (material === undefined) return new AbandonableCredentials(credentials.createInsecure());
   const { ca, key, cert } = material;
@@ -131,7 +131,9 @@ function metadataOf({ headers }: ServerConfig): Metadata {
   return metadata;
 }
 
-/** Equal for servers that may share a connection: all that makes one up, and what is in the files of it. */
+/**
+ * A key that is equal for servers that may share a connection: all settings, and the contents of the certificate files.
+ */
 function keyOf(server: ServerConfig, material: TlsMaterial | undefined): string {
   const { target, authority, keepalive, maxResponseBytes, headers } = server;
   const secured = material && [material.ca, material.key, material.cert].map((one) => orNull(one)?.toString("base64"));

@@ -13,25 +13,28 @@ import { type Connection, type Connections, whenConnected } from "./connection.t
 
 type BytesCall = ClientDuplexStream<Uint8Array, Uint8Array>;
 
-/** What a call tells. Nothing after `ended`. */
+/** Receives the events of a call; none after `ended`. */
 export interface CallListener {
-  /** What is sent from now on goes out. */
+  /** The connection is up, and messages leave from now on. */
   opened(): void;
-  /** The next message is not read before the promise resolves (C-CLI-07). That it rejects is our own mistake, and ends the call. */
+  /**
+   * The next message is read when the promise resolves (C-CLI-07). A rejection is a bug of this library and ends the
+   * call.
+   */
   message(bytes: Uint8Array): Promise<void>;
   ended(status: Status): void;
 }
 
-/** What a call is made with. */
+/** What a call needs. */
 export interface GrpcCallOptions {
-  /** Of the method, such as `/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats`. */
+  /** The path of the method, such as `/envoy.service.load_stats.v3.LoadReportingService/StreamLoadStats`. */
   readonly path: string;
   readonly server: ServerConfig;
   readonly connections: Connections;
   readonly listener: CallListener;
 }
 
-/** One call to a server. Messages are bytes both ways, and the next one is not read before the last one was dealt with (C-CLI-07). */
+/** A bidirectional call with messages as bytes. The next message is read when the last one is processed (C-CLI-07). */
 export class GrpcCall {
   readonly #options: GrpcCallOptions;
   #connection: Connection | undefined;
@@ -50,7 +53,7 @@ export class GrpcCall {
     );
   }
 
-  /** Calls back once the message left for the server, if it does. */
+  /** Calls back when the message has left for the server, if it does. */
   send(message: Uint8Array, left?: () => void): void {
     if (this.#isOver) return;
     this.#call?.write(message, (error?: Error | null) => {
@@ -58,7 +61,7 @@ export class GrpcCall {
     });
   }
 
-  /** Ends it. The listener hears nothing any more. */
+  /** Ends the call; the listener receives nothing more. */
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -81,7 +84,7 @@ export class GrpcCall {
     );
     this.#call = call;
     call.resume();
-    // Its status is told in any case; without a listener an error would end the process.
+    // The status is reported anyway; an error without a listener would end the process.
     call.on("error", () => {});
     call.on("status", (status: StatusObject) => this.#end(statusOf(status, this.#options.server)));
     whenConnected(connection, () => this.#opened(connection));
@@ -95,7 +98,7 @@ export class GrpcCall {
     this.#options.listener.opened();
   }
 
-  /** A message is handed on only when it was dealt with, so that no further one is asked for before. */
+  /** Delivers a message and asks for the next one only after it is processed. */
   #interceptor(): Interceptor {
     const { listener } = this.#options;
     const received = new ListenerBuilder()
@@ -114,7 +117,7 @@ export class GrpcCall {
       );
   }
 
-  /** Who sends and does not read what it is answered is not read any more, or the answers would pile up here. */
+  /** Stops reading from a server that does not read, so that requests in response do not pile up here. */
   #whenThereIsRoom(then: () => void): void {
     if (this.#call?.writableNeedDrain === true) this.#call.once("drain", then);
     else then();
@@ -150,7 +153,7 @@ function statusOf({ code, details }: StatusObject, server: ServerConfig): Status
   return code === statusCode.UNAVAILABLE ? unavailable(server, systemWords(details)) : { code, message: details };
 }
 
-/** What the system says of a connection, without what the library says around it: when it was, and what it resolved. */
+/** The system's error text of a connection, without the times and addresses that grpc-js adds. */
 export function systemWords(details: string): string {
   return details
     .replace(/^No connection established\. Last error: (?:null|(?:Error(?: \[\w+\])?: )?)/, "no connection: ")

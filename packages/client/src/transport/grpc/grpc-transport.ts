@@ -8,7 +8,7 @@ import type { Connections } from "./connection.ts";
 import { GrpcCall } from "./grpc-call.ts";
 import { describeMissingMethod, methodPath } from "./method.ts";
 
-/** What the transport needs of its client. */
+/** What the gRPC transport needs. */
 export interface GrpcTransportOptions {
   readonly api: Pick<EnvoyApi, "traits">;
   readonly encodeNode: NodeEncoder;
@@ -17,8 +17,8 @@ export interface GrpcTransportOptions {
 }
 
 /**
- * Discovery over gRPC, by grpc-js. Streams to one server share a connection. TCP keepalive cannot be set there: `keepalive`, HTTP/2 pings,
- * finds out the same and more (C-CON-01).
+ * Discovery over gRPC with grpc-js. Streams to one server share a connection. grpc-js cannot set TCP keepalive;
+ * `keepalive`, HTTP/2 pings, detects the same and more (C-CON-01).
  */
 export function createGrpcTransport({ api, encodeNode, connections }: GrpcTransportOptions): Transport<GrpcSource> {
   const calls = new Set<GrpcCall>();

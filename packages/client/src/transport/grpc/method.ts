@@ -3,8 +3,8 @@ import { messageNameOf, type TypeUrl } from "@xdskit/protocol";
 import type { GrpcSource } from "../../config/client-config.ts";
 
 /**
- * The method that a source is spoken to by: its path, such as `/envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters`. The
- * version of the transport picks it, whatever the version of the type (C-TYP-11). Undefined: there is none for that type alone.
+ * The path of a source's method, such as `/envoy.service.cluster.v3.ClusterDiscoveryService/StreamClusters`. The
+ * transport's API version selects it, not that of the type (C-TYP-11). Undefined: the type has no method of its own.
  */
 export function methodPath(
   { variant, apiVersion }: Pick<GrpcSource, "variant" | "apiVersion">,
@@ -20,7 +20,7 @@ export function methodPath(
   return discoveryMethods.find(isWanted)?.path;
 }
 
-/** What to say where there is no such method. */
+/** The error text for a missing method. */
 export function describeMissingMethod(
   { variant, apiVersion }: Pick<GrpcSource, "variant" | "apiVersion">,
   onlyType: TypeUrl | undefined,

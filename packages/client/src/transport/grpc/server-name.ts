@@ -1,8 +1,8 @@
 import { isIP } from "node:net";
 
 /**
- * Leaves an address out of what TLS sends as the name of the server. grpc-js sends whatever the host is, but an address is none (RFC 6066): some servers
- * refuse that, and Node warns of it. Whom the certificate is for is looked at all the same.
+ * Keeps IP addresses out of the TLS server name (SNI). grpc-js sends every host, but RFC 6066 forbids addresses: some
+ * servers reject them, and Node.js warns. The certificate is verified for the address as before.
  */
 export function dropAddressAsName(connector: object): void {
   if (!("connectionOptions" in connector)) return;

@@ -2,17 +2,17 @@ import type { IncomingMessage } from "node:http";
 import { type Status, statusCode } from "@xdskit/protocol";
 import { decodeUtf8 } from "../json-response.ts";
 
-/** What became of a poll. */
+/** The result of a poll. */
 export type PollAnswer =
   | { readonly kind: "body"; readonly bytes: Uint8Array }
   | { readonly kind: "unchanged" }
   | { readonly kind: "failed"; readonly status: Status };
 
-/** As much of the body of an error is told. */
+/** The most bytes to read of an error's body. */
 const MAX_ERROR_BYTES = 4_096;
 const MAX_ERROR_CHARACTERS = 300;
 
-/** What HTTP's statuses are in the words of gRPC; others are UNKNOWN. */
+/** gRPC status codes of HTTP statuses; others are UNKNOWN. */
 const STATUS_CODE: ReadonlyMap<number, number> = new Map([
   [400, statusCode.INTERNAL],
   [401, statusCode.UNAUTHENTICATED],
@@ -24,14 +24,14 @@ const STATUS_CODE: ReadonlyMap<number, number> = new Map([
   [504, statusCode.UNAVAILABLE],
 ]);
 
-/** Reads an answer: only 200 and 304 are good ones (C-RST-04, C-RST-17). Rejects if it is cut off. */
+/** Reads an HTTP response; only 200 and 304 succeed (C-RST-04, C-RST-17). Rejects if the connection breaks. */
 export async function readAnswer(message: IncomingMessage, maxBytes: number): Promise<PollAnswer> {
   const { statusCode: httpStatus = 0 } = message;
   switch (httpStatus) {
     case 200:
       return await readBody(message, maxBytes);
     case 304:
-      // There is no body; whatever came is read off, so that the connection can be used again.
+      // Discards the body, so that the connection can be reused.
       message.resume();
       return { kind: "unchanged" };
     default: {
@@ -54,20 +54,20 @@ async function readBody(message: IncomingMessage, maxBytes: number): Promise<Pol
   return failed(statusCode.RESOURCE_EXHAUSTED, `expected at most ${maxBytes} bytes in a response, got more`);
 }
 
-/** What is longer is cut off, and so is its connection. */
+/** Cuts off a longer body, and its connection. */
 async function readUpTo(message: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; isWhole: boolean }> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of message as AsyncIterable<Buffer>) {
     size += chunk.length;
     chunks.push(chunk);
-    // To break out of the loop destroys the connection.
+    // Leaving the loop destroys the connection.
     if (size > maxBytes) break;
   }
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isWhole: size <= maxBytes };
 }
 
-/** Of a `google.rpc.Status` in JSON its message, of a plain text its first line; undefined for a page. */
+/** The message of a JSON `google.rpc.Status`, or the first line of a plain text; undefined for an HTML page. */
 function reasonIn(bytes: Uint8Array): string | undefined {
   const text = decodeUtf8(bytes)?.trim() ?? "";
   const message = messageIn(text) ?? (/^[<{[]/.test(text) ? "" : (text.split("\n")[0] ?? ""));
@@ -81,7 +81,7 @@ function messageIn(text: string): string | undefined {
     if (typeof value !== "object" || value === null || !("message" in value)) return undefined;
     return typeof value.message === "string" ? value.message : undefined;
   } catch {
-    // Most servers answer with a text.
+    // Most servers respond with plain text.
     return undefined;
   }
 }

@@ -18,20 +18,20 @@ import { type Endpoint, formatEndpoint, parseTarget } from "./target.ts";
 export interface Poll {
   readonly path: string;
   readonly body: Uint8Array;
-  /** From the beginning to the last byte of the answer. */
+  /** For the whole poll, to the last byte of the response. */
   readonly timeoutMs: number;
-  /** Gives it up; what became of it is then of no interest. */
+  /** Cancels the poll; its result is then ignored. */
   readonly signal: AbortSignal;
 }
 
-/** Talks to one server, on connections that are kept. */
+/** Polls one server over keep-alive connections. */
 export interface HttpCaller {
   /** Never rejects. */
   call(poll: Poll): Promise<PollAnswer>;
   close(): void;
 }
 
-/** The problem of a target that is none. */
+/** Returns a problem if the target is invalid. */
 export function createHttpCaller(server: ServerConfig): HttpCaller | { readonly problem: string } {
   const endpoints = parseTarget(server.target, server.tls === undefined ? 80 : 443);
   if (endpoints === undefined)
@@ -45,7 +45,7 @@ export function createHttpCaller(server: ServerConfig): HttpCaller | { readonly 
       const endpoint = endpoints[turn % endpoints.length];
       if (endpoint === undefined) return failed(statusCode.UNAVAILABLE, "the target names no address");
       const answer = await callEndpoint({ server, endpoint, agent, tlsReader, poll });
-      // Another address of the same server is tried the next time.
+      // The next poll tries another address of the server.
       if (answer.kind === "failed") turn++;
       return answer;
     },
@@ -89,12 +89,12 @@ async function send(call: Call, signal: AbortSignal): Promise<PollAnswer> {
     return await readAnswer(await start(call, tls, signal).message, maxBytes);
   } catch (error) {
     if (!(error instanceof StaleConnectionError)) throw error;
-    // The server closed a kept connection while we sent on it: it has read nothing of this.
+    // The server closed a kept connection before it read this request, so it is sent again.
     return await readAnswer(await start(call, tls, signal).message, maxBytes);
   }
 }
 
-/** A connection that was kept is not there any more. */
+/** A kept connection is closed. */
 class StaleConnectionError extends Error {}
 
 function start(
@@ -110,7 +110,7 @@ function start(
   request.on("socket", (socket) => prepare(socket, server, request));
   const message = new Promise<IncomingMessage>((resolve, reject) => {
     request.once("response", resolve);
-    // Stays: a connection may break after the answer began, which is told by the answer.
+    // Stays attached: the connection may break after the response began, which the response reports.
     request.on("error", (error: NodeJS.ErrnoException) => {
       const isStale = request.reusedSocket && error.code === "ECONNRESET" && !signal.aborted;
       reject(isStale ? new StaleConnectionError(error.message, { cause: error }) : error);
@@ -135,7 +135,7 @@ function requestOptions({ server, endpoint, agent, poll }: Call, signal: AbortSi
     path: poll.path,
     headers: {
       host: "socketPath" in endpoint ? "localhost" : formatEndpoint(endpoint),
-      // As Envoy says it: how long the server may hold a poll until something changes.
+      // Envoy's header: how long the server may hold a poll until something changes.
       "x-envoy-expected-rq-timeout-ms": String(poll.timeoutMs),
       ...headers,
       "content-type": "application/json",
@@ -144,7 +144,7 @@ function requestOptions({ server, endpoint, agent, poll }: Call, signal: AbortSi
   };
 }
 
-/** Connections are shared by polls with equal options only, so what was rotated in is used at once. */
+/** Only polls with equal options share a connection, so rotated certificates take effect at once. */
 function secureOptions({ ca, cert, key, serverName }: TlsMaterial): RequestOptions & { servername?: string } {
   return {
     ...(ca !== undefined && { ca: bufferOf(ca) }),
@@ -164,7 +164,7 @@ function prepare(socket: Socket, { tcpKeepalive, connectTimeoutMs, tls }: Server
   socket.once("close", stop);
 }
 
-/** Several addresses of one name that all fail come as one error without a message. */
+/** If all addresses of a name fail, Node.js gives one error without a message. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join("; ");
   return error instanceof Error ? error.message : String(error);

@@ -10,16 +10,16 @@ const REQUEST_TYPE: Readonly<Record<ApiVersion, TypeUrl>> = {
 /** What a poll is made from. */
 export interface PollContent {
   readonly request: SotwRequest;
-  /** The encoded `Node`: a poll always tells it, whatever the request says (C-RST-08). */
+  /** The encoded `Node`, which every poll carries (C-RST-08). */
   readonly node: Uint8Array;
   readonly apiVersion: ApiVersion;
-  /** What is asked for where the request does not say. */
+  /** The type if the request does not name one. */
   readonly type: TypeUrl;
 }
 
 /**
- * The body of a poll: a whole `DiscoveryRequest` in canonical JSON (B-RST-01, B-RST-02). Throws a `MalformedMessageError` if the
- * node is none.
+ * The body of a poll: a complete `DiscoveryRequest` in canonical JSON (B-RST-01, B-RST-02). Throws a
+ * `MalformedMessageError` if the node is malformed.
  */
 export function formatPollBody({ request, node, apiVersion, type }: PollContent, api: EnvoyApi): Uint8Array {
   const whole = { ...request, type: request.type ?? type, node: request.node ?? anonymousNode };

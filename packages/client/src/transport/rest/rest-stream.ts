@@ -9,7 +9,7 @@ import type { HttpCaller } from "./http-caller.ts";
 import { formatPollBody } from "./poll-body.ts";
 import { pollDelayMs } from "./poll-delay.ts";
 
-/** What a stream of polls is made of. */
+/** What a REST stream needs. */
 export interface RestStreamParts {
   readonly api: EnvoyApi;
   /** The encoded `Node`. */
@@ -20,23 +20,23 @@ export interface RestStreamParts {
   readonly path: string;
   readonly caller: HttpCaller;
   readonly listener: StreamListener;
-  /** Called once, whoever ended it. */
+  /** Called once, whichever side ends the stream. */
   readonly onEnd: () => void;
 }
 
 /**
- * `idle`: the next request goes out at once. `polling`: one is under way. `judging`: its answer is being judged. `waiting`: the
- * delay after an answer.
+ * `idle`: the next request is sent at once. `polling`: a poll is in progress. `judging`: its response is being
+ * validated. `waiting`: the delay after a response.
  */
 type Phase = "idle" | "polling" | "judging" | "waiting" | "ended";
 
-/** Polls of one type, one after the other: never two at once (C-RST-06). The first failure ends it. */
+/** Polls for one type, never two at once (C-RST-06). The first failure ends the stream. */
 export class RestStream implements ClientStream {
   readonly #parts: RestStreamParts;
   #phase: Phase = "idle";
-  /** What is asked the next time. */
+  /** The next request. */
   #next: SotwRequest | undefined;
-  /** Whether what is next does not wait for the delay. */
+  /** Whether the next request skips the delay. */
   #isNextUrgent = false;
   #poll: AbortController | undefined;
   #delay: Timer | undefined;
@@ -61,7 +61,7 @@ export class RestStream implements ClientStream {
     this.#stop();
   }
 
-  /** In place of one that is under way (C-RST-20). */
+  /** Replaces a poll in progress (C-RST-20). */
   #pollNow(request: SotwRequest): void {
     this.#poll?.abort();
     this.#delay?.cancel();
@@ -123,7 +123,7 @@ export class RestStream implements ClientStream {
     }
     const { source, random } = this.#parts;
     this.#phase = "waiting";
-    // Who waits for news keeps the process alive; a delay does not.
+    // Waiting callers keep the process alive; the delay does not.
     this.#delay = startTimer(pollDelayMs(source.refreshDelayMs, random()), () => this.#due());
   }
 
@@ -137,7 +137,7 @@ export class RestStream implements ClientStream {
     if (this.#stop()) this.#parts.listener.ended(status);
   }
 
-  /** False if it had ended before. */
+  /** False if it had already ended. */
   #stop(): boolean {
     if (this.#phase === "ended") return false;
     this.#phase = "ended";

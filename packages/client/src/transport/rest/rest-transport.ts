@@ -6,18 +6,21 @@ import type { ClientStream, NewStream, StreamListener, Transport } from "../tran
 import { createHttpCaller, type HttpCaller } from "./http-caller.ts";
 import { RestStream } from "./rest-stream.ts";
 
-/** What a transport over REST needs. */
+/** Options of the REST transport. */
 export interface RestTransportOptions {
   readonly api: EnvoyApi;
-  /** The encoded `core.v3.Node` as it is now; asked for with each poll (C-RST-08). */
+  /** The encoded current `core.v3.Node`; read for each poll (C-RST-08). */
   readonly node: () => Uint8Array;
-  /** At least 0 and less than 1; `Math.random` unless set. */
+  /**
+   * Returns a number from 0 up to, not including, 1.
+   * @default Math.random
+   */
   readonly random?: () => number;
 }
 
 /**
- * Discovery by polls: HTTP/1.1, JSON both ways, one request at a time for each stream (C-RST-06). Its timers keep no process
- * alive; a poll that is under way does.
+ * Discovery by polls: HTTP/1.1 with JSON, one request at a time per stream (C-RST-06). Its timers do not keep the
+ * process alive; a poll in progress does.
  */
 export function createRestTransport(options: RestTransportOptions): Transport<RestSource> {
   return new RestTransport(options);
@@ -25,7 +28,7 @@ export function createRestTransport(options: RestTransportOptions): Transport<Re
 
 class RestTransport implements Transport<RestSource> {
   readonly #options: RestTransportOptions;
-  /** Connections to a server last as long as there are streams to it. */
+  /** Connections to a server are kept while it has streams. */
   readonly #callers = new Map<ServerConfig, { readonly caller: HttpCaller; streams: number }>();
   readonly #streams = new Set<ClientStream>();
 

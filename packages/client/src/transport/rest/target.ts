@@ -1,9 +1,9 @@
-/** Where to connect to. */
+/** An address to connect to. */
 export type Endpoint = { readonly host: string; readonly port: number } | { readonly socketPath: string };
 
 /**
- * The places that a target of gRPC stands for: `dns:///xds.example.com:443`, `ipv4:10.0.0.1:80,10.0.0.2:80`,
- * `ipv6:[::1]:80`, `unix:/run/xds.sock`, `unix-abstract:xds`, or a host and a port. Undefined for what is none of these.
+ * The endpoints of a gRPC target: `dns:///xds.example.com:443`, `ipv4:10.0.0.1:80,10.0.0.2:80`, `ipv6:[::1]:80`,
+ * `unix:/run/xds.sock`, `unix-abstract:xds`, or host and port. Undefined for anything else.
  */
 export function parseTarget(target: string, defaultPort: number): readonly Endpoint[] | undefined {
   const scheme = /^(unix-abstract|unix|ipv4|ipv6|dns):/.exec(target)?.[1];
@@ -19,14 +19,14 @@ export function parseTarget(target: string, defaultPort: number): readonly Endpo
       return endpoints.every((endpoint) => endpoint !== undefined) ? endpoints : undefined;
     }
     default: {
-      // dns://RESOLVER/NAME: which resolver is asked is left to the system.
+      // dns://RESOLVER/NAME: the resolver is ignored in favour of the system's.
       const endpoint = parseHostPort(rest.replace(/^\/\/[^/]*\//, ""), defaultPort);
       return endpoint === undefined ? undefined : [endpoint];
     }
   }
 }
 
-/** For people, as in a URL. */
+/** The endpoint as it stands in a URL. */
 export function formatEndpoint(endpoint: Endpoint): string {
   if ("socketPath" in endpoint) return `unix:${endpoint.socketPath.replace(/^\0/, "@")}`;
   return endpoint.host.includes(":") ? `[${endpoint.host}]:${endpoint.port}` : `${endpoint.host}:${endpoint.port}`;

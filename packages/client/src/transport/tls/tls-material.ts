@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { TlsConfig } from "../../config/client-config.ts";
 
-/** What a connection is secured with. The same object as long as nothing changed. */
+/** Certificates and keys of a connection. The same object while nothing changes. */
 export interface TlsMaterial {
   readonly ca: string | Uint8Array | undefined;
   readonly cert: string | Uint8Array | undefined;
@@ -9,12 +9,12 @@ export interface TlsMaterial {
   readonly serverName: string | undefined;
 }
 
-/** Gives what there is now; rejects with a system error if a file cannot be read. */
+/** Returns the current material; rejects with a system error if a file cannot be read. */
 export type TlsReader = () => Promise<TlsMaterial>;
 
 /**
- * Reads certificates and keys: files are looked at whenever somebody asks, and read again when one of them is another, so
- * that the next connection is made with what was rotated in.
+ * Reads certificates and keys: checks the files on every call and reads them again when one changed, so that the next
+ * connection uses rotated ones.
  */
 export function createTlsReader(tls: TlsConfig): TlsReader {
   const paths = [tls.caPath, tls.certificatePath, tls.keyPath].filter((path) => path !== undefined);
@@ -30,7 +30,7 @@ export function createTlsReader(tls: TlsConfig): TlsReader {
   };
 }
 
-/** Text as UTF-8. */
+/** Strings become UTF-8. */
 export function bufferOf(content: string | Uint8Array): Buffer {
   return Buffer.from(content);
 }
