@@ -46,7 +46,7 @@ export default tseslint.config(
     },
   },
   {
-    // L5: one queue of events and one caller. Everybody else sees the plane through the hub.
+    // L5: one queue of events and one caller. Everything else sees the server machine through the hub.
     files: ["packages/{server,cli,source}/src/**/*.ts"],
     ignores: ["packages/server/src/hub/**", "**/*.test.ts"],
     rules: {
@@ -55,13 +55,13 @@ export default tseslint.config(
         {
           paths: [
             {
-              name: "@xdskit/protocol",
-              importNames: ["Plane"],
+              name: "@xdskit/protocol/internal",
+              importNames: ["ServerMachine"],
               allowTypeImports: true,
-              message: "only server/hub calls the plane",
+              message: "only server/hub calls the server machine",
             },
             {
-              name: "@xdskit/protocol",
+              name: "@xdskit/protocol/internal",
               importNames: ["ClientMachine", "MeshMachine"],
               allowTypeImports: true,
               message: "only the client calls its machines",

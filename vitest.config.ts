@@ -9,6 +9,8 @@ const source = (name: string, entry = "index"): string =>
 export default defineConfig({
   resolve: {
     alias: {
+      "@xdskit/protocol/internal": source("protocol", "internal"),
+      "@xdskit/envoy-api/internal": source("envoy-api", "internal"),
       "@xdskit/protocol": source("protocol"),
       "@xdskit/envoy-api/resources": source("envoy-api", "resources/index"),
       "@xdskit/envoy-api": source("envoy-api"),

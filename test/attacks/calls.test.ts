@@ -1,4 +1,4 @@
-import { encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import { encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode } from "@xdskit/protocol";
 import { afterAll, beforeAll, test } from "vitest";
 import { framed } from "../../packages/server/test/support/http2-frames.ts";

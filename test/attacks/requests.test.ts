@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { type DeltaRequestMessage, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import { type DeltaRequestMessage, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode } from "@xdskit/protocol";
 import { afterAll, beforeAll, test } from "vitest";
 import { framed, uint32 } from "../../packages/server/test/support/http2-frames.ts";

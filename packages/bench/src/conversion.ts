@@ -1,11 +1,6 @@
 import { connectPeer } from "@xdskit/conformance";
-import {
-  contentDigest,
-  createEnvoyApi,
-  decodeDeltaResponse,
-  type EnvoyApi,
-  encodeDeltaRequest,
-} from "@xdskit/envoy-api";
+import { contentDigest, createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
+import { decodeDeltaResponse, encodeDeltaRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode, createResource, formatTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { createManagementServer } from "@xdskit/server";
 import { format, median } from "./figures.ts";

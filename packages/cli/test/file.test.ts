@@ -1,6 +1,7 @@
 import { appendFile, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createEnvoyApi, encodeSotwResponse } from "@xdskit/envoy-api";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { encodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { formatTypeUrl } from "@xdskit/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { run } from "../src/run.ts";

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { createEnvoyApi, encodeSotwResponse } from "@xdskit/envoy-api";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { encodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { formatTypeUrl } from "@xdskit/protocol";
 import { describe, expect, test } from "vitest";
 import { run } from "../src/run.ts";

@@ -1,5 +1,5 @@
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
-import { ClientMachine, opaqueTraits } from "@xdskit/protocol";
+import { ClientMachine, opaqueTraits } from "@xdskit/protocol/internal";
 import { isOfGrpc } from "./config/authority.ts";
 import { type ClientConfig, sourcesIn } from "./config/client-config.ts";
 import { Driver } from "./driver/driver.ts";

@@ -11,14 +11,8 @@ export {
   TypedExtensionConfig,
   VirtualHost,
 } from "@xdskit/envoy-api/resources";
-export type {
-  AbsenceReason,
-  ClientReport,
-  DemandOutcome,
-  LoadPlace,
-  Node,
-  TypeUrl,
-} from "@xdskit/protocol";
+export type { Node, TypeUrl } from "@xdskit/protocol";
+export type { AbsenceReason, ClientReport, DemandOutcome, LoadPlace } from "@xdskit/protocol/internal";
 export { bootstrapFromEnvironment } from "./config/bootstrap-environment.ts";
 export type {
   AuthoritySource,

@@ -1,12 +1,13 @@
+import type { EnvoyApi } from "@xdskit/envoy-api";
 import {
   createRequestReader,
   decodeNode,
-  type EnvoyApi,
   encodeDeltaResponse,
   encodeSotwResponse,
   type RequestReader,
-} from "@xdskit/envoy-api";
-import { type DiscoveryRequest, statusCode, type TypeUrl } from "@xdskit/protocol";
+} from "@xdskit/envoy-api/internal";
+import type { TypeUrl } from "@xdskit/protocol";
+import { type DiscoveryRequest, statusCode } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import {
   type Change,

@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
-import { discoveryMethods, encodeSotwResponse } from "@xdskit/envoy-api";
-import { statusCode } from "@xdskit/protocol";
+import { discoveryMethods, encodeSotwResponse } from "@xdskit/envoy-api/internal";
+import { statusCode } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { systemTls } from "../src/config/config-defaults.ts";
 import { Cluster, createXdsClient, type XdsClient } from "../src/index.ts";

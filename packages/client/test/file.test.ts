@@ -12,8 +12,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { decodeSotwResponse } from "@xdskit/envoy-api";
-import { formatTypeUrl, statusCode, type TypeUrl } from "@xdskit/protocol";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { FileSource } from "../src/config/client-config.ts";
 import { createFileTransport } from "../src/transport/file/file-transport.ts";

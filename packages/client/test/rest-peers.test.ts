@@ -2,7 +2,8 @@ import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
-import { contentDigest, decodeSotwResponse } from "@xdskit/envoy-api";
+import { contentDigest } from "@xdskit/envoy-api";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
 import { createManagementServer, type ManagementServer } from "@xdskit/server";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import { decodeSotwResponse } from "@xdskit/envoy-api";
-import { formatTypeUrl, locatedTerm, statusCode, type TypeUrl } from "@xdskit/protocol";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { locatedTerm, statusCode } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import type { RestSource, ServerConfig } from "../src/config/client-config.ts";

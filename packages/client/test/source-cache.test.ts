@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { KeptResource } from "@xdskit/protocol";
+import type { KeptResource } from "@xdskit/protocol/internal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { SourceConfig } from "../src/config/client-config.ts";
 import { configOfServers } from "../src/options/server-config.ts";

@@ -11,7 +11,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatTypeUrl, type KeptResource } from "@xdskit/protocol";
+import { formatTypeUrl } from "@xdskit/protocol";
+import type { KeptResource } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createResourceStore, type ResourceStore, type ResourceStoreOptions } from "../src/store/resource-store.ts";

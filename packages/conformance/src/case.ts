@@ -1,4 +1,5 @@
-import type { ApiVersion, DialectOverrides, Edition, MethodSwitch, Variant } from "@xdskit/protocol";
+import type { ApiVersion, DialectOverrides, Edition, Variant } from "@xdskit/protocol";
+import type { MethodSwitch } from "@xdskit/protocol/internal";
 import type { TypeName } from "./content/catalog.ts";
 import type { ResourceSpec } from "./content/content.ts";
 

@@ -1,4 +1,5 @@
-import type { ClientDialect, Constraints, Edition, RateLimit, SourceSpec, statusCode, Variant } from "@xdskit/protocol";
+import type { ClientDialect, Constraints, Edition, RateLimit, Variant } from "@xdskit/protocol";
+import type { SourceSpec, statusCode } from "@xdskit/protocol/internal";
 import type { TypeName } from "./content/catalog.ts";
 
 /**

@@ -1,11 +1,11 @@
+import { createEnvoyApi } from "@xdskit/envoy-api";
 import {
-  createEnvoyApi,
   decodeDeltaResponse,
   decodeSotwResponse,
   discoveryMethods,
   encodeDeltaRequest,
   encodeSotwRequest,
-} from "@xdskit/envoy-api";
+} from "@xdskit/envoy-api/internal";
 import { anonymousNode } from "@xdskit/protocol";
 import { createManagementServer, type ManagementServer } from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";

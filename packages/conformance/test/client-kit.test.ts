@@ -1,4 +1,9 @@
-import { type ClientEffect, ClientMachine, type ClientMachineOptions, type DiscoveryRequest } from "@xdskit/protocol";
+import {
+  type ClientEffect,
+  ClientMachine,
+  type ClientMachineOptions,
+  type DiscoveryRequest,
+} from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { clientCases } from "../src/cases/client/cases.ts";
 import { type PlayedClient, playClientInMemory } from "../src/play/client/in-memory.ts";

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { ClusterLoadAssignment, createXdsClient, type ResourceState, validator, type XdsClient } from "@xdskit/client";
-import { createEnvoyApi, encodeSotwResponse } from "@xdskit/envoy-api";
-import type { DiscoveryRequest } from "@xdskit/protocol";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { encodeSotwResponse } from "@xdskit/envoy-api/internal";
+import type { DiscoveryRequest } from "@xdskit/protocol/internal";
 import { afterEach, expect, test } from "vitest";
 import { urlOf } from "../src/content/catalog.ts";
 import { contentOf } from "../src/content/content.ts";

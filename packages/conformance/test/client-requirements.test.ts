@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { clientSwitchTable } from "@xdskit/protocol";
+import { clientSwitchTable } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { clientCases } from "../src/cases/client/cases.ts";
 import { clientRequirements } from "../src/requirement/client/rules.ts";

@@ -1,4 +1,4 @@
-import { type Body, Plane, type PlaneEffect, type PlaneEvent, type PlaneOptions } from "@xdskit/protocol";
+import { type Body, Plane, type PlaneEffect, type PlaneEvent, type PlaneOptions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import type { Case, Expectation } from "../src/case.ts";
 import { serverCases } from "../src/cases/server/cases.ts";

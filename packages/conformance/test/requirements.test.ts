@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { anonymousNode } from "@xdskit/protocol";
 import {
-  anonymousNode,
   dialectFor,
   forKind,
   isPerKind,
@@ -9,7 +9,7 @@ import {
   type SwitchField,
   switchFields,
   switchTable,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import type { Case } from "../src/case.ts";
 import { serverCases } from "../src/cases/server/cases.ts";

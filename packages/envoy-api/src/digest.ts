@@ -4,7 +4,7 @@
  * over a reused buffer costs half of `createHash` with several updates.
  */
 import { createHash, hash } from "node:crypto";
-import type { Digest } from "@xdskit/protocol";
+import type { Digest } from "@xdskit/protocol/internal";
 
 const ALGORITHM = "sha256";
 const LENGTH_BYTES = 4;

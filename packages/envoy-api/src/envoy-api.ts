@@ -1,14 +1,12 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import { formatTypeUrl, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import {
   type Dependency,
   type DependencySource,
-  formatTypeUrl,
   isOfV2,
-  parseTypeUrl,
   type TypeKind,
   type TypeTraits,
-  type TypeUrl,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { catalog, traitsOf, typeCalled } from "./catalog/catalog.ts";
 import { type CollectionEntry, collectionEntries } from "./catalog/collection-entry.ts";
 import { configuredType } from "./catalog/extension-config.ts";

@@ -1,4 +1,5 @@
-import { contentDigest, createBodyEncoder, createEnvoyApi, decodeDeltaResponse } from "@xdskit/envoy-api";
+import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
+import { createBodyEncoder, decodeDeltaResponse } from "@xdskit/envoy-api/internal";
 import { createResource, formatTypeUrl } from "@xdskit/protocol";
 import { expect, test } from "vitest";
 

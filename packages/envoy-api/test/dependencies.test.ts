@@ -1,4 +1,4 @@
-import type { Dependency } from "@xdskit/protocol";
+import type { Dependency } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { api, encode, typed, url, V3 } from "./support/api.ts";
 

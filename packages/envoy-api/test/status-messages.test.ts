@@ -14,7 +14,7 @@ import {
   encodeLoadRequest,
   encodeNode,
   type OwnResource,
-} from "../src/index.ts";
+} from "../src/internal.ts";
 import { api } from "./support/api.ts";
 import { encoded, healthRequest, loadStats, statusRequest } from "./support/status-messages.ts";
 

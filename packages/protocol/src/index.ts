@@ -1,179 +1,23 @@
-export { pauseMs } from "./client/back-off.ts";
-export { ClientMachine, type ClientMachineOptions, type SourcedState } from "./client/client.ts";
-export type { ClientEffect, ClientReport } from "./client/effect.ts";
-export type { ClientEvent, ClientStreamId, Moment, WatchId, WatchStarted } from "./client/event.ts";
-export type { HeldFailure, HeldResource, HeldState, HeldStatus, KeptResource } from "./client/held.ts";
-export type { AbsenceReason, FailureReason, News } from "./client/news.ts";
-export type { BackOff, RateLimit, SourceId, SourceSpec } from "./client/source.ts";
-export type { Choice, Choices, ClientChoice, NamedChoice } from "./dialect/choice.ts";
-export {
-  type ClientDialect,
-  type ClientSwitchTable,
-  clientDialect,
-  clientSwitchTable,
-} from "./dialect/client-dialect.ts";
-export { type ClientRule, createClientChoice } from "./dialect/client-rules.ts";
-export {
-  type Dialect,
-  type DialectOverrides,
-  forKind,
-  isWildcardType,
-  type MethodSwitch,
-  type Override,
-  type PerKind,
-  type TtlRule,
-  type TtlStream,
-} from "./dialect/dialect.ts";
-export { type ChosenBy, type DialectState, explainDialect, formatSwitch, type SwitchState } from "./dialect/explain.ts";
-export { type KnownClient, knownClients } from "./dialect/known-clients.ts";
-export { dialectFor } from "./dialect/presets.ts";
-export {
-  type Edition,
-  editions,
-  inEdition,
-  isPerKind,
-  isSwitchField,
-  type Switch,
-  type SwitchField,
-  type SwitchForm,
-  type SwitchTable,
-  switchFields,
-  switchNameOf,
-  switchTable,
-} from "./dialect/switches.ts";
-export { judgeTtl, type TtlVerdict, ttlStreamOf } from "./dialect/ttl.ts";
-export type {
-  ClusterLoad,
-  EndpointLoad,
-  LoadCounts,
-  LoadMetric,
-  LoadReport,
-  LoadRequest,
-  Locality,
-  LocalityLoad,
-} from "./load/load-report.ts";
-export {
-  LoadReporter,
-  type LoadReporterEffect,
-  type LoadReporterEvent,
-  type LoadReporterOptions,
-  type LoadReporterReport,
-} from "./load/load-reporter.ts";
-export {
-  type LoadEffect,
-  type LoadEvent,
-  type LoadReportSettings,
-  LoadReports,
-  type LoadReportsOptions,
-  type ReporterState,
-} from "./load/load-reports.ts";
-export type { ClusterSums, EndpointSums, LoadLimits, LocalitySums, ReporterId } from "./load/load-sums.ts";
-export type { LoadPlace, LoadTaking, LoadTally, LoadTallyOptions, StartedLoad } from "./load/load-tally.ts";
-export type { LoadOutcome } from "./load/locality-tally.ts";
-export type { Dependency, DependencySource, ExtensionTerms, HandedDown } from "./mesh/dependency.ts";
-export type { DemandOutcome, MeshChanges, MeshEffect, MeshReport } from "./mesh/mesh-effect.ts";
-export type { Demanded, DemandId, MeshEvent, MeshRoot, RootId } from "./mesh/mesh-event.ts";
-export { MeshMachine } from "./mesh/mesh-machine.ts";
-export type {
-  MeshFailure,
-  MeshLink,
-  MeshLinkState,
-  MeshNode,
-  MeshNodeState,
-  MeshWatchId,
-  NodeId,
-} from "./mesh/mesh-node.ts";
-export type { MeshOptions } from "./mesh/mesh-options.ts";
-export { sourceProblems } from "./mesh/source-problems.ts";
-export type { Body, Heartbeat, Segment } from "./message/body.ts";
-export {
-  type DeltaRequest,
-  type DiscoveryRequest,
-  type InitialVersions,
-  noInitialVersions,
-  type SotwRequest,
-} from "./message/request.ts";
-export type {
-  DeltaResponse,
-  DiscoveryResponse,
-  ReceivedError,
-  ReceivedResource,
-  SotwResponse,
-} from "./message/response.ts";
-export { type Status, statusCode } from "./message/status.ts";
+export type { HeldStatus } from "./client/held.ts";
+export type { BackOff, RateLimit, SourceId } from "./client/source.ts";
+export type { Choice, ClientChoice } from "./dialect/choice.ts";
+export type { ClientDialect } from "./dialect/client-dialect.ts";
+export type { ClientRule } from "./dialect/client-rules.ts";
+export type { DialectOverrides } from "./dialect/dialect.ts";
+export { type Edition, editions } from "./dialect/switches.ts";
+export type { EndpointLoad, LoadReport, Locality } from "./load/load-report.ts";
+export type { MeshLink, NodeId } from "./mesh/mesh-node.ts";
+export type { Status } from "./message/status.ts";
 export type { Variant } from "./message/variant.ts";
-export { hostOf } from "./node/host.ts";
 export { anonymousNode, type Node } from "./node/node.ts";
-export { globMatches, type MetadataMatch, type NodeMatch, nodeMatches, type Patterns } from "./node/node-match.ts";
+export type { NodeMatch } from "./node/node-match.ts";
 export type { Peer, Placement, PlacementRefusal } from "./node/placement.ts";
 export type { ApiVersion } from "./resource/api-version.ts";
-export {
-  type Constraints,
-  constraintsOf,
-  describeConstraints,
-  matches,
-  type Parameters,
-} from "./resource/constraints.ts";
-export { type Overlap, overlapOf } from "./resource/disjointness.ts";
-export type { ErrorDetail, Reference, Resource, ResourceInput, ResourceVariant } from "./resource/resource.ts";
+export type { Constraints, Parameters } from "./resource/constraints.ts";
+export type { ErrorDetail, Reference, Resource, ResourceInput } from "./resource/resource.ts";
 export { createResourceError, type ResourceErrorInput } from "./resource/resource-error.ts";
-export {
-  canonicalName,
-  formatResourceName,
-  globOf,
-  isGlobName,
-  isListName,
-  parseResourceName,
-  type ResourceName,
-  typeInName,
-} from "./resource/resource-name.ts";
-export { areSameBytes } from "./resource/same-bytes.ts";
-export type { TermRules } from "./resource/term-rules.ts";
-export { sendingRank, type TypeKind, type TypeKindRow, typeKinds, typeKindTable } from "./resource/type-kinds.ts";
-export { opaqueTraits, type TypeTraits } from "./resource/type-traits.ts";
-export {
-  formatTypeUrl,
-  isOfV2,
-  messageNameOf,
-  parseTypeUrl,
-  type TypeUrl,
-} from "./resource/type-url.ts";
-export {
-  constrainedName,
-  type Located,
-  locatedTerm,
-  parseLocated,
-  parseVariantKey,
-  plainName,
-  shownName,
-  type VariantName,
-  variantKey,
-} from "./resource/variant-name.ts";
-export { addSums, createResource, type Digest, formatVersion, subtractSums } from "./resource/version.ts";
-export {
-  formatVirtualHostName,
-  parseVirtualHostName,
-  type VirtualHostName,
-  virtualHostTerms,
-} from "./resource/virtual-host-name.ts";
+export { formatResourceName, parseResourceName } from "./resource/resource-name.ts";
+export { formatTypeUrl, messageNameOf, parseTypeUrl, type TypeUrl } from "./resource/type-url.ts";
+export { createResource } from "./resource/version.ts";
 export type { StructConverter } from "./server/contract/conversion.ts";
-export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/contract/effect.ts";
-export type { PlaneEvent, StreamId, StreamOpened } from "./server/contract/event.ts";
-export type {
-  DeliveryState,
-  ResourceErrorState,
-  ResourceState,
-  ResourceStatus,
-  StreamState,
-  TypeState,
-} from "./server/contract/inspect.ts";
-export { InvariantError } from "./server/contract/invariant-error.ts";
-export type { PlaneOptions } from "./server/contract/plane-options.ts";
-export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/contract/poll.ts";
-export type { Remembered } from "./server/contract/remembered.ts";
-export type { Wait } from "./server/contract/wait.ts";
-export { Plane } from "./server/plane.ts";
-export { type Ambiguity, findAmbiguity } from "./state/ambiguity.ts";
-export { deletedKey } from "./state/layer.ts";
-export type { LayerState } from "./state/layer-set.ts";
 export type { Deletion, LayerChange, Transaction } from "./state/transaction.ts";

@@ -1,4 +1,5 @@
-import type { InitialVersions, TypeUrl, Variant } from "@xdskit/protocol";
+import type { TypeUrl, Variant } from "@xdskit/protocol";
+import type { InitialVersions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Crowd, me, names, type Sizes, usual } from "./support/crowd.ts";
 import { initialVersionsOf } from "./support/model-client.ts";

@@ -1,4 +1,4 @@
-import { statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, sotw } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, failure, resource } from "./support/resources.ts";

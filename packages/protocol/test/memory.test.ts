@@ -1,5 +1,5 @@
-import type { Body } from "@xdskit/protocol";
-import { Plane, type PlaneEffect } from "@xdskit/protocol";
+import type { Body } from "@xdskit/protocol/internal";
+import { Plane, type PlaneEffect } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { delta, node, sotw } from "./support/conversation.ts";
 import { heldOf } from "./support/garbage.ts";

@@ -1,4 +1,5 @@
-import { type DiscoveryRequest, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { DiscoveryRequest } from "@xdskit/protocol/internal";
 import { describe, expect, test, vi } from "vitest";
 import { Newcomers } from "../src/server/order/newcomers.ts";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";

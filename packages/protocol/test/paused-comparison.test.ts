@@ -1,4 +1,5 @@
-import { type InitialVersions, noInitialVersions, type PlaneOptions, type Resource } from "@xdskit/protocol";
+import type { Resource } from "@xdskit/protocol";
+import { type InitialVersions, noInitialVersions, type PlaneOptions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node } from "./support/conversation.ts";
 import { heldOf } from "./support/garbage.ts";

@@ -1,15 +1,6 @@
-import type {
-  LayerChange,
-  Node,
-  Peer,
-  PlaneEffect,
-  Report,
-  Resource,
-  SotwRequest,
-  StreamState,
-  TypeUrl,
-} from "@xdskit/protocol";
-import { Plane, type PlaneOptions } from "@xdskit/protocol";
+import type { LayerChange, Node, Peer, Resource, TypeUrl } from "@xdskit/protocol";
+import type { PlaneEffect, Report, SotwRequest, StreamState } from "@xdskit/protocol/internal";
+import { Plane, type PlaneOptions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { node } from "./support/conversation.ts";
 import { CLUSTER, digest, ENDPOINTS, resource, traits } from "./support/resources.ts";

@@ -1,4 +1,5 @@
-import type { Remembered, Resource } from "@xdskit/protocol";
+import type { Resource } from "@xdskit/protocol";
+import type { Remembered } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
 import { initialVersionsOf } from "./support/model-client.ts";

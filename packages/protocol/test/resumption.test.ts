@@ -1,4 +1,5 @@
-import type { InitialVersions, Resource, TypeUrl } from "@xdskit/protocol";
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import type { InitialVersions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, resource } from "./support/resources.ts";

@@ -1,4 +1,5 @@
-import { anonymousNode, type Body, type Node, type TypeUrl, type Variant } from "@xdskit/protocol";
+import { anonymousNode, type Node, type TypeUrl, type Variant } from "@xdskit/protocol";
+import type { Body } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, type Said, sotw } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, resource } from "./support/resources.ts";

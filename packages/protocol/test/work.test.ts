@@ -1,4 +1,5 @@
-import { type Body, noInitialVersions, Plane, type PlaneEffect, type Resource } from "@xdskit/protocol";
+import type { Resource } from "@xdskit/protocol";
+import { type Body, noInitialVersions, Plane, type PlaneEffect } from "@xdskit/protocol/internal";
 import { expect, test, vi } from "vitest";
 import { Conversation, delta, node, sotw } from "./support/conversation.ts";
 import { held, MeshPlay, need, ROOT, SECRET } from "./support/mesh-play.ts";

@@ -1,14 +1,7 @@
 import { LONGEST_TIMER_MS as LONGEST_MS } from "@xdskit/disk";
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
-import {
-  type Choice,
-  type ClientChoice,
-  createClientChoice,
-  type DialectOverrides,
-  editions,
-  isSwitchField,
-  type Placement,
-} from "@xdskit/protocol";
+import { type Choice, type ClientChoice, type DialectOverrides, editions, type Placement } from "@xdskit/protocol";
+import { createClientChoice, isSwitchField } from "@xdskit/protocol/internal";
 import { type OptionProblem, XdsError } from "./error.ts";
 import { findFileOutputProblems } from "./file-output.ts";
 import { findUnknownOptions } from "./option-names.ts";

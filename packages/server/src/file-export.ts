@@ -1,4 +1,4 @@
-import { createBodyEncoder } from "@xdskit/envoy-api";
+import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { Placement, Transaction } from "@xdskit/protocol";
 import { checkOptions } from "./check-options.ts";
 import { checkFileOutput, type FileOutput } from "./file-output.ts";

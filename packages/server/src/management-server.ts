@@ -1,4 +1,4 @@
-import { createBodyEncoder } from "@xdskit/envoy-api";
+import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
 import type { Placement, Transaction } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";

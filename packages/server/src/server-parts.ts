@@ -1,6 +1,7 @@
 /** What a server is wired from, each made from the options. */
-import { type BodyEncoder, contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
-import type { Remembered } from "@xdskit/protocol";
+import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
+import type { BodyEncoder } from "@xdskit/envoy-api/internal";
+import type { Remembered } from "@xdskit/protocol/internal";
 import type { CheckedOptions } from "./check-options.ts";
 import type { CheckedFileOutput } from "./file-output.ts";
 import { Hub } from "./hub/hub.ts";

@@ -1,4 +1,4 @@
-import type { BodyEncoder } from "@xdskit/envoy-api";
+import type { BodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AdminView } from "./admin/view.ts";
 import type { CheckedOptions } from "./check-options.ts";
 import type { Hub } from "./hub/hub.ts";

@@ -1,4 +1,5 @@
-import { anonymousNode, type Peer, type ResourceState, type StreamState } from "@xdskit/protocol";
+import { anonymousNode, type Peer } from "@xdskit/protocol";
+import type { ResourceState, StreamState } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { createDeliveryTimes } from "../src/observe/deliveries.ts";
 import { createTelemetry } from "../src/observe/telemetry.ts";

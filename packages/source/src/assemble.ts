@@ -1,4 +1,5 @@
-import { findAmbiguity, messageNameOf, type Resource, shownName, type TypeUrl } from "@xdskit/protocol";
+import { messageNameOf, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { findAmbiguity, shownName } from "@xdskit/protocol/internal";
 import type { CrossProblem, DecodedResource, LayerFile, Origin } from "./file-content.ts";
 import { quote } from "./problem.ts";
 

@@ -1,5 +1,7 @@
-import type { ReadResult, ResourceErrorMessage, ResourceWrapper } from "@xdskit/envoy-api";
-import { contentDigest, decodeResource, decodeSotwResponse, WireError } from "@xdskit/envoy-api";
+import type { ReadResult, ResourceWrapper } from "@xdskit/envoy-api";
+import { contentDigest } from "@xdskit/envoy-api";
+import type { ResourceErrorMessage } from "@xdskit/envoy-api/internal";
+import { decodeResource, decodeSotwResponse, WireError } from "@xdskit/envoy-api/internal";
 import { createResource, createResourceError, messageNameOf, parseTypeUrl } from "@xdskit/protocol";
 import { emptyFile } from "./document/file-text.ts";
 import { readResponseErrors } from "./document/response-errors.ts";

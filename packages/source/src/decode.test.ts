@@ -1,4 +1,5 @@
-import { createEnvoyApi, encodeSotwResponse } from "@xdskit/envoy-api";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { encodeSotwResponse } from "@xdskit/envoy-api/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { KnownResources } from "./candidate-reader.ts";

@@ -1,4 +1,5 @@
-import { nodeMatches, type Placement } from "@xdskit/protocol";
+import type { Placement } from "@xdskit/protocol";
+import { nodeMatches } from "@xdskit/protocol/internal";
 import { baseLayer } from "./layout.ts";
 import type { GroupRule } from "./settings/group-rule.ts";
 

@@ -1,16 +1,6 @@
 import type { EnvoyApi, InitialFetch } from "@xdskit/envoy-api";
-import {
-  canonicalName,
-  globOf,
-  isOfV2,
-  messageNameOf,
-  type Reference,
-  type Resource,
-  shownName,
-  type TypeKind,
-  type TypeUrl,
-  typeKindTable,
-} from "@xdskit/protocol";
+import { messageNameOf, type Reference, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { canonicalName, globOf, isOfV2, shownName, type TypeKind, typeKindTable } from "@xdskit/protocol/internal";
 import { originOf } from "./assemble.ts";
 import type { Identity } from "./document/envelope.ts";
 import type { CrossProblem, DecodedResource, LayerFile } from "./file-content.ts";

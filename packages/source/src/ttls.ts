@@ -1,15 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import {
-  anonymousNode,
-  dialectFor,
-  judgeTtl,
-  messageNameOf,
-  type Node,
-  opaqueTraits,
-  shownName,
-  type TtlStream,
-  type TypeUrl,
-} from "@xdskit/protocol";
+import { anonymousNode, messageNameOf, type Node, type TypeUrl } from "@xdskit/protocol";
+import { dialectFor, judgeTtl, opaqueTraits, shownName, type TtlStream } from "@xdskit/protocol/internal";
 import type { CrossProblem, LayerFile } from "./file-content.ts";
 import { quote } from "./problem.ts";
 

@@ -1,4 +1,5 @@
-import { createEnvoyApi, encodeDeltaResponse, encodeSotwResponse } from "@xdskit/envoy-api";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { encodeDeltaResponse, encodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { formatTypeUrl, type Resource } from "@xdskit/protocol";
 import { createDirectorySource } from "@xdskit/source";
 import { expect, test } from "vitest";

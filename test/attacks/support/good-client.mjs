@@ -3,7 +3,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { connectPeer } from "@xdskit/conformance";
-import { decodeDeltaResponse, encodeDeltaRequest } from "@xdskit/envoy-api";
+import { decodeDeltaResponse, encodeDeltaRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode, formatTypeUrl } from "@xdskit/protocol";
 
 const DELTA_ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";

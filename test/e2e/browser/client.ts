@@ -1,16 +1,13 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
+import { anonymousNode, type Resource, type ResourceInput, type TypeUrl } from "@xdskit/protocol";
 import {
-  anonymousNode,
   ClientMachine,
   clientDialect,
   opaqueTraits,
   type ReceivedResource,
-  type Resource,
-  type ResourceInput,
   type SourceSpec,
   type TypeTraits,
-  type TypeUrl,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 
 /** What is known of any type. */
 export function traitsIn(api: EnvoyApi): (type: TypeUrl) => TypeTraits {

@@ -1,10 +1,10 @@
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
+import { createResource, type Resource, type Transaction, type TypeUrl, type Variant } from "@xdskit/protocol";
 import {
   type ClientEffect,
   type ClientEvent,
   type ClientMachine,
   type ClientStreamId,
-  createResource,
   type DiscoveryResponse,
   type MeshEffect,
   type MeshEvent,
@@ -13,11 +13,7 @@ import {
   Plane,
   type PlaneEffect,
   type ReceivedResource,
-  type Resource,
-  type Transaction,
-  type TypeUrl,
-  type Variant,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { createClientMachine, judged, sourceWith, traitsIn } from "./client.ts";
 
 const SOURCE = "memory";

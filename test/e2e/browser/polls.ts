@@ -1,4 +1,6 @@
-import { type EnvoyApi, restPaths } from "@xdskit/envoy-api";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { restPaths } from "@xdskit/envoy-api/internal";
+import type { TypeUrl } from "@xdskit/protocol";
 import type {
   ClientEffect,
   ClientEvent,
@@ -7,8 +9,7 @@ import type {
   DiscoveryResponse,
   News,
   ReceivedResource,
-  TypeUrl,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { createClientMachine, judged, sourceWith } from "./client.ts";
 
 const SOURCE = "rest";

@@ -1,5 +1,6 @@
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
-import type { News, Variant } from "@xdskit/protocol";
+import type { Variant } from "@xdskit/protocol";
+import type { News } from "@xdskit/protocol/internal";
 import { cluster, endpoints, listener, routes } from "../support/resource.ts";
 import { Conversation } from "./conversation.ts";
 import { PollingClient } from "./polls.ts";

@@ -1,5 +1,5 @@
 import { connectPeer, type PeerStream, type WirePeer } from "@xdskit/conformance";
-import { type DeltaRequestMessage, decodeDeltaResponse, encodeDeltaRequest } from "@xdskit/envoy-api";
+import { type DeltaRequestMessage, decodeDeltaResponse, encodeDeltaRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode } from "@xdskit/protocol";
 import { until } from "./wait.ts";
 

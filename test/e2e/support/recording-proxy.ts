@@ -1,14 +1,15 @@
 import { type ClientHttp2Session, connect, createServer, type Http2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { FrameReader } from "@xdskit/conformance";
+import { createEnvoyApi } from "@xdskit/envoy-api";
 import {
-  createEnvoyApi,
   createRequestReader,
   decodeDeltaResponse,
   decodeSotwResponse,
   findDiscoveryMethod,
-} from "@xdskit/envoy-api";
-import { type DiscoveryRequest, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
+} from "@xdskit/envoy-api/internal";
+import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { DiscoveryRequest } from "@xdskit/protocol/internal";
 
 /** One message of a conversation between a client and the server, or what an operator did meanwhile. */
 export type Said = ServerSaid | ClientSaid | Noted;

@@ -1,5 +1,10 @@
 import { connectPeer, type PeerStream, type WirePeer } from "@xdskit/conformance";
-import { decodeDeltaResponse, decodeSotwResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import {
+  decodeDeltaResponse,
+  decodeSotwResponse,
+  encodeDeltaRequest,
+  encodeSotwRequest,
+} from "@xdskit/envoy-api/internal";
 import { anonymousNode, type Node, type Variant } from "@xdskit/protocol";
 import { CLUSTER, LISTENER, names, type Truth, types } from "./views.ts";
 

@@ -1,4 +1,5 @@
-import type { ClientReport, SourceId, TypeUrl } from "@xdskit/protocol";
+import type { SourceId, TypeUrl } from "@xdskit/protocol";
+import type { ClientReport } from "@xdskit/protocol/internal";
 
 /** One type at one source, as it was answered. */
 export interface AnsweredType {

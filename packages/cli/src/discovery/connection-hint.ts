@@ -1,5 +1,6 @@
 import type { XdsClientError } from "@xdskit/client";
-import { type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { oneLine } from "../output/one-line.ts";
 import { describeStatus, tidy } from "./describe-status.ts";

@@ -1,4 +1,5 @@
-import { type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 
 const names = new Map<number, string>(Object.entries(statusCode).map(([name, code]) => [code, name]));
 

@@ -1,4 +1,5 @@
-import { canonicalName, formatResourceName, parseResourceName, type ResourceName } from "@xdskit/protocol";
+import { formatResourceName, parseResourceName } from "@xdskit/protocol";
+import { canonicalName, type ResourceName } from "@xdskit/protocol/internal";
 import type { AuthoritySource, ClientConfig, SourceConfig } from "./client-config.ts";
 
 /** A name and the source to request it from. */

@@ -1,6 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { ApiVersion, BackOff, ClientDialect, Parameters, Variant } from "@xdskit/protocol";
-import { clientDialect } from "@xdskit/protocol";
+import { clientDialect } from "@xdskit/protocol/internal";
 import type { FileFormat, TlsConfig } from "./client-config.ts";
 
 /** Defaults for what a configuration leaves out. */

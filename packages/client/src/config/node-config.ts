@@ -1,4 +1,5 @@
-import { decodeNode, type EnvoyApi, encodeNode } from "@xdskit/envoy-api";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { decodeNode, encodeNode } from "@xdskit/envoy-api/internal";
 import { anonymousNode, formatTypeUrl, type Node } from "@xdskit/protocol";
 import { isObject } from "../argument.ts";
 import type { ConfigDefaults } from "./config-defaults.ts";

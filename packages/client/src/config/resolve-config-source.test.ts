@@ -1,5 +1,6 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
-import { clientDialect, type TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
+import { clientDialect } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { authorityFor, requestedName, sourcesOf } from "./authority.ts";
 import type { ClientConfig, SourceConfig } from "./client-config.ts";

@@ -1,5 +1,5 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
-import { clientDialect } from "@xdskit/protocol";
+import { clientDialect } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import type { XdsClientOptions } from "../options/options.ts";
 import { configOfFile, configOfServers } from "../options/server-config.ts";

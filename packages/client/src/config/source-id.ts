@@ -1,4 +1,5 @@
-import { type ClientDialect, clientDialect } from "@xdskit/protocol";
+import type { ClientDialect } from "@xdskit/protocol";
+import { clientDialect } from "@xdskit/protocol/internal";
 import type { FileSource, GrpcSource, RestSource, ServerConfig, SourceConfig } from "./client-config.ts";
 import {
   CONNECT_TIMEOUT_MS,

@@ -1,4 +1,5 @@
-import { anonymousNode, type ClientEffect, type ClientEvent, type ClientReport } from "@xdskit/protocol";
+import { anonymousNode } from "@xdskit/protocol";
+import type { ClientEffect, ClientEvent, ClientReport } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { grpcSource } from "../../test/support/sources.ts";
 import { Driver, type DriverOptions } from "./driver.ts";

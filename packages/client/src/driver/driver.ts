@@ -1,4 +1,5 @@
 import { EffectQueue, Timers } from "@xdskit/disk";
+import type { Node, SourceId, Status, TypeUrl } from "@xdskit/protocol";
 import {
   type ClientEffect,
   type ClientEvent,
@@ -7,14 +8,10 @@ import {
   type KeptResource,
   type Moment,
   type News,
-  type Node,
   type SourcedState,
-  type SourceId,
-  type Status,
   statusCode,
-  type TypeUrl,
   type WatchId,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import type { SourceConfig } from "../config/client-config.ts";
 import type { ResponseReader } from "../reading/response-reader.ts";
 import type { ClientStream, StreamListener, Transport } from "../transport/transport.ts";

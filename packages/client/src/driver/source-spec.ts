@@ -1,4 +1,4 @@
-import type { SourceSpec } from "@xdskit/protocol";
+import type { SourceSpec } from "@xdskit/protocol/internal";
 import type { SourceConfig } from "../config/client-config.ts";
 import { envoyBackOff } from "../config/config-defaults.ts";
 

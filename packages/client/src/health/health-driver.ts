@@ -1,14 +1,8 @@
 import { startTimer, type Timer } from "@xdskit/disk";
-import { type EnvoyApi, encodeHealthFindings, encodeHealthOffer } from "@xdskit/envoy-api";
-import {
-  type ApiVersion,
-  type BackOff,
-  formatTypeUrl,
-  type Node,
-  pauseMs,
-  type Status,
-  statusCode,
-} from "@xdskit/protocol";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { encodeHealthFindings, encodeHealthOffer } from "@xdskit/envoy-api/internal";
+import { type ApiVersion, type BackOff, formatTypeUrl, type Node, type Status } from "@xdskit/protocol";
+import { pauseMs, statusCode } from "@xdskit/protocol/internal";
 import type { ServerConfig } from "../config/client-config.ts";
 import type { NodeEncoder } from "../transport/encode-request.ts";
 import type { Connections } from "../transport/grpc/connection.ts";

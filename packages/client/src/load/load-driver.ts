@@ -1,17 +1,14 @@
 import { Timers } from "@xdskit/disk";
-import { decodeLoadRequest, encodeLoadReport, encodeNode, WireError } from "@xdskit/envoy-api";
+import { decodeLoadRequest, encodeLoadReport, encodeNode, WireError } from "@xdskit/envoy-api/internal";
+import { type ApiVersion, anonymousNode, type BackOff, type Node } from "@xdskit/protocol";
 import {
-  type ApiVersion,
-  anonymousNode,
-  type BackOff,
   LoadReporter,
   type LoadReporterEffect,
   type LoadReporterEvent,
   type LoadReporterReport,
   type LoadTally,
-  type Node,
   statusCode,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import type { ServerConfig } from "../config/client-config.ts";
 import type { NodeEncoder } from "../transport/encode-request.ts";
 import type { Connections } from "../transport/grpc/connection.ts";

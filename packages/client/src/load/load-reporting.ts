@@ -1,4 +1,5 @@
-import type { ApiVersion, LoadPlace, LoadReporterReport, LoadTally } from "@xdskit/protocol";
+import type { ApiVersion } from "@xdskit/protocol";
+import type { LoadPlace, LoadReporterReport, LoadTally } from "@xdskit/protocol/internal";
 import {
   aFunction,
   aName,

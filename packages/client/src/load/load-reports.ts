@@ -1,4 +1,4 @@
-import type { LoadReporterReport } from "@xdskit/protocol";
+import type { LoadReporterReport } from "@xdskit/protocol/internal";
 import { tell } from "../observe/tell.ts";
 import { LoadDriver, type LoadDriverOptions } from "./load-driver.ts";
 import { type LoadReporting, openLoadReporting } from "./load-reporting.ts";

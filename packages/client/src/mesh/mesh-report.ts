@@ -1,4 +1,5 @@
-import type { MeshReport as MachineReport, SourceId, TypeUrl } from "@xdskit/protocol";
+import type { SourceId, TypeUrl } from "@xdskit/protocol";
+import type { MeshReport as MachineReport } from "@xdskit/protocol/internal";
 
 /** An event of a mesh, for logs. */
 export type MeshReport =

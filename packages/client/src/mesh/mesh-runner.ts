@@ -1,5 +1,6 @@
 import { EffectQueue, Timers } from "@xdskit/disk";
 import type { EnvoyApi } from "@xdskit/envoy-api";
+import type { SourceId, TypeUrl } from "@xdskit/protocol";
 import {
   areSameBytes,
   type MeshChanges,
@@ -7,9 +8,7 @@ import {
   type MeshEvent,
   MeshMachine,
   type MeshWatchId,
-  type SourceId,
-  type TypeUrl,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import type { ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";
 import type { Driver, Interest } from "../driver/driver.ts";

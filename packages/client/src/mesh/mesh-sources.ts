@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type Dependency, isOfV2, type SourceId, type TypeUrl, typeInName } from "@xdskit/protocol";
+import type { SourceId, TypeUrl } from "@xdskit/protocol";
+import { type Dependency, isOfV2, typeInName } from "@xdskit/protocol/internal";
 import { alternativesOf, authorityFor, isOfGrpc, type NameAtSource } from "../config/authority.ts";
 import type { AuthoritySource, ClientConfig, SourceConfig } from "../config/client-config.ts";
 import type { ConfigDefaults } from "../config/config-defaults.ts";

@@ -1,6 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import { Cluster, Listener, ScopedRouteConfiguration, TypedExtensionConfig } from "@xdskit/envoy-api/resources";
-import { sourceProblems } from "@xdskit/protocol";
+import { sourceProblems } from "@xdskit/protocol/internal";
 import type { ResourceValidator } from "../reading/validators.ts";
 import type { Meshes } from "./meshes.ts";
 

@@ -1,5 +1,5 @@
-import type { Demanded, DemandId, DemandOutcome, MeshChanges, MeshEffect, MeshRoot } from "@xdskit/protocol";
 import { formatTypeUrl } from "@xdskit/protocol";
+import type { Demanded, DemandId, DemandOutcome, MeshChanges, MeshEffect, MeshRoot } from "@xdskit/protocol/internal";
 import {
   aFunction,
   aName,

@@ -1,4 +1,5 @@
-import { formatTypeUrl, type MeshNode } from "@xdskit/protocol";
+import { formatTypeUrl } from "@xdskit/protocol";
+import type { MeshNode } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { LazyMap } from "./lazy-map.ts";
 import { NodeStore } from "./node-store.ts";

@@ -1,4 +1,5 @@
-import type { MeshNode, NodeId, TypeKind, TypeUrl } from "@xdskit/protocol";
+import type { NodeId, TypeUrl } from "@xdskit/protocol";
+import type { MeshNode, TypeKind } from "@xdskit/protocol/internal";
 
 /** Nodes at one moment; immutable once handed out. */
 export interface StoredNodes {

@@ -1,13 +1,6 @@
 import type { TypedMessage } from "@xdskit/envoy-api/resources";
-import {
-  type MeshLink,
-  type MeshNode,
-  type NodeId,
-  type SourceId,
-  shownName,
-  type TypeKind,
-  type TypeUrl,
-} from "@xdskit/protocol";
+import type { MeshLink, NodeId, SourceId, TypeUrl } from "@xdskit/protocol";
+import { type MeshNode, shownName, type TypeKind } from "@xdskit/protocol/internal";
 import type { XdsClientError } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { errorOf } from "../watch/tell.ts";

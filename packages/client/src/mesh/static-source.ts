@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { HeldResource, News, TypeKind, TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
+import type { HeldResource, News, TypeKind } from "@xdskit/protocol/internal";
 import type { SourceConfig, StaticResource } from "../config/client-config.ts";
 import { kindOf } from "../resource/kind-of.ts";
 

@@ -1,4 +1,5 @@
-import { type HeldState, type HeldStatus, type SourceId, shownName, type TypeUrl } from "@xdskit/protocol";
+import type { HeldStatus, SourceId, TypeUrl } from "@xdskit/protocol";
+import { type HeldState, shownName } from "@xdskit/protocol/internal";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 
 /** The state of one name of one type at one source (B-OBS-04, A40). */

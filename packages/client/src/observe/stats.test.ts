@@ -1,4 +1,5 @@
-import { type ClientReport, formatTypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl } from "@xdskit/protocol";
+import type { ClientReport } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { StatsCounter } from "./stats.ts";
 

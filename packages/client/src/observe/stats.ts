@@ -1,5 +1,6 @@
 import { contentDigest } from "@xdskit/envoy-api";
-import type { ClientReport, SourceId, TypeUrl } from "@xdskit/protocol";
+import type { SourceId, TypeUrl } from "@xdskit/protocol";
+import type { ClientReport } from "@xdskit/protocol/internal";
 
 /** Counters of one type at one source, named as in Envoy (C-OBS-01). */
 export interface SubscriptionStats {

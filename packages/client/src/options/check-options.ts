@@ -1,4 +1,5 @@
-import { clientSwitchTable, editions } from "@xdskit/protocol";
+import { editions } from "@xdskit/protocol";
+import { clientSwitchTable } from "@xdskit/protocol/internal";
 import {
   aFlag,
   aFunction,

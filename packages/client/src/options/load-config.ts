@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
-import { type EnvoyApi, encodeNode } from "@xdskit/envoy-api";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { encodeNode } from "@xdskit/envoy-api/internal";
 import { anonymousNode, type Node } from "@xdskit/protocol";
 import { bootstrapFromEnvironment } from "../config/bootstrap-environment.ts";
 import type { ClientConfig } from "../config/client-config.ts";

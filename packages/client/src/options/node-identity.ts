@@ -1,4 +1,4 @@
-import { encodeNode } from "@xdskit/envoy-api";
+import { encodeNode } from "@xdskit/envoy-api/internal";
 import { anonymousNode, type Node } from "@xdskit/protocol";
 import { aList, anObject, aText, type RulesOf } from "../argument.ts";
 import type { ClientConfig } from "../config/client-config.ts";

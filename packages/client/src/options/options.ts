@@ -1,14 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type {
-  ApiVersion,
-  BackOff,
-  ClientDialect,
-  ClientReport,
-  Edition,
-  Node,
-  RateLimit,
-  Variant,
-} from "@xdskit/protocol";
+import type { ApiVersion, BackOff, ClientDialect, Edition, Node, RateLimit, Variant } from "@xdskit/protocol";
+import type { ClientReport } from "@xdskit/protocol/internal";
 import type { FileFormat, TlsConfig } from "../config/client-config.ts";
 import type { ConfigProblem } from "../error.ts";
 import type { ResourceValidator } from "../reading/validators.ts";

@@ -1,4 +1,5 @@
-import { type ApiVersion, anonymousNode, type ClientDialect, clientDialect, type Node } from "@xdskit/protocol";
+import { type ApiVersion, anonymousNode, type ClientDialect, type Node } from "@xdskit/protocol";
+import { clientDialect } from "@xdskit/protocol/internal";
 import type {
   ClientConfig,
   GrpcSource,

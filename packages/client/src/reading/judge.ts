@@ -1,14 +1,12 @@
 import type { EnvoyApi, FieldProblem, ResourceWrapper } from "@xdskit/envoy-api";
+import { parseTypeUrl, type ResourceInput, type TypeUrl } from "@xdskit/protocol";
 import {
   canonicalName,
   constrainedName,
   type HeldResource,
   isOfV2,
-  parseTypeUrl,
   type ReceivedResource,
-  type ResourceInput,
-  type TypeUrl,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { membersOf } from "../resource/members.ts";
 import type { Copies } from "./copies.ts";
 import type { Parcel } from "./parcel.ts";

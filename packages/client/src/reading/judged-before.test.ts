@@ -1,4 +1,4 @@
-import type { ReceivedResource } from "@xdskit/protocol";
+import type { ReceivedResource } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { JudgedBefore } from "./judged-before.ts";
 

@@ -1,4 +1,4 @@
-import type { ReceivedResource } from "@xdskit/protocol";
+import type { ReceivedResource } from "@xdskit/protocol/internal";
 
 /** After this many misplaced resources, the rest are looked up by key instead of by position. */
 const MOST_STRAYS = 16;

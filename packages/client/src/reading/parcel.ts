@@ -8,16 +8,9 @@ import {
   type ResourceMessage,
   type ResourceNameMessage,
   WireError,
-} from "@xdskit/envoy-api";
-import {
-  type Constraints,
-  canonicalName,
-  constrainedName,
-  parseTypeUrl,
-  type ReceivedError,
-  type TypeUrl,
-  type Variant,
-} from "@xdskit/protocol";
+} from "@xdskit/envoy-api/internal";
+import { type Constraints, parseTypeUrl, type TypeUrl, type Variant } from "@xdskit/protocol";
+import { canonicalName, constrainedName, type ReceivedError } from "@xdskit/protocol/internal";
 
 /** A resource without its wrapper, not decoded yet. */
 export interface Parcel {

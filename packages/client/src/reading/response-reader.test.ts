@@ -1,13 +1,13 @@
+import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import {
-  createEnvoyApi,
-  type EnvoyApi,
   encodeConstraints,
   encodeDeltaResponse,
   encodeSotwResponse,
   type ResourceMessage,
-} from "@xdskit/envoy-api";
+} from "@xdskit/envoy-api/internal";
 import { Cluster } from "@xdskit/envoy-api/resources";
-import { clientDialect, type DiscoveryResponse, formatTypeUrl, shownName, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { clientDialect, type DiscoveryResponse, shownName } from "@xdskit/protocol/internal";
 import { describe, expect, test, vi } from "vitest";
 import type { GrpcSource } from "../config/client-config.ts";
 import { type Origin, type Reading, ResponseReader } from "./response-reader.ts";

@@ -1,5 +1,6 @@
-import { WireError } from "@xdskit/envoy-api";
-import { type DiscoveryResponse, isOfV2, type ReceivedResource, type SourceId, type TypeUrl } from "@xdskit/protocol";
+import { WireError } from "@xdskit/envoy-api/internal";
+import type { SourceId, TypeUrl } from "@xdskit/protocol";
+import { type DiscoveryResponse, isOfV2, type ReceivedResource } from "@xdskit/protocol/internal";
 import type { SourceConfig } from "../config/client-config.ts";
 import { Copies } from "./copies.ts";
 import { type Expectation, Judge, type Judgement, type JudgeOptions } from "./judge.ts";

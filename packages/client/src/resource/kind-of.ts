@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { TypeKind, TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
+import type { TypeKind } from "@xdskit/protocol/internal";
 
 /** The kind of a type; `opaque` if unknown. */
 export function kindOf(type: TypeUrl, api: Pick<EnvoyApi, "traits">): TypeKind {

@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { formatResourceName, type HeldResource } from "@xdskit/protocol";
+import { formatResourceName } from "@xdskit/protocol";
+import type { HeldResource } from "@xdskit/protocol/internal";
 import { entryName } from "./entry-name.ts";
 
 /** The JSON of a `ResourceLocator`. */

@@ -1,5 +1,6 @@
 import type { CollectionEntry, EnvoyApi } from "@xdskit/envoy-api";
-import { formatTypeUrl, type HeldResource, messageNameOf, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, messageNameOf, type TypeUrl } from "@xdskit/protocol";
+import type { HeldResource } from "@xdskit/protocol/internal";
 import { entryName } from "./entry-name.ts";
 import { namesLocatedBy } from "./located.ts";
 

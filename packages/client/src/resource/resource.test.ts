@@ -1,7 +1,8 @@
 import { inspect } from "node:util";
 import { createEnvoyApi } from "@xdskit/envoy-api";
 import { Cluster, ClusterLoadAssignment, Secret } from "@xdskit/envoy-api/resources";
-import type { HeldResource, TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
+import type { HeldResource } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { typeUrlOf } from "./resource-type.ts";
 import { createResourceViews } from "./xds-resource.ts";

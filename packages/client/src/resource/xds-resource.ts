@@ -1,14 +1,7 @@
 import { inspect } from "node:util";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import {
-  type Constraints,
-  type HeldResource,
-  parseVariantKey,
-  plainName,
-  type Reference,
-  shownName,
-  type TypeUrl,
-} from "@xdskit/protocol";
+import type { Constraints, Reference, TypeUrl } from "@xdskit/protocol";
+import { type HeldResource, parseVariantKey, plainName, shownName } from "@xdskit/protocol/internal";
 
 /**
  * A received and accepted resource. Immutable; the object stays the same while the content does. Printed, or as

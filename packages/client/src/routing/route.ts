@@ -1,12 +1,5 @@
-import {
-  isOfV2,
-  messageNameOf,
-  parseResourceName,
-  type TypeKind,
-  type TypeTraits,
-  type TypeUrl,
-  typeInName,
-} from "@xdskit/protocol";
+import { messageNameOf, parseResourceName, type TypeUrl } from "@xdskit/protocol";
+import { isOfV2, type TypeKind, type TypeTraits, typeInName } from "@xdskit/protocol/internal";
 import { authorityFor, type NameAtSource, sourcesOf } from "../config/authority.ts";
 import type { ClientConfig, RootSource, SourceConfig } from "../config/client-config.ts";
 import { XdsClientError } from "../error.ts";

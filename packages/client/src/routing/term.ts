@@ -1,4 +1,5 @@
-import { locatedTerm, type Parameters } from "@xdskit/protocol";
+import type { Parameters } from "@xdskit/protocol";
+import { locatedTerm } from "@xdskit/protocol/internal";
 import { requestedName } from "../config/authority.ts";
 
 /** What is added to a name when it is requested. */

@@ -1,6 +1,7 @@
 import type { handleUnaryCall, Server, ServerDuplexStream } from "@grpc/grpc-js";
-import { decodeClientStatusRequest, WireError } from "@xdskit/envoy-api";
-import { type ApiVersion, type Status, statusCode } from "@xdskit/protocol";
+import { decodeClientStatusRequest, WireError } from "@xdskit/envoy-api/internal";
+import type { ApiVersion, Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { OwnStatus } from "./own-status.ts";
 
 /** The clients of one process by scope. */

@@ -1,5 +1,6 @@
 import { createEnvoyApi } from "@xdskit/envoy-api";
-import { anonymousNode, formatTypeUrl, type HeldState } from "@xdskit/protocol";
+import { anonymousNode, formatTypeUrl } from "@xdskit/protocol";
+import type { HeldState } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { encodeOwnStatus, type OwnState } from "./own-status.ts";
 

@@ -1,14 +1,8 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { createOwnConfigWriter, type EnvoyApi, type OwnContent, type OwnResource } from "@xdskit/envoy-api";
-import {
-  type ApiVersion,
-  type HeldFailure,
-  type HeldResource,
-  type HeldState,
-  type Node,
-  shownName,
-  type TypeUrl,
-} from "@xdskit/protocol";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { createOwnConfigWriter, type OwnContent, type OwnResource } from "@xdskit/envoy-api/internal";
+import type { ApiVersion, Node, TypeUrl } from "@xdskit/protocol";
+import { type HeldFailure, type HeldResource, type HeldState, shownName } from "@xdskit/protocol/internal";
 import { kindOf } from "../resource/kind-of.ts";
 
 /** Options of a client status. */

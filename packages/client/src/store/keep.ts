@@ -1,4 +1,5 @@
-import type { ClientReport, SourcedState, SourceId } from "@xdskit/protocol";
+import type { SourceId } from "@xdskit/protocol";
+import type { ClientReport, SourcedState } from "@xdskit/protocol/internal";
 import type { SourceCache } from "./source-cache.ts";
 
 /** The current states at a source. */

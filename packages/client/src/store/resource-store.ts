@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { type AcquiredFileLock, acquireFileLock, makeDirectory } from "@xdskit/disk";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { KeptResource } from "@xdskit/protocol";
+import type { KeptResource } from "@xdskit/protocol/internal";
 import { createSecretFilter } from "./secret-filter.ts";
 import { readStore, removeLeftovers, writeStore } from "./store-file.ts";
 import type { KeptSource } from "./store-format.ts";

@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { formatTypeUrl, type KeptResource, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { KeptResource } from "@xdskit/protocol/internal";
 
 const SECRETS: readonly TypeUrl[] = [
   formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret"),

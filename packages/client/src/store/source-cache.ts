@@ -1,4 +1,5 @@
-import type { KeptResource, Node, SourceId } from "@xdskit/protocol";
+import type { Node, SourceId } from "@xdskit/protocol";
+import type { KeptResource } from "@xdskit/protocol/internal";
 import type { SourceConfig } from "../config/client-config.ts";
 import { shortDigest } from "../config/content-digest.ts";
 import { sourceOrigin } from "../config/source-origin.ts";

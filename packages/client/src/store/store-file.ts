@@ -2,7 +2,7 @@ import { createHash, type Hash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import type { KeptResource } from "@xdskit/protocol";
+import type { KeptResource } from "@xdskit/protocol/internal";
 import {
   formatResource,
   formatSource,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type KeptResource, parseTypeUrl } from "@xdskit/protocol";
+import { parseTypeUrl } from "@xdskit/protocol";
+import type { KeptResource } from "@xdskit/protocol/internal";
 
 /** The kept resources of one source. */
 export interface KeptSource {

@@ -1,5 +1,6 @@
-import { encodeDeltaRequest, encodeSotwRequest, type ResourceLocatorMessage } from "@xdskit/envoy-api";
-import { type DeltaRequest, type DiscoveryRequest, type Node, parseLocated, type SotwRequest } from "@xdskit/protocol";
+import { encodeDeltaRequest, encodeSotwRequest, type ResourceLocatorMessage } from "@xdskit/envoy-api/internal";
+import type { Node } from "@xdskit/protocol";
+import { type DeltaRequest, type DiscoveryRequest, parseLocated, type SotwRequest } from "@xdskit/protocol/internal";
 
 /** Encodes the node of a request. */
 export type NodeEncoder = (node: Node) => Uint8Array;

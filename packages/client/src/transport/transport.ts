@@ -1,4 +1,5 @@
-import type { DiscoveryRequest, Status, TypeUrl } from "@xdskit/protocol";
+import type { Status, TypeUrl } from "@xdskit/protocol";
+import type { DiscoveryRequest } from "@xdskit/protocol/internal";
 import type { ServerConfig, SourceConfig } from "../config/client-config.ts";
 
 /** A kind of transport: gRPC, REST or files. One serves all sources of its kind. */

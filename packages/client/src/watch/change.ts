@@ -1,4 +1,4 @@
-import type { AbsenceReason } from "@xdskit/protocol";
+import type { AbsenceReason } from "@xdskit/protocol/internal";
 import type { XdsClientError } from "../error.ts";
 import type { XdsResource } from "../resource/xds-resource.ts";
 

@@ -1,5 +1,5 @@
 import { startTimer } from "@xdskit/disk";
-import type { News } from "@xdskit/protocol";
+import type { News } from "@xdskit/protocol/internal";
 import { aSignal, aWait, type RulesOf } from "../argument.ts";
 import type { SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";

@@ -1,12 +1,5 @@
-import {
-  formatTypeUrl,
-  type HeldResource,
-  isGlobName,
-  isListName,
-  messageNameOf,
-  type TypeUrl,
-  typeInName,
-} from "@xdskit/protocol";
+import { formatTypeUrl, messageNameOf, type TypeUrl } from "@xdskit/protocol";
+import { type HeldResource, isGlobName, isListName, typeInName } from "@xdskit/protocol/internal";
 import type { Driver, Interest } from "../driver/driver.ts";
 import { entryIn } from "../resource/entry-name.ts";
 import { namesLocatedBy } from "../resource/located.ts";

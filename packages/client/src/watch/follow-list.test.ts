@@ -1,4 +1,4 @@
-import type { HeldResource, News } from "@xdskit/protocol";
+import type { HeldResource, News } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import type { Member } from "../resource/members.ts";
 import { watchList } from "./follow-list.ts";

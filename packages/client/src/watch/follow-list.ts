@@ -1,4 +1,11 @@
-import { areSameBytes, type HeldResource, isGlobName, type News, statusCode, typeInName } from "@xdskit/protocol";
+import {
+  areSameBytes,
+  type HeldResource,
+  isGlobName,
+  type News,
+  statusCode,
+  typeInName,
+} from "@xdskit/protocol/internal";
 import { entryIn, entryName } from "../resource/entry-name.ts";
 import { type Member, type Members, memberKey } from "../resource/members.ts";
 import type { Watching } from "./follow.ts";

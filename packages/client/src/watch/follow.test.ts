@@ -1,4 +1,4 @@
-import type { HeldResource, News } from "@xdskit/protocol";
+import type { HeldResource, News } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { type Watching, watchFollowing } from "./follow.ts";
 

@@ -1,4 +1,5 @@
-import { type HeldResource, type News, statusCode, type TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
+import { type HeldResource, type News, statusCode } from "@xdskit/protocol/internal";
 
 type Listener = (news: News) => void;
 

@@ -1,4 +1,4 @@
-import type { News } from "@xdskit/protocol";
+import type { News } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { PendingNews } from "./pending-news.ts";
 

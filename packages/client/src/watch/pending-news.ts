@@ -1,4 +1,4 @@
-import type { News } from "@xdskit/protocol";
+import type { News } from "@xdskit/protocol/internal";
 
 /** News that a watch reports; confirmations are not. */
 export type ToldNews = Exclude<News, { kind: "confirmed" }>;

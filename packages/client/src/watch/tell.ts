@@ -1,4 +1,5 @@
-import { type News, type Status, shownName, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { type News, shownName, statusCode } from "@xdskit/protocol/internal";
 import { XdsClientError, type XdsClientErrorCode } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";

@@ -1,4 +1,5 @@
-import { formatTypeUrl, type HeldResource, type News, statusCode } from "@xdskit/protocol";
+import { formatTypeUrl } from "@xdskit/protocol";
+import { type HeldResource, type News, statusCode } from "@xdskit/protocol/internal";
 import { describe, expect, test, vi } from "vitest";
 import { createResourceViews } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";

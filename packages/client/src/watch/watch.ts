@@ -1,4 +1,4 @@
-import { type News, shownName } from "@xdskit/protocol";
+import { type News, shownName } from "@xdskit/protocol/internal";
 import { aFunction, aSignal, type RulesOf, texts } from "../argument.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { onceAborted } from "./abort.ts";

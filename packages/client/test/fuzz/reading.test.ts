@@ -3,16 +3,16 @@
  * million of them; `XDS_FUZZ_SEED` takes another path.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { createEnvoyApi, encodeDeltaResponse, encodeSotwResponse } from "@xdskit/envoy-api";
+import { createEnvoyApi } from "@xdskit/envoy-api";
+import { encodeDeltaResponse, encodeSotwResponse } from "@xdskit/envoy-api/internal";
+import { formatTypeUrl, type Variant } from "@xdskit/protocol";
 import {
   type ClientEffect,
   ClientMachine,
   clientDialect,
   type DiscoveryResponse,
-  formatTypeUrl,
   opaqueTraits,
-  type Variant,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { mutate, seededChance } from "../../../envoy-api/test/support/mutation.ts";
 import type { GrpcSource } from "../../src/config/client-config.ts";

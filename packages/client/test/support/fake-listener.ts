@@ -1,4 +1,4 @@
-import { decodeSotwResponse } from "@xdskit/envoy-api";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import type { Status } from "@xdskit/protocol";
 import type { StreamListener } from "../../src/transport/transport.ts";
 import { WITHIN_MS } from "./until.ts";

@@ -1,5 +1,5 @@
 import { type Metadata, Server, ServerCredentials, type ServerDuplexStream } from "@grpc/grpc-js";
-import { discoveryMethods } from "@xdskit/envoy-api";
+import { discoveryMethods } from "@xdskit/envoy-api/internal";
 import { until } from "./until.ts";
 
 type BytesCall = ServerDuplexStream<Buffer, Uint8Array>;

@@ -1,5 +1,7 @@
-import { createEnvoyApi, type EnvoyApi, encodeNode } from "@xdskit/envoy-api";
-import { anonymousNode, clientDialect, formatTypeUrl, type SotwRequest, type TypeUrl } from "@xdskit/protocol";
+import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
+import { encodeNode } from "@xdskit/envoy-api/internal";
+import { anonymousNode, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { clientDialect, type SotwRequest } from "@xdskit/protocol/internal";
 import type { FileSource, GrpcSource, RestSource, ServerConfig } from "../../src/config/client-config.ts";
 
 export const CLUSTER: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");

@@ -1,4 +1,5 @@
-import { type ApiVersion, formatTypeUrl, type TypeTraits, type TypeUrl, virtualHostTerms } from "@xdskit/protocol";
+import { type ApiVersion, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { type TypeTraits, virtualHostTerms } from "@xdskit/protocol/internal";
 import { encodeFields } from "./encode.ts";
 
 /** The types that cases speak of. `opaque` is one that no catalog knows; `cds.v2` is the type of v2. */

@@ -1,6 +1,11 @@
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
-import { createRequestReader, type DiscoveryMethod, findDiscoveryMethod, type RequestReader } from "@xdskit/envoy-api";
-import { type DiscoveryRequest, statusCode } from "@xdskit/protocol";
+import {
+  createRequestReader,
+  type DiscoveryMethod,
+  findDiscoveryMethod,
+  type RequestReader,
+} from "@xdskit/envoy-api/internal";
+import { type DiscoveryRequest, statusCode } from "@xdskit/protocol/internal";
 import { FrameReader, frameMessage } from "./frame.ts";
 
 /** What a scripted server sees. */

@@ -1,4 +1,5 @@
-import type { ApiVersion, Constraints, MethodSwitch, Node, Variant } from "@xdskit/protocol";
+import type { ApiVersion, Constraints, Node, Variant } from "@xdskit/protocol";
+import type { MethodSwitch } from "@xdskit/protocol/internal";
 import type { NodeLayers, Setup } from "../case.ts";
 import type { TypeName } from "../content/catalog.ts";
 import type { Content } from "../content/content.ts";

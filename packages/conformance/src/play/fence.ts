@@ -1,5 +1,6 @@
-import { encodeDeltaRequest } from "@xdskit/envoy-api";
-import { anonymousNode, type NamedChoice, type Node } from "@xdskit/protocol";
+import { encodeDeltaRequest } from "@xdskit/envoy-api/internal";
+import { anonymousNode, type Node } from "@xdskit/protocol";
+import type { NamedChoice } from "@xdskit/protocol/internal";
 import { pathOf, urlOf } from "../content/catalog.ts";
 import type { WirePeer } from "../peer/connect-peer.ts";
 import type { PeerStream } from "../peer/peer-stream.ts";

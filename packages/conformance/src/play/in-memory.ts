@@ -1,4 +1,5 @@
 import { contentDigest } from "@xdskit/envoy-api";
+import { type Peer, parseTypeUrl, type Resource } from "@xdskit/protocol";
 import {
   type Body,
   canonicalName,
@@ -8,20 +9,17 @@ import {
   type InitialVersions,
   locatedTerm,
   noInitialVersions,
-  type Peer,
   Plane,
   type PlaneEffect,
   type PlaneEvent,
   type PlaneOptions,
   type PollEffect,
   parseLocated,
-  parseTypeUrl,
   parseVariantKey,
   type Report,
-  type Resource,
   type StreamId,
   shownName,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import type { NodeLayers, Setup } from "../case.ts";
 import { methodType, traitsOf, urlOf } from "../content/catalog.ts";
 import type {

@@ -9,8 +9,9 @@ import {
   type ResourceErrorMessage,
   type ResourceMessage,
   type ResourceNameMessage,
-} from "@xdskit/envoy-api";
-import { describeConstraints, formatTypeUrl } from "@xdskit/protocol";
+} from "@xdskit/envoy-api/internal";
+import { formatTypeUrl } from "@xdskit/protocol";
+import { describeConstraints } from "@xdskit/protocol/internal";
 import type { NodeLayers, Setup } from "../case.ts";
 import { pathOf, restPathOf } from "../content/catalog.ts";
 import { connectPeer, type WirePeer } from "../peer/connect-peer.ts";

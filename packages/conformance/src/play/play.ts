@@ -1,4 +1,4 @@
-import { statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { Case, Expectation, NodeLayers, Publication, Request, Step, StreamSpec } from "../case.ts";
 import type { TypeName } from "../content/catalog.ts";
 import { type Content, contentOf, type DetailedResource } from "../content/content.ts";

@@ -1,4 +1,4 @@
-import type { SwitchField } from "@xdskit/protocol";
+import type { SwitchField } from "@xdskit/protocol/internal";
 import type { Point } from "./further.ts";
 
 /** A row of the table of what editions of the protocol page disagree about (requirements 4). */

@@ -1,4 +1,4 @@
-import type { News } from "@xdskit/protocol";
+import type { News } from "@xdskit/protocol/internal";
 import type { PlainSource, PlainWatch } from "../play/client/driver.ts";
 import type { Pace } from "./target.ts";
 

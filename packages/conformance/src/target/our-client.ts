@@ -1,6 +1,7 @@
 import { type Change, createXdsClient, type ResourceValidator, type XdsClient, type XdsResource } from "@xdskit/client";
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
-import { type FailureReason, type HeldResource, type News, parseLocated, type TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
+import { type FailureReason, type HeldResource, type News, parseLocated } from "@xdskit/protocol/internal";
 import { typesOfV3, urlOf } from "../content/catalog.ts";
 import type { PlainWatch } from "../play/client/driver.ts";
 import { REFUSED } from "../play/client/encoded.ts";

@@ -1,5 +1,5 @@
 import { contentDigest } from "@xdskit/envoy-api";
-import { addSums, formatVersion } from "@xdskit/protocol";
+import { addSums, formatVersion } from "@xdskit/protocol/internal";
 import type { NodeLayers, Setup, StreamKind } from "../case.ts";
 import { type TypeName, urlOf } from "../content/catalog.ts";
 import { type Content, toResource } from "../content/content.ts";

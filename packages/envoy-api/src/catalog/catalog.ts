@@ -1,4 +1,5 @@
-import { messageNameOf, parseTypeUrl, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
+import { messageNameOf, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { TypeTraits } from "@xdskit/protocol/internal";
 import { cluster } from "./cluster.ts";
 import { clusterLoadAssignment } from "./cluster-load-assignment.ts";
 import { type CatalogEntry, traitsFrom } from "./entry.ts";

@@ -1,4 +1,5 @@
-import { type Dependency, type DependencySource, type HandedDown, messageNameOf } from "@xdskit/protocol";
+import { messageNameOf } from "@xdskit/protocol";
+import type { Dependency, DependencySource, HandedDown } from "@xdskit/protocol/internal";
 import type { Cluster } from "../../gen/types/envoy/config/cluster/v3/cluster_pb.d.ts";
 import type { ConfigSource } from "../../gen/types/envoy/config/core/v3/config_source_pb.d.ts";
 import type { Schema } from "../descriptor/schema.ts";

@@ -1,4 +1,5 @@
-import { type Dependency, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { Dependency } from "@xdskit/protocol/internal";
 import type { Cluster } from "../../gen/types/envoy/config/cluster/v3/cluster_pb.d.ts";
 import type { ConfigSource, ExtensionConfigSource } from "../../gen/types/envoy/config/core/v3/config_source_pb.d.ts";
 import type { LedsClusterLocalityConfig } from "../../gen/types/envoy/config/endpoint/v3/endpoint_components_pb.d.ts";

@@ -1,5 +1,6 @@
 import type { Message } from "@bufbuild/protobuf";
-import { formatTypeUrl, type TermRules, type TypeKind, type TypeTraits, type TypeUrl } from "@xdskit/protocol";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { TermRules, TypeKind, TypeTraits } from "@xdskit/protocol/internal";
 import type { FieldProblem, FieldProblemCode } from "../problem.ts";
 import type { AskedReference } from "./config-source.ts";
 

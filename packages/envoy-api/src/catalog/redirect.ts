@@ -1,4 +1,5 @@
-import { formatTypeUrl, isGlobName, type TypeUrl, typeInName } from "@xdskit/protocol";
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import { isGlobName, typeInName } from "@xdskit/protocol/internal";
 import type { ProblemList } from "../format/problem-list.ts";
 
 /** The type of a resource locator, which redirects to a resource elsewhere (S-XTP-10). */

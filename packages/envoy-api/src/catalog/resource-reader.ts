@@ -1,13 +1,6 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import {
-  type Dependency,
-  type DependencySource,
-  isOfV2,
-  parseTypeUrl,
-  type Reference,
-  type ResourceInput,
-  type TypeUrl,
-} from "@xdskit/protocol";
+import { parseTypeUrl, type Reference, type ResourceInput, type TypeUrl } from "@xdskit/protocol";
+import { type Dependency, type DependencySource, isOfV2 } from "@xdskit/protocol/internal";
 import type { Converter } from "../conversion/converter.ts";
 import type { Schema } from "../descriptor/schema.ts";
 import {

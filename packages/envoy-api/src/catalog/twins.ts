@@ -1,4 +1,5 @@
-import type { TypeTraits, TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
+import type { TypeTraits } from "@xdskit/protocol/internal";
 import { type CatalogEntry, traitsFrom } from "./entry.ts";
 
 /** Returns the traits of the v2 twins: those of the v3 types with v2 types in place of v3 ones. */

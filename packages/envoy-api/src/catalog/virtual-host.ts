@@ -1,4 +1,4 @@
-import { formatVirtualHostName, parseVirtualHostName, virtualHostTerms } from "@xdskit/protocol";
+import { formatVirtualHostName, parseVirtualHostName, virtualHostTerms } from "@xdskit/protocol/internal";
 import type { VirtualHost } from "../../gen/types/envoy/config/route/v3/route_components_pb.d.ts";
 import { type CatalogEntry, defineEntry, type ReportFinding } from "./entry.ts";
 

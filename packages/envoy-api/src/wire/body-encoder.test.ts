@@ -1,13 +1,11 @@
 import {
-  type Body,
   createResource,
   createResourceError,
   formatTypeUrl,
-  locatedTerm,
   type Resource,
   type ResourceInput,
-  type Segment,
 } from "@xdskit/protocol";
+import { type Body, locatedTerm, type Segment } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { encodeWithProtobufEs } from "../../test/support/discovery-protos.ts";
 import { contentDigest } from "../digest.ts";

@@ -3,7 +3,8 @@
  * field the nonce, the only part that differs per stream. Protobuf allows fields in any order and concatenated repeated
  * fields. The cache holds `Segment` and `Body` weakly, so its entries are freed with them.
  */
-import type { ApiVersion, Body, Variant } from "@xdskit/protocol";
+import type { ApiVersion, Variant } from "@xdskit/protocol";
+import type { Body } from "@xdskit/protocol/internal";
 import { lengthTag } from "./reader.ts";
 import { type EncodingCounters, SegmentEncoder } from "./segment-encoder.ts";
 import { WireWriter, writeVarint } from "./writer.ts";

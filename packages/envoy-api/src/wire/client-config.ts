@@ -1,5 +1,6 @@
 /** `ClientConfig` of v2 and v3: the state of one client as its server sees it. */
-import type { ApiVersion, Node, ResourceStatus, TypeKind, TypeUrl } from "@xdskit/protocol";
+import type { ApiVersion, Node, TypeUrl } from "@xdskit/protocol";
+import type { ResourceStatus, TypeKind } from "@xdskit/protocol/internal";
 import { redactKeys } from "../format/redact.ts";
 import { encodeNode } from "./node.ts";
 import { WireWriter } from "./writer.ts";

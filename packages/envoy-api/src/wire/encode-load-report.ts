@@ -1,14 +1,6 @@
 /** The client's half of load reporting: encodes `LoadStatsRequest` of v2 and v3, and decodes `LoadStatsResponse`. */
-import type {
-  ApiVersion,
-  ClusterLoad,
-  EndpointLoad,
-  LoadCounts,
-  LoadMetric,
-  LoadReport,
-  LoadRequest,
-  LocalityLoad,
-} from "@xdskit/protocol";
+import type { ApiVersion, EndpointLoad, LoadReport } from "@xdskit/protocol";
+import type { ClusterLoad, LoadCounts, LoadMetric, LoadRequest, LocalityLoad } from "@xdskit/protocol/internal";
 import { readDuration, writeDuration } from "./duration.ts";
 import { ownMetricFields } from "./load-stats.ts";
 import { encodeNode, writeLocality } from "./node.ts";

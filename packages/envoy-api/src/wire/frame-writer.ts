@@ -3,15 +3,8 @@
  * another. A resource's frame is a head, its bytes, and a tail; sizes are computed before writing, because a length
  * precedes what it counts.
  */
-import {
-  type ErrorDetail,
-  formatTypeUrl,
-  type Heartbeat,
-  type Resource,
-  shownName,
-  type TypeUrl,
-  type Variant,
-} from "@xdskit/protocol";
+import { type ErrorDetail, formatTypeUrl, type Resource, type TypeUrl, type Variant } from "@xdskit/protocol";
+import { type Heartbeat, shownName } from "@xdskit/protocol/internal";
 import { listCollectionTypes } from "../descriptor/list-collection-types.ts";
 import { lengthTag } from "./reader.ts";
 import { durationOf } from "./resource-message.ts";

@@ -2,7 +2,7 @@
  * `initial_resource_versions` of a delta request, decoded during iteration: a reconnecting client may list 100,000 of
  * them in 8 MB (client-behaviours D8), and most are compared once and dropped.
  */
-import type { InitialVersions } from "@xdskit/protocol";
+import type { InitialVersions } from "@xdskit/protocol/internal";
 import { lengthTag, WireReader } from "./reader.ts";
 
 /** The tag of one pair in `DeltaDiscoveryRequest`. */

@@ -1,4 +1,5 @@
-import { type Body, createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
+import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
+import type { Body } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { contentDigest } from "../digest.ts";
 import { createJsonBodyEncoder } from "./json-body-encoder.ts";

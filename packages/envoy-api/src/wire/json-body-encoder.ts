@@ -3,7 +3,8 @@
  * with the resource, so a change of one among many costs that one and the copying of the others. Cached texts are freed
  * with their owner.
  */
-import type { Body, Resource, Segment, TypeUrl } from "@xdskit/protocol";
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import type { Body, Segment } from "@xdskit/protocol/internal";
 
 /** Encodes the responses to polls; one per server. */
 export interface JsonBodyEncoder {

@@ -2,7 +2,8 @@
  * Reads a `DiscoveryRequest` in JSON, v2 and v3 alike: with JSON or proto names, `null` for absent fields, and any
  * number of unknown fields (B-RST-02, client-behaviours I1).
  */
-import { anonymousNode, type Node, parseTypeUrl, type SotwRequest, type Status } from "@xdskit/protocol";
+import { anonymousNode, type Node, parseTypeUrl, type Status } from "@xdskit/protocol";
+import type { SotwRequest } from "@xdskit/protocol/internal";
 import { setOwnProperty } from "../format/well-known.ts";
 import { JsonScanner } from "./json-scanner.ts";
 import { MAX_NODE_BYTES } from "./node.ts";

@@ -2,7 +2,8 @@
  * `LoadStatsRequest` and `LoadStatsResponse` of v2 and v3. Every report of an Envoy carries its whole node, so a
  * stream's reader decodes it once (client-behaviours H8).
  */
-import type { ClusterLoad, EndpointLoad, LoadMetric, LoadReport, LoadRequest, LocalityLoad } from "@xdskit/protocol";
+import type { EndpointLoad, LoadReport } from "@xdskit/protocol";
+import type { ClusterLoad, LoadMetric, LoadRequest, LocalityLoad } from "@xdskit/protocol/internal";
 import { readDuration, writeDuration } from "./duration.ts";
 import { MAX_NODE_BYTES, NodeMemory, readLocality } from "./node.ts";
 import { fixed64Tag, lengthTag, varintTag, WireReader } from "./reader.ts";

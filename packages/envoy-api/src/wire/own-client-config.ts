@@ -1,5 +1,6 @@
 /** `ClientConfig` of v2 and v3 as a client reports itself: what it holds, and what it rejected. */
-import type { ApiVersion, HeldStatus, TypeKind, TypeUrl } from "@xdskit/protocol";
+import type { ApiVersion, HeldStatus, TypeUrl } from "@xdskit/protocol";
+import type { TypeKind } from "@xdskit/protocol/internal";
 import {
   type ClientIdentity,
   clientStatus,

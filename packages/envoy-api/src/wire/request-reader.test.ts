@@ -1,11 +1,11 @@
+import type { Node } from "@xdskit/protocol";
 import {
   type DeltaRequest,
   locatedTerm,
-  type Node,
   noInitialVersions,
   type SotwRequest,
   shownName,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import {
   type DeltaRequestMessage,

@@ -2,15 +2,13 @@
  * Decodes the requests of a stream, v2 and v3 alike. One reader per stream, so that what a client repeats in every
  * request, its node and its names, is not decoded twice. A locator without parameters equals its name (B-LOC-11).
  */
+import { parseTypeUrl, type Status, type Variant } from "@xdskit/protocol";
 import {
   type DeltaRequest,
   type DiscoveryRequest,
   noInitialVersions,
-  parseTypeUrl,
   type SotwRequest,
-  type Status,
-  type Variant,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { checkVersionEntry, EncodedVersions, VERSION_ENTRY } from "./initial-versions.ts";
 import { MAX_NODE_BYTES, NodeMemory } from "./node.ts";
 import { lengthTag, WireReader } from "./reader.ts";

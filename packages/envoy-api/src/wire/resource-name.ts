@@ -1,5 +1,5 @@
 /** `ResourceLocator` and `ResourceName`: names with dynamic parameters, which select a variant of a resource. */
-import { canonicalName, constraintsOf, locatedTerm, parseLocated, parseVariantKey } from "@xdskit/protocol";
+import { canonicalName, constraintsOf, locatedTerm, parseLocated, parseVariantKey } from "@xdskit/protocol/internal";
 import { encodeConstraints } from "./constraints.ts";
 import { lengthTag, type WireReader } from "./reader.ts";
 import { WireError } from "./wire-error.ts";

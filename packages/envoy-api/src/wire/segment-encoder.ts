@@ -3,7 +3,8 @@
  * frames are not cached. A whole state is: its frames form runs of about 64 KB, and a state in which one resource of
  * 100,000 changed shares all runs but one with the previous state, which saves time and memory.
  */
-import type { Resource, Segment, Variant } from "@xdskit/protocol";
+import type { Resource, Variant } from "@xdskit/protocol";
+import type { Segment } from "@xdskit/protocol/internal";
 import { type FrameContent, FrameWriter } from "./frame-writer.ts";
 
 /** Consecutive buffers of a response. */

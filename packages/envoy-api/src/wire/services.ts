@@ -1,5 +1,6 @@
 /** Every discovery method that a client may call, by path (requirements 1.1). */
-import { type ApiVersion, formatTypeUrl, type MethodSwitch, type TypeUrl } from "@xdskit/protocol";
+import { type ApiVersion, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { MethodSwitch } from "@xdskit/protocol/internal";
 
 /**
  * How a method is called: State of the World or delta on a stream, or State of the World with one request and one

@@ -19,7 +19,7 @@ import {
   encodeSotwRequest,
   encodeSotwResponse,
   WireError,
-} from "@xdskit/envoy-api";
+} from "@xdskit/envoy-api/internal";
 import { describe, expect, test } from "vitest";
 import { deltaRequestCases, sotwRequestCases } from "../golden/wire/request-cases.ts";
 import { deltaResponseCases, sotwResponseCases } from "../golden/wire/response-cases.ts";

@@ -13,17 +13,9 @@ import {
   encodeSotwRequest,
   encodeSotwResponse,
   type SotwRequestMessage,
-} from "@xdskit/envoy-api";
-import {
-  type Body,
-  type Constraints,
-  canonicalName,
-  formatTypeUrl,
-  locatedTerm,
-  type Node,
-  type Resource,
-  type Segment,
-} from "@xdskit/protocol";
+} from "@xdskit/envoy-api/internal";
+import { type Constraints, formatTypeUrl, type Node, type Resource } from "@xdskit/protocol";
+import { type Body, canonicalName, locatedTerm, type Segment } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeAgainWithProtobufEs } from "../support/discovery-protos.ts";

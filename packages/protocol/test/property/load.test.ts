@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  anonymousNode,
-  type LoadReport,
-  LoadReporter,
-  type LoadReporterEvent,
-  type LoadRequest,
-  type StartedLoad,
-} from "../../src/index.ts";
+import { anonymousNode, type LoadReport } from "../../src/index.ts";
+import { LoadReporter, type LoadReporterEvent, type LoadRequest, type StartedLoad } from "../../src/internal.ts";
 
 const names = ["a", "b", "c"];
 

@@ -1,4 +1,5 @@
-import type { HeldResource, MeshRoot, TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
+import type { HeldResource, MeshRoot } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { covers, held, kindOf, MeshPlay, need, type PlayOptions, SECRET } from "../support/mesh-play.ts";

@@ -1,4 +1,5 @@
-import { type Body, createResource, type Resource, type Segment } from "@xdskit/protocol";
+import { createResource, type Resource } from "@xdskit/protocol";
+import type { Body, Segment } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Parts } from "../../src/server/cache/split.ts";

@@ -1,4 +1,5 @@
-import { noInitialVersions, type Resource, type TypeUrl } from "@xdskit/protocol";
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import { noInitialVersions } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Conversation, delta, node } from "../support/conversation.ts";

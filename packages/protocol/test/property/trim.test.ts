@@ -1,4 +1,4 @@
-import { statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { holdingsOf } from "../support/holdings.ts";

@@ -1,4 +1,5 @@
-import { anonymousNode, type LayerChange, type Node, Plane, type PlaneEffect, type TypeUrl } from "@xdskit/protocol";
+import { anonymousNode, type LayerChange, type Node, type TypeUrl } from "@xdskit/protocol";
+import { Plane, type PlaneEffect } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ExpiringClient } from "../support/expiring-client.ts";

@@ -1,14 +1,5 @@
-import {
-  type Constraints,
-  type DeltaRequest,
-  locatedTerm,
-  matches,
-  type Parameters,
-  parseLocated,
-  type Resource,
-  type TypeUrl,
-  type Variant,
-} from "@xdskit/protocol";
+import type { Constraints, Parameters, Resource, TypeUrl, Variant } from "@xdskit/protocol";
+import { type DeltaRequest, locatedTerm, matches, parseLocated } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Conversation, delta, node, sotw } from "../support/conversation.ts";

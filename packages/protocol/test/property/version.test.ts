@@ -1,4 +1,5 @@
-import { Plane, type Resource } from "@xdskit/protocol";
+import type { Resource } from "@xdskit/protocol";
+import { Plane } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CLUSTER, digest, resource, traits } from "../support/resources.ts";

@@ -1,12 +1,5 @@
-import {
-  anonymousNode,
-  type DiscoveryRequest,
-  Plane,
-  type PlaneEffect,
-  type Resource,
-  type StreamId,
-  type TypeUrl,
-} from "@xdskit/protocol";
+import { anonymousNode, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { type DiscoveryRequest, Plane, type PlaneEffect, type StreamId } from "@xdskit/protocol/internal";
 import type { MeshClient } from "./mesh-script.ts";
 import { ModelEnvoy } from "./model-envoy.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";

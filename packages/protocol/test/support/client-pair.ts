@@ -1,5 +1,5 @@
+import type { ClientDialect, Resource, TypeUrl, Variant } from "@xdskit/protocol";
 import {
-  type ClientDialect,
   type ClientEffect,
   type ClientEvent,
   ClientMachine,
@@ -11,12 +11,9 @@ import {
   Plane,
   type PlaneEffect,
   type ReceivedResource,
-  type Resource,
   type SourceSpec,
-  type TypeUrl,
-  type Variant,
   type WatchId,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { change, sourceOf, whole } from "./client-story.ts";
 import { node } from "./conversation.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";

@@ -1,5 +1,5 @@
+import { type ClientDialect, formatTypeUrl, messageNameOf, type TypeUrl } from "@xdskit/protocol";
 import {
-  type ClientDialect,
   type ClientEffect,
   type ClientEvent,
   ClientMachine,
@@ -8,9 +8,7 @@ import {
   clientDialect,
   type DeltaResponse,
   type DiscoveryRequest,
-  formatTypeUrl,
   type KeptResource,
-  messageNameOf,
   type News,
   opaqueTraits,
   type ReceivedError,
@@ -19,9 +17,8 @@ import {
   type SourceSpec,
   shownName,
   type TypeTraits,
-  type TypeUrl,
   type WatchStarted,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { node } from "./conversation.ts";
 import { traits } from "./resources.ts";
 

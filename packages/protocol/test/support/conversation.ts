@@ -1,18 +1,14 @@
+import type { LayerChange, Node, Resource, TypeUrl, Variant } from "@xdskit/protocol";
 import {
   type DiscoveryRequest,
-  type LayerChange,
-  type Node,
   Plane,
   type PlaneEffect,
   type PlaneOptions,
   type Report,
-  type Resource,
   type SotwRequest,
   type StreamId,
   type StreamOpened,
-  type TypeUrl,
-  type Variant,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { delta } from "./model-client.ts";
 import { digest, traits } from "./resources.ts";
 

@@ -1,16 +1,12 @@
+import { formatTypeUrl, type Resource, type Status, type TypeUrl, type Variant } from "@xdskit/protocol";
 import {
   type DiscoveryRequest,
-  formatTypeUrl,
   noInitialVersions,
   Plane,
   type PlaneEffect,
   type PlaneEvent,
-  type Resource,
-  type Status,
   type StreamId,
-  type TypeUrl,
-  type Variant,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { delta, node, sotw } from "./conversation.ts";
 import { digest, LISTENER, resource, traits } from "./resources.ts";
 import { Work } from "./work.ts";

@@ -1,4 +1,5 @@
-import { anonymousNode, type Choice, type Dialect, dialectFor, type Node } from "@xdskit/protocol";
+import { anonymousNode, type Choice, type Node } from "@xdskit/protocol";
+import { type Dialect, dialectFor } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { knownClients } from "../../src/dialect/known-clients.ts";
 import { editions } from "../../src/dialect/switches.ts";

@@ -1,11 +1,5 @@
-import {
-  type DiscoveryRequest,
-  noInitialVersions,
-  type PlaneEffect,
-  type Resource,
-  type TypeUrl,
-  type Variant,
-} from "@xdskit/protocol";
+import type { Resource, TypeUrl, Variant } from "@xdskit/protocol";
+import { type DiscoveryRequest, noInitialVersions, type PlaneEffect } from "@xdskit/protocol/internal";
 import { sotw } from "./conversation.ts";
 import { delta } from "./model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";

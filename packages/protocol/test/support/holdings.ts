@@ -1,4 +1,5 @@
-import { type Resource, statusCode, type TypeUrl } from "@xdskit/protocol";
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import { forKind } from "../../src/dialect/dialect.ts";
 import type { ModelClient } from "./model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, traits } from "./resources.ts";

@@ -1,4 +1,5 @@
-import type { DeltaRequest, DiscoveryRequest, PlaneEffect, Resource, SotwRequest, TypeUrl } from "@xdskit/protocol";
+import type { Resource, TypeUrl } from "@xdskit/protocol";
+import type { DeltaRequest, DiscoveryRequest, PlaneEffect, SotwRequest } from "@xdskit/protocol/internal";
 import type { ModelClient } from "./model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER } from "./resources.ts";
 import type { Witness } from "./world.ts";

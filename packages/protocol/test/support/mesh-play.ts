@@ -1,6 +1,6 @@
+import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import {
   type Dependency,
-  formatTypeUrl,
   type HeldResource,
   type MeshEffect,
   type MeshEvent,
@@ -11,8 +11,7 @@ import {
   type MeshRoot,
   type News,
   type TypeKind,
-  type TypeUrl,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { CLUSTER, ENDPOINTS, EXTENSION, HOST, LB_ENDPOINT, LISTENER, ROUTE } from "./resources.ts";
 
 export const SECRET: TypeUrl = formatTypeUrl("envoy.extensions.transport_sockets.tls.v3.Secret");

@@ -1,5 +1,5 @@
 /** Meshes as they begin, and the resources that most of them come to hold. */
-import type { HeldResource } from "@xdskit/protocol";
+import type { HeldResource } from "@xdskit/protocol/internal";
 import { held, MeshPlay, need, type PlayOptions, ROOT } from "./mesh-play.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";
 

@@ -1,15 +1,12 @@
 import {
   anonymousNode,
   type Deletion,
-  Plane,
-  type PlaneEffect,
   type Reference,
-  type Remembered,
   type Resource,
-  type StreamId,
   type TypeUrl,
   type Variant,
 } from "@xdskit/protocol";
+import { Plane, type PlaneEffect, type Remembered, type StreamId } from "@xdskit/protocol/internal";
 import { ModelEnvoy } from "./model-envoy.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
 

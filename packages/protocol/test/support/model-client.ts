@@ -1,15 +1,13 @@
+import type { Resource, TypeUrl, Variant } from "@xdskit/protocol";
 import {
   type DeltaRequest,
   type DiscoveryRequest,
   type InitialVersions,
   noInitialVersions,
   type PlaneEffect,
-  type Resource,
   type SotwRequest,
   statusCode,
-  type TypeUrl,
-  type Variant,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 
 type Send = Extract<PlaneEffect, { kind: "send" }>;
 

@@ -1,4 +1,5 @@
-import type { DeltaRequest, DiscoveryRequest, PlaneEffect, Resource, TypeUrl, Variant } from "@xdskit/protocol";
+import type { Resource, TypeUrl, Variant } from "@xdskit/protocol";
+import type { DeltaRequest, DiscoveryRequest, PlaneEffect } from "@xdskit/protocol/internal";
 import { delta, initialVersionsOf } from "./model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";
 

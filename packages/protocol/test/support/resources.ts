@@ -3,15 +3,13 @@ import {
   type Constraints,
   createResource,
   createResourceError,
-  type Digest,
   formatTypeUrl,
   type Reference,
   type Resource,
   type ResourceInput,
-  type TypeTraits,
   type TypeUrl,
-  virtualHostTerms,
 } from "@xdskit/protocol";
+import { type Digest, type TypeTraits, virtualHostTerms } from "@xdskit/protocol/internal";
 
 export const digest: Digest = (parts) => {
   const hash = createHash("sha256");

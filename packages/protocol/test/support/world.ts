@@ -1,17 +1,13 @@
+import type { LayerChange, Resource, Status, TypeUrl, Variant } from "@xdskit/protocol";
 import {
   type Dialect,
   type DiscoveryRequest,
-  type LayerChange,
   Plane,
   type PlaneEffect,
-  type Resource,
-  type Status,
   type StreamId,
   statusCode,
   type TypeState,
-  type TypeUrl,
-  type Variant,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { isWildcardType } from "../../src/dialect/dialect.ts";
 import { dialectOf, nodeOf, type Speaking } from "./dialects.ts";
 import { ModelClient } from "./model-client.ts";

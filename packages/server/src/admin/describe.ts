@@ -1,14 +1,5 @@
-import type {
-  DeliveryState,
-  DialectState,
-  ErrorDetail,
-  Node,
-  StreamId,
-  StreamState,
-  TypeState,
-  TypeUrl,
-  Wait,
-} from "@xdskit/protocol";
+import type { ErrorDetail, Node, TypeUrl } from "@xdskit/protocol";
+import type { DeliveryState, DialectState, StreamId, StreamState, TypeState, Wait } from "@xdskit/protocol/internal";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import { printableReason } from "../observe/printable.ts";
 import type {

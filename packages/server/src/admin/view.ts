@@ -1,13 +1,5 @@
-import type {
-  LayerState,
-  Node,
-  Peer,
-  PlacementRefusal,
-  Resource,
-  StreamState,
-  TypeKind,
-  TypeUrl,
-} from "@xdskit/protocol";
+import type { Node, Peer, PlacementRefusal, Resource, TypeUrl } from "@xdskit/protocol";
+import type { LayerState, StreamState, TypeKind } from "@xdskit/protocol/internal";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { Gauges } from "../observe/gauges.ts";
 import type { SourceStatus } from "../observe/source-status.ts";

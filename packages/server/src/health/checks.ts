@@ -1,5 +1,7 @@
-import { decodeHealthMessage, type EnvoyApi, type HealthMessage, WireError } from "@xdskit/envoy-api";
-import { anonymousNode, formatTypeUrl, type Peer, type Status, statusCode } from "@xdskit/protocol";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { decodeHealthMessage, type HealthMessage, WireError } from "@xdskit/envoy-api/internal";
+import { anonymousNode, formatTypeUrl, type Peer, type Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { HealthChecker, HealthDiscovery } from "../health-discovery.ts";
 import { isThenable } from "../hub/listeners.ts";
 import type { HubPort } from "../hub/port.ts";

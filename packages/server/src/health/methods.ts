@@ -1,4 +1,5 @@
-import { type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { HealthDiscovery } from "../health-discovery.ts";
 import type { GrpcCall } from "../transport/grpc/call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "../transport/grpc/method.ts";

@@ -1,4 +1,5 @@
-import { formatTypeUrl, type Status, statusCode } from "@xdskit/protocol";
+import { formatTypeUrl, type Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { HealthDiscovery } from "../health-discovery.ts";
 import { answerJson } from "../transport/rest/json-call.ts";
 import type { RestHandler } from "../transport/rest/rest-server.ts";

@@ -1,12 +1,5 @@
-import {
-  type ApiVersion,
-  type Peer,
-  type Status,
-  statusCode,
-  type TypeTraits,
-  type TypeUrl,
-  typeKindTable,
-} from "@xdskit/protocol";
+import type { ApiVersion, Peer, Status, TypeUrl } from "@xdskit/protocol";
+import { statusCode, type TypeTraits, typeKindTable } from "@xdskit/protocol/internal";
 import type { LimitName } from "../options.ts";
 import type { Census } from "./census.ts";
 import type { Readiness } from "./readiness.ts";

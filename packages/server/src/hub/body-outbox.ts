@@ -1,4 +1,5 @@
-import type { Body, Status } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import type { Body } from "@xdskit/protocol/internal";
 import type { BodyHandle, TakenResponse } from "./port.ts";
 
 /** What waits to be handed to a client in this process: nothing is encoded, and nobody is slow. */

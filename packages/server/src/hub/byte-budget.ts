@@ -1,4 +1,5 @@
-import { hostOf, type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { hostOf, statusCode } from "@xdskit/protocol/internal";
 import type { LimitName, Limits } from "../options.ts";
 
 /** A limit that was passed, and how to say so. */

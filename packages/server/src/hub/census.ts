@@ -1,4 +1,5 @@
-import { hostOf, type Peer, statusCode } from "@xdskit/protocol";
+import type { Peer } from "@xdskit/protocol";
+import { hostOf, statusCode } from "@xdskit/protocol/internal";
 import { type LimitName, type Limits, limitNames } from "../options.ts";
 import type { ByteBudget, LimitPassed } from "./byte-budget.ts";
 

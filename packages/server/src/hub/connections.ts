@@ -1,4 +1,5 @@
-import type { NamedChoice, Peer } from "@xdskit/protocol";
+import type { Peer } from "@xdskit/protocol";
+import type { NamedChoice } from "@xdskit/protocol/internal";
 import type { LimitPassed } from "./byte-budget.ts";
 import type { Census } from "./census.ts";
 

@@ -8,7 +8,7 @@ import {
   type PollEffect,
   type Report,
   type StreamId,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import type { Memory, ShellReport } from "./port.ts";
 import type { Written } from "./stream-desk.ts";
 import { Turns } from "./turns.ts";

@@ -1,4 +1,5 @@
-import type { PollId, StreamId, Transaction } from "@xdskit/protocol";
+import type { Transaction } from "@xdskit/protocol";
+import type { PollId, StreamId } from "@xdskit/protocol/internal";
 import type { Twins } from "./twins.ts";
 
 /** When more waits than this, the rest is made at once: what waits is held in memory. */

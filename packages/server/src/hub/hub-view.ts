@@ -1,16 +1,5 @@
-import type {
-  LayerState,
-  Node,
-  Peer,
-  Placement,
-  Plane,
-  Remembered,
-  Resource,
-  ResourceState,
-  StreamId,
-  StreamState,
-  TypeUrl,
-} from "@xdskit/protocol";
+import type { Node, Peer, Placement, Resource, TypeUrl } from "@xdskit/protocol";
+import type { LayerState, Plane, Remembered, ResourceState, StreamId, StreamState } from "@xdskit/protocol/internal";
 import type { Census, LimitUse } from "./census.ts";
 import type { ConversionFindings } from "./port.ts";
 import type { Backlog, StreamDesk } from "./stream-desk.ts";

@@ -1,15 +1,15 @@
-import { contentDigest, createBodyEncoder, createEnvoyApi, decodeDeltaResponse } from "@xdskit/envoy-api";
+import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
+import { createBodyEncoder, decodeDeltaResponse } from "@xdskit/envoy-api/internal";
 import {
   anonymousNode,
   createResource,
-  type DeltaRequest,
   formatTypeUrl,
-  noInitialVersions,
   type Peer,
   type Resource,
   type Status,
   type TypeUrl,
 } from "@xdskit/protocol";
+import { type DeltaRequest, noInitialVersions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { defaultLimits } from "../options.ts";
 import { Hub, type HubOptions } from "./hub.ts";

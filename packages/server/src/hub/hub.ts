@@ -1,20 +1,15 @@
-import type { BodyEncoder } from "@xdskit/envoy-api";
+import type { BodyEncoder } from "@xdskit/envoy-api/internal";
+import type { ClientChoice, Peer, Placement, Status, Transaction, TypeUrl } from "@xdskit/protocol";
 import {
-  type ClientChoice,
   type DiscoveryRequest,
   isOfV2,
   type NamedChoice,
-  type Peer,
-  type Placement,
   type PlaneEffect,
   type PlaneOptions,
   type PollId,
-  type Status,
   type StreamId,
   statusCode,
-  type Transaction,
-  type TypeUrl,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
 import { Admission, draining, notReady } from "./admission.ts";

@@ -1,5 +1,6 @@
-import type { BodyEncoder } from "@xdskit/envoy-api";
-import type { ApiVersion, Body } from "@xdskit/protocol";
+import type { BodyEncoder } from "@xdskit/envoy-api/internal";
+import type { ApiVersion } from "@xdskit/protocol";
+import type { Body } from "@xdskit/protocol/internal";
 
 /** A response as it goes to a stream: pieces that are shared and never changed. */
 export interface OutgoingMessage {

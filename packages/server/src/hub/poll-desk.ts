@@ -1,4 +1,5 @@
-import type { ApiVersion, Body, Peer, PollEffect, PollId, SotwRequest, Status, TypeUrl } from "@xdskit/protocol";
+import type { ApiVersion, Peer, Status, TypeUrl } from "@xdskit/protocol";
+import type { Body, PollEffect, PollId, SotwRequest } from "@xdskit/protocol/internal";
 import type { Census } from "./census.ts";
 
 /** A poll that came in: one request that is answered once (S-RST-14). */

@@ -1,22 +1,16 @@
 import type { FieldProblem } from "@xdskit/envoy-api";
+import type { ApiVersion, LoadReport, Node, Peer, Status, TypeUrl, Variant } from "@xdskit/protocol";
 import type {
-  ApiVersion,
   Body,
   DiscoveryRequest,
-  LoadReport,
   MethodSwitch,
   NamedChoice,
-  Node,
-  Peer,
   PollId,
   Remembered,
   Report,
   ReporterId,
-  Status,
   StreamId,
-  TypeUrl,
-  Variant,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import type { LimitName, Limits } from "../options.ts";
 import type { ByteBudget } from "./byte-budget.ts";
 import type { NewPoll, PollHandle } from "./poll-desk.ts";

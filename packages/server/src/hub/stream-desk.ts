@@ -1,5 +1,6 @@
-import type { BodyEncoder } from "@xdskit/envoy-api";
-import { type Body, type Peer, type PlaneEffect, type Status, type StreamId, statusCode } from "@xdskit/protocol";
+import type { BodyEncoder } from "@xdskit/envoy-api/internal";
+import type { Peer, Status } from "@xdskit/protocol";
+import { type Body, type PlaneEffect, type StreamId, statusCode } from "@xdskit/protocol/internal";
 import type { LimitName, Limits } from "../options.ts";
 import { BodyOutbox } from "./body-outbox.ts";
 import type { Census } from "./census.ts";

@@ -1,4 +1,5 @@
-import { type Peer, type Placement, type Status, statusCode } from "@xdskit/protocol";
+import type { Peer, Placement, Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 
 /** Layers of this prefix belong to one node, whose identity a plaintext client merely claims. */
 const NODE_LAYER = "node/";

@@ -1,4 +1,4 @@
-import type { StreamId } from "@xdskit/protocol";
+import type { StreamId } from "@xdskit/protocol/internal";
 import type { ShellReport } from "./port.ts";
 import type { Written } from "./stream-desk.ts";
 

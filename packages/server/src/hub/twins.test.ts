@@ -3,11 +3,11 @@ import {
   createResource,
   createResourceError,
   type LayerChange,
-  Plane,
   type Resource,
   type Transaction,
   type TypeUrl,
 } from "@xdskit/protocol";
+import { Plane } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ConversionReport } from "./port.ts";

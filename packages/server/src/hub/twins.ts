@@ -5,18 +5,14 @@
  */
 import type { Converted, FieldProblem } from "@xdskit/envoy-api";
 import {
-  canonicalName,
   createResource,
   createResourceError,
-  type Digest,
-  deletedKey,
-  isOfV2,
   type LayerChange,
-  type LayerState,
   type Resource,
   type Transaction,
   type TypeUrl,
 } from "@xdskit/protocol";
+import { canonicalName, type Digest, deletedKey, isOfV2, type LayerState } from "@xdskit/protocol/internal";
 import type { ConversionFindings, ConversionReport } from "./port.ts";
 
 export interface TwinsOptions {

@@ -1,17 +1,14 @@
+import type { LoadReport, Node, Peer, Status } from "@xdskit/protocol";
 import {
   type ClusterSums,
   type LoadEffect,
-  type LoadReport,
   type LoadReportSettings,
   LoadReports,
   type LoadRequest,
-  type Node,
-  type Peer,
   type ReporterId,
   type ReporterState,
-  type Status,
   statusCode,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { ServerReport } from "../hub/port.ts";
 import type { LimitName, Limits } from "../options.ts";

@@ -4,8 +4,9 @@ import {
   type LoadReportReader,
   NodeSizeError,
   WireError,
-} from "@xdskit/envoy-api";
-import { type LoadReport, type Status, statusCode } from "@xdskit/protocol";
+} from "@xdskit/envoy-api/internal";
+import type { LoadReport, Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { GrpcCall } from "../transport/grpc/call.ts";
 import type { Dismiss, GrpcMethod, MethodPorts } from "../transport/grpc/method.ts";
 import { refuseNode } from "../transport/node-limit.ts";

@@ -1,4 +1,5 @@
-import type { Node, StreamId } from "@xdskit/protocol";
+import type { Node } from "@xdskit/protocol";
+import type { StreamId } from "@xdskit/protocol/internal";
 import { printable } from "./printable.ts";
 
 const MAX_AGENTS = 50;

@@ -1,4 +1,5 @@
-import type { StreamId, TypeUrl } from "@xdskit/protocol";
+import type { TypeUrl } from "@xdskit/protocol";
+import type { StreamId } from "@xdskit/protocol/internal";
 import type { ObservedTelemetry } from "./telemetry.ts";
 
 /** Unanswered responses per stream and type whose time of sending is kept; of more, the oldest are forgotten. */

@@ -1,4 +1,4 @@
-import type { LayerState } from "@xdskit/protocol";
+import type { LayerState } from "@xdskit/protocol/internal";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { LoadView } from "../load/load-reporting.ts";
 import type { SourceStatus } from "./source-status.ts";

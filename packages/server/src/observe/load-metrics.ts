@@ -1,4 +1,4 @@
-import type { LocalitySums } from "@xdskit/protocol";
+import type { LocalitySums } from "@xdskit/protocol/internal";
 import type { Registry } from "prom-client";
 import { type Cell, CounterFamily } from "./cell.ts";
 import type { Gauges } from "./gauges.ts";

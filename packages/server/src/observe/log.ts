@@ -1,4 +1,4 @@
-import { hostOf } from "@xdskit/protocol";
+import { hostOf } from "@xdskit/protocol/internal";
 import type { Log, LogEvent, LogFields } from "../log.ts";
 import { createLineLimit, type LineLimit } from "./line-limit.ts";
 import { Once } from "./once.ts";

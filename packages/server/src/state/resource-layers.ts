@@ -1,13 +1,7 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import {
-  canonicalName,
-  type Deletion,
-  type LayerChange,
-  type Resource,
-  type Transaction,
-  type TypeUrl,
-} from "@xdskit/protocol";
+import type { Deletion, LayerChange, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
+import { canonicalName } from "@xdskit/protocol/internal";
 import { type ResourceProblem, XdsError } from "../error.ts";
 import { duplicateProblem, type ReadInput, readInput } from "./resource-input.ts";
 

@@ -1,23 +1,13 @@
 import { setImmediate as turn } from "node:timers/promises";
+import type { EnvoyApi } from "@xdskit/envoy-api";
 import {
   type ClientConfigWriter,
   type ClientResource,
   createClientConfigWriter,
   decodeClientStatusRequest,
-  type EnvoyApi,
-} from "@xdskit/envoy-api";
-import {
-  type ApiVersion,
-  anonymousNode,
-  type Node,
-  type Peer,
-  type Resource,
-  type ResourceState,
-  type Status,
-  type StreamId,
-  type StreamState,
-  statusCode,
-} from "@xdskit/protocol";
+} from "@xdskit/envoy-api/internal";
+import { type ApiVersion, anonymousNode, type Node, type Peer, type Resource, type Status } from "@xdskit/protocol";
+import { type ResourceState, type StreamId, type StreamState, statusCode } from "@xdskit/protocol/internal";
 import type { DeliveryTimes } from "../observe/deliveries.ts";
 import { printableReason } from "../observe/printable.ts";
 import type { ClientStatusAccess } from "../options.ts";

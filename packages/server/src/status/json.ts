@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type ApiVersion, formatTypeUrl, type Peer, type Status, statusCode } from "@xdskit/protocol";
+import { type ApiVersion, formatTypeUrl, type Peer, type Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { ClientStatus } from "./client-status.ts";
 
 // The messages of v2 are a part of those of v3, with the same names.

@@ -1,4 +1,5 @@
-import { type ApiVersion, statusCode } from "@xdskit/protocol";
+import type { ApiVersion } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { GrpcMethod, MethodPorts } from "../transport/grpc/method.ts";
 import { answerEach, answerOnce, type SimpleAnswer } from "../transport/grpc/simple-call.ts";
 import type { ClientStatus } from "./client-status.ts";

@@ -1,4 +1,4 @@
-import type { NodeMatcher, StringMatcher, StructMatcher, ValueMatcher } from "@xdskit/envoy-api";
+import type { NodeMatcher, StringMatcher, StructMatcher, ValueMatcher } from "@xdskit/envoy-api/internal";
 import type { Node } from "@xdskit/protocol";
 import { compileRegex, RegexEffort } from "./regex/regex.ts";
 

@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type ApiVersion, statusCode } from "@xdskit/protocol";
+import type { ApiVersion } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import { answerJson } from "../transport/rest/json-call.ts";
 import type { RestHandler } from "../transport/rest/rest-server.ts";
 import type { ClientStatus } from "./client-status.ts";

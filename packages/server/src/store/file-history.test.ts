@@ -13,7 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { contentDigest } from "@xdskit/envoy-api";
-import { createResource, formatTypeUrl, type Remembered, type Resource } from "@xdskit/protocol";
+import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
+import type { Remembered } from "@xdskit/protocol/internal";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FileHistory, type FileHistoryOptions } from "./file-history.ts";
 

@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { type AcquiredFileLock, makeDirectory } from "@xdskit/disk";
-import type { Digest, Remembered, Resource } from "@xdskit/protocol";
+import type { Resource } from "@xdskit/protocol";
+import type { Digest, Remembered } from "@xdskit/protocol/internal";
 import type { Memory } from "../hub/port.ts";
 import { lockDirectory } from "./directory-lock.ts";
 import { formatRecord, formatSnapshotEnd, HEADER, parseFile } from "./record.ts";

@@ -1,13 +1,6 @@
 import { crc32 } from "node:zlib";
-import {
-  createResource,
-  type Digest,
-  parseTypeUrl,
-  parseVariantKey,
-  type Remembered,
-  type Resource,
-  type TypeUrl,
-} from "@xdskit/protocol";
+import { createResource, parseTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { type Digest, parseVariantKey, type Remembered } from "@xdskit/protocol/internal";
 
 /** The first line of every file; another one is of another version of the format. */
 export const HEADER = "xdskit clusters 1";

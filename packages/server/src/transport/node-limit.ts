@@ -1,5 +1,6 @@
-import type { NodeSizeError } from "@xdskit/envoy-api";
-import { type Status, statusCode } from "@xdskit/protocol";
+import type { NodeSizeError } from "@xdskit/envoy-api/internal";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { HubPort } from "../hub/port.ts";
 
 /** Counts a node that is too large; what its client is told. */

@@ -2,20 +2,22 @@ import { contentDigest } from "@xdskit/envoy-api";
 import {
   anonymousNode,
   createResource,
-  type DiscoveryRequest,
   formatTypeUrl,
   type LayerChange,
   type Node,
-  noInitialVersions,
   type Peer,
-  Plane,
-  type PlaneEffect,
   type Reference,
   type Resource,
-  type TypeKind,
   type TypeUrl,
   type Variant,
 } from "@xdskit/protocol";
+import {
+  type DiscoveryRequest,
+  noInitialVersions,
+  Plane,
+  type PlaneEffect,
+  type TypeKind,
+} from "@xdskit/protocol/internal";
 import type { AdminServer } from "../../src/admin/server.ts";
 import { createAdminServer } from "../../src/admin/server.ts";
 import type { AdminView } from "../../src/admin/view.ts";

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { contentDigest, decodeSotwResponse, type ResponseFormat } from "@xdskit/envoy-api";
+import { contentDigest, type ResponseFormat } from "@xdskit/envoy-api";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { createResource } from "@xdskit/protocol";
 import { createManagementServer, XdsError } from "@xdskit/server";
 import { describe, expect, test } from "vitest";

@@ -1,7 +1,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { contentDigest, decodeSotwResponse, type EnvoyApi, type ResponseFormat } from "@xdskit/envoy-api";
+import { contentDigest, type EnvoyApi, type ResponseFormat } from "@xdskit/envoy-api";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { createResource, type Resource, type Transaction, type TypeUrl } from "@xdskit/protocol";
 import { createFileExport, type FileExport, type FileOutput } from "@xdskit/server";
 import { parse } from "yaml";

@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { contentDigest, createEnvoyApi, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
+import { encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode, createResource, formatTypeUrl, type Node, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { createManagementServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
 import { RawPeer } from "./raw-peer.ts";

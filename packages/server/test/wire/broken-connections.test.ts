@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { decodeSotwResponse } from "@xdskit/envoy-api";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { afterEach, expect, test } from "vitest";
 import {
   callHeaders,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect as connectSocket } from "node:net";
 import { deflateSync, gzipSync } from "node:zlib";
-import { decodeSotwResponse } from "@xdskit/envoy-api";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { afterEach, describe, expect, test } from "vitest";
 import { closed, until, within } from "../support/raw-peer.ts";
 import {

@@ -1,4 +1,5 @@
-import { contentDigest, decodeDeltaResponse, encodeDeltaRequest } from "@xdskit/envoy-api";
+import { contentDigest } from "@xdskit/envoy-api";
+import { decodeDeltaResponse, encodeDeltaRequest } from "@xdskit/envoy-api/internal";
 import { type Constraints, createResource, messageNameOf, type Resource } from "@xdskit/protocol";
 import type { ManagementServerOptions } from "@xdskit/server";
 import { afterEach, expect, test } from "vitest";

@@ -1,5 +1,6 @@
-import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api";
-import { anonymousNode, type Node, type Resource, statusCode, type TypeUrl } from "@xdskit/protocol";
+import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api/internal";
+import { anonymousNode, type Node, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { ManagementServerOptions } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";
 import { decoded, encoded } from "../support/messages.ts";

@@ -1,4 +1,9 @@
-import { decodeDeltaResponse, decodeSotwResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import {
+  decodeDeltaResponse,
+  decodeSotwResponse,
+  encodeDeltaRequest,
+  encodeSotwRequest,
+} from "@xdskit/envoy-api/internal";
 import { anonymousNode, type Node } from "@xdskit/protocol";
 import { createManagementServer, type ManagementServer, type ManagementServerOptions, XdsError } from "@xdskit/server";
 import { afterEach, expect, test } from "vitest";

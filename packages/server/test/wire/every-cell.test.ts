@@ -1,4 +1,4 @@
-import { decodeDeltaResponse, decodeSotwResponse, restPaths } from "@xdskit/envoy-api";
+import { decodeDeltaResponse, decodeSotwResponse, restPaths } from "@xdskit/envoy-api/internal";
 import { type ApiVersion, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type RawCall, within } from "../support/raw-peer.ts";

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api";
+import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { afterEach, expect, test } from "vitest";
 import { RawPeer, until, within } from "../support/raw-peer.ts";
 import { ADS_SOTW, CLUSTER, node } from "../support/test-server.ts";

@@ -1,5 +1,5 @@
 import * as grpc from "@grpc/grpc-js";
-import { type DiscoveryResponseMessage, decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api";
+import { type DiscoveryResponseMessage, decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../support/raw-peer.ts";
 import {

@@ -1,4 +1,4 @@
-import { decodeSotwResponse } from "@xdskit/envoy-api";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { XdsError } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";
 import { RawPeer, until, within } from "../support/raw-peer.ts";

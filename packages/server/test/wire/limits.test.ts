@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import { contentDigest, decodeDeltaResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api";
+import { contentDigest } from "@xdskit/envoy-api";
+import { decodeDeltaResponse, encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { createResource, formatTypeUrl } from "@xdskit/protocol";
 import type { Limits } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api";
+import { decodeSotwResponse, encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import type { ServerEvents } from "@xdskit/server";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { until, within } from "../support/raw-peer.ts";

@@ -1,4 +1,4 @@
-import { decodeDeltaResponse, decodeSotwResponse, discoveryMethods } from "@xdskit/envoy-api";
+import { decodeDeltaResponse, decodeSotwResponse, discoveryMethods } from "@xdskit/envoy-api/internal";
 import { formatTypeUrl } from "@xdskit/protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { within } from "../support/raw-peer.ts";

@@ -1,4 +1,4 @@
-import { discoveryMethods } from "@xdskit/envoy-api";
+import { discoveryMethods } from "@xdskit/envoy-api/internal";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { within } from "../support/raw-peer.ts";
 import { ADS_SOTW, startWorld, type World } from "../support/test-server.ts";

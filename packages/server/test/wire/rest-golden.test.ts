@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { contentDigest, restPaths } from "@xdskit/envoy-api";
+import { contentDigest } from "@xdskit/envoy-api";
+import { restPaths } from "@xdskit/envoy-api/internal";
 import { createResource, type Resource, type TypeUrl } from "@xdskit/protocol";
 import { expect, test } from "vitest";
 import { within } from "../support/raw-peer.ts";

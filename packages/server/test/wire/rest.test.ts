@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { gunzipSync } from "node:zlib";
-import { contentDigest, pathsWithoutRest } from "@xdskit/envoy-api";
+import { contentDigest } from "@xdskit/envoy-api";
+import { pathsWithoutRest } from "@xdskit/envoy-api/internal";
 import { createResource, createResourceError, formatTypeUrl, type Resource } from "@xdskit/protocol";
 import type { ManagementServerOptions } from "@xdskit/server";
 import { afterEach, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api";
+import { decodeDeltaResponse, decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { afterEach, expect, test } from "vitest";
 import { until, within } from "../support/raw-peer.ts";
 import {

@@ -6,7 +6,7 @@ import { connect as connectTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { decodeSotwResponse } from "@xdskit/envoy-api";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import type { Peer } from "@xdskit/protocol";
 import { createManagementServer, type ManagementServer } from "@xdskit/server";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";

@@ -1,10 +1,10 @@
+import { contentDigest } from "@xdskit/envoy-api";
 import {
-  contentDigest,
   decodeDeltaResponse,
   decodeSotwResponse,
   encodeDeltaRequest,
   encodeSotwRequest,
-} from "@xdskit/envoy-api";
+} from "@xdskit/envoy-api/internal";
 import { anonymousNode, createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
 import { afterEach, describe, expect, test } from "vitest";
 import type { ServerEvents } from "../../src/hub/listeners.ts";

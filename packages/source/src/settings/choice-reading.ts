@@ -1,4 +1,5 @@
-import { type Choice, type ClientRule, type Edition, editions, formatSwitch, switchNameOf } from "@xdskit/protocol";
+import { type Choice, type ClientRule, type Edition, editions } from "@xdskit/protocol";
+import { formatSwitch, switchNameOf } from "@xdskit/protocol/internal";
 import { entryOf, isMapping } from "../document/places.ts";
 import type { ValuePath } from "../problem.ts";
 import { readMatch } from "./match-reading.ts";

@@ -1,4 +1,5 @@
-import type { MetadataMatch, NodeMatch, Patterns } from "@xdskit/protocol";
+import type { NodeMatch } from "@xdskit/protocol";
+import type { MetadataMatch, Patterns } from "@xdskit/protocol/internal";
 import { describeKind, isMapping } from "../document/places.ts";
 import type { ValuePath } from "../problem.ts";
 import type { SettingsNotes } from "./settings-notes.ts";

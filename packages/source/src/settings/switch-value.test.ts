@@ -1,4 +1,4 @@
-import { formatSwitch, switchFields, switchNameOf, switchTable } from "@xdskit/protocol";
+import { formatSwitch, switchFields, switchNameOf, switchTable } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { settingTable } from "./setting-table.ts";
 import { readServerSwitches, readSwitch } from "./switch-value.ts";

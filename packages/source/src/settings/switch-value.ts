@@ -1,5 +1,5 @@
+import type { DialectOverrides } from "@xdskit/protocol";
 import {
-  type DialectOverrides,
   formatSwitch,
   isPerKind,
   type SwitchField,
@@ -7,7 +7,7 @@ import {
   switchNameOf,
   switchTable,
   typeKinds,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { nearest } from "../nearest.ts";
 import { quote } from "../problem.ts";
 import type { SettingValue } from "./setting-table.ts";

@@ -1,5 +1,6 @@
 import { type MeshSnapshot, STATIC_SOURCE, type XdsResource } from "@xdskit/client";
-import { type EnvoyApi, encodeConstraints, encodeResource, type ResponseFormat } from "@xdskit/envoy-api";
+import type { EnvoyApi, ResponseFormat } from "@xdskit/envoy-api";
+import { encodeConstraints, encodeResource } from "@xdskit/envoy-api/internal";
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import { shortNameOf } from "../../discovery/mesh-words.ts";
 

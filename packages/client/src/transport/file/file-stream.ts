@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
-import { type DiscoveryRequest, type Status, statusCode, type TypeUrl } from "@xdskit/protocol";
+import type { Status, TypeUrl } from "@xdskit/protocol";
+import { type DiscoveryRequest, statusCode } from "@xdskit/protocol/internal";
 import type { FileSource } from "../../config/client-config.ts";
 import type { ReadResponse } from "../json-response.ts";
 import type { ClientStream, StreamListener } from "../transport.ts";

@@ -1,5 +1,5 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { FileSource } from "../../config/client-config.ts";
 import { endedStream } from "../ended-stream.ts";
 import type { ClientStream, NewStream, StreamListener, Transport } from "../transport.ts";

@@ -1,10 +1,5 @@
-import {
-  contentDigest,
-  decodeResource,
-  decodeSotwResponse,
-  type EnvoyApi,
-  encodeSotwResponse,
-} from "@xdskit/envoy-api";
+import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
+import { decodeResource, decodeSotwResponse, encodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { formatTypeUrl, parseTypeUrl, type TypeUrl } from "@xdskit/protocol";
 
 /** A file that a Secret refers to. */

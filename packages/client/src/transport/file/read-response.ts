@@ -1,5 +1,6 @@
 import { extname } from "node:path";
-import { decodeSotwResponse, type EnvoyApi } from "@xdskit/envoy-api";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import type { FileFormat } from "../../config/client-config.ts";
 import {
   decodeUtf8,

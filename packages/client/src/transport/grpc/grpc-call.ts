@@ -7,7 +7,8 @@ import {
   type StatusObject,
 } from "@grpc/grpc-js";
 import { startTimer, type Timer } from "@xdskit/disk";
-import { type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { ServerConfig } from "../../config/client-config.ts";
 import { type Connection, type Connections, whenConnected } from "./connection.ts";
 

@@ -1,5 +1,5 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { GrpcSource } from "../../config/client-config.ts";
 import { encodeRequest, type NodeEncoder } from "../encode-request.ts";
 import { endedStream } from "../ended-stream.ts";

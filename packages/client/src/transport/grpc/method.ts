@@ -1,4 +1,5 @@
-import { type DiscoveryMethod, discoveryMethods, type EnvoyApi } from "@xdskit/envoy-api";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { type DiscoveryMethod, discoveryMethods } from "@xdskit/envoy-api/internal";
 import { messageNameOf, type TypeUrl } from "@xdskit/protocol";
 import type { GrpcSource } from "../../config/client-config.ts";
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import { decodeUtf8 } from "../json-response.ts";
 
 /** The result of a poll. */

@@ -8,7 +8,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { startTimer } from "@xdskit/disk";
-import { statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { ServerConfig } from "../../config/client-config.ts";
 import { bufferOf, createTlsReader, type TlsMaterial, type TlsReader } from "../tls/tls-material.ts";
 import { failed, type PollAnswer, readAnswer } from "./http-answer.ts";

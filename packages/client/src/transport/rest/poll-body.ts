@@ -1,5 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type ApiVersion, anonymousNode, formatTypeUrl, type SotwRequest, type TypeUrl } from "@xdskit/protocol";
+import { type ApiVersion, anonymousNode, formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
+import type { SotwRequest } from "@xdskit/protocol/internal";
 import { encodeRequest } from "../encode-request.ts";
 
 const REQUEST_TYPE: Readonly<Record<ApiVersion, TypeUrl>> = {

@@ -1,6 +1,7 @@
 import { LONGEST_TIMER_MS, startTimer, type Timer } from "@xdskit/disk";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { type DiscoveryRequest, type SotwRequest, type Status, statusCode, type TypeUrl } from "@xdskit/protocol";
+import type { Status, TypeUrl } from "@xdskit/protocol";
+import { type DiscoveryRequest, type SotwRequest, statusCode } from "@xdskit/protocol/internal";
 import type { RestSource } from "../../config/client-config.ts";
 import { readJsonResponse } from "../json-response.ts";
 import type { ClientStream, StreamListener } from "../transport.ts";

@@ -1,5 +1,7 @@
-import { type EnvoyApi, pathsWithoutRest, restPaths } from "@xdskit/envoy-api";
-import { type ApiVersion, statusCode, type TypeUrl } from "@xdskit/protocol";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { pathsWithoutRest, restPaths } from "@xdskit/envoy-api/internal";
+import type { ApiVersion, TypeUrl } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { RestSource, ServerConfig } from "../../config/client-config.ts";
 import { endedStream } from "../ended-stream.ts";
 import type { ClientStream, NewStream, StreamListener, Transport } from "../transport.ts";

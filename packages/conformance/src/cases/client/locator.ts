@@ -1,4 +1,4 @@
-import { constraintsOf } from "@xdskit/protocol";
+import { constraintsOf } from "@xdskit/protocol/internal";
 import type { ClientCase } from "../../client-case.ts";
 
 const deltaEds = { variant: "delta", type: "eds" } as const;

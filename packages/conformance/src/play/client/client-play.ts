@@ -1,4 +1,4 @@
-import { statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { ClientCase, ClientExpectation, ClientStep, ScriptedResponse, SentRequest } from "../../client-case.ts";
 import type { TypeName } from "../../content/catalog.ts";
 import { UnsupportedStep } from "../driver.ts";

@@ -1,4 +1,5 @@
-import type { ClientReport, DiscoveryRequest, News, TypeUrl, Variant } from "@xdskit/protocol";
+import type { TypeUrl, Variant } from "@xdskit/protocol";
+import type { ClientReport, DiscoveryRequest, News } from "@xdskit/protocol/internal";
 import type { ClientSetup, Garbage, Meeting, ScriptedResponse, SourceSetup } from "../../client-case.ts";
 import type { TypeName } from "../../content/catalog.ts";
 

@@ -6,7 +6,7 @@ import {
   encodeSotwResponse,
   type ResourceErrorMessage,
   type ResourceMessage,
-} from "@xdskit/envoy-api";
+} from "@xdskit/envoy-api/internal";
 import { formatTypeUrl, type Variant } from "@xdskit/protocol";
 import type { ScriptedResource } from "../../client-case.ts";
 import { type TypeName, urlOf } from "../../content/catalog.ts";

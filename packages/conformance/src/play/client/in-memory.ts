@@ -1,5 +1,5 @@
+import { anonymousNode, type Node } from "@xdskit/protocol";
 import {
-  anonymousNode,
   type ClientEffect,
   type ClientEvent,
   ClientMachine,
@@ -7,11 +7,10 @@ import {
   type ClientStreamId,
   clientDialect,
   type Moment,
-  type Node,
   opaqueTraits,
   type SourceSpec,
   statusCode,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import type { ClientSetup, Garbage, Meeting } from "../../client-case.ts";
 import { type TypeName, traitsOf, urlOf } from "../../content/catalog.ts";
 import type { Verdict } from "../play.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as elapsed } from "node:timers/promises";
-import { type DiscoveryRequest, statusCode } from "@xdskit/protocol";
+import { type DiscoveryRequest, statusCode } from "@xdskit/protocol/internal";
 import type { Garbage } from "../../client-case.ts";
 import type { TypeName } from "../../content/catalog.ts";
 import { type ScriptedServer, type ScriptedStream, startScriptedServer } from "../../peer/scripted-server.ts";

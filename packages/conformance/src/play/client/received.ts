@@ -1,10 +1,10 @@
+import type { Variant } from "@xdskit/protocol";
 import {
   type DiscoveryResponse,
   type ReceivedError,
   type ReceivedResource,
-  type Variant,
   variantKey,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import type { ScriptedResource } from "../../client-case.ts";
 import { urlOf } from "../../content/catalog.ts";
 import type { PlainScripted } from "./driver.ts";

@@ -1,3 +1,4 @@
+import type { TypeUrl } from "@xdskit/protocol";
 import {
   type ClientReport,
   type DiscoveryRequest,
@@ -5,8 +6,7 @@ import {
   type News,
   parseLocated,
   shownName,
-  type TypeUrl,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import type { SentRequest } from "../../client-case.ts";
 import { nameOfUrl, type TypeName } from "../../content/catalog.ts";
 import { contentOf } from "../../content/content.ts";

@@ -1,4 +1,4 @@
-import { locatedTerm } from "@xdskit/protocol";
+import { locatedTerm } from "@xdskit/protocol/internal";
 
 /** The term of a name with parameters, `a {env=prod}`; any other text is its own. */
 export function termOf(text: string): string {

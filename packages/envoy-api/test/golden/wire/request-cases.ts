@@ -2,7 +2,7 @@
  * Requests with every field, as plain data and as bytes, one line of hexadecimal per field. `json` says the same in
  * protobuf's JSON, from which `@bufbuild/protobuf` must make the same bytes.
  */
-import type { DeltaRequestMessage, SotwRequestMessage } from "@xdskit/envoy-api";
+import type { DeltaRequestMessage, SotwRequestMessage } from "@xdskit/envoy-api/internal";
 import type { Node } from "@xdskit/protocol";
 
 export interface RequestCase<Message> {

@@ -3,7 +3,7 @@
  * protobuf's JSON, from which `@bufbuild/protobuf` must make the same bytes, up to what is newer than the protos it has: those
  * fields stand in `newer`, spelled out by hand from their numbers (requirements 1.4).
  */
-import type { DeltaDiscoveryResponseMessage, DiscoveryResponseMessage } from "@xdskit/envoy-api";
+import type { DeltaDiscoveryResponseMessage, DiscoveryResponseMessage } from "@xdskit/envoy-api/internal";
 
 export interface ResponseCase<Message> {
   readonly says: string;

@@ -1,11 +1,4 @@
-import {
-  decodeDeltaResponse,
-  decodeSotwResponse,
-  encodeDeltaRequest,
-  encodeDeltaResponse,
-  encodeSotwRequest,
-  encodeSotwResponse,
-} from "@xdskit/envoy-api";
+import { decodeDeltaResponse, decodeSotwResponse, encodeDeltaRequest, encodeDeltaResponse, encodeSotwRequest, encodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { describe, expect, test } from "vitest";
 import { encodeWithProtobufEs } from "../../support/discovery-protos.ts";
 import { deltaRequestCases, sotwRequestCases } from "./request-cases.ts";

@@ -1,4 +1,4 @@
-import type { TtlVerdict } from "@xdskit/protocol";
+import type { TtlVerdict } from "@xdskit/protocol/internal";
 import type { ErrorDetailAnswer, Page } from "./page.ts";
 
 /** `GET /api/v1/deliveries` */

@@ -1,4 +1,4 @@
-import type { ClusterSums, LocalitySums, ReporterState } from "@xdskit/protocol";
+import type { ClusterSums, LocalitySums, ReporterState } from "@xdskit/protocol/internal";
 import { printable } from "../../observe/printable.ts";
 import type { LoadAnswer, LoadReporterAnswer } from "../answers/loads.ts";
 import { type Describer, time } from "../describe.ts";

@@ -1,4 +1,5 @@
-import { globMatches, type Node, type StreamState, type TypeState } from "@xdskit/protocol";
+import type { Node } from "@xdskit/protocol";
+import { globMatches, type StreamState, type TypeState } from "@xdskit/protocol/internal";
 import type { NodeAnswer } from "../answers/nodes.ts";
 import { type Describer, describeDialect, time, userAgentOf } from "../describe.ts";
 import type { Query } from "../query.ts";

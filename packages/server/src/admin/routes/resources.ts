@@ -1,4 +1,5 @@
-import { anonymousNode, describeConstraints, type LayerState, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { anonymousNode, type Resource, type TypeUrl } from "@xdskit/protocol";
+import { describeConstraints, type LayerState } from "@xdskit/protocol/internal";
 import type { ResourceAnswer } from "../answers/resources.ts";
 import { type Describer, describeError } from "../describe.ts";
 import { type Query, QueryError } from "../query.ts";

@@ -1,18 +1,14 @@
 import { LONGEST_TIMER_MS } from "@xdskit/disk";
 import { contentDigest, type EnvoyApi } from "@xdskit/envoy-api";
+import { anonymousNode, createResource, type DialectOverrides, type Status, type TypeUrl } from "@xdskit/protocol";
 import {
-  anonymousNode,
-  createResource,
   type DeltaRequest,
-  type DialectOverrides,
   noInitialVersions,
-  type Status,
   type StreamId,
   type StreamState,
   statusCode,
-  type TypeUrl,
   typeKindTable,
-} from "@xdskit/protocol";
+} from "@xdskit/protocol/internal";
 import { XdsError } from "../../error.ts";
 import type { CheckedFileOutput } from "../../file-output.ts";
 import type { BodyHandle, HubPort, TakenResponse } from "../../hub/port.ts";

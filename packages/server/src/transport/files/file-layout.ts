@@ -1,5 +1,6 @@
 import type { EnvoyApi, ResponseFormat } from "@xdskit/envoy-api";
-import { messageNameOf, type TypeKind, type TypeUrl, typeKindTable } from "@xdskit/protocol";
+import { messageNameOf, type TypeUrl } from "@xdskit/protocol";
+import { type TypeKind, typeKindTable } from "@xdskit/protocol/internal";
 import { fileNameOf } from "./file-name.ts";
 
 /** A resource type, as files hold it. */

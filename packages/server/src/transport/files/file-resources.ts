@@ -6,7 +6,8 @@ import {
   type ResponseWriter,
   type SourceUse,
 } from "@xdskit/envoy-api";
-import { canonicalName, createResource, type Resource, typeKindTable } from "@xdskit/protocol";
+import { createResource, type Resource } from "@xdskit/protocol";
+import { canonicalName, typeKindTable } from "@xdskit/protocol/internal";
 import type { CheckedFileOutput } from "../../file-output.ts";
 import type { ShellReport } from "../../hub/port.ts";
 import type { FileLayout } from "./file-layout.ts";

@@ -1,4 +1,5 @@
-import { addSums, formatVersion, type Reference, type TypeUrl, typeKindTable } from "@xdskit/protocol";
+import type { Reference, TypeUrl } from "@xdskit/protocol";
+import { addSums, formatVersion, typeKindTable } from "@xdskit/protocol/internal";
 import type { FileLayout, FileType } from "./file-layout.ts";
 
 /** A resource as it is to stand in a file. Compared by identity. */

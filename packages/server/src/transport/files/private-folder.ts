@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type AcquiredFileLock, makeDirectory } from "@xdskit/disk";
-import { decodeSotwResponse, encodeSotwResponse } from "@xdskit/envoy-api";
+import { decodeSotwResponse, encodeSotwResponse } from "@xdskit/envoy-api/internal";
 import type { TypeUrl } from "@xdskit/protocol";
 import { privateFolderOf } from "../../file-output.ts";
 import { lockDirectory } from "../../store/directory-lock.ts";

@@ -1,5 +1,6 @@
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import { hostOf, type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { hostOf, statusCode } from "@xdskit/protocol/internal";
 import type { HeldBytes } from "../../hub/byte-budget.ts";
 import type { StreamEnd, StreamHandle } from "../../hub/port.ts";
 import type { LimitName } from "../../options.ts";

@@ -8,7 +8,8 @@ import {
 } from "node:http2";
 import type { Socket } from "node:net";
 import { startTimer, type Timer } from "@xdskit/disk";
-import { type NamedChoice, type Peer, type Status, statusCode } from "@xdskit/protocol";
+import type { Peer, Status } from "@xdskit/protocol";
+import { type NamedChoice, statusCode } from "@xdskit/protocol/internal";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
 import { Http2Exchange } from "../rest/http2-exchange.ts";

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gunzip, inflate } from "node:zlib";
-import { statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import { FramingError } from "./framing.ts";
 import type { Compression } from "./metadata.ts";
 

@@ -1,5 +1,6 @@
-import { createRequestReader, type DiscoveryMethod, encodeSotwResponse } from "@xdskit/envoy-api";
-import { type DiscoveryRequest, type Status, statusCode, type TypeUrl } from "@xdskit/protocol";
+import { createRequestReader, type DiscoveryMethod, encodeSotwResponse } from "@xdskit/envoy-api/internal";
+import type { Status, TypeUrl } from "@xdskit/protocol";
+import { type DiscoveryRequest, statusCode } from "@xdskit/protocol/internal";
 import type { HubPort, StreamHandle } from "../../hub/port.ts";
 import type { GrpcCall } from "./call.ts";
 import { messagePrefix } from "./framing.ts";

@@ -1,4 +1,5 @@
-import { type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { LimitName } from "../../options.ts";
 import { ByteQueue } from "../byte-queue.ts";
 

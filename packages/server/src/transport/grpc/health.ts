@@ -1,4 +1,4 @@
-import { statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { Readiness } from "../../hub/readiness.ts";
 import type { GrpcCall } from "./call.ts";
 import { bytesField, readFields, stringField, varintField } from "./fields.ts";

@@ -1,5 +1,6 @@
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http2";
-import { type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 
 /** How the messages of a request may be compressed. */
 export type Compression = "identity" | "gzip" | "deflate";

@@ -1,5 +1,5 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import { statusCode } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import { bytesField, type Field, readFields, stringField, varintField } from "./fields.ts";
 import type { GrpcMethod } from "./method.ts";
 import { answerEach, type MessagePieces } from "./simple-call.ts";

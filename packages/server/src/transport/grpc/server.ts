@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from "node:net";
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { Choice, NamedChoice } from "@xdskit/protocol";
+import type { Choice } from "@xdskit/protocol";
+import type { NamedChoice } from "@xdskit/protocol/internal";
 import { XdsError } from "../../error.ts";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits, TlsFiles } from "../../options.ts";

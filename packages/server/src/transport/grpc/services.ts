@@ -1,4 +1,5 @@
-import { type DiscoveryMethod, discoveryMethods, type EnvoyApi } from "@xdskit/envoy-api";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { type DiscoveryMethod, discoveryMethods } from "@xdskit/envoy-api/internal";
 import { discoveryFetch } from "./fetch.ts";
 import { HEALTH_SERVICE, healthMethods } from "./health.ts";
 import type { GrpcMethod } from "./method.ts";

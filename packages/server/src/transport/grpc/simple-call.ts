@@ -1,5 +1,6 @@
-import { WireError } from "@xdskit/envoy-api";
-import { type Status, statusCode } from "@xdskit/protocol";
+import { WireError } from "@xdskit/envoy-api/internal";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { GrpcCall } from "./call.ts";
 import type { Dismiss } from "./method.ts";
 

@@ -4,8 +4,9 @@ import {
   NodeSizeError,
   type RequestReader,
   WireError,
-} from "@xdskit/envoy-api";
-import { type DiscoveryRequest, type Status, statusCode, type Variant } from "@xdskit/protocol";
+} from "@xdskit/envoy-api/internal";
+import type { Status, Variant } from "@xdskit/protocol";
+import { type DiscoveryRequest, statusCode } from "@xdskit/protocol/internal";
 import { nextTurn } from "../next-turn.ts";
 import { refuseNode } from "../node-limit.ts";
 import type { GrpcCall } from "./call.ts";

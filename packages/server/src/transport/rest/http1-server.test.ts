@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import { contentDigest, createBodyEncoder } from "@xdskit/envoy-api";
+import { contentDigest } from "@xdskit/envoy-api";
+import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import { afterEach, expect, test } from "vitest";
 import { Hub } from "../../hub/hub.ts";
 import { defaultLimits } from "../../options.ts";

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type NamedChoice, type Peer, type Status, statusCode } from "@xdskit/protocol";
+import type { Peer, Status } from "@xdskit/protocol";
+import { type NamedChoice, statusCode } from "@xdskit/protocol/internal";
 import type { HubPort } from "../../hub/port.ts";
 import type { Limits } from "../../options.ts";
 import { type BodyOptions, BodyReader, type BodyResult, type ResponseHeaders, type RestExchange } from "./exchange.ts";

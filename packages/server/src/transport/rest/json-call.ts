@@ -1,4 +1,5 @@
-import { type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { HubPort } from "../../hub/port.ts";
 import type { RestExchange } from "./exchange.ts";
 import { httpStatusOf, JSON_HEADERS, respondWithError } from "./rest-error.ts";

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { JsonBodyEncoder } from "@xdskit/envoy-api";
-import type { Body } from "@xdskit/protocol";
+import type { JsonBodyEncoder } from "@xdskit/envoy-api/internal";
+import type { Body } from "@xdskit/protocol/internal";
 import type { ResponseHeaders } from "./exchange.ts";
 import { PacedQueue } from "./paced-queue.ts";
 

@@ -1,4 +1,5 @@
-import { type Status, statusCode } from "@xdskit/protocol";
+import type { Status } from "@xdskit/protocol";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { ResponseHeaders, RestExchange } from "./exchange.ts";
 
 /** HTTP's words for the statuses that a poll is refused with. */

@@ -1,5 +1,5 @@
-import { pathsWithoutRest } from "@xdskit/envoy-api";
-import { statusCode } from "@xdskit/protocol";
+import { pathsWithoutRest } from "@xdskit/envoy-api/internal";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { HubPort } from "../../hub/port.ts";
 import type { RestExchange } from "./exchange.ts";
 import { httpStatusOf, respondWithError } from "./rest-error.ts";

@@ -1,5 +1,6 @@
-import { createJsonBodyEncoder, type EnvoyApi, restPaths } from "@xdskit/envoy-api";
-import { statusCode } from "@xdskit/protocol";
+import type { EnvoyApi } from "@xdskit/envoy-api";
+import { createJsonBodyEncoder, restPaths } from "@xdskit/envoy-api/internal";
+import { statusCode } from "@xdskit/protocol/internal";
 import type { RestOptions } from "../../options.ts";
 import { nextTurn } from "../next-turn.ts";
 import { pollHandlers } from "./poll.ts";
