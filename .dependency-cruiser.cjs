@@ -272,7 +272,7 @@ module.exports = {
         // Entries of their own.
         pathNot: [
           "^packages/$1/",
-          "^packages/[^/]+/src/index\\.ts$",
+          "^packages/[^/]+/src/(index|internal)\\.ts$",
           "^packages/envoy-api/src/resources/index\\.ts$",
           "^packages/source/src/(checks|settings)\\.ts$",
           "^packages/envoy-api/gen/messages\\.d\\.ts$",

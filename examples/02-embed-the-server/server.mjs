@@ -1,4 +1,4 @@
-import { Cluster, createManagementServer } from "@xdskit/server";
+import { Cluster, createServer } from "@xdskit/server";
 
 function cluster(name, port) {
   const endpoint = { address: { socketAddress: { address: "127.0.0.1", portValue: port } } };
@@ -9,15 +9,15 @@ function cluster(name, port) {
   });
 }
 
-const server = createManagementServer({
+const server = createServer({
   listen: { port: Number(process.env.PORT ?? 18000) },
-  placement: (node) => [`group/${node.cluster}`, "base"], // who sees what
+  nodeMapping: (node) => [`group/${node.cluster}`, "base"], // who sees what
 });
 server.on("response-acked", ({ node, version }) => console.log(`${node.id} took ${version}`));
 server.on("response-nacked", ({ node, error }) => console.log(`${node.id} refused: ${error.message}`));
 
 server.set("base", [cluster("api", 8080)]); // before anybody asks
-const { address } = await server.start();
+const { address } = await server.listen();
 console.log(`xDS at ${address.host}:${address.port}`);
 
 process.once("SIGTERM", () => server.drain({ graceMs: 1_000 }));

@@ -1,6 +1,6 @@
 import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource } from "@xdskit/protocol";
-import { createManagementServer } from "@xdskit/server";
+import { createServer } from "@xdskit/server";
 
 /** What the tests need of a control plane. Replace it by yours, in a process of its own or within that of the tests. */
 export interface ControlPlane {
@@ -19,7 +19,7 @@ export async function startControlPlane(
   clusters: Readonly<Record<string, string>> = {},
   port = 0,
 ): Promise<ControlPlane> {
-  const server = createManagementServer({ api, listen: { port } });
+  const server = createServer({ api, listen: { port } });
   const putCluster = (name: string, connectTimeout: string): void => {
     const { input, problems } = api.readResource({
       "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
@@ -32,6 +32,6 @@ export async function startControlPlane(
   for (const [name, connectTimeout] of Object.entries(clusters)) putCluster(name, connectTimeout);
   const refusals: string[] = [];
   server.on("response-nacked", ({ error }) => refusals.push(error.message));
-  const { address } = await server.start();
+  const { address } = await server.listen();
   return { address: `${address.host}:${address.port}`, refusals, putCluster, stop: () => server.close() };
 }

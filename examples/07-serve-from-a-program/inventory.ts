@@ -3,7 +3,7 @@ import {
   type AnyMessage,
   Cluster,
   ClusterLoadAssignment,
-  createManagementServer,
+  createServer,
   HttpConnectionManager,
   Listener,
   RouteConfiguration,
@@ -62,7 +62,7 @@ function resourcesOf(services: readonly Service[]): readonly AnyMessage[] {
   ];
 }
 
-const server = createManagementServer({ listen: { port: Number(PORT) } });
+const server = createServer({ listen: { port: Number(PORT) } });
 server.on("response-nacked", ({ node, type, error }) => console.log(`${node.id} NACKed ${type}: ${error.message}`));
 
 /** Serves the inventory as it is now; one that is wrong is told, and what was served before stays in force. */
@@ -80,6 +80,6 @@ function load(): void {
 
 load();
 watchFile(file, { interval: 200 }, load);
-const { address } = await server.start();
+const { address } = await server.listen();
 console.log(`xDS at ${address.host}:${address.port}`);
 process.once("SIGTERM", () => process.exit(0));

@@ -1,4 +1,4 @@
-import { Cluster, createManagementServer, HttpConnectionManager, Listener, Router } from "@xdskit/server";
+import { Cluster, createServer, HttpConnectionManager, Listener, Router } from "@xdskit/server";
 
 const { PORT = "18000", LISTENER_PORT = "10000", BACKEND_PORT = "8081" } = process.env;
 
@@ -20,10 +20,10 @@ const http = HttpConnectionManager({
   httpFilters: [{ name: "envoy.filters.http.router", typedConfig: Router({}) }],
 });
 
-const server = createManagementServer({
+const server = createServer({
   listen: { port: Number(PORT) },
   // Nodes of the cluster "canary" see the layer "group/canary" on top of "base".
-  placement: (node) => (node.cluster === "canary" ? ["group/canary", "base"] : ["base"]),
+  nodeMapping: (node) => (node.cluster === "canary" ? ["group/canary", "base"] : ["base"]),
 });
 server.on("response-acked", () => {
   for (const { id, types } of server.nodes()) {
@@ -49,6 +49,6 @@ server.update((tx) =>
 
 for (const { name, code, message } of server.check()) console.log(`${name}: ${message} [${code}]`);
 
-const { address } = await server.start();
+const { address } = await server.listen();
 console.log(`xDS at ${address.host}:${address.port}`);
 process.once("SIGTERM", () => void server.drain({ graceMs: 1_000 }));

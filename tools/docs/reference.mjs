@@ -55,7 +55,10 @@ async function settings(root) {
 const formNames = { boolean: "`true`, `false`", duration: "time (`500ms`, `30s`)", bytes: "size (`64MiB`)" };
 
 async function switches(root) {
-  const protocol = await load(root, "protocol/dist/index.js");
+  const protocol = {
+    ...(await load(root, "protocol/dist/index.js")),
+    ...(await load(root, "protocol/dist/internal.js")),
+  };
   const { switchFields, switchTable, switchNameOf, formatSwitch, isPerKind, inEdition, editions, knownClients } =
     protocol;
   return table(
@@ -84,7 +87,8 @@ async function switches(root) {
 }
 
 async function clientSwitches(root) {
-  const { clientDialect, clientSwitchTable, editions } = await load(root, "protocol/dist/index.js");
+  const { editions } = await load(root, "protocol/dist/index.js");
+  const { clientDialect, clientSwitchTable } = await load(root, "protocol/dist/internal.js");
   return table(
     ["switch", "values", "default", "older editions", "ids", "what it is"],
     Object.entries(clientSwitchTable).map(([field, { form, current, older, ids, says }]) => [
@@ -103,7 +107,7 @@ async function clientSwitches(root) {
 
 async function editionRows(root) {
   const { editionRows } = await load(root, "conformance/dist/index.js");
-  const { switchNameOf } = await load(root, "protocol/dist/index.js");
+  const { switchNameOf } = await load(root, "protocol/dist/internal.js");
   return table(
     ["row", "what editions disagree about", "switch", "where there is none"],
     editionRows.map(({ id, says, switches, elsewhere }) => [

@@ -2,7 +2,7 @@ import { connectPeer } from "@xdskit/conformance";
 import { contentDigest, createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import { decodeDeltaResponse, encodeDeltaRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode, createResource, formatTypeUrl, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { createManagementServer } from "@xdskit/server";
+import { createServer } from "@xdskit/server";
 import { format, median } from "./figures.ts";
 
 const STREAMS = 1_000;
@@ -104,13 +104,13 @@ async function measureChanges(
   asked: TypeUrl,
   version: "v2" | "v3",
 ): Promise<{ readonly ms: number; readonly conversions: number }> {
-  await using server = createManagementServer({ api });
+  await using server = createServer({ api });
   let conversions = 0;
   server.on("converted", ({ resources }) => {
     conversions += resources;
   });
   server.commit({ changes: [{ layer: "base", puts: [cluster(api, "c", 1)] }] });
-  const { address } = await server.start();
+  const { address } = await server.listen();
   await using peer = await connectPeer({ address: `${address.host}:${address.port}` });
   const path = `/envoy.service.discovery.${version}.AggregatedDiscoveryService/DeltaAggregatedResources`;
   const streams = Array.from({ length: STREAMS }, () => {

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
-import { createManagementServer } from "@xdskit/server";
+import { createServer } from "@xdskit/server";
 
 // Serves the benchmark's clusters with xdskit, as peers/gcp does with go-control-plane: a line "change" on stdin changes one
 // of them, and the time at which the change was handed over is printed; "change-each N" changes the first N, one commit each.
@@ -60,11 +60,11 @@ function say(what: Readonly<Record<string, unknown>>): void {
 }
 
 const polls = { rest: { maxHoldMs: 900_000 }, limits: { maxStreamsPerPeer: 50_000 } };
-const server = createManagementServer({
+const server = createServer({
   api,
   dialect: { makeBeforeBreak },
   ...(process.argv.includes("--polls") && polls),
-  ...(ownLayers > 0 && { placement: ({ id }) => [`node/${id}`, "base"] }),
+  ...(ownLayers > 0 && { nodeMapping: ({ id }) => [`node/${id}`, "base"] }),
 });
 const puts = Array.from({ length: count }, (_, i) => makeCluster(i, 0));
 if (hasEndpoints) puts.push(...Array.from({ length: count }, (_, i) => makeEndpoints(i)), makeRoutes());
@@ -74,7 +74,7 @@ const own = makeCluster(count, 0);
 server.commit({
   changes: Array.from({ length: ownLayers }, (_, i) => ({ layer: `node/bench-${i}`, puts: [own] })),
 });
-const { address } = await server.start();
+const { address } = await server.listen();
 say({ event: "listening", address: `${address.host}:${address.port}` });
 say({ event: "ready" });
 let changes = 0;

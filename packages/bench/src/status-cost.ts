@@ -6,7 +6,7 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { contentDigest, createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import { encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode, createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
+import { createServer, type ManagementServer } from "@xdskit/server";
 import { format } from "./figures.ts";
 
 const CLUSTER = formatTypeUrl("envoy.config.cluster.v3.Cluster");
@@ -22,9 +22,9 @@ const REPORTING_MS = 10_000;
 /** What the status of a fleet, and its load reports, cost a server whose clients are in another thread. */
 export async function measureStatus(): Promise<string> {
   const api = createEnvoyApi();
-  const server = createManagementServer({ api, admin: {}, limits: { maxStatusBytes: 512 * 1024 * 1024 } });
+  const server = createServer({ api, admin: {}, limits: { maxStatusBytes: 512 * 1024 * 1024 } });
   server.commit({ changes: [{ layer: "base", puts: Array.from({ length: RESOURCES }, (_, i) => cluster(api, i)) }] });
-  const { address } = await server.start();
+  const { address } = await server.listen();
   const fleet = await startFleet({ kind: "clients", port: address.port });
   const whole = await askForStatus(address.port, api, {});
   const again = await askForStatus(address.port, api, {});

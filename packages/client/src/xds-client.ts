@@ -35,7 +35,7 @@ import type { ResourceStore } from "./store/resource-store.ts";
 import { type FetchOptions, type FetchSetting, fetchAll, fetchOne, fetchRules } from "./watch/fetch.ts";
 import { Finder } from "./watch/finder.ts";
 import type { Watching } from "./watch/follow.ts";
-import { Vigil } from "./watch/vigil.ts";
+import { KeepAlive } from "./watch/keep-alive.ts";
 import { OpenWatch, type Watch, type WatchGround, type WatchOptions, watchRules } from "./watch/watch.ts";
 
 /** Options of a single fetch. */
@@ -163,7 +163,7 @@ export class OpenClient implements XdsClient {
   readonly #stats: StatsCounter;
   readonly #store: ResourceStore | undefined;
   readonly #views: ReturnType<typeof createResourceViews>;
-  readonly #vigil = new Vigil();
+  readonly #vigil = new KeepAlive();
   readonly #watches = new Set<OpenWatch>();
   readonly #finders = new Map<string, Finder>();
   readonly #watchGround: WatchGround;

@@ -90,7 +90,7 @@ test("the example of a load balancer takes turns, says why it cannot send a requ
   if (first === undefined || second === undefined) throw new Error("expected two backends");
   const all = endpoints("a", first.port, second.port);
   const served = await serve(listener("web", "main"), routes("/here", "a"), cluster("a"), all);
-  served.server.askForLoads({ intervalMs: 1_000 });
+  served.server.setLoadReporting({ intervalMs: 1_000 });
   let succeeded = 0;
   served.server.on("load-reported", ({ report }) => {
     for (const { localities } of report.clusters) for (const one of localities) succeeded += one.succeeded;

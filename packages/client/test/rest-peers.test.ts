@@ -5,7 +5,7 @@ import type { TLSSocket } from "node:tls";
 import { contentDigest } from "@xdskit/envoy-api";
 import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
+import { createServer, type ManagementServer } from "@xdskit/server";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { RestSource, TlsConfig } from "../src/config/client-config.ts";
 import { createRestTransport } from "../src/transport/rest/rest-transport.ts";
@@ -26,10 +26,10 @@ describe("against our own server", () => {
   });
 
   async function start(): Promise<number> {
-    management = createManagementServer({ api: testApi(), rest: { holdMs: 60_000, maxHoldMs: 60_000 } });
+    management = createServer({ api: testApi(), rest: { holdMs: 60_000, maxHoldMs: 60_000 } });
     management.commit(put(cluster("a")));
     transport = createRestTransport({ api: testApi(), node: () => nodeBytes });
-    return (await management.start()).address.port;
+    return (await management.listen()).address.port;
   }
 
   test.each([

@@ -1,8 +1,8 @@
 import { Cluster, createXdsClient } from "@xdskit/client";
-import { createManagementServer, Cluster as ServedCluster } from "@xdskit/server";
+import { createServer, Cluster as ServedCluster } from "@xdskit/server";
 import { afterAll, expect, test, vi } from "vitest";
 
-const server = createManagementServer();
+const server = createServer();
 
 afterAll(() => server.close());
 
@@ -10,7 +10,7 @@ test("set reaches a client, which reads the same types, and nodes() tells that i
   expect(ServedCluster).toBe(Cluster);
   const hello = Cluster({ name: "hello", connectTimeout: "1s" });
   const { revision } = server.set("base", [hello]);
-  const { address } = await server.start();
+  const { address } = await server.listen();
   await using client = await createXdsClient({
     server: `${address.host}:${address.port}`,
     node: { id: "node-1", cluster: "edge" },

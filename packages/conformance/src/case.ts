@@ -33,7 +33,7 @@ export type StreamKind = "ads" | "per-type" | "rest";
 /** How the server is set up before the first step. */
 export interface Setup {
   /** The layers of each node by its id, top-most first; `base` alone for nodes that are not listed. */
-  readonly placement?: NodeLayers;
+  readonly nodeMapping?: NodeLayers;
   readonly edition?: Edition;
   readonly dialect?: DialectOverrides;
   readonly requireNode?: boolean;

@@ -7,7 +7,7 @@ import {
   encodeSotwRequest,
 } from "@xdskit/envoy-api/internal";
 import { anonymousNode } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
+import { createServer, type ManagementServer } from "@xdskit/server";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { pathOf, type TypeName, traitsOf, urlOf } from "../src/content/catalog.ts";
 import { contentOf, toResource } from "../src/content/content.ts";
@@ -19,8 +19,8 @@ let server: ManagementServer;
 let peer: WirePeer;
 
 beforeEach(async () => {
-  server = createManagementServer({ api, controlPlane: "conformance-1" });
-  const { address } = await server.start();
+  server = createServer({ api, controlPlane: "conformance-1" });
+  const { address } = await server.listen();
   peer = await connectPeer({ address: `${address.host}:${address.port}` });
 });
 

@@ -1,4 +1,10 @@
-import { type Body, Plane, type PlaneEffect, type PlaneEvent, type PlaneOptions } from "@xdskit/protocol/internal";
+import {
+  type Body,
+  type ServerEffect,
+  type ServerEvent,
+  ServerMachine,
+  type ServerMachineOptions,
+} from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import type { Case, Expectation } from "../src/case.ts";
 import { serverCases } from "../src/cases/server/cases.ts";
@@ -7,35 +13,35 @@ import { playsOf } from "../src/play/plays.ts";
 
 /** A plane whose effects are spoiled on their way out. */
 class SpoiledPlane implements Machine {
-  readonly #plane: Plane;
-  readonly #spoil: (effect: PlaneEffect) => readonly PlaneEffect[];
+  readonly #machine: ServerMachine;
+  readonly #spoil: (effect: ServerEffect) => readonly ServerEffect[];
 
-  constructor(options: PlaneOptions, spoil: (effect: PlaneEffect) => readonly PlaneEffect[]) {
-    this.#plane = new Plane(options);
+  constructor(options: ServerMachineOptions, spoil: (effect: ServerEffect) => readonly ServerEffect[]) {
+    this.#machine = new ServerMachine(options);
     this.#spoil = spoil;
   }
 
   get isDue(): boolean {
-    return this.#plane.isDue;
+    return this.#machine.isDue;
   }
 
-  on(event: PlaneEvent): readonly PlaneEffect[] {
-    return this.#plane.on(event).flatMap(this.#spoil);
+  on(event: ServerEvent): readonly ServerEffect[] {
+    return this.#machine.on(event).flatMap(this.#spoil);
   }
 
-  next(budget: number): readonly PlaneEffect[] {
-    return this.#plane.next(budget).flatMap(this.#spoil);
+  next(budget: number): readonly ServerEffect[] {
+    return this.#machine.next(budget).flatMap(this.#spoil);
   }
 }
 
-const everyBody = (change: (body: Body) => Partial<Body>) => (effect: PlaneEffect) =>
+const everyBody = (change: (body: Body) => Partial<Body>) => (effect: ServerEffect) =>
   effect.kind === "send" || effect.kind === "answer-poll"
     ? [{ ...effect, body: { ...effect.body, ...change(effect.body) } }]
     : [effect];
 
 interface Fault {
   readonly says: string;
-  readonly spoil: (effect: PlaneEffect) => readonly PlaneEffect[];
+  readonly spoil: (effect: ServerEffect) => readonly ServerEffect[];
   /** Every case of which this holds must fail. */
   readonly isSeenBy: (script: Case) => boolean;
   /** Polls have nothing that could be spoiled like that. */

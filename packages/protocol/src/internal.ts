@@ -5,8 +5,8 @@ export { ClientMachine, type ClientMachineOptions, type SourcedState } from "./c
 export type { ClientEffect, ClientReport } from "./client/effect.ts";
 export type { ClientEvent, ClientStreamId, Moment, WatchId, WatchStarted } from "./client/event.ts";
 export type { HeldFailure, HeldResource, HeldState, KeptResource } from "./client/held.ts";
-export type { AbsenceReason, FailureReason, News } from "./client/news.ts";
 export type { SourceSpec } from "./client/source.ts";
+export type { AbsenceReason, FailureReason, WatchEvent } from "./client/watch-event.ts";
 export type { Choices, NamedChoice } from "./dialect/choice.ts";
 export { type ClientSwitchTable, clientDialect, clientSwitchTable } from "./dialect/client-dialect.ts";
 export { createClientChoice } from "./dialect/client-rules.ts";
@@ -114,8 +114,8 @@ export {
   type VirtualHostName,
   virtualHostTerms,
 } from "./resource/virtual-host-name.ts";
-export type { Oddity, PlaneEffect, Report, RequestKind } from "./server/contract/effect.ts";
-export type { PlaneEvent, StreamId, StreamOpened } from "./server/contract/event.ts";
+export type { Anomaly, Report, RequestKind, ServerEffect } from "./server/contract/effect.ts";
+export type { ServerEvent, StreamId, StreamOpened } from "./server/contract/event.ts";
 export type {
   DeliveryState,
   ResourceErrorState,
@@ -125,11 +125,11 @@ export type {
   TypeState,
 } from "./server/contract/inspect.ts";
 export { InvariantError } from "./server/contract/invariant-error.ts";
-export type { PlaneOptions } from "./server/contract/plane-options.ts";
 export type { PollEffect, PollEvent, PollId, PollReceived } from "./server/contract/poll.ts";
 export type { Remembered } from "./server/contract/remembered.ts";
+export type { ServerMachineOptions } from "./server/contract/server-machine-options.ts";
 export type { Wait } from "./server/contract/wait.ts";
-export { Plane } from "./server/plane.ts";
+export { ServerMachine } from "./server/server-machine.ts";
 export { type Ambiguity, findAmbiguity } from "./state/ambiguity.ts";
 export { deletedKey } from "./state/layer.ts";
 export type { LayerState } from "./state/layer-set.ts";

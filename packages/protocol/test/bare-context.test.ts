@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 const script = fileURLToPath(new URL("support/bare-context.mjs", import.meta.url));
-const built = fileURLToPath(new URL("../dist/index.js", import.meta.url));
+const built = fileURLToPath(new URL("../dist", import.meta.url));
 
 test("both halves run where there is nothing but the language, as in a browser", () => {
   const args = ["--experimental-vm-modules", "--no-warnings", script, built];

@@ -1,5 +1,5 @@
 import type { Body } from "@xdskit/protocol/internal";
-import { Plane, type PlaneEffect } from "@xdskit/protocol/internal";
+import { type ServerEffect, ServerMachine } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { delta, node, sotw } from "./support/conversation.ts";
 import { heldOf } from "./support/garbage.ts";
@@ -10,38 +10,38 @@ type Variant = Body["variant"];
 
 /** Clients of Clusters, of which nothing is remembered but what the plane does. */
 class Clients {
-  readonly plane: Plane;
+  readonly machine: ServerMachine;
   readonly #variant: Variant;
   /** Every body that was sent. */
   readonly bodies: WeakRef<Body>[] = [];
   /** What was in them of the layer at the bottom. */
   readonly ofBase: WeakRef<object>[] = [];
 
-  constructor(variant: Variant, placement: (id: string) => readonly string[] = () => ["base"]) {
+  constructor(variant: Variant, nodeMapping: (id: string) => readonly string[] = () => ["base"]) {
     this.#variant = variant;
-    this.plane = new Plane({ digest, traits, placement: ({ id }) => placement(id) });
+    this.machine = new ServerMachine({ digest, traits, nodeMapping: ({ id }) => nodeMapping(id) });
   }
 
   commit(layer: string, ...names: readonly string[]): void {
-    const puts = names.map((name) => resource(CLUSTER, name, String(this.plane.revision), { references: [] }));
-    this.plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer, puts }] } });
+    const puts = names.map((name) => resource(CLUSTER, name, String(this.machine.revision), { references: [] }));
+    this.machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer, puts }] } });
   }
 
   open(stream: number): void {
     const [variant, onlyType] = [this.#variant, undefined];
-    this.plane.on({ kind: "stream-opened", stream, variant, onlyType, apiVersion: "v3", peer, connection: stream });
+    this.machine.on({ kind: "stream-opened", stream, variant, onlyType, apiVersion: "v3", peer, connection: stream });
     this.ask(stream, { node: node(String(stream)) });
   }
 
   ask(stream: number, what: Parameters<typeof sotw>[1] & Parameters<typeof delta>[1]): void {
     const request = this.#variant === "sotw" ? sotw(CLUSTER, what) : delta(CLUSTER, what);
-    this.plane.on({ kind: "request-received", stream, request });
+    this.machine.on({ kind: "request-received", stream, request });
   }
 
   /** Every turn that is due; what is sent is accepted, unless it is left unanswered. Each in a job of its own, as on a server. */
   async turns(names: readonly string[] = []): Promise<void> {
-    while (this.plane.isDue) {
-      for (const { stream, body, nonce } of this.plane.next(100).filter(isSend)) {
+    while (this.machine.isDue) {
+      for (const { stream, body, nonce } of this.machine.next(100).filter(isSend)) {
         this.bodies.push(new WeakRef(body));
         this.ofBase.push(...body.segments.slice(-1).map((segment) => new WeakRef(segment)));
         this.ask(stream, { nonce, versionInfo: body.version, names });
@@ -51,8 +51,8 @@ class Clients {
   }
 }
 
-type Send = Extract<PlaneEffect, { kind: "send" }>;
-function isSend(effect: PlaneEffect): effect is Send {
+type Send = Extract<ServerEffect, { kind: "send" }>;
+function isSend(effect: ServerEffect): effect is Send {
   return effect.kind === "send";
 }
 

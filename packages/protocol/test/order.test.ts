@@ -1,7 +1,7 @@
 import { formatTypeUrl, type TypeUrl } from "@xdskit/protocol";
 import type { DiscoveryRequest } from "@xdskit/protocol/internal";
 import { describe, expect, test, vi } from "vitest";
-import { Newcomers } from "../src/server/order/newcomers.ts";
+import { WarmingClusters } from "../src/server/order/warming-clusters.ts";
 import { Conversation, delta, node, type Said, sotw } from "./support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./support/resources.ts";
 
@@ -29,8 +29,8 @@ function swap(talk: Conversation): readonly Said[] {
 }
 
 function waitsOf(talk: Conversation): unknown {
-  const [stream] = talk.plane.streams();
-  return stream?.types.map(({ wait, heldOver }) => ({ wait, heldOver }));
+  const [stream] = talk.machine.streams();
+  return stream?.types.map(({ wait, pendingRemovals }) => ({ wait, pendingRemovals: pendingRemovals }));
 }
 
 const reportsOf = (talk: Conversation): unknown =>
@@ -44,19 +44,19 @@ describe("a Cluster that is swapped for another", () => {
   test("says at each step who waits for whom", () => {
     const talk = inSync();
     expect(waitsOf(talk)).toEqual([
-      { wait: undefined, heldOver: [] },
-      { wait: undefined, heldOver: [] },
+      { wait: undefined, pendingRemovals: [] },
+      { wait: undefined, pendingRemovals: [] },
     ]);
     expect(says(swap(talk))).toEqual(["new@1"]);
     expect(waitsOf(talk)).toEqual([
-      { wait: { for: "users", type: ROUTE, isRefused: false }, heldOver: ["old"] },
-      { wait: { for: "cluster", name: "new" }, heldOver: [] },
+      { wait: { for: "users", type: ROUTE, isRefused: false }, pendingRemovals: ["old"] },
+      { wait: { for: "cluster", name: "new" }, pendingRemovals: [] },
     ]);
     expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3" })))).toEqual(["r@new"]);
     expect(says(talk.hear(1, delta(ROUTE, { nonce: "4" })))).toEqual(["-old"]);
     expect(waitsOf(talk)).toEqual([
-      { wait: undefined, heldOver: [] },
-      { wait: undefined, heldOver: [] },
+      { wait: undefined, pendingRemovals: [] },
+      { wait: undefined, pendingRemovals: [] },
     ]);
     expect(reportsOf(talk)).toEqual([
       "wait-began users",
@@ -72,8 +72,8 @@ describe("a Cluster that is swapped for another", () => {
     talk.hear(1, delta(CLUSTER, { nonce: "3" }));
     talk.hear(1, delta(ROUTE, { nonce: "4", error: { code: 13, message: "no" } }));
     expect(waitsOf(talk)).toEqual([
-      { wait: { for: "users", type: ROUTE, isRefused: true }, heldOver: ["old"] },
-      { wait: undefined, heldOver: [] },
+      { wait: { for: "users", type: ROUTE, isRefused: true }, pendingRemovals: ["old"] },
+      { wait: undefined, pendingRemovals: [] },
     ]);
   });
 
@@ -115,7 +115,7 @@ describe("a Cluster that is swapped for another", () => {
 test.each(["sotw", "delta"] as const)(
   "Clusters that come and go before the client can use them are forgotten with their responses (%s)",
   (variant) => {
-    const brought = vi.spyOn(Newcomers.prototype, "bring");
+    const brought = vi.spyOn(WarmingClusters.prototype, "bring");
     const talk = new Conversation();
     talk.put(plain("old"), routeTo("old"));
     const ask = (type: TypeUrl, what: { nonce?: string; versionInfo?: string } = {}): DiscoveryRequest => {
@@ -139,8 +139,8 @@ test.each(["sotw", "delta"] as const)(
       talk.change({ deletes: [{ type: CLUSTER, name }] });
       accept(talk.turns());
     }
-    const [newcomers] = brought.mock.contexts as Newcomers[];
-    expect([brought.mock.calls.length, newcomers?.isEmpty]).toEqual([3, true]);
+    const [warmingClusters] = brought.mock.contexts as WarmingClusters[];
+    expect([brought.mock.calls.length, warmingClusters?.isEmpty]).toEqual([3, true]);
     brought.mockRestore();
   },
 );
@@ -215,8 +215,8 @@ describe("Clusters that come in several responses", () => {
     expect(says(talk.hear(1, delta(CLUSTER, { nonce: "3", error: { code: 13, message: "no" } })))).toEqual([]);
     expect(says(talk.hear(1, delta(CLUSTER, { nonce: "4" })))).toEqual([]);
     expect(waitsOf(talk)).toEqual([
-      { wait: undefined, heldOver: [] },
-      { wait: { for: "cluster", name: "x" }, heldOver: [] },
+      { wait: undefined, pendingRemovals: [] },
+      { wait: { for: "cluster", name: "x" }, pendingRemovals: [] },
     ]);
     talk.put(resource(CLUSTER, "x", "2", { references: [] }));
     expect(says(talk.turns())).toEqual(["x@2"]);
@@ -335,12 +335,12 @@ describe("a Cluster that a client asks for by name, as gRPC does", () => {
 
   test("is there until the client gives it up", () => {
     const talk = swappedByName();
-    expect(waitsOf(talk)).toMatchObject([{ wait: { for: "release", name: "old" }, heldOver: ["old"] }, {}]);
+    expect(waitsOf(talk)).toMatchObject([{ wait: { for: "release", name: "old" }, pendingRemovals: ["old"] }, {}]);
     const [both] = talk.hear(1, sotw(CLUSTER, { nonce: "2", names: ["old", "new"] }));
     expect(both?.says).toEqual(["new@1", "old@1"]);
     talk.hear(1, sotw(CLUSTER, { nonce: both?.nonce, names: ["old", "new"] }));
     talk.hear(1, sotw(CLUSTER, { nonce: both?.nonce, names: ["new"] }));
-    expect(waitsOf(talk)).toMatchObject([{ wait: undefined, heldOver: [] }, {}]);
+    expect(waitsOf(talk)).toMatchObject([{ wait: undefined, pendingRemovals: [] }, {}]);
   });
 
   test("goes at once where the route still goes there, for then the client is not going to give it up", () => {
@@ -348,7 +348,11 @@ describe("a Cluster that a client asks for by name, as gRPC does", () => {
     talk.hear(1, sotw(CLUSTER, { nonce: "2", names: ["new"] }));
     talk.change({ deletes: [{ type: CLUSTER, name: "new" }] });
     talk.hear(1, sotw(CLUSTER, { nonce: "4", names: ["new"] }));
-    expect([...talk.plane.streams()][0]?.types[0]).toMatchObject({ missing: ["new"], heldOver: [], wait: undefined });
+    expect([...talk.machine.streams()][0]?.types[0]).toMatchObject({
+      missing: ["new"],
+      pendingRemovals: [],
+      wait: undefined,
+    });
   });
 
   test("goes after the limit from a client that does not give it up, which is told of", () => {

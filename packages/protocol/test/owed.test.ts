@@ -64,7 +64,15 @@ describe("the endpoints of a cluster", () => {
       { stream: 4, onlyType: ENDPOINTS, connection: 1, id: "n" },
     ];
     for (const { stream, onlyType, connection, id } of streams) {
-      talk.plane.on({ kind: "stream-opened", stream, variant: "delta", onlyType, apiVersion: "v3", peer, connection });
+      talk.machine.on({
+        kind: "stream-opened",
+        stream,
+        variant: "delta",
+        onlyType,
+        apiVersion: "v3",
+        peer,
+        connection,
+      });
       talk.hear(stream, delta(onlyType, { node: node(id), subscribe: ["a"] }));
       talk.hear(stream, delta(onlyType, { nonce: "1" }));
     }

@@ -10,7 +10,7 @@ describe("a version that the caller set", () => {
   test.each(["delta", "sotw"] as const)(
     "is of one view only: in %s, what other nodes hold under it stays with them",
     (variant) => {
-      const talk = new Conversation({ placement: ({ id }) => [`group/${id}`] });
+      const talk = new Conversation({ nodeMapping: ({ id }) => [`group/${id}`] });
       talk.commit(
         ["a", "b"].map((group) => ({
           layer: `group/${group}`,
@@ -56,12 +56,12 @@ describe("a version that the caller set", () => {
   );
 
   test("does not hide other content of the view that a node moves to", () => {
-    const talk = new Conversation({ placement: () => ["group/a"], dialect: { makeBeforeBreak: false } });
+    const talk = new Conversation({ nodeMapping: () => ["group/a"], dialect: { makeBeforeBreak: false } });
     talk.commit(["a", "b"].map((group) => ({ layer: `group/${group}`, puts: [resource(CLUSTER, "c", group, v1)] })));
     talk.open(1, "delta");
     const [first] = talk.hear(1, delta(CLUSTER, { node: node("n") }));
     talk.hear(1, delta(CLUSTER, { nonce: first?.nonce }));
-    talk.plane.on({ kind: "placement-changed", placement: () => ["group/b"] });
+    talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["group/b"] });
     expect(says(talk.turns())).toEqual([["c@b"]]);
   });
 

@@ -29,7 +29,7 @@ function subscribers(count: number, variant: "delta" | "sotw", talk = new Conver
 function turnsOf(talk: Conversation): { turns: number; said: readonly string[] } {
   const said: string[] = [];
   let turns = 0;
-  for (; talk.plane.isDue; turns++) {
+  for (; talk.machine.isDue; turns++) {
     for (const one of talk.turns(1)) said.push(`${one.stream}: ${one.says.join(" ")}`);
   }
   return { turns, said };
@@ -60,8 +60,8 @@ describe.each(["delta", "sotw"] as const)("streams of %s that ask for names", (v
     const talk = subscribers(3, variant, new Conversation({ maxJournalLines: 2 }));
     for (let i = 2; i < 20; i++) talk.put(e("other", String(i)));
     expect(talk.asked.filter(({ kind }) => kind === "close-stream")).toEqual([]);
-    const told = [...talk.plane.streams()].map(({ types }) => types.map(({ toldRevision }) => toldRevision));
-    expect(told).toEqual(Array.from({ length: 3 }, () => [talk.plane.revision]));
+    const told = [...talk.machine.streams()].map(({ types }) => types.map(({ toldRevision }) => toldRevision));
+    expect(told).toEqual(Array.from({ length: 3 }, () => [talk.machine.revision]));
     talk.put(e("e1", "2"));
     expect(turnsOf(talk).said).toEqual(["1: e1@2"]);
   });

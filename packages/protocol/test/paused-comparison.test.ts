@@ -1,5 +1,5 @@
 import type { Resource } from "@xdskit/protocol";
-import { type InitialVersions, noInitialVersions, type PlaneOptions } from "@xdskit/protocol/internal";
+import { type InitialVersions, noInitialVersions, type ServerMachineOptions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { Conversation, delta, node } from "./support/conversation.ts";
 import { heldOf } from "./support/garbage.ts";
@@ -35,7 +35,7 @@ class Return {
   readonly talk: Conversation;
   readonly #held = new Map<number, Map<string, string>>();
 
-  constructor(options: Partial<PlaneOptions> = {}) {
+  constructor(options: Partial<ServerMachineOptions> = {}) {
     this.talk = new Conversation({ maxComparedPerTurn: 2, ...options });
     this.talk.put(...NAMES.map((name) => route(name)));
   }
@@ -99,7 +99,7 @@ describe("while the comparison of a client that comes back is paused", () => {
     present(true);
     clients.turns(10);
     expect(clients.held(1)).toEqual(held);
-    expect(clients.talk.plane.isDue).toBe(false);
+    expect(clients.talk.machine.isDue).toBe(false);
   });
 
   test("what is compared already may change, come and go, and the last turn tells each once", () => {
@@ -109,7 +109,7 @@ describe("while the comparison of a client that comes back is paused", () => {
     clients.talk.put(route("r1", "2"), route("r6"));
     clients.remove("r2");
     expect(clients.turns(10)).toEqual([["r1@2", "r6@1", "-r2"]]);
-    expect(clients.talk.plane.isDue).toBe(false);
+    expect(clients.talk.machine.isDue).toBe(false);
   });
 
   test("a name that is asked for and goes is told like any other", () => {
@@ -182,7 +182,7 @@ describe("while the comparison of a client that comes back is paused", () => {
     clients.talk.change({ layer: "other", puts: [route("r1", "2"), ...["r2", "r4", "r5"].map((name) => route(name))] });
     clients.comeBack(1);
     clients.turns(2);
-    clients.talk.plane.on({ kind: "placement-changed", placement: () => ["other"] });
+    clients.talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
     expect(clients.turns(10)).toEqual([["r1@2", "-r3"]]);
   });
 });
@@ -210,7 +210,7 @@ describe("what a client reports when it comes back", () => {
       "its stream is closed in the middle",
       (clients: Return) => {
         clients.turns(4);
-        for (const stream of [1, 2, 3]) clients.talk.plane.on({ kind: "stream-closed", stream });
+        for (const stream of [1, 2, 3]) clients.talk.machine.on({ kind: "stream-closed", stream });
       },
     ],
   ])("is let go when %s", async (_, end) => {
@@ -220,7 +220,7 @@ describe("what a client reports when it comes back", () => {
     const reported = come();
     clients.turns(4);
     end(clients);
-    expect(clients.talk.plane.isDue).toBe(false);
+    expect(clients.talk.machine.isDue).toBe(false);
     expect(await heldOf(reported)).toBe(0);
   });
 

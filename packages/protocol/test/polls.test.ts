@@ -1,6 +1,6 @@
 import type { LayerChange, Node, Peer, Resource, TypeUrl } from "@xdskit/protocol";
-import type { PlaneEffect, Report, SotwRequest, StreamState } from "@xdskit/protocol/internal";
-import { Plane, type PlaneOptions } from "@xdskit/protocol/internal";
+import type { Report, ServerEffect, SotwRequest, StreamState } from "@xdskit/protocol/internal";
+import { ServerMachine, type ServerMachineOptions } from "@xdskit/protocol/internal";
 import { describe, expect, test } from "vitest";
 import { node } from "./support/conversation.ts";
 import { CLUSTER, digest, ENDPOINTS, resource, traits } from "./support/resources.ts";
@@ -20,15 +20,15 @@ interface Asking {
 
 /** A plane that is polled, and what it says to each poll. */
 class Polled {
-  readonly plane: Plane;
+  readonly machine: ServerMachine;
   readonly reports: Report[] = [];
   readonly timers = new Map<number, number>();
   readonly #said = new Map<number, string>();
   readonly #bodies = new Map<number, object>();
   #last = 0;
 
-  constructor(options: Partial<PlaneOptions> = {}) {
-    this.plane = new Plane({ digest, traits, placement: () => ["base"], ...options });
+  constructor(options: Partial<ServerMachineOptions> = {}) {
+    this.machine = new ServerMachine({ digest, traits, nodeMapping: () => ["base"], ...options });
   }
 
   put(...puts: readonly Resource[]): void {
@@ -36,7 +36,7 @@ class Polled {
   }
 
   change(...changes: readonly LayerChange[]): void {
-    this.#take(this.plane.on({ kind: "transaction-committed", transaction: { changes } }));
+    this.#take(this.machine.on({ kind: "transaction-committed", transaction: { changes } }));
     this.turns();
   }
 
@@ -59,7 +59,7 @@ class Polled {
       names: [],
     };
     const { type = CLUSTER, holdMs = HOLD_MS } = asking;
-    this.#take(this.plane.on({ kind: "poll-received", poll, peer, apiVersion: "v3", type, request, holdMs }));
+    this.#take(this.machine.on({ kind: "poll-received", poll, peer, apiVersion: "v3", type, request, holdMs }));
     this.turns();
     return poll;
   }
@@ -79,8 +79,8 @@ class Polled {
     return this.#bodies.get(poll);
   }
 
-  on(event: Parameters<Plane["on"]>[0]): void {
-    this.#take(this.plane.on(event));
+  on(event: Parameters<ServerMachine["on"]>[0]): void {
+    this.#take(this.machine.on(event));
     this.turns();
   }
 
@@ -88,16 +88,16 @@ class Polled {
   fire(ms: number): void {
     for (const [timer, after] of [...this.timers]) {
       if (after !== ms || !this.timers.delete(timer)) continue;
-      this.#take(this.plane.on({ kind: "timer-fired", timer }));
+      this.#take(this.machine.on({ kind: "timer-fired", timer }));
     }
     this.turns();
   }
 
   turns(): void {
-    while (this.plane.isDue) this.#take(this.plane.next(1));
+    while (this.machine.isDue) this.#take(this.machine.next(1));
   }
 
-  #take(effects: readonly PlaneEffect[]): void {
+  #take(effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "start-timer") this.timers.set(effect.timer, effect.ms);
       else if (effect.kind === "cancel-timer") this.timers.delete(effect.timer);
@@ -136,20 +136,20 @@ test("a change costs the topics that it touches, and a turn is one of them", () 
     const version = polled.version(polled.poll(asked));
     polled.poll({ ...asked, version });
   }
-  polled.plane.on({
+  polled.machine.on({
     kind: "transaction-committed",
     transaction: { changes: [{ layer: "base", puts: [cluster("a")] }] },
   });
-  expect(polled.plane.isDue).toBe(false);
-  polled.plane.on({
+  expect(polled.machine.isDue).toBe(false);
+  polled.machine.on({
     kind: "transaction-committed",
     transaction: { changes: [{ layer: "base", puts: [resource(ENDPOINTS, "e7", "2")] }] },
   });
   let turns = 0;
   let answers = 0;
-  while (polled.plane.isDue) {
+  while (polled.machine.isDue) {
     turns++;
-    answers += polled.plane.next(1).filter(({ kind }) => kind === "answer-poll").length;
+    answers += polled.machine.next(1).filter(({ kind }) => kind === "answer-poll").length;
   }
   expect([turns, answers]).toEqual([2, 1]);
 });
@@ -176,7 +176,7 @@ test("a poll is passed over by what does not concern it, and given what does: by
 });
 
 describe("who polls", () => {
-  const lonely = (polled: Polled): StreamState | undefined => [...polled.plane.streams()][0];
+  const lonely = (polled: Polled): StreamState | undefined => [...polled.machine.streams()][0];
 
   test("is shown as a stream of one type: what it was given, took and refused", () => {
     const polled = new Polled();
@@ -242,7 +242,7 @@ describe("who polls", () => {
     polled.put(cluster("a"));
     const version = polled.version(polled.poll({ node: node("other") }));
     polled.poll({ version });
-    expect([...polled.plane.streams()][1]?.types[0]).toMatchObject({ acked: { version }, pending: [] });
+    expect([...polled.machine.streams()][1]?.types[0]).toMatchObject({ acked: { version }, pending: [] });
   });
 
   test("is forgotten when it polls no more, and what belongs to it", () => {
@@ -250,9 +250,9 @@ describe("who polls", () => {
     polled.put(cluster("a"));
     polled.poll();
     polled.fire(150_000);
-    expect([...polled.plane.streams()]).toHaveLength(1);
+    expect([...polled.machine.streams()]).toHaveLength(1);
     polled.fire(150_000);
-    expect([...polled.plane.streams()]).toEqual([]);
+    expect([...polled.machine.streams()]).toEqual([]);
     expect(polled.reports.at(-1)?.kind).toBe("poller-forgotten");
     polled.fire(HOLD_MS);
     polled.fire(150_000);
@@ -263,7 +263,7 @@ describe("who polls", () => {
     const polled = new Polled();
     polled.put(cluster("a"));
     for (const asking of [{}, {}, { address: "10.0.0.2" }, { names: ["a"] }, { node: node("m") }]) polled.poll(asking);
-    expect([...polled.plane.streams()].map(({ stream }) => stream)).toEqual([1, 3, 4, 5]);
+    expect([...polled.machine.streams()].map(({ stream }) => stream)).toEqual([1, 3, 4, 5]);
   });
 });
 
@@ -272,9 +272,9 @@ describe("a held poll", () => {
     const polled = new Polled();
     polled.change({ layer: "base", puts: [cluster("a")] }, { layer: "other", puts: [cluster("b")] });
     const poll = polled.poll({ version: polled.version(polled.poll()) });
-    polled.on({ kind: "placement-changed", placement: () => ["base"] });
+    polled.on({ kind: "node-mapping-changed", nodeMapping: () => ["base"] });
     expect(polled.said(poll)).toBe("waits");
-    polled.on({ kind: "placement-changed", placement: () => ["other"] });
+    polled.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
     expect(polled.said(poll)).toBe("given b");
   });
 
@@ -282,7 +282,7 @@ describe("a held poll", () => {
     const polled = new Polled();
     polled.put(cluster("a"));
     const poll = polled.poll({ version: polled.version(polled.poll()) });
-    polled.on({ kind: "placement-changed", placement: () => ({ refused: "no" }) });
+    polled.on({ kind: "node-mapping-changed", nodeMapping: () => ({ refused: "no" }) });
     expect(polled.said(poll)).toBe("refused 7");
   });
 
@@ -353,10 +353,10 @@ test("streams and polls have their turns by turns", () => {
     });
   }
   const transaction = { changes: [{ layer: "base", puts: [cluster("b")] }] };
-  polled.plane.on({ kind: "transaction-committed", transaction });
+  polled.machine.on({ kind: "transaction-committed", transaction });
   const kinds: string[] = [];
-  while (polled.plane.isDue) {
-    for (const { kind } of polled.plane.next(1)) if (kind === "send" || kind === "answer-poll") kinds.push(kind);
+  while (polled.machine.isDue) {
+    for (const { kind } of polled.machine.next(1)) if (kind === "send" || kind === "answer-poll") kinds.push(kind);
   }
   expect(kinds.filter((kind) => kind === "send")).toHaveLength(3);
   expect(kinds.filter((kind) => kind === "answer-poll")).toHaveLength(3);

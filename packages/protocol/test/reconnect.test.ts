@@ -44,7 +44,7 @@ describe("a client with a stream for each type of which that of its routes alone
 
   test("S-ORD-05 keeps the Clusters that those use for as long as the stream may take to come back", () => {
     const talk = inSync();
-    talk.plane.on({ kind: "stream-closed", stream: 3 });
+    talk.machine.on({ kind: "stream-closed", stream: 3 });
     talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
     expect(says(talk.turns())).toEqual(["new@1"]);
     expect(says(talk.hear(1, delta(CLUSTER, { nonce: "2" })))).toEqual([]);
@@ -55,7 +55,7 @@ describe("a client with a stream for each type of which that of its routes alone
 
   test("S-ORD-05 keeps them until it is back and has accepted what takes their place", () => {
     const talk = inSync();
-    talk.plane.on({ kind: "stream-closed", stream: 3 });
+    talk.machine.on({ kind: "stream-closed", stream: 3 });
     talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
     talk.turns();
     talk.hear(1, delta(CLUSTER, { nonce: "2" }));
@@ -72,7 +72,7 @@ describe("a client with a stream for each type of which that of its routes alone
     talk.change({ deletes: [{ type: LISTENER, name: "l" }] });
     talk.turns();
     talk.hear(2, delta(LISTENER, { nonce: "2" }));
-    talk.plane.on({ kind: "stream-closed", stream: 3 });
+    talk.machine.on({ kind: "stream-closed", stream: 3 });
     talk.change({ deletes: [{ type: CLUSTER, name: "old" }] });
     expect(says(talk.turns())).toEqual(["-old"]);
     expect(timersOf(talk)).toEqual([]);
@@ -99,7 +99,10 @@ describe("a delta client that comes back with a Cluster that is gone", () => {
     const routes = delta(ROUTE, { subscribe: ["r"], initialVersions: holding(routeTo("old")) });
     expect(says(talk.hear(1, routes))).toEqual([]);
     expect(says(talk.hear(1, delta(CLUSTER, { nonce: "1" })))).toEqual(["r@new"]);
-    expect([...talk.plane.streams()][0]?.types[0]).toMatchObject({ heldOver: ["old"], wait: { for: "return" } });
+    expect([...talk.machine.streams()][0]?.types[0]).toMatchObject({
+      pendingRemovals: ["old"],
+      wait: { for: "return" },
+    });
     fireNewestTimer(talk);
     expect(says(talk.turns())).toEqual([]);
     expect(says(talk.hear(1, delta(ROUTE, { nonce: "2" })))).toEqual(["-old"]);
@@ -147,7 +150,7 @@ describe("a client that comes back and does not ask for Clusters yet, for one wa
     talk.open(1, "delta");
     const routes = delta(ROUTE, { ...firstOf(), subscribe: ["r"], initialVersions: holding(routeTo("old")) });
     expect(says(talk.hear(1, routes))).toEqual([]);
-    expect([...talk.plane.streams()][0]?.types[0]?.wait).toEqual({ for: "cluster", name: "new" });
+    expect([...talk.machine.streams()][0]?.types[0]?.wait).toEqual({ for: "cluster", name: "new" });
     const clusters = delta(CLUSTER, { initialVersions: holding(plain("old"), plain("new")) });
     expect(says(talk.hear(1, clusters))).toEqual(["", "r@new"]);
   });
@@ -249,7 +252,7 @@ test("routes wait for the stream of the Clusters when that alone breaks", () => 
   talk.hear(1, delta(CLUSTER, { nonce: "1" }));
   expect(says(talk.hear(2, delta(ROUTE, { ...firstOf(), subscribe: ["r"] })))).toEqual(["r@old"]);
   talk.hear(2, delta(ROUTE, { nonce: "1" }));
-  talk.plane.on({ kind: "stream-closed", stream: 1 });
+  talk.machine.on({ kind: "stream-closed", stream: 1 });
   talk.put(plain("new"), routeTo("new"));
   expect(says(talk.turns())).toEqual([]);
   expect(timersOf(talk).map(({ ms }) => ms)).toEqual([30_000]);
@@ -272,7 +275,7 @@ describe("a State of the World client that comes back in the middle of a swap", 
     talk.change({ puts: [plain("new"), routeTo("new")], deletes: [{ type: CLUSTER, name: "old" }] });
     const [union] = talk.turns();
     expect(union?.says).toEqual(["new@1", "old@1"]);
-    talk.plane.on({ kind: "stream-closed", stream: 1 });
+    talk.machine.on({ kind: "stream-closed", stream: 1 });
     return union?.version ?? "";
   }
 
@@ -298,7 +301,7 @@ describe("a State of the World client that comes back in the middle of a swap", 
     const before = new Conversation({ remembers: true });
     const version = interrupted(before);
     const talk = new Conversation();
-    talk.plane.on({ kind: "history-restored", remembered: remembered(before) });
+    talk.machine.on({ kind: "history-restored", remembered: remembered(before) });
     talk.put(plain("new"), routeTo("new"));
     comeBack(talk, version);
   });
@@ -309,7 +312,7 @@ describe("a State of the World client that comes back in the middle of a swap", 
     before.open(1, "sotw");
     const [first] = before.hear(1, sotw(CLUSTER, firstOf()));
     const talk = new Conversation();
-    talk.plane.on({ kind: "history-restored", remembered: remembered(before) });
+    talk.machine.on({ kind: "history-restored", remembered: remembered(before) });
     talk.put(plain("new"), routeTo("new"));
     talk.open(1, "sotw");
     const clusters = sotw(CLUSTER, { ...firstOf(), versionInfo: first?.version });
@@ -348,7 +351,14 @@ describe("what a server remembers", () => {
     talk.change({ puts: [plain("a"), plain("b")], deletes: [{ type: CLUSTER, name: "none" }] });
     expect(remembered(talk)).toEqual([
       { kind: "changed", revision: 1, type: CLUSTER, layer: "base", puts: [plain("a")], deletes: [] },
-      { kind: "served", revision: 1, type: CLUSTER, layers: ["base"], version: expect.any(String), heldOver: [] },
+      {
+        kind: "served",
+        revision: 1,
+        type: CLUSTER,
+        layers: ["base"],
+        version: expect.any(String),
+        pendingRemovals: [],
+      },
       { kind: "changed", revision: 2, type: CLUSTER, layer: "base", puts: [plain("b")], deletes: [] },
     ]);
   });
@@ -362,9 +372,9 @@ describe("what a server remembers", () => {
       { ...about, revision: 1, puts: [plain("a")], deletes: [] },
       { ...about, revision: 2, puts: [], deletes: ["a"] },
     ]);
-    expect([...talk.plane.remembered()]).toEqual([]);
+    expect([...talk.machine.remembered()]).toEqual([]);
     talk.put(plain("a"));
-    expect([...talk.plane.remembered()]).toEqual([{ ...about, revision: 3, puts: [plain("a")], deletes: [] }]);
+    expect([...talk.machine.remembered()]).toEqual([{ ...about, revision: 3, puts: [plain("a")], deletes: [] }]);
   });
 
   test("is not asked of it unless it shall", () => {
@@ -376,28 +386,28 @@ describe("what a server remembers", () => {
   });
 
   test("of a server before is replaced by the first transaction, in every layer", () => {
-    const talk = new Conversation({ placement: () => ["node/n", "base"] });
+    const talk = new Conversation({ nodeMapping: () => ["node/n", "base"] });
     const changed = { kind: "changed", revision: 7, type: CLUSTER, deletes: [] } as const;
     const history: readonly Remembered[] = [
       { ...changed, layer: "base", puts: [plain("a"), plain("b")] },
       { ...changed, layer: "node/n", puts: [plain("c")] },
     ];
-    talk.plane.on({ kind: "history-restored", remembered: history });
+    talk.machine.on({ kind: "history-restored", remembered: history });
     talk.put(plain("b"), plain("d"));
-    const there = talk.plane.resources(["node/n", "base"], CLUSTER);
+    const there = talk.machine.resources(["node/n", "base"], CLUSTER);
     expect([...there].map(({ name }) => name).sort()).toEqual(["b", "d"]);
-    expect(talk.plane.revision).toBe(8);
+    expect(talk.machine.revision).toBe(8);
     talk.put(plain("e"));
-    expect([...talk.plane.resources(["node/n", "base"], CLUSTER)].length).toBe(3);
+    expect([...talk.machine.resources(["node/n", "base"], CLUSTER)].length).toBe(3);
   });
 });
 
 test("what a server before left is gone with an empty transaction too", () => {
   const talk = new Conversation();
   const changed = { kind: "changed", revision: 7, type: CLUSTER, deletes: [] } as const;
-  talk.plane.on({ kind: "history-restored", remembered: [{ ...changed, layer: "base", puts: [plain("a")] }] });
+  talk.machine.on({ kind: "history-restored", remembered: [{ ...changed, layer: "base", puts: [plain("a")] }] });
   talk.commit([]);
-  expect([...talk.plane.resources(["base"], CLUSTER)]).toEqual([]);
+  expect([...talk.machine.resources(["base"], CLUSTER)]).toEqual([]);
 });
 
 function remembered(talk: Conversation): readonly Remembered[] {

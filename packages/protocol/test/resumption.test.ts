@@ -44,7 +44,7 @@ describe("the endpoints of a client that comes back", () => {
 
   test("are sent once if both are asked for before the first turn", () => {
     const talk = comeBack();
-    talk.plane.on({ kind: "request-received", stream: 1, request: clusters });
+    talk.machine.on({ kind: "request-received", stream: 1, request: clusters });
     expect(says(talk.hear(1, endpoints))).toEqual([["c@2"], ["c@1"]]);
     expect(says(talk.turns())).toEqual([]);
   });
@@ -86,16 +86,16 @@ describe("a comparison that takes several turns", () => {
     talk.put(...all());
     talk.open(1, "delta");
     const initialVersions = reporting([...all().slice(0, -1), resource(CLUSTER, "gone", "1")]);
-    talk.plane.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { initialVersions }) });
+    talk.machine.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { initialVersions }) });
     return talk;
   }
 
   test("ends with what differs", () => {
     const talk = comeBack();
     expect([says(talk.turns(1)), says(talk.turns(1))]).toEqual([[], []]);
-    expect(talk.plane.isDue).toBe(true);
+    expect(talk.machine.isDue).toBe(true);
     expect(says(talk.turns(1))).toEqual([[`${name(total - 1)}@1`, "-gone"]]);
-    expect(talk.plane.isDue).toBe(false);
+    expect(talk.machine.isDue).toBe(false);
   });
 
   test("tells what changed, came and went meanwhile, once", () => {
@@ -109,10 +109,10 @@ describe("a comparison that takes several turns", () => {
     for (let turn = 0; turn < 10; turn++) {
       for (const { nonce, says: words } of talk.turns(1)) {
         said.push(...words);
-        talk.plane.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { nonce }) });
+        talk.machine.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { nonce }) });
       }
     }
-    expect(talk.plane.isDue).toBe(false);
+    expect(talk.machine.isDue).toBe(false);
     // The last one was never held: that it is gone need not be said, and may.
     const told = said.filter((word) => word !== `-${name(total - 1)}`).sort();
     expect(told).toEqual([`-${name(2)}`, `-${name(24_001)}`, `${name(1)}@2`, `${name(24_000)}@2`, "gone@2"]);
@@ -122,12 +122,12 @@ describe("a comparison that takes several turns", () => {
     const talk = comeBack();
     talk.turns(1);
     talk.change({ layer: "other", puts: [resource(CLUSTER, name(0), "other"), resource(CLUSTER, name(1), "1")] });
-    talk.plane.on({ kind: "placement-changed", placement: () => ["other"] });
+    talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
     const said: string[] = [];
     for (let turn = 0; turn < 10; turn++) {
       for (const { nonce, says: words } of talk.turns(1)) {
         said.push(...words);
-        talk.plane.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { nonce }) });
+        talk.machine.on({ kind: "request-received", stream: 1, request: delta(CLUSTER, { nonce }) });
       }
     }
     expect(said.filter((word) => !word.startsWith("-"))).toEqual([`${name(0)}@other`]);

@@ -167,7 +167,7 @@ describe("a client that knows ttls", () => {
     talk.open(1, "delta");
     talk.ack(talk.ask(ENDPOINTS, ["a"]));
     talk.pass(1_000);
-    talk.plane.on({ kind: "stream-closed", stream: 1 });
+    talk.machine.on({ kind: "stream-closed", stream: 1 });
     expect(says(talk.pass(1_000))).toEqual([]);
     expect(talk.running.size).toBe(0);
   });
@@ -216,7 +216,7 @@ describe("a client that knows ttls", () => {
     const beat = talk.pass(1_000);
     expect([says(beat), beat[0]?.version]).toEqual([[["a@1 3s"]], first[0]?.version]);
     talk.ack(beat);
-    const [types] = [...talk.plane.streams()].map((stream) => stream.types);
+    const [types] = [...talk.machine.streams()].map((stream) => stream.types);
     expect(types?.[0]?.nacked?.version).toBe(second[0]?.version);
     // Refused as well, it is not said a third time.
     talk.refuse(talk.pass(1_000));
@@ -239,12 +239,12 @@ describe("a client that knows ttls", () => {
 
   test.each(variants)("is told when it moves to where a resource has no ttl (%s)", (variant) => {
     const layers = new Map([["n", ["with", "base"]]]);
-    const talk = new TtlConversation(variant, { placement: ({ id }) => layers.get(id) ?? [] });
+    const talk = new TtlConversation(variant, { nodeMapping: ({ id }) => layers.get(id) ?? [] });
     talk.put(resource(CLUSTER, "a", "1"));
     talk.change({ layer: "with", puts: [resource(CLUSTER, "a", "1", { ttlMs: TTL })] });
     talk.open(1, variant);
     talk.ack(talk.ask(CLUSTER));
-    talk.plane.on({ kind: "placement-changed", placement: () => ["base"] });
+    talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["base"] });
     expect(says(talk.turns())).toEqual([["a@1"]]);
   });
 
@@ -287,17 +287,17 @@ describe("a client that does not announce that it knows ttls", () => {
     talk.put(resource(CLUSTER, "a", "1", { ttlMs: 9_000 }));
     talk.put(resource(CLUSTER, "a", "1"));
     expect(talk.turns()).toEqual([]);
-    const types = [...talk.plane.streams()].flatMap((stream) => stream.types.map((one) => one.ttl));
+    const types = [...talk.machine.streams()].flatMap((stream) => stream.types.map((one) => one.ttl));
     expect(types).toEqual([undefined]);
     talk.put(resource(CLUSTER, "a", "1", { ttlMs: TTL }));
-    expect([...talk.plane.streams()][0]?.types[0]?.ttl).toBe("not-announced");
+    expect([...talk.machine.streams()][0]?.types[0]?.ttl).toBe("not-announced");
   });
 });
 
 describe("heartbeats cost", () => {
   function bodiesOf(talk: Conversation, timer: number): ReadonlySet<Body> {
-    talk.plane.on({ kind: "timer-fired", timer });
-    return new Set(talk.plane.next(1_000).flatMap((effect) => (effect.kind === "send" ? [effect.body] : [])));
+    talk.machine.on({ kind: "timer-fired", timer });
+    return new Set(talk.machine.next(1_000).flatMap((effect) => (effect.kind === "send" ? [effect.body] : [])));
   }
 
   test.each(variants)("one body for all streams that hold the same, and one timer (%s)", (variant) => {
@@ -319,7 +319,7 @@ describe("heartbeats cost", () => {
     const bodies = [knowsTtls, anonymousNode].map((node, i) => {
       talk.open(i + 1, "delta");
       talk.receive(i + 1, delta(CLUSTER, { node }));
-      return talk.plane.next(10).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []))[0];
+      return talk.machine.next(10).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []))[0];
     });
     expect(bodies[0]).toBe(bodies[1]);
     expect(bodies[0]).not.toHaveProperty("ttls");

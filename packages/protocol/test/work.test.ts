@@ -1,5 +1,5 @@
 import type { Resource } from "@xdskit/protocol";
-import { type Body, noInitialVersions, Plane, type PlaneEffect } from "@xdskit/protocol/internal";
+import { type Body, noInitialVersions, type ServerEffect, ServerMachine } from "@xdskit/protocol/internal";
 import { expect, test, vi } from "vitest";
 import { Conversation, delta, node, sotw } from "./support/conversation.ts";
 import { held, MeshPlay, need, ROOT, SECRET } from "./support/mesh-play.ts";
@@ -9,12 +9,12 @@ import { Work } from "./support/work.ts";
 const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
 
 /** A plane with so many resources in `base`, and one in-sync delta stream for each view. */
-function planeWith(resources: number, views: readonly (readonly string[])[]): Plane {
-  const plane = new Plane({ digest, traits, placement: (one) => views[Number(one.id)] ?? [] });
+function planeWith(resources: number, views: readonly (readonly string[])[]): ServerMachine {
+  const machine = new ServerMachine({ digest, traits, nodeMapping: (one) => views[Number(one.id)] ?? [] });
   const puts = Array.from({ length: resources }, (_, i) => resource(CLUSTER, `c${i}`, "1"));
-  plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
+  machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
   for (const i of views.keys()) {
-    plane.on({
+    machine.on({
       kind: "stream-opened",
       stream: i,
       variant: "delta",
@@ -24,16 +24,16 @@ function planeWith(resources: number, views: readonly (readonly string[])[]): Pl
       connection: i,
     });
     const request = { ...delta(CLUSTER, { initialVersions: noInitialVersions }), node: node(String(i)) };
-    plane.on({ kind: "request-received", stream: i, request });
+    machine.on({ kind: "request-received", stream: i, request });
   }
-  for (const send of sendsOf(plane.next(views.length))) {
-    plane.on({ kind: "request-received", stream: send.stream, request: delta(CLUSTER, { nonce: send.nonce }) });
+  for (const send of sendsOf(machine.next(views.length))) {
+    machine.on({ kind: "request-received", stream: send.stream, request: delta(CLUSTER, { nonce: send.nonce }) });
   }
-  plane.next(views.length);
-  return plane;
+  machine.next(views.length);
+  return machine;
 }
 
-function sendsOf(effects: readonly PlaneEffect[]): readonly Extract<PlaneEffect, { kind: "send" }>[] {
+function sendsOf(effects: readonly ServerEffect[]): readonly Extract<ServerEffect, { kind: "send" }>[] {
   return effects.flatMap((effect) => (effect.kind === "send" ? [effect] : []));
 }
 
@@ -47,27 +47,27 @@ function watched(plain: Resource, count: { looks: number }, what: "version" | "a
   });
 }
 
-function change(plane: Plane, layer: string, put: Resource): readonly Body[] {
-  plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer, puts: [put] }] } });
-  return sendsOf(plane.next(100_000)).map((send) => send.body);
+function change(machine: ServerMachine, layer: string, put: Resource): readonly Body[] {
+  machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer, puts: [put] }] } });
+  return sendsOf(machine.next(100_000)).map((send) => send.body);
 }
 
 test.each(["a name", "a collection of names"])(
   "names given up under a wildcard look at what changed once, for 300 of them as for 3: each is %s",
   (kind) => {
     const looks = [3, 300].map((names) => {
-      const plane = planeWith(100, [["base"]]);
+      const machine = planeWith(100, [["base"]]);
       const given = Array.from({ length: names }, (_, i) => (kind === "a name" ? `x${i}` : `xdstp://a/T/${i}/*`));
-      const hear = (what: Parameters<typeof delta>[1]): readonly PlaneEffect[] => [
-        ...plane.on({ kind: "request-received", stream: 0, request: delta(CLUSTER, what) }),
-        ...plane.next(1),
+      const hear = (what: Parameters<typeof delta>[1]): readonly ServerEffect[] => [
+        ...machine.on({ kind: "request-received", stream: 0, request: delta(CLUSTER, what) }),
+        ...machine.next(1),
       ];
       for (const { nonce } of sendsOf(hear({ subscribe: given }))) hear({ nonce });
-      change(plane, "base", resource(CLUSTER, "in-flight", "1"));
+      change(machine, "base", resource(CLUSTER, "in-flight", "1"));
       const count = { looks: 0 };
       const puts = Array.from({ length: 50 }, (_, i) => watched(resource(CLUSTER, `c${i}`, "2"), count, "aliases"));
-      plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
-      plane.next(1);
+      machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", puts }] } });
+      machine.next(1);
       count.looks = 0;
       expect(sendsOf(hear({ unsubscribe: given })).map(({ body }) => body.segments[0]?.removed.length)).toEqual([
         names,
@@ -81,7 +81,7 @@ test.each(["a name", "a collection of names"])(
 
 test("whether a change is too large for one response is counted once, for 300 streams as for 3", () => {
   const looks = [3, 300].map((streams) => {
-    const plane = planeWith(
+    const machine = planeWith(
       200,
       Array.from({ length: streams }, () => ["base"]),
     );
@@ -93,7 +93,7 @@ test("whether a change is too large for one response is counted once, for 300 st
         return plain.bytes;
       },
     });
-    expect(change(plane, "base", put).length).toBe(streams);
+    expect(change(machine, "base", put).length).toBe(streams);
     return count;
   });
   expect(looks).toEqual([1, 1]);
@@ -101,54 +101,54 @@ test("whether a change is too large for one response is counted once, for 300 st
 
 test("streams in one view share one body; views that share a layer share the segment of its change", () => {
   const views = Array.from({ length: 1_000 }, (_, i) => [`node/${i % 500}`, "base"]);
-  const plane = planeWith(100, views);
-  for (let i = 0; i < 500; i++) change(plane, `node/${i}`, resource(CLUSTER, "own", String(i)));
-  for (const state of plane.streams()) {
+  const machine = planeWith(100, views);
+  for (let i = 0; i < 500; i++) change(machine, `node/${i}`, resource(CLUSTER, "own", String(i)));
+  for (const state of machine.streams()) {
     for (const { nonce } of state.types[0]?.pending ?? []) {
-      plane.on({ kind: "request-received", stream: state.stream, request: delta(CLUSTER, { nonce }) });
+      machine.on({ kind: "request-received", stream: state.stream, request: delta(CLUSTER, { nonce }) });
     }
   }
-  plane.next(1_000);
-  const bodies = change(plane, "base", resource(CLUSTER, "c1", "2"));
+  machine.next(1_000);
+  const bodies = change(machine, "base", resource(CLUSTER, "c1", "2"));
   expect(bodies.length).toBe(1_000);
   expect(new Set(bodies).size).toBe(500);
   expect(new Set(bodies.flatMap((body) => body.segments)).size).toBe(1);
 });
 
 test("a view encodes for itself only what one of its layers hides", () => {
-  const plane = planeWith(3, [["node/0", "base"], ["base"]]);
-  change(plane, "node/0", resource(CLUSTER, "c1", "mine"));
+  const machine = planeWith(3, [["node/0", "base"], ["base"]]);
+  change(machine, "node/0", resource(CLUSTER, "c1", "mine"));
   for (const stream of [0]) {
-    plane.on({ kind: "request-received", stream, request: delta(CLUSTER, { nonce: "2" }) });
+    machine.on({ kind: "request-received", stream, request: delta(CLUSTER, { nonce: "2" }) });
   }
-  const bodies = change(plane, "base", resource(CLUSTER, "c1", "2"));
+  const bodies = change(machine, "base", resource(CLUSTER, "c1", "2"));
   expect(bodies.map((body) => body.segments.flatMap((segment) => segment.puts.map((put) => put.name)))).toEqual([
     ["c1"],
   ]);
 });
 
 test("turns come in slices, and a stream that is stalled waits without a queue", () => {
-  const plane = planeWith(
+  const machine = planeWith(
     10,
     Array.from({ length: 50 }, () => ["base"]),
   );
-  plane.on({ kind: "stream-stalled", stream: 7 });
-  plane.on({
+  machine.on({ kind: "stream-stalled", stream: 7 });
+  machine.on({
     kind: "transaction-committed",
     transaction: { changes: [{ layer: "base", puts: [resource(CLUSTER, "c1", "2")] }] },
   });
-  expect(sendsOf(plane.next(20)).length).toBe(20);
-  expect(sendsOf(plane.next(1_000)).map((send) => send.stream)).not.toContain(7);
-  expect(plane.isDue).toBe(false);
+  expect(sendsOf(machine.next(20)).length).toBe(20);
+  expect(sendsOf(machine.next(1_000)).map((send) => send.stream)).not.toContain(7);
+  expect(machine.isDue).toBe(false);
   for (const label of ["3", "4", "5"]) {
-    plane.on({
+    machine.on({
       kind: "transaction-committed",
       transaction: { changes: [{ layer: "base", puts: [resource(CLUSTER, "c1", label)] }] },
     });
   }
-  plane.on({ kind: "stream-drained", stream: 7 });
+  machine.on({ kind: "stream-drained", stream: 7 });
   const text = new TextDecoder();
-  const said = sendsOf(plane.next(1_000)).filter((send) => send.stream === 7);
+  const said = sendsOf(machine.next(1_000)).filter((send) => send.stream === 7);
   expect(
     said.flatMap((send) => send.body.segments.flatMap((one) => one.puts.map((put) => text.decode(put.bytes)))),
   ).toEqual(["c1=5"]);

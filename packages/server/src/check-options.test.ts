@@ -42,7 +42,7 @@ test("mistakes of listeners, switches and rules for clients are named with their
     edition: "1999",
     dialect: { nackByVersions: true },
     listen: [{ port: 1 }, { host: "", edition: "old", tls: { cert: "", key: "k" }, dialect: { sticky: true } }],
-    clients: [{ match: {} }, { match: {}, edition: "new" }],
+    clientOverrides: [{ match: {} }, { match: {}, edition: "new" }],
   };
   const check = (): unknown => checkOptions(options as unknown as ManagementServerOptions);
   expect(check).toThrow(
@@ -54,7 +54,7 @@ test("mistakes of listeners, switches and rules for clients are named with their
         { path: "listen[1].dialect.sticky", message: "expected the name of a switch" },
         { path: "edition", message: 'expected one of 2018, 2020, 2021, current, got "1999"' },
         { path: "dialect.nackByVersions", message: "expected the name of a switch" },
-        { path: "clients[1].edition", message: 'expected one of 2018, 2020, 2021, current, got "new"' },
+        { path: "clientOverrides[1].edition", message: 'expected one of 2018, 2020, 2021, current, got "new"' },
       ],
     }),
   );
@@ -76,9 +76,9 @@ test("defaults are filled in", () => {
 });
 
 test("S-NOD-06 nodes must say who they are when views depend on it", () => {
-  const placement = () => ["base"];
-  expect(checkOptions({ api, placement }).dialect.requireNode).toBe(true);
-  expect(checkOptions({ api, placement, requireNode: false }).dialect.requireNode).toBe(false);
+  const nodeMapping = () => ["base"];
+  expect(checkOptions({ api, nodeMapping: nodeMapping }).dialect.requireNode).toBe(true);
+  expect(checkOptions({ api, nodeMapping: nodeMapping, requireNode: false }).dialect.requireNode).toBe(false);
 });
 
 test("what is no option is refused by its name, wherever it is", () => {

@@ -1,6 +1,6 @@
 import { LONGEST_TIMER_MS as LONGEST_MS } from "@xdskit/disk";
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
-import { type Choice, type ClientChoice, type DialectOverrides, editions, type Placement } from "@xdskit/protocol";
+import { type Choice, type ClientChoice, type DialectOverrides, editions, type NodeMapping } from "@xdskit/protocol";
 import { createClientChoice, isSwitchField } from "@xdskit/protocol/internal";
 import { type OptionProblem, XdsError } from "./error.ts";
 import { findFileOutputProblems } from "./file-output.ts";
@@ -28,7 +28,7 @@ export interface CheckedOptions
   readonly listen: readonly (ListenOptions & Required<ListenAddress>)[];
   readonly admin: Required<AdminAddress> | false;
   readonly rest: Required<RestOptions> | false;
-  readonly placement: Placement;
+  readonly nodeMapping: NodeMapping;
   /** With `requireNode` among the switches. */
   readonly dialect: DialectOverrides;
   readonly clients: ClientChoice | undefined;
@@ -56,9 +56,9 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
         ? false
         : { host: "127.0.0.1", port: 0, names: [], ...options.admin },
     rest: options.rest === false ? false : { holdMs: 800, maxHoldMs: 30_000, ...options.rest },
-    placement: options.placement ?? (() => ["base"]),
+    nodeMapping: options.nodeMapping ?? (() => ["base"]),
     dialect: { ...options.dialect, ...requireNodeOf(options) },
-    clients: choiceOf(options.clients),
+    clients: choiceOf(options.clientOverrides),
     insecure: options.insecure ?? false,
     serveEmpty: options.serveEmpty ?? false,
     v2: options.v2 ?? "convert",
@@ -70,21 +70,21 @@ export function checkOptions(options: ManagementServerOptions): CheckedOptions {
 }
 
 /** The clients that are chosen for. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake at once. */
-export function checkClients(clients: ManagementServerOptions["clients"]): ClientChoice | undefined {
+export function checkClients(clients: ManagementServerOptions["clientOverrides"]): ClientChoice | undefined {
   const problems = findClientProblems(clients);
   if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
   return choiceOf(clients);
 }
 
-function choiceOf(clients: ManagementServerOptions["clients"]): ClientChoice | undefined {
+function choiceOf(clients: ManagementServerOptions["clientOverrides"]): ClientChoice | undefined {
   if (clients === undefined || typeof clients === "function") return clients;
   return clients.length === 0 ? undefined : createClientChoice(clients);
 }
 
 /** Where it is only the default, and so is off, nothing is switched. */
-function requireNodeOf({ requireNode, placement }: ManagementServerOptions): DialectOverrides {
+function requireNodeOf({ requireNode, nodeMapping }: ManagementServerOptions): DialectOverrides {
   if (requireNode !== undefined) return { requireNode };
-  return placement === undefined ? {} : { requireNode: true };
+  return nodeMapping === undefined ? {} : { requireNode: true };
 }
 
 function listenersOf({ listen = {} }: ManagementServerOptions): readonly ListenOptions[] {
@@ -97,7 +97,7 @@ function findOptionProblems(options: ManagementServerOptions): readonly OptionPr
     ...findUnknownOptions(options),
     ...findListenerProblems(options),
     ...findChoiceProblems("", options),
-    ...findClientProblems(options.clients),
+    ...findClientProblems(options.clientOverrides),
     ...(options.admin === false ? [] : findAddressProblems("admin", options.admin)),
     ...findTlsProblems(options.tls),
     ...findRestProblems(options.rest),
@@ -131,9 +131,9 @@ function findListenerProblems(options: ManagementServerOptions): readonly Option
   });
 }
 
-function findClientProblems(clients: ManagementServerOptions["clients"] = []): readonly OptionProblem[] {
+function findClientProblems(clients: ManagementServerOptions["clientOverrides"] = []): readonly OptionProblem[] {
   if (typeof clients === "function") return [];
-  return clients.flatMap((rule, index) => findChoiceProblems(`clients[${index}].`, rule));
+  return clients.flatMap((rule, index) => findChoiceProblems(`clientOverrides[${index}].`, rule));
 }
 
 function findChoiceProblems(prefix: string, { edition, dialect = {} }: Choice): readonly OptionProblem[] {

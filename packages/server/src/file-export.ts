@@ -1,5 +1,5 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
-import type { Placement, Transaction } from "@xdskit/protocol";
+import type { NodeMapping, Transaction } from "@xdskit/protocol";
 import { checkOptions } from "./check-options.ts";
 import { checkFileOutput, type FileOutput } from "./file-output.ts";
 import type { Hub } from "./hub/hub.ts";
@@ -10,7 +10,7 @@ import { createExporter, createHub } from "./server-parts.ts";
 import type { FileExporter } from "./transport/files/exporter.ts";
 
 /** What files are written from. */
-export interface FileExportOptions extends Pick<ManagementServerOptions, "api" | "placement" | "dialect"> {
+export interface FileExportOptions extends Pick<ManagementServerOptions, "api" | "nodeMapping" | "dialect"> {
   readonly files: FileOutput;
 }
 
@@ -20,7 +20,7 @@ export interface FileExport extends AsyncDisposable {
   start(): Promise<void>;
   /** Makes the changes take effect whole, and returns the revision they got. Nothing is written before the first commit. */
   commit(transaction: Transaction): number;
-  place(placement: Placement): void;
+  setNodeMapping(nodeMapping: NodeMapping): void;
   /** Resolves once the files are the whole view, with the number of its resources; undefined if it was closed before. */
   whenInSync(): Promise<number | undefined>;
   /** Calls the listener for every event of a kind, until the returned function is called. */
@@ -58,8 +58,8 @@ class PortlessExport implements FileExport {
     return this.#hub.commit(transaction);
   }
 
-  place(placement: Placement): void {
-    this.#hub.place(placement);
+  setNodeMapping(nodeMapping: NodeMapping): void {
+    this.#hub.place(nodeMapping);
   }
 
   async whenInSync(): Promise<number | undefined> {

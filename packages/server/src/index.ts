@@ -53,7 +53,7 @@ export type {
   StreamEnd,
 } from "./hub/port.ts";
 export {
-  createManagementServer,
+  createServer,
   type ManagementServer,
   type SourceReport,
   type StartedServer,

@@ -1,6 +1,6 @@
 import { createBodyEncoder } from "@xdskit/envoy-api/internal";
 import type { AnyMessage } from "@xdskit/envoy-api/resources";
-import type { Placement, Transaction } from "@xdskit/protocol";
+import type { NodeMapping, Transaction } from "@xdskit/protocol";
 import type { NodeAnswer } from "./admin/answers/nodes.ts";
 import { Describer } from "./admin/describe.ts";
 import { everyNode, findNodes } from "./admin/routes/nodes.ts";
@@ -66,7 +66,7 @@ export interface SourceReport {
 /** An xDS management server: resources go in by transactions, clients are served over gRPC. */
 export interface ManagementServer extends AsyncDisposable {
   /** Listens. Throws an `XdsError`: LISTEN_FAILED, TLS_INVALID, FILES_FAILED, or SERVER_STATE if it was started before. */
-  start(): Promise<StartedServer>;
+  listen(): Promise<StartedServer>;
   /**
    * Makes a layer hold exactly these resources: what is new or different is sent, what is gone is removed, what is the same
    * keeps its version. Versions are digests of the content, so replicas agree on them. Leaves alone what `commit` put there.
@@ -96,17 +96,17 @@ export interface ManagementServer extends AsyncDisposable {
    */
   commit(transaction: Transaction): number;
   /** Places every node anew. */
-  place(placement: Placement): void;
+  setNodeMapping(nodeMapping: NodeMapping): void;
   /**
    * Asks every client anew what it is to report of its load; what is left out stays as it is. Throws an `XdsError`
    * (OPTIONS_INVALID, or SERVER_STATE where `loadReports` is false).
    */
-  askForLoads(changes: LoadReportOptions): void;
+  setLoadReporting(changes: LoadReportOptions): void;
   /**
    * Chooses anew how single clients are spoken to; nothing: for none. Streams that have named their node stay as they are.
    * Throws an `XdsError` (OPTIONS_INVALID) that names every mistake.
    */
-  setClients(clients: ManagementServerOptions["clients"]): void;
+  setClientOverrides(clients: ManagementServerOptions["clientOverrides"]): void;
   /**
    * Reads the TLS files again at once, rather than when the system says that they changed. Those that are invalid are
    * reported (`tls-refused`), and what was in force stays.
@@ -130,7 +130,7 @@ export interface ManagementServer extends AsyncDisposable {
 }
 
 /** Makes a server; nothing runs until `start`. Throws an `XdsError` (OPTIONS_INVALID) that names every mistake. */
-export function createManagementServer(options: ManagementServerOptions = {}): ManagementServer {
+export function createServer(options: ManagementServerOptions = {}): ManagementServer {
   return new WiredServer(checkOptions(options));
 }
 
@@ -203,7 +203,7 @@ class WiredServer implements ManagementServer {
     return this.#hub.revision;
   }
 
-  async start(): Promise<StartedServer> {
+  async listen(): Promise<StartedServer> {
     if (this.#state !== "new")
       throw new XdsError("SERVER_STATE", `expected a new server, got one that is ${this.#state}`);
     this.#state = "started";
@@ -246,17 +246,17 @@ class WiredServer implements ManagementServer {
     return this.#hub.commit(transaction);
   }
 
-  place(placement: Placement): void {
-    this.#hub.place(placement);
+  setNodeMapping(nodeMapping: NodeMapping): void {
+    this.#hub.place(nodeMapping);
   }
 
-  askForLoads(changes: LoadReportOptions): void {
+  setLoadReporting(changes: LoadReportOptions): void {
     const problems = findLoadReportProblems(changes);
     if (problems.length > 0) throw new XdsError("OPTIONS_INVALID", describeProblems(problems), { problems });
     this.#loads.configure(changes);
   }
 
-  setClients(clients: ManagementServerOptions["clients"]): void {
+  setClientOverrides(clients: ManagementServerOptions["clientOverrides"]): void {
     this.#hub.setClients(checkClients(clients));
   }
 

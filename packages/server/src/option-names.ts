@@ -10,22 +10,22 @@ import type {
 } from "./options.ts";
 
 /** Every name of a type, so that the compiler notices one that is missing here. */
-type Names<T> = Readonly<Record<keyof T, true>>;
+type OptionNames<T> = Readonly<Record<keyof T, true>>;
 
-const ofServer: Names<ManagementServerOptions> = {
+const ofServer: OptionNames<ManagementServerOptions> = {
   api: true,
   listen: true,
   admin: true,
   tls: true,
   rest: true,
   insecure: true,
-  placement: true,
+  nodeMapping: true,
   requireNode: true,
   v2: true,
   convertForStructs: true,
   edition: true,
   dialect: true,
-  clients: true,
+  clientOverrides: true,
   controlPlane: true,
   limits: true,
   stateDir: true,
@@ -36,7 +36,7 @@ const ofServer: Names<ManagementServerOptions> = {
   files: true,
   log: true,
 };
-const ofListener: Names<ListenOptions> = {
+const ofListener: OptionNames<ListenOptions> = {
   host: true,
   port: true,
   name: true,
@@ -44,11 +44,11 @@ const ofListener: Names<ListenOptions> = {
   edition: true,
   dialect: true,
 };
-const ofAdmin: Names<AdminAddress> = { host: true, port: true, names: true };
-const ofTls: Names<TlsFiles> = { cert: true, key: true, ca: true, requireClientCertificate: true };
-const ofRest: Names<RestOptions> = { holdMs: true, maxHoldMs: true };
-const ofLoadReports: Names<LoadReportOptions> = { intervalMs: true, clusters: true, endpoints: true };
-const ofFiles: Names<FileOutput> = {
+const ofAdmin: OptionNames<AdminAddress> = { host: true, port: true, names: true };
+const ofTls: OptionNames<TlsFiles> = { cert: true, key: true, ca: true, requireClientCertificate: true };
+const ofRest: OptionNames<RestOptions> = { holdMs: true, maxHoldMs: true };
+const ofLoadReports: OptionNames<LoadReportOptions> = { intervalMs: true, clusters: true, endpoints: true };
+const ofFiles: OptionNames<FileOutput> = {
   directory: true,
   format: true,
   node: true,

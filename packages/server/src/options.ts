@@ -5,7 +5,7 @@ import type {
   ClientRule,
   DialectOverrides,
   Edition,
-  Placement,
+  NodeMapping,
   StructConverter,
 } from "@xdskit/protocol";
 import type { FileOutput } from "./file-output.ts";
@@ -183,8 +183,8 @@ export interface ManagementServerOptions {
   /** Gives Secrets and `node/` layers also to clients that are neither encrypted nor on loopback. */
   readonly insecure?: boolean;
   /** From a node and its peer to the layers it sees, top-most first. Default: everybody sees `base`. */
-  readonly placement?: Placement;
-  /** Refuses streams that do not say which node they are (S-NOD-06). Default: only when there is a `placement`. */
+  readonly nodeMapping?: NodeMapping;
+  /** Refuses streams that do not say which node they are (S-NOD-06). Default: only when there is a `nodeMapping`. */
   readonly requireNode?: boolean;
   /** What clients of version 2 of the API get (S-TYP-10). Default: `convert`. */
   readonly v2?: V2Mode;
@@ -199,7 +199,7 @@ export interface ManagementServerOptions {
   /** Switched for all, unless a listener or a rule switches it otherwise. */
   readonly dialect?: Omit<DialectOverrides, "requireNode">;
   /** What is chosen for single clients: rules, of which the first that fits counts, or a function. Default: nothing. */
-  readonly clients?: readonly ClientRule[] | ClientChoice;
+  readonly clientOverrides?: readonly ClientRule[] | ClientChoice;
   /** `control_plane.identifier` in every response. Default: `xdskit`. */
   readonly controlPlane?: string;
   readonly limits?: Partial<Limits>;

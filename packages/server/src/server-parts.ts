@@ -51,14 +51,14 @@ export function createLoadReporting({ loadReports, limits, api }: CheckedOptions
 }
 
 export function createHub(options: CheckedOptions, encoder: BodyEncoder, telemetry: Telemetry): Hub {
-  const { api, placement, insecure, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
+  const { api, nodeMapping, insecure, limits, edition, dialect, clients, stateDir, v2, convertForStructs } = options;
   const memory = stateDir === undefined ? undefined : openHistory(stateDir, api, () => hub.view.clusters(), telemetry);
   const hub: Hub = new Hub({
     digest: contentDigest,
     traits: (type) => api.traits(type),
     ...(v2 === "convert" && { convert: (type, bytes) => api.convert(type, bytes) }),
     refusesV2: v2 === "off",
-    placement,
+    nodeMapping,
     insecure,
     ...(edition === undefined ? {} : { edition }),
     dialect,

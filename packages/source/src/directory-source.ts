@@ -214,7 +214,7 @@ function sameLoad(a: Load, b: Load): boolean {
   const { layers } = b.state;
   return (
     a.state.settings === b.state.settings &&
-    a.state.placement === b.state.placement &&
+    a.state.nodeMapping === b.state.nodeMapping &&
     a.state.layers.size === layers.size &&
     [...a.state.layers].every(([layer, resources]) => layers.get(layer) === resources)
   );

@@ -4,7 +4,7 @@ export { columnInExcerpt } from "./document/text-position.ts";
 export { type FileFormat, type FileRole, roleOf, settingsFile } from "./layout.ts";
 export { type Load, type LoadedState, transactionBetween } from "./loaded-state.ts";
 export { createModuleSource, type ModuleSourceOptions, type ResourceSource } from "./module-source.ts";
-export { createPlacement } from "./placement.ts";
+export { createNodeMapping } from "./node-mapping.ts";
 export type { Place, Problem, SourceProblemCode } from "./problem.ts";
 export type { Patience } from "./quiet.ts";
 export type { ValidationLevel } from "./read-resource.ts";

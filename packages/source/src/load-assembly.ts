@@ -1,11 +1,11 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
-import type { Placement } from "@xdskit/protocol";
+import type { NodeMapping } from "@xdskit/protocol";
 import { Assembler } from "./assemble.ts";
 import type { CrossProblem, LayerFile } from "./file-content.ts";
 import { settingsFile } from "./layout.ts";
 import { ListenerAddresses } from "./listener-addresses.ts";
 import type { Load, LoadedState } from "./loaded-state.ts";
-import { createPlacement } from "./placement.ts";
+import { createNodeMapping } from "./node-mapping.ts";
 import { hasErrors, type Problem, quote, sortProblems } from "./problem.ts";
 import { ProblemBound } from "./problem-bound.ts";
 import { checkReferences } from "./references.ts";
@@ -41,7 +41,9 @@ export class LoadAssembly {
   readonly #options: LoadAssemblyOptions;
   readonly #assembler = new Assembler();
   readonly #listenerAddresses: ListenerAddresses;
-  #placed: { readonly settings: SettingsContent; readonly layers: string; readonly placement: Placement } | undefined;
+  #placed:
+    | { readonly settings: SettingsContent; readonly layers: string; readonly nodeMapping: NodeMapping }
+    | undefined;
   #hasGoodReferences = false;
 
   constructor(options: LoadAssemblyOptions) {
@@ -77,19 +79,19 @@ export class LoadAssembly {
     if (resources === 0 && !hasErrors(found) && !this.#mayBeEmpty(content)) found.push(this.#options.nothingFound);
     const problems = sortProblems(found);
     if (hasErrors(problems)) return { state: undefined, problems };
-    const placement = this.#placementFor(content, new Set(layers.keys()));
+    const nodeMapping = this.#nodeMappingFor(content, new Set(layers.keys()));
     const { settings, clients, listeners } = content;
-    const state: LoadedState = { layers, settings, clients, listeners, placement, files: files.length, resources };
+    const state: LoadedState = { layers, settings, clients, listeners, nodeMapping, files: files.length, resources };
     return { state, problems };
   }
 
   /** The same function as long as rules and layers are the same: nobody has to be placed again then. */
-  #placementFor(settings: SettingsContent, layers: ReadonlySet<string>): Placement {
+  #nodeMappingFor(settings: SettingsContent, layers: ReadonlySet<string>): NodeMapping {
     const key = JSON.stringify([...layers]);
     if (this.#placed?.settings !== settings || this.#placed.layers !== key) {
-      this.#placed = { settings, layers: key, placement: createPlacement(settings.groups, layers) };
+      this.#placed = { settings, layers: key, nodeMapping: createNodeMapping(settings.groups, layers) };
     }
-    return this.#placed.placement;
+    return this.#placed.nodeMapping;
   }
 
   #mayBeEmpty({ settings }: SettingsContent): boolean {

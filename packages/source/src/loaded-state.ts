@@ -1,4 +1,4 @@
-import type { ClientRule, Deletion, LayerChange, Placement, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
+import type { ClientRule, Deletion, LayerChange, NodeMapping, Resource, Transaction, TypeUrl } from "@xdskit/protocol";
 import { editBetween } from "./known-edits.ts";
 import type { Problem } from "./problem.ts";
 import type { ListenerSettings } from "./settings/choice-reading.ts";
@@ -18,7 +18,7 @@ export interface LoadedState {
   /** Listen addresses besides `listen`. */
   readonly listeners: readonly ListenerSettings[];
   /** The node mapping, made from the group rules of `xdskit.yaml` and the existing layers. */
-  readonly placement: Placement;
+  readonly nodeMapping: NodeMapping;
   /** The number of resource files. */
   readonly files: number;
   readonly resources: number;

@@ -15,6 +15,6 @@ test("the first example has no problems, and its canary group sees endpoints of 
     ["base", ["hello", "hello", "http", "hello.example", "main", "runtime"]],
     ["group/canary", ["hello"]],
   ]);
-  expect(state?.placement({ ...anonymousNode, id: "canary-1" }, peer)).toEqual(["group/canary", "base"]);
-  expect(state?.placement({ ...anonymousNode, id: "web-1" }, peer)).toEqual(["base"]);
+  expect(state?.nodeMapping({ ...anonymousNode, id: "canary-1" }, peer)).toEqual(["group/canary", "base"]);
+  expect(state?.nodeMapping({ ...anonymousNode, id: "web-1" }, peer)).toEqual(["base"]);
 });

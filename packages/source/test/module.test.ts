@@ -77,7 +77,7 @@ export default { layers: { base: [cluster("a")], "group/canary": [cluster("a")] 
     const node = { ...anonymousNode, id: "x", metadata: { track: "canary" } };
     const peer = { address: "127.0.0.1:1", isLoopback: true, isTls: false, names: [] };
     expect(load.problems).toEqual([]);
-    expect(load.state?.placement(node, peer)).toEqual(["group/canary", "base"]);
+    expect(load.state?.nodeMapping(node, peer)).toEqual(["group/canary", "base"]);
   });
 });
 

@@ -65,12 +65,12 @@ function workerReadingOf(directory: string): WorkerReading {
   return reading;
 }
 
-/** A load as it can be compared: of the placement, where it puts some nodes. */
+/** A load as it can be compared: of the node mapping, where it puts some nodes. */
 function comparable({ state, problems }: Load): unknown {
   if (state === undefined) return { problems };
-  const { placement, ...rest } = state;
+  const { nodeMapping, ...rest } = state;
   const nodes = ["edge-7", "a/b", "other"].flatMap((id) =>
-    ["canary", "edge", ""].map((cluster) => placement({ ...anonymousNode, id, cluster }, peer)),
+    ["canary", "edge", ""].map((cluster) => nodeMapping({ ...anonymousNode, id, cluster }, peer)),
   );
   return { problems, ...rest, nodes };
 }
@@ -247,7 +247,7 @@ test("what did not change is the same object, and what is to be committed is wha
   if (before === undefined || after === undefined) throw new Error("expected two states");
   expect(after.layers.get("node/edge-7")).toBe(before.layers.get("node/edge-7"));
   expect(after.settings).toBe(before.settings);
-  expect(after.placement).toBe(before.placement);
+  expect(after.nodeMapping).toBe(before.nodeMapping);
   const old = new Set(before.layers.get("base"));
   const base = after.layers.get("base") ?? [];
   expect(base.filter((resource) => !old.has(resource))).toEqual([base[77]]);

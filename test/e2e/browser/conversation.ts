@@ -10,23 +10,23 @@ import {
   type MeshEvent,
   MeshMachine,
   type MeshNode,
-  Plane,
-  type PlaneEffect,
   type ReceivedResource,
+  type ServerEffect,
+  ServerMachine,
 } from "@xdskit/protocol/internal";
 import { createClientMachine, judged, sourceWith, traitsIn } from "./client.ts";
 
 const SOURCE = "memory";
 const PEER = { address: "", isLoopback: true, isTls: false, names: [] };
 
-type Send = Extract<PlaneEffect, { kind: "send" }>;
+type Send = Extract<ServerEffect, { kind: "send" }>;
 
 /** A server's half, a client's half and a mesh in one page, with nothing between them; `said` is all that an observer would note. */
 export class Conversation {
   readonly said: string[] = [];
   readonly #api: EnvoyApi;
   readonly #variant: Variant;
-  readonly #plane: Plane;
+  readonly #plane: ServerMachine;
   readonly #client: ClientMachine;
   readonly #mesh: MeshMachine;
   readonly #events: ClientEvent[] = [];
@@ -36,7 +36,7 @@ export class Conversation {
   constructor(api: EnvoyApi, variant: Variant) {
     this.#api = api;
     this.#variant = variant;
-    this.#plane = new Plane({ digest: contentDigest, traits: api.traits, placement: () => ["base"] });
+    this.#plane = new ServerMachine({ digest: contentDigest, traits: api.traits, nodeMapping: () => ["base"] });
     this.#client = createClientMachine(api, "page");
     const traits = traitsIn(api);
     this.#mesh = new MeshMachine({
@@ -119,7 +119,7 @@ export class Conversation {
     this.#events.push({ kind: "stream-opened", stream });
   }
 
-  #performPlane(effects: readonly PlaneEffect[]): void {
+  #performPlane(effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "send") {
         const { stream } = effect;
@@ -128,7 +128,7 @@ export class Conversation {
     }
   }
 
-  #note(report: Extract<PlaneEffect, { kind: "report" }>["report"]): void {
+  #note(report: Extract<ServerEffect, { kind: "report" }>["report"]): void {
     if (report.kind === "response-acked") this.said.push(`ACK ${this.#shortName(report.type)}`);
     if (report.kind === "response-nacked")
       this.said.push(`NACK ${this.#shortName(report.type)}: ${report.error.message}`);

@@ -7,8 +7,8 @@ import type {
   ClientMachine,
   DiscoveryRequest,
   DiscoveryResponse,
-  News,
   ReceivedResource,
+  WatchEvent,
 } from "@xdskit/protocol/internal";
 import { createClientMachine, judged, sourceWith } from "./client.ts";
 
@@ -20,13 +20,13 @@ export class PollingClient {
   readonly #type: TypeUrl;
   readonly #path: string;
   readonly #node: string;
-  readonly #hear: (news: News) => void;
+  readonly #hear: (news: WatchEvent) => void;
   readonly #machine: ClientMachine;
   readonly #events: ClientEvent[] = [];
   #next: Extract<ClientEffect, { kind: "send-request" }> | undefined;
   #isStopped = false;
 
-  constructor(api: EnvoyApi, shortName: string, node: string, hear: (news: News) => void) {
+  constructor(api: EnvoyApi, shortName: string, node: string, hear: (news: WatchEvent) => void) {
     const type = api.typeNamed(shortName);
     const path = restPaths.find((one) => one.type === type)?.path;
     if (type === undefined || path === undefined) throw new Error(`${shortName} cannot be polled`);

@@ -1,6 +1,6 @@
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import type { Variant } from "@xdskit/protocol";
-import type { News } from "@xdskit/protocol/internal";
+import type { WatchEvent } from "@xdskit/protocol/internal";
 import { cluster, endpoints, listener, routes } from "../support/resource.ts";
 import { Conversation } from "./conversation.ts";
 import { PollingClient } from "./polls.ts";
@@ -93,7 +93,7 @@ async function poll(api: EnvoyApi, tell: (line: string) => void): Promise<readon
   return told;
 }
 
-function wordsOf(news: News): string {
+function wordsOf(news: WatchEvent): string {
   switch (news.kind) {
     case "recovered":
     case "synced":

@@ -1,7 +1,7 @@
 import { Cluster, createXdsClient } from "@xdskit/client";
 import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource } from "@xdskit/protocol";
-import { createManagementServer } from "@xdskit/server";
+import { createServer } from "@xdskit/server";
 
 /** A program of somebody else: serves a resource and takes it. No top-level await, which bundles of CommonJS do not have. */
 async function main(): Promise<void> {
@@ -12,9 +12,9 @@ async function main(): Promise<void> {
     connectTimeout: "1s",
   });
   if (input === undefined) throw new Error(problems.map(({ message }) => message).join("; "));
-  const server = createManagementServer({ api, listen: { host: "127.0.0.1", port: 0 } });
+  const server = createServer({ api, listen: { host: "127.0.0.1", port: 0 } });
   server.commit({ changes: [{ layer: "base", puts: [createResource(input, contentDigest)] }] });
-  const { address } = await server.start();
+  const { address } = await server.listen();
   const client = await createXdsClient({ server: `${address.host}:${address.port}`, node: "program" });
   const clusters = await client.list(Cluster);
   console.log(clusters.map(({ key, json }) => `${key} ${json.connectTimeout}`).join("\n"));

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { createResource, type TypeUrl } from "@xdskit/protocol";
-import { createManagementServer } from "@xdskit/server";
+import { createServer } from "@xdskit/server";
 import { CLUSTER, ENDPOINTS, layersOf, type Write } from "./views.ts";
 
 // The server of the hostile simulation: each line on stdin is one transaction, or asks for the memory that is held.
@@ -11,13 +11,13 @@ const collect = globalThis.gc;
 if (collect === undefined) throw new Error("start it with --expose-gc");
 
 const say = (what: Readonly<Record<string, unknown>>): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
-const server = createManagementServer({
+const server = createServer({
   api: createEnvoyApi(),
-  placement: ({ id }) => layersOf(id),
+  nodeMapping: ({ id }) => layersOf(id),
   // What is given up on by the clock has to come within a round.
   dialect: { orderLimitMs: 1_000, resumeGraceMs: 100, separateResumeGraceMs: 500, ackLimitMs: 2_000 },
 });
-const { address } = await server.start();
+const { address } = await server.listen();
 say({ event: "listening", address: `${address.host}:${address.port}` });
 
 function write({ layer, type, name, label }: Write): void {

@@ -66,7 +66,7 @@ export async function exportOnce(
   const record = new ExportRecord(writing);
   try {
     await start(writing);
-    writing.place(load.state.placement);
+    writing.setNodeMapping(load.state.nodeMapping);
     writing.commit({ changes: [...load.state.layers].map(([layer, puts]) => ({ layer, puts })) });
     const resources = await unlessAborted(Promise.race([writing.whenInSync(), record.firstProblem]), io.interrupted);
     if (io.interrupted.aborted) return exitCode.interrupted;
@@ -118,10 +118,10 @@ export async function exportAndFollow(
     };
     const server = {
       commit: writing.commit.bind(writing),
-      place: writing.place.bind(writing),
+      setNodeMapping: writing.setNodeMapping.bind(writing),
       reportSource: () => undefined,
       // There is one client, and it is known.
-      setClients: () => undefined,
+      setClientOverrides: () => undefined,
       get revision() {
         return writing.revision;
       },

@@ -1,4 +1,4 @@
-import { createManagementServer, type ManagementServer, XdsError } from "@xdskit/server";
+import { createServer, type ManagementServer, XdsError } from "@xdskit/server";
 import { type Problem, readSettings } from "@xdskit/source";
 import { CommandError, type ExitCode, exitCode } from "../exit-code.ts";
 import { aborted } from "../interruption.ts";
@@ -41,7 +41,7 @@ export async function serve(
   const api = createApi(descriptorFiles, descriptors);
   const log = createServeLog(values, context);
   const stateDir = stateDirOf(values, io.env, place.module ?? directory);
-  const server = createManagementServer({ ...options, api, log, ...(stateDir !== undefined && { stateDir }) });
+  const server = createServer({ ...options, api, log, ...(stateDir !== undefined && { stateDir }) });
   const source = createSource(place, values, { api, io, offThread: { descriptors } });
   const started = await start(server);
   const isText = logFormatOf(values, context) === "text";
@@ -109,9 +109,9 @@ export function logFormatOf(values: SettingValues, { io }: CommandContext): "tex
   return io.stderr.isTerminal ? "text" : "json";
 }
 
-async function start(server: ManagementServer): ReturnType<ManagementServer["start"]> {
+async function start(server: ManagementServer): ReturnType<ManagementServer["listen"]> {
   try {
-    return await server.start();
+    return await server.listen();
   } catch (cause) {
     if (!(cause instanceof XdsError)) throw cause;
     const hint = cause.code === "LISTEN_FAILED" ? "choose another with --listen or --admin" : undefined;

@@ -7,9 +7,9 @@ import {
   type ClientStreamId,
   type KeptResource,
   type Moment,
-  type News,
   type SourcedState,
   statusCode,
+  type WatchEvent,
   type WatchId,
 } from "@xdskit/protocol/internal";
 import type { SourceConfig } from "../config/client-config.ts";
@@ -55,7 +55,7 @@ export class Driver {
   readonly #options: DriverOptions;
   readonly #sources = new Map<SourceId, SourceConfig>();
   readonly #streams = new Map<ClientStreamId, OpenStream>();
-  readonly #listeners = new Map<WatchId, (news: News) => void>();
+  readonly #listeners = new Map<WatchId, (news: WatchEvent) => void>();
   readonly #timers = new Timers((timer) => this.#happened({ kind: "timer-fired", timer }));
   readonly #judging = new Map<SourceId, number>();
   readonly #events: ClientEvent[] = [];
@@ -77,7 +77,7 @@ export class Driver {
   }
 
   /** The listener is called neither before this returns nor after the result is called. */
-  watch({ source, ...wanted }: Interest, listener: (news: News) => void): () => void {
+  watch({ source, ...wanted }: Interest, listener: (news: WatchEvent) => void): () => void {
     this.addSource(source);
     const watch = ++this.#watchesGiven;
     this.#listeners.set(watch, listener);

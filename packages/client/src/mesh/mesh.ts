@@ -16,8 +16,8 @@ import { XdsClientError } from "../error.ts";
 import { kindOf } from "../resource/kind-of.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
 import { onceAborted } from "../watch/abort.ts";
+import type { KeepAlive } from "../watch/keep-alive.ts";
 import { Readers } from "../watch/readers.ts";
-import type { Vigil } from "../watch/vigil.ts";
 import type { MeshReport } from "./mesh-report.ts";
 import { type MeshGround, type MeshListener, MeshRunner } from "./mesh-runner.ts";
 import { NodeStore } from "./node-store.ts";
@@ -113,7 +113,7 @@ const checkDemandScope = argumentCheck("demandScope", { scope: aName, options: f
 export interface MeshSetting {
   readonly ground: MeshGround;
   readonly views: ResourceViews;
-  readonly vigil: Vigil;
+  readonly vigil: KeepAlive;
   readonly options: MeshOptions;
   readonly mode: "proxy" | "non-proxy";
   readonly roots: readonly Root[];

@@ -10,7 +10,7 @@ import { kindOf } from "../resource/kind-of.ts";
 import { type TypeOrUrl, typeUrlOf } from "../resource/resource-type.ts";
 import type { ResourceViews } from "../resource/xds-resource.ts";
 import { everythingOf, noSource, sourceOf, typeAt } from "../routing/route.ts";
-import type { Vigil } from "../watch/vigil.ts";
+import type { KeepAlive } from "../watch/keep-alive.ts";
 import { type Mesh, type MeshOptions, OpenMesh, type Root } from "./mesh.ts";
 import { StaticResources, staticSource } from "./static-source.ts";
 
@@ -22,7 +22,7 @@ export interface MeshesParts {
   readonly defaults: ConfigDefaults;
   readonly driver: Pick<Driver, "watch" | "warmingEnded">;
   readonly views: ResourceViews;
-  readonly vigil: Vigil;
+  readonly vigil: KeepAlive;
 }
 
 /** The meshes of one client. */

@@ -1,6 +1,6 @@
 import type { EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
-import type { HeldResource, News, TypeKind } from "@xdskit/protocol/internal";
+import type { HeldResource, TypeKind, WatchEvent } from "@xdskit/protocol/internal";
 import type { SourceConfig, StaticResource } from "../config/client-config.ts";
 import { kindOf } from "../resource/kind-of.ts";
 
@@ -58,11 +58,11 @@ export class StaticResources {
   }
 
   /** The news for a watch of one name or of a wildcard. */
-  newsOf(type: TypeUrl, term: string): readonly News[] {
+  newsOf(type: TypeUrl, term: string): readonly WatchEvent[] {
     const ofKind = this.#held.get(this.#kindOf(type));
     if (term === "*") {
       const all = [...(ofKind?.values() ?? [])].map(
-        (resource): News => ({ kind: "changed", name: resource.name, resource }),
+        (resource): WatchEvent => ({ kind: "changed", name: resource.name, resource }),
       );
       return [...all, { kind: "synced" }];
     }

@@ -9,7 +9,7 @@ import {
 } from "@xdskit/protocol/internal";
 import { membersOf } from "../resource/members.ts";
 import type { Copies } from "./copies.ts";
-import type { Parcel } from "./parcel.ts";
+import type { UnwrappedResource } from "./unwrapped-resource.ts";
 import { type Candidate, candidateOf, type ResourceValidator, runValidators } from "./validators.ts";
 
 /** Options for judging resources. */
@@ -56,7 +56,7 @@ export class Judge {
   }
 
   /** Returns a promise only if a validator does. */
-  judge(parcel: Parcel, expected: Expectation, copies: Copies): Judgement | Promise<Judgement> {
+  judge(parcel: UnwrappedResource, expected: Expectation, copies: Copies): Judgement | Promise<Judgement> {
     if (parcel.any === undefined || parcel.problem !== undefined) return this.#judgeBare(parcel);
     const body = this.#bodyOf(parcel.any.typeUrl, parcel.any.value, expected);
     if ("misplaced" in body) return body;
@@ -79,7 +79,7 @@ export class Judge {
   /**
    * The name of a resource that need not be decoded because it is valid and its name is known. Most resources are such.
    */
-  #soundNameOf(parcel: Parcel, { type, bytes }: Body, expected: Expectation): string | undefined {
+  #soundNameOf(parcel: UnwrappedResource, { type, bytes }: Body, expected: Expectation): string | undefined {
     const { name: given, aliases, ttlMs = 1 } = parcel;
     if (type !== expected.type || aliases.length > 0 || !(ttlMs > 0) || isListType(type)) return undefined;
     const own = this.#api.soundName(type, bytes, this.#isPgvOn);
@@ -88,7 +88,7 @@ export class Judge {
   }
 
   /** Accepts a heartbeat, or a wrapper that says the resource does not exist (C-NEX-08). */
-  #judgeBare(parcel: Parcel): ReceivedResource {
+  #judgeBare(parcel: UnwrappedResource): ReceivedResource {
     const isTtlWrong = parcel.ttlMs !== undefined && !(parcel.ttlMs > 0);
     const problems = [
       ...(parcel.problem === undefined ? [] : [parcel.problem]),
@@ -103,7 +103,7 @@ export class Judge {
 
   /** Adds every check beyond the rules of the descriptor. */
   #finish(
-    parcel: Parcel,
+    parcel: UnwrappedResource,
     input: ResourceInput,
     reasons: readonly string[],
   ): ReceivedResource | Promise<ReceivedResource> {
@@ -187,12 +187,12 @@ function isError({ severity }: FieldProblem): boolean {
   return severity === "error";
 }
 
-function wrapperOf({ name, aliases, ttlMs }: Parcel): ResourceWrapper {
+function wrapperOf({ name, aliases, ttlMs }: UnwrappedResource): ResourceWrapper {
   if (name !== undefined && ttlMs === undefined) return { name, aliases };
   return { ...(name !== undefined && { name }), aliases, ...(ttlMs !== undefined && { ttlMs }) };
 }
 
-function resourceOf(parcel: Parcel, input: ResourceInput): ReceivedResource {
+function resourceOf(parcel: UnwrappedResource, input: ResourceInput): ReceivedResource {
   return {
     name: keyOf(parcel, canonicalName(input.name)),
     aliases: input.aliases ?? nothing,
@@ -204,7 +204,7 @@ function resourceOf(parcel: Parcel, input: ResourceInput): ReceivedResource {
 }
 
 /** A resource that is too malformed to have a name gets the name "". */
-function refused(parcel: Parcel, problems: readonly string[]): ReceivedResource {
+function refused(parcel: UnwrappedResource, problems: readonly string[]): ReceivedResource {
   const { aliases, version, ttlMs, any, name = "" } = parcel;
   const bytes = any === undefined ? undefined : new Uint8Array(any.value);
   return withProblems({ name: keyOf(parcel, name), aliases, version, bytes, ttlMs }, problems);
@@ -214,7 +214,7 @@ function withProblems(resource: ReceivedResource, problems: readonly string[]): 
   return problems.length === 0 ? resource : { ...resource, problem: problems.join("; ") };
 }
 
-function keyOf({ constraints }: Parcel, name: string): string {
+function keyOf({ constraints }: UnwrappedResource, name: string): string {
   return constraints === undefined ? name : constrainedName(name, constraints);
 }
 

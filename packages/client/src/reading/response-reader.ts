@@ -5,7 +5,7 @@ import type { SourceConfig } from "../config/client-config.ts";
 import { Copies } from "./copies.ts";
 import { type Expectation, Judge, type Judgement, type JudgeOptions } from "./judge.ts";
 import { JudgedBefore } from "./judged-before.ts";
-import { type Parcel, type Parcels, readParcels } from "./parcel.ts";
+import { readParcels, type UnwrappedResource, type UnwrappedResources } from "./unwrapped-resource.ts";
 
 /** Where a response came from. */
 export interface Origin {
@@ -57,7 +57,7 @@ export class ResponseReader {
 
   read(bytes: Uint8Array, origin: Origin): Reading {
     const { source } = origin;
-    let parcels: Parcels;
+    let parcels: UnwrappedResources;
     try {
       parcels = readParcels(bytes, source.kind === "grpc" ? source.variant : "sotw");
     } catch (cause) {
@@ -80,14 +80,14 @@ export class ResponseReader {
   }
 
   /** The requested type, if the response has its twin of the other API version and that is accepted (C-TYP-14). */
-  #typeOf({ type }: Parcels, { source }: Origin): TypeUrl | undefined {
+  #typeOf({ type }: UnwrappedResources, { source }: Origin): TypeUrl | undefined {
     if (type === undefined || !source.dialect.acceptTwinTypes) return type;
     const isWantedVersion = isOfV2(type) === (source.resourceApiVersion === "v2");
     return isWantedVersion ? type : (this.#options.api.traits(type)?.twin ?? type);
   }
 
   #judgeAll(
-    parcels: Parcels,
+    parcels: UnwrappedResources,
     type: TypeUrl,
     { source, isWanted }: Origin,
   ): readonly Judgement[] | Promise<readonly Judgement[]> {
@@ -99,7 +99,7 @@ export class ResponseReader {
     const hasTtl = source.kind === "file" || source.apiVersion === "v3";
     const before = parcels.kind === "sotw" ? this.#beforeOf(source.id, type) : undefined;
     const copies = new Copies();
-    const judge = (parcel: Parcel, place: number): Judgement | Promise<Judgement> => {
+    const judge = (parcel: UnwrappedResource, place: number): Judgement | Promise<Judgement> => {
       const judgeAnew = () => this.#judge.judge(hasTtl ? parcel : withoutTtl(parcel), expected, copies);
       const bare = parcel.isWrapped || parcel.any?.typeUrl !== type ? undefined : parcel.any.value;
       return before === undefined || bare === undefined ? judgeAnew() : judgeOnce(before, place, bare, judgeAnew);
@@ -141,7 +141,7 @@ function judgeOnce(
 }
 
 /** A v2 `Resource` has no TTL (B-TTL-18). */
-function withoutTtl(parcel: Parcel): Parcel {
+function withoutTtl(parcel: UnwrappedResource): UnwrappedResource {
   return parcel.ttlMs === undefined ? parcel : { ...parcel, ttlMs: undefined };
 }
 
@@ -149,8 +149,8 @@ function withoutTtl(parcel: Parcel): Parcel {
  * Judges in slices of time; returns a promise only if that takes more than one slice, or a judgement is asynchronous.
  */
 function inSlices(
-  parcels: readonly Parcel[],
-  judge: (parcel: Parcel, place: number) => Judgement | Promise<Judgement>,
+  parcels: readonly UnwrappedResource[],
+  judge: (parcel: UnwrappedResource, place: number) => Judgement | Promise<Judgement>,
   isWanted: () => boolean,
 ): readonly Judgement[] | Promise<readonly Judgement[]> {
   const judged: (Judgement | Promise<Judgement>)[] = [];
@@ -177,7 +177,11 @@ function inSlices(
   })();
 }
 
-function responseOf(parcels: Parcels, type: TypeUrl | undefined, judged: readonly Judgement[]): DiscoveryResponse {
+function responseOf(
+  parcels: UnwrappedResources,
+  type: TypeUrl | undefined,
+  judged: readonly Judgement[],
+): DiscoveryResponse {
   const resources: ReceivedResource[] = [];
   const problems = new Set<string>();
   for (const one of judged) {

@@ -1,5 +1,5 @@
 import { startTimer } from "@xdskit/disk";
-import type { News } from "@xdskit/protocol/internal";
+import type { WatchEvent } from "@xdskit/protocol/internal";
 import { aSignal, aWait, type RulesOf } from "../argument.ts";
 import type { SourceConfig } from "../config/client-config.ts";
 import type { Driver } from "../driver/driver.ts";
@@ -7,8 +7,8 @@ import { XdsClientError } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { onceAborted } from "./abort.ts";
 import type { Watching } from "./follow.ts";
+import type { KeepAlive } from "./keep-alive.ts";
 import { errorOf } from "./tell.ts";
-import type { Vigil } from "./vigil.ts";
 
 /** How long a fetch waits. */
 export interface FetchOptions {
@@ -29,7 +29,7 @@ export interface FetchSetting extends FetchOptions {
   /** Watches what is fetched. */
   readonly watch: Watching;
   readonly views: ResourceViews;
-  readonly vigil: Vigil;
+  readonly vigil: KeepAlive;
   /** The first source that is asked. */
   readonly source: SourceConfig;
   /** What is fetched, for messages. */
@@ -47,7 +47,7 @@ const QUIET_MS = 100;
 const LONGEST_SETTLING_MS = 5_000;
 
 /** Returns the result of a fetch, or undefined to keep waiting. Throws what the fetch rejects with. */
-type Take<T> = (news: News) => { readonly result: T } | undefined;
+type Take<T> = (news: WatchEvent) => { readonly result: T } | undefined;
 
 /** Fetches one resource. An unreachable server is retried until the timeout. */
 export function fetchOne(setting: FetchSetting): Promise<XdsResource> {
@@ -63,7 +63,7 @@ export async function fetchAll(setting: FetchSetting): Promise<readonly XdsResou
   const found = new Map<string, XdsResource>();
   const isWhole = source.kind !== "grpc" || source.variant === "sotw";
   let heardAtMs = 0;
-  const keepAll = (news: News): void => {
+  const keepAll = (news: WatchEvent): void => {
     heardAtMs = performance.now();
     if (news.kind === "changed") found.set(news.name, views.of(news.resource));
     else if (news.kind === "absent") found.delete(news.name);
@@ -116,7 +116,7 @@ async function fetchWith<T>(setting: FetchSetting, take: Take<T>, settled?: () =
 }
 
 /** The error that ends a fetch; an unreachable server does not, because it may return. */
-function failureIn(news: News): XdsClientError | undefined {
+function failureIn(news: WatchEvent): XdsClientError | undefined {
   if (news.kind !== "failed") return undefined;
   const error = errorOf(news);
   if (error.code === "UNREACHABLE") return error;

@@ -1,4 +1,4 @@
-import type { HeldResource, News } from "@xdskit/protocol/internal";
+import type { HeldResource, WatchEvent } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import type { Member } from "../resource/members.ts";
 import { watchList } from "./follow-list.ts";
@@ -18,15 +18,15 @@ const inline = (name: string, byte = 0, version = "1"): Member => ({
   resource: resource(name, byte, version),
 });
 const located = (...names: readonly string[]): Member => ({ kind: "located", names });
-const told = (name: string, byte = 0): News => ({ kind: "changed", name, resource: resource(name, byte) });
-const absent = (name: string): News => ({ kind: "absent", name, why: "removed", held: undefined });
+const told = (name: string, byte = 0): WatchEvent => ({ kind: "changed", name, resource: resource(name, byte) });
+const absent = (name: string): WatchEvent => ({ kind: "absent", name, why: "removed", held: undefined });
 
 /** A list that has what it is told to have. */
 function start(entry?: string) {
-  const watched = new Map<string, (news: News) => void>();
+  const watched = new Map<string, (news: WatchEvent) => void>();
   const heard: unknown[] = [];
   let has: readonly Member[] = [];
-  const watchAs = (name: string) => (listener: (news: News) => void) => {
+  const watchAs = (name: string) => (listener: (news: WatchEvent) => void) => {
     watched.set(name, listener);
     return () => void watched.delete(name);
   };
@@ -44,7 +44,7 @@ function start(entry?: string) {
           : [news.kind, news.name, "held" in news ? news.held?.name : news.resource.bytes[0]],
       ),
   );
-  const hear = (name: string, news: News): readonly unknown[] => {
+  const hear = (name: string, news: WatchEvent): readonly unknown[] => {
     watched.get(name)?.(news);
     return heard.splice(0);
   };
@@ -62,7 +62,7 @@ function start(entry?: string) {
 test("B-XTP-07 all is known when everything that is elsewhere was answered", () => {
   const { list, hear } = start();
   expect(list(inline("a"), located("b"), located("x/c"))).toEqual([["changed", "a", 0]]);
-  const unreachable: News = {
+  const unreachable: WatchEvent = {
     kind: "failed",
     name: undefined,
     why: "unreachable",
@@ -115,7 +115,7 @@ test("C-DEL-10 what is elsewhere and held though it is gone is told as that, and
   const { list, hear } = start();
   list(located("b"));
   hear("b", told("b"));
-  const gone: News = { kind: "absent", name: "b", why: "removed", held: resource("b") };
+  const gone: WatchEvent = { kind: "absent", name: "b", why: "removed", held: resource("b") };
   expect(hear("b", gone)).toEqual([["absent", "b", "b"]]);
   expect(hear("b", told("b"))).toEqual([["changed", "b", 0]]);
 });

@@ -2,16 +2,16 @@ import {
   areSameBytes,
   type HeldResource,
   isGlobName,
-  type News,
   statusCode,
   typeInName,
+  type WatchEvent,
 } from "@xdskit/protocol/internal";
 import { entryIn, entryName } from "../resource/entry-name.ts";
 import { type Member, type Members, memberKey } from "../resource/members.ts";
 import type { Watching } from "./follow.ts";
 
-type Listener = (news: News) => void;
-type NewsOf<K extends News["kind"]> = Extract<News, { kind: K }>;
+type ListListener = (news: WatchEvent) => void;
+type NewsOf<K extends WatchEvent["kind"]> = Extract<WatchEvent, { kind: K }>;
 
 /** A list collection, and how its members are found. */
 export interface ListSetting {
@@ -26,7 +26,7 @@ export interface ListSetting {
 }
 
 /** Watches the members of a list collection, inline or located (B-XTP-07), and reports them as for a glob. */
-export function watchList(setting: ListSetting, listener: Listener): () => void {
+export function watchList(setting: ListSetting, listener: ListListener): () => void {
   const list = new List(setting, listener);
   const stop = setting.watch((news) => list.hear(news));
   return () => {
@@ -36,7 +36,7 @@ export function watchList(setting: ListSetting, listener: Listener): () => void 
 }
 
 /** A member of the collection. */
-interface Listed {
+interface ListedMember {
   /** Its resources by name; a glob may have many. */
   readonly there: Map<string, HeldResource>;
   readonly isInline: boolean;
@@ -45,21 +45,21 @@ interface Listed {
 
 class List {
   readonly #setting: ListSetting;
-  readonly #listener: Listener;
-  readonly #listed = new Map<string, Listed>();
+  readonly #listener: ListListener;
+  readonly #listed = new Map<string, ListedMember>();
   /** The members that provide a name. */
-  readonly #holders = new Map<string, Set<Listed>>();
-  readonly #unanswered = new Set<Listed>();
+  readonly #holders = new Map<string, Set<ListedMember>>();
+  readonly #unanswered = new Set<ListedMember>();
   /** Whether the absence of the wanted entry was reported. */
   #isEntryMissing = false;
   #isSynced = false;
 
-  constructor(setting: ListSetting, listener: Listener) {
+  constructor(setting: ListSetting, listener: ListListener) {
     this.#setting = setting;
     this.#listener = listener;
   }
 
-  hear(news: News): void {
+  hear(news: WatchEvent): void {
     switch (news.kind) {
       case "changed":
         this.#take(news.name, news.resource);
@@ -123,7 +123,7 @@ class List {
 
   #follow(key: string, collection: string, names: readonly string[]): void {
     if (this.#listed.has(key)) return;
-    const listed: Listed = { there: new Map(), isInline: false, stop: () => {} };
+    const listed: ListedMember = { there: new Map(), isInline: false, stop: () => {} };
     this.#listed.set(key, listed);
     const watch = this.#setting.watchAt(names);
     if (watch === undefined) {
@@ -138,7 +138,7 @@ class List {
     listed.stop = watch((news) => this.#hearOf(listed, news, isMany));
   }
 
-  #hearOf(listed: Listed, news: News, isMany: boolean): void {
+  #hearOf(listed: ListedMember, news: WatchEvent, isMany: boolean): void {
     if (news.kind === "changed") this.#hold(listed, news.name, news.resource);
     else if ("held" in news && news.name !== undefined && news.held === undefined) this.#drop(listed, news.name);
     if (news.kind !== "synced" && !this.#isOfOthers(listed, news)) this.#listener(news);
@@ -185,13 +185,13 @@ class List {
       if (!this.#holders.has(name)) this.#listener({ kind: "absent", name, why, held: undefined });
   }
 
-  #hold(listed: Listed, name: string, resource: HeldResource): void {
+  #hold(listed: ListedMember, name: string, resource: HeldResource): void {
     listed.there.set(name, resource);
     const holders = this.#holders.get(name) ?? new Set();
     this.#holders.set(name, holders.add(listed));
   }
 
-  #drop(listed: Listed, name: string): void {
+  #drop(listed: ListedMember, name: string): void {
     listed.there.delete(name);
     const holders = this.#holders.get(name);
     holders?.delete(listed);
@@ -199,7 +199,7 @@ class List {
   }
 
   /** Whether another member provides the same name: it is reported once, and gone when both are. */
-  #isOfOthers(listed: Listed, news: News): boolean {
+  #isOfOthers(listed: ListedMember, news: WatchEvent): boolean {
     if (news.kind !== "changed" && news.kind !== "absent") return false;
     return [...(this.#holders.get(news.name) ?? [])].some((other) => {
       const known = other === listed ? undefined : other.there.get(news.name);
@@ -221,13 +221,13 @@ class List {
   }
 }
 
-function isAnswer(news: News): boolean {
+function isAnswer(news: WatchEvent): boolean {
   if (news.kind === "failed") return news.name !== undefined && news.why !== "unreachable";
   return news.kind === "changed" || news.kind === "absent";
 }
 
 /** Whether a collection is known completely: it was synced or rejected. */
-function isAnswerOfAll(news: News): boolean {
+function isAnswerOfAll(news: WatchEvent): boolean {
   if (news.kind !== "failed") return news.kind === "synced";
   const isRefused = news.why === "rejected" || news.why === "timeout";
   return isRefused && news.name !== undefined && isCollectionName(news.name);

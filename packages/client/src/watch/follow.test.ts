@@ -1,4 +1,4 @@
-import type { HeldResource, News } from "@xdskit/protocol/internal";
+import type { HeldResource, WatchEvent } from "@xdskit/protocol/internal";
 import { expect, test } from "vitest";
 import { type Watching, watchFollowing } from "./follow.ts";
 
@@ -9,17 +9,17 @@ const resource = (name: string, more: Partial<HeldResource> = {}): HeldResource 
   ttlMs: undefined,
   ...more,
 });
-const changed = (one: HeldResource, name = one.name): News => ({ kind: "changed", name, resource: one });
+const changed = (one: HeldResource, name = one.name): WatchEvent => ({ kind: "changed", name, resource: one });
 const locator = (version: string): HeldResource => resource("here", { version, bodyType: LOCATOR });
-const absent = (name: string, held?: HeldResource): News => ({ kind: "absent", name, why: "removed", held });
-const failed = (why: Extract<News, { kind: "failed" }>["why"], held?: HeldResource): News => ({
+const absent = (name: string, held?: HeldResource): WatchEvent => ({ kind: "absent", name, why: "removed", held });
+const failed = (why: Extract<WatchEvent, { kind: "failed" }>["why"], held?: HeldResource): WatchEvent => ({
   ...{ kind: "failed", name: held?.name, why, error: { code: 14, message: "" } },
   held,
 });
 
 /** Places that can be told things, and what is heard of them. A locator leads to the place that its version names. */
 function follow(...places: readonly string[]) {
-  const watched = new Map<string, (news: News) => void>();
+  const watched = new Map<string, (news: WatchEvent) => void>();
   const heard: unknown[] = [];
   const opened: string[] = [];
   const place = (name: string): Watching => {
@@ -37,7 +37,7 @@ function follow(...places: readonly string[]) {
       else heard.push([news.kind, news.name, "held" in news ? news.held?.name : news.resource.name]);
     },
   );
-  const tell = (name: string, ...all: readonly News[]): readonly unknown[] => {
+  const tell = (name: string, ...all: readonly WatchEvent[]): readonly unknown[] => {
     for (const news of all) watched.get(name)?.(news);
     return heard.splice(0);
   };
@@ -89,7 +89,7 @@ test("S-XTP-10 what a locator leads to is told under the name of that, and nothi
 
 test("S-XTP-10 what is held is what was told, and never a locator", () => {
   const { tell, watched } = follow("place");
-  const confirmation: News = { kind: "confirmed", name: "here", resource: locator("one") };
+  const confirmation: WatchEvent = { kind: "confirmed", name: "here", resource: locator("one") };
   tell("place", changed(locator("one")));
   expect(tell("place", confirmation, failed("rejected", locator("one")))).toEqual([["failed", "here", undefined]]);
   tell("one", changed(resource("there")));

@@ -1,7 +1,7 @@
 import type { TypeUrl } from "@xdskit/protocol";
-import { type HeldResource, type News, statusCode } from "@xdskit/protocol/internal";
+import { type HeldResource, statusCode, type WatchEvent } from "@xdskit/protocol/internal";
 
-type Listener = (news: News) => void;
+type Listener = (news: WatchEvent) => void;
 
 /** Watches something; the result ends the watch. */
 export type Watching = (listener: Listener) => () => void;
@@ -57,7 +57,7 @@ function watchFirst(first: Watching, others: readonly Watching[], listener: List
 }
 
 /** Whether the news only says that a server is unreachable, or reachable again; it answers nothing. */
-function isOfConnection(news: News): boolean {
+function isOfConnection(news: WatchEvent): boolean {
   return news.kind === "recovered" || (news.kind === "failed" && news.why === "unreachable");
 }
 
@@ -90,7 +90,7 @@ class Follower {
     this.#followed = undefined;
   }
 
-  #hear(news: News): void {
+  #hear(news: WatchEvent): void {
     if (news.kind === "changed" && news.resource.bodyType === LOCATOR) {
       this.#follow(news.name, news.resource);
       return;
@@ -115,7 +115,7 @@ class Follower {
     else followed.stop = watch((news) => this.#hearOf(name, followed, news));
   }
 
-  #hearOf(name: string, followed: Followed, news: News): void {
+  #hearOf(name: string, followed: Followed, news: WatchEvent): void {
     switch (news.kind) {
       case "changed":
         if (news.resource.bodyType === LOCATOR) {

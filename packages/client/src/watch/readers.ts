@@ -1,11 +1,11 @@
-import type { Vigil } from "./vigil.ts";
+import type { KeepAlive } from "./keep-alive.ts";
 
 /** Pending reads of an iterator. They keep the process alive. */
 export class Readers<T> {
   readonly #waiting: ((result: IteratorResult<T, undefined>) => void)[] = [];
-  readonly #vigil: Vigil;
+  readonly #vigil: KeepAlive;
 
-  constructor(vigil: Vigil) {
+  constructor(vigil: KeepAlive) {
     this.#vigil = vigil;
   }
 

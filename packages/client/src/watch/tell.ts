@@ -1,12 +1,12 @@
 import type { Status } from "@xdskit/protocol";
-import { type News, shownName, statusCode } from "@xdskit/protocol/internal";
+import { shownName, statusCode, type WatchEvent } from "@xdskit/protocol/internal";
 import { XdsClientError, type XdsClientErrorCode } from "../error.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";
 import { OneOrMany } from "./one-or-many.ts";
-import type { ToldNews } from "./pending-news.ts";
+import type { ToldNews } from "./pending-events.ts";
 
-type Failed = Extract<News, { kind: "failed" }>;
+type Failed = Extract<WatchEvent, { kind: "failed" }>;
 
 const codes: Readonly<Record<Failed["why"], XdsClientErrorCode>> = {
   rejected: "REJECTED",
@@ -58,7 +58,7 @@ export class Teller {
     }
   }
 
-  #heldIn({ held }: Extract<News, { kind: "absent" | "failed" }>): XdsResource | undefined {
+  #heldIn({ held }: Extract<WatchEvent, { kind: "absent" | "failed" }>): XdsResource | undefined {
     return held === undefined ? undefined : this.#views.of(held);
   }
 }

@@ -1,9 +1,9 @@
 import { formatTypeUrl } from "@xdskit/protocol";
-import { type HeldResource, type News, statusCode } from "@xdskit/protocol/internal";
+import { type HeldResource, statusCode, type WatchEvent } from "@xdskit/protocol/internal";
 import { describe, expect, test, vi } from "vitest";
 import { createResourceViews } from "../resource/xds-resource.ts";
 import type { Change } from "./change.ts";
-import { Vigil } from "./vigil.ts";
+import { KeepAlive } from "./keep-alive.ts";
 import { OpenWatch, type WatchOptions } from "./watch.ts";
 
 const views = createResourceViews({
@@ -16,15 +16,15 @@ function held(name: string, version: string): HeldResource {
   return { type, name, aliases: [], version, bytes: new Uint8Array(), ttlMs: undefined };
 }
 
-function changed(name: string, version: string): News {
+function changed(name: string, version: string): WatchEvent {
   return { kind: "changed", name, resource: held(name, version) };
 }
 
-function absent(name: string, why: "removed" | "does-not-exist" | "expired" = "removed"): News {
+function absent(name: string, why: "removed" | "does-not-exist" | "expired" = "removed"): WatchEvent {
   return { kind: "absent", name, why, held: undefined };
 }
 
-function failed(name: string | undefined, message: string): News {
+function failed(name: string | undefined, message: string): WatchEvent {
   const error = { code: statusCode.UNAVAILABLE, message };
   return { kind: "failed", name, why: "unreachable", error, held: undefined };
 }
@@ -32,7 +32,7 @@ function failed(name: string | undefined, message: string): News {
 function open(options: WatchOptions<never> = {}): { readonly watch: OpenWatch; readonly closed: () => number } {
   let times = 0;
   const closed = (): void => void times++;
-  return { watch: new OpenWatch({ views, vigil: new Vigil(), closed }, options), closed: () => times };
+  return { watch: new OpenWatch({ views, vigil: new KeepAlive(), closed }, options), closed: () => times };
 }
 
 /** A change in a few words. */
@@ -163,7 +163,7 @@ describe("a watch that is iterated", () => {
 
   test("keeps a process alive while somebody waits, and not longer", async () => {
     let alive = 0;
-    const vigil = new Vigil();
+    const vigil = new KeepAlive();
     vi.spyOn(vigil, "begin").mockImplementation(() => void alive++);
     vi.spyOn(vigil, "end").mockImplementation(() => void alive--);
     const watch = new OpenWatch({ views, vigil, closed: () => {} }, {});
@@ -188,7 +188,7 @@ describe("a watch that is iterated", () => {
     const { watch } = open();
     for (const news of [changed("a", "1"), changed("b", "1"), absent("b"), { kind: "synced" } as const])
       watch.receive(news);
-    watch.receive({ ...failed("a", "no"), held: held("a", "1") } as News);
+    watch.receive({ ...failed("a", "no"), held: held("a", "1") } as WatchEvent);
     watch.receive(failed(undefined, "no"));
     expect([[...watch.current.keys()], watch.isSynced]).toEqual([["a"], true]);
     watch.receive(failed("a", "dropped"));

@@ -1,14 +1,14 @@
-import { type News, shownName } from "@xdskit/protocol/internal";
+import { shownName, type WatchEvent } from "@xdskit/protocol/internal";
 import { aFunction, aSignal, type RulesOf, texts } from "../argument.ts";
 import type { ResourceViews, XdsResource } from "../resource/xds-resource.ts";
 import { onceAborted } from "./abort.ts";
 import type { Change } from "./change.ts";
 import type { Watching } from "./follow.ts";
+import type { KeepAlive } from "./keep-alive.ts";
 import { OneOrMany } from "./one-or-many.ts";
-import { PendingNews, type ToldNews } from "./pending-news.ts";
+import { PendingEvents, type ToldNews } from "./pending-events.ts";
 import { Readers } from "./readers.ts";
 import { Teller } from "./tell.ts";
-import type { Vigil } from "./vigil.ts";
 
 /** Options of a watch. */
 export interface WatchOptions<Json = unknown> {
@@ -44,7 +44,7 @@ export interface Watch<Json = unknown> extends AsyncIterableIterator<Change<Json
 /** What the watches of one client share. */
 export interface WatchGround {
   readonly views: ResourceViews;
-  readonly vigil: Vigil;
+  readonly vigil: KeepAlive;
   /** Called once per watch, when it is closed by any means. */
   readonly closed: (watch: OpenWatch) => void;
 }
@@ -53,7 +53,7 @@ export interface WatchGround {
 export class OpenWatch implements Watch {
   readonly #ground: WatchGround;
   readonly #options: WatchOptions<never>;
-  readonly #pending = new PendingNews();
+  readonly #pending = new PendingEvents();
   readonly #teller: Teller;
   readonly #current = new OneOrMany<XdsResource>();
   #readers: Readers<Change> | undefined;
@@ -86,7 +86,7 @@ export class OpenWatch implements Watch {
     return this.#isSynced;
   }
 
-  receive(news: News): void {
+  receive(news: WatchEvent): void {
     if (this.#isClosed || news.kind === "confirmed" || (news.kind === "synced" && this.#isSynced)) return;
     this.#note(news);
     this.#pending.add(news);

@@ -1,6 +1,6 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import { createResource, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
+import { createServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
 import { createXdsClient, type XdsClient, type XdsClientOptions } from "../../src/index.ts";
 import { ends } from "./ends.ts";
 import { testApi } from "./sources.ts";
@@ -34,12 +34,12 @@ export async function serveWith(
   options: Partial<ManagementServerOptions>,
   ...puts: readonly Resource[]
 ): Promise<Served> {
-  const server = createManagementServer({ api: testApi(), ...options });
+  const server = createServer({ api: testApi(), ...options });
   const put = (...more: readonly Resource[]): void => {
     server.commit({ changes: [{ layer: "base", puts: more }] });
   };
   put(...puts);
-  const { address, adminAddress } = await server.start();
+  const { address, adminAddress } = await server.listen();
   ends.push(() => server.close());
   const remove = (type: TypeUrl, name: string): void => {
     server.commit({ changes: [{ layer: "base", deletes: [{ type, name }] }] });

@@ -125,7 +125,7 @@ export interface Driver {
   readonly tellsBookings: boolean;
   start(server: string, setup: Setup): Promise<void>;
   commit(server: string, commit: Commit): Promise<void>;
-  move(placement: NodeLayers): Promise<void>;
+  move(nodeMapping: NodeLayers): Promise<void>;
   open(opening: Opening): Promise<void>;
   send(stream: string, requests: readonly PlainRequest[]): Promise<void>;
   breakConnection(connection: string): Promise<void>;

@@ -9,14 +9,14 @@ import {
   type InitialVersions,
   locatedTerm,
   noInitialVersions,
-  Plane,
-  type PlaneEffect,
-  type PlaneEvent,
-  type PlaneOptions,
   type PollEffect,
   parseLocated,
   parseVariantKey,
   type Report,
+  type ServerEffect,
+  type ServerEvent,
+  ServerMachine,
+  type ServerMachineOptions,
   type StreamId,
   shownName,
 } from "@xdskit/protocol/internal";
@@ -35,19 +35,19 @@ import type {
 } from "./driver.ts";
 import { play, type Verdict } from "./play.ts";
 import type { Play } from "./plays.ts";
-import { placementOf, transactionOf } from "./transaction.ts";
+import { nodeMappingOf, transactionOf } from "./transaction.ts";
 
 /** What is played against: the plane, or something that behaves worse on purpose. */
 export interface Machine {
-  on(event: PlaneEvent): readonly PlaneEffect[];
-  next(budget: number): readonly PlaneEffect[];
+  on(event: ServerEvent): readonly ServerEffect[];
+  next(budget: number): readonly ServerEffect[];
   readonly isDue: boolean;
 }
 
 /** Plays a case against the machine itself; time is what the case says it is. */
 export function playInMemory(
   scene: Play,
-  createMachine: (options: PlaneOptions) => Machine = (options) => new Plane(options),
+  createMachine: (options: ServerMachineOptions) => Machine = (options) => new ServerMachine(options),
 ): Promise<Verdict> {
   return play(scene, new InMemoryDriver(createMachine));
 }
@@ -73,21 +73,21 @@ const HOLD_MS = 800;
 
 class InMemoryDriver implements Driver {
   readonly tellsBookings = true;
-  readonly #createMachine: (options: PlaneOptions) => Machine;
+  readonly #createMachine: (options: ServerMachineOptions) => Machine;
   readonly #servers = new Map<string, Server>();
   readonly #streams = new Map<string, OpenStream>();
   readonly #connections = new Map<string, number>();
-  #placement: NodeLayers = {};
+  #nodeMapping: NodeLayers = {};
   #seen: Observation[] = [];
   #nextStream = 1;
   #nowMs = 0;
 
-  constructor(createMachine: (options: PlaneOptions) => Machine) {
+  constructor(createMachine: (options: ServerMachineOptions) => Machine) {
     this.#createMachine = createMachine;
   }
 
   async start(server: string, setup: Setup): Promise<void> {
-    this.#placement = setup.placement ?? {};
+    this.#nodeMapping = setup.nodeMapping ?? {};
     this.#servers.set(server, {
       machine: this.#machineFor(setup),
       setup,
@@ -100,10 +100,10 @@ class InMemoryDriver implements Driver {
     this.#on(this.#serverNamed(server), { kind: "transaction-committed", transaction: transactionOf(commit) });
   }
 
-  async move(placement: NodeLayers): Promise<void> {
-    this.#placement = placement;
+  async move(nodeMapping: NodeLayers): Promise<void> {
+    this.#nodeMapping = nodeMapping;
     for (const server of this.#servers.values()) {
-      this.#on(server, { kind: "placement-changed", placement: placementOf(placement) });
+      this.#on(server, { kind: "node-mapping-changed", nodeMapping: nodeMappingOf(nodeMapping) });
     }
   }
 
@@ -193,7 +193,7 @@ class InMemoryDriver implements Driver {
     return this.#createMachine({
       digest: contentDigest,
       traits: traitsOf,
-      placement: placementOf(this.#placement),
+      nodeMapping: nodeMappingOf(this.#nodeMapping),
       ...(setup.edition === undefined ? {} : { edition: setup.edition }),
       dialect: { ...setup.dialect, requireNode: setup.requireNode ?? false },
     });
@@ -234,11 +234,11 @@ class InMemoryDriver implements Driver {
     while (server.machine.isDue) this.#perform(server, server.machine.next(ONE_BY_ONE));
   }
 
-  #on(server: Server, event: PlaneEvent): void {
+  #on(server: Server, event: ServerEvent): void {
     this.#perform(server, server.machine.on(event));
   }
 
-  #perform(server: Server, effects: readonly PlaneEffect[]): void {
+  #perform(server: Server, effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "start-timer") server.timers.set(effect.timer, this.#nowMs + effect.ms);
       else if (effect.kind === "cancel-timer") server.timers.delete(effect.timer);
@@ -249,7 +249,7 @@ class InMemoryDriver implements Driver {
 
   #performOn(
     server: Server,
-    effect: Exclude<PlaneEffect, { kind: "report" | "remember" | "start-timer" | "cancel-timer" }>,
+    effect: Exclude<ServerEffect, { kind: "report" | "remember" | "start-timer" | "cancel-timer" }>,
   ): void {
     if ("poll" in effect) {
       this.#seen.push(observationOf(effect, server.streams.get(effect.poll) ?? `(poll ${effect.poll})`));

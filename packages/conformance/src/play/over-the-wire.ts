@@ -52,7 +52,7 @@ interface Connection {
   fence: Fence | undefined;
 }
 
-interface OpenStream {
+interface OpenWireStream {
   readonly opening: Opening;
   readonly wire: PeerStream;
 }
@@ -72,7 +72,7 @@ class WireDriver implements Driver {
   readonly #target: Target;
   readonly #servers = new Map<string, RunningServer>();
   readonly #connections = new Map<string, Connection>();
-  readonly #streams = new Map<string, OpenStream>();
+  readonly #streams = new Map<string, OpenWireStream>();
   readonly #pollers = new Map<string, OpenPoller>();
   #seen: Observation[] = [];
   #wake: () => void = () => {};
@@ -94,8 +94,8 @@ class WireDriver implements Driver {
     await this.#serverNamed(server).commit(commit);
   }
 
-  async move(placement: NodeLayers): Promise<void> {
-    for (const server of this.#servers.values()) await server.place(placement);
+  async move(nodeMapping: NodeLayers): Promise<void> {
+    for (const server of this.#servers.values()) await server.place(nodeMapping);
   }
 
   async open(opening: Opening): Promise<void> {
@@ -199,7 +199,7 @@ class WireDriver implements Driver {
     return server;
   }
 
-  #streamNamed(name: string): OpenStream {
+  #streamNamed(name: string): OpenWireStream {
     const stream = this.#streams.get(name);
     if (stream === undefined) throw new Error(`the case uses stream ${name}, which is not open`);
     return stream;
@@ -214,7 +214,7 @@ class WireDriver implements Driver {
     return connection;
   }
 
-  async #listen(stream: OpenStream): Promise<void> {
+  async #listen(stream: OpenWireStream): Promise<void> {
     const { opening, wire } = stream;
     const see = (observation: Observation): void => {
       if (this.#streams.get(opening.stream) !== stream) return;

@@ -13,7 +13,7 @@ import {
 } from "./driver.ts";
 import { Observed, renderExpected } from "./observed.ts";
 import type { Play } from "./plays.ts";
-import { ScriptedStream } from "./scripted-client.ts";
+import { ScriptedClientStream } from "./scripted-client.ts";
 import { World } from "./world.ts";
 
 /** How a play ended. */
@@ -36,7 +36,7 @@ export async function play(scene: Play, driver: Driver): Promise<Verdict> {
   }
 }
 
-interface Difference {
+interface PlayDifference {
   readonly expected: string;
   readonly actual: string;
 }
@@ -46,19 +46,22 @@ class Stage {
   readonly #kind: Play["kind"];
   readonly #driver: Driver;
   readonly #observed = new Observed();
-  readonly #streams = new Map<string, { id: string; client: ScriptedStream; connection: string; server: string }>();
+  readonly #streams = new Map<
+    string,
+    { id: string; client: ScriptedClientStream; connection: string; server: string }
+  >();
   #opened = 0;
   readonly #servers = new Map<string, World>();
-  #placement: NodeLayers;
+  #nodeMapping: NodeLayers;
 
   constructor({ case: script, kind }: Play, driver: Driver) {
     this.#case = script;
     this.#kind = kind;
     this.#driver = driver;
-    this.#placement = script.setup?.placement ?? {};
+    this.#nodeMapping = script.setup?.nodeMapping ?? {};
   }
 
-  async run(written: Step): Promise<Difference | undefined> {
+  async run(written: Step): Promise<PlayDifference | undefined> {
     const step = this.#driver.tellsBookings ? written : withoutReports(written);
     try {
       if (step.reports !== written.reports && this.#case.isAboutBookings) {
@@ -85,7 +88,7 @@ class Stage {
       return this.#driver.cancel(step.cancels);
     }
     if ("moves" in step) {
-      this.#placement = step.moves;
+      this.#nodeMapping = step.moves;
       return this.#driver.move(step.moves);
     }
     if ("passes" in step) return this.#driver.pass(step.passes);
@@ -124,7 +127,7 @@ class Stage {
     await this.#driver.open({ stream: name, variant, only, api, by, isPolled, connection, server });
     const stream = {
       id: `${name} ${++this.#opened}`,
-      client: new ScriptedStream(variant, only ?? this.#case.type, spec.node ?? "n1", isPolled),
+      client: new ScriptedClientStream(variant, only ?? this.#case.type, spec.node ?? "n1", isPolled),
       connection,
       server,
     };
@@ -141,7 +144,7 @@ class Stage {
     const world = await this.#serverNamed(server);
     for (const [name, stream] of this.#streams) if (stream.server === server) this.#streams.delete(name);
     await this.#driver.restart(server);
-    await this.#driver.move(this.#placement);
+    await this.#driver.move(this.#nodeMapping);
     await this.#driver.commit(server, world.whole());
   }
 
@@ -155,7 +158,7 @@ class Stage {
     return world;
   }
 
-  #compare(step: Expectation, observations: readonly Observation[]): Difference | undefined {
+  #compare(step: Expectation, observations: readonly Observation[]): PlayDifference | undefined {
     const actual = JSON.stringify(this.#render(step, observations), undefined, 2);
     const expected = JSON.stringify(renderExpectation(step, this.#case.type), undefined, 2);
     for (const stream of Object.keys(step.ends ?? {})) this.#streams.delete(stream);

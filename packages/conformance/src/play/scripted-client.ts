@@ -13,7 +13,7 @@ interface TypeMemory {
 }
 
 /** One stream from the client's side: turns what a case writes down into whole requests. */
-export class ScriptedStream {
+export class ScriptedClientStream {
   readonly variant: Variant;
   readonly #defaultType: TypeName;
   readonly #node: NodeSpec;

@@ -1,4 +1,4 @@
-import type { Placement, Transaction } from "@xdskit/protocol";
+import type { NodeMapping, Transaction } from "@xdskit/protocol";
 import type { NodeLayers } from "../case.ts";
 import { urlOf } from "../content/catalog.ts";
 import { toResource } from "../content/content.ts";
@@ -22,7 +22,7 @@ export function transactionOf({ changes, systemVersion }: Commit): Transaction {
   };
 }
 
-/** The placement that a case writes down: `base` for whoever is not listed. */
-export function placementOf(placement: NodeLayers): Placement {
-  return (node) => placement[node.id] ?? ["base"];
+/** The node mapping that a case writes down: `base` for whoever is not listed. */
+export function nodeMappingOf(nodeMapping: NodeLayers): NodeMapping {
+  return (node) => nodeMapping[node.id] ?? ["base"];
 }

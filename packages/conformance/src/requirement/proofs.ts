@@ -64,7 +64,7 @@ export const proofs: readonly Proof[] = [
   { id: "E26", test: checks, name: "S-GRP-02 scoped routes are served under the spelling of the documents too" },
   {
     id: "S-TYP-10",
-    test: "packages/server/src/hub/twins.test.ts",
+    test: "packages/server/src/hub/api-version-converter.test.ts",
     name: "S-TYP-10 each version of a layer is what was given in it over what the other is converted to, after any transactions",
   },
   {
@@ -243,7 +243,7 @@ export const proofs: readonly Proof[] = [
   {
     id: "S-MSC-05",
     test: `${wire}/client-features.test.ts`,
-    name: "S-MSC-05 a placement sees that a client does not support overprovisioning",
+    name: "S-MSC-05 a node mapping sees that a client does not support overprovisioning",
   },
   {
     id: "B-MSC-09",

@@ -1,4 +1,4 @@
-import type { News } from "@xdskit/protocol/internal";
+import type { WatchEvent } from "@xdskit/protocol/internal";
 import type { PlainSource, PlainWatch } from "../play/client/driver.ts";
 import type { Pace } from "./target.ts";
 
@@ -21,6 +21,6 @@ export interface ReachableSource extends PlainSource {
 /** One client under test. */
 export interface RunningClient {
   /** The listener is called with all that the watch is told, until what is returned is called. */
-  watch(watch: PlainWatch, listener: (news: News) => void): () => void;
+  watch(watch: PlainWatch, listener: (news: WatchEvent) => void): () => void;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { type Change, createXdsClient, type ResourceValidator, type XdsClient, type XdsResource } from "@xdskit/client";
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
 import type { TypeUrl } from "@xdskit/protocol";
-import { type FailureReason, type HeldResource, type News, parseLocated } from "@xdskit/protocol/internal";
+import { type FailureReason, type HeldResource, parseLocated, type WatchEvent } from "@xdskit/protocol/internal";
 import { typesOfV3, urlOf } from "../content/catalog.ts";
 import type { PlainWatch } from "../play/client/driver.ts";
 import { REFUSED } from "../play/client/encoded.ts";
@@ -48,7 +48,7 @@ const validators: readonly ResourceValidator[] = typesOfV3.map((type) => ({
   check: ({ name, bytes }) => (Buffer.from(bytes).includes(REFUSED) ? `${name} is ${REFUSED}` : undefined),
 }));
 
-function openWatch(client: XdsClient, { type, term }: PlainWatch, listener: (news: News) => void): () => void {
+function openWatch(client: XdsClient, { type, term }: PlainWatch, listener: (news: WatchEvent) => void): () => void {
   const located = parseLocated(termOf(term));
   const name = located?.name ?? term;
   const watch = client.watch(urlOf(type), name === "*" ? undefined : name, {
@@ -58,7 +58,7 @@ function openWatch(client: XdsClient, { type, term }: PlainWatch, listener: (new
   return () => watch.close();
 }
 
-function newsOf(change: Change, type: TypeUrl): News {
+function newsOf(change: Change, type: TypeUrl): WatchEvent {
   switch (change.kind) {
     case "added":
     case "changed":

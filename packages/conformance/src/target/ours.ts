@@ -1,9 +1,9 @@
 import { createEnvoyApi, type EnvoyApi } from "@xdskit/envoy-api";
-import { createManagementServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
+import { createServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
 import type { Setup } from "../case.ts";
 import type { BookingObservation } from "../play/driver.ts";
 import { fenceChoice, fenceNode } from "../play/fence.ts";
-import { placementOf, transactionOf } from "../play/transaction.ts";
+import { nodeMappingOf, transactionOf } from "../play/transaction.ts";
 import type { RunningServer, Target } from "./target.ts";
 
 /** The management server of this repository, in this process, over loopback. */
@@ -22,23 +22,23 @@ export function createOurs(): Target {
 async function start(api: EnvoyApi, setup: Setup): Promise<RunningServer> {
   const options: ManagementServerOptions = {
     api,
-    placement: placementOf(setup.placement ?? {}),
+    nodeMapping: nodeMappingOf(setup.nodeMapping ?? {}),
     requireNode: setup.requireNode ?? false,
-    clients: (node) => (node.id === fenceNode.id ? fenceChoice : undefined),
+    clientOverrides: (node) => (node.id === fenceNode.id ? fenceChoice : undefined),
     ...(setup.edition === undefined ? {} : { edition: setup.edition }),
     ...(setup.dialect === undefined ? {} : { dialect: setup.dialect }),
     ...(setup.v2 === undefined ? {} : { v2: setup.v2 }),
   };
-  const server = createManagementServer(options);
+  const server = createServer(options);
   const bookings = collectBookings(server);
-  const { address } = await server.start();
+  const { address } = await server.listen();
   return {
     address: `${address.host}:${address.port}`,
     async commit(commit) {
       server.commit(transactionOf(commit));
     },
-    async place(placement) {
-      server.place(placementOf(placement));
+    async place(nodeMapping) {
+      server.setNodeMapping(nodeMappingOf(nodeMapping));
     },
     takeBookings: () => bookings.splice(0),
     stop: () => server.close(),

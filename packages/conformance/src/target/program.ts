@@ -33,10 +33,10 @@ async function start(lines: LineProgram, id: number, setup: Setup, kind: StreamK
   const { address } = await ask(lines, { do: "start", server: id, ads: kind === "ads" });
   const world = new World();
   const types = new Set<TypeName>();
-  let placement = setup.placement ?? {};
+  let nodeMapping = setup.nodeMapping ?? {};
   const publish = async (): Promise<void> => {
-    for (const node of new Set([...USUAL_NODES, ...Object.keys(placement)])) {
-      await ask(lines, { do: "set", server: id, node, types: snapshotOf(world, types, placement[node] ?? ["base"]) });
+    for (const node of new Set([...USUAL_NODES, ...Object.keys(nodeMapping)])) {
+      await ask(lines, { do: "set", server: id, node, types: snapshotOf(world, types, nodeMapping[node] ?? ["base"]) });
     }
   };
   return {
@@ -51,7 +51,7 @@ async function start(lines: LineProgram, id: number, setup: Setup, kind: StreamK
       await publish();
     },
     async place(next: NodeLayers) {
-      placement = next;
+      nodeMapping = next;
       await publish();
     },
     async stop() {

@@ -32,7 +32,7 @@ export interface RunningServer {
   readonly address: string;
   commit(commit: Commit): Promise<void>;
   /** Places nodes anew: `base` for those that are not listed. */
-  place(placement: NodeLayers): Promise<void>;
+  place(nodeMapping: NodeLayers): Promise<void>;
   /** What the server booked since the call before, in order. */
   takeBookings?(): readonly BookingObservation[];
   stop(): Promise<void>;

@@ -6,7 +6,7 @@ import type { ApiVersion } from "@xdskit/protocol";
 import { lengthTag, varintTag, WireReader } from "../wire/reader.ts";
 import { WireError } from "../wire/wire-error.ts";
 import { varintLength, writeVarint } from "../wire/writer.ts";
-import type { FieldPlan, MessagePlan, Moved } from "./plan.ts";
+import type { ConversionFieldPlan, ConversionPlan, Moved } from "./plan.ts";
 
 /** No real message is nested deeper. */
 const DEEPEST = 100;
@@ -42,7 +42,7 @@ export class Copier {
    *
    * @throws {WireError} if the bytes are not a message
    */
-  copy(bytes: Uint8Array, plan: MessagePlan): Uint8Array {
+  copy(bytes: Uint8Array, plan: ConversionPlan): Uint8Array {
     if (plan.isPlain) return bytes;
     const depth = this.#depth;
     if (depth >= DEEPEST) throw new WireError(`messages nested deeper than ${DEEPEST}`);
@@ -56,7 +56,7 @@ export class Copier {
     }
   }
 
-  #copyMessage(bytes: Uint8Array, plan: MessagePlan): Uint8Array {
+  #copyMessage(bytes: Uint8Array, plan: ConversionPlan): Uint8Array {
     const reader = new WireReader(bytes);
     const pieces = new Pieces(bytes);
     let counts: Map<number, number> | undefined;
@@ -93,7 +93,7 @@ export class Copier {
   }
 
   /** Removes a field that moves elsewhere in the other version, and returns its converted content. */
-  #copyMoved(reader: WireReader, start: number, field: FieldPlan, pieces: Pieces): Uint8Array {
+  #copyMoved(reader: WireReader, start: number, field: ConversionFieldPlan, pieces: Pieces): Uint8Array {
     const { path } = this.#ports;
     const { length } = path;
     path.push(field.name);
@@ -125,13 +125,13 @@ export class Copier {
     path.length = length;
   }
 
-  #copyValue(value: Uint8Array, { isAny, message }: FieldPlan): Uint8Array {
+  #copyValue(value: Uint8Array, { isAny, message }: ConversionFieldPlan): Uint8Array {
     if (isAny) return this.#ports.convertAny(value);
     return message === undefined ? value : this.copy(value, message);
   }
 
   /** Converts a map entry: the key, which goes into the path, then the value. */
-  #copyEntry(entry: Uint8Array, field: FieldPlan): Uint8Array {
+  #copyEntry(entry: Uint8Array, field: ConversionFieldPlan): Uint8Array {
     const reader = new WireReader(entry);
     const pieces = new Pieces(entry);
     let key = "";
@@ -184,16 +184,16 @@ function writeMoved(
 interface Occurrence {
   readonly tag: number;
   readonly start: number;
-  readonly field: FieldPlan;
+  readonly field: ConversionFieldPlan;
   /** Its index in a list. */
   readonly index: number | undefined;
 }
 
-function isEntered({ isAny, message }: FieldPlan): boolean {
+function isEntered({ isAny, message }: ConversionFieldPlan): boolean {
   return isAny || message?.isPlain === false;
 }
 
-function indexOf({ isList }: FieldPlan, number: number, counts: Map<number, number>): number | undefined {
+function indexOf({ isList }: ConversionFieldPlan, number: number, counts: Map<number, number>): number | undefined {
   if (!isList) return undefined;
   const index = counts.get(number) ?? 0;
   counts.set(number, index + 1);

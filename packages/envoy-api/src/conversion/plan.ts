@@ -7,12 +7,12 @@ import { type MovedField, movedFields } from "./moved-field.ts";
 import { demandsPresence } from "./presence.ts";
 
 /** How to convert a field. Fields that need no conversion have no plan. */
-export interface FieldPlan {
+export interface ConversionFieldPlan {
   readonly name: string;
   readonly isList: boolean;
   readonly isMap: boolean;
   /** The plan of the field's messages. */
-  readonly message: MessagePlan | undefined;
+  readonly message: ConversionPlan | undefined;
   /** The field holds `Any`s. */
   readonly isAny: boolean;
   /** The enum numbers that the other version has. */
@@ -33,10 +33,10 @@ export interface Moved {
 }
 
 /** How to convert a message. Compiled once per pair of messages. */
-export interface MessagePlan {
+export interface ConversionPlan {
   /** Nothing in the message or below needs a change or a finding, so its bytes stay. */
   readonly isPlain: boolean;
-  readonly fields: ReadonlyMap<number, FieldPlan>;
+  readonly fields: ReadonlyMap<number, ConversionFieldPlan>;
   /** Fields that only the other version requires. */
   readonly demanded: readonly DescField[];
   /** The field that gives the API version: set to "V3" in v3, dropped in v2. */
@@ -50,9 +50,9 @@ const VERSION_FIELDS: ReadonlyMap<string, string> = new Map([
   ["envoy.config.core.v3.ApiConfigSource", "transport_api_version"],
 ]);
 
-interface OpenPlan extends MessagePlan {
+interface OpenPlan extends ConversionPlan {
   isPlain: boolean;
-  readonly fields: Map<number, FieldPlan>;
+  readonly fields: Map<number, ConversionFieldPlan>;
 }
 
 /** Compiles plans for one direction. */
@@ -69,7 +69,7 @@ export class Plans {
   }
 
   /** Returns the plan of a message of either version or none; an unversioned message may hold fields of both. */
-  planFor(message: DescMessage): MessagePlan {
+  planFor(message: DescMessage): ConversionPlan {
     const opened: OpenPlan[] = [];
     const plan = this.#open(message, opened);
     markPlain(opened);
@@ -110,7 +110,7 @@ export class Plans {
     twin: DescField | undefined,
     versionField: number | undefined,
     opened: OpenPlan[],
-  ): FieldPlan | undefined {
+  ): ConversionFieldPlan | undefined {
     const shape = {
       ...nothing,
       name: field.name,
@@ -161,7 +161,7 @@ function versionFieldOf(inV3: DescMessage): number | undefined {
   return name === undefined ? undefined : inV3.fields.find((field) => field.name === name)?.number;
 }
 
-const nothing: Omit<FieldPlan, "name"> = {
+const nothing: Omit<ConversionFieldPlan, "name"> = {
   isList: false,
   isMap: false,
   message: undefined,
@@ -211,7 +211,7 @@ function markPlain(plans: readonly OpenPlan[]): void {
   }
 }
 
-function hasWork({ isAny, known, finding, isVersion, moved, message }: FieldPlan): boolean {
+function hasWork({ isAny, known, finding, isVersion, moved, message }: ConversionFieldPlan): boolean {
   if (isAny || isVersion || moved !== undefined) return true;
   return known !== undefined || finding !== undefined || message?.isPlain === false;
 }

@@ -1,7 +1,7 @@
 import { type DescField, getOption, type Registry } from "@bufbuild/protobuf";
 import { type RuleValues, ruleCount, ruleValue } from "../validation/value-check.ts";
 
-interface FieldRules {
+interface PresenceRules {
   readonly message?: RuleValues;
   readonly type: { readonly case: string | undefined; readonly value?: RuleValues };
 }
@@ -10,7 +10,7 @@ interface FieldRules {
 export function demandsPresence(field: DescField, registry: Registry): boolean {
   const extension = registry.getExtension("validate.rules");
   if (extension === undefined || field.oneof !== undefined) return false;
-  const { message, type } = getOption(field, extension) as unknown as FieldRules;
+  const { message, type } = getOption(field, extension) as unknown as PresenceRules;
   const rules = type.value ?? {};
   if (field.fieldKind === "message") {
     return ruleValue(message ?? {}, "required") === true || ruleValue(rules, "required") === true;

@@ -41,9 +41,9 @@ export class JsonWriter {
       case "any":
         return this.#any(content as AnyContent);
       case "duration":
-        return formatDuration(content as unknown as Seconds);
+        return formatDuration(content as unknown as TimeParts);
       case "timestamp":
-        return formatTimestamp(content as unknown as Seconds);
+        return formatTimestamp(content as unknown as TimeParts);
       case "field-mask":
         return (content as unknown as { paths: readonly string[] }).paths.map(formatMaskPath).join(",");
       case "wrapper":
@@ -141,18 +141,18 @@ function bytesJson(bytes: Uint8Array): string {
   return encodeBase64(bytes);
 }
 
-interface Seconds {
+interface TimeParts {
   readonly seconds: bigint;
   readonly nanos: number;
 }
 
-function formatDuration({ seconds, nanos }: Seconds): string {
+function formatDuration({ seconds, nanos }: TimeParts): string {
   const sign = seconds < 0n || nanos < 0 ? "-" : "";
   const whole = seconds < 0n ? -seconds : seconds;
   return `${sign}${whole}${formatFraction(Math.abs(nanos))}s`;
 }
 
-function formatTimestamp({ seconds, nanos }: Seconds): string {
+function formatTimestamp({ seconds, nanos }: TimeParts): string {
   const date = new Date(Number(seconds) * 1000);
   // Outside the range of dates; printed all the same, to show what is there.
   if (Number.isNaN(date.getTime())) return `${seconds}s after 1970-01-01T00:00:00Z`;

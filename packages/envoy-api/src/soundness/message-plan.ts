@@ -22,7 +22,7 @@ import { isCheckable, scalarTag, zeroOf } from "./scalar.ts";
 export const form = { SCALAR: 0, PACKED: 1, MESSAGE: 2, DURATION: 3, BEYOND: 4 } as const;
 
 /** The plan of one field. */
-export interface FieldPlan {
+export interface SoundnessFieldPlan {
   readonly form: (typeof form)[keyof typeof form];
   /** Field number and wire type, as encoders write them. */
   readonly tag: number;
@@ -38,13 +38,13 @@ export interface FieldPlan {
   readonly checks: readonly ValueCheck[];
   readonly sound: LengthBounds;
   /** Returns the plan of a message field. */
-  readonly below: () => MessagePlan;
+  readonly below: () => SoundnessPlan;
 }
 
 /** The plan of one message type. */
-export interface MessagePlan {
+export interface SoundnessPlan {
   /** By field number. */
-  readonly fields: readonly (FieldPlan | undefined)[];
+  readonly fields: readonly (SoundnessFieldPlan | undefined)[];
   /** Bits of the required slots: the first 32, and the others. */
   readonly requiredLow: number;
   readonly requiredHigh: number;
@@ -63,7 +63,7 @@ const noChecks: readonly never[] = [];
 export class MessagePlans {
   readonly #schema: Schema;
   readonly #hasRules: boolean;
-  readonly #plans = new Map<DescMessage, MessagePlan>();
+  readonly #plans = new Map<DescMessage, SoundnessPlan>();
   /** Plans without rules, for messages that no rule applies to. */
   readonly #bare: MessagePlans;
 
@@ -73,7 +73,7 @@ export class MessagePlans {
     this.#bare = hasRules ? new MessagePlans(schema, false) : this;
   }
 
-  of(message: DescMessage): MessagePlan {
+  of(message: DescMessage): SoundnessPlan {
     const known = this.#plans.get(message);
     if (known !== undefined) return known;
     const isBare = this.#hasRules && isValidationDisabled(message, this.#schema.registry);
@@ -82,10 +82,10 @@ export class MessagePlans {
     return plan;
   }
 
-  #compile(message: DescMessage): MessagePlan {
+  #compile(message: DescMessage): SoundnessPlan {
     const { registry } = this.#schema;
     const slots = new Slots();
-    const fields: (FieldPlan | undefined)[] = [];
+    const fields: (SoundnessFieldPlan | undefined)[] = [];
     for (const field of message.fields) {
       const check = this.#hasRules ? compileFieldCheck(field, registry) : undefined;
       const slot = slots.of(field.oneof ?? field);
@@ -99,7 +99,7 @@ export class MessagePlans {
     return { fields, ...slots.required, isAny, isClosed: false };
   }
 
-  #plan(field: DescField, slot: number, check: FieldCheck | undefined): FieldPlan {
+  #plan(field: DescField, slot: number, check: FieldCheck | undefined): SoundnessFieldPlan {
     const { number } = field;
     switch (field.fieldKind) {
       case "list": {
@@ -125,7 +125,7 @@ export class MessagePlans {
   }
 
   /** A map entry has a key and a value, each once. */
-  #planEntry(field: DescField & { readonly fieldKind: "map" }, check: FieldCheck | undefined): MessagePlan {
+  #planEntry(field: DescField & { readonly fieldKind: "map" }, check: FieldCheck | undefined): SoundnessPlan {
     const [KEY, VALUE] = [1, 2];
     const slots = new Slots();
     const keySlot = slots.of("key");
@@ -147,17 +147,17 @@ export class MessagePlans {
     return { fields, ...slots.required, isAny: false, isClosed: true };
   }
 
-  #planValue(field: DescField, place: Place, isSkipped = false): FieldPlan {
+  #planValue(field: DescField, place: Place, isSkipped = false): SoundnessFieldPlan {
     if (field.message !== undefined) return this.#planMessage(field, field.message, place, isSkipped);
     return planScalar(field.enum === undefined ? field.scalar : ScalarType.INT32, place);
   }
 
-  #planMessage(field: DescField, message: DescMessage, place: Place, isSkipped: boolean): FieldPlan {
+  #planMessage(field: DescField, message: DescMessage, place: Place, isSkipped: boolean): SoundnessFieldPlan {
     if ("delimitedEncoding" in field && field.delimitedEncoding) return beyond(place.number, place.slot);
     const { checks = noChecks, sound } = place;
     if (checks.length === 0) {
       const plans = isSkipped || isPlainValue(field) ? this.#bare : this;
-      let below: MessagePlan | undefined;
+      let below: SoundnessPlan | undefined;
       return planOf(form.MESSAGE, place, { below: () => (below ??= plans.of(message)) });
     }
     const representation = representationOf(message);
@@ -169,7 +169,7 @@ export class MessagePlans {
     const slot = slots.of(inner);
     if (breaksAny(checks, zeroOf(inner.scalar))) slots.require(slot);
     const value = planScalar(inner.scalar, { number: inner.number, slot, count: ONE, checks, sound });
-    const fields: (FieldPlan | undefined)[] = [];
+    const fields: (SoundnessFieldPlan | undefined)[] = [];
     fields[inner.number] = value;
     const wrapper = { fields, ...slots.required, isAny: false, isClosed: false };
     return planOf(form.MESSAGE, place, { below: () => wrapper });
@@ -201,26 +201,30 @@ class Slots {
   }
 }
 
-function planScalar(scalar: ScalarType, place: Place): FieldPlan {
+function planScalar(scalar: ScalarType, place: Place): SoundnessFieldPlan {
   const { number, slot, checks = noChecks, sound = anyLength } = place;
   if (checks.length > 0 && !isCheckable(scalar)) return beyond(number, slot);
   return { ...planOf(form.SCALAR, place, { checks, sound }), tag: scalarTag(number, scalar), scalar };
 }
 
-function beyond(number: number, slot: number): FieldPlan {
+function beyond(number: number, slot: number): SoundnessFieldPlan {
   return planOf(form.BEYOND, { number, slot, count: anyLength }, {});
 }
 
 function planOf(
-  how: FieldPlan["form"],
+  how: SoundnessFieldPlan["form"],
   { number, slot, count }: Place,
-  { checks = noChecks, sound = anyLength, below = noMessage }: Partial<Pick<FieldPlan, "checks" | "sound" | "below">>,
-): FieldPlan {
+  {
+    checks = noChecks,
+    sound = anyLength,
+    below = noMessage,
+  }: Partial<Pick<SoundnessFieldPlan, "checks" | "sound" | "below">>,
+): SoundnessFieldPlan {
   const isFree = count.least <= 1 && count.most === Number.POSITIVE_INFINITY;
   return { form: how, tag: lengthTag(number), slot, count, isFree, scalar: ScalarType.BYTES, checks, sound, below };
 }
 
-function noMessage(): MessagePlan {
+function noMessage(): SoundnessPlan {
   throw new Error("expected the plan of a message, got a field of another kind");
 }
 

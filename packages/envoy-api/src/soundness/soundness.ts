@@ -5,7 +5,7 @@ import { isUtf8 } from "../platform.ts";
 import type { LengthBounds } from "../validation/value-check.ts";
 import { lengthTag, varintTag } from "../wire/reader.ts";
 import { Cursor } from "./cursor.ts";
-import { type FieldPlan, form, type MessagePlan, MessagePlans } from "./message-plan.ts";
+import { form, MessagePlans, type SoundnessFieldPlan, type SoundnessPlan } from "./message-plan.ts";
 
 /** Deeper than any real message, but less deep than a decoder goes. */
 const DEEPEST = 60;
@@ -52,7 +52,7 @@ export class Soundness {
     return name;
   }
 
-  #message(plan: MessagePlan, end: number, depth: number): boolean {
+  #message(plan: SoundnessPlan, end: number, depth: number): boolean {
     if (depth > DEEPEST) return false;
     if (plan.isAny) return this.#any(end, depth);
     const cursor = this.#cursor;
@@ -77,7 +77,7 @@ export class Soundness {
   }
 
   /** Checks consecutive values of one field. */
-  #field(field: FieldPlan, end: number, depth: number): boolean {
+  #field(field: SoundnessFieldPlan, end: number, depth: number): boolean {
     const cursor = this.#cursor;
     if (field.form === form.PACKED) return this.#packed(field, end);
     if (field.isFree || field.count.most === 1) {
@@ -96,7 +96,7 @@ export class Soundness {
     }
   }
 
-  #name(field: FieldPlan, end: number): boolean {
+  #name(field: SoundnessFieldPlan, end: number): boolean {
     const cursor = this.#cursor;
     const start = cursor.at;
     if (field.scalar !== ScalarType.STRING || !this.#value(field, end, 0)) return false;
@@ -108,7 +108,7 @@ export class Soundness {
     return true;
   }
 
-  #value(field: FieldPlan, end: number, depth: number): boolean {
+  #value(field: SoundnessFieldPlan, end: number, depth: number): boolean {
     switch (field.form) {
       case form.SCALAR:
         return this.#scalar(field, end);
@@ -123,7 +123,7 @@ export class Soundness {
     }
   }
 
-  #packed(field: FieldPlan, end: number): boolean {
+  #packed(field: SoundnessFieldPlan, end: number): boolean {
     const cursor = this.#cursor;
     const stop = cursor.stop(end);
     if (stop === -1) return false;
@@ -132,7 +132,7 @@ export class Soundness {
     return count > 0 && isWithin(count, field.count);
   }
 
-  #scalar(field: FieldPlan, end: number): boolean {
+  #scalar(field: SoundnessFieldPlan, end: number): boolean {
     const cursor = this.#cursor;
     switch (field.scalar) {
       case ScalarType.STRING: {
@@ -164,7 +164,7 @@ export class Soundness {
     }
   }
 
-  #soundText(field: FieldPlan, stop: number): boolean {
+  #soundText(field: SoundnessFieldPlan, stop: number): boolean {
     const cursor = this.#cursor;
     const { bytes, at: start } = cursor;
     cursor.at = stop;
@@ -195,7 +195,7 @@ export class Soundness {
     return new DataView(bytes.buffer, bytes.byteOffset + at - length, length);
   }
 
-  #duration(field: FieldPlan, end: number): boolean {
+  #duration(field: SoundnessFieldPlan, end: number): boolean {
     const cursor = this.#cursor;
     const stop = cursor.stop(end);
     if (stop === -1) return false;
@@ -244,7 +244,7 @@ export class Soundness {
     return start === end ? "" : strict.decode(this.#cursor.bytes.subarray(start, end));
   }
 
-  #breaksNone({ checks }: FieldPlan, value: unknown): boolean {
+  #breaksNone({ checks }: SoundnessFieldPlan, value: unknown): boolean {
     for (const check of checks) check(value, this.#problems);
     if (this.#problems.problems.length === 0) return true;
     this.#problems = new ProblemList();

@@ -1,4 +1,4 @@
-import type { Turn } from "./turn.ts";
+import type { ClientTurn } from "./client-turn.ts";
 
 interface Batch {
   readonly timer: number;
@@ -7,10 +7,10 @@ interface Batch {
 
 /** Pending names and globs on a stream, with one timer for those that were requested together (C-NEX-02). */
 export class Absence {
-  readonly #turn: Turn;
+  readonly #turn: ClientTurn;
   readonly #waiting = new Map<string, Batch>();
 
-  constructor(turn: Turn) {
+  constructor(turn: ClientTurn) {
     this.#turn = turn;
   }
 

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { ENDPOINTS } from "../../test/support/resources.ts";
 import { locatedTerm, variantKey } from "../resource/variant-name.ts";
-import { Accepted, type Entry } from "./accepted.ts";
+import { Accepted, type AcceptedEntry } from "./accepted.ts";
 import type { HeldResource } from "./held.ts";
 import { Interest, type Term } from "./interest.ts";
 
 /** An entry under which something is held, or only known why not. */
-function entryOf(name: string, aliases: readonly string[] = [], { isHeld = true } = {}): Entry {
+function entryOf(name: string, aliases: readonly string[] = [], { isHeld = true } = {}): AcceptedEntry {
   const bytes = new Uint8Array();
   const held: HeldResource = { type: ENDPOINTS, name, aliases, version: "1", bytes, ttlMs: undefined };
   return {

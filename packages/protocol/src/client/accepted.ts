@@ -5,7 +5,7 @@ import { fits, type Term } from "./interest.ts";
 import { areSameNames } from "./received.ts";
 
 /** The state of one name: the held resource, or why there is none. */
-export interface Entry {
+export interface AcceptedEntry {
   readonly name: string;
   /** Other names of it: those of the held resource, else those of the rejected one. */
   readonly aliases: readonly string[];
@@ -19,21 +19,21 @@ export interface Entry {
 
 /** The accepted resources of one type at one source. */
 export class Accepted {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, AcceptedEntry>();
   /** Names of entries by alias, by the name that variants share, and by glob collection. */
   readonly #byOther = new Map<string, Set<string>>();
   /** Whether a glob collection was ever watched; without one, globs are not indexed. */
   #hasGlobs = false;
 
-  entries(): Iterable<Entry> {
+  entries(): Iterable<AcceptedEntry> {
     return this.#entries.values();
   }
 
-  get(name: string): Entry | undefined {
+  get(name: string): AcceptedEntry | undefined {
     return this.#entries.get(name);
   }
 
-  set(entry: Entry): void {
+  set(entry: AcceptedEntry): void {
     const before = this.#entries.get(entry.name);
     this.#entries.set(entry.name, entry);
     if (before !== undefined) {
@@ -50,7 +50,7 @@ export class Accepted {
   }
 
   /** Yields the entries that have a name as an alias, as the shared name of variants, or as their glob collection. */
-  *known(other: string): Iterable<Entry> {
+  *known(other: string): Iterable<AcceptedEntry> {
     for (const name of this.#byOther.get(other) ?? []) {
       const entry = this.#entries.get(name);
       if (entry !== undefined) yield entry;
@@ -58,7 +58,7 @@ export class Accepted {
   }
 
   /** Yields the entries that match a term. */
-  *answering(term: Term): Iterable<Entry> {
+  *answering(term: Term): Iterable<AcceptedEntry> {
     for (const entry of this.#candidates(term)) {
       if (fits(term, entry.name, entry.aliases)) yield entry;
     }
@@ -70,7 +70,7 @@ export class Accepted {
     return false;
   }
 
-  *#candidates(term: Term): Iterable<Entry> {
+  *#candidates(term: Term): Iterable<AcceptedEntry> {
     if (term.kind === "everything") {
       yield* this.#entries.values();
       return;
@@ -84,14 +84,14 @@ export class Accepted {
     yield* this.known(term.name);
   }
 
-  #index(entry: Entry): void {
+  #index(entry: AcceptedEntry): void {
     for (const other of this.#othersOf(entry)) {
       const names = this.#byOther.get(other) ?? new Set();
       this.#byOther.set(other, names.add(entry.name));
     }
   }
 
-  #unindex(entry: Entry): void {
+  #unindex(entry: AcceptedEntry): void {
     for (const other of this.#othersOf(entry)) {
       const names = this.#byOther.get(other);
       names?.delete(entry.name);
@@ -99,7 +99,7 @@ export class Accepted {
     }
   }
 
-  #othersOf({ name, aliases }: Entry): readonly string[] {
+  #othersOf({ name, aliases }: AcceptedEntry): readonly string[] {
     const plain = plainName(name);
     const glob = this.#hasGlobs ? globOf(plain) : undefined;
     if (aliases.length === 0 && plain === name && glob === undefined) return aliases;

@@ -1,8 +1,8 @@
 import type { Status } from "../message/status.ts";
 import { pauseMs } from "./back-off.ts";
+import type { ClientTurn } from "./client-turn.ts";
 import type { SourceSpec } from "./source.ts";
 import type { ClientStream } from "./stream.ts";
-import type { Turn } from "./turn.ts";
 
 /** The attempts to reach one server. */
 interface Attempt {
@@ -27,14 +27,14 @@ interface AttemptsOptions {
  * better server answers, the attempts with worse ones end (C-FBK-02, C-FBK-03).
  */
 export class Attempts {
-  readonly #turn: Turn;
+  readonly #turn: ClientTurn;
   readonly #spec: SourceSpec;
   readonly #options: AttemptsOptions;
   /** Best server first. */
   readonly #attempts: Attempt[] = [];
   #chosen: number | undefined;
 
-  constructor(turn: Turn, spec: SourceSpec, options: AttemptsOptions) {
+  constructor(turn: ClientTurn, spec: SourceSpec, options: AttemptsOptions) {
     this.#turn = turn;
     this.#spec = spec;
     this.#options = options;

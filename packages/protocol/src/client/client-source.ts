@@ -1,33 +1,33 @@
 import type { TypeUrl } from "../resource/type-url.ts";
+import type { ClientTurn } from "./client-turn.ts";
 import type { KeptResource } from "./held.ts";
-import { Line, type LineOptions } from "./line.ts";
+import { ServerChannel, type ServerChannelOptions } from "./server-channel.ts";
 import type { SourceSpec } from "./source.ts";
-import type { Turn } from "./turn.ts";
 
 /** A source with its streams, and its resources restored from an earlier run. */
 export class ClientSource {
   readonly spec: SourceSpec;
-  readonly #turn: Turn;
-  readonly #connections: Pick<LineOptions, "connect" | "disconnect">;
-  readonly #lines = new Map<TypeUrl | undefined, Line>();
+  readonly #turn: ClientTurn;
+  readonly #connections: Pick<ServerChannelOptions, "connect" | "disconnect">;
+  readonly #lines = new Map<TypeUrl | undefined, ServerChannel>();
   readonly #kept = new Map<TypeUrl, KeptResource[]>();
 
-  constructor(turn: Turn, spec: SourceSpec, connections: Pick<LineOptions, "connect" | "disconnect">) {
+  constructor(turn: ClientTurn, spec: SourceSpec, connections: Pick<ServerChannelOptions, "connect" | "disconnect">) {
     this.#turn = turn;
     this.spec = spec;
     this.#connections = connections;
   }
 
   /** By type; the one of an aggregated source has the key undefined. */
-  get lines(): ReadonlyMap<TypeUrl | undefined, Line> {
+  get lines(): ReadonlyMap<TypeUrl | undefined, ServerChannel> {
     return this.#lines;
   }
 
-  lineOf(type: TypeUrl): Line {
+  lineOf(type: TypeUrl): ServerChannel {
     const onlyType = this.#lineKey(type);
     const known = this.#lines.get(onlyType);
     if (known !== undefined) return known;
-    const line = new Line({
+    const line = new ServerChannel({
       ...this.#connections,
       turn: this.#turn,
       spec: this.spec,

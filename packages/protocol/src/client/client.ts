@@ -2,15 +2,15 @@ import type { Node } from "../node/node.ts";
 import type { TypeTraits } from "../resource/type-traits.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { ClientSource } from "./client-source.ts";
+import { ClientTurn } from "./client-turn.ts";
 import type { ClientEffect } from "./effect.ts";
 import type { ClientEvent, ClientStreamId, Moment, WatchId, WatchStarted } from "./event.ts";
 import type { HeldState } from "./held.ts";
 import type { Term } from "./interest.ts";
-import type { Line } from "./line.ts";
+import type { ServerChannel } from "./server-channel.ts";
 import type { SourceId } from "./source.ts";
 import { statesOf } from "./states.ts";
 import { ClientStream } from "./stream.ts";
-import { Turn } from "./turn.ts";
 
 /** Options of a client machine. */
 export interface ClientMachineOptions {
@@ -24,14 +24,14 @@ export interface ClientMachineOptions {
 export type SourcedState = HeldState & { readonly source: SourceId };
 
 interface Watch {
-  readonly line: Line;
+  readonly line: ServerChannel;
   readonly type: TypeUrl;
   readonly term: Term;
 }
 
 interface OpenStream {
   readonly stream: ClientStream;
-  readonly line: Line;
+  readonly line: ServerChannel;
 }
 
 /**
@@ -42,7 +42,7 @@ interface OpenStream {
  */
 export class ClientMachine {
   readonly #options: ClientMachineOptions;
-  readonly #turn: Turn;
+  readonly #turn: ClientTurn;
   readonly #sources = new Map<SourceId, ClientSource>();
   readonly #watches = new Map<WatchId, Watch>();
   readonly #streams = new Map<ClientStreamId, OpenStream>();
@@ -50,7 +50,7 @@ export class ClientMachine {
 
   constructor(options: ClientMachineOptions) {
     this.#options = options;
-    this.#turn = new Turn(options.node);
+    this.#turn = new ClientTurn(options.node);
   }
 
   /**
@@ -173,7 +173,7 @@ export class ClientMachine {
     watch.line.stop(id, watch.type, watch.term);
   }
 
-  #connect(line: Line, server: number): ClientStream {
+  #connect(line: ServerChannel, server: number): ClientStream {
     const stream: ClientStream = new ClientStream(this.#turn, line.spec, {
       id: ++this.#lastStream,
       server,

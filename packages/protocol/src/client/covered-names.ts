@@ -1,17 +1,17 @@
 import { typeInName } from "../resource/resource-name.ts";
 import { EVERYTHING } from "./interest.ts";
-import type { Topic } from "./topic.ts";
+import type { TypeSubscription } from "./type-subscription.ts";
 
 /**
  * Watched names that a State of the World server is not sent, because the wildcard covers them: some servers take a `*`
  * among names for a name and then send nothing for it. Applies only while the wildcard is an empty list of names.
  */
 export class CoveredNames {
-  readonly #topic: Topic;
+  readonly #topic: TypeSubscription;
   readonly #names = new Set<string>();
   #isAnswered = false;
 
-  constructor(topic: Topic) {
+  constructor(topic: TypeSubscription) {
     this.#topic = topic;
   }
 

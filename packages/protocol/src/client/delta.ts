@@ -1,16 +1,16 @@
 import { type DeltaRequest, type InitialVersions, noInitialVersions } from "../message/request.ts";
 import { isLocated } from "../resource/variant-name.ts";
 import { EVERYTHING } from "./interest.ts";
-import type { Said } from "./said.ts";
-import type { Topic } from "./topic.ts";
+import type { RequestContents } from "./request-contents.ts";
+import type { TypeSubscription } from "./type-subscription.ts";
 
 /**
  * Creates a delta request of a type without its node, which the stream adds. It may combine a first message, an ACK or
  * NACK, and a change of subscriptions (C-DLT-03).
  */
 export function deltaRequest(
-  topic: Topic,
-  { isFirst, answer, isLegacy, added, dropped }: Said,
+  topic: TypeSubscription,
+  { isFirst, answer, isLegacy, added, dropped }: RequestContents,
   { server, isSticky }: { readonly server: number; readonly isSticky: boolean },
 ): DeltaRequest {
   const isNameless = isFirst && isLegacy;
@@ -34,14 +34,17 @@ export function deltaRequest(
  * The held resources by name and version (C-REC-06, C-REC-08). One from another server has an empty version, so that
  * this server replaces or removes it (C-FBK-04).
  */
-function initialVersions(topic: Topic, server: number): InitialVersions {
+function initialVersions(topic: TypeSubscription, server: number): InitialVersions {
   let size = 0;
   for (const _ of heldVersions(topic, server)) size++;
   if (size === 0) return noInitialVersions;
   return { size, key: undefined, [Symbol.iterator]: () => heldVersions(topic, server) };
 }
 
-function* heldVersions({ accepted }: Topic, server: number): Generator<readonly [name: string, version: string]> {
+function* heldVersions(
+  { accepted }: TypeSubscription,
+  server: number,
+): Generator<readonly [name: string, version: string]> {
   for (const { name, resource, status, server: from } of accepted.entries()) {
     if (resource === undefined || status === "does-not-exist") continue;
     yield [name, from === undefined || from === server ? resource.version : ""];

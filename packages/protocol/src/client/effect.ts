@@ -3,8 +3,8 @@ import type { Status } from "../message/status.ts";
 import type { Node } from "../node/node.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { ClientStreamId, WatchId } from "./event.ts";
-import type { News } from "./news.ts";
 import type { SourceId } from "./source.ts";
+import type { WatchEvent } from "./watch-event.ts";
 
 /** Everything that a client machine can ask for, to be performed in order. */
 export type ClientEffect =
@@ -34,7 +34,7 @@ export type ClientEffect =
   /** Raise `timer-fired` after `ms` milliseconds. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
   | { readonly kind: "cancel-timer"; readonly timer: number }
-  | { readonly kind: "notify"; readonly watch: WatchId; readonly news: News }
+  | { readonly kind: "notify"; readonly watch: WatchId; readonly news: WatchEvent }
   | { readonly kind: "report"; readonly report: ClientReport };
 
 /** What happened at a source, for metrics and logs (C-OBS-01). */

@@ -1,20 +1,20 @@
 import type { ReceivedError, ReceivedResource } from "../message/response.ts";
 import { type Status, statusCode } from "../message/status.ts";
-import type { Entry } from "./accepted.ts";
+import type { AcceptedEntry } from "./accepted.ts";
 import type { HeldFailure, HeldResource } from "./held.ts";
 import type { Term } from "./interest.ts";
-import type { News } from "./news.ts";
-import { setStanding } from "./standing.ts";
-import type { Answered, Topic } from "./topic.ts";
+import { setStanding } from "./name-state.ts";
+import type { Answered, TypeSubscription } from "./type-subscription.ts";
+import type { WatchEvent } from "./watch-event.ts";
 
 /** Why a resource is rejected, and the version of its response. */
-interface Refusal {
+interface FailedUpdate {
   readonly problem: string;
   readonly version: string;
 }
 
 /** Applies a resource error sent by the server (C-ERR-06). Returns whether a held resource is no longer used. */
-export function failByServer(topic: Topic, { name, error }: ReceivedError, answered: Answered): boolean {
+export function failByServer(topic: TypeSubscription, { name, error }: ReceivedError, answered: Answered): boolean {
   const entry = topic.accepted.get(name);
   const aliases = entry?.aliases ?? [];
   const terms = topic.interest.termsFor(name, aliases);
@@ -34,7 +34,7 @@ export function failByServer(topic: Topic, { name, error }: ReceivedError, answe
   if (!isGlob) setFailed(topic, entry, { name, aliases, status: "received-error", failure, isDropped });
   for (const term of terms) {
     const held = entry === undefined ? heldFor(topic, term) : isDropped ? undefined : entry.resource;
-    const news: News =
+    const news: WatchEvent =
       error.code === statusCode.NOT_FOUND
         ? { kind: "absent", name, why: "does-not-exist", held }
         : { kind: "failed", name, why: "resource-error", error, held };
@@ -45,9 +45,9 @@ export function failByServer(topic: Topic, { name, error }: ReceivedError, answe
 
 /** Rejects a resource and notifies its watches (C-CLI-04). */
 export function refuseResource(
-  topic: Topic,
+  topic: TypeSubscription,
   received: ReceivedResource,
-  { problem, version }: Refusal,
+  { problem, version }: FailedUpdate,
   answered: Answered,
 ): void {
   const { name, bytes } = received;
@@ -68,7 +68,7 @@ export function refuseResource(
 
 /** Leaves out a valid resource because others in its response are invalid (B-ACK-08). */
 export function withholdResource(
-  topic: Topic,
+  topic: TypeSubscription,
   { name, aliases }: ReceivedResource,
   { error, isTold }: { readonly error: Status; readonly isTold: boolean },
   answered: Answered,
@@ -84,7 +84,7 @@ export function withholdResource(
  * Concludes that a term has no resource or is unreachable, after nothing came in time (C-NEX-02, C-ERR-10). Returns
  * whether watches were notified.
  */
-export function expectNoLonger(topic: Topic, text: string, server: number): boolean {
+export function expectNoLonger(topic: TypeSubscription, text: string, server: number): boolean {
   const term = topic.interest.get(text);
   if (term === undefined || topic.isKnown(term, server)) return false;
   if (topic.spec.dialect.timerIsTransient) {
@@ -104,9 +104,9 @@ export function expectNoLonger(topic: Topic, text: string, server: number): bool
 }
 
 function setFailed(
-  topic: Topic,
-  entry: Entry | undefined,
-  failed: Pick<Entry, "name" | "aliases" | "status" | "failure"> & { readonly isDropped: boolean },
+  topic: TypeSubscription,
+  entry: AcceptedEntry | undefined,
+  failed: Pick<AcceptedEntry, "name" | "aliases" | "status" | "failure"> & { readonly isDropped: boolean },
 ): void {
   const { isDropped, ...standing } = failed;
   if (isDropped) topic.forget(standing.name);
@@ -116,14 +116,14 @@ function setFailed(
 }
 
 /** Returns the resource held for a term under another name: a variant, or one that has the term as an alias. */
-function heldFor({ accepted }: Topic, term: Term): HeldResource | undefined {
+function heldFor({ accepted }: TypeSubscription, term: Term): HeldResource | undefined {
   if (term.kind !== "name") return undefined;
   for (const { resource } of accepted.answering(term)) if (resource !== undefined) return resource;
   return undefined;
 }
 
 function failureOf(
-  { nowMs }: Topic,
+  { nowMs }: TypeSubscription,
   error: Status,
   refused: Pick<HeldFailure, "version" | "bytes"> = unread,
 ): HeldFailure {

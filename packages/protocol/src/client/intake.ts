@@ -1,9 +1,9 @@
 import type { DiscoveryResponse, ReceivedResource, SotwResponse } from "../message/response.ts";
 import type { Status } from "../message/status.ts";
+import type { ClientTurn } from "./client-turn.ts";
 import { failByServer, refuseResource, withholdResource } from "./failing.ts";
 import type { Term } from "./interest.ts";
-import type { Answered, Topic } from "./topic.ts";
-import type { Turn } from "./turn.ts";
+import type { Answered, TypeSubscription } from "./type-subscription.ts";
 import { errorOf, isRefusedWhole, judge, type Verdict } from "./verdict.ts";
 
 /** The stream that a response came on. */
@@ -25,7 +25,12 @@ interface Taken {
 }
 
 /** Applies a response as far as it is valid and the dialect allows, and notifies the watches. */
-export function takeResponse(turn: Turn, topic: Topic, response: DiscoveryResponse, origin: Origin): Taken {
+export function takeResponse(
+  turn: ClientTurn,
+  topic: TypeSubscription,
+  response: DiscoveryResponse,
+  origin: Origin,
+): Taken {
   const { spec, traits, interest, accepted } = topic;
   const verdict = judge(response, {
     dialect: spec.dialect,
@@ -51,7 +56,13 @@ function isTold(term: Term, { kind }: DiscoveryResponse, { believes }: Origin): 
 }
 
 /** @spec B-ACK-08, C-CLI-04 */
-function refuse(topic: Topic, response: DiscoveryResponse, origin: Origin, verdict: Verdict, error: Status): boolean {
+function refuse(
+  topic: TypeSubscription,
+  response: DiscoveryResponse,
+  origin: Origin,
+  verdict: Verdict,
+  error: Status,
+): boolean {
   const version = versionOf(response);
   if (verdict.problems.length > 0) topic.tellFailed("rejected", error);
   for (const { resource, problem } of verdict.refused)
@@ -67,7 +78,7 @@ function refuse(topic: Topic, response: DiscoveryResponse, origin: Origin, verdi
   return isNews;
 }
 
-function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdict: Verdict): boolean {
+function apply(topic: TypeSubscription, response: DiscoveryResponse, origin: Origin, verdict: Verdict): boolean {
   const { server, answered } = origin;
   let isNews = false;
   const note = (isChanged: boolean): void => {
@@ -89,7 +100,12 @@ function apply(topic: Topic, response: DiscoveryResponse, origin: Origin, verdic
 }
 
 /** Applies what the omission of names from a response means. */
-function leaveOut(topic: Topic, response: SotwResponse, { isPureWildcard }: Origin, verdict: Verdict): boolean {
+function leaveOut(
+  topic: TypeSubscription,
+  response: SotwResponse,
+  { isPureWildcard }: Origin,
+  verdict: Verdict,
+): boolean {
   if (!topic.isFullState) return false;
   const there = namesThere(response, verdict);
   const isNews = topic.keepOnly(there);
@@ -110,7 +126,12 @@ function namesThere({ errors }: SotwResponse, { names }: Verdict): ReadonlySet<s
   return there;
 }
 
-function report(turn: Turn, { spec, type }: Topic, response: DiscoveryResponse, { error, isNews }: Taken): void {
+function report(
+  turn: ClientTurn,
+  { spec, type }: TypeSubscription,
+  response: DiscoveryResponse,
+  { error, isNews }: Taken,
+): void {
   const { controlPlane } = response;
   const about = { source: spec.id, type, version: versionOf(response), controlPlane, isNews };
   if (error !== undefined) {

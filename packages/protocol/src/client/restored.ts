@@ -1,9 +1,9 @@
 import type { KeptResource } from "./held.ts";
 import { confirmed, keptAsHeld } from "./received.ts";
-import type { Topic } from "./topic.ts";
+import type { TypeSubscription } from "./type-subscription.ts";
 
 /** Uses resources from an earlier run where nothing is held (C-CLI-06). */
-export function restoreKept(topic: Topic, kept: Iterable<KeptResource>): void {
+export function restoreKept(topic: TypeSubscription, kept: Iterable<KeptResource>): void {
   for (const one of kept) {
     const { name, aliases } = one;
     const terms = topic.interest.termsFor(name, aliases);
@@ -29,7 +29,7 @@ export function restoreKept(topic: Topic, kept: Iterable<KeptResource>): void {
  * Confirms restored resources that the server was sent in the first request and neither changed, removed nor reported
  * an error for.
  */
-export function confirmRestored(topic: Topic, server: number): void {
+export function confirmRestored(topic: TypeSubscription, server: number): void {
   for (const entry of topic.accepted.entries()) {
     if (entry.resource?.isRestored === undefined || entry.status !== "acked") continue;
     const resource = confirmed(entry.resource);

@@ -1,7 +1,7 @@
 import type { SotwRequest } from "../message/request.ts";
 import { isLocated } from "../resource/variant-name.ts";
 import { EVERYTHING } from "./interest.ts";
-import type { Topic } from "./topic.ts";
+import type { TypeSubscription } from "./type-subscription.ts";
 
 /** How a request expresses the wildcard, if there is one. */
 interface Naming {
@@ -18,12 +18,12 @@ type Named = Pick<SotwRequest, "names" | "hasLocators">;
  * The names in the requests of one type on one stream: the whole set each time (C-SUB-01), and the same array while it
  * does not change.
  */
-export class SotwNames {
+export class SotwRequestNames {
   #named: Named = { names: [] };
   #revision = -1;
   #isLegacy = false;
 
-  of({ interest }: Topic, naming: Naming): Named {
+  of({ interest }: TypeSubscription, naming: Naming): Named {
     if (this.#revision !== interest.revision || this.#isLegacy !== naming.isLegacy) {
       this.#revision = interest.revision;
       this.#isLegacy = naming.isLegacy;
@@ -36,7 +36,7 @@ export class SotwNames {
 
 /** Creates a State of the World request of a type without its node, which the stream adds. */
 export function sotwRequest(
-  { type }: Topic,
+  { type }: TypeSubscription,
   what: Named & Pick<SotwRequest, "nonce" | "error" | "versionInfo">,
 ): SotwRequest {
   return { kind: "sotw", type, node: undefined, ...what };

@@ -1,9 +1,9 @@
 import type { HeldState } from "./held.ts";
 import type { Term } from "./interest.ts";
-import type { Topic } from "./topic.ts";
+import type { TypeSubscription } from "./type-subscription.ts";
 
 /** Yields the state of every held or requested name of a type (B-OBS-04). */
-export function* statesOf(topic: Topic): Iterable<HeldState> {
+export function* statesOf(topic: TypeSubscription): Iterable<HeldState> {
   const { type, accepted, interest } = topic;
   for (const { name, status, resource, acceptedAtMs, failure } of accepted.entries()) {
     yield { type, name, status, resource, acceptedAtMs, failure };
@@ -16,7 +16,7 @@ export function* statesOf(topic: Topic): Iterable<HeldState> {
 }
 
 /** Whether a term is watched and no entry gives its state. */
-function isOpen({ accepted }: Topic, term: Term): boolean {
+function isOpen({ accepted }: TypeSubscription, term: Term): boolean {
   if (term.kind === "everything" || term.watches.size === 0) return false;
   if (term.kind === "glob" && term.status === "requested") return !term.isSynced;
   for (const _ of accepted.answering(term)) return false;

@@ -1,11 +1,11 @@
 import type { Node } from "../node/node.ts";
 import { sendingRank } from "../resource/type-kinds.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
+import type { ClientTurn } from "./client-turn.ts";
+import { ClientTypeStream } from "./client-type-stream.ts";
 import type { ClientStreamId } from "./event.ts";
 import type { SourceSpec } from "./source.ts";
-import { TypeTalk } from "./talk.ts";
-import type { Topic } from "./topic.ts";
-import type { Turn } from "./turn.ts";
+import type { TypeSubscription } from "./type-subscription.ts";
 
 interface ClientStreamOptions {
   readonly id: ClientStreamId;
@@ -22,14 +22,14 @@ export class ClientStream {
   isOpen = false;
   /** Whether a response came on it (C-FBK-01). */
   wasAnswered = false;
-  readonly #turn: Turn;
+  readonly #turn: ClientTurn;
   readonly #spec: SourceSpec;
   readonly #isOutdone: () => boolean;
-  readonly #talks = new Map<TypeUrl, TypeTalk>();
-  #sorted: readonly TypeTalk[] | undefined;
+  readonly #talks = new Map<TypeUrl, ClientTypeStream>();
+  #sorted: readonly ClientTypeStream[] | undefined;
   #firstNode: Node | undefined;
 
-  constructor(turn: Turn, spec: SourceSpec, { id, server, isOutdone }: ClientStreamOptions) {
+  constructor(turn: ClientTurn, spec: SourceSpec, { id, server, isOutdone }: ClientStreamOptions) {
     this.#turn = turn;
     this.#spec = spec;
     this.id = id;
@@ -42,7 +42,7 @@ export class ClientStream {
     return this.isOpen && (this.#spec.access !== "poll" || this.wasAnswered);
   }
 
-  talks(): Iterable<TypeTalk> {
+  talks(): Iterable<ClientTypeStream> {
     return this.#talks.values();
   }
 
@@ -54,7 +54,7 @@ export class ClientStream {
   /**
    * Returns the state of a type on this stream, or of its twin where the dialect accepts one for the other (C-TYP-14).
    */
-  talkOf(type: TypeUrl): TypeTalk | undefined {
+  talkOf(type: TypeUrl): ClientTypeStream | undefined {
     const talk = this.#talks.get(type);
     if (talk !== undefined || !this.#spec.dialect.acceptTwinTypes) return talk;
     for (const one of this.#talks.values()) if (one.topic.traits.twin === type) return one;
@@ -62,8 +62,11 @@ export class ClientStream {
   }
 
   /** Adds a type to the stream. */
-  join(topic: Topic): void {
-    this.#talks.set(topic.type, new TypeTalk(this.#turn, topic, { server: this.server, isOutdone: this.#isOutdone }));
+  join(topic: TypeSubscription): void {
+    this.#talks.set(
+      topic.type,
+      new ClientTypeStream(this.#turn, topic, { server: this.server, isOutdone: this.#isOutdone }),
+    );
     this.#sorted = undefined;
   }
 
@@ -91,7 +94,7 @@ export class ClientStream {
     for (const talk of this.#talks.values()) talk.end();
   }
 
-  #send(talk: TypeTalk): void {
+  #send(talk: ClientTypeStream): void {
     const { request, as, isUrgent } = talk.next();
     const node = this.#nodeFor(talk);
     const urgency = isUrgent ? { isUrgent } : {};
@@ -101,7 +104,7 @@ export class ClientStream {
   }
 
   /** @spec C-NOD-01, C-NOD-02, C-MSC-07, C-RST-08 */
-  #nodeFor(talk: TypeTalk): Node | undefined {
+  #nodeFor(talk: ClientTypeStream): Node | undefined {
     const { node } = this.#turn;
     const isAlways = this.#spec.nodeIn === "every-request" || this.#spec.access !== "stream";
     const told = talk.node ?? this.#firstNode;
@@ -111,12 +114,12 @@ export class ClientStream {
     return node;
   }
 
-  #inSendingOrder(): readonly TypeTalk[] {
+  #inSendingOrder(): readonly ClientTypeStream[] {
     this.#sorted ??= [...this.#talks.values()].sort((a, b) => rankOf(a) - rankOf(b));
     return this.#sorted;
   }
 }
 
-function rankOf({ topic }: TypeTalk): number {
+function rankOf({ topic }: ClientTypeStream): number {
   return sendingRank(topic.traits.kind);
 }

@@ -1,5 +1,5 @@
 import type { Node } from "../node/node.ts";
-import type { Peer } from "../node/placement.ts";
+import type { Peer } from "../node/node-mapping.ts";
 import type { DialectOverrides } from "./dialect.ts";
 import type { Edition } from "./switches.ts";
 
@@ -24,6 +24,6 @@ export interface Choices {
 
 /**
  * Returns the choice for a client from its node, its peer and the name of its listener; undefined if there is none.
- * Called once per stream, with the first request. Must be pure, like a placement.
+ * Called once per stream, with the first request. Must be pure, like a node mapping.
  */
 export type ClientChoice = (node: Node, peer: Peer, listener: string | undefined) => NamedChoice | undefined;

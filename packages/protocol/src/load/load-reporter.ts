@@ -57,7 +57,7 @@ export interface LoadReporterOptions {
   readonly backOff: BackOff;
 }
 
-interface Stream {
+interface LoadStream {
   readonly id: ClientStreamId;
   wasAnswered: boolean;
   /** A report is being sent. */
@@ -75,7 +75,7 @@ export class LoadReporter {
   readonly #options: LoadReporterOptions;
   #demand: LoadDemand = LoadDemand.nothing;
   #request: LoadRequest | undefined;
-  #stream: Stream | undefined;
+  #stream: LoadStream | undefined;
   /** The time of the last report, or of the first request for reports on the stream. */
   #reportedAtMs = 0;
   #timer: number | undefined;
@@ -114,7 +114,7 @@ export class LoadReporter {
     }
   }
 
-  #hearStream(event: Extract<LoadReporterEvent, { readonly stream: ClientStreamId }>, stream: Stream): void {
+  #hearStream(event: Extract<LoadReporterEvent, { readonly stream: ClientStreamId }>, stream: LoadStream): void {
     switch (event.kind) {
       case "stream-opened":
         this.#report({ kind: "load-stream-opened" });
@@ -150,7 +150,7 @@ export class LoadReporter {
   }
 
   /** Clusters requested before keep their counts; others start at zero (C-LRS-05). */
-  #ask(stream: Stream, request: LoadRequest): void {
+  #ask(stream: LoadStream, request: LoadRequest): void {
     this.#report({ kind: "load-asked", request });
     this.#demand = this.#demand.next(request, this.#moment.nowMs);
     // Clusters that are no longer requested lose their counts; new ones have none yet.
@@ -163,7 +163,7 @@ export class LoadReporter {
     if (!isSameInterval) this.#startInterval();
   }
 
-  #close({ wasAnswered }: Stream, status: Status): void {
+  #close({ wasAnswered }: LoadStream, status: Status): void {
     this.#stream = undefined;
     this.#cancelTimer();
     if (!wasAnswered) this.#failures++;
@@ -180,7 +180,7 @@ export class LoadReporter {
   }
 
   /** @spec C-LRS-04 */
-  #tell(stream: Stream): void {
+  #tell(stream: LoadStream): void {
     const { nowMs } = this.#moment;
     stream.isDue = false;
     const clusters = this.tally.take({
@@ -193,7 +193,7 @@ export class LoadReporter {
     this.#startInterval();
   }
 
-  #send(stream: Stream, report: LoadReport): void {
+  #send(stream: LoadStream, report: LoadReport): void {
     stream.isSending = true;
     this.#effects.push({ kind: "send-report", stream: stream.id, report });
   }

@@ -1,6 +1,6 @@
 import { dialectFor } from "../dialect/presets.ts";
 import { anonymousNode, type Node } from "../node/node.ts";
-import type { Peer } from "../node/placement.ts";
+import type { Peer } from "../node/node-mapping.ts";
 import type { LoadReport, LoadRequest } from "./load-report.ts";
 import { type ClusterSums, type LoadLimits, LoadSums, type ReporterId } from "./load-sums.ts";
 

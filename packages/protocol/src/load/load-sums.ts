@@ -43,7 +43,7 @@ export interface EndpointSums {
 }
 
 /** The current values that one reporter last sent for a locality. */
-interface Standing {
+interface CurrentLoad {
   readonly inProgress: number;
   readonly activeConnections: number;
   readonly requestsPerSecond: number;
@@ -72,7 +72,7 @@ class LocalityEntry implements LocalitySums {
   lastAt = 0;
   readonly metrics = new Map<string, { requests: number; total: number }>();
   readonly endpoints = new Map<string, { succeeded: number; failed: number; issued: number }>();
-  readonly standings = new Map<ReporterId, Standing>();
+  readonly standings = new Map<ReporterId, CurrentLoad>();
 
   constructor({ locality, priority }: LocalityLoad) {
     this.locality = locality;
@@ -100,7 +100,7 @@ class LocalityEntry implements LocalitySums {
     return 1 + this.metrics.size + this.endpoints.size;
   }
 
-  #sum(key: keyof Standing): number {
+  #sum(key: keyof CurrentLoad): number {
     let sum = 0;
     for (const standing of this.standings.values()) sum += standing[key];
     return sum;
@@ -217,7 +217,7 @@ export class LoadSums {
   }
 
   /** Sets a reporter's current values of a locality; adds them up if a report mentions the locality twice. */
-  #stand(reporter: ReporterId, entry: LocalityEntry, standing: Standing, isAgain: boolean): boolean {
+  #stand(reporter: ReporterId, entry: LocalityEntry, standing: CurrentLoad, isAgain: boolean): boolean {
     const known = entry.standings.get(reporter);
     if (known === undefined && this.#standings >= this.#limits.maxStandings) {
       this.#leftOut++;
@@ -284,13 +284,13 @@ export class LoadSums {
 function standingOf(
   { inProgress, activeConnections, issued, succeeded, failed }: LocalityLoad,
   intervalMs: number,
-): Standing {
+): CurrentLoad {
   // Old clients count requests that ended, but not requests issued.
   const requests = issued > 0 ? issued : succeeded + failed;
   return { inProgress, activeConnections, requestsPerSecond: intervalMs > 0 ? (requests * 1000) / intervalMs : 0 };
 }
 
-function sumOf(a: Standing, b: Standing): Standing {
+function sumOf(a: CurrentLoad, b: CurrentLoad): CurrentLoad {
   return {
     inProgress: a.inProgress + b.inProgress,
     activeConnections: a.activeConnections + b.activeConnections,

@@ -1,5 +1,5 @@
 import { formatVirtualHostName } from "../resource/virtual-host-name.ts";
-import type { Edge, Group } from "./graph.ts";
+import type { DependencyGroup, Edge } from "./graph.ts";
 import type { Groups } from "./groups.ts";
 import type { DemandOutcome } from "./mesh-effect.ts";
 import type { Demanded, DemandId, MeshEvent } from "./mesh-event.ts";
@@ -12,7 +12,7 @@ const TIMEOUT_MS = 5_000;
 
 interface Demand {
   readonly id: DemandId;
-  readonly groups: readonly Group[];
+  readonly groups: readonly DependencyGroup[];
   timer: number | undefined;
 }
 
@@ -26,9 +26,9 @@ export class Demands {
   readonly #groups: Groups;
   readonly #versions: Versions;
   readonly #demands = new Map<DemandId, Demand>();
-  readonly #waiting = new Map<Group, Set<Demand>>();
+  readonly #waiting = new Map<DependencyGroup, Set<Demand>>();
   /** Clusters that were demanded. */
-  readonly #pinned = new Set<Group>();
+  readonly #pinned = new Set<DependencyGroup>();
 
   constructor(turn: MeshTurn, options: MeshOptions, groups: Groups, versions: Versions) {
     this.#turn = turn;
@@ -63,14 +63,14 @@ export class Demands {
   }
 
   /** Ends the demands that a change of a group settles, and drops the group if what was demanded does not exist. */
-  check(group: Group): void {
+  check(group: DependencyGroup): void {
     for (const demand of this.#waiting.get(group) ?? []) this.#judge(demand);
     if (!isMissing(group)) return;
     if (this.#pinned.delete(group)) this.#groups.unpin(group);
     for (const edge of group.users) if (edge.dependency.fetched === "demand") this.#versions.undemand(edge);
   }
 
-  #groupsFor(what: Demanded): readonly Group[] {
+  #groupsFor(what: Demanded): readonly DependencyGroup[] {
     switch (what.kind) {
       case "cluster":
         return [this.#pin(what)];
@@ -85,7 +85,7 @@ export class Demands {
     }
   }
 
-  #pin({ source, type, name }: Extract<Demanded, { kind: "cluster" }>): Group {
+  #pin({ source, type, name }: Extract<Demanded, { kind: "cluster" }>): DependencyGroup {
     const group = this.#groups.open({ source, type, term: name, handed: undefined, wantsConfirmations: false });
     if (this.#pinned.has(group)) return group;
     this.#pinned.add(group);
@@ -93,7 +93,7 @@ export class Demands {
     return group;
   }
 
-  #clusterGroups(by: string, name: string): readonly Group[] {
+  #clusterGroups(by: string, name: string): readonly DependencyGroup[] {
     const filter = this.#clusterFilterOf(by);
     return filter === undefined
       ? []
@@ -114,7 +114,7 @@ export class Demands {
     return filter?.dependency.timeoutMs ?? TIMEOUT_MS;
   }
 
-  #hostGroups(route: string, host: string): readonly Group[] {
+  #hostGroups(route: string, host: string): readonly DependencyGroup[] {
     const entry = this.#groups.entries.get(route);
     const table = entry?.inUse?.edges.find(({ dependency }) => this.#options.kindOf(dependency.type) === "vhds");
     if (entry === undefined || table === undefined) return [];
@@ -122,7 +122,7 @@ export class Demands {
     return groupsOf([this.#versions.demand(table.owner, onDemand(table.dependency, name))]);
   }
 
-  #scopeGroups(scope: string): readonly Group[] {
+  #scopeGroups(scope: string): readonly DependencyGroup[] {
     const version = this.#groups.entries.get(scope)?.inUse;
     const wanted = (version?.edges ?? []).filter(({ dependency }) => dependency.fetched === "demand");
     return groupsOf(wanted.map(({ owner, dependency }) => this.#versions.demand(owner, dependency)));
@@ -155,10 +155,10 @@ export class Demands {
 }
 
 /** Whether no resource exists and none is warming. */
-function isMissing({ isClosed, isAnswered, usable, cold }: Group): boolean {
+function isMissing({ isClosed, isAnswered, usable, cold }: DependencyGroup): boolean {
   return isClosed || (isAnswered && usable === 0 && cold === 0);
 }
 
-function groupsOf(edges: readonly Edge[]): readonly Group[] {
+function groupsOf(edges: readonly Edge[]): readonly DependencyGroup[] {
   return edges.flatMap(({ group }) => group ?? []);
 }

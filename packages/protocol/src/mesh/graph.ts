@@ -5,20 +5,20 @@ import type { Dependency } from "./dependency.ts";
 import type { MeshFailure, MeshWatchId, NodeId } from "./mesh-node.ts";
 
 /** The source that the members of a group use for dependencies without one. */
-export interface Handed {
+export interface InheritedSource {
   readonly source: SourceId;
   readonly timeoutMs: number;
 }
 
 /** A watched name, glob or wildcard; one watch serves all its users. */
-export interface Group {
+export interface DependencyGroup {
   readonly key: string;
   readonly watch: MeshWatchId;
   readonly source: SourceId;
   readonly type: TypeUrl;
   readonly term: string;
   readonly isCollection: boolean;
-  readonly handed: Handed | undefined;
+  readonly handed: InheritedSource | undefined;
   /** When it was first watched. */
   readonly sinceMs: number;
   /** The number of roots and demands that need it, besides its users. */
@@ -28,7 +28,7 @@ export interface Group {
   /** Those of the users that wait for it, or gave up waiting. */
   readonly waiters: Set<Edge>;
   /** The resources that answer it. */
-  readonly members: Map<NodeId, Entry>;
+  readonly members: Map<NodeId, GraphEntry>;
   /** The number of members that are not warm yet. */
   cold: number;
   /** The number of usable members. */
@@ -37,7 +37,7 @@ export interface Group {
    * The entry of the watched name while nothing is known; undefined for a collection, and once a resource of another
    * name answers.
    */
-  asked: Entry | undefined;
+  asked: GraphEntry | undefined;
   /** The number of responses. */
   answers: number;
   isAnswered: boolean;
@@ -47,18 +47,18 @@ export interface Group {
 }
 
 /** A resource of a source, or a placeholder for one that is missing. */
-export interface Entry {
+export interface GraphEntry {
   readonly id: NodeId;
   readonly source: SourceId;
   readonly type: TypeUrl;
   readonly name: string;
-  readonly handed: Handed | undefined;
+  readonly handed: InheritedSource | undefined;
   /**
    * For Listeners and Clusters: a version is used only once it is warm (C-WRM-01). Others are used at once (C-WRM-06).
    */
   readonly isHeldBack: boolean;
   /** The groups that it answers, and those that watch its name. */
-  readonly groups: Set<Group>;
+  readonly groups: Set<DependencyGroup>;
   inUse: Version | undefined;
   next: Version | undefined;
   isAbsent: boolean;
@@ -73,7 +73,7 @@ export interface Entry {
 
 /** A version of a resource with its dependencies. */
 export interface Version {
-  readonly entry: Entry;
+  readonly entry: GraphEntry;
   resource: HeldResource;
   readonly edges: Edge[];
   readonly sinceMs: number;
@@ -88,7 +88,7 @@ export interface Edge {
   /** Whether a demand added it, and not the resource. */
   readonly isExtra: boolean;
   /** Undefined if it is not watched. */
-  group: Group | undefined;
+  group: DependencyGroup | undefined;
   state: "met" | "waiting" | "given-up" | "idle" | "by-name" | "unresolved";
   /** Responses up to this number do not count. */
   answersBefore: number;
@@ -96,7 +96,7 @@ export interface Edge {
 }
 
 /** Whether a group has an answer and all its members are warm. */
-function isSettled(group: Group): boolean {
+function isSettled(group: DependencyGroup): boolean {
   return group.isAnswered && group.cold === 0;
 }
 
@@ -106,6 +106,6 @@ export function isSatisfied({ group, answersBefore }: Edge): boolean {
 }
 
 /** Returns the newest version of an entry, warm or not. */
-export function newestOf({ next, inUse }: Entry): Version | undefined {
+export function newestOf({ next, inUse }: GraphEntry): Version | undefined {
   return next ?? inUse;
 }

@@ -2,7 +2,7 @@ import type { SourceId } from "../client/source.ts";
 import { isGlobName, isListName } from "../resource/resource-name.ts";
 import type { TypeKind } from "../resource/type-kinds.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
-import type { Entry, Group, Handed } from "./graph.ts";
+import type { DependencyGroup, GraphEntry, InheritedSource } from "./graph.ts";
 import type { MeshWatchId, NodeId } from "./mesh-node.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
 
@@ -11,7 +11,7 @@ export interface Wanted {
   readonly source: SourceId;
   readonly type: TypeUrl;
   readonly term: string;
-  readonly handed: Handed | undefined;
+  readonly handed: InheritedSource | undefined;
   readonly wantsConfirmations: boolean;
 }
 
@@ -20,13 +20,13 @@ export class Groups {
   readonly #turn: MeshTurn;
   readonly #kindOf: (type: TypeUrl) => TypeKind;
   /** Drops the versions of an entry. */
-  readonly #empty: (entry: Entry) => void;
-  readonly #byKey = new Map<string, Group>();
-  readonly #byWatch = new Map<MeshWatchId, Group>();
-  readonly #entries = new Map<NodeId, Entry>();
+  readonly #empty: (entry: GraphEntry) => void;
+  readonly #byKey = new Map<string, DependencyGroup>();
+  readonly #byWatch = new Map<MeshWatchId, DependencyGroup>();
+  readonly #entries = new Map<NodeId, GraphEntry>();
   #lastWatch = 0;
 
-  constructor(turn: MeshTurn, kindOf: (type: TypeUrl) => TypeKind, empty: (entry: Entry) => void) {
+  constructor(turn: MeshTurn, kindOf: (type: TypeUrl) => TypeKind, empty: (entry: GraphEntry) => void) {
     this.#turn = turn;
     this.#kindOf = kindOf;
     this.#empty = empty;
@@ -36,24 +36,24 @@ export class Groups {
     return this.#byKey.size;
   }
 
-  get entries(): ReadonlyMap<NodeId, Entry> {
+  get entries(): ReadonlyMap<NodeId, GraphEntry> {
     return this.#entries;
   }
 
-  ofWatch(watch: MeshWatchId): Group | undefined {
+  ofWatch(watch: MeshWatchId): DependencyGroup | undefined {
     return this.#byWatch.get(watch);
   }
 
-  find(wanted: Pick<Wanted, "source" | "type" | "term" | "handed">): Group | undefined {
+  find(wanted: Pick<Wanted, "source" | "type" | "term" | "handed">): DependencyGroup | undefined {
     return this.#byKey.get(keyOf({ ...wanted, name: wanted.term }));
   }
 
   /** Returns the group of a watch and opens it if needed. The caller must pin it or become its user. */
-  open(wanted: Wanted): Group {
+  open(wanted: Wanted): DependencyGroup {
     const found = this.find(wanted);
     if (found !== undefined) return found;
     const { source, type, term, handed, wantsConfirmations } = wanted;
-    const group: Group = {
+    const group: DependencyGroup = {
       key: keyOf({ ...wanted, name: term }),
       watch: ++this.#lastWatch,
       source,
@@ -83,19 +83,19 @@ export class Groups {
   }
 
   /** Counts a root or demand that needs the group. */
-  pin(group: Group): void {
+  pin(group: DependencyGroup): void {
     group.pins++;
     this.#touch(group);
   }
 
-  unpin(group: Group): void {
+  unpin(group: DependencyGroup): void {
     group.pins--;
     this.#touch(group);
     this.#turn.loose.add(group);
   }
 
   /** Adds the entry of a name that answers a group, and returns it. */
-  join(group: Group, name: string): Entry {
+  join(group: DependencyGroup, name: string): GraphEntry {
     const entry = this.#entryOf(group, name);
     if (!group.isCollection) this.#replaceMembers(group, entry);
     if (!group.members.has(entry.id)) {
@@ -109,7 +109,7 @@ export class Groups {
   }
 
   /** Removes an entry from a group. Returns whether no other group has it as a member. */
-  leave(group: Group, entry: Entry): boolean {
+  leave(group: DependencyGroup, entry: GraphEntry): boolean {
     if (group.members.delete(entry.id)) {
       if (entry.isCold) group.cold--;
       if (entry.isUsable && --group.usable === 0) this.#turn.touchUsers(group);
@@ -131,7 +131,7 @@ export class Groups {
   }
 
   /** Returns the entry that a notification about a name concerns; for a watch of one name, whatever answers it. */
-  entryNamed(group: Group, name: string): Entry | undefined {
+  entryNamed(group: DependencyGroup, name: string): GraphEntry | undefined {
     const entry = this.#entries.get(keyOf({ ...group, name }));
     if (entry?.groups.has(group)) return entry;
     return group.isCollection ? undefined : (group.asked ?? [...group.members.values()][0]);
@@ -147,13 +147,13 @@ export class Groups {
   }
 
   /** Publishes the members of a name again, because pins decide whether a node is a root. */
-  #touch({ isCollection, members, asked }: Group): void {
+  #touch({ isCollection, members, asked }: DependencyGroup): void {
     if (isCollection) return;
     for (const member of members.values()) this.#turn.changed.add(member);
     if (asked !== undefined) this.#turn.changed.add(asked);
   }
 
-  #close(group: Group): void {
+  #close(group: DependencyGroup): void {
     group.isClosed = true;
     this.#byKey.delete(group.key);
     this.#byWatch.delete(group.watch);
@@ -166,7 +166,7 @@ export class Groups {
     if (asked?.groups.has(group)) this.leave(group, asked);
   }
 
-  #ask(group: Group): void {
+  #ask(group: DependencyGroup): void {
     if (group.asked !== undefined) return;
     const entry = this.#entryOf(group, group.term);
     entry.groups.add(group);
@@ -176,7 +176,7 @@ export class Groups {
   }
 
   /** A watch of one name has one resource, even if that has another name (C-DLT-15). */
-  #replaceMembers(group: Group, entry: Entry): void {
+  #replaceMembers(group: DependencyGroup, entry: GraphEntry): void {
     for (const other of [...group.members.values()]) if (other !== entry) this.leave(group, other);
     const { asked } = group;
     if (asked === undefined || asked === entry) return;
@@ -186,13 +186,13 @@ export class Groups {
     if (asked.groups.size === 0) this.#forget(asked);
   }
 
-  #entryOf(group: Group, name: string): Entry {
+  #entryOf(group: DependencyGroup, name: string): GraphEntry {
     const id = keyOf({ ...group, name });
     const found = this.#entries.get(id);
     if (found !== undefined) return found;
     const { source, type, handed } = group;
     const kind = this.#kindOf(type);
-    const entry: Entry = {
+    const entry: GraphEntry = {
       id,
       source,
       type,
@@ -212,7 +212,7 @@ export class Groups {
     return entry;
   }
 
-  #forget(entry: Entry): void {
+  #forget(entry: GraphEntry): void {
     this.#entries.delete(entry.id);
     this.#turn.changed.delete(entry);
     this.#turn.gone.add(entry);
@@ -220,7 +220,7 @@ export class Groups {
 }
 
 /** Unique because sources and types contain no spaces; only the last part may. */
-function keyOf({ source, handed, type, name }: Pick<Entry, "source" | "handed" | "type" | "name">): string {
+function keyOf({ source, handed, type, name }: Pick<GraphEntry, "source" | "handed" | "type" | "name">): string {
   const down = handed === undefined ? "" : `>${handed.source}>${handed.timeoutMs}`;
   return `${source}${down} ${type} ${name}`;
 }
@@ -229,9 +229,9 @@ function keyOf({ source, handed, type, name }: Pick<Entry, "source" | "handed" |
  * Whether a root or demand leads to a group. Searches upwards and depth-first, because the first path usually leads to
  * a root, however many users the group has.
  */
-function isReachable(group: Group): boolean {
-  const seen = new Set<Group>();
-  const ways: Iterator<Group>[] = [[group].values()];
+function isReachable(group: DependencyGroup): boolean {
+  const seen = new Set<DependencyGroup>();
+  const ways: Iterator<DependencyGroup>[] = [[group].values()];
   for (let way = ways.at(-1); way !== undefined; way = ways.at(-1)) {
     const { done, value: next } = way.next();
     if (done === true) ways.pop();
@@ -245,6 +245,6 @@ function isReachable(group: Group): boolean {
 }
 
 /** Yields the groups whose members refer to it. */
-function* groupsAbove({ users }: Group): Generator<Group, undefined> {
+function* groupsAbove({ users }: DependencyGroup): Generator<DependencyGroup, undefined> {
   for (const { owner } of users) yield* owner.entry.groups;
 }

@@ -1,5 +1,5 @@
-import type { News } from "../client/news.ts";
 import type { SourceId } from "../client/source.ts";
+import type { WatchEvent } from "../client/watch-event.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { MeshWatchId, NodeId } from "./mesh-node.ts";
 
@@ -13,7 +13,7 @@ export type MeshEvent =
   | { readonly kind: "root-added"; readonly root: MeshRoot }
   | { readonly kind: "root-removed"; readonly root: RootId }
   /** A notification of one of the mesh's watches. */
-  | { readonly kind: "news"; readonly watch: MeshWatchId; readonly news: News }
+  | { readonly kind: "news"; readonly watch: MeshWatchId; readonly news: WatchEvent }
   | { readonly kind: "timer-fired"; readonly timer: number }
   /** A request needs a resource on demand; `demand-ended` follows, possibly at once (C-ODC-01). */
   | {

@@ -2,17 +2,17 @@ import type { Moment } from "../client/event.ts";
 import type { SourceId } from "../client/source.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import { Demands } from "./demands.ts";
-import type { Entry } from "./graph.ts";
+import type { GraphEntry } from "./graph.ts";
 import { Groups } from "./groups.ts";
 import type { MeshChanges, MeshEffect } from "./mesh-effect.ts";
 import type { MeshEvent } from "./mesh-event.ts";
 import type { MeshWatchId } from "./mesh-node.ts";
 import type { MeshOptions } from "./mesh-options.ts";
 import { MeshTurn } from "./mesh-turn.ts";
-import { NewsTaking } from "./news-taking.ts";
 import { nodeOf } from "./node-view.ts";
 import { Roots } from "./roots.ts";
 import { Versions } from "./versions.ts";
+import { WatchedState } from "./watched-state.ts";
 
 /**
  * Follows the references of resources and warms what it finds, as a state machine: events in, effects out (C-SUB-21,
@@ -28,7 +28,7 @@ export class MeshMachine {
   readonly #options: MeshOptions;
   readonly #groups: Groups;
   readonly #versions: Versions;
-  readonly #news: NewsTaking;
+  readonly #news: WatchedState;
   readonly #roots: Roots;
   readonly #demands: Demands;
   #wasComplete = true;
@@ -37,7 +37,7 @@ export class MeshMachine {
     this.#options = options;
     this.#versions = new Versions(this.#turn, options, () => this.#groups);
     this.#groups = new Groups(this.#turn, options.kindOf, (entry) => this.#versions.empty(entry));
-    this.#news = new NewsTaking(this.#turn, options, this.#groups, this.#versions);
+    this.#news = new WatchedState(this.#turn, options, this.#groups, this.#versions);
     this.#roots = new Roots(this.#turn, this.#groups, this.#versions);
     this.#demands = new Demands(this.#turn, options, this.#groups, this.#versions);
   }
@@ -150,7 +150,7 @@ export class MeshMachine {
     if (isChanged) this.#turn.ask({ kind: "changed" });
   }
 
-  #nodeOf(entry: Entry): ReturnType<typeof nodeOf> {
+  #nodeOf(entry: GraphEntry): ReturnType<typeof nodeOf> {
     entry.isPublished = true;
     return nodeOf(entry, this.#options);
   }

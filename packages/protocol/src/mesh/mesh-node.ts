@@ -1,6 +1,6 @@
 import type { HeldResource } from "../client/held.ts";
-import type { FailureReason } from "../client/news.ts";
 import type { SourceId } from "../client/source.ts";
+import type { FailureReason } from "../client/watch-event.ts";
 import type { Status } from "../message/status.ts";
 import type { TypeUrl } from "../resource/type-url.ts";
 import type { ExtensionTerms } from "./dependency.ts";

@@ -1,6 +1,6 @@
 import type { Moment } from "../client/event.ts";
 import type { SourceId } from "../client/source.ts";
-import type { Entry, Group } from "./graph.ts";
+import type { DependencyGroup, GraphEntry } from "./graph.ts";
 import type { MeshEffect, MeshReport } from "./mesh-effect.ts";
 
 /** What the parts of a mesh share: time, timers, the effects of one event, and the work left at its end. */
@@ -10,15 +10,15 @@ export class MeshTurn {
   #lastTimer = 0;
   readonly #timers = new Map<number, () => void>();
   /** Entries to publish again. */
-  readonly changed: Set<Entry> = new Set();
+  readonly changed: Set<GraphEntry> = new Set();
   /** Entries that no longer exist, published or not. */
-  readonly gone: Set<Entry> = new Set();
+  readonly gone: Set<GraphEntry> = new Set();
   /** Groups that lost a user or a pin. */
-  readonly loose: Set<Group> = new Set();
+  readonly loose: Set<DependencyGroup> = new Set();
   /** Groups that were answered or whose usable members changed, so that waiting edges may go on. */
-  readonly heard: Set<Group> = new Set();
+  readonly heard: Set<DependencyGroup> = new Set();
   /** Entries that nothing has to wait for any more. */
-  readonly thawed: Set<Entry> = new Set();
+  readonly thawed: Set<GraphEntry> = new Set();
   /** Sources whose Clusters began or ended warming. */
   readonly clustersTouched: Set<SourceId> = new Set();
   /** The number of groups neither answered nor given up. */
@@ -67,7 +67,7 @@ export class MeshTurn {
   }
 
   /** Publishes the users of a group again, because it became usable or unusable. */
-  touchUsers(group: Group): void {
+  touchUsers(group: DependencyGroup): void {
     for (const { owner } of group.users) this.changed.add(owner.entry);
   }
 

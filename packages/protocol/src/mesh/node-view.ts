@@ -1,9 +1,9 @@
-import type { Edge, Entry } from "./graph.ts";
+import type { Edge, GraphEntry } from "./graph.ts";
 import type { MeshLink, MeshLinkState, MeshNode, MeshNodeState, NodeId } from "./mesh-node.ts";
 import type { MeshOptions } from "./mesh-options.ts";
 
 /** Returns the published form of an entry. */
-export function nodeOf(entry: Entry, options: MeshOptions): MeshNode {
+export function nodeOf(entry: GraphEntry, options: MeshOptions): MeshNode {
   const { id, source, type, name, groups, inUse, next, failure } = entry;
   return {
     id,
@@ -20,7 +20,7 @@ export function nodeOf(entry: Entry, options: MeshOptions): MeshNode {
   };
 }
 
-function stateOf({ isAbsent, inUse, next }: Entry): MeshNodeState {
+function stateOf({ isAbsent, inUse, next }: GraphEntry): MeshNodeState {
   if (isAbsent) return "absent";
   if (inUse !== undefined) return "ready";
   return next === undefined ? "requested" : "warming";

@@ -1,4 +1,4 @@
-import type { Entry, Group } from "./graph.ts";
+import type { DependencyGroup, GraphEntry } from "./graph.ts";
 import type { Groups } from "./groups.ts";
 import type { MeshRoot, RootId } from "./mesh-event.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
@@ -7,10 +7,10 @@ import type { Versions } from "./versions.ts";
 interface Root {
   readonly spec: MeshRoot;
   /** Undefined while other roots have to be ready first. */
-  group: Group | undefined;
+  group: DependencyGroup | undefined;
   timer: number | undefined;
   /** Entries of the first answer that are not warm yet; undefined before that answer. */
-  remaining: Set<Entry> | undefined;
+  remaining: Set<GraphEntry> | undefined;
   isDone: boolean;
 }
 

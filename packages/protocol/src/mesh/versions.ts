@@ -1,7 +1,14 @@
 import type { HeldResource } from "../client/held.ts";
 import type { SourceId } from "../client/source.ts";
 import type { Dependency, HandedDown } from "./dependency.ts";
-import { type Edge, type Entry, type Group, type Handed, isSatisfied, type Version } from "./graph.ts";
+import {
+  type DependencyGroup,
+  type Edge,
+  type GraphEntry,
+  type InheritedSource,
+  isSatisfied,
+  type Version,
+} from "./graph.ts";
 import type { Groups, Wanted } from "./groups.ts";
 import type { MeshOptions } from "./mesh-options.ts";
 import type { MeshTurn } from "./mesh-turn.ts";
@@ -29,7 +36,7 @@ export class Versions {
    * Adds a new version. The previous one is dropped only after the dependencies of the new one are watched, so shared
    * watches stay open.
    */
-  take(entry: Entry, resource: HeldResource): void {
+  take(entry: GraphEntry, resource: HeldResource): void {
     const version: Version = { entry, resource, edges: [], sinceMs: this.#turn.nowMs, waiting: 0 };
     for (const dependency of this.#options.dependenciesOf(resource)) this.#need(version, dependency);
     this.#keepDemanded(entry.inUse, version);
@@ -42,14 +49,14 @@ export class Versions {
   }
 
   /** Drops the versions of an entry. */
-  empty(entry: Entry): void {
+  empty(entry: GraphEntry): void {
     this.#setNext(entry, undefined);
     this.#setInUse(entry, undefined);
     this.#look(entry);
   }
 
   /** Ends the waits for a group that was answered or whose member became warm. */
-  recheck(group: Group): void {
+  recheck(group: DependencyGroup): void {
     for (const edge of group.waiters) {
       if (!isSatisfied(edge)) continue;
       group.waiters.delete(edge);
@@ -125,7 +132,7 @@ export class Versions {
     this.#turn.report({ kind: "source-unresolved", source, type, name, wanted: edge.dependency });
   }
 
-  #wait(edge: Edge, group: Group): void {
+  #wait(edge: Edge, group: DependencyGroup): void {
     edge.state = "waiting";
     edge.owner.waiting++;
     group.waiters.add(edge);
@@ -134,7 +141,7 @@ export class Versions {
     edge.timer = this.#turn.startTimer(timeoutMs, () => this.#giveUp(edge, group));
   }
 
-  #giveUp(edge: Edge, group: Group): void {
+  #giveUp(edge: Edge, group: DependencyGroup): void {
     if (edge.state !== "waiting") return;
     edge.timer = undefined;
     const { source, type, name } = edge.owner.entry;
@@ -144,7 +151,7 @@ export class Versions {
   }
 
   /** Gives up waiting for the first answer of a group. */
-  giveUpOn(group: Group): void {
+  giveUpOn(group: DependencyGroup): void {
     if (group.isAnswered || group.isGivenUp) return;
     group.isGivenUp = true;
     this.#turn.unanswered--;
@@ -159,7 +166,11 @@ export class Versions {
     return { source, type, term: name, handed, wantsConfirmations: dependency.isAskedAnew === true };
   }
 
-  #handedBy(entry: Entry, dependency: Dependency, { source: from, timeoutMs }: HandedDown): Handed | undefined {
+  #handedBy(
+    entry: GraphEntry,
+    dependency: Dependency,
+    { source: from, timeoutMs }: HandedDown,
+  ): InheritedSource | undefined {
     const source = this.#options.sourceOf({ ...dependency, source: from }, entry.source);
     return source === undefined ? undefined : { source, timeoutMs };
   }
@@ -189,7 +200,7 @@ export class Versions {
   }
 
   /** Takes over from the version in use (C-WRM-02). */
-  #promote(entry: Entry, version: Version): void {
+  #promote(entry: GraphEntry, version: Version): void {
     entry.next = undefined;
     this.#countWarming(entry, -1);
     this.#setInUse(entry, version);
@@ -197,14 +208,14 @@ export class Versions {
     this.#turn.report({ kind: "warmed", source, type, name, afterMs: this.#turn.nowMs - version.sinceMs });
   }
 
-  #setNext(entry: Entry, version: Version | undefined): void {
+  #setNext(entry: GraphEntry, version: Version | undefined): void {
     const before = entry.next;
     entry.next = version;
     this.#countWarming(entry, (version === undefined ? 0 : 1) - (before === undefined ? 0 : 1));
     this.#drop(before);
   }
 
-  #setInUse(entry: Entry, version: Version | undefined): void {
+  #setInUse(entry: GraphEntry, version: Version | undefined): void {
     const before = entry.inUse;
     entry.inUse = version;
     this.#drop(before);
@@ -232,11 +243,11 @@ export class Versions {
     group?.waiters.delete(edge);
   }
 
-  #loosen(group: Group): void {
+  #loosen(group: DependencyGroup): void {
     if (!group.isClosed) this.#turn.loose.add(group);
   }
 
-  #countWarming(entry: Entry, by: number): void {
+  #countWarming(entry: GraphEntry, by: number): void {
     if (by === 0) return;
     this.#turn.warming += by;
     if (this.#options.kindOf(entry.type) !== "cds") return;
@@ -247,7 +258,7 @@ export class Versions {
   }
 
   /** Updates the state of an entry, and notifies the groups that wait for it or show it. */
-  #look(entry: Entry): void {
+  #look(entry: GraphEntry): void {
     this.#turn.changed.add(entry);
     const { inUse, next } = entry;
     const isCold = entry.isHeldBack ? inUse === undefined && next !== undefined : (inUse?.waiting ?? 0) > 0;
@@ -288,6 +299,6 @@ function isFilledLike(table: Dependency, dependency: Dependency): boolean {
 }
 
 /** Whether the version in use refers to a group. */
-function usesNow({ inUse }: Entry, group: Group): boolean {
+function usesNow({ inUse }: GraphEntry, group: DependencyGroup): boolean {
   return inUse?.edges.some((edge) => edge.group === group) ?? false;
 }

@@ -11,7 +11,7 @@ export interface Node {
   readonly userAgentVersion: string;
   readonly clientFeatures: readonly string[];
   /**
-   * The node's dynamic parameters by type URL, for placement only: subscribed names carry their own (C-MSC-07). Absent
+   * The node's dynamic parameters by type URL, for node mapping only: subscribed names carry their own (C-MSC-07). Absent
    * if there are none.
    */
   readonly dynamicParameters?: Readonly<Record<string, Readonly<Record<string, string>>>>;

@@ -23,15 +23,15 @@ export function overlapOf(a: Constraints, b: Constraints): Overlap {
 }
 
 /** A value; null: a value that no constraint mentions; undefined: the parameter is absent. */
-type Choice = string | null | undefined;
+type TrialValue = string | null | undefined;
 
 class Trial {
   readonly #constraints: Constraints;
-  readonly #choices: readonly (readonly [key: string, choices: readonly Choice[]])[];
-  readonly #chosen = new Map<string, Choice>();
+  readonly #choices: readonly (readonly [key: string, choices: readonly TrialValue[]])[];
+  readonly #chosen = new Map<string, TrialValue>();
   #steps = 0;
 
-  constructor(constraints: Constraints, choices: readonly (readonly [key: string, choices: readonly Choice[]])[]) {
+  constructor(constraints: Constraints, choices: readonly (readonly [key: string, choices: readonly TrialValue[]])[]) {
     this.#constraints = constraints;
     this.#choices = choices;
   }

@@ -4,10 +4,10 @@ import type { Resource } from "./resource.ts";
 export type Ttls = "told" | "left-off";
 
 /** The part of a sent resource that decides whether a resend is needed. */
-export type Mark = Resource | Pick<Resource, "version" | "content" | "ttlMs">;
+export type SentMark = Resource | Pick<Resource, "version" | "content" | "ttlMs">;
 
 /** Whether a client that has the one need not get the other. The version does not include the TTL (S-TTL-08). */
-export function isSame(a: Mark | undefined, b: Mark | undefined, ttls: Ttls): boolean {
+export function isSame(a: SentMark | undefined, b: SentMark | undefined, ttls: Ttls): boolean {
   return hasSameContent(a, b) && (ttls === "left-off" || a?.ttlMs === b?.ttlMs);
 }
 
@@ -20,7 +20,7 @@ export function hasSameContent(
 }
 
 /** Returns what to keep of a sent resource: all of it if the client holds it for a TTL, because heartbeats need it. */
-export function markOf(resource: Resource, ttls: Ttls): Mark {
+export function markOf(resource: Resource, ttls: Ttls): SentMark {
   if (ttls === "told" && resource.ttlMs !== undefined) return resource;
   const { version, content } = resource;
   return { version, ttlMs: undefined, ...(content !== undefined && { content }) };

@@ -4,10 +4,10 @@ import { dialectFor } from "../dialect/presets.ts";
 import type { DiscoveryRequest } from "../message/request.ts";
 import { type Status, statusCode } from "../message/status.ts";
 import { anonymousNode, type Node } from "../node/node.ts";
-import type { Peer, Placement } from "../node/placement.ts";
+import type { NodeMapping, Peer } from "../node/node-mapping.ts";
 import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import type { StreamOpened } from "./contract/event.ts";
-import type { PlaneOptions } from "./contract/plane-options.ts";
+import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 
 /** What a client is taken for. */
 export interface Identified {
@@ -23,25 +23,25 @@ export interface Admitted extends Identified {
 }
 
 /** Why a client is not served. */
-export interface Refused {
+export interface RejectedStream {
   readonly refused: Status;
 }
 
-/** Who is served, as what, and where: by the placement and the choices that are in force. */
+/** Who is served, as what, and where: by the node mapping and the choices that are in force. */
 export class Admission {
-  readonly #options: Pick<PlaneOptions, "traits" | "edition" | "dialect">;
-  #placement: Placement;
+  readonly #options: Pick<ServerMachineOptions, "traits" | "edition" | "dialect">;
+  #nodeMapping: NodeMapping;
   #clients: ClientChoice | undefined;
 
-  constructor(options: Pick<PlaneOptions, "traits" | "edition" | "dialect" | "placement" | "clients">) {
+  constructor(options: Pick<ServerMachineOptions, "traits" | "edition" | "dialect" | "nodeMapping" | "clients">) {
     this.#options = options;
-    this.#placement = options.placement;
+    this.#nodeMapping = options.nodeMapping;
     this.#clients = options.clients;
   }
 
   /** From now on nodes are placed by this. */
-  placeBy(placement: Placement): void {
-    this.#placement = placement;
+  placeBy(nodeMapping: NodeMapping): void {
+    this.#nodeMapping = nodeMapping;
   }
 
   /** From now on this is chosen for clients that identify themselves. */
@@ -56,13 +56,13 @@ export class Admission {
   }
 
   /** The layers that a node sees. */
-  place(node: Node, peer: Peer): { readonly layers: readonly string[] } | Refused {
-    const layers = this.#placement(node, peer);
+  place(node: Node, peer: Peer): { readonly layers: readonly string[] } | RejectedStream {
+    const layers = this.#nodeMapping(node, peer);
     return "refused" in layers ? refuse(statusCode.PERMISSION_DENIED, layers.refused) : { layers };
   }
 
   /** Looks at the first request of a stream. */
-  admit({ peer, listener, needs }: StreamOpened, request: DiscoveryRequest): Admitted | Refused {
+  admit({ peer, listener, needs }: StreamOpened, request: DiscoveryRequest): Admitted | RejectedStream {
     const identified = this.identify(request.node, peer, listener);
     const { node, dialect } = identified;
     if (request.node === undefined && dialect.requireNode) {
@@ -85,7 +85,7 @@ export class Admission {
     { onlyType }: StreamOpened,
     { type }: DiscoveryRequest,
     types: ReadonlyMap<TypeUrl, unknown> | undefined,
-  ): TypeUrl | Refused {
+  ): TypeUrl | RejectedStream {
     if (onlyType === undefined) {
       return type ?? refuse(statusCode.INVALID_ARGUMENT, "a request on an aggregated stream needs a type_url");
     }
@@ -108,6 +108,6 @@ export function isOtherNode(first: Node, { node }: DiscoveryRequest): boolean {
   return node.id !== first.id || node.cluster !== first.cluster || node.userAgentName !== first.userAgentName;
 }
 
-function refuse(code: number, message: string): Refused {
+function refuse(code: number, message: string): RejectedStream {
   return { refused: { code, message } };
 }

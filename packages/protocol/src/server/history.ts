@@ -5,13 +5,13 @@ import type { TypeUrl } from "../resource/type-url.ts";
 import { deletedKey } from "../state/layer.ts";
 import type { LayerSet } from "../state/layer-set.ts";
 import type { LayerChange, Transaction } from "../state/transaction.ts";
-import { type HeldOver, HeldOverSet, nothingHeldOver } from "./cache/held-over.ts";
-import type { Present } from "./cache/present.ts";
+import { nothingHeldOver, type PendingRemoval, PendingRemovals } from "./cache/pending-removals.ts";
 import type { Served } from "./cache/served.ts";
-import type { PlaneEffect } from "./contract/effect.ts";
+import type { SharedResponses } from "./cache/shared-responses.ts";
+import type { ServerEffect } from "./contract/effect.ts";
 import type { Remembered } from "./contract/remembered.ts";
 
-type Remember = Extract<PlaneEffect, { kind: "remember" }>;
+type Remember = Extract<ServerEffect, { kind: "remember" }>;
 
 /**
  * What becomes of the Clusters of a plane beyond its life: what is to be remembered of them, and what a plane takes up from
@@ -20,14 +20,14 @@ type Remember = Extract<PlaneEffect, { kind: "remember" }>;
  */
 export class History<W extends object> {
   readonly #layers: LayerSet<W>;
-  readonly #present: Present;
+  readonly #responses: SharedResponses;
   readonly #isCluster: (type: TypeUrl) => boolean;
   /** Layers that still hold Clusters of the plane before. */
   readonly #restored = new Set<string>();
 
-  constructor(layers: LayerSet<W>, present: Present, isCluster: (type: TypeUrl) => boolean) {
+  constructor(layers: LayerSet<W>, responses: SharedResponses, isCluster: (type: TypeUrl) => boolean) {
     this.#layers = layers;
-    this.#present = present;
+    this.#responses = responses;
     this.#isCluster = isCluster;
   }
 
@@ -36,9 +36,9 @@ export class History<W extends object> {
     for (const one of remembered) {
       if (one.kind === "changed") this.#restoreChange(one);
       else this.#restoreServed(one);
-      this.#present.resumeAt(one.revision);
+      this.#responses.resumeAt(one.revision);
     }
-    this.#present.served.takeNews();
+    this.#responses.served.takeNews();
   }
 
   /** The first transaction replaces the Clusters of the plane before: what it does not put is gone. */
@@ -98,7 +98,7 @@ export class History<W extends object> {
 
   /** All that there is, as if it had just come, and the versions under which clients have it. */
   *present(): Iterable<Remembered> {
-    const { revision } = this.#present;
+    const { revision } = this.#responses;
     for (const { name: layer } of this.#layers.describe()) {
       for (const [type, { resources }] of this.#layers.layer(layer)?.tables ?? []) {
         const puts = [...resources.values()].filter((one) => one.error === undefined && one.isStandIn !== true);
@@ -106,12 +106,12 @@ export class History<W extends object> {
           yield { kind: "changed", revision, type, layer, puts, deletes: [] };
       }
     }
-    for (const served of this.#present.served.current()) yield servedRecord(served, revision);
+    for (const served of this.#responses.served.current()) yield servedRecord(served, revision);
   }
 
   /** What is to be remembered of what clients were sent since this was last asked. */
   served(): readonly Remember[] {
-    const news = this.#present.served.takeNews();
+    const news = this.#responses.served.takeNews();
     return news.length === 0 ? nothing : news.map((one) => remember(servedRecord(one, one.position.revision)));
   }
 
@@ -121,22 +121,22 @@ export class History<W extends object> {
     this.#layers.apply({ changes }, revision);
   }
 
-  #restoreServed({ revision, type, layers, version, heldOver }: Extract<Remembered, { kind: "served" }>): void {
-    const held = new Map(heldOver.map((was): [string, HeldOver] => [was.name, { was, since: revision }]));
-    this.#present.served.note({
+  #restoreServed({ revision, type, layers, version, pendingRemovals }: Extract<Remembered, { kind: "served" }>): void {
+    const held = new Map(pendingRemovals.map((was): [string, PendingRemoval] => [was.name, { was, since: revision }]));
+    this.#responses.served.note({
       type,
       version,
       position: { view: this.#layers.viewOf(layers), revision },
-      heldOver: held.size === 0 ? nothingHeldOver : new HeldOverSet(held),
+      pendingRemovals: held.size === 0 ? nothingHeldOver : new PendingRemovals(held),
     });
   }
 }
 
 const nothing: readonly Remember[] = [];
 
-function servedRecord({ type, version, position: { view }, heldOver }: Served, revision: number): Remembered {
+function servedRecord({ type, version, position: { view }, pendingRemovals }: Served, revision: number): Remembered {
   const layers = view.layers.map((layer) => layer.name);
-  return { kind: "served", revision, type, layers, version, heldOver: heldOver.segment.puts };
+  return { kind: "served", revision, type, layers, version, pendingRemovals: pendingRemovals.segment.puts };
 }
 
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {

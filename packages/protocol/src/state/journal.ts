@@ -21,7 +21,7 @@ export type Past = Pick<
 /** The state of names before the changes after some revision; undefined: did not exist. */
 export type PastNames = ReadonlyMap<string, Past | undefined>;
 
-interface Line {
+interface JournalLine {
   readonly revision: number;
   readonly name: string;
   readonly before: Past | undefined;
@@ -34,7 +34,7 @@ interface Line {
  * new.
  */
 export class Journal {
-  #lines: Line[] = [];
+  #lines: JournalLine[] = [];
   #trimmedTo = 0;
   #bytes = 0;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { Targets } from "../../src/server/order/targets.ts";
+import { PinnedTargets } from "../../src/server/order/pinned-targets.ts";
 import { type ChurnOptions, churn } from "../support/churn.ts";
 import { type MeshClient, meshClients } from "../support/mesh-script.ts";
 import { tries } from "../support/script.ts";
@@ -45,7 +45,7 @@ describe.each(meshClients)("while Clusters come and go all the time ($is)", (cli
   test("without targets it does not follow at all", () => {
     const untold = (waiting: ReadonlyMap<string, unknown>): ReadonlyMap<string, undefined> =>
       new Map([...waiting.keys()].map((name) => [name, undefined]));
-    vi.spyOn(Targets.prototype, "ofEach").mockImplementation((_user, waiting) => untold(waiting));
+    vi.spyOn(PinnedTargets.prototype, "ofEach").mockImplementation((_user, waiting) => untold(waiting));
     const how = {
       roundTripMs: 300,
       everyMs: 100,

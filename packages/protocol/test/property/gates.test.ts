@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Deliveries } from "../../src/server/ack/delivery.ts";
-import { HeldOverSet } from "../../src/server/cache/held-over.ts";
-import { Present } from "../../src/server/cache/present.ts";
+import { PendingRemovals } from "../../src/server/cache/pending-removals.ts";
 import { ServedVersions } from "../../src/server/cache/served.ts";
+import { SharedResponses } from "../../src/server/cache/shared-responses.ts";
 import { Order } from "../../src/server/order/order.ts";
 import { DeltaTypeStream } from "../../src/server/type/delta.ts";
 import { HeldBack } from "../../src/server/type/held-back.ts";
@@ -56,11 +56,11 @@ const rules: readonly Rule[] = [
   },
   {
     is: "what came and went is gone since then",
-    remove: () => vi.spyOn(HeldOverSet.prototype, "goneAnew").mockReturnThis(),
+    remove: () => vi.spyOn(PendingRemovals.prototype, "goneAnew").mockReturnThis(),
   },
   {
     is: "traffic moves to a Cluster that has endpoints",
-    remove: () => vi.spyOn(Present.prototype, "isVacant").mockReturnValue(false),
+    remove: () => vi.spyOn(SharedResponses.prototype, "isVacant").mockReturnValue(false),
     trouble: { lateEndpoints: true },
     neededBy: takesNoneForAnAnswer,
   },
@@ -68,7 +68,7 @@ const rules: readonly Rule[] = [
     is: "traffic moves to a Cluster whose endpoints were sent",
     remove: () => {
       for (const { prototype } of [DeltaTypeStream, SotwTypeStream])
-        vi.spyOn(prototype, "isTold").mockReturnValue(true);
+        vi.spyOn(prototype, "isSent").mockReturnValue(true);
     },
     neededBy: takesNoneForAnAnswer,
   },

@@ -57,14 +57,14 @@ describe("a client that refuses everything", () => {
       fc.property(transactions, (script) => {
         // With the order on, what may use a Cluster has to be accepted before it is told that the Cluster is gone.
         const dialect = { makeBeforeBreak: false };
-        const talk = new Conversation({ placement: () => ["top", "base"], dialect });
+        const talk = new Conversation({ nodeMapping: () => ["top", "base"], dialect });
         talk.put(resource(CLUSTER, "a", "0"), resource(LISTENER, "a", "0"));
         talk.open(1, variant);
         const said: string[] = [];
         /** The versions of what each of the two types holds. */
         const content = (): readonly string[] =>
           [CLUSTER, LISTENER].map((type) =>
-            [...talk.plane.resources(["top", "base"], type)]
+            [...talk.machine.resources(["top", "base"], type)]
               .map((one) => `${one.name} ${one.version}`)
               .sort()
               .join(),

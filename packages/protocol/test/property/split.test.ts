@@ -2,7 +2,7 @@ import { createResource, type Resource } from "@xdskit/protocol";
 import type { Body, Segment } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Parts } from "../../src/server/cache/split.ts";
+import { ResponseSplitter } from "../../src/server/cache/split.ts";
 import { Conversation, delta } from "../support/conversation.ts";
 import { digest, ENDPOINTS } from "../support/resources.ts";
 import { tries } from "../support/script.ts";
@@ -42,7 +42,7 @@ test("parts say what the body says, each name once, and none is above the limit 
           removed: names(`r${at}.`, removed),
         })),
       };
-      const parts = new Parts().of(body, maxBytes);
+      const parts = new ResponseSplitter().of(body, maxBytes);
       expect(saidIn(parts)).toEqual(saidIn([body]));
       const overfull = parts.filter((part) => {
         const bytes = part.segments.flatMap(({ puts }) => puts.map((put) => put.bytes.length));
@@ -63,7 +63,7 @@ test("a client that refuses some parts has everything else, is not sent those ag
       const heard: string[] = [];
       const listen = (mark: number, mayRefuse: boolean): readonly string[] => {
         const refused: string[] = [];
-        for (const effect of talk.plane.next(10)) {
+        for (const effect of talk.machine.next(10)) {
           if (effect.kind !== "send") continue;
           const names = saidIn([effect.body]);
           heard.push(...names);

@@ -111,7 +111,7 @@ class Client {
   }
 
   open(): void {
-    if (this.#stream > 0) this.#talk.plane.on({ kind: "stream-closed", stream: this.#stream });
+    if (this.#stream > 0) this.#talk.machine.on({ kind: "stream-closed", stream: this.#stream });
     this.#talk.open(++this.#stream, "delta");
     this.#pending.length = 0;
     this.#fresh.clear();
@@ -158,7 +158,7 @@ class Client {
   }
 
   hear(): void {
-    for (const effect of this.#talk.plane.next(10)) {
+    for (const effect of this.#talk.machine.next(10)) {
       if (effect.kind !== "send" || effect.stream !== this.#stream) continue;
       this.#pending.push(effect.nonce);
       for (const { puts, removed } of effect.body.segments) {
@@ -204,7 +204,7 @@ test.each([
   const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
   fc.assert(
     fc.property(steps, (script) => {
-      const talk = new Conversation({ placement: () => ["top", "base"] });
+      const talk = new Conversation({ nodeMapping: () => ["top", "base"] });
       const layers = { top: new Map<string, Resource>(), base: new Map<string, Resource>() };
       const client = new Client(talk, vocabulary.type, isWildcard);
       for (const step of script) {

@@ -1,5 +1,5 @@
 import { anonymousNode, type LayerChange, type Node, type TypeUrl } from "@xdskit/protocol";
-import { Plane, type PlaneEffect } from "@xdskit/protocol/internal";
+import { type ServerEffect, ServerMachine } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ExpiringClient } from "../support/expiring-client.ts";
@@ -33,7 +33,7 @@ const script = fc.array(step, { minLength: 5, maxLength: 40 });
 
 /** A plane with a clock, and two clients that know ttls. */
 class TimedWorld {
-  readonly plane: Plane;
+  readonly machine: ServerMachine;
   readonly clients = [new ExpiringClient("delta"), new ExpiringClient("sotw")];
   /** What expired at a client although it should be there. */
   readonly lost: string[] = [];
@@ -47,21 +47,21 @@ class TimedWorld {
 
   constructor(isPerType: boolean) {
     this.#isPerType = isPerType;
-    this.plane = new Plane({ digest, traits, placement: ({ id }) => this.#views.get(id) ?? ["base"] });
+    this.machine = new ServerMachine({ digest, traits, nodeMapping: ({ id }) => this.#views.get(id) ?? ["base"] });
     for (const client of this.clients) this.connect(client);
   }
 
   connect(client: ExpiringClient): void {
     if (this.#streams.has(client)) this.#cameBack.add(client);
     for (const stream of new Set(this.#streams.get(client)?.values())) {
-      this.#perform(this.plane.on({ kind: "stream-closed", stream }));
+      this.#perform(this.machine.on({ kind: "stream-closed", stream }));
     }
     const connection = ++this.#lastStream;
     const open = (onlyType: TypeUrl | undefined): number => {
       const stream = ++this.#lastStream;
       const { variant } = client;
       this.#perform(
-        this.plane.on({ kind: "stream-opened", stream, variant, onlyType, apiVersion: "v3", peer, connection }),
+        this.machine.on({ kind: "stream-opened", stream, variant, onlyType, apiVersion: "v3", peer, connection }),
       );
       return stream;
     };
@@ -72,14 +72,16 @@ class TimedWorld {
   }
 
   commit(changes: readonly LayerChange[]): void {
-    this.#perform(this.plane.on({ kind: "transaction-committed", transaction: { changes } }));
+    this.#perform(this.machine.on({ kind: "transaction-committed", transaction: { changes } }));
     this.#turn();
   }
 
   move(client: ExpiringClient, view: readonly string[]): void {
     this.#views.set(client.variant, view);
     const views = new Map(this.#views);
-    this.#perform(this.plane.on({ kind: "placement-changed", placement: ({ id }) => views.get(id) ?? ["base"] }));
+    this.#perform(
+      this.machine.on({ kind: "node-mapping-changed", nodeMapping: ({ id }) => views.get(id) ?? ["base"] }),
+    );
     this.#turn();
   }
 
@@ -102,7 +104,7 @@ class TimedWorld {
       this.#now = next;
       if (timer !== undefined && at <= expiry) {
         this.#timers.delete(timer);
-        this.#perform(this.plane.on({ kind: "timer-fired", timer }));
+        this.#perform(this.machine.on({ kind: "timer-fired", timer }));
         this.#turn();
       } else for (const client of this.clients) this.#expire(client);
     }
@@ -116,10 +118,10 @@ class TimedWorld {
   #expire(client: ExpiringClient): void {
     for (const [type, name] of client.expire(this.#now)) {
       const view = this.#views.get(client.variant) ?? ["base"];
-      const isThere = [...this.plane.resources(view, type)].some((one) => one.name === name);
-      const states = [...this.plane.streams()].filter(({ variant }) => variant === client.variant);
+      const isThere = [...this.machine.resources(view, type)].some((one) => one.name === name);
+      const states = [...this.machine.streams()].filter(({ variant }) => variant === client.variant);
       const isHeldOver = states.some(({ types }) =>
-        types.some((one) => one.type === type && one.heldOver.includes(name)),
+        types.some((one) => one.type === type && one.pendingRemovals.includes(name)),
       );
       // What ttl a cluster had that a delta client brings along, and that is gone, nobody knows any more.
       const isUnknown = client.variant === "delta" && this.#cameBack.has(client);
@@ -131,14 +133,14 @@ class TimedWorld {
     const stream = request.type && this.#streams.get(client)?.get(request.type);
     if (stream === undefined) return;
     const node = { ...knowsTtls, id: client.variant };
-    this.#perform(this.plane.on({ kind: "request-received", stream, request: { ...request, node } }));
+    this.#perform(this.machine.on({ kind: "request-received", stream, request: { ...request, node } }));
   }
 
   #turn(): void {
-    while (this.plane.isDue) this.#perform(this.plane.next(1));
+    while (this.machine.isDue) this.#perform(this.machine.next(1));
   }
 
-  #perform(effects: readonly PlaneEffect[]): void {
+  #perform(effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "start-timer") this.#timers.set(effect.timer, this.#now + effect.ms);
       else if (effect.kind === "cancel-timer") this.#timers.delete(effect.timer);

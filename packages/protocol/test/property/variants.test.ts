@@ -118,7 +118,7 @@ class Client {
   }
 
   reopen(): void {
-    this.#talk.plane.on({ kind: "stream-closed", stream: this.#stream });
+    this.#talk.machine.on({ kind: "stream-closed", stream: this.#stream });
     this.#stream += 1_000;
     this.#talk.open(this.#stream, this.#variant, undefined, this.#stream);
     this.#pending.length = 0;
@@ -156,7 +156,7 @@ class Client {
   }
 
   hear(): void {
-    for (const effect of this.#talk.plane.next(100)) {
+    for (const effect of this.#talk.machine.next(100)) {
       if (effect.kind === "send") listeners.get(effect.stream)?.(effect);
       else if (effect.kind === "start-timer") timers.push(effect.timer);
     }
@@ -207,7 +207,7 @@ class Client {
 }
 
 type Listener = (send: { readonly body: Sent["body"]; readonly nonce: string }) => void;
-type Sent = Extract<ReturnType<Conversation["plane"]["next"]>[number], { kind: "send" }>;
+type Sent = Extract<ReturnType<Conversation["machine"]["next"]>[number], { kind: "send" }>;
 let listeners = new Map<number, Listener>();
 let timers: number[] = [];
 
@@ -238,7 +238,7 @@ test.each([
       listeners = new Map();
       timers = [];
       let layersOf: readonly string[] = ["top", "base"];
-      const talk = new Conversation({ placement: () => layersOf });
+      const talk = new Conversation({ nodeMapping: () => layersOf });
       const state: Record<"top" | "base", Map<string, readonly Resource[]>> = { top: new Map(), base: new Map() };
       const client = new Client(talk, type, variant, 1);
       const plainly = listenPlainly(talk, type, 500);
@@ -250,7 +250,7 @@ test.each([
           client.ask(some(step.add), some(step.drop));
         } else if (step.is === "move") {
           layersOf = layersOf.length === 1 ? ["top", "base"] : ["base"];
-          talk.plane.on({ kind: "placement-changed", placement: () => layersOf });
+          talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => layersOf });
         } else {
           const changes = step.changes.map(
             ({ name: i, layer: l, family, labels }: Held & { name: number; layer: number }) => {

@@ -1,5 +1,5 @@
 import type { Resource } from "@xdskit/protocol";
-import { Plane } from "@xdskit/protocol/internal";
+import { ServerMachine } from "@xdskit/protocol/internal";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CLUSTER, digest, resource, traits } from "../support/resources.ts";
@@ -14,9 +14,9 @@ function versionAfter(
   steps: readonly { layer: string; name: string; label: string }[],
   perTransaction: number,
 ): string {
-  const plane = new Plane({ digest, traits, placement: () => ["top", "base"] });
+  const machine = new ServerMachine({ digest, traits, nodeMapping: () => ["top", "base"] });
   const ask = (stream: number): string => {
-    plane.on({
+    machine.on({
       kind: "stream-opened",
       stream,
       variant: "sotw",
@@ -26,8 +26,8 @@ function versionAfter(
       connection: stream,
     });
     const request = { kind: "sotw", type: CLUSTER, node: undefined, nonce: undefined, error: undefined } as const;
-    plane.on({ kind: "request-received", stream, request: { ...request, versionInfo: undefined, names: [] } });
-    const sent = plane
+    machine.on({ kind: "request-received", stream, request: { ...request, versionInfo: undefined, names: [] } });
+    const sent = machine
       .next(1_000)
       .flatMap((effect) => (effect.kind === "send" && effect.stream === stream ? [effect.body.version] : []));
     return sent[0] ?? "";
@@ -39,7 +39,7 @@ function versionAfter(
       const puts: Resource[] = [resource(CLUSTER, name, label)];
       return { layer, puts };
     });
-    plane.on({ kind: "transaction-committed", transaction: { changes } });
+    machine.on({ kind: "transaction-committed", transaction: { changes } });
     ask(++asked);
   }
   return ask(++asked);

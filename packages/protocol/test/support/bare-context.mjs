@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { createContext, SourceTextModule } from "node:vm";
 
-const entry = process.argv[2];
+const built = process.argv[2];
 const said = [];
 const context = createContext({ tell: (line) => said.push(line) }, { codeGeneration: { strings: false } });
 const modules = new Map();
@@ -19,10 +19,11 @@ function load(path) {
 
 const story = new SourceTextModule(
   `
-  import { ClientMachine, Plane, anonymousNode, clientDialect, createResource, opaqueTraits } from "protocol";
+  import { anonymousNode, createResource } from "protocol/index.js";
+  import { ClientMachine, ServerMachine, clientDialect, opaqueTraits } from "protocol/internal.js";
   const type = "type.googleapis.com/example.Thing";
   const digest = (parts) => BigInt(parts.join("/").length);
-  const server = new Plane({ digest, traits: () => undefined, placement: () => ["base"] });
+  const server = new ServerMachine({ digest, traits: () => undefined, nodeMapping: () => ["base"] });
   const client = new ClientMachine({ traits: opaqueTraits, node: { ...anonymousNode, id: "browser" } });
   const bytes = Uint8Array.of(1, 2, 3);
   const puts = [createResource({ type, name: "a", bytes }, digest)];
@@ -59,7 +60,11 @@ const story = new SourceTextModule(
   { context, identifier: "story" },
 );
 await story.link((specifier, { identifier }) =>
-  load(specifier === "protocol" ? entry : resolve(dirname(identifier), specifier)),
+  load(
+    specifier.startsWith("protocol/")
+      ? resolve(built, specifier.slice("protocol/".length))
+      : resolve(dirname(identifier), specifier),
+  ),
 );
 await story.evaluate();
 console.log(JSON.stringify(said));

@@ -1,5 +1,5 @@
 import { anonymousNode, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { type DiscoveryRequest, Plane, type PlaneEffect, type StreamId } from "@xdskit/protocol/internal";
+import { type DiscoveryRequest, type ServerEffect, ServerMachine, type StreamId } from "@xdskit/protocol/internal";
 import type { MeshClient } from "./mesh-script.ts";
 import { ModelEnvoy } from "./model-envoy.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
@@ -37,7 +37,7 @@ export function churn(client: MeshClient, options: ChurnOptions): ChurnSeen {
 
 class Churn {
   readonly #options: ChurnOptions;
-  readonly #plane = new Plane({ digest, traits, placement: () => ["base"] });
+  readonly #machine = new ServerMachine({ digest, traits, nodeMapping: () => ["base"] });
   readonly #envoy: ModelEnvoy;
   readonly #streams: Map<TypeUrl, StreamId>;
   readonly #agenda = new Map<number, (() => void)[]>();
@@ -75,7 +75,7 @@ class Churn {
       this.#agenda.delete(next);
       for (const happens of due) {
         happens();
-        this.#perform(this.#plane.next(1_000));
+        this.#perform(this.#machine.next(1_000));
         this.#measure();
       }
     }
@@ -114,7 +114,7 @@ class Churn {
     const deletes = n < window ? [] : [CLUSTER, ENDPOINTS].map((type) => ({ type, name: gone }));
     if (n >= window) this.#goneAt.set(gone, this.#now);
     this.#perform(
-      this.#plane.on({
+      this.#machine.on({
         kind: "transaction-committed",
         transaction: { changes: [{ layer: "base", puts, deletes }] },
       }),
@@ -144,16 +144,16 @@ class Churn {
     if (request === "reopens" || request.type === undefined) return;
     const stream = this.#streams.get(request.type) ?? 0;
     const node = { ...anonymousNode, id: "n", userAgentName: "envoy" };
-    this.#perform(this.#plane.on({ kind: "request-received", stream, request: { ...request, node } }));
+    this.#perform(this.#machine.on({ kind: "request-received", stream, request: { ...request, node } }));
   }
 
   #open(stream: StreamId, onlyType: TypeUrl | undefined): void {
     const { variant } = this.#envoy;
     const opened = { variant, onlyType, apiVersion: "v3", peer, connection: 1 } as const;
-    this.#perform(this.#plane.on({ kind: "stream-opened", stream, ...opened }));
+    this.#perform(this.#machine.on({ kind: "stream-opened", stream, ...opened }));
   }
 
-  #perform(effects: readonly PlaneEffect[]): void {
+  #perform(effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "send") this.#send(effect);
       else if (effect.kind === "cancel-timer") this.#timers.delete(effect.timer);
@@ -161,13 +161,13 @@ class Churn {
         const { timer } = effect;
         this.#timers.add(timer);
         this.#at(this.#now + effect.ms, () => {
-          if (this.#timers.delete(timer)) this.#perform(this.#plane.on({ kind: "timer-fired", timer }));
+          if (this.#timers.delete(timer)) this.#perform(this.#machine.on({ kind: "timer-fired", timer }));
         });
       } else if (effect.kind === "report" && effect.report.kind === "order-overdue") this.#overdue++;
     }
   }
 
-  #send(effect: Extract<PlaneEffect, { kind: "send" }>): void {
+  #send(effect: Extract<ServerEffect, { kind: "send" }>): void {
     const { segments } = effect.body;
     const puts: readonly Resource[] = segments.flatMap((segment) => segment.puts);
     const user = puts.find((put) => put.name === (this.#options.user === "listener" ? "l" : "main"));

@@ -8,9 +8,9 @@ import {
   type DiscoveryResponse,
   type HeldResource,
   opaqueTraits,
-  Plane,
-  type PlaneEffect,
   type ReceivedResource,
+  type ServerEffect,
+  ServerMachine,
   type SourceSpec,
   type WatchId,
 } from "@xdskit/protocol/internal";
@@ -19,7 +19,7 @@ import { node } from "./conversation.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
 import type { Step } from "./world.ts";
 
-type Send = Extract<PlaneEffect, { kind: "send" }>;
+type Send = Extract<ServerEffect, { kind: "send" }>;
 
 const TYPES: readonly TypeUrl[] = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 const NAMES = ["a", "b", "c"];
@@ -63,7 +63,7 @@ export class ClientPair {
   readonly complaints: string[] = [];
   readonly followers = new Map<WatchId, Follower>();
   readonly client: ClientMachine;
-  readonly #plane: Plane;
+  readonly #machine: ServerMachine;
   readonly #options: PairOptions;
   readonly #spec: SourceSpec;
   readonly #wires = new Map<ClientStreamId, Wire>();
@@ -78,10 +78,10 @@ export class ClientPair {
     const { variant, isAggregated, dialect = {}, maxResponseBytes } = options;
     this.#spec = sourceOf({ variant, isAggregated, dialect, backOff: { baseMs: 500, maxMs: 500 } });
     this.client = new ClientMachine({ traits: (type) => traits(type) ?? opaqueTraits(type), node: node("me") });
-    this.#plane = new Plane({
+    this.#machine = new ServerMachine({
       digest,
       traits,
-      placement: () => ["base"],
+      nodeMapping: () => ["base"],
       dialect: {
         separateResumeGraceMs: SHORT_MS,
         orderLimitMs: SHORT_MS,
@@ -147,7 +147,7 @@ export class ClientPair {
   settle(): void {
     for (let round = 0; round < 500; round++) {
       this.#turns(100);
-      let isQuiet = !this.#plane.isDue;
+      let isQuiet = !this.#machine.isDue;
       for (const wire of [...this.#wires.values()]) {
         while (this.#ask(wire)) isQuiet = false;
         while (this.#hear(wire, false)) isQuiet = false;
@@ -169,7 +169,7 @@ export class ClientPair {
 
   /** What each watch should hold, by the view of the server. */
   wanted(follower: Follower): Record<string, string> {
-    const members = [...this.#plane.resources(["base"], follower.type)].filter((one) => fits(follower, one));
+    const members = [...this.#machine.resources(["base"], follower.type)].filter((one) => fits(follower, one));
     return Object.fromEntries(members.map((one) => [one.name, text(one.bytes)]));
   }
 
@@ -186,7 +186,7 @@ export class ClientPair {
     readonly timers: number;
   } {
     const states = [...this.client.states()].length;
-    const streams = [...this.#plane.streams()].length;
+    const streams = [...this.#machine.streams()].length;
     return { states, streams, wires: this.#wires.size, timers: this.#clientTimers.size };
   }
 
@@ -211,9 +211,9 @@ export class ClientPair {
   #commitAll(what: {
     puts?: readonly Resource[];
     deletes?: readonly { type: TypeUrl; name: string }[];
-  }): readonly PlaneEffect[] {
+  }): readonly ServerEffect[] {
     const changes = [{ layer: "base", ...what }];
-    return this.#plane.on({ kind: "transaction-committed", transaction: { changes } });
+    return this.#machine.on({ kind: "transaction-committed", transaction: { changes } });
   }
 
   #watch(type: TypeUrl, c: number): void {
@@ -268,7 +268,7 @@ export class ClientPair {
     }
     const request = wire.requests.shift();
     if (request === undefined) return false;
-    this.#perform(this.#plane.on({ kind: "request-received", stream: wire.stream, request }));
+    this.#perform(this.#machine.on({ kind: "request-received", stream: wire.stream, request }));
     return true;
   }
 
@@ -296,7 +296,7 @@ export class ClientPair {
   #break(wire: Wire | undefined): void {
     if (wire === undefined) return;
     this.#wires.delete(wire.stream);
-    this.#perform(this.#plane.on({ kind: "stream-closed", stream: wire.stream }));
+    this.#perform(this.#machine.on({ kind: "stream-closed", stream: wire.stream }));
     this.#tell({ kind: "stream-closed", stream: wire.stream, status: { code: 14, message: "broken" } });
   }
 
@@ -320,7 +320,7 @@ export class ClientPair {
           peer,
           connection: 1,
         } as const;
-        this.#perform(this.#plane.on(opened));
+        this.#perform(this.#machine.on(opened));
         break;
       }
       case "send-request":
@@ -328,7 +328,7 @@ export class ClientPair {
         break;
       case "close-stream":
         this.#wires.delete(effect.stream);
-        this.#perform(this.#plane.on({ kind: "stream-closed", stream: effect.stream }));
+        this.#perform(this.#machine.on({ kind: "stream-closed", stream: effect.stream }));
         break;
       case "start-timer":
         this.#clientTimers.set(effect.timer, this.#nowMs + effect.ms);
@@ -408,7 +408,7 @@ export class ClientPair {
     return [...this.client.states()].flatMap(({ resource }) => (resource === undefined ? [] : [resource]));
   }
 
-  #perform(effects: readonly PlaneEffect[]): void {
+  #perform(effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "send") this.#wires.get(effect.stream)?.responses.push(effect);
       else if (effect.kind === "start-timer") this.#planeTimers.set(effect.timer, effect.ms);
@@ -419,7 +419,7 @@ export class ClientPair {
   }
 
   #turns(budget: number): void {
-    this.#perform(this.#plane.next(budget));
+    this.#perform(this.#machine.next(budget));
   }
 
   #fireClient(c: number): void {
@@ -451,7 +451,7 @@ export class ClientPair {
 
   #fireOfPlane(timer: number): void {
     this.#planeTimers.delete(timer);
-    this.#perform(this.#plane.on({ kind: "timer-fired", timer }));
+    this.#perform(this.#machine.on({ kind: "timer-fired", timer }));
   }
 }
 

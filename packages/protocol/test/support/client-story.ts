@@ -9,7 +9,6 @@ import {
   type DeltaResponse,
   type DiscoveryRequest,
   type KeptResource,
-  type News,
   opaqueTraits,
   type ReceivedError,
   type ReceivedResource,
@@ -17,6 +16,7 @@ import {
   type SourceSpec,
   shownName,
   type TypeTraits,
+  type WatchEvent,
   type WatchStarted,
 } from "@xdskit/protocol/internal";
 import { node } from "./conversation.ts";
@@ -221,7 +221,7 @@ function labelOf({ bytes, isRestored }: { readonly bytes: Uint8Array; readonly i
   return `${shownName(name)}@${label}${isRestored ? " (restored)" : ""}`;
 }
 
-function shownNews(news: News): string {
+function shownNews(news: WatchEvent): string {
   switch (news.kind) {
     case "changed":
     case "confirmed":

@@ -1,10 +1,10 @@
 import type { LayerChange, Node, Resource, TypeUrl, Variant } from "@xdskit/protocol";
 import {
   type DiscoveryRequest,
-  Plane,
-  type PlaneEffect,
-  type PlaneOptions,
   type Report,
+  type ServerEffect,
+  ServerMachine,
+  type ServerMachineOptions,
   type SotwRequest,
   type StreamId,
   type StreamOpened,
@@ -37,16 +37,16 @@ export interface Said {
 
 /** A plane, and what it says to one after another. */
 export class Conversation {
-  readonly plane: Plane;
+  readonly machine: ServerMachine;
   /** Everything but sends and reports that was asked for since last looked at. */
-  readonly asked: PlaneEffect[] = [];
+  readonly asked: ServerEffect[] = [];
   /** Every report, oldest first. */
   readonly reports: Report[] = [];
 
   readonly #variants = new Map<StreamId, Variant>();
 
-  constructor(options: Partial<PlaneOptions> = {}) {
-    this.plane = new Plane({ digest, traits, placement: () => ["base"], ...options });
+  constructor(options: Partial<ServerMachineOptions> = {}) {
+    this.machine = new ServerMachine({ digest, traits, nodeMapping: () => ["base"], ...options });
   }
 
   put(...puts: readonly Resource[]): void {
@@ -59,13 +59,13 @@ export class Conversation {
     deletes?: readonly { type: TypeUrl; name: string }[];
   }): void {
     this.#keep(
-      this.plane.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", ...change }] } }),
+      this.machine.on({ kind: "transaction-committed", transaction: { changes: [{ layer: "base", ...change }] } }),
     );
   }
 
   /** Changes of several layers that take effect together. */
   commit(changes: readonly LayerChange[]): void {
-    this.#keep(this.plane.on({ kind: "transaction-committed", transaction: { changes } }));
+    this.#keep(this.machine.on({ kind: "transaction-committed", transaction: { changes } }));
   }
 
   open(
@@ -76,12 +76,12 @@ export class Conversation {
     method: Pick<StreamOpened, "apiVersion" | "needs"> = { apiVersion: "v3" },
   ): void {
     this.#variants.set(stream, variant);
-    this.#keep(this.plane.on({ kind: "stream-opened", stream, variant, onlyType, ...method, peer, connection }));
+    this.#keep(this.machine.on({ kind: "stream-opened", stream, variant, onlyType, ...method, peer, connection }));
   }
 
   /** Gives a request to the plane, and lets it speak. */
   hear(stream: StreamId, request: DiscoveryRequest): readonly Said[] {
-    this.#keep(this.plane.on({ kind: "request-received", stream, request }));
+    this.#keep(this.machine.on({ kind: "request-received", stream, request }));
     return this.turns();
   }
 
@@ -101,16 +101,16 @@ export class Conversation {
 
   /** Gives a request to the plane, and lets it wait for its turn. */
   receive(stream: StreamId, request: DiscoveryRequest): void {
-    this.#keep(this.plane.on({ kind: "request-received", stream, request }));
+    this.#keep(this.machine.on({ kind: "request-received", stream, request }));
   }
 
   /** A timer goes off. */
   fire(timer: number): void {
-    this.#keep(this.plane.on({ kind: "timer-fired", timer }));
+    this.#keep(this.machine.on({ kind: "timer-fired", timer }));
   }
 
   turns(budget = 1_000): readonly Said[] {
-    return this.#keep(this.plane.next(budget)).flatMap((effect) => {
+    return this.#keep(this.machine.next(budget)).flatMap((effect) => {
       if (effect.kind !== "send") return [];
       const variant = this.#variants.get(effect.stream) ?? effect.body.variant;
       if (effect.body.variant !== variant)
@@ -119,7 +119,7 @@ export class Conversation {
     });
   }
 
-  #keep(effects: readonly PlaneEffect[]): readonly PlaneEffect[] {
+  #keep(effects: readonly ServerEffect[]): readonly ServerEffect[] {
     this.reports.push(...effects.flatMap((effect) => (effect.kind === "report" ? [effect.report] : [])));
     this.asked.push(...effects.filter((effect) => effect.kind !== "send" && effect.kind !== "report"));
     return effects;
@@ -142,7 +142,7 @@ export function sotw(type: TypeUrl, what: Partial<SotwRequest>): SotwRequest {
 
 export { delta };
 
-function saidBy({ stream, nonce, body }: Extract<PlaneEffect, { kind: "send" }>): Said {
+function saidBy({ stream, nonce, body }: Extract<ServerEffect, { kind: "send" }>): Said {
   const text = new TextDecoder();
   const says = body.segments.flatMap((segment) => [
     ...segment.puts.map((put) => `${text.decode(put.bytes).replace("=", "@")}${body.ttls ? seconds(put.ttlMs) : ""}`),

@@ -2,9 +2,9 @@ import { formatTypeUrl, type Resource, type Status, type TypeUrl, type Variant }
 import {
   type DiscoveryRequest,
   noInitialVersions,
-  Plane,
-  type PlaneEffect,
-  type PlaneEvent,
+  type ServerEffect,
+  type ServerEvent,
+  ServerMachine,
   type StreamId,
 } from "@xdskit/protocol/internal";
 import { delta, node, sotw } from "./conversation.ts";
@@ -67,7 +67,7 @@ export class Crowd {
   readonly sizes: Sizes;
   readonly type: TypeUrl;
   readonly variant: Variant;
-  readonly plane: Plane;
+  readonly machine: ServerMachine;
   readonly #work = new Work();
   readonly #talks = new Map<StreamId, Talk>();
   #unanswered: { readonly stream: StreamId; readonly type: TypeUrl }[] = [];
@@ -80,7 +80,7 @@ export class Crowd {
     this.type = type;
     this.variant = variant;
     this.sizes = sizes;
-    this.plane = new Plane({ digest, traits, placement: ({ id }) => this.#layersOf(id) });
+    this.machine = new ServerMachine({ digest, traits, nodeMapping: ({ id }) => this.#layersOf(id) });
     const { held, others, batch } = sizes;
     for (const [set, count] of Object.entries({ held, others, batch })) this.put(set, count, "1");
     for (const other of otherTypes) this.commit("base", [resource(other, "x", "1")]);
@@ -206,11 +206,11 @@ export class Crowd {
   /** The view of the client has one more layer, on top. */
   move(layer: string): void {
     this.#placedAt = [layer];
-    this.on({ kind: "placement-changed", placement: ({ id }) => this.#layersOf(id) });
+    this.on({ kind: "node-mapping-changed", nodeMapping: ({ id }) => this.#layersOf(id) });
   }
 
   turns(): void {
-    while (this.plane.isDue) this.#take(this.plane.next(1));
+    while (this.machine.isDue) this.#take(this.machine.next(1));
   }
 
   /** Everybody is told everything and takes it. */
@@ -222,11 +222,11 @@ export class Crowd {
     }
   }
 
-  on(event: PlaneEvent): void {
-    this.#take(this.plane.on(event));
+  on(event: ServerEvent): void {
+    this.#take(this.machine.on(event));
   }
 
-  #take(effects: readonly PlaneEffect[]): void {
+  #take(effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "answer-poll") {
         this.#sends++;

@@ -1,10 +1,10 @@
 import type { Resource, TypeUrl, Variant } from "@xdskit/protocol";
-import { type DiscoveryRequest, noInitialVersions, type PlaneEffect } from "@xdskit/protocol/internal";
+import { type DiscoveryRequest, noInitialVersions, type ServerEffect } from "@xdskit/protocol/internal";
 import { sotw } from "./conversation.ts";
 import { delta } from "./model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";
 
-type Send = Extract<PlaneEffect, { kind: "send" }>;
+type Send = Extract<ServerEffect, { kind: "send" }>;
 
 interface Held {
   readonly version: string;

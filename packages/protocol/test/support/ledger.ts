@@ -1,10 +1,10 @@
 import type { Resource, TypeUrl } from "@xdskit/protocol";
-import type { DeltaRequest, DiscoveryRequest, PlaneEffect, SotwRequest } from "@xdskit/protocol/internal";
+import type { DeltaRequest, DiscoveryRequest, ServerEffect, SotwRequest } from "@xdskit/protocol/internal";
 import type { ModelClient } from "./model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER } from "./resources.ts";
 import type { Witness } from "./world.ts";
 
-type Send = Extract<PlaneEffect, { kind: "send" }>;
+type Send = Extract<ServerEffect, { kind: "send" }>;
 
 /** One type on one connection of a client, as anybody can see it who hears both sides. */
 interface Account {

@@ -9,8 +9,8 @@ import {
   type MeshOptions,
   type MeshReport,
   type MeshRoot,
-  type News,
   type TypeKind,
+  type WatchEvent,
 } from "@xdskit/protocol/internal";
 import { CLUSTER, ENDPOINTS, EXTENSION, HOST, LB_ENDPOINT, LISTENER, ROUTE } from "./resources.ts";
 
@@ -167,7 +167,7 @@ export class MeshPlay {
     return this;
   }
 
-  loses(type: TypeUrl, name: string, more: Partial<Extract<News, { kind: "absent" }>> = {}): this {
+  loses(type: TypeUrl, name: string, more: Partial<Extract<WatchEvent, { kind: "absent" }>> = {}): this {
     this.#tell({ type, name }, () => ({ kind: "absent", name, why: "removed", held: undefined, ...more }));
     return this;
   }
@@ -198,7 +198,7 @@ export class MeshPlay {
     return this;
   }
 
-  #tell({ type, name }: Pick<HeldResource, "type" | "name">, news: (watch: Watch) => News | undefined): void {
+  #tell({ type, name }: Pick<HeldResource, "type" | "name">, news: (watch: Watch) => WatchEvent | undefined): void {
     for (const watch of this.#watching(type, ({ term }) => covers(term, name))) {
       const told = news(watch);
       if (told !== undefined) this.on({ kind: "news", watch: watch.watch, news: told });

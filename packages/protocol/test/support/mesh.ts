@@ -6,7 +6,7 @@ import {
   type TypeUrl,
   type Variant,
 } from "@xdskit/protocol";
-import { Plane, type PlaneEffect, type Remembered, type StreamId } from "@xdskit/protocol/internal";
+import { type Remembered, type ServerEffect, ServerMachine, type StreamId } from "@xdskit/protocol/internal";
 import { ModelEnvoy } from "./model-envoy.ts";
 import { CLUSTER, digest, ENDPOINTS, LISTENER, ROUTE, resource, traits } from "./resources.ts";
 
@@ -42,7 +42,7 @@ export interface MeshOptions {
 export class Mesh {
   readonly envoy: ModelEnvoy;
   readonly #how: MeshOptions;
-  #plane: Plane;
+  #machine: ServerMachine;
   /** What the server was asked to remember. */
   #remembered: Remembered[] = [];
   readonly #refuses: boolean;
@@ -61,7 +61,7 @@ export class Mesh {
     this.#refuses = how.refusals ?? false;
     this.#isLate = how.lateEndpoints ?? false;
     this.#isAggregated = isAggregated;
-    this.#plane = this.#start();
+    this.#machine = this.#start();
     this.envoy = new ModelEnvoy(variant, isAggregated);
     this.#streams = new Map(TYPES.map((type, i) => [type, isAggregated ? 1 : i + 1]));
     this.#lastStream = TYPES.length;
@@ -73,7 +73,7 @@ export class Mesh {
   step([what, a, b]: MeshStep): void {
     if (what === "change") this.#change(a, b);
     else if (what === "request") this.#send(this.#streamAt(a));
-    else if (what === "turn") this.#perform(this.#plane.next(1 + (a % 4)));
+    else if (what === "turn") this.#perform(this.#machine.next(1 + (a % 4)));
     else if (what === "break") this.#break(a % 2 === 1);
     else if (what === "reset") this.#reset(this.#streamAt(a));
     else if (what === "restart") this.#restart(a, b);
@@ -95,8 +95,8 @@ export class Mesh {
   exchange(streams: Iterable<string>): void {
     const open = [...streams];
     for (let round = 0; round < 1_000; round++) {
-      this.#perform(this.#plane.next(100));
-      let isQuiet = !this.#plane.isDue;
+      this.#perform(this.#machine.next(100));
+      let isQuiet = !this.#machine.isDue;
       for (const stream of open) {
         while (this.#send(stream)) isQuiet = false;
         if (this.envoy.take(stream)) isQuiet = false;
@@ -134,18 +134,18 @@ export class Mesh {
     return CLUSTERS.filter((name) => !there.includes(name));
   }
 
-  #start(): Plane {
+  #start(): ServerMachine {
     const dialect = {
       makeBeforeBreak: this.#how.makeBeforeBreak,
       separateResumeGraceMs: GRACE_MS,
       ...(this.#how.splits === true ? { maxResponseBytes: 1, maySplit: { otherwise: true } } : {}),
     };
-    return new Plane({ digest, traits, placement: () => ["base"], dialect, remembers: true });
+    return new ServerMachine({ digest, traits, nodeMapping: () => ["base"], dialect, remembers: true });
   }
 
   /** The connection breaks; each stream comes back when the client gets to it. */
   #break(isTurnedRound: boolean): void {
-    for (const stream of this.#streams.values()) this.#perform(this.#plane.on({ kind: "stream-closed", stream }));
+    for (const stream of this.#streams.values()) this.#perform(this.#machine.on({ kind: "stream-closed", stream }));
     for (const type of this.#streams.keys()) this.#streams.set(type, 0);
     this.#connection++;
     this.envoy.break(isTurnedRound);
@@ -158,7 +158,7 @@ export class Mesh {
       this.#break(false);
       return;
     }
-    this.#perform(this.#plane.on({ kind: "stream-closed", stream: this.#streams.get(onlyType) ?? 0 }));
+    this.#perform(this.#machine.on({ kind: "stream-closed", stream: this.#streams.get(onlyType) ?? 0 }));
     this.#streams.set(onlyType, 0);
     this.envoy.reset(onlyType);
   }
@@ -167,9 +167,9 @@ export class Mesh {
   #restart(a: number, b: number): void {
     this.#break((a & 1) === 1);
     this.#timers.clear();
-    this.#plane = this.#start();
+    this.#machine = this.#start();
     const remembered = this.#how.forgets === true ? [] : this.#remembered;
-    this.#perform(this.#plane.on({ kind: "history-restored", remembered }));
+    this.#perform(this.#machine.on({ kind: "history-restored", remembered }));
     this.#target = [];
     this.#late = [];
     this.#change(a, b);
@@ -202,13 +202,13 @@ export class Mesh {
     this.#target = next;
     const puts = next.filter((one) => !this.#late.includes(one));
     const changes = [{ layer: "base", puts, deletes }];
-    this.#perform(this.#plane.on({ kind: "transaction-committed", transaction: { changes } }));
+    this.#perform(this.#machine.on({ kind: "transaction-committed", transaction: { changes } }));
   }
 
   #bringLate(): void {
     const changes = [{ layer: "base", puts: this.#late }];
     this.#late = [];
-    this.#perform(this.#plane.on({ kind: "transaction-committed", transaction: { changes } }));
+    this.#perform(this.#machine.on({ kind: "transaction-committed", transaction: { changes } }));
   }
 
   #streamAt(n: number): string {
@@ -219,7 +219,7 @@ export class Mesh {
   #open(stream: StreamId, onlyType: TypeUrl | undefined): void {
     const { variant } = this.envoy;
     this.#perform(
-      this.#plane.on({
+      this.#machine.on({
         kind: "stream-opened",
         stream,
         variant,
@@ -238,7 +238,7 @@ export class Mesh {
       this.envoy.closed.delete(from);
       this.#lastStream++;
       for (const type of onlyType === undefined ? TYPES : [onlyType]) {
-        this.#perform(this.#plane.on({ kind: "stream-closed", stream: this.#streams.get(type) ?? 0 }));
+        this.#perform(this.#machine.on({ kind: "stream-closed", stream: this.#streams.get(type) ?? 0 }));
         this.#streams.set(type, this.#lastStream);
       }
       this.#open(this.#lastStream, onlyType);
@@ -247,7 +247,7 @@ export class Mesh {
     const stream = request?.type && this.#streams.get(request.type);
     if (request === undefined || stream === undefined) return false;
     const node = { ...anonymousNode, id: "n", userAgentName: "envoy" };
-    this.#perform(this.#plane.on({ kind: "request-received", stream, request: { ...request, node } }));
+    this.#perform(this.#machine.on({ kind: "request-received", stream, request: { ...request, node } }));
     return true;
   }
 
@@ -263,10 +263,10 @@ export class Mesh {
   }
 
   #fire(timer: number): void {
-    this.#perform(this.#plane.on({ kind: "timer-fired", timer }));
+    this.#perform(this.#machine.on({ kind: "timer-fired", timer }));
   }
 
-  #perform(effects: readonly PlaneEffect[]): void {
+  #perform(effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       // What was sent on a stream that is closed by now arrives nowhere.
       if (effect.kind === "send") {

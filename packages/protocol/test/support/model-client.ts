@@ -4,12 +4,12 @@ import {
   type DiscoveryRequest,
   type InitialVersions,
   noInitialVersions,
-  type PlaneEffect,
+  type ServerEffect,
   type SotwRequest,
   statusCode,
 } from "@xdskit/protocol/internal";
 
-type Send = Extract<PlaneEffect, { kind: "send" }>;
+type Send = Extract<ServerEffect, { kind: "send" }>;
 
 /** One type, as a client sees it. */
 interface Held {

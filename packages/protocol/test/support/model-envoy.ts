@@ -1,9 +1,9 @@
 import type { Resource, TypeUrl, Variant } from "@xdskit/protocol";
-import type { DeltaRequest, DiscoveryRequest, PlaneEffect } from "@xdskit/protocol/internal";
+import type { DeltaRequest, DiscoveryRequest, ServerEffect } from "@xdskit/protocol/internal";
 import { delta, initialVersionsOf } from "./model-client.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "./resources.ts";
 
-type Send = Extract<PlaneEffect, { kind: "send" }>;
+type Send = Extract<ServerEffect, { kind: "send" }>;
 
 /** A Cluster as Envoy has it: the version in use goes on serving while the next one warms. */
 interface ClusterState {

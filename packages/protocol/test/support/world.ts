@@ -2,8 +2,8 @@ import type { LayerChange, Resource, Status, TypeUrl, Variant } from "@xdskit/pr
 import {
   type Dialect,
   type DiscoveryRequest,
-  Plane,
-  type PlaneEffect,
+  type ServerEffect,
+  ServerMachine,
   type StreamId,
   statusCode,
   type TypeState,
@@ -61,7 +61,7 @@ export interface Trouble {
 export interface Witness {
   connected(client: ModelClient): void;
   heard(client: ModelClient, request: DiscoveryRequest): void;
-  said(client: ModelClient, send: Extract<PlaneEffect, { kind: "send" }>): void;
+  said(client: ModelClient, send: Extract<ServerEffect, { kind: "send" }>): void;
   /** Of this type, the view of the client holds these names now. */
   held(client: ModelClient, type: TypeUrl, names: ReadonlySet<string>): void;
 }
@@ -78,7 +78,7 @@ export const FEW_LINES = 4;
 
 /** Clients of both variants around one plane, with messages on their way, driven by a script of numbers. */
 export class World {
-  readonly plane: Plane;
+  readonly machine: ServerMachine;
   readonly clients: readonly ModelClient[];
   readonly ended: Ended[] = [];
   readonly dialect: Dialect;
@@ -101,10 +101,10 @@ export class World {
     this.#witness = witness;
     const { speaking } = trouble;
     this.dialect = dialectOf(speaking);
-    this.plane = new Plane({
+    this.machine = new ServerMachine({
       digest,
       traits,
-      placement: (node) => VIEWS[Number(node.id)] ?? [],
+      nodeMapping: (node) => VIEWS[Number(node.id)] ?? [],
       ...(speaking?.edition !== undefined && { edition: speaking.edition }),
       dialect: {
         ...speaking?.dialect,
@@ -197,7 +197,7 @@ export class World {
     for (const client of this.clients) this.#stall(client, false);
     for (let round = 0; round < 200; round++) {
       this.#turns(100);
-      let isQuiet = !this.plane.isDue;
+      let isQuiet = !this.machine.isDue;
       for (const client of this.clients) {
         while (client.inbox.length > 0) {
           client.answer(true);
@@ -216,7 +216,7 @@ export class World {
   /** Everything in the view of a client, as `type/name version`. */
   viewOf(client: ModelClient): readonly string[] {
     const view = VIEWS[this.#viewOf.get(client) ?? 0] ?? [];
-    return TYPES.flatMap((type) => [...this.plane.resources(view, type)]).map(
+    return TYPES.flatMap((type) => [...this.machine.resources(view, type)]).map(
       (one) => `${one.type}/${one.name} ${one.version}`,
     );
   }
@@ -225,7 +225,7 @@ export class World {
   expectedErrors(client: ModelClient, type: TypeUrl): ReadonlyMap<string, Resource> {
     if (this.dialect.resourceErrors === "off") return new Map();
     const held = client.types.get(type);
-    const errors = [...this.plane.resourceErrors(VIEWS[this.#viewOf.get(client) ?? 0] ?? [], type)];
+    const errors = [...this.machine.resourceErrors(VIEWS[this.#viewOf.get(client) ?? 0] ?? [], type)];
     const isWanted = ({ name }: Resource): boolean => held?.isWildcard === true || held?.names.has(name) === true;
     return new Map(errors.filter(isWanted).map((one) => [one.name, one]));
   }
@@ -234,7 +234,7 @@ export class World {
   expected(client: ModelClient, type: TypeUrl): ReadonlyMap<string, Resource> {
     const held = client.types.get(type);
     const view = VIEWS[this.#viewOf.get(client) ?? 0] ?? [];
-    const members = [...this.plane.resources(view, type)];
+    const members = [...this.machine.resources(view, type)];
     const isNamed = (term: string): boolean => held?.names.has(term) === true;
     // Where names are hints nobody is given what comes only to those who name it.
     const ignoresNames = client.variant === "sotw" && this.dialect.ignoreHints;
@@ -266,13 +266,13 @@ export class World {
         : resource(type, name, label, { onDemand, aliases, ...ownVersion });
       changes.set(layer, isDelete ? { layer, deletes: [{ type, name }] } : { layer, puts: [put] });
       const table = `${layer} ${type}`;
-      this.#changed.set(table, [...(this.#changed.get(table) ?? []), this.plane.revision + 1]);
+      this.#changed.set(table, [...(this.#changed.get(table) ?? []), this.machine.revision + 1]);
     }
     // Whoever looks at a stream brings it up to date: where nothing is trimmed, nobody looks.
     if (this.#trouble.trims) {
-      this.#told = new Map([...this.plane.streams()].map((state) => [state.stream, state.types]));
+      this.#told = new Map([...this.machine.streams()].map((state) => [state.stream, state.types]));
     }
-    this.#perform(this.plane.on({ kind: "transaction-committed", transaction: { changes: [...changes.values()] } }));
+    this.#perform(this.machine.on({ kind: "transaction-committed", transaction: { changes: [...changes.values()] } }));
     this.#showViews();
   }
 
@@ -284,27 +284,27 @@ export class World {
 
   #stall(client: ModelClient, isStalled: boolean): void {
     for (const stream of new Set(this.#streamsOf.get(client)?.values())) {
-      this.#perform(this.plane.on({ kind: isStalled ? "stream-stalled" : "stream-drained", stream }));
+      this.#perform(this.machine.on({ kind: isStalled ? "stream-stalled" : "stream-drained", stream }));
     }
   }
 
   #move(client: ModelClient, to: number): void {
     this.#viewOf.set(client, to % VIEWS.length);
     const views = new Map([...this.clients].map((one, i) => [String(i), VIEWS[this.#viewOf.get(one) ?? 0] ?? []]));
-    this.#perform(this.plane.on({ kind: "placement-changed", placement: (node) => views.get(node.id) ?? [] }));
+    this.#perform(this.machine.on({ kind: "node-mapping-changed", nodeMapping: (node) => views.get(node.id) ?? [] }));
     this.#showViews();
   }
 
   #connect(client: ModelClient): void {
     for (const old of new Set(this.#streamsOf.get(client)?.values())) {
-      this.#perform(this.plane.on({ kind: "stream-closed", stream: old }));
+      this.#perform(this.machine.on({ kind: "stream-closed", stream: old }));
     }
     const connection = ++this.#connections;
     const { variant } = client;
     const open = (onlyType: TypeUrl | undefined): StreamId => {
       const stream = ++this.#lastStream;
       this.#perform(
-        this.plane.on({ kind: "stream-opened", stream, variant, onlyType, apiVersion: "v3", peer, connection }),
+        this.machine.on({ kind: "stream-opened", stream, variant, onlyType, apiVersion: "v3", peer, connection }),
       );
       return stream;
     };
@@ -324,18 +324,18 @@ export class World {
     if (request === undefined || stream === undefined) return;
     const node = nodeOf(String(this.clients.indexOf(client)), this.#trouble.speaking);
     this.#witness?.heard(client, request);
-    this.#perform(this.plane.on({ kind: "request-received", stream, request: { ...request, node } }));
+    this.#perform(this.machine.on({ kind: "request-received", stream, request: { ...request, node } }));
   }
 
   #turns(budget: number): void {
-    this.#perform(this.plane.next(budget));
+    this.#perform(this.machine.next(budget));
   }
 
   #showViews(): void {
     for (const client of this.#witness === undefined ? [] : this.clients) {
       const view = VIEWS[this.#viewOf.get(client) ?? 0] ?? [];
       for (const type of TYPES) {
-        const names = [...this.plane.resources(view, type)].map((one) => one.name);
+        const names = [...this.machine.resources(view, type)].map((one) => one.name);
         this.#witness?.held(client, type, new Set(names));
       }
     }
@@ -355,10 +355,10 @@ export class World {
 
   #fire(timer: number): void {
     this.#timers.delete(timer);
-    this.#perform(this.plane.on({ kind: "timer-fired", timer }));
+    this.#perform(this.machine.on({ kind: "timer-fired", timer }));
   }
 
-  #perform(effects: readonly PlaneEffect[]): void {
+  #perform(effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "send") {
         this.#sends++;

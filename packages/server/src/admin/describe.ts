@@ -120,7 +120,10 @@ export class Describer {
   }
 
   /** What the type waits for, and what the client is left with meanwhile. */
-  #waits(stream: StreamId, { type, wait, waiting, heldOver }: TypeState): Pick<TypeAnswer, "waits" | "heldOver"> {
+  #waits(
+    stream: StreamId,
+    { type, wait, waiting, pendingRemovals: heldOver }: TypeState,
+  ): Pick<TypeAnswer, "waits" | "heldOver"> {
     const held = heldOver.length > 0 && { heldOver };
     if (wait === undefined) return { ...held };
     const since = time("since", this.#deliveries.type(stream, type)?.waitsSince);

@@ -19,10 +19,10 @@ export interface Route {
   readonly says: string;
   /** The parameters that it takes, and what each is for. Any other is a mistake of the caller. */
   readonly parameters: Readonly<Record<string, string>>;
-  answer(sources: AdminSources, query: Query): Answer | Promise<Answer>;
+  answer(sources: AdminSources, query: Query): AdminAnswer | Promise<AdminAnswer>;
 }
 
-export type Answer =
+export type AdminAnswer =
   | { readonly kind: "text"; readonly status?: number; readonly contentType?: string; readonly text: string }
   | { readonly kind: "json"; readonly status?: number; readonly value: unknown }
   | PageAnswer;

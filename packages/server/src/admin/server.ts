@@ -5,7 +5,7 @@ import type { ErrorAnswer } from "./answers/page.ts";
 import { Describer } from "./describe.ts";
 import { isExpectedHost } from "./host-check.ts";
 import { Query, QueryError } from "./query.ts";
-import type { AdminSources, Answer, Route } from "./route.ts";
+import type { AdminAnswer, AdminSources, Route } from "./route.ts";
 import { conversions } from "./routes/conversions.ts";
 import { livez, metrics, readyz } from "./routes/health.ts";
 import { describeRoutes, describeRoutesAsHtml } from "./routes/index-page.ts";
@@ -99,7 +99,7 @@ async function answerRequest(
   await write(answer, response);
 }
 
-async function findAnswer(target: string, wantsHtml: boolean, sources: AdminSources): Promise<Answer> {
+async function findAnswer(target: string, wantsHtml: boolean, sources: AdminSources): Promise<AdminAnswer> {
   try {
     const url = new URL(target, "http://admin");
     if (url.pathname === "/") return indexPage(wantsHtml, sources);
@@ -117,14 +117,14 @@ async function findAnswer(target: string, wantsHtml: boolean, sources: AdminSour
 }
 
 /** What there is: for a browser, which says that it takes HTML, or for a terminal. */
-function indexPage(wantsHtml: boolean, { view }: AdminSources): Answer {
+function indexPage(wantsHtml: boolean, { view }: AdminSources): AdminAnswer {
   if (!wantsHtml) return { kind: "text", text: describeRoutes(routes, view.version) };
   const contentType = "text/html; charset=utf-8";
   return { kind: "text", contentType, text: describeRoutesAsHtml(routes, view.version) };
 }
 
 /** Takes the first step of a page: a mistake in the parameters shows there, when the status can still tell of it. */
-async function begin(answer: Answer): Promise<Answer> {
+async function begin(answer: AdminAnswer): Promise<AdminAnswer> {
   if (answer.kind !== "page") return answer;
   const iterator = answer.steps[Symbol.iterator]();
   const first = iterator.next();
@@ -137,12 +137,12 @@ async function begin(answer: Answer): Promise<Answer> {
   return { ...answer, steps: steps() };
 }
 
-function errorAnswer(status: number, error: string, hint?: string): Answer {
+function errorAnswer(status: number, error: string, hint?: string): AdminAnswer {
   const value: ErrorAnswer = { error, ...(hint !== undefined && { hint }) };
   return { kind: "json", status, value };
 }
 
-async function write(answer: Answer, response: ServerResponse): Promise<void> {
+async function write(answer: AdminAnswer, response: ServerResponse): Promise<void> {
   switch (answer.kind) {
     case "text":
       response.writeHead(answer.status ?? 200, { "content-type": answer.contentType ?? "text/plain; charset=utf-8" });

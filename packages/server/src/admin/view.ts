@@ -1,4 +1,4 @@
-import type { Node, Peer, PlacementRefusal, Resource, TypeUrl } from "@xdskit/protocol";
+import type { Node, NodeMappingRejection, Peer, Resource, TypeUrl } from "@xdskit/protocol";
 import type { LayerState, StreamState, TypeKind } from "@xdskit/protocol/internal";
 import type { ConversionFindings } from "../hub/port.ts";
 import type { Gauges } from "../observe/gauges.ts";
@@ -25,7 +25,7 @@ export interface AdminView extends Gauges {
   /** What a view of these layers holds of a type, errors in place of resources too, one holder for each name. May be walked like `streams`. */
   resources(layers: readonly string[], type: TypeUrl): Iterable<Resource>;
   /** The layers that a node would see, or why it would not be served. */
-  place(node: Node, peer: Peer): readonly string[] | PlacementRefusal;
+  place(node: Node, peer: Peer): readonly string[] | NodeMappingRejection;
   conversionFindings(): ReadonlyMap<unknown, ConversionFindings>;
   readonly types: ResourceTypes;
 }

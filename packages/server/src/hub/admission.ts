@@ -1,8 +1,8 @@
 import type { ApiVersion, Peer, Status, TypeUrl } from "@xdskit/protocol";
 import { statusCode, type TypeTraits, typeKindTable } from "@xdskit/protocol/internal";
 import type { LimitName } from "../options.ts";
-import type { Census } from "./census.ts";
-import type { Readiness } from "./readiness.ts";
+import type { ConnectionLimits } from "./connection-limits.ts";
+import type { ReadinessTracker } from "./readiness.ts";
 import { isTrusted, secretsRefused } from "./trust.ts";
 
 /** What a stream or poll that wants in is judged by. */
@@ -15,8 +15,8 @@ export interface Candidate {
 
 /** What who is let in depends on, and who is told when somebody is not. */
 export interface AdmissionOptions {
-  readonly readiness: Readiness;
-  readonly census: Census;
+  readonly readiness: ReadinessTracker;
+  readonly connectionLimits: ConnectionLimits;
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;
   /** Methods of version 2 of the API are not served. */
   readonly refusesV2: boolean;
@@ -64,7 +64,7 @@ export class Admission {
   }
 
   #refuseOneTooMany(peer: Peer): Status | undefined {
-    const refusal = this.#options.census.admitStream(peer);
+    const refusal = this.#options.connectionLimits.admitStream(peer);
     if (refusal !== undefined) this.#options.limitHit(refusal.limit, peer.address, refusal.status.message);
     return refusal?.status;
   }

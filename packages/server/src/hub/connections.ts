@@ -1,7 +1,7 @@
 import type { Peer } from "@xdskit/protocol";
 import type { NamedChoice } from "@xdskit/protocol/internal";
 import type { LimitPassed } from "./byte-budget.ts";
-import type { Census } from "./census.ts";
+import type { ConnectionLimits } from "./connection-limits.ts";
 
 /** A connection that a client came over. */
 export interface Connection {
@@ -14,17 +14,17 @@ export interface Connection {
 
 /** The connections that are open, each under the number that names it for its life. */
 export class Connections {
-  readonly #census: Census;
+  readonly #connectionLimits: ConnectionLimits;
   readonly #open = new Map<number, Connection>();
   #last = 0;
 
-  constructor(census: Census) {
-    this.#census = census;
+  constructor(connectionLimits: ConnectionLimits) {
+    this.#connectionLimits = connectionLimits;
   }
 
   /** Takes in one more; or the limit that it would pass. */
   open(connection: Connection): number | LimitPassed {
-    const passed = this.#census.admitConnection(connection.peer);
+    const passed = this.#connectionLimits.admitConnection(connection.peer);
     if (passed !== undefined) return passed;
     const id = ++this.#last;
     this.#open.set(id, connection);
@@ -40,7 +40,7 @@ export class Connections {
     const closed = this.#open.get(id);
     if (closed === undefined) return undefined;
     this.#open.delete(id);
-    this.#census.connectionClosed(closed.peer);
+    this.#connectionLimits.connectionClosed(closed.peer);
     return closed;
   }
 }

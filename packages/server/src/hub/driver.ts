@@ -1,19 +1,19 @@
 import { EffectQueue, Timers } from "@xdskit/disk";
 import {
   InvariantError,
-  Plane,
-  type PlaneEffect,
-  type PlaneEvent,
-  type PlaneOptions,
   type PollEffect,
   type Report,
+  type ServerEffect,
+  type ServerEvent,
+  ServerMachine,
+  type ServerMachineOptions,
   type StreamId,
 } from "@xdskit/protocol/internal";
 import type { Memory, ShellReport } from "./port.ts";
-import type { Written } from "./stream-desk.ts";
+import type { Written } from "./stream-registry.ts";
 import { Turns } from "./turns.ts";
 
-type EffectOf<K extends PlaneEffect["kind"]> = Extract<PlaneEffect, { readonly kind: K }>;
+type EffectOf<K extends ServerEffect["kind"]> = Extract<ServerEffect, { readonly kind: K }>;
 
 /** Who performs what the plane asks for. */
 export interface Performer {
@@ -35,22 +35,22 @@ export interface Performer {
  */
 export class Driver {
   /** To be looked at; events go through `take`. */
-  readonly plane: Plane;
+  readonly machine: ServerMachine;
   readonly turns: Turns;
   readonly #performer: Performer;
   readonly #memory: Memory | undefined;
-  readonly #effects = new EffectQueue<PlaneEffect>((effect) => this.#perform(effect));
+  readonly #effects = new EffectQueue<ServerEffect>((effect) => this.#perform(effect));
   readonly #timers = new Timers((timer) => this.take({ kind: "timer-fired", timer }));
 
-  constructor(options: PlaneOptions & { readonly memory?: Memory }, performer: Performer) {
+  constructor(options: ServerMachineOptions & { readonly memory?: Memory }, performer: Performer) {
     const { memory } = options;
     this.#performer = performer;
     this.#memory = memory;
-    this.plane = new Plane({ ...options, remembers: memory !== undefined });
-    if (memory !== undefined) this.plane.on({ kind: "history-restored", remembered: memory.restored });
+    this.machine = new ServerMachine({ ...options, remembers: memory !== undefined });
+    if (memory !== undefined) this.machine.on({ kind: "history-restored", remembered: memory.restored });
     this.turns = new Turns({
-      isDue: () => this.plane.isDue,
-      give: () => this.#effects.add(this.plane.next(1)),
+      isDue: () => this.machine.isDue,
+      give: () => this.#effects.add(this.machine.next(1)),
       failed: (cause) => performer.failed(cause instanceof InvariantError ? cause.stream : undefined, "turn", cause),
       write: () => {
         memory?.flush();
@@ -62,9 +62,9 @@ export class Driver {
   }
 
   /** Hands an event to the plane. Of a throw because of one stream only that stream hears; others come back to the caller. */
-  take(event: PlaneEvent, stream?: StreamId): void {
+  take(event: ServerEvent, stream?: StreamId): void {
     try {
-      this.#effects.add(this.plane.on(event));
+      this.#effects.add(this.machine.on(event));
     } catch (cause) {
       if (stream === undefined) throw cause;
       this.#performer.failed(stream, event.kind, cause);
@@ -78,7 +78,7 @@ export class Driver {
     this.#memory?.close();
   }
 
-  #perform(effect: PlaneEffect): void {
+  #perform(effect: ServerEffect): void {
     switch (effect.kind) {
       case "send":
         this.#performer.send(effect);

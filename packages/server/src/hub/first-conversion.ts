@@ -1,13 +1,13 @@
 import type { Transaction } from "@xdskit/protocol";
 import type { PollId, StreamId } from "@xdskit/protocol/internal";
-import type { Twins } from "./twins.ts";
+import type { ApiVersionConverter } from "./api-version-converter.ts";
 
 /** When more waits than this, the rest is made at once: what waits is held in memory. */
 const MOST_WAITING_BYTES = 16 * 1024 * 1024;
 
 /** Who waits, and what happens when all of v2 is there. */
 export interface FirstConversionOptions {
-  readonly twins: Twins;
+  readonly converter: ApiVersionConverter;
   /** Brings some of v2 into force. May throw. */
   readonly commit: (transaction: Transaction) => void;
   /** It cannot be: a bug of ours, for everybody who waits. */
@@ -40,9 +40,9 @@ export class FirstConversion {
 
   /** Whether v2 is still to be made. It is begun with, and may be over at once. */
   mustWait(id: StreamId | PollId): boolean {
-    if (this.#options.twins.areComplete) return false;
+    if (this.#options.converter.areComplete) return false;
     if (this.#making !== undefined) return true;
-    this.#making = this.#options.twins.begin();
+    this.#making = this.#options.converter.begin();
     this.#waiting.set(id, { bytes: 0, thens: [] });
     this.#advance();
     return this.#making !== undefined;

@@ -1,17 +1,24 @@
-import type { Node, Peer, Placement, Resource, TypeUrl } from "@xdskit/protocol";
-import type { LayerState, Plane, Remembered, ResourceState, StreamId, StreamState } from "@xdskit/protocol/internal";
-import type { Census, LimitUse } from "./census.ts";
+import type { Node, NodeMapping, Peer, Resource, TypeUrl } from "@xdskit/protocol";
+import type {
+  LayerState,
+  Remembered,
+  ResourceState,
+  ServerMachine,
+  StreamId,
+  StreamState,
+} from "@xdskit/protocol/internal";
+import type { ApiVersionConverter } from "./api-version-converter.ts";
+import type { ConnectionLimits, LimitUse } from "./connection-limits.ts";
 import type { ConversionFindings } from "./port.ts";
-import type { Backlog, StreamDesk } from "./stream-desk.ts";
-import type { Twins } from "./twins.ts";
+import type { Backlog, StreamRegistry } from "./stream-registry.ts";
 
 /** What a hub is made of, as far as it can be looked at. */
 export interface HubViewParts {
-  readonly plane: Plane;
-  readonly census: Census;
-  readonly streams: StreamDesk;
-  readonly twins: Twins | undefined;
-  readonly layersOf: Placement;
+  readonly machine: ServerMachine;
+  readonly connectionLimits: ConnectionLimits;
+  readonly streams: StreamRegistry;
+  readonly converter: ApiVersionConverter | undefined;
+  readonly layersOf: NodeMapping;
 }
 
 /** Everything that can be seen of a hub, read when it is asked for. Looking changes nothing. */
@@ -23,12 +30,12 @@ export class HubView {
   }
 
   get connections(): number {
-    return this.#parts.census.connections;
+    return this.#parts.connectionLimits.connections;
   }
 
   /** How many streams are open. */
   get openStreams(): number {
-    return this.#parts.census.streams;
+    return this.#parts.connectionLimits.streams;
   }
 
   get backlog(): Backlog {
@@ -36,39 +43,39 @@ export class HubView {
   }
 
   streams(): Iterable<StreamState> {
-    return this.#parts.plane.streams();
+    return this.#parts.machine.streams();
   }
 
   resourceStates(stream: StreamId): Iterable<ResourceState> {
-    return this.#parts.plane.resourceStates(stream);
+    return this.#parts.machine.resourceStates(stream);
   }
 
   layers(): Iterable<LayerState> {
-    return this.#parts.plane.layers();
+    return this.#parts.machine.layers();
   }
 
   /** Resources, and the errors that stand in place of some. */
   *resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
-    yield* this.#parts.plane.resources(layers, type);
-    yield* this.#parts.plane.resourceErrors(layers, type);
+    yield* this.#parts.machine.resources(layers, type);
+    yield* this.#parts.machine.resourceErrors(layers, type);
   }
 
   /** What could not be expressed in the version of the API that it was converted to. */
   conversionFindings(): ReadonlyMap<string, ConversionFindings> {
-    return this.#parts.twins?.findings ?? new Map();
+    return this.#parts.converter?.findings ?? new Map();
   }
 
   /** The Clusters that there are, as they would have to be remembered now. */
   clusters(): Iterable<Remembered> {
-    return this.#parts.plane.remembered();
+    return this.#parts.machine.remembered();
   }
 
   limits(): readonly LimitUse[] {
-    return this.#parts.census.describe();
+    return this.#parts.connectionLimits.describe();
   }
 
   /** The layers that a node would see, or why it would not be served. */
-  layersOf(node: Node, peer: Peer): ReturnType<Placement> {
+  layersOf(node: Node, peer: Peer): ReturnType<NodeMapping> {
     return this.#parts.layersOf(node, peer);
   }
 }

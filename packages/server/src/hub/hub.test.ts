@@ -40,7 +40,7 @@ function startHub(options: Partial<HubOptions> = {}) {
   const hub = new Hub({
     digest: contentDigest,
     traits: (type) => api.traits(type),
-    placement: () => ["base"],
+    nodeMapping: () => ["base"],
     insecure: false,
     encoder: createBodyEncoder({ controlPlane: "" }),
     limits: defaultLimits,

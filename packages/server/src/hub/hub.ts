@@ -1,26 +1,27 @@
 import type { BodyEncoder } from "@xdskit/envoy-api/internal";
-import type { ClientChoice, Peer, Placement, Status, Transaction, TypeUrl } from "@xdskit/protocol";
+import type { ClientChoice, NodeMapping, Peer, Status, Transaction, TypeUrl } from "@xdskit/protocol";
 import {
   type DiscoveryRequest,
   isOfV2,
   type NamedChoice,
-  type PlaneEffect,
-  type PlaneOptions,
   type PollId,
+  type ServerEffect,
+  type ServerMachineOptions,
   type StreamId,
   statusCode,
 } from "@xdskit/protocol/internal";
 import { XdsError } from "../error.ts";
 import type { LimitName, Limits } from "../options.ts";
 import { Admission, draining, notReady } from "./admission.ts";
+import { ApiVersionConverter, type ApiVersionConverterOptions } from "./api-version-converter.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import { Census } from "./census.ts";
+import { ConnectionLimits } from "./connection-limits.ts";
 import { Connections } from "./connections.ts";
 import { Driver } from "./driver.ts";
 import { FirstConversion } from "./first-conversion.ts";
 import { HubView } from "./hub-view.ts";
 import { Listeners } from "./listeners.ts";
-import { type NewPoll, PollDesk, type PollHandle } from "./poll-desk.ts";
+import { type NewPoll, type PollHandle, PollRegistry } from "./poll-registry.ts";
 import type {
   BodyHandle,
   HubPort,
@@ -31,16 +32,15 @@ import type {
   StreamHandle,
   Telemetry,
 } from "./port.ts";
-import { Readiness } from "./readiness.ts";
+import { ReadinessTracker } from "./readiness.ts";
 import { spread } from "./spread.ts";
-import { cancelled, type OpenStream, StreamDesk } from "./stream-desk.ts";
-import { guardPlacement } from "./trust.ts";
-import { Twins, type TwinsOptions } from "./twins.ts";
+import { cancelled, type OpenStream, StreamRegistry } from "./stream-registry.ts";
+import { guardNodeMapping } from "./trust.ts";
 
-export interface HubOptions extends PlaneOptions {
+export interface HubOptions extends ServerMachineOptions {
   readonly encoder: BodyEncoder;
   /** Makes resources of one version of the API those of the other; without it both have only what is given in them. */
-  readonly convert?: TwinsOptions["convert"];
+  readonly convert?: ApiVersionConverterOptions["convert"];
   /** Methods of version 2 of the API are not served. */
   readonly refusesV2?: boolean;
   readonly limits: Limits;
@@ -56,30 +56,30 @@ export interface HubOptions extends PlaneOptions {
  * effects reach the streams and polls that they are about.
  */
 export class Hub implements HubPort {
-  readonly readiness: Readiness = new Readiness();
+  readonly readiness: ReadinessTracker = new ReadinessTracker();
   /** The hooks of the embedding program. */
   readonly listeners: Listeners = new Listeners();
   readonly view: HubView;
   readonly budget: ByteBudget;
   readonly #options: HubOptions;
   readonly #driver: Driver;
-  readonly #twins: Twins | undefined;
+  readonly #converter: ApiVersionConverter | undefined;
   readonly #conversion: FirstConversion | undefined;
-  readonly #census: Census;
+  readonly #connectionLimits: ConnectionLimits;
   readonly #admission: Admission;
   readonly #connections: Connections;
-  readonly #streams: StreamDesk;
-  readonly #polls: PollDesk;
+  readonly #streams: StreamRegistry;
+  readonly #polls: PollRegistry;
   /** The poll that is being taken in. */
   #arriving: PollId | undefined;
-  #placement: Placement;
+  #nodeMapping: NodeMapping;
   #lastStream = 0;
 
   constructor(options: HubOptions) {
     const { limits, insecure, encoder, refusesV2 = false, traits } = options;
     this.#options = options;
-    this.#placement = guardPlacement(options.placement, insecure);
-    const plane = { ...options, placement: this.#placement };
+    this.#nodeMapping = guardNodeMapping(options.nodeMapping, insecure);
+    const plane = { ...options, nodeMapping: this.#nodeMapping };
     this.#driver = new Driver(
       {
         ...plane,
@@ -97,27 +97,32 @@ export class Hub implements HubPort {
         failed: (stream, during, cause) => this.#fail(stream, during, cause),
       },
     );
-    this.#twins = options.convert && this.#createTwins(options, options.convert);
-    this.#conversion = this.#twins && this.#createConversion(this.#twins);
+    this.#converter = options.convert && this.#createTwins(options, options.convert);
+    this.#conversion = this.#converter && this.#createConversion(this.#converter);
     this.budget = new ByteBudget(limits);
-    this.#census = new Census(limits, this.budget);
-    const census = this.#census;
+    this.#connectionLimits = new ConnectionLimits(limits, this.budget);
+    const connectionLimits = this.#connectionLimits;
     this.#admission = new Admission({
-      ...{ readiness: this.readiness, census, traits, refusesV2, insecure },
+      ...{ readiness: this.readiness, connectionLimits: connectionLimits, traits, refusesV2, insecure },
       limitHit: (limit, address, message) => this.reportLimit(limit, address, message),
       v2Refused: (address, method) => this.report({ kind: "v2-refused", address, method }),
     });
-    this.#connections = new Connections(census);
-    this.#polls = new PollDesk(census);
-    this.#streams = new StreamDesk({
-      ...{ encoder, limits, census },
+    this.#connections = new Connections(connectionLimits);
+    this.#polls = new PollRegistry(connectionLimits);
+    this.#streams = new StreamRegistry({
+      ...{ encoder, limits, connectionLimits: connectionLimits },
       closed: (stream, status, reason) => this.#closed(stream, status, reason),
       pace: (stream, kind, pendingBytes) => this.#pace(stream, kind, pendingBytes),
       limitHit: (limit, { id, peer }, message) => this.reportLimit(limit, peer.address, message, id),
     });
     this.view = new HubView({
-      ...{ plane: this.#driver.plane, census, streams: this.#streams, twins: this.#twins },
-      layersOf: (node, peer) => this.#placement(node, peer),
+      ...{
+        machine: this.#driver.machine,
+        connectionLimits: connectionLimits,
+        streams: this.#streams,
+        converter: this.#converter,
+      },
+      layersOf: (node, peer) => this.#nodeMapping(node, peer),
     });
   }
 
@@ -126,16 +131,19 @@ export class Hub implements HubPort {
   }
 
   get revision(): number {
-    return this.#driver.plane.revision;
+    return this.#driver.machine.revision;
   }
 
   /** Takes effect at once; clients are told in the slices that follow. Throws what the plane throws at a bad transaction. */
   commit(transaction: Transaction): number {
-    refuseAmbiguous(this.#driver.plane.ambiguities(transaction));
-    const before = this.#driver.plane.revision;
+    refuseAmbiguous(this.#driver.machine.ambiguities(transaction));
+    const before = this.#driver.machine.revision;
     const startedAt = performance.now();
-    this.#driver.take({ kind: "transaction-committed", transaction: this.#twins?.extend(transaction) ?? transaction });
-    const revision = this.#driver.plane.revision;
+    this.#driver.take({
+      kind: "transaction-committed",
+      transaction: this.#converter?.extend(transaction) ?? transaction,
+    });
+    const revision = this.#driver.machine.revision;
     if (revision !== before) this.report({ kind: "committed", revision, tookMs: performance.now() - startedAt });
     this.#becomeReady();
     return revision;
@@ -148,23 +156,26 @@ export class Hub implements HubPort {
     this.report({ kind: "ready" });
   }
 
-  #createTwins({ traits, digest, memory }: HubOptions, convert: TwinsOptions["convert"]): Twins {
-    const { plane } = this.#driver;
-    return new Twins({
+  #createTwins(
+    { traits, digest, memory }: HubOptions,
+    convert: ApiVersionConverterOptions["convert"],
+  ): ApiVersionConverter {
+    const { machine } = this.#driver;
+    return new ApiVersionConverter({
       convert,
       digest,
       twinOf: (type) => traits(type)?.twin,
-      layers: () => plane.layers(),
-      members: (layer, type) => [...plane.resources([layer], type), ...plane.resourceErrors([layer], type)],
-      holder: (layer, type, name) => plane.holder(layer, type, name),
+      layers: () => machine.layers(),
+      members: (layer, type) => [...machine.resources([layer], type), ...machine.resourceErrors([layer], type)],
+      holder: (layer, type, name) => machine.holder(layer, type, name),
       report: (report) => this.report(report),
       areWanted: [...(memory?.restored ?? [])].some((one) => one.kind === "changed" && isOfV2(one.type)),
     });
   }
 
-  #createConversion(twins: Twins): FirstConversion {
+  #createConversion(converter: ApiVersionConverter): FirstConversion {
     return new FirstConversion({
-      twins,
+      converter: converter,
       commit: (transaction) => this.#driver.take({ kind: "transaction-committed", transaction }),
       failed: (id, cause) => this.#fail(id, "conversion", cause),
     });
@@ -185,9 +196,9 @@ export class Hub implements HubPort {
   }
 
   /** Places every node anew. */
-  place(placement: Placement): void {
-    this.#placement = guardPlacement(placement, this.#options.insecure);
-    this.#driver.take({ kind: "placement-changed", placement: this.#placement });
+  place(nodeMapping: NodeMapping): void {
+    this.#nodeMapping = guardNodeMapping(nodeMapping, this.#options.insecure);
+    this.#driver.take({ kind: "node-mapping-changed", nodeMapping: this.#nodeMapping });
   }
 
   openConnection(peer: Peer, transport: string, listener?: NamedChoice): number | undefined {
@@ -208,13 +219,13 @@ export class Hub implements HubPort {
   }
 
   openCall(peer: Peer): Status | undefined {
-    const passed = this.#census.admitCall(peer);
+    const passed = this.#connectionLimits.admitCall(peer);
     if (passed !== undefined) this.reportLimit(passed.limit, peer.address, passed.status.message);
     return passed?.status;
   }
 
   closeCall(peer: Peer): void {
-    this.#census.callClosed(peer);
+    this.#connectionLimits.callClosed(peer);
   }
 
   openStream(opened: NewStream, handle: StreamHandle | BodyHandle): StreamId | Status {
@@ -301,7 +312,7 @@ export class Hub implements HubPort {
   }
 
   reportLimit(limit: LimitName, address: string, message: string, stream?: StreamId): void {
-    this.#census.countHit(limit);
+    this.#connectionLimits.countHit(limit);
     this.report({ kind: "limit-hit", limit, address, stream, message });
   }
 
@@ -340,14 +351,14 @@ export class Hub implements HubPort {
     this.#driver.close();
   }
 
-  #closeAsAsked({ stream: id, status, limit }: Extract<PlaneEffect, { readonly kind: "close-stream" }>): void {
+  #closeAsAsked({ stream: id, status, limit }: Extract<ServerEffect, { readonly kind: "close-stream" }>): void {
     const peer = this.#streams.get(id)?.peer;
     if (peer === undefined) return;
     if (limit !== undefined) this.reportLimit(limit, peer.address, status.message, id);
     this.endStream(id, status, limit === undefined ? "refused" : "limit");
   }
 
-  #send(effect: Extract<PlaneEffect, { readonly kind: "send" }>): void {
+  #send(effect: Extract<ServerEffect, { readonly kind: "send" }>): void {
     const { stream, body } = effect;
     try {
       const bytes = this.#streams.send(effect);

@@ -13,8 +13,8 @@ import type {
 } from "@xdskit/protocol/internal";
 import type { LimitName, Limits } from "../options.ts";
 import type { ByteBudget } from "./byte-budget.ts";
-import type { NewPoll, PollHandle } from "./poll-desk.ts";
-import type { Readiness } from "./readiness.ts";
+import type { NewPoll, PollHandle } from "./poll-registry.ts";
+import type { ReadinessTracker } from "./readiness.ts";
 
 /** One stream of a transport, as the hub writes to it. The hub calls `write` again only after `written`. */
 export interface StreamHandle {
@@ -58,7 +58,7 @@ export interface NewStream {
 
 /** What a transport may ask of the hub. No method throws because of what a client did. */
 export interface HubPort {
-  readonly readiness: Readiness;
+  readonly readiness: ReadinessTracker;
   readonly limits: Limits;
   /** What requests hold that are not read to their end. */
   readonly budget: ByteBudget;
@@ -100,7 +100,7 @@ export type StreamEnd =
   | "cancelled"
   | "connection-lost"
   | "deadline"
-  /** The protocol or the placement ended it: see the status. */
+  /** The protocol or the node mapping ended it: see the status. */
   | "refused"
   | "malformed"
   | "limit"

@@ -2,7 +2,7 @@
 export type ReadinessState = "starting" | "ready" | "draining";
 
 /** Whether clients are served, for whoever answers health checks. */
-export class Readiness {
+export class ReadinessTracker {
   #state: ReadinessState = "starting";
   readonly #watchers = new Set<() => void>();
 

@@ -1,6 +1,6 @@
 import { anonymousNode, type Peer } from "@xdskit/protocol";
 import { expect, test } from "vitest";
-import { guardPlacement, isTrusted } from "./trust.ts";
+import { guardNodeMapping, isTrusted } from "./trust.ts";
 
 const remote: Peer = { address: "192.0.2.7:4000", isLoopback: false, isTls: false, names: [] };
 const peers = {
@@ -30,10 +30,10 @@ test.each([
   ["remote", shared, shared()],
   ["encrypted", own, own()],
   ["local", own, own()],
-] as const)("a %s peer is placed, or refused where a layer is its node's own", (peer, placement, placed) => {
-  expect(guardPlacement(placement, false)(anonymousNode, peers[peer])).toEqual(placed);
+] as const)("a %s peer is placed, or refused where a layer is its node's own", (peer, nodeMapping, placed) => {
+  expect(guardNodeMapping(nodeMapping, false)(anonymousNode, peers[peer])).toEqual(placed);
 });
 
-test("insecure leaves the placement as it is", () => {
-  expect(guardPlacement(own, true)(anonymousNode, remote)).toEqual(own());
+test("insecure leaves the node mapping as it is", () => {
+  expect(guardNodeMapping(own, true)(anonymousNode, remote)).toEqual(own());
 });

@@ -1,4 +1,4 @@
-import type { Peer, Placement, Status } from "@xdskit/protocol";
+import type { NodeMapping, Peer, Status } from "@xdskit/protocol";
 import { statusCode } from "@xdskit/protocol/internal";
 
 /** Layers of this prefix belong to one node, whose identity a plaintext client merely claims. */
@@ -12,11 +12,11 @@ export function isTrusted(peer: Peer, insecure: boolean): boolean {
   return insecure || peer.isTls || peer.isLoopback;
 }
 
-/** A placement that refuses untrusted peers whose node has a layer of its own. */
-export function guardPlacement(placement: Placement, insecure: boolean): Placement {
-  if (insecure) return placement;
+/** A node mapping that refuses untrusted peers whose node has a layer of its own. */
+export function guardNodeMapping(nodeMapping: NodeMapping, insecure: boolean): NodeMapping {
+  if (insecure) return nodeMapping;
   return (node, peer) => {
-    const layers = placement(node, peer);
+    const layers = nodeMapping(node, peer);
     if ("refused" in layers || isTrusted(peer, insecure)) return layers;
     const own = layers.find((layer) => layer.startsWith(NODE_LAYER));
     if (own === undefined) return layers;

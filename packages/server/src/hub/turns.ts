@@ -1,6 +1,6 @@
 import type { StreamId } from "@xdskit/protocol/internal";
 import type { ShellReport } from "./port.ts";
-import type { Written } from "./stream-desk.ts";
+import type { Written } from "./stream-registry.ts";
 
 /** Turns are given for so long at a time; then reads, and whatever else waits, go first. */
 const SLICE_MS = 5;

@@ -16,7 +16,7 @@ export function readLoads(gauges: Gauges, registry: Registry): void {
   new CounterFamily("xds_server_load_left_out_total", registry, (cellOf) => {
     cellOf().value = gauges.loads().leftOut;
   });
-  const localities = new Names();
+  const localities = new LoadMetricNames();
   new CounterFamily("xds_server_load_requests_total", registry, (cellOf) => {
     const sums = new CellSums(cellOf);
     for (const [labels, { issued, succeeded, failed }] of localitiesOf(gauges, localities)) {
@@ -35,7 +35,7 @@ export function readLoads(gauges: Gauges, registry: Registry): void {
     }
     for (const { labels, value } of sums.values()) set(value, ...labels);
   });
-  const categories = new Names();
+  const categories = new LoadMetricNames();
   new CounterFamily("xds_server_load_dropped_total", registry, (cellOf) => {
     const sums = new CellSums(cellOf);
     for (const { cluster, service, dropped, droppedBy } of gauges.loads().clusters) {
@@ -50,7 +50,7 @@ export function readLoads(gauges: Gauges, registry: Registry): void {
   });
 }
 
-function* localitiesOf(gauges: Gauges, names: Names): Iterable<readonly [readonly string[], LocalitySums]> {
+function* localitiesOf(gauges: Gauges, names: LoadMetricNames): Iterable<readonly [readonly string[], LocalitySums]> {
   for (const sums of gauges.loads().clusters) {
     for (const at of sums.localities) yield [names.labels(sums.cluster, sums.service, localityOf(at)), at];
   }
@@ -61,7 +61,7 @@ function localityOf({ locality: { region, zone, subZone } }: LocalitySums): stri
 }
 
 /** The first names that come keep their own labels for the life of the server. */
-class Names {
+class LoadMetricNames {
   readonly #known = new Set<string>();
 
   labels(...labels: readonly string[]): readonly string[] {

@@ -33,7 +33,7 @@ export async function answerClientStatusJson(
   for (const parts of clients) {
     const config = new ConfigText();
     for (const part of parts) {
-      config.add((Object(api.toJson(RESPONSE, part)) as Answer).config?.[0] ?? {});
+      config.add((Object(api.toJson(RESPONSE, part)) as StatusAnswer).config?.[0] ?? {});
       await turn();
     }
     configs.push(config.finish());
@@ -42,7 +42,7 @@ export async function answerClientStatusJson(
 }
 
 /** `ClientStatusResponse` as JSON, as far as parts are put together. */
-interface Answer {
+interface StatusAnswer {
   readonly config?: readonly ClientConfig[];
 }
 

@@ -48,7 +48,7 @@ const served = (revision: number, version: string, heldOver: readonly Resource[]
   type: CLUSTER,
   layers: ["node/n", "base"],
   version,
-  heldOver,
+  pendingRemovals: heldOver,
 });
 
 function open(options: Partial<FileHistoryOptions> = {}): FileHistory {

@@ -237,7 +237,7 @@ export class FileHistory implements Memory {
     const isFree = (resource: Resource): boolean => !this.#options.holdsSecret(resource);
     return what.kind === "changed"
       ? { ...what, puts: what.puts.filter(isFree) }
-      : { ...what, heldOver: what.heldOver.filter(isFree) };
+      : { ...what, pendingRemovals: what.pendingRemovals.filter(isFree) };
   }
 
   #numbers(): readonly number[] {

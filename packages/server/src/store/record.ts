@@ -37,7 +37,7 @@ type RecordLine =
     };
 
 /** What a file says. */
-export interface FileContent {
+export interface JournalContent {
   /** What there was when the file was begun. */
   readonly snapshot: readonly Remembered[];
   /** The file says what there was; one that was begun after a damaged one does not. */
@@ -52,11 +52,13 @@ export interface FileContent {
 
 /** Writes a line: a checksum of what follows it, and JSON. */
 export function formatRecord(what: Remembered): string {
-  const record: RecordLine =
-    what.kind === "changed"
-      ? { ...what, puts: what.puts.map(recordOf) }
-      : { ...what, heldOver: what.heldOver.map(recordOf) };
-  return formatLine(JSON.stringify(record));
+  return formatLine(JSON.stringify(recordLineOf(what)));
+}
+
+function recordLineOf(what: Remembered): RecordLine {
+  if (what.kind === "changed") return { ...what, puts: what.puts.map(recordOf) };
+  const { pendingRemovals, ...rest } = what;
+  return { ...rest, heldOver: pendingRemovals.map(recordOf) };
 }
 
 /** A line that ends the snapshot. */
@@ -69,12 +71,12 @@ function formatLine(json: string): string {
 }
 
 /** Reads a file up to its end, or to the first line that is no good. Undefined: the format is another one. */
-export function parseFile(bytes: Buffer, digest: Digest): FileContent | undefined {
+export function parseFile(bytes: Buffer, digest: Digest): JournalContent | undefined {
   const headerEnd = bytes.indexOf(0x0a);
   if (headerEnd < 0 || bytes.toString("utf8", 0, headerEnd) !== HEADER) return undefined;
   let records: Remembered[] = [];
   let snapshot: readonly Remembered[] | undefined;
-  const content = (goodBytes: number, damagedLine?: number): FileContent => ({
+  const content = (goodBytes: number, damagedLine?: number): JournalContent => ({
     snapshot: snapshot ?? [],
     isWhole: snapshot !== undefined,
     since: records,
@@ -105,9 +107,9 @@ function parseLine(text: string, digest: Digest): Remembered | typeof SNAPSHOT_E
     const type = parseTypeUrl(record.type);
     if (type === undefined) return undefined;
     const restore = (one: ResourceRecord): Resource => resourceOf(type, one, digest);
-    return record.kind === "changed"
-      ? { ...record, type, puts: record.puts.map(restore) }
-      : { ...record, type, heldOver: record.heldOver.map(restore) };
+    if (record.kind === "changed") return { ...record, type, puts: record.puts.map(restore) };
+    const { heldOver, ...rest } = record;
+    return { ...rest, type, pendingRemovals: heldOver.map(restore) };
   } catch {
     // The checksum is right and the content is not: somebody else wrote it.
     return undefined;

@@ -1,6 +1,6 @@
 import { contentDigest } from "@xdskit/envoy-api";
 import { createResource, formatTypeUrl, type Resource } from "@xdskit/protocol";
-import { createManagementServer, type LogEvent, type LogFields } from "@xdskit/server";
+import { createServer, type LogEvent, type LogFields } from "@xdskit/server";
 import { expect, test } from "vitest";
 import { RawPeer } from "../support/raw-peer.ts";
 import { CLUSTER, put, sotwRequest, testApi } from "../support/test-server.ts";
@@ -17,10 +17,10 @@ function cluster(name: string, more: object = {}): Resource {
 test("S-TYP-10 what v2 cannot express is seen in the log once for each transaction, in the metrics and in the admin API", async () => {
   const lines: { event: LogEvent; fields: LogFields }[] = [];
   const log = { write: (event: LogEvent, fields: LogFields) => void lines.push({ event, fields }) };
-  await using server = createManagementServer({ api: testApi(), admin: {}, log });
+  await using server = createServer({ api: testApi(), admin: {}, log });
   const lossy = { dns_lookup_family: "ALL" };
   server.commit(put(cluster("a", lossy), cluster("b", lossy), cluster("c")));
-  const { address, adminAddress } = await server.start();
+  const { address, adminAddress } = await server.listen();
   const ask = async (path: string): Promise<string> =>
     (await fetch(`http://${adminAddress?.host}:${adminAddress?.port}${path}`)).text();
   const seen = async (): Promise<unknown> => ({
@@ -64,8 +64,8 @@ test("S-TYP-10 what v2 cannot express is seen in the log once for each transacti
 });
 
 test("calls of v2 where it is off are counted", async () => {
-  await using server = createManagementServer({ api: testApi(), admin: {}, v2: "off", serveEmpty: true });
-  const { address, adminAddress } = await server.start();
+  await using server = createServer({ api: testApi(), admin: {}, v2: "off", serveEmpty: true });
+  const { address, adminAddress } = await server.listen();
   const peer = await RawPeer.connect(address);
   await peer.open(ADS_V2).status;
   const metrics = await (await fetch(`http://${adminAddress?.host}:${adminAddress?.port}/metrics`)).text();

@@ -14,8 +14,8 @@ import {
 import {
   type DiscoveryRequest,
   noInitialVersions,
-  Plane,
-  type PlaneEffect,
+  type ServerEffect,
+  ServerMachine,
   type TypeKind,
 } from "@xdskit/protocol/internal";
 import type { AdminServer } from "../../src/admin/server.ts";
@@ -60,19 +60,19 @@ export function resource(
 export class RealPlane {
   readonly telemetry: ObservedTelemetry = createTelemetry();
   readonly deliveries: DeliveryTimes = createDeliveryTimes(this.telemetry);
-  readonly sent: Extract<PlaneEffect, { kind: "send" }>[] = [];
+  readonly sent: Extract<ServerEffect, { kind: "send" }>[] = [];
   now = Date.UTC(2026, 0, 1);
   readiness: Readiness = { isReady: true, isDraining: false, reasons: [] };
   source: SourceStatus = { state: "good", problems: [], since: new Date(this.now) };
   readonly findings = new Map<string, ConversionFindings>();
   limits: readonly LimitState[] = [{ name: "maxStreams", value: 100, used: 2, hits: 1 }];
-  readonly plane: Plane = new Plane({
+  readonly machine: ServerMachine = new ServerMachine({
     digest: contentDigest,
     traits: (type) => {
       const known = types.find((entry) => entry.type === type);
       return known && { type, kind: known.kind, isFullState: known.kind === "cds", owes: [] };
     },
-    placement: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
+    nodeMapping: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
   });
   readonly loads: LoadReporting = new LoadReporting({
     settings: { intervalMs: 10_000, clusters: "all", endpoints: false },
@@ -99,13 +99,16 @@ export class RealPlane {
     },
     readiness: () => this.readiness,
     source: () => this.source,
-    revision: () => this.plane.revision,
-    streams: () => this.plane.streams(),
-    layers: () => this.plane.layers(),
-    resources: (layers, type) => [...this.plane.resources(layers, type), ...this.plane.resourceErrors(layers, type)],
+    revision: () => this.machine.revision,
+    streams: () => this.machine.streams(),
+    layers: () => this.machine.layers(),
+    resources: (layers, type) => [
+      ...this.machine.resources(layers, type),
+      ...this.machine.resourceErrors(layers, type),
+    ],
     place: (who) => (who.id.startsWith("bad") ? { refused: "not this one" } : [`node/${who.id}`, "base"]),
     connections: () => 1,
-    openStreams: () => [...this.plane.streams()].length,
+    openStreams: () => [...this.machine.streams()].length,
     limits: () => this.limits,
     writes: () => ({ slowClients: 0, bufferedBytes: 0 }),
     loads: () => this.loads.view,
@@ -131,21 +134,21 @@ export class RealPlane {
   #lastStream = 0;
 
   commit(changes: readonly LayerChange[]): void {
-    this.#perform(this.plane.on({ kind: "transaction-committed", transaction: { changes } }));
-    this.telemetry.report({ kind: "committed", revision: this.plane.revision, tookMs: 1 }, this.#at());
+    this.#perform(this.machine.on({ kind: "transaction-committed", transaction: { changes } }));
+    this.telemetry.report({ kind: "committed", revision: this.machine.revision, tookMs: 1 }, this.#at());
     this.#turns();
   }
 
   open(variant: Variant = "delta"): number {
     const stream = ++this.#lastStream;
     const opened = { stream, variant, onlyType: undefined, apiVersion: "v3", peer, connection: 1 } as const;
-    this.#perform(this.plane.on({ kind: "stream-opened", ...opened }));
+    this.#perform(this.machine.on({ kind: "stream-opened", ...opened }));
     this.telemetry.report({ kind: "stream-opened", ...opened, method: "/ads" }, this.#at());
     return stream;
   }
 
   close(stream: number): void {
-    this.#perform(this.plane.on({ kind: "stream-closed", stream }));
+    this.#perform(this.machine.on({ kind: "stream-closed", stream }));
     const closed = { stream, peer, variant: "delta", onlyType: undefined, reason: "cancelled", ageMs: 2000 } as const;
     this.telemetry.report({ kind: "stream-closed", ...closed, status: { code: 1, message: "" } }, this.#at());
   }
@@ -156,7 +159,7 @@ export class RealPlane {
       request.kind === "sotw"
         ? { ...common, versionInfo: undefined, names: [], ...request, kind: "sotw" }
         : { ...common, subscribe: [], unsubscribe: [], initialVersions: noInitialVersions, ...request, kind: "delta" };
-    this.#perform(this.plane.on({ kind: "request-received", stream, request: whole }));
+    this.#perform(this.machine.on({ kind: "request-received", stream, request: whole }));
     this.#turns();
   }
 
@@ -166,7 +169,7 @@ export class RealPlane {
     for (const [timer, length] of [...this.#timers]) {
       if (length !== ms) continue;
       this.#timers.delete(timer);
-      this.#perform(this.plane.on({ kind: "timer-fired", timer }));
+      this.#perform(this.machine.on({ kind: "timer-fired", timer }));
       this.#turns();
     }
   }
@@ -181,10 +184,10 @@ export class RealPlane {
   }
 
   #turns(): void {
-    while (this.plane.isDue) this.#perform(this.plane.next(10));
+    while (this.machine.isDue) this.#perform(this.machine.next(10));
   }
 
-  #perform(effects: readonly PlaneEffect[]): void {
+  #perform(effects: readonly ServerEffect[]): void {
     for (const effect of effects) {
       if (effect.kind === "report") this.telemetry.report(effect.report, this.#at());
       if (effect.kind === "start-timer") this.#timers.set(effect.timer, effect.ms);

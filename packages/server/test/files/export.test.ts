@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { contentDigest, type ResponseFormat } from "@xdskit/envoy-api";
 import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import { createResource } from "@xdskit/protocol";
-import { createManagementServer, XdsError } from "@xdskit/server";
+import { createServer, XdsError } from "@xdskit/server";
 import { describe, expect, test } from "vitest";
 import { testApi } from "../support/test-server.ts";
 import {
@@ -366,17 +366,17 @@ test("names lead nowhere, collide nowhere and are never too long", async () => {
 
 test("a server writes files beside its port, from the same order", async () => {
   using out = temporaryDirectory();
-  const server = createManagementServer({
+  const server = createServer({
     api: testApi(),
     files: [
       { directory: join(out.path, "one"), node: { id: "n1" } },
       { directory: join(out.path, "two"), format: "pb" },
     ],
-    placement: ({ id }) => (id === "n1" ? ["node/n1", "base"] : ["base"]),
+    nodeMapping: ({ id }) => (id === "n1" ? ["node/n1", "base"] : ["base"]),
     requireNode: false,
   });
   await using _ = server;
-  await server.start();
+  await server.listen();
   const written = new Set<string>();
   const done = new Promise<void>((resolve) => {
     server.on("files-written", ({ directory }) => {
@@ -419,13 +419,13 @@ test("what the form cannot hold is told, and pb holds it", async () => {
 
 test("options that are no good are told all at once", () => {
   const files = [{ directory: "" }, { directory: "a", settleMs: -1 }, { directory: "./a" }];
-  expect(() => createManagementServer({ api: testApi(), files })).toThrow(/files\[0\].*files\[1\].*files\[2\]/);
+  expect(() => createServer({ api: testApi(), files })).toThrow(/files\[0\].*files\[1\].*files\[2\]/);
 });
 
 test("a directory that cannot be made keeps a server from starting", async () => {
   using out = temporaryDirectory();
   writeFileSync(join(out.path, "file"), "");
-  const server = createManagementServer({ api: testApi(), files: [{ directory: join(out.path, "file", "out") }] });
+  const server = createServer({ api: testApi(), files: [{ directory: join(out.path, "file", "out") }] });
   await using _ = server;
-  await expect(server.start()).rejects.toMatchObject({ code: "FILES_FAILED" });
+  await expect(server.listen()).rejects.toMatchObject({ code: "FILES_FAILED" });
 });

@@ -1,7 +1,7 @@
 import {
   Cluster,
   ClusterLoadAssignment,
-  createManagementServer,
+  createServer,
   Listener,
   type ManagementServer,
   message,
@@ -11,7 +11,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { testApi } from "../support/test-server.ts";
 
-const create = (): ManagementServer => createManagementServer({ api: testApi() });
+const create = (): ManagementServer => createServer({ api: testApi() });
 const a = Cluster({ name: "a", connectTimeout: "1s" });
 const b = Cluster({ name: "b", connectTimeout: "1s" });
 const c = Cluster({ name: "c", connectTimeout: "1s" });

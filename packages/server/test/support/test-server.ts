@@ -2,7 +2,7 @@ import type { EnvoyApi } from "@xdskit/envoy-api";
 import { contentDigest, createEnvoyApi } from "@xdskit/envoy-api";
 import { encodeDeltaRequest, encodeSotwRequest } from "@xdskit/envoy-api/internal";
 import { anonymousNode, createResource, formatTypeUrl, type Node, type Resource, type TypeUrl } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
+import { createServer, type ManagementServer, type ManagementServerOptions } from "@xdskit/server";
 import { RawPeer } from "./raw-peer.ts";
 
 export const CLUSTER: TypeUrl = formatTypeUrl("envoy.config.cluster.v3.Cluster");
@@ -90,9 +90,9 @@ export async function startWorld(
   options: Partial<ManagementServerOptions> = {},
   resources: readonly Resource[] | undefined = [cluster("a")],
 ): Promise<World> {
-  const server = createManagementServer({ api: testApi(), ...options });
+  const server = createServer({ api: testApi(), ...options });
   if (resources.length > 0) server.commit(put(...resources));
-  const { address, adminAddress } = await server.start();
+  const { address, adminAddress } = await server.listen();
   const peers: RawPeer[] = [];
   return {
     server,

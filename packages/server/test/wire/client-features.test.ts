@@ -67,10 +67,10 @@ test("S-MSC-04 a client that takes structs only is given what was converted, onc
   expect(converted).toEqual([`${messageNameOf(CLUSTER)} a`, `${messageNameOf(CLUSTER)} b`]);
 });
 
-test("S-MSC-05 a placement sees that a client does not support overprovisioning", async () => {
+test("S-MSC-05 a node mapping sees that a client does not support overprovisioning", async () => {
   const feature = "envoy.lb.does_not_support_overprovisioning";
   const here = await start({
-    placement: ({ clientFeatures }) => [clientFeatures.includes(feature) ? "group/old" : "base"],
+    nodeMapping: ({ clientFeatures }) => [clientFeatures.includes(feature) ? "group/old" : "base"],
   });
   here.server.commit({ changes: [{ layer: "group/old", puts: [cluster("old")] }] });
   expect([namesIn(await firstAnswer(here, [])), namesIn(await firstAnswer(here, [feature]))]).toEqual([["a"], ["old"]]);

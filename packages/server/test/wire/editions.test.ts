@@ -5,7 +5,7 @@ import {
   encodeSotwRequest,
 } from "@xdskit/envoy-api/internal";
 import { anonymousNode, type Node } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer, type ManagementServerOptions, XdsError } from "@xdskit/server";
+import { createServer, type ManagementServer, type ManagementServerOptions, XdsError } from "@xdskit/server";
 import { afterEach, expect, test } from "vitest";
 import { RawPeer, until, within } from "../support/raw-peer.ts";
 import { ADS_DELTA, ADS_SOTW, CLUSTER, cluster, ENDPOINTS, put, resource, testApi } from "../support/test-server.ts";
@@ -20,9 +20,9 @@ afterEach(async () => {
 type Address = { readonly host: string; readonly port: number };
 
 async function start(options: Partial<ManagementServerOptions>): Promise<readonly Address[]> {
-  server = createManagementServer({ api: testApi(), admin: { port: 0 }, ...options });
+  server = createServer({ api: testApi(), admin: { port: 0 }, ...options });
   server.commit(put(cluster("a"), resource(ENDPOINTS, "a"), resource(ENDPOINTS, "b")));
-  const { address, addresses, adminAddress } = await server.start();
+  const { address, addresses, adminAddress } = await server.listen();
   expect(addresses[0]).toBe(address);
   return [...addresses, adminAddress ?? { host: "", port: 0 }];
 }
@@ -59,7 +59,7 @@ async function hinted(address: Address): Promise<number> {
 test("one server speaks to an old listener, a new one, and single nodes as each wants it", async () => {
   const [current, old, middle] = await start({
     listen: [{}, { name: "old", edition: "2018" }, { edition: "2020", dialect: { wildcardSticky: false } }],
-    clients: [
+    clientOverrides: [
       { match: { id: ["special-*"] }, edition: "2020" },
       { match: { userAgentName: ["picky"] }, dialect: { deltaMissing: { cds: "none" } } },
     ],
@@ -81,7 +81,7 @@ test("the admin API tells which edition a stream got, and why", async () => {
   const addresses = await start({
     dialect: { orderLimitMs: 5_000 },
     listen: [{}, { name: "old", edition: "2018" }],
-    clients: (node, _peer, listener) =>
+    clientOverrides: (node, _peer, listener) =>
       node.id === "n" && listener === "old" ? { name: "mine", dialect: { deltaMissing: "removed" } } : undefined,
   });
   const [current, old, admin] = addresses;
@@ -114,16 +114,18 @@ test("the admin API tells which edition a stream got, and why", async () => {
 });
 
 test("rules for clients that change hold for streams that open from then on", async () => {
-  const [address] = await start({ clients: [{ match: {}, dialect: { deltaMissing: "none" } }] });
+  const [address] = await start({ clientOverrides: [{ match: {}, dialect: { deltaMissing: "none" } }] });
   if (address === undefined) throw new Error("expected a listener");
   expect(await missing(address)).toEqual(["a"]);
-  server.setClients([{ match: {}, edition: "2021" }]);
+  server.setClientOverrides([{ match: {}, edition: "2021" }]);
   expect(await missing(address)).toEqual(["?ghost", "a"]);
-  server.setClients(undefined);
+  server.setClientOverrides(undefined);
   expect(await missing(address)).toEqual(["-ghost", "a"]);
   const wrong = [{ match: {}, edition: "1999" as "2018" }];
-  expect(() => server.setClients(wrong)).toThrow(XdsError);
-  expect(() => server.setClients(wrong)).toThrow(/clients\[0\]\.edition: expected one of 2018, 2020, 2021, current/);
+  expect(() => server.setClientOverrides(wrong)).toThrow(XdsError);
+  expect(() => server.setClientOverrides(wrong)).toThrow(
+    /clients\[0\]\.edition: expected one of 2018, 2020, 2021, current/,
+  );
 });
 
 test("a listener may be the only one that requires a node", async () => {
@@ -154,7 +156,7 @@ test("a drain reaches the clients of every listener", async () => {
 
 test("if one listener cannot be started, none is", async () => {
   const [taken] = await start({});
-  const other = createManagementServer({ api: testApi(), listen: [{ port: 0 }, { port: taken?.port ?? 0 }] });
-  await expect(other.start()).rejects.toMatchObject({ code: "LISTEN_FAILED" });
+  const other = createServer({ api: testApi(), listen: [{ port: 0 }, { port: taken?.port ?? 0 }] });
+  await expect(other.listen()).rejects.toMatchObject({ code: "LISTEN_FAILED" });
   await other.close();
 });

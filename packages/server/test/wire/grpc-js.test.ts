@@ -107,7 +107,7 @@ test.each([
 });
 
 test("a message with letters beyond ASCII arrives as it was", async () => {
-  world = await startWorld({ placement: () => ({ refused: "Zugang für 100% gesperrt ✋" }) });
+  world = await startWorld({ nodeMapping: () => ({ refused: "Zugang für 100% gesperrt ✋" }) });
   const { call, ended } = open(connect(), CDS_SOTW);
   call.write(sotwRequest(CLUSTER));
   await until("the status", () => ended.length === 1);

@@ -143,7 +143,7 @@ test("a port that is taken is said so", async () => {
 
 test("a server starts once, and closes as often as you like", async () => {
   world = await startWorld();
-  await expect(world.server.start()).rejects.toMatchObject({ code: "SERVER_STATE" });
+  await expect(world.server.listen()).rejects.toMatchObject({ code: "SERVER_STATE" });
   await world.server.close();
   await world.server.close();
 });

@@ -185,9 +185,9 @@ test("a listener may commit", async () => {
   expect(decodeSotwResponse(await call.next()).resources).toHaveLength(2);
 });
 
-test("a placement that throws ends that stream with INTERNAL", async () => {
+test("a node mapping that throws ends that stream with INTERNAL", async () => {
   const { server, connect } = await start({
-    placement: ({ id }) => {
+    nodeMapping: ({ id }) => {
       if (id === "test") throw new Error("no");
       return ["base"];
     },

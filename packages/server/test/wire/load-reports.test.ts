@@ -111,9 +111,9 @@ describe("S-LRS-02 what is asked for", () => {
     await start();
     const call = await reporter({ id: "one", clientFeatures: [FEATURE] });
     expect(await told(call)).toEqual({ loadReportingInterval: "10s", sendAllClusters: true });
-    world.server.askForLoads({ clusters: ["b"], intervalMs: 1_500 });
+    world.server.setLoadReporting({ clusters: ["b"], intervalMs: 1_500 });
     expect(await told(call)).toEqual({ loadReportingInterval: "1.500s", clusters: ["b"] });
-    expect(() => world.server.askForLoads({ intervalMs: 999 })).toThrow(/expected milliseconds from 1000 to/);
+    expect(() => world.server.setLoadReporting({ intervalMs: 999 })).toThrow(/expected milliseconds from 1000 to/);
     const [shown] = (await get("/api/v1/load-reporters")).items;
     expect(shown).toMatchObject({ node: { id: "one" }, reports: 1, asked: { clusters: ["b"], intervalMs: 1_500 } });
   });
@@ -125,7 +125,7 @@ describe("S-LRS-02 what is asked for", () => {
       code: 12,
       message: "load reports are not taken here (load-reports.interval)",
     });
-    expect(() => world.server.askForLoads({})).toThrow("expected a server that takes load reports");
+    expect(() => world.server.setLoadReporting({})).toThrow("expected a server that takes load reports");
   });
 
   test("an interval below a second is no option", async () => {

@@ -238,7 +238,7 @@ describe.each(httpVersions)("over %s", (version) => {
   });
 
   test("a node that may not be served is 403, and one that is not named where it has to be 400", async () => {
-    await start(version, { placement: ({ id }) => (id === "edge-7" ? ["base"] : { refused: "who is that" }) });
+    await start(version, { nodeMapping: ({ id }) => (id === "edge-7" ? ["base"] : { refused: "who is that" }) });
     expect((await client.send({ path: CDS, body: { node } })).status).toBe(200);
     const stranger = await client.send({ path: CDS, body: { node: { id: "x" } } });
     expect([stranger.status, jsonOf(stranger)["message"]]).toEqual([403, "who is that"]);

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { decodeSotwResponse } from "@xdskit/envoy-api/internal";
 import type { Peer } from "@xdskit/protocol";
-import { createManagementServer, type ManagementServer } from "@xdskit/server";
+import { createServer, type ManagementServer } from "@xdskit/server";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { closed, RawPeer, until, within } from "../support/raw-peer.ts";
 import { ADS_SOTW, CLUSTER, cluster, put, sotwRequest, testApi } from "../support/test-server.ts";
@@ -84,12 +84,12 @@ const pem = (file: string): Buffer => readFileSync(join(made, file));
 async function start(
   tls: { ca?: string; requireClientCertificate?: boolean } = {},
 ): Promise<{ host: string; port: number }> {
-  server = createManagementServer({
+  server = createServer({
     api: testApi(),
     tls: { cert: join(inUse, "server.crt"), key: join(inUse, "server.key"), ...tls },
   });
   server.commit(put(cluster("a")));
-  return (await server.start()).address;
+  return (await server.listen()).address;
 }
 
 async function connect(address: { host: string; port: number }, client?: string): Promise<RawPeer> {

@@ -29,7 +29,7 @@ interface Body {
   readonly to: number;
 }
 
-interface Field {
+interface TextField {
   readonly name: string;
   readonly at: number;
   /** One value, or the items of a list. */
@@ -67,7 +67,7 @@ class Scanner {
     return undefined;
   }
 
-  *fieldsIn({ from, to }: Body): Generator<Field, undefined> {
+  *fieldsIn({ from, to }: Body): Generator<TextField, undefined> {
     let at = this.#skip(from);
     while (at < to) {
       const name = this.#match(NAME, at);

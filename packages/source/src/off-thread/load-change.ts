@@ -1,7 +1,7 @@
 import type { Resource } from "@xdskit/protocol";
 import { noteEdit } from "../known-edits.ts";
 import type { Load, LoadedState } from "../loaded-state.ts";
-import { createPlacement } from "../placement.ts";
+import { createNodeMapping } from "../node-mapping.ts";
 import type { Problem } from "../problem.ts";
 import type { GroupRule } from "../settings/group-rule.ts";
 import { applyRuns, leftOut, type Run, runsBetween } from "./list-edit.ts";
@@ -66,7 +66,7 @@ function changeBetween(
       return [layer, known === held ? undefined : runsBetween(known ?? [], held, fresh)] as const;
     }),
     settings: hasSameSettings ? undefined : { settings, clients, listeners },
-    groups: before?.placement === after.placement ? undefined : groups,
+    groups: before?.nodeMapping === after.nodeMapping ? undefined : groups,
     files,
     resources,
   };
@@ -98,14 +98,14 @@ function stateAfter(
     }),
   );
   const kept = settings ?? before;
-  const placement = groups === undefined ? before?.placement : createPlacement(groups, new Set(layers.keys()));
-  if (kept === undefined || placement === undefined) throw new TypeError("expected settings with the first state");
+  const nodeMapping = groups === undefined ? before?.nodeMapping : createNodeMapping(groups, new Set(layers.keys()));
+  if (kept === undefined || nodeMapping === undefined) throw new TypeError("expected settings with the first state");
   return {
     layers,
     settings: kept.settings,
     clients: kept.clients,
     listeners: kept.listeners,
-    placement,
+    nodeMapping,
     files,
     resources,
   };

@@ -24,7 +24,10 @@ function identify({ file, path, code, message }: Problem): string {
 
 /** What a service works with. */
 export interface ServiceParts {
-  readonly server: Pick<ManagementServer, "commit" | "place" | "reportSource" | "revision" | "setClients">;
+  readonly server: Pick<
+    ManagementServer,
+    "commit" | "setNodeMapping" | "reportSource" | "revision" | "setClientOverrides"
+  >;
   readonly source: ResourceSource;
   readonly log: CommandLog;
   readonly context: CommandContext;
@@ -86,8 +89,8 @@ export class Service {
     this.#tellSettings(state);
     this.#inForce = state;
     server.reportSource({ state: "good", problems });
-    if (before?.placement !== state.placement) server.place(state.placement);
-    if (before?.clients !== state.clients) server.setClients(state.clients);
+    if (before?.nodeMapping !== state.nodeMapping) server.setNodeMapping(state.nodeMapping);
+    if (before?.clients !== state.clients) server.setClientOverrides(state.clients);
     const transaction = transactionBetween(before, state);
     // The first commit makes the server ready, even one that changes nothing.
     if (transaction !== undefined || before === undefined) server.commit(transaction ?? { changes: [] });

@@ -73,7 +73,7 @@ export const deletionCases: readonly Case[] = [
     says: "removes what left a node's view though others still have it",
     variant: "delta",
     type: "lds",
-    setup: { placement: { n1: ["group/blue", "base"] } },
+    setup: { nodeMapping: { n1: ["group/blue", "base"] } },
     steps: [
       { publishes: [{ lds: ["shared@1", "a@1"] }, { layer: "group/blue", lds: ["a@2", "b@1"] }] },
       { receives: {}, sends: [{ resources: ["shared@1", "a@2", "b@1"] }] },
@@ -89,7 +89,7 @@ export const deletionCases: readonly Case[] = [
     says: "leaves out what left a node's view",
     variant: "sotw",
     type: "lds",
-    setup: { placement: { n1: ["group/blue", "base"] } },
+    setup: { nodeMapping: { n1: ["group/blue", "base"] } },
     steps: [
       { publishes: [{ lds: ["shared@1"] }, { layer: "group/blue", lds: ["b@1"] }] },
       { receives: { names: [] }, sends: [{ resources: ["shared@1", "b@1"] }] },

@@ -36,7 +36,7 @@ export const errorCases: readonly Case[] = [
     says: "denies one node what others are given",
     variant: "delta",
     type: "sds",
-    setup: { placement: { n1: ["node/n1", "base"] } },
+    setup: { nodeMapping: { n1: ["node/n1", "base"] } },
     steps: [
       { publishes: [{ sds: ["x@1"] }, { layer: "node/n1", sds: [denied("x")] }] },
       { receives: { subscribe: ["x"] }, sends: [{ errors: ["x 7 denied"] }] },

@@ -146,7 +146,7 @@ export const generalCases: readonly Case[] = [
     says: "gives each node the resources of its own layers",
     variant: "sotw",
     type: "cds",
-    setup: { placement: { n1: ["node/n1", "base"], n2: ["group/blue", "base"] } },
+    setup: { nodeMapping: { n1: ["node/n1", "base"], n2: ["group/blue", "base"] } },
     steps: [
       {
         publishes: [
@@ -166,7 +166,7 @@ export const generalCases: readonly Case[] = [
     says: "gives each node the resources of its own layers",
     variant: "delta",
     type: "cds",
-    setup: { placement: { n1: ["node/n1", "base"], n2: ["group/blue", "base"] } },
+    setup: { nodeMapping: { n1: ["node/n1", "base"], n2: ["group/blue", "base"] } },
     steps: [
       {
         publishes: [

@@ -409,7 +409,7 @@ export const locatorCases: readonly Case[] = [
     says: "takes all variants of a name from the top-most layer that has any",
     variant: "delta",
     type: "rds",
-    setup: { placement: { n1: ["node/n1", "base"] } },
+    setup: { nodeMapping: { n1: ["node/n1", "base"] } },
     steps: [
       {
         publishes: {

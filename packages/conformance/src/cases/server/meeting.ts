@@ -36,7 +36,7 @@ export const meetingCases: readonly Case[] = [
     says: "sends nothing when a layer gives up what the layer below it holds alike",
     variant: "sotw",
     type: "cds",
-    setup: { placement: { n1: ["group/blue", "base"] } },
+    setup: { nodeMapping: { n1: ["group/blue", "base"] } },
     steps: [
       { publishes: [{ cds: ["a@1", "b@1"] }, { layer: "group/blue", cds: ["a@1"] }] },
       { receives: { names: [] }, sends: [{ resources: ["a@1", "b@1"], as: "A" }] },
@@ -53,7 +53,7 @@ export const meetingCases: readonly Case[] = [
     says: "sends nothing when a layer gives up what the layer below it holds alike",
     variant: "delta",
     type: "cds",
-    setup: { placement: { n1: ["group/blue", "base"] } },
+    setup: { nodeMapping: { n1: ["group/blue", "base"] } },
     steps: [
       { publishes: [{ cds: ["a@1", "b@1"] }, { layer: "group/blue", cds: ["a@1"] }] },
       { receives: {}, sends: [{ resources: ["a@1", "b@1"] }] },
@@ -71,7 +71,7 @@ export const meetingCases: readonly Case[] = [
     says: "sends nothing when a resource moves to another layer of the same view in one transaction",
     variant: "delta",
     type: "lds",
-    setup: { placement: { n1: ["group/blue", "base"] } },
+    setup: { nodeMapping: { n1: ["group/blue", "base"] } },
     steps: [
       { publishes: { lds: ["a@1"] } },
       { receives: {}, sends: [{ resources: ["a@1"] }] },
@@ -177,7 +177,7 @@ export const meetingCases: readonly Case[] = [
     says: "removes a named resource that left the node's view, and sends it when it is back",
     variant: "delta",
     type: "eds",
-    setup: { placement: { n1: ["group/blue", "base"] } },
+    setup: { nodeMapping: { n1: ["group/blue", "base"] } },
     steps: [
       { publishes: [{ eds: ["other@1"] }, { layer: "group/blue", eds: ["x@1"] }] },
       { receives: { subscribe: ["x"] }, sends: [{ resources: ["x@1"] }] },
@@ -192,7 +192,7 @@ export const meetingCases: readonly Case[] = [
     says: "says nothing of a view that a node left again before the client answered",
     variant: "delta",
     type: "lds",
-    setup: { placement: { n1: ["base"] } },
+    setup: { nodeMapping: { n1: ["base"] } },
     steps: [
       { publishes: [{ lds: ["a@1"] }, { layer: "group/blue", lds: ["a@2", "b@1"] }] },
       { receives: {}, sends: [{ resources: ["a@1"] }] },
@@ -269,7 +269,7 @@ export const meetingCases: readonly Case[] = [
     says: "gives an anonymous client what the operator has for anonymous ones",
     variant: "delta",
     type: "cds",
-    setup: { placement: { "": ["group/anonymous"] }, requireNode: false },
+    setup: { nodeMapping: { "": ["group/anonymous"] }, requireNode: false },
     steps: [
       { publishes: [{ cds: ["a@1"] }, { layer: "group/anonymous", cds: ["b@1"] }] },
       { opens: { main: { node: "(none)" } } },

@@ -8,7 +8,7 @@ export const nodeCases: readonly Case[] = [
     says: "goes by the node of the first request and overlooks another later",
     variant: "sotw",
     type: "cds",
-    setup: { placement: { n1: ["group/one"], n2: ["group/two"] } },
+    setup: { nodeMapping: { n1: ["group/one"], n2: ["group/two"] } },
     steps: [
       {
         publishes: [
@@ -33,7 +33,7 @@ export const nodeCases: readonly Case[] = [
     says: "goes by the node of the first request and overlooks another later",
     variant: "delta",
     type: "cds",
-    setup: { placement: { n1: ["group/one"], n2: ["group/two"] } },
+    setup: { nodeMapping: { n1: ["group/one"], n2: ["group/two"] } },
     steps: [
       {
         publishes: [
@@ -72,7 +72,7 @@ export const nodeCases: readonly Case[] = [
     variant: "sotw",
     type: "cds",
     streams: ["ads"],
-    setup: { placement: { n1: ["group/one"] }, requireNode: true },
+    setup: { nodeMapping: { n1: ["group/one"] }, requireNode: true },
     steps: [
       { publishes: [{ layer: "group/one", cds: ["a@1"], eds: ["e@1"] }, { eds: ["e@0"] }] },
       { receives: { names: [] }, sends: [{ resources: ["a@1"] }] },
@@ -85,7 +85,7 @@ export const nodeCases: readonly Case[] = [
     variant: "delta",
     type: "cds",
     streams: ["ads"],
-    setup: { placement: { n1: ["group/one"] }, requireNode: true },
+    setup: { nodeMapping: { n1: ["group/one"] }, requireNode: true },
     steps: [
       { publishes: [{ layer: "group/one", cds: ["a@1"], eds: ["e@1"] }, { eds: ["e@0"] }] },
       { receives: {}, sends: [{ resources: ["a@1"] }] },

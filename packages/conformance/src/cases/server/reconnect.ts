@@ -140,7 +140,7 @@ export const reconnectCases: readonly Case[] = [
     says: "removes on a new stream what the wildcard covers no more",
     variant: "delta",
     type: "lds",
-    setup: { placement: { n1: ["group/blue", "base"] } },
+    setup: { nodeMapping: { n1: ["group/blue", "base"] } },
     steps: [
       { publishes: [{ lds: ["a@1"] }, { layer: "group/blue", lds: ["b@1"] }] },
       { receives: {}, sends: [{ resources: ["a@1", "b@1"] }] },

@@ -205,7 +205,7 @@ export const restCases: readonly Case[] = [
     says: "answers a held poll when its node sees other layers",
     ...polled,
     type: "cds",
-    setup: { placement: { n1: ["base"] } },
+    setup: { nodeMapping: { n1: ["base"] } },
     steps: [
       { publishes: [{ cds: ["a@1"] }, { layer: "other", cds: ["b@1"] }] },
       { receives: {}, sends: [{ resources: ["a@1"] }] },

@@ -153,7 +153,7 @@ export const ttlCases: readonly Case[] = [
     id: "S-TTL-08/view",
     says: "tells of another ttl that a move to other layers brings",
     type: "eds",
-    setup: { placement: { n1: ["group/a", "base"] } },
+    setup: { nodeMapping: { n1: ["group/a", "base"] } },
     steps: [
       { publishes: [{ eds: ["a@1"] }, { layer: "group/a", eds: [{ is: "a@1", ttl: TTL_MS }] }] },
       { opens: { main: { node: knowsTtls } } },

@@ -1,5 +1,5 @@
 import type { TypeUrl, Variant } from "@xdskit/protocol";
-import type { ClientReport, DiscoveryRequest, News } from "@xdskit/protocol/internal";
+import type { ClientReport, DiscoveryRequest, WatchEvent } from "@xdskit/protocol/internal";
 import type { ClientSetup, Garbage, Meeting, ScriptedResponse, SourceSetup } from "../../client-case.ts";
 import type { TypeName } from "../../content/catalog.ts";
 
@@ -43,7 +43,7 @@ export type ClientObservation =
       readonly request: DiscoveryRequest;
       readonly isUrgent: boolean;
     }
-  | { readonly kind: "news"; readonly watch: string; readonly news: News }
+  | { readonly kind: "news"; readonly watch: string; readonly news: WatchEvent }
   | { readonly kind: "report"; readonly report: ClientReport };
 
 /** How much a step expects; a driver need not wait once it is there. */

@@ -45,7 +45,7 @@ export function playClientInMemory(
   return playClient(scene, new InMemoryClient(scene, createMachine, labels), labels);
 }
 
-interface OpenStream {
+interface OpenServerStream {
   readonly id: ClientStreamId;
   readonly purpose: StreamPurpose;
   readonly source: PlainSource;
@@ -65,7 +65,7 @@ class InMemoryClient implements ClientDriver {
   readonly #type: TypeName;
   readonly #sources = new Map<string, PlainSource>();
   readonly #meets = new Map<string, Meeting>();
-  readonly #streams = new Map<string, OpenStream>();
+  readonly #streams = new Map<string, OpenServerStream>();
   readonly #watches = new Map<string, number>();
   readonly #timers = new Map<number, number>();
   readonly #pending = new Map<string, PlainScripted>();
@@ -205,7 +205,7 @@ class InMemoryClient implements ClientDriver {
 
   async stop(): Promise<void> {}
 
-  #receive({ id, source }: OpenStream, response: PlainScripted): void {
+  #receive({ id, source }: OpenServerStream, response: PlainScripted): void {
     this.#on({
       kind: "response-received",
       stream: id,
@@ -278,7 +278,7 @@ class InMemoryClient implements ClientDriver {
     this.#meet(open);
   }
 
-  #meet(open: OpenStream): void {
+  #meet(open: OpenServerStream): void {
     const { id, purpose } = open;
     const meeting = this.#meets.get(`${purpose.source} ${purpose.server}`) ?? "accepts";
     if (meeting === "hangs") return;
@@ -297,7 +297,7 @@ class InMemoryClient implements ClientDriver {
     return kind === "poll" || kind === "file";
   }
 
-  #streamNamed(name: string): OpenStream {
+  #streamNamed(name: string): OpenServerStream {
     const stream = this.#streams.get(name);
     if (stream === undefined) throw new Error(`the case uses stream ${name}, which is not open`);
     return stream;

@@ -35,7 +35,7 @@ const garbage: Readonly<Record<Garbage, Uint8Array>> = {
   "too large": Uint8Array.of(0, 255, 255, 255, 255, 10, 1),
 };
 
-interface OpenStream {
+interface OpenWireServerStream {
   readonly source: PlainSource;
   readonly wire: ScriptedStream;
 }
@@ -46,7 +46,7 @@ class OverTheWire implements ClientDriver {
   readonly #target: ClientTarget;
   readonly #labels: Labels;
   readonly #servers: ScriptedServer[] = [];
-  readonly #streams = new Map<string, OpenStream>();
+  readonly #streams = new Map<string, OpenWireServerStream>();
   readonly #stops = new Map<string, () => void>();
   #client: RunningClient | undefined;
   #seen: ClientObservation[] = [];
@@ -193,7 +193,7 @@ class OverTheWire implements ClientDriver {
     this.#wake();
   }
 
-  #streamNamed(name: string): OpenStream {
+  #streamNamed(name: string): OpenWireServerStream {
     const stream = this.#streams.get(name);
     if (stream === undefined) throw new Error(`the case uses stream ${name}, which is not open`);
     return stream;

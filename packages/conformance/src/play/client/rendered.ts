@@ -3,9 +3,9 @@ import {
   type ClientReport,
   type DiscoveryRequest,
   type HeldResource,
-  type News,
   parseLocated,
   shownName,
+  type WatchEvent,
 } from "@xdskit/protocol/internal";
 import type { SentRequest } from "../../client-case.ts";
 import { nameOfUrl, type TypeName } from "../../content/catalog.ts";
@@ -36,7 +36,7 @@ export class Labels {
 }
 
 /** News in the words of a case. */
-export function renderNews(news: News, labels: Labels): string {
+export function renderNews(news: WatchEvent, labels: Labels): string {
   switch (news.kind) {
     case "synced":
     case "recovered":

@@ -3,8 +3,8 @@ import type { Status } from "../../message/status.ts";
 import { shownName } from "../../resource/variant-name.ts";
 import type { DeliveryState } from "../contract/inspect.ts";
 import type { Scope, Subscription } from "../subscription/subscription.ts";
-import { type Refusal, Refusals } from "./refusals.ts";
-import { isAnyAsked, RefusedNames } from "./refused-names.ts";
+import { NackHistory, type NackRecord } from "./nack-history.ts";
+import { isAnyAsked, RejectedNames } from "./rejected-names.ts";
 
 /** A response on its way, and what became of it. */
 export interface Delivery {
@@ -43,7 +43,7 @@ export class Deliveries {
   #acked: Delivery | undefined;
   #settled: readonly Delivery[] = [];
   #nacked: { readonly delivery: Delivery; readonly error: Status } | undefined;
-  readonly #refusals = new Refusals();
+  readonly #refusals = new NackHistory();
   #lastSent: Delivery | undefined;
   #lastAcked: Delivery | undefined;
   /** The newest that is no heartbeat. */
@@ -56,7 +56,7 @@ export class Deliveries {
   readonly #unconfirmed = new Set<string>();
   #isOverdue = false;
   readonly #memory: RefusalMemory;
-  readonly #refusedNames = new RefusedNames();
+  readonly #rejectedNames = new RejectedNames();
   /** What was asked for when the newest response left that was refused as a whole. */
   #refusedOf: Scope | undefined;
   /** What the client had been told of before the oldest response that it refused and that still counts. */
@@ -108,7 +108,7 @@ export class Deliveries {
   }
 
   /** The newest refusal of a name that was not accepted in another response since. */
-  refusalOf(name: string): Refusal | undefined {
+  refusalOf(name: string): NackRecord | undefined {
     return this.#refusals.of(name);
   }
 
@@ -149,9 +149,9 @@ export class Deliveries {
   forgive(dropped: Iterable<string>, subscription: Subscription): void {
     for (const name of dropped) this.#unconfirmed.delete(name);
     if (this.#refusedFrom === undefined) return;
-    this.#refusedNames.keepAsked(subscription);
+    this.#rejectedNames.keepAsked(subscription);
     const isWholeAsked = this.#refusedOf !== undefined && isAnyAsked(this.#refusedOf, subscription);
-    if (this.#refusedNames.size === 0 && !isWholeAsked) this.#refusedFrom = undefined;
+    if (this.#rejectedNames.size === 0 && !isWholeAsked) this.#refusedFrom = undefined;
   }
 
   /** The response of that nonce, if it is an unsettled part of the newest answer and not its last. */
@@ -215,7 +215,7 @@ export class Deliveries {
     this.#refusals.add({ nonce: delivery.nonce, body: delivery.body, error });
     if (this.#memory === "none" || delivery.isHeartbeat) return delivery;
     this.#refusedFrom = Math.min(this.refusedFrom, delivery.from ?? -1);
-    if (this.#memory === "by-name") this.#refusedNames.add(everyName(delivery.body), delivery.body, delivery.asked);
+    if (this.#memory === "by-name") this.#rejectedNames.add(everyName(delivery.body), delivery.body, delivery.asked);
     else this.#refusedOf = delivery.asked;
     return delivery;
   }
@@ -248,9 +248,9 @@ export class Deliveries {
     this.#refusals.accept(body);
     if (this.#refusedFrom === undefined && this.#unconfirmed.size === 0) return;
     for (const name of everyName(body)) this.#unconfirmed.delete(name);
-    this.#refusedNames.accept(everyName(body), body);
+    this.#rejectedNames.accept(everyName(body), body);
     this.#refusedOf = undefined;
-    if (this.#refusedNames.size === 0) this.#refusedFrom = undefined;
+    if (this.#rejectedNames.size === 0) this.#refusedFrom = undefined;
   }
 
   /** A client may accept and then refuse the same response; the refusal is the newer word. */

@@ -1,14 +1,14 @@
 import type { TypeUrl } from "../../resource/type-url.ts";
 import { isStill, type Position, reaches } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
-import type { HeldOverSet } from "./held-over.ts";
+import type { PendingRemovals } from "./pending-removals.ts";
 
 /** A State of the World as it was sent: what was in it is known from where it stood and what was held over. */
 export interface Served {
   readonly type: TypeUrl;
   readonly version: string;
   readonly position: Position;
-  readonly heldOver: HeldOverSet;
+  readonly pendingRemovals: PendingRemovals;
 }
 
 /** How many versions are remembered; each costs a few references. */

@@ -10,7 +10,7 @@ import { memo } from "../memory/memo.ts";
 import { SharedWhileUsed } from "../memory/shared-while-used.ts";
 import type { NameSets } from "../subscription/name-set.ts";
 import type { Subscription } from "../subscription/subscription.ts";
-import type { HeldOverSet } from "./held-over.ts";
+import type { PendingRemovals } from "./pending-removals.ts";
 import type { SharedChanges } from "./shared-changes.ts";
 import type { SharedSelections } from "./shared-selections.ts";
 
@@ -29,7 +29,7 @@ export class SharedBodies {
   #systemVersion: string | undefined;
   readonly #bodies = new SharedWhileUsed<Body>();
   /** Those of a full state with what is held over beside it. */
-  #full = new WeakMap<HeldOverSet, SharedWhileUsed<Body>>();
+  #full = new WeakMap<PendingRemovals, SharedWhileUsed<Body>>();
   readonly #own = new SharedWhileUsed<Body>();
   readonly #ids = new WeakMap<Resource, number>();
   #lastId = 0;
@@ -84,16 +84,18 @@ export class SharedBodies {
   }
 
   /** The body of a full state, with what is held over beside it. */
-  full(view: View, type: TypeUrl, subscription: Subscription, heldOver: HeldOverSet): Body {
-    const known = memo(this.#full, heldOver, () => new SharedWhileUsed<Body>());
+  full(view: View, type: TypeUrl, subscription: Subscription, pendingRemovals: PendingRemovals): Body {
+    const known = memo(this.#full, pendingRemovals, () => new SharedWhileUsed<Body>());
     const set = subscription.sharedKey(this.#nameSets);
     return known.get(set && `${type} ${view.key} ${set}`, () => {
       const isWhole = subscription.isSoleWildcard;
       const members = isWhole
         ? view.whole(type)
         : [{ puts: this.#selections.all(view, type, subscription).puts, removed: [], missing: [] }];
-      const version = heldOver.isEmpty ? view.typeVersion(type) : view.typeVersionWith(type, heldOver.sum);
-      const segments = heldOver.isEmpty ? members : [...members, heldOver.segment];
+      const version = pendingRemovals.isEmpty
+        ? view.typeVersion(type)
+        : view.typeVersionWith(type, pendingRemovals.sum);
+      const segments = pendingRemovals.isEmpty ? members : [...members, pendingRemovals.segment];
       return { variant: "sotw", type, version, segments, ...this.#marks("sotw", view, type) };
     });
   }

@@ -6,7 +6,7 @@ import { anonymousNode } from "../../node/node.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { opaqueTraits } from "../../resource/type-traits.ts";
 import { createResource } from "../../resource/version.ts";
-import { type Cut, cutFor, Parts } from "./split.ts";
+import { cutFor, ResponseSplitter, type SplitLimit } from "./split.ts";
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -38,27 +38,27 @@ function namesIn(parts: readonly Body[]): readonly string[] {
 describe("a body", () => {
   test("within the limit is its own only part", () => {
     const body = bodyOf(segment(sized("a", 100)));
-    expect(new Parts().of(body, MEBIBYTE)).toEqual([body]);
-    expect(new Parts().of(body, MEBIBYTE)[0]).toBe(body);
+    expect(new ResponseSplitter().of(body, MEBIBYTE)).toEqual([body]);
+    expect(new ResponseSplitter().of(body, MEBIBYTE)[0]).toBe(body);
     const empty = bodyOf();
-    expect(new Parts().of(empty, 0)[0]).toBe(empty);
-    expect(new Parts().of(empty, "each-alone")[0]).toBe(empty);
+    expect(new ResponseSplitter().of(empty, 0)[0]).toBe(empty);
+    expect(new ResponseSplitter().of(empty, "each-alone")[0]).toBe(empty);
   });
 
   test("above it is as few parts as hold it, in order", () => {
     const body = bodyOf(segment(...["a", "b", "d", "e", "f"].map((name) => sized(name, 1_000))));
-    expect(namesIn(new Parts().of(body, 2_500))).toEqual(["a,b", "d,e", "f"]);
+    expect(namesIn(new ResponseSplitter().of(body, 2_500))).toEqual(["a,b", "d,e", "f"]);
   });
 
   test("whose resource alone is above the limit has that one alone", () => {
     const body = bodyOf(segment(sized("a", 10), sized("large", 5_000), sized("b", 10)));
-    expect(namesIn(new Parts().of(body, 1_000))).toEqual(["a", "large", "b"]);
+    expect(namesIn(new ResponseSplitter().of(body, 1_000))).toEqual(["a", "large", "b"]);
   });
 
   test("is cut in names that are missing or removed too", () => {
     const names = (prefix: string): readonly string[] => ["1", "2"].map((digit) => prefix + digit.repeat(100));
     const body = bodyOf({ puts: [sized("a", 1_000)], missing: names("m"), removed: names("r") });
-    const parts = new Parts().of(body, 1_300);
+    const parts = new ResponseSplitter().of(body, 1_300);
     expect(
       parts.map(({ segments }) => segments.map((one) => [one.puts.length, one.missing.length, one.removed.length])),
     ).toEqual([[[1, 0, 0]], [[0, 1, 0]], [[0, 1, 0]], [[0, 0, 1]], [[0, 0, 1]]]);
@@ -67,14 +67,14 @@ describe("a body", () => {
   test("keeps its segments whole where they fit", () => {
     const [one, two, three] = ["a", "b", "d"].map((name) => segment(sized(name, 1_000)));
     const body = bodyOf(...[one, two, three].flatMap((each) => each ?? []));
-    const parts = new Parts().of(body, 2_500);
+    const parts = new ResponseSplitter().of(body, 2_500);
     expect(parts.map((part) => part.segments)).toEqual([[one, two], [three]]);
     expect(parts[0]?.segments[0]).toBe(one);
   });
 
   test("says in each part what it is of", () => {
     const body = bodyOf(segment(sized("a", 10), sized("b", 10)));
-    const parts = new Parts().of(body, 1);
+    const parts = new ResponseSplitter().of(body, 1);
     expect(parts.map(({ variant, type, version }) => ({ variant, type, version }))).toEqual([
       { variant: "delta", type: ENDPOINTS, version: "v" },
       { variant: "delta", type: ENDPOINTS, version: "v" },
@@ -84,16 +84,16 @@ describe("a body", () => {
 
 describe("parts", () => {
   test("are made once for a body", () => {
-    const parts = new Parts();
+    const parts = new ResponseSplitter();
     const body = bodyOf(segment(sized("a", 10), sized("b", 10)));
-    for (const cut of [1, "each-alone"] satisfies Cut[]) {
+    for (const cut of [1, "each-alone"] satisfies SplitLimit[]) {
       expect(parts.of(body, cut)).toBe(parts.of(body, cut));
       expect(parts.of(body, cut).length).toBe(2);
     }
   });
 
   test("of a segment that bodies share are shared by them", () => {
-    const parts = new Parts();
+    const parts = new ResponseSplitter();
     const shared = segment(...["a", "b", "d"].map((name) => sized(name, 1_000)));
     const bodies = ["x", "y"].map((own) => bodyOf(shared, segment(sized(own, 100))));
     const [first, second] = bodies.map((body) => parts.of(body, 1_500));
@@ -110,7 +110,7 @@ describe("parts", () => {
     const limit = 500;
     const isAlone = (input: object): boolean => {
       const body = bodyOf(segment(createResource({ ...plain, ...input }, digest), sized("b", 0)));
-      return new Parts().of(body, limit).length === 2;
+      return new ResponseSplitter().of(body, limit).length === 2;
     };
     expect(isAlone({})).toBe(false);
     expect([{ name: umlauts }, { aliases: [umlauts] }, { metadata: new Uint8Array(200) }].map(isAlone)).toEqual([
@@ -156,6 +156,6 @@ test("a resource is not larger than it is counted", () => {
   const one = resource(ENDPOINTS, "a", "1");
   const body = bodyOf(segment(one, one));
   const counted = 2 * (one.bytes.length + ENDPOINTS.length + 3 * (1 + one.version.length) + 48);
-  expect(new Parts().of(body, counted).length).toBe(1);
-  expect(new Parts().of(body, counted - 1).length).toBe(2);
+  expect(new ResponseSplitter().of(body, counted).length).toBe(1);
+  expect(new ResponseSplitter().of(body, counted - 1).length).toBe(2);
 });

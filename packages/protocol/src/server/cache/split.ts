@@ -5,14 +5,14 @@ import type { Resource } from "../../resource/resource.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 
 /** Into what a body is cut: each resource in a response of its own, or responses of so many bytes at most. */
-export type Cut = "each-alone" | number;
+export type SplitLimit = "each-alone" | number;
 
 /**
  * How the answers of one type are cut for a client; undefined: each is one response. In State of the World one response of
  * a full-state type has to hold everything (S-RES-03), and where an equal version is not sent again it has to mean all
  * there is.
  */
-export function cutFor(variant: Variant, { kind, isFullState }: TypeTraits, dialect: Dialect): Cut | undefined {
+export function cutFor(variant: Variant, { kind, isFullState }: TypeTraits, dialect: Dialect): SplitLimit | undefined {
   if (variant === "delta" && dialect.deltaOnePerResponse) return "each-alone";
   if (variant === "sotw" && (isFullState || forKind(dialect.resumeSkip, kind))) return undefined;
   return forKind(dialect.maySplit, kind) ? dialect.maxResponseBytes : undefined;
@@ -27,19 +27,19 @@ const BYTES_PER_CHARACTER = 3;
  * Bodies cut into parts (S-RES-07, S-RES-08). What is cut are segments, so bodies that share a segment share its pieces, and
  * everybody who is told a body is told the same parts: each is encoded once. Kept as long as the segment or the body.
  */
-export class Parts {
+export class ResponseSplitter {
   readonly #sizes = new WeakMap<Segment, number>();
   readonly #pieces = new WeakMap<Segment, Map<number, readonly Segment[]>>();
-  readonly #parts = new WeakMap<Body, Map<Cut, readonly Body[]>>();
+  readonly #parts = new WeakMap<Body, Map<SplitLimit, readonly Body[]>>();
 
   /** The parts of a body, in order; the body itself if it need not be cut. No part is empty unless the body is. */
-  of(body: Body, cut: Cut): readonly Body[] {
+  of(body: Body, cut: SplitLimit): readonly Body[] {
     if (cut !== "each-alone" && this.#isWithin(body, cut)) return [body];
     const known = this.#parts.get(body)?.get(cut);
     if (known !== undefined) return known;
     const groups = cut === "each-alone" ? body.segments.flatMap(each) : this.#pack(body, cut);
     const parts = groups.length < 2 ? [body] : groups.map((segments) => ({ ...body, segments }));
-    const byCut = this.#parts.get(body) ?? new Map<Cut, readonly Body[]>();
+    const byCut = this.#parts.get(body) ?? new Map<SplitLimit, readonly Body[]>();
     this.#parts.set(body, byCut.set(cut, parts));
     return parts;
   }

@@ -1,16 +1,16 @@
 import type { Body } from "../../message/body.ts";
 import type { Status } from "../../message/status.ts";
 import type { Node } from "../../node/node.ts";
-import type { Peer } from "../../node/placement.ts";
+import type { Peer } from "../../node/node-mapping.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { StreamId } from "./event.ts";
 import type { PollEffect } from "./poll.ts";
 import type { Remembered } from "./remembered.ts";
-import type { Excess } from "./stream-limits.ts";
+import type { PassedLimit } from "./stream-limits.ts";
 import type { Wait } from "./wait.ts";
 
 /** All that the plane can ask for. Performed in order. */
-export type PlaneEffect =
+export type ServerEffect =
   | {
       readonly kind: "send";
       readonly stream: StreamId;
@@ -24,7 +24,7 @@ export type PlaneEffect =
       readonly kind: "close-stream";
       readonly stream: StreamId;
       readonly status: Status;
-      readonly limit?: Excess["limit"];
+      readonly limit?: PassedLimit["limit"];
     }
   /** After `ms` milliseconds, `timer-fired`. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
@@ -113,10 +113,10 @@ export type Report =
       readonly version: string;
     }
   /** From now on something is not sent because of something else that has to come first. */
-  | ({ readonly kind: "wait-began" } & Waiting)
-  | ({ readonly kind: "wait-ended" } & Waiting)
+  | ({ readonly kind: "wait-began" } & WaitReport)
+  | ({ readonly kind: "wait-ended" } & WaitReport)
   /** It was waited for in vain, and is not any longer: what waited is sent. The client may not be protected. */
-  | ({ readonly kind: "order-overdue" } & Waiting)
+  | ({ readonly kind: "order-overdue" } & WaitReport)
   /**
    * A client came back with a version of Clusters that nobody remembers: what it holds is not known, so nothing that it
    * may still use can be held over (S-ORD-05).
@@ -133,14 +133,14 @@ export type Report =
       readonly stream: StreamId;
       readonly node: Node;
       readonly type: TypeUrl | undefined;
-      readonly what: Oddity;
+      readonly what: Anomaly;
     };
 
-interface Waiting {
+interface WaitReport {
   readonly stream: StreamId;
   readonly node: Node;
   readonly type: TypeUrl;
   readonly wait: Wait;
 }
 
-export type Oddity = "node-changed" | "unknown-type" | "stale-nonce" | "late-initial-versions" | "ack-overdue";
+export type Anomaly = "node-changed" | "unknown-type" | "stale-nonce" | "late-initial-versions" | "ack-overdue";

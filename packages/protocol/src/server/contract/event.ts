@@ -2,7 +2,7 @@ import type { ClientChoice, NamedChoice } from "../../dialect/choice.ts";
 import type { MethodSwitch } from "../../dialect/dialect.ts";
 import type { DiscoveryRequest } from "../../message/request.ts";
 import type { Variant } from "../../message/variant.ts";
-import type { Peer, Placement } from "../../node/placement.ts";
+import type { NodeMapping, Peer } from "../../node/node-mapping.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Transaction } from "../../state/transaction.ts";
@@ -13,7 +13,7 @@ import type { Remembered } from "./remembered.ts";
 export type StreamId = number;
 
 /** All that can happen to the plane. */
-export type PlaneEvent =
+export type ServerEvent =
   /** Changes over many layers that take effect together. */
   | { readonly kind: "transaction-committed"; readonly transaction: Transaction }
   | StreamOpened
@@ -24,7 +24,7 @@ export type PlaneEvent =
   | { readonly kind: "stream-stalled"; readonly stream: StreamId }
   | { readonly kind: "stream-drained"; readonly stream: StreamId }
   /** Nodes are to be placed anew: by another function, or because the one there is reads something that changed. */
-  | { readonly kind: "placement-changed"; readonly placement: Placement }
+  | { readonly kind: "node-mapping-changed"; readonly nodeMapping: NodeMapping }
   /** Streams whose first request is still to come are spoken to by another choice; the others stay as they are. */
   | { readonly kind: "clients-changed"; readonly clients: ClientChoice | undefined }
   | { readonly kind: "timer-fired"; readonly timer: number }

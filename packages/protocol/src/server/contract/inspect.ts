@@ -3,7 +3,7 @@ import type { TtlVerdict } from "../../dialect/ttl.ts";
 import type { Status } from "../../message/status.ts";
 import type { Variant } from "../../message/variant.ts";
 import type { Node } from "../../node/node.ts";
-import type { Peer } from "../../node/placement.ts";
+import type { Peer } from "../../node/node-mapping.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
 import type { ErrorDetail, Resource } from "../../resource/resource.ts";
 import type { TypeKind } from "../../resource/type-kinds.ts";
@@ -50,7 +50,7 @@ export interface TypeState {
   /** The resources that wait; of a type that is told as a whole the first of them, of removals none; at most 100 of them. */
   readonly waiting: readonly string[];
   /** Clusters that are gone and that the client is left with until nothing can use them; at most 100 of them. */
-  readonly heldOver: readonly string[];
+  readonly pendingRemovals: readonly string[];
   /** Whether the client is told of ttls that resources of the type have, or why not; undefined: none has one. */
   readonly ttl: TtlVerdict | undefined;
   /** Sent and not answered yet, oldest first. Heartbeats are not among them. */

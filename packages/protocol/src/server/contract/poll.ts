@@ -2,7 +2,7 @@ import type { NamedChoice } from "../../dialect/choice.ts";
 import type { Body } from "../../message/body.ts";
 import type { SotwRequest } from "../../message/request.ts";
 import type { Status } from "../../message/status.ts";
-import type { Peer } from "../../node/placement.ts";
+import type { Peer } from "../../node/node-mapping.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 

@@ -23,5 +23,5 @@ export type Remembered =
       readonly layers: readonly string[];
       readonly version: string;
       /** What it held beside the view: Clusters that were gone. */
-      readonly heldOver: readonly Resource[];
+      readonly pendingRemovals: readonly Resource[];
     };

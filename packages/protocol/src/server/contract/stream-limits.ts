@@ -9,13 +9,13 @@ export interface StreamLimits {
 }
 
 /** A limit that a client passed, in words. */
-export interface Excess {
+export interface PassedLimit {
   readonly limit: keyof StreamLimits;
   readonly message: string;
 }
 
 /** What a stream has after a request or a turn. */
-export interface Having {
+export interface StreamUsage {
   /** Names subscribed to, over all types. */
   readonly subscriptions: number;
   readonly types: number;
@@ -24,7 +24,10 @@ export interface Having {
 }
 
 /** What a stream has too much of; undefined: nothing. */
-export function excessOf({ subscriptions, types, unanswered }: Having, limits: StreamLimits): Excess | undefined {
+export function excessOf(
+  { subscriptions, types, unanswered }: StreamUsage,
+  limits: StreamLimits,
+): PassedLimit | undefined {
   const { maxSubscriptionsPerStream, maxTypesPerStream, maxUnacknowledgedPerType } = limits;
   if (maxSubscriptionsPerStream !== undefined && subscriptions > maxSubscriptionsPerStream) {
     const message = `subscribed to ${subscriptions} names; at most ${maxSubscriptionsPerStream} per stream are served`;

@@ -1,5 +1,5 @@
 /** What a map holds under a key, made first if it holds nothing yet. */
-export function memo<K, T>(map: Memory<K, T>, key: K, make: () => T): T {
+export function memo<K, T>(map: MemoMap<K, T>, key: K, make: () => T): T {
   const known = map.get(key);
   if (known !== undefined) return known;
   const made = make();
@@ -8,7 +8,7 @@ export function memo<K, T>(map: Memory<K, T>, key: K, make: () => T): T {
 }
 
 /** A map, be it one that forgets what nobody has any more. */
-interface Memory<K, T> {
+interface MemoMap<K, T> {
   get(key: K): T | undefined;
   set(key: K, value: T): unknown;
 }

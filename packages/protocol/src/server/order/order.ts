@@ -3,24 +3,24 @@ import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
-import type { Removable } from "../cache/held-over.ts";
-import type { Present } from "../cache/present.ts";
+import type { Removable } from "../cache/pending-removals.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import type { Wait } from "../contract/wait.ts";
-import type { HeldNames } from "../type/held-back.ts";
+import type { HeldBackNames } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
-import { AbsentUsers } from "./absent-users.ts";
+import { AbsentDependents } from "./absent-dependents.ts";
+import { BlockedDependents } from "./blocked-dependents.ts";
 import { ClusterGates, type WaitOf } from "./cluster-gates.ts";
-import { Newcomers } from "./newcomers.ts";
 import { type OrderedStream, OrderMembers } from "./order-members.ts";
-import { type TargetJudge, Targets } from "./targets.ts";
-import { UnreadyUsers } from "./unready-users.ts";
+import { PinnedTargets, type TargetJudge } from "./pinned-targets.ts";
+import { WarmingClusters } from "./warming-clusters.ts";
 
 /** What a type has to wait for. */
 export interface Waits {
   readonly first: Wait;
   /** The resources that wait; of a type that says nothing as long as anything waits, the first of them. */
-  readonly names: HeldNames;
+  readonly names: HeldBackNames;
   /** The others may be told. */
   readonly maySpeak: boolean;
 }
@@ -41,13 +41,13 @@ export interface OrderOptions {
  */
 export class Order {
   readonly #members = new OrderMembers();
-  readonly #absent = new AbsentUsers(this.#members);
-  readonly #newcomers = new Newcomers();
-  readonly #unready: UnreadyUsers;
+  readonly #absent = new AbsentDependents(this.#members);
+  readonly #warmingClusters = new WarmingClusters();
+  readonly #unready: BlockedDependents;
   readonly #gates: ClusterGates;
   /** Waits that took too long: nothing that uses Clusters is waited for up to here, unless it was refused. */
   #overruledTo = -1;
-  readonly #targets = new Targets();
+  readonly #targets = new PinnedTargets();
   /** Names that waited long enough, until they are told. */
   readonly #overruled = new Map<TypeStream, Pick<ReadonlySet<string>, "has">>();
   readonly #isCluster: (type: TypeUrl) => boolean;
@@ -59,8 +59,12 @@ export class Order {
   #mayAskForClusters: "came-back" | "unannounced" | undefined;
 
   constructor({ mayUseClusters, isCluster, hasClustersElsewhere }: OrderOptions) {
-    this.#unready = new UnreadyUsers(mayUseClusters);
-    this.#gates = new ClusterGates({ members: this.#members, newcomers: this.#newcomers, unready: this.#unready });
+    this.#unready = new BlockedDependents(mayUseClusters);
+    this.#gates = new ClusterGates({
+      members: this.#members,
+      warmingClusters: this.#warmingClusters,
+      unready: this.#unready,
+    });
     this.#isCluster = isCluster;
     this.#hasClustersElsewhere = hasClustersElsewhere;
   }
@@ -80,7 +84,7 @@ export class Order {
       if (typeKindTable[type.traits.kind].usesClusters) this.#absent.leave(type);
       return;
     }
-    this.#newcomers.clear();
+    this.#warmingClusters.clear();
     this.#overruled.clear();
     // A stream of its own that breaks comes back.
     if (type.traits.kind === "cds" && type.subscription.isWildcard) this.#mayAskForClusters = "came-back";
@@ -130,8 +134,8 @@ export class Order {
   /** What was sent when the client came back counts as if something had been sent before. */
   get isTakenUp(): boolean {
     if (!this.#isReturning) return false;
-    for (const { position, heldOver } of this.#members.clusters.keys())
-      if (position !== undefined && heldOver.isEmpty) return false;
+    for (const { position, pendingRemovals } of this.#members.clusters.keys())
+      if (position !== undefined && pendingRemovals.isEmpty) return false;
     return true;
   }
 
@@ -152,17 +156,17 @@ export class Order {
 
   /** Clusters were sent. */
   sentClusters(delivery: Delivery): void {
-    this.#newcomers.forgetGone(delivery);
+    this.#warmingClusters.forgetGone(delivery);
   }
 
   /** Clusters were sent that the client had nothing of, while it may have had users of others. */
   brought(clusters: TypeStream, delivery: Delivery, isNew: (name: string) => boolean): void {
-    this.#newcomers.bring(clusters, delivery, isNew);
+    this.#warmingClusters.bring(clusters, delivery, isNew);
   }
 
   /** Clusters were sent to a client of which nobody knows what it holds. */
   broughtUnknown(delivery: Delivery): void {
-    this.#newcomers.bringUnknown(delivery);
+    this.#warmingClusters.bringUnknown(delivery);
   }
 
   /** A user was sent. What it names in turn, routes of a Listener for one, may use Clusters too. */
@@ -172,25 +176,25 @@ export class Order {
 
   /** A response was accepted. */
   accepted(type: TypeStream, stream: OrderedStream, delivery: Delivery): void {
-    this.#newcomers.accept(type, stream, delivery, this.#sent);
+    this.#warmingClusters.accept(type, stream, delivery, this.#sent);
     this.#unready.accept(type, delivery, stream);
   }
 
   /** Endpoints that are owed once more, by type, since this was last asked: new Clusters came after them. */
   takeOwed(): ReadonlyMap<TypeUrl, ReadonlySet<string>> {
-    return this.#newcomers.takeOwed();
+    return this.#warmingClusters.takeOwed();
   }
 
   /** What a type that uses Clusters has to wait for before it says all of it; undefined: nothing. Asked once in a turn. */
-  waitsOf(user: TypeStream, view: View, present: Present): Waits | undefined {
+  waitsOf(user: TypeStream, view: View, responses: SharedResponses): Waits | undefined {
     // Before something newer of it is sent.
-    this.#readyTo(present);
+    this.#readyTo(responses);
     const overruled = this.#overruled.get(user);
     if (!user.deliveries.isBlocked) this.#overruled.delete(user);
-    const waitOf = this.#gateOf(user, view, present);
+    const waitOf = this.#gateOf(user, view, responses);
     const waiting = new Map<string, Upcoming>();
     let first: Wait | undefined;
-    for (const upcoming of waitOf === undefined ? [] : user.upcoming(view, present)) {
+    for (const upcoming of waitOf === undefined ? [] : user.upcoming(view, responses)) {
       const wait = overruled?.has(upcoming.resource.name) === true ? undefined : waitOf?.(upcoming);
       if (wait === undefined) continue;
       first ??= wait;
@@ -203,13 +207,13 @@ export class Order {
     }
     const judge: TargetJudge = {
       view,
-      revision: present.revision,
+      revision: responses.revision,
       waits: (target) => waitOf(target) !== undefined,
-      leadsNowhere: (target, dangling) => this.#gates.leadsNowhere(target, dangling, view, present),
+      leadsNowhere: (target, dangling) => this.#gates.leadsNowhere(target, dangling, view, responses),
     };
     if (user.canHoldBack) return { first, names: this.#targets.ofEach(user, waiting, judge), maySpeak: true };
     const names = user.canTellTargets
-      ? this.#targets.ofWhole(user, waiting, user.upcoming(view, present), judge)
+      ? this.#targets.ofWhole(user, waiting, user.upcoming(view, responses), judge)
       : undefined;
     return {
       first,
@@ -218,9 +222,9 @@ export class Order {
     };
   }
 
-  #gateOf(user: TypeStream, view: View, present: Present): WaitOf | undefined {
+  #gateOf(user: TypeStream, view: View, responses: SharedResponses): WaitOf | undefined {
     if (!this.#members.users.has(user) || !user.hasNews(view)) return undefined;
-    if (this.hasClusters) return this.#gates.waitOf(user, view, present, this.#isReturning);
+    if (this.hasClusters) return this.#gates.waitOf(user, view, responses, this.#isReturning);
     return this.awaitsClusters === undefined ? undefined : this.#unaskedGate(view);
   }
 
@@ -235,27 +239,27 @@ export class Order {
   }
 
   /** What the removal of a Cluster that is gone since a revision waits for. */
-  removalWaitOf(since: number, present: Present): Wait | undefined {
+  removalWaitOf(since: number, responses: SharedResponses): Wait | undefined {
     if (this.awaitsReturn) return { for: "return" };
     for (const [user, { view }] of this.#members.users) {
-      if (this.#settledTo(user, view, present) >= since) continue;
+      if (this.#settledTo(user, view, responses) >= since) continue;
       return { for: "users", type: user.traits.type, isRefused: user.deliveries.refusedFrom < since };
     }
-    if (this.#readyTo(present) >= since) return undefined;
+    if (this.#readyTo(responses) >= since) return undefined;
     const type = this.#unready.awaitedType;
     return type === undefined ? undefined : { for: "users", type, isRefused: false };
   }
 
   /** Which Clusters that are gone may be removed. */
-  removable(present: Present): Removable {
-    let to = this.awaitsReturn ? -1 : present.revision;
+  removable(responses: SharedResponses): Removable {
+    let to = this.awaitsReturn ? -1 : responses.revision;
     if (this.#members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
-    for (const [user, { view }] of this.#members.users) to = Math.min(to, this.#settledTo(user, view, present));
-    to = Math.min(to, Math.max(this.#overruledTo, this.#readyTo(present)));
+    for (const [user, { view }] of this.#members.users) to = Math.min(to, this.#settledTo(user, view, responses));
+    to = Math.min(to, Math.max(this.#overruledTo, this.#readyTo(responses)));
     return {
       to,
       namedTo: Math.min(to, this.#overruledTo),
-      goesAtOnce: this.#newcomers.isEmpty ? undefined : (name) => this.#newcomers.has(name),
+      goesAtOnce: this.#warmingClusters.isEmpty ? undefined : (name) => this.#warmingClusters.has(name),
     };
   }
 
@@ -263,18 +267,18 @@ export class Order {
    * What a user has waited for since that revision is not going to come. Returns whether anything has waited for so long: what is
    * told time and again, if not as it is now, has not.
    */
-  overruleUser(user: TypeStream, since: number, view: View, present: Present): boolean {
+  overruleUser(user: TypeStream, since: number, view: View, responses: SharedResponses): boolean {
     const names = user.canTellTargets ? this.#targets.waitingSince(user, since) : everyName;
     if (names === undefined) return false;
     this.#overruled.set(user, names);
-    const upcoming = [...user.upcoming(view, present)].filter(({ resource }) => names.has(resource.name));
-    this.#newcomers.giveUp(upcoming.flatMap(({ resource }) => resource.references.map(({ name }) => name)));
+    const upcoming = [...user.upcoming(view, responses)].filter(({ resource }) => names.has(resource.name));
+    this.#warmingClusters.giveUp(upcoming.flatMap(({ resource }) => resource.references.map(({ name }) => name)));
     return true;
   }
 
   /** A client that withholds the ACK of Clusters until nothing warms is not waited for where endpoints were accepted. */
   countGiven(): void {
-    this.#newcomers.countGiven();
+    this.#warmingClusters.countGiven();
   }
 
   /** Removals waited long enough for clients that say nothing. */
@@ -283,28 +287,28 @@ export class Order {
   }
 
   /** The revision before the oldest user that names what the client has not asked for, or has not accepted yet. */
-  #readyTo(present: Present): number {
-    return this.#unready.readyTo((reference) => this.#isSettled(reference, present));
+  #readyTo(responses: SharedResponses): number {
+    return this.#unready.readyTo((reference) => this.#isSettled(reference, responses));
   }
 
-  #isSettled({ type, name }: Reference, present: Present): boolean {
+  #isSettled({ type, name }: Reference, responses: SharedResponses): boolean {
     for (const [user, { view }] of this.#members.users) {
       if (user.traits.type !== type || !(user.subscription.isWildcard || user.subscription.names.has(name))) continue;
       if (view.find(type, name) === undefined) return true;
-      if (this.#settledTo(user, view, present) === present.revision) return true;
+      if (this.#settledTo(user, view, responses) === responses.revision) return true;
       const { deliveries } = user;
       const isRefused = deliveries.refusedFrom !== Number.POSITIVE_INFINITY;
-      return !isRefused && user.isTold(name, view, present) && !deliveries.mayBring([name]);
+      return !isRefused && user.isSent(name, view, responses) && !deliveries.mayBring([name]);
     }
     return false;
   }
 
   /** Everything of a user up to this revision is sent and accepted, or was waited for in vain. */
-  #settledTo(user: TypeStream, view: View, present: Present): number {
+  #settledTo(user: TypeStream, view: View, responses: SharedResponses): number {
     const { deliveries, position } = user;
     // What is asked for or lies in another view may be of any age; it is the order of changes that counts here.
-    const behind = Math.min(position?.revision ?? -1, user.heldBackFrom, present.revision - 1);
-    const told = user.hasNews(view) ? behind : present.revision;
+    const behind = Math.min(position?.revision ?? -1, user.heldBackFrom, responses.revision - 1);
+    const told = user.hasNews(view) ? behind : responses.revision;
     const answered = Math.max(this.#overruledTo, Math.min(told, deliveries.answeredTo));
     return Math.min(answered, deliveries.refusedFrom);
   }

@@ -5,16 +5,16 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
-import type { HeldOverSet } from "../cache/held-over.ts";
-import type { Present } from "../cache/present.ts";
+import type { PendingRemovals } from "../cache/pending-removals.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { StreamOpened } from "../contract/event.ts";
-import type { Answer, TypeStream } from "../type/type-stream.ts";
+import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 import type { Order } from "./order.ts";
 
 /** Where a client stood with a type before it was sent something. */
-export interface Before {
+export interface StateBeforeSend {
   readonly position: Position | undefined;
-  readonly heldOver: HeldOverSet;
+  readonly pendingRemovals: PendingRemovals;
 }
 
 /** What one stream tells the order that holds for it. */
@@ -45,22 +45,29 @@ export class StreamOrder {
   }
 
   /** A response was sent. Returns whether the client is one of which nobody knows what it holds: it is not protected. */
-  sent(type: TypeStream, delivery: Delivery, answer: Answer, before: Before, view: View, present: Present): boolean {
-    if (type.removedLast?.areClusters !== true) {
+  sent(
+    type: TypeStream,
+    delivery: Delivery,
+    answer: PendingResponse,
+    before: StateBeforeSend,
+    view: View,
+    responses: SharedResponses,
+  ): boolean {
+    if (type.deferredRemovals?.areClusters !== true) {
       const isChange = before.position !== undefined || this.#order.isTakenUp;
       if (isChange && typeKindTable[type.traits.kind].usesClusters) this.#order.used(type, delivery);
       return false;
     }
     this.#order.sentClusters(delivery);
-    const newcomers = answer.newcomers ?? this.#newcomers(type, before.position, view, present);
+    const newcomers = answer.newToClient ?? this.#newcomers(type, before.position, view, responses);
     if (newcomers === "unknown") {
       // Where the ACK of Clusters does not mean that they are in use, it would not help to wait for it.
       if (this.#opened.onlyType === undefined) this.#order.broughtUnknown(delivery);
       return true;
     }
-    const { names: heldOver } = before.heldOver;
+    const { names: pendingRemovals } = before.pendingRemovals;
     if (newcomers !== undefined && newcomers.size > 0)
-      this.#order.brought(type, delivery, (name) => newcomers.has(name) && !heldOver.has(name));
+      this.#order.brought(type, delivery, (name) => newcomers.has(name) && !pendingRemovals.has(name));
     return false;
   }
 
@@ -68,10 +75,10 @@ export class StreamOrder {
     type: TypeStream,
     from: Position | undefined,
     view: View,
-    present: Present,
+    responses: SharedResponses,
   ): ReadonlySet<string> | undefined {
     const isOfUse = from !== undefined && (this.#order.hasUsers || this.#order.isReturning);
-    return isOfUse ? present.changes.newcomers(from, view, type.traits.type) : undefined;
+    return isOfUse ? responses.changes.newcomers(from, view, type.traits.type) : undefined;
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Dialect, forKind } from "../../dialect/dialect.ts";
 import type { View } from "../../state/view.ts";
-import type { Present } from "../cache/present.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Wait } from "../contract/wait.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
@@ -10,7 +10,7 @@ import type { Order, Waits } from "./order.ts";
  * Something waits: newer content of a type for the ACK of what was sent, or what was to be sent for its place in the order
  * or, from a client that came back, for its request of Clusters.
  */
-export interface Waiting {
+export interface WaitingType {
   readonly type: TypeStream;
   readonly what: "ack" | "order" | "clusters";
   readonly limitMs: number;
@@ -58,16 +58,16 @@ export class StreamWaits {
   }
 
   /** What a type has to wait for before it says all of it; undefined: nothing. */
-  find(type: TypeStream, view: View, present: Present): Waits | undefined {
-    const waits = this.#order.waitsOf(type, view, present);
+  find(type: TypeStream, view: View, responses: SharedResponses): Waits | undefined {
+    const waits = this.#order.waitsOf(type, view, responses);
     if (waits !== undefined) this.#waits.set(type, waits);
     return waits;
   }
 
   /** The same of the removal of what is held over. */
-  findOfRemovals(type: TypeStream, present: Present): void {
-    if (type.heldOver.isEmpty) return;
-    const wait = this.#order.removalWaitOf(type.heldOver.oldest, present) ?? releaseOf(type);
+  findOfRemovals(type: TypeStream, responses: SharedResponses): void {
+    if (type.pendingRemovals.isEmpty) return;
+    const wait = this.#order.removalWaitOf(type.pendingRemovals.oldest, responses) ?? releaseOf(type);
     if (wait !== undefined) this.#waits.set(type, { first: wait, names: nothingHeldBack, maySpeak: true });
   }
 
@@ -84,10 +84,10 @@ export class StreamWaits {
   }
 
   /** What waits, and for how long it may. */
-  waiting(types: readonly TypeStream[], view: View): readonly Waiting[] {
+  waiting(types: readonly TypeStream[], view: View): readonly WaitingType[] {
     // Most streams wait for nothing.
-    let found: Waiting[] | undefined;
-    const add = (waiting: Waiting): void => {
+    let found: WaitingType[] | undefined;
+    const add = (waiting: WaitingType): void => {
       found ??= [];
       found.push(waiting);
     };
@@ -96,7 +96,7 @@ export class StreamWaits {
         const withheld = this.#isAggregated ? forKind(this.#dialect.withheldAckLimitMs, type.traits.kind) : undefined;
         add({ type, what: "ack", limitMs: withheld ?? this.#dialect.ackLimitMs });
         // Removals wait for their users when the client has what takes the place of what is gone.
-        if (type.removedLast !== undefined) continue;
+        if (type.deferredRemovals !== undefined) continue;
       }
       const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
       // Nothing but another version ends the wait for what was refused.
@@ -112,7 +112,7 @@ export class StreamWaits {
    * Nobody waits any longer with what a type had to say at a revision. Returns what was waited for in vain; undefined if
    * nothing is lost by that.
    */
-  giveUp({ type, what }: Waiting, since: number, view: View, present: Present): Wait | "ack" | undefined {
+  giveUp({ type, what }: WaitingType, since: number, view: View, responses: SharedResponses): Wait | "ack" | undefined {
     if (what === "ack") {
       if (!type.isWaiting(view)) return undefined;
       type.deliveries.release();
@@ -137,9 +137,9 @@ export class StreamWaits {
     }
     this.#waited.delete(type);
     if (wait.for !== "users" && wait.for !== "release")
-      return this.#order.overruleUser(type, waited.since, view, present) ? wait : undefined;
+      return this.#order.overruleUser(type, waited.since, view, responses) ? wait : undefined;
     // Of what was gone when the wait began, something else may have been removed since.
-    if (type.heldOver.oldest > waited.since) return undefined;
+    if (type.pendingRemovals.oldest > waited.since) return undefined;
     this.#order.overruleRemovals(since);
     return wait;
   }
@@ -161,14 +161,14 @@ export class StreamWaits {
 
   /** A client that came back is given time, whether or not anything waits for it. */
   #returnOf(type: TypeStream): Wait | undefined {
-    return type.removedLast !== undefined && this.#order.awaitsReturn ? returning : undefined;
+    return type.deferredRemovals !== undefined && this.#order.awaitsReturn ? returning : undefined;
   }
 }
 
 const none: readonly WaitChange[] = [];
-const nobodyWaits: readonly Waiting[] = [];
+const nobodyWaits: readonly WaitingType[] = [];
 
 function releaseOf(type: TypeStream): Wait | undefined {
-  const name = type.removedLast?.unreleased;
+  const name = type.deferredRemovals?.unreleased;
   return name === undefined ? undefined : { for: "release", name };
 }

@@ -4,12 +4,12 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Digest } from "../../resource/version.ts";
 import type { LayerSet } from "../../state/layer-set.ts";
 import type { View } from "../../state/view.ts";
-import type { Present } from "../cache/present.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import { Subscription } from "../subscription/subscription.ts";
-import { PollTopic } from "./poll-topic.ts";
+import { PolledSubscription } from "./polled-subscription.ts";
 
 /** What is asked for; equal asking makes one topic. */
-export interface Asking {
+export interface PollKey {
   readonly traits: TypeTraits;
   readonly names: readonly string[];
   readonly resourceErrors: Dialect["resourceErrors"];
@@ -18,12 +18,12 @@ export interface Asking {
 /** A view that polls look at, with their topics by type. */
 export interface PolledView {
   readonly view: View;
-  readonly topics: Map<TypeUrl, Map<string, PollTopic>>;
+  readonly topics: Map<TypeUrl, Map<string, PolledSubscription>>;
 }
 
 export interface PolledViewsOptions {
   readonly digest: Digest;
-  readonly present: Present;
+  readonly responses: SharedResponses;
   readonly layers: Pick<LayerSet<PolledView>, "viewOf" | "watch" | "unwatch">;
 }
 
@@ -37,7 +37,7 @@ export class PolledViews {
   }
 
   /** The topic of these layers and names; kept from now on, until it is dropped. */
-  topic(layers: readonly string[], { traits, names, resourceErrors }: Asking): PollTopic {
+  topic(layers: readonly string[], { traits, names, resourceErrors }: PollKey): PolledSubscription {
     // Naming nothing means everything, every time: nothing came before (S-RST-14).
     const subscription = new Subscription({ legacyWildcard: true, wildcardSticky: false, terms: traits.terms });
     subscription.replace(names);
@@ -45,11 +45,14 @@ export class PolledViews {
   }
 
   /** The topic of the same names in other layers. */
-  topicLike({ traits, subscription, resourceErrors }: PollTopic, layers: readonly string[]): PollTopic {
+  topicLike(
+    { traits, subscription, resourceErrors }: PolledSubscription,
+    layers: readonly string[],
+  ): PolledSubscription {
     return this.#find(layers, { traits, subscription, resourceErrors });
   }
 
-  drop(topic: PollTopic): void {
+  drop(topic: PolledSubscription): void {
     const polled = this.#views.get(topic.view);
     const ofType = polled?.topics.get(topic.traits.type);
     ofType?.delete(topic.key);
@@ -60,7 +63,7 @@ export class PolledViews {
   }
 
   /** The topics of a view in whose type something changed since somebody looked. */
-  *changed(view: View): Iterable<PollTopic> {
+  *changed(view: View): Iterable<PolledSubscription> {
     for (const [type, topics] of this.#views.get(view)?.topics ?? []) {
       const changedAt = view.changedAt(type);
       for (const topic of topics.values()) if (!topic.isLookedAtAfter(changedAt)) yield topic;
@@ -69,9 +72,9 @@ export class PolledViews {
 
   #find(
     layers: readonly string[],
-    { traits, subscription, resourceErrors }: Omit<Asking, "names"> & { readonly subscription: Subscription },
-  ): PollTopic {
-    const { layers: all, digest, present } = this.#options;
+    { traits, subscription, resourceErrors }: Omit<PollKey, "names"> & { readonly subscription: Subscription },
+  ): PolledSubscription {
+    const { layers: all, digest, responses } = this.#options;
     const view = all.viewOf(layers);
     let polled = this.#views.get(view);
     if (polled === undefined) {
@@ -79,13 +82,13 @@ export class PolledViews {
       this.#views.set(view, polled);
       all.watch(view, polled);
     }
-    const { key: set } = subscription.nameSet(present.nameSets);
+    const { key: set } = subscription.nameSet(responses.nameSets);
     const key = `${subscription.isWildcard ? "*" : ""} ${set} ${resourceErrors}`;
-    const ofType = polled.topics.get(traits.type) ?? new Map<string, PollTopic>();
+    const ofType = polled.topics.get(traits.type) ?? new Map<string, PolledSubscription>();
     polled.topics.set(traits.type, ofType);
     const known = ofType.get(key);
     if (known !== undefined) return known;
-    const topic = new PollTopic({ key, view, traits, subscription, resourceErrors, digest });
+    const topic = new PolledSubscription({ key, view, traits, subscription, resourceErrors, digest });
     ofType.set(key, topic);
     return topic;
   }

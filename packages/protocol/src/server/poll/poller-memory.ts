@@ -1,8 +1,8 @@
 import { hostOf } from "../../node/host.ts";
 import type { Node } from "../../node/node.ts";
-import type { Peer } from "../../node/placement.ts";
-import type { PlaneEffect } from "../contract/effect.ts";
-import type { PollTopic } from "./poll-topic.ts";
+import type { Peer } from "../../node/node-mapping.ts";
+import type { ServerEffect } from "../contract/effect.ts";
+import type { PolledSubscription } from "./polled-subscription.ts";
 import type { Poller } from "./poller.ts";
 
 /** Whoever has not polled for two of these in a row is forgotten. */
@@ -31,7 +31,7 @@ export class PollerMemory implements Iterable<Poller> {
   }
 
   /** Clients that have one id, as pods that were cloned, come from different addresses. */
-  keyOf({ id }: Node, peer: Peer, { traits, key }: PollTopic): string {
+  keyOf({ id }: Node, peer: Peer, { traits, key }: PolledSubscription): string {
     return `${id}\n${hostOf(peer.address)}\n${traits.type}\n${key}`;
   }
 
@@ -46,11 +46,11 @@ export class PollerMemory implements Iterable<Poller> {
   }
 
   /** Takes in one more, and out the oldest where there are too many. */
-  add(poller: Poller, forget: (poller: Poller) => readonly PlaneEffect[]): readonly PlaneEffect[] {
+  add(poller: Poller, forget: (poller: Poller) => readonly ServerEffect[]): readonly ServerEffect[] {
     this.#pollers.set(poller.key, poller);
     this.#sweepOf.set(poller, this.#sweep);
     this.#names += namesOf(poller);
-    const effects: PlaneEffect[] = [];
+    const effects: ServerEffect[] = [];
     for (const oldest of this.#pollers.values()) {
       if (this.#pollers.size <= MAX_POLLERS && this.#names <= MAX_NAMES) break;
       if (oldest.waiting.size === 0 && oldest !== poller) effects.push(...this.#remove(oldest, forget));
@@ -59,11 +59,11 @@ export class PollerMemory implements Iterable<Poller> {
   }
 
   /** Sweeps if it was the timer for that; undefined if not. */
-  fired(timer: number, forget: (poller: Poller) => readonly PlaneEffect[]): readonly PlaneEffect[] | undefined {
+  fired(timer: number, forget: (poller: Poller) => readonly ServerEffect[]): readonly ServerEffect[] | undefined {
     if (timer !== this.#timer) return undefined;
     this.#timer = undefined;
     this.#sweep++;
-    const effects: PlaneEffect[] = [];
+    const effects: ServerEffect[] = [];
     for (const poller of this.#pollers.values()) {
       if ((this.#sweepOf.get(poller) ?? 0) >= this.#sweep - 1) break;
       if (poller.waiting.size === 0) effects.push(...this.#remove(poller, forget));
@@ -71,13 +71,13 @@ export class PollerMemory implements Iterable<Poller> {
     return this.#pollers.size === 0 ? effects : [...effects, ...this.#startSweep()];
   }
 
-  #startSweep(): readonly PlaneEffect[] {
+  #startSweep(): readonly ServerEffect[] {
     if (this.#timer !== undefined) return [];
     this.#timer = this.#nextTimer();
     return [{ kind: "start-timer", timer: this.#timer, ms: SWEEP_MS }];
   }
 
-  #remove(poller: Poller, forget: (poller: Poller) => readonly PlaneEffect[]): readonly PlaneEffect[] {
+  #remove(poller: Poller, forget: (poller: Poller) => readonly ServerEffect[]): readonly ServerEffect[] {
     this.#pollers.delete(poller.key);
     this.#names -= namesOf(poller);
     return forget(poller);

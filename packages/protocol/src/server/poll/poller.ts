@@ -4,12 +4,12 @@ import type { SotwRequest } from "../../message/request.ts";
 import { type Status, statusCode } from "../../message/status.ts";
 import { hostOf } from "../../node/host.ts";
 import type { Node } from "../../node/node.ts";
-import type { Peer } from "../../node/placement.ts";
+import type { Peer } from "../../node/node-mapping.ts";
 import type { ApiVersion } from "../../resource/api-version.ts";
 import type { Report, RequestKind } from "../contract/effect.ts";
 import type { DeliveryState, StreamState, TypeState } from "../contract/inspect.ts";
 import type { PollId } from "../contract/poll.ts";
-import type { PollTopic, Told, ToldSummary } from "./poll-topic.ts";
+import type { PolledResponse, PolledSubscription, ResponseSummary } from "./polled-subscription.ts";
 
 /** So many polls in a row without a version, each of them answered, are no fresh start any more. */
 const EMPTY_POLLS_SUSPECTED = 2;
@@ -33,7 +33,7 @@ type PollerStart = Pick<Poller, "peer" | "node" | "apiVersion" | "choices" | "to
 
 /** What was given last, and what became of it. */
 interface Given {
-  readonly what: ToldSummary;
+  readonly what: ResponseSummary;
   fate: "pending" | "acked" | "nacked";
 }
 
@@ -56,14 +56,14 @@ export class Poller {
   apiVersion: ApiVersion;
   /** Why it is spoken to as it is. */
   choices: Choices;
-  topic: PollTopic;
+  topic: PolledSubscription;
   /** Its polls that were not answered yet. */
   readonly waiting: Set<WaitingPoll> = new Set();
   /** While it runs, the same answer is not given again (S-RST-12). */
   restTimer: number | undefined;
   #given: Given | undefined;
-  #acked: ToldSummary | undefined;
-  #nacked: (ToldSummary & { readonly error: Status }) | undefined;
+  #acked: ResponseSummary | undefined;
+  #nacked: (ResponseSummary & { readonly error: Status }) | undefined;
   #emptyPolls = 0;
 
   constructor(id: PollId, key: string, { peer, node, apiVersion, choices, topic }: PollerStart) {
@@ -80,7 +80,7 @@ export class Poller {
    * What a poll says of what was given before: its version is an acceptance, an error or an older version a refusal. An older
    * one without a word is only suspected to be one; real clients refuse like that (client-behaviours I4).
    */
-  understand({ versionInfo, error, nonce }: SotwRequest, current: () => Told): UnderstoodPoll {
+  understand({ versionInfo, error, nonce }: SotwRequest, current: () => PolledResponse): UnderstoodPoll {
     const isFirst = this.#given === undefined && this.#acked === undefined && this.#nacked === undefined;
     this.#emptyPolls = versionInfo === undefined ? this.#emptyPolls + 1 : 0;
     if (error !== undefined) return this.#refuse(error, nonce, current);
@@ -96,7 +96,7 @@ export class Poller {
   }
 
   /** Whether this content was refused last. */
-  hasRefused({ body }: Told): boolean {
+  hasRefused({ body }: PolledResponse): boolean {
     return this.#nacked?.version === body.version;
   }
 
@@ -104,17 +104,17 @@ export class Poller {
    * Whether something else was given since, and refused. Some of it may be in use all the same (client-behaviours A5), so what
    * the client says that it has is given to it again.
    */
-  hasRefusedOther({ body }: Told): boolean {
+  hasRefusedOther({ body }: PolledResponse): boolean {
     return this.#given?.fate === "nacked" && this.#given.what.version !== body.version;
   }
 
   /** Whether this content was given last. */
-  wasGiven({ body }: Told): boolean {
+  wasGiven({ body }: PolledResponse): boolean {
     return this.#given?.what.version === body.version;
   }
 
   /** The content is given, perhaps once more. */
-  give({ summary }: Told): Report {
+  give({ summary }: PolledResponse): Report {
     if (this.#given?.what.version !== summary.version || this.#given.fate === "acked") {
       this.#given = { what: summary, fate: "pending" };
     }
@@ -154,7 +154,7 @@ export class Poller {
       sentVersion: last?.version,
       wait: undefined,
       waiting: [],
-      heldOver: [],
+      pendingRemovals: [],
       // Nothing would keep alive what was given for a time.
       ttl: view.timed(traits.type).resources.length > 0 ? "unsafe" : undefined,
       pending: this.#given?.fate === "pending" ? [deliveryOf(this.#given.what)] : [],
@@ -178,7 +178,7 @@ export class Poller {
     return { as: "ack", reports: [{ kind: "response-acked", stream, node, type, nonce, version }] };
   }
 
-  #refuse(error: Status, nonce: string | undefined, current: () => Told): UnderstoodPoll {
+  #refuse(error: Status, nonce: string | undefined, current: () => PolledResponse): UnderstoodPoll {
     const given = this.#given?.what;
     if (given !== undefined && (nonce === undefined || nonce === given.nonce)) return this.#noteRefusal(given, error);
     // Nonces are versions, so what another server gave can be refused here.
@@ -196,7 +196,7 @@ export class Poller {
     return { as, reports: [...reports, count] };
   }
 
-  #noteRefusal(what: ToldSummary, error: Status): UnderstoodPoll {
+  #noteRefusal(what: ResponseSummary, error: Status): UnderstoodPoll {
     if (this.#given?.what === what) this.#given.fate = "nacked";
     this.#nacked = { ...what, error };
     const { type, nonce, version, names } = what;
@@ -221,6 +221,6 @@ function suspicionOf(versionInfo: string | undefined): Status {
   };
 }
 
-function deliveryOf({ nonce, version, revision, resources, removed }: ToldSummary): DeliveryState {
+function deliveryOf({ nonce, version, revision, resources, removed }: ResponseSummary): DeliveryState {
   return { nonce, version, revision, resources, removed };
 }

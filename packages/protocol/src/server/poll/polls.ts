@@ -5,11 +5,11 @@ import { opaqueTraits, type TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { Admission } from "../admission.ts";
-import type { PlaneEffect, Report } from "../contract/effect.ts";
+import type { Report, ServerEffect } from "../contract/effect.ts";
 import type { StreamState } from "../contract/inspect.ts";
 import type { PollEvent, PollReceived } from "../contract/poll.ts";
-import type { TouchedNames } from "../subscription/touched-names.ts";
-import type { PollTopic } from "./poll-topic.ts";
+import type { ChangedNames } from "../subscription/changed-names.ts";
+import type { PolledSubscription } from "./polled-subscription.ts";
 import { PolledViews, type PolledViewsOptions } from "./polled-view.ts";
 import { Poller } from "./poller.ts";
 import { PollerMemory } from "./poller-memory.ts";
@@ -34,11 +34,11 @@ export class Polls {
   readonly #waiting: WaitingPolls;
 
   constructor(options: PollsOptions) {
-    const { present, nextTimer } = options;
+    const { responses, nextTimer } = options;
     this.#options = options;
     this.#views = new PolledViews(options);
     this.#pollers = new PollerMemory(nextTimer);
-    this.#waiting = new WaitingPolls(present, nextTimer);
+    this.#waiting = new WaitingPolls(responses, nextTimer);
   }
 
   get isDue(): boolean {
@@ -50,7 +50,7 @@ export class Polls {
     for (const poller of this.#pollers) yield poller.describe();
   }
 
-  on(event: PollEvent): readonly PlaneEffect[] {
+  on(event: PollEvent): readonly ServerEffect[] {
     switch (event.kind) {
       case "poll-received":
         return this.#receive(event);
@@ -65,7 +65,7 @@ export class Polls {
   }
 
   /** Something changed in these views at that revision. */
-  touch(views: Iterable<View>, names: TouchedNames, revision: number): void {
+  touch(views: Iterable<View>, names: ChangedNames, revision: number): void {
     for (const view of views) {
       for (const topic of this.#views.changed(view)) {
         const isConcerned = names.concern(names.in(view, topic.traits.type), topic.subscription);
@@ -76,14 +76,14 @@ export class Polls {
   }
 
   /** Whoever waits is placed anew, and goes on waiting there. */
-  place(): readonly PlaneEffect[] {
-    const effects: PlaneEffect[] = [];
+  place(): readonly ServerEffect[] {
+    const effects: ServerEffect[] = [];
     for (const poller of this.#waiting.pollers) this.#move(poller, effects);
     return effects;
   }
 
   /** Undefined if the timer is not one of these. */
-  fired(timer: number): readonly PlaneEffect[] | undefined {
+  fired(timer: number): readonly ServerEffect[] | undefined {
     return this.#waiting.fired(timer) ?? this.#pollers.fired(timer, (poller) => this.#forget(poller));
   }
 
@@ -92,11 +92,11 @@ export class Polls {
    *
    * @throws {InvariantError} a bug of ours, with the poll whose turn it was
    */
-  next(): readonly PlaneEffect[] {
+  next(): readonly ServerEffect[] {
     return this.#waiting.next();
   }
 
-  #receive(event: PollReceived): readonly PlaneEffect[] {
+  #receive(event: PollReceived): readonly ServerEffect[] {
     const { poll: id, request, peer, holdMs, apiVersion } = event;
     const { node, choices, dialect } = this.#options.admission.identify(request.node, peer, event.listener);
     const refusal = this.#refusalOf(event, dialect);
@@ -110,9 +110,9 @@ export class Polls {
       // The messages of version 2 have no field for them.
       resourceErrors: apiVersion === "v2" ? "off" : dialect.resourceErrors,
     });
-    const effects: PlaneEffect[] = [];
+    const effects: ServerEffect[] = [];
     const poller = this.#pollerFor(event, { node, choices, topic }, effects);
-    const { as, reports } = poller.understand(request, () => topic.told(this.#options.present));
+    const { as, reports } = poller.understand(request, () => topic.told(this.#options.responses));
     report(effects, { kind: "request-understood", stream: poller.id, node, type, as });
     for (const each of reports) report(effects, each);
     this.#waiting.add({
@@ -141,7 +141,7 @@ export class Polls {
   #pollerFor(
     { poll, peer, apiVersion }: PollReceived,
     { node, choices, topic }: Pick<Poller, "node" | "choices" | "topic">,
-    effects: PlaneEffect[],
+    effects: ServerEffect[],
   ): Poller {
     const key = this.#pollers.keyOf(node, peer, topic);
     const known = this.#pollers.seen(key);
@@ -161,22 +161,22 @@ export class Polls {
     return known;
   }
 
-  #forget(poller: Poller): readonly PlaneEffect[] {
-    const effects: PlaneEffect[] = [];
+  #forget(poller: Poller): readonly ServerEffect[] {
+    const effects: ServerEffect[] = [];
     this.#waiting.stopRest(poller, effects);
     this.#leave(poller.topic);
     report(effects, { kind: "poller-forgotten", stream: poller.id, node: poller.node, type: poller.topic.traits.type });
     return effects;
   }
 
-  #leave(topic: PollTopic): void {
+  #leave(topic: PolledSubscription): void {
     topic.pollers--;
     if (topic.pollers > 0) return;
     this.#waiting.forget(topic);
     this.#views.drop(topic);
   }
 
-  #move(poller: Poller, effects: PlaneEffect[]): void {
+  #move(poller: Poller, effects: ServerEffect[]): void {
     const placed = this.#options.admission.place(poller.node, poller.peer);
     if ("refused" in placed) {
       for (const poll of [...poller.waiting]) {
@@ -188,7 +188,7 @@ export class Polls {
     if (topic !== poller.topic) this.#moveTo(poller, topic, effects);
   }
 
-  #moveTo(poller: Poller, topic: PollTopic, effects: PlaneEffect[]): void {
+  #moveTo(poller: Poller, topic: PolledSubscription, effects: ServerEffect[]): void {
     const before = poller.topic;
     topic.pollers++;
     this.#waiting.move(poller, topic);
@@ -197,6 +197,6 @@ export class Polls {
   }
 }
 
-function report(effects: PlaneEffect[], report: Report): void {
+function report(effects: ServerEffect[], report: Report): void {
   effects.push({ kind: "report", report });
 }

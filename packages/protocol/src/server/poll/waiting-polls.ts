@@ -1,9 +1,9 @@
-import type { Present } from "../cache/present.ts";
-import type { PlaneEffect, Report } from "../contract/effect.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { Report, ServerEffect } from "../contract/effect.ts";
 import { InvariantError } from "../contract/invariant-error.ts";
 import type { PollId } from "../contract/poll.ts";
 import { Fifo } from "../memory/fifo.ts";
-import type { PollTopic } from "./poll-topic.ts";
+import type { PolledSubscription } from "./polled-subscription.ts";
 import type { Poller, WaitingPoll } from "./poller.ts";
 
 /**
@@ -11,19 +11,19 @@ import type { Poller, WaitingPoll } from "./poller.ts";
  * given just that a moment ago, it is held until something changes or its time is over (S-RST-10, S-RST-12).
  */
 export class WaitingPolls {
-  readonly #present: Present;
+  readonly #responses: SharedResponses;
   readonly #nextTimer: () => number;
   readonly #waiting = new Map<PollId, WaitingPoll>();
-  readonly #awaiting = new Map<PollTopic, Set<WaitingPoll>>();
+  readonly #awaiting = new Map<PolledSubscription, Set<WaitingPoll>>();
   readonly #holds = new Map<number, WaitingPoll>();
   readonly #rests = new Map<number, Poller>();
   /** Topics in whose views something changed, and polls to be looked at. */
-  readonly #touched = new Fifo<PollTopic>();
+  readonly #touched = new Fifo<PolledSubscription>();
   readonly #due = new Fifo<WaitingPoll>();
 
   /** `nextTimer`: a number that no timer had before. */
-  constructor(present: Present, nextTimer: () => number) {
-    this.#present = present;
+  constructor(responses: SharedResponses, nextTimer: () => number) {
+    this.#responses = responses;
     this.#nextTimer = nextTimer;
   }
 
@@ -45,18 +45,18 @@ export class WaitingPolls {
   }
 
   /** Something changed of a topic. */
-  touch(topic: PollTopic): void {
+  touch(topic: PolledSubscription): void {
     if (this.#awaiting.has(topic)) this.#touched.add(topic);
     else topic.forget();
   }
 
   /** A topic waits to be looked at. */
-  isTouched(topic: PollTopic): boolean {
+  isTouched(topic: PolledSubscription): boolean {
     return this.#touched.has(topic);
   }
 
   /** Somebody asks for another topic from now on, and so do his polls that wait. */
-  move(poller: Poller, topic: PollTopic): void {
+  move(poller: Poller, topic: PolledSubscription): void {
     const before = poller.topic;
     poller.topic = topic;
     for (const poll of poller.waiting) {
@@ -67,7 +67,7 @@ export class WaitingPolls {
   }
 
   /** Nobody asks for a topic any more. */
-  forget(topic: PollTopic): void {
+  forget(topic: PolledSubscription): void {
     this.#touched.delete(topic);
   }
 
@@ -77,13 +77,13 @@ export class WaitingPolls {
   }
 
   /** A client went away. */
-  close(id: PollId): readonly PlaneEffect[] {
+  close(id: PollId): readonly ServerEffect[] {
     const poll = this.#waiting.get(id);
     return poll === undefined ? [] : this.end(poll);
   }
 
   /** Undefined if the timer is not one of these. */
-  fired(timer: number): readonly PlaneEffect[] | undefined {
+  fired(timer: number): readonly ServerEffect[] | undefined {
     const held = this.#holds.get(timer);
     if (held !== undefined) {
       held.timer = undefined;
@@ -100,7 +100,7 @@ export class WaitingPolls {
    *
    * @throws {InvariantError} a bug of ours, with the poll whose turn it was
    */
-  next(): readonly PlaneEffect[] {
+  next(): readonly ServerEffect[] {
     const topic = this.#touched.take();
     if (topic !== undefined) {
       this.#look(topic);
@@ -116,7 +116,7 @@ export class WaitingPolls {
   }
 
   /** Nobody waits for it any more. */
-  end(poll: WaitingPoll): readonly PlaneEffect[] {
+  end(poll: WaitingPoll): readonly ServerEffect[] {
     this.#waiting.delete(poll.id);
     this.#due.delete(poll);
     poll.poller.waiting.delete(poll);
@@ -129,7 +129,7 @@ export class WaitingPolls {
   }
 
   /** What a poller was given just now may be given to him again at once. */
-  stopRest(poller: Poller, effects: PlaneEffect[]): void {
+  stopRest(poller: Poller, effects: ServerEffect[]): void {
     const { restTimer: timer } = poller;
     if (timer === undefined) return;
     poller.restTimer = undefined;
@@ -137,12 +137,12 @@ export class WaitingPolls {
     effects.push({ kind: "cancel-timer", timer });
   }
 
-  #await(topic: PollTopic, poll: WaitingPoll): void {
+  #await(topic: PolledSubscription, poll: WaitingPoll): void {
     const polls = this.#awaiting.get(topic) ?? new Set();
     this.#awaiting.set(topic, polls.add(poll));
   }
 
-  #stopAwaiting(topic: PollTopic, poll: WaitingPoll): void {
+  #stopAwaiting(topic: PolledSubscription, poll: WaitingPoll): void {
     const polls = this.#awaiting.get(topic);
     polls?.delete(poll);
     if (polls?.size === 0) this.#awaiting.delete(topic);
@@ -154,16 +154,16 @@ export class WaitingPolls {
   }
 
   /** Looks once for all who wait with the topic; it is not here that a mistake is noticed. */
-  #look(topic: PollTopic): void {
-    const version = attempt(() => topic.told(this.#present).body.version);
+  #look(topic: PolledSubscription): void {
+    const version = attempt(() => topic.told(this.#responses).body.version);
     for (const poll of this.#awaiting.get(topic) ?? []) if (poll.besides !== version) this.#due.add(poll);
   }
 
-  #turn(poll: WaitingPoll): readonly PlaneEffect[] {
+  #turn(poll: WaitingPoll): readonly ServerEffect[] {
     const { poller, versionInfo } = poll;
     if (poll.end === "dismissed") return this.#leaveUnchanged(poll);
     if (poll.end === "settled") return this.#settle(poll);
-    const told = poller.topic.told(this.#present);
+    const told = poller.topic.told(this.#responses);
     const { version } = told.body;
     if (version === poll.besides) return [];
     const hasIt = version === versionInfo && !poller.hasRefusedOther(told);
@@ -176,11 +176,11 @@ export class WaitingPolls {
   }
 
   #wasJustGiven({ poller, isRefusal }: WaitingPoll): boolean {
-    const told = poller.topic.told(this.#present);
+    const told = poller.topic.told(this.#responses);
     return (poller.restTimer !== undefined && poller.wasGiven(told)) || (isRefusal && poller.hasRefused(told));
   }
 
-  #hold(poll: WaitingPoll): readonly PlaneEffect[] {
+  #hold(poll: WaitingPoll): readonly ServerEffect[] {
     if (poll.timer !== undefined) return [];
     poll.timer = this.#nextTimer();
     this.#holds.set(poll.timer, poll);
@@ -188,20 +188,20 @@ export class WaitingPolls {
   }
 
   /** Its time is over: it has what there is, or is given it, perhaps once more. */
-  #settle(poll: WaitingPoll): readonly PlaneEffect[] {
-    const told = poll.poller.topic.told(this.#present);
+  #settle(poll: WaitingPoll): readonly ServerEffect[] {
+    const told = poll.poller.topic.told(this.#responses);
     const hasIt = told.body.version === poll.versionInfo && !poll.poller.hasRefusedOther(told);
     return hasIt ? this.#leaveUnchanged(poll) : this.#give(poll);
   }
 
-  #leaveUnchanged(poll: WaitingPoll): readonly PlaneEffect[] {
+  #leaveUnchanged(poll: WaitingPoll): readonly ServerEffect[] {
     return [...this.end(poll), { kind: "poll-unchanged", poll: poll.id }];
   }
 
-  #give(poll: WaitingPoll): readonly PlaneEffect[] {
+  #give(poll: WaitingPoll): readonly ServerEffect[] {
     const { id, poller, holdMs } = poll;
-    const told = poller.topic.told(this.#present);
-    const effects: PlaneEffect[] = [...this.end(poll)];
+    const told = poller.topic.told(this.#responses);
+    const effects: ServerEffect[] = [...this.end(poll)];
     effects.push({ kind: "answer-poll", poll: id, poller: poller.id, body: told.body });
     report(effects, poller.give(told));
     this.stopRest(poller, effects);
@@ -213,7 +213,7 @@ export class WaitingPolls {
   }
 
   /** What was kept back only because it was given so recently is given once more. */
-  #endRest(timer: number, poller: Poller): readonly PlaneEffect[] {
+  #endRest(timer: number, poller: Poller): readonly ServerEffect[] {
     this.#rests.delete(timer);
     poller.restTimer = undefined;
     for (const poll of poller.waiting) {
@@ -232,6 +232,6 @@ function attempt<T>(make: () => T): T | undefined {
   }
 }
 
-function report(effects: PlaneEffect[], report: Report): void {
+function report(effects: ServerEffect[], report: Report): void {
   effects.push({ kind: "report", report });
 }

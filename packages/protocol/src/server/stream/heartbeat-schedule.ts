@@ -1,22 +1,22 @@
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
-import type { PlaneEffect } from "../contract/effect.ts";
+import type { ServerEffect } from "../contract/effect.ts";
 
 /** A type of which the streams of one view are to be sent a heartbeat. */
-export interface Due {
+export interface HeartbeatDue {
   readonly view: View;
   readonly type: TypeUrl;
 }
 
-interface Running extends Due {
+interface RunningHeartbeat extends HeartbeatDue {
   readonly timer: number;
   readonly ms: number;
 }
 
 /** When heartbeats are due: one timer for each view and type in which something that somebody holds has a ttl (S-TTL-14). */
 export class HeartbeatSchedule {
-  readonly #running = new Map<View, Map<TypeUrl, Running>>();
-  readonly #byTimer = new Map<number, Running>();
+  readonly #running = new Map<View, Map<TypeUrl, RunningHeartbeat>>();
+  readonly #byTimer = new Map<number, RunningHeartbeat>();
   readonly #nextTimer: () => number;
 
   /** `nextTimer`: numbers timers. */
@@ -25,7 +25,7 @@ export class HeartbeatSchedule {
   }
 
   /** Somebody there needs the next one within so many milliseconds. Returns whether one is due now: it waited for longer. */
-  keep({ view, type }: Due, ms: number, effects: PlaneEffect[]): boolean {
+  keep({ view, type }: HeartbeatDue, ms: number, effects: ServerEffect[]): boolean {
     const running = this.#running.get(view)?.get(type);
     if (running !== undefined && running.ms <= ms) return false;
     if (running !== undefined) {
@@ -38,20 +38,20 @@ export class HeartbeatSchedule {
   }
 
   /** What is due when that timer went off; undefined: it is none of these. It is not started again until somebody needs it. */
-  fired(timer: number): Due | undefined {
+  fired(timer: number): HeartbeatDue | undefined {
     const running = this.#byTimer.get(timer);
     if (running !== undefined) this.#forget(running);
     return running;
   }
 
-  #start(running: Running, effects: PlaneEffect[]): void {
-    const ofView = this.#running.get(running.view) ?? new Map<TypeUrl, Running>();
+  #start(running: RunningHeartbeat, effects: ServerEffect[]): void {
+    const ofView = this.#running.get(running.view) ?? new Map<TypeUrl, RunningHeartbeat>();
     this.#running.set(running.view, ofView.set(running.type, running));
     this.#byTimer.set(running.timer, running);
     effects.push({ kind: "start-timer", timer: running.timer, ms: running.ms });
   }
 
-  #forget({ view, type, timer }: Running): void {
+  #forget({ view, type, timer }: RunningHeartbeat): void {
     this.#byTimer.delete(timer);
     const ofView = this.#running.get(view);
     ofView?.delete(type);

@@ -5,11 +5,11 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import { isStill, type Position } from "../../state/difference.ts";
 import type { Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
-import type { Present } from "../cache/present.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
 /** What keeps alive what a client holds of a type for a time only (S-TTL-09, S-TTL-12). */
-interface Heartbeat {
+interface TypeHeartbeat {
   readonly body: Body;
   /** When the next one is due, in milliseconds. */
   readonly everyMs: number;
@@ -33,22 +33,27 @@ function intervalOf(ttlMs: number): number {
  *
  * @spec S-TTL-09, S-TTL-12
  */
-function heartbeatOf(type: TypeStream, variant: Variant, view: View, present: Present): Heartbeat | undefined {
-  const { position } = type.told;
-  if (position === undefined || present.ttls === "left-off") return undefined;
-  if (variant === "sotw" && type.traits.isFullState) return repetitionOf(type, present);
-  const { held, shortestMs } = heldForATime(type, position, view, present);
+function heartbeatOf(
+  type: TypeStream,
+  variant: Variant,
+  view: View,
+  responses: SharedResponses,
+): TypeHeartbeat | undefined {
+  const { position } = type.sentState;
+  if (position === undefined || responses.ttls === "left-off") return undefined;
+  if (variant === "sotw" && type.traits.isFullState) return repetitionOf(type, responses);
+  const { held, shortestMs } = heldForATime(type, position, view, responses);
   if (held.length === 0) return undefined;
   const known = variant === "sotw" ? type.deliveries.held?.version : undefined;
-  const version = known ?? present.bodies.version(variant, view, type.traits.type);
+  const version = known ?? responses.bodies.version(variant, view, type.traits.type);
   return {
-    body: present.bodies.heartbeat(variant, type.traits.type, version, held),
+    body: responses.bodies.heartbeat(variant, type.traits.type, version, held),
     everyMs: intervalOf(shortestMs),
   };
 }
 
 /** When the types of one stream are to be kept alive. */
-export class Beats {
+export class Heartbeats {
   readonly #due = new Set<TypeStream>();
   /** Of these all that the client holds was told since the last heartbeat. */
   readonly #confirmed = new Set<TypeStream>();
@@ -72,10 +77,10 @@ export class Beats {
   }
 
   /** The heartbeat that is due; what was told since the last one is not told again. */
-  next(type: TypeStream, variant: Variant, view: View, present: Present): Body | undefined {
+  next(type: TypeStream, variant: Variant, view: View, responses: SharedResponses): Body | undefined {
     if (!this.#due.delete(type)) return undefined;
     const isConfirmed = this.#confirmed.delete(type);
-    const heartbeat = heartbeatOf(type, variant, view, present);
+    const heartbeat = heartbeatOf(type, variant, view, responses);
     if (heartbeat === undefined) return undefined;
     this.#soon.set(type, heartbeat.everyMs);
     return isConfirmed ? undefined : heartbeat.body;
@@ -85,14 +90,14 @@ export class Beats {
   *needs(
     types: readonly TypeStream[],
     view: View,
-    presentOf: (type: TypeStream) => Present,
+    presentOf: (type: TypeStream) => SharedResponses,
   ): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
     for (const type of types) {
       const { ttl, traits, subscription, position } = type;
       if (ttl !== "told" || position === undefined) continue;
-      const present = presentOf(type);
-      if (present.ttls === "left-off") continue;
-      const now = present.selections.timed(view, traits.type, subscription).shortestMs;
+      const responses = presentOf(type);
+      if (responses.ttls === "left-off") continue;
+      const now = responses.selections.timed(view, traits.type, subscription).shortestMs;
       const before = position.view === view ? now : position.view.timed(traits.type).shortestMs;
       const shortestMs = Math.min(now, before);
       const soon = this.#soon.get(type) ?? Number.POSITIVE_INFINITY;
@@ -104,10 +109,10 @@ export class Beats {
 }
 
 /** Everything once more that the client holds: with what is held over, and without what it gave up. */
-function repetitionOf({ deliveries, subscription }: TypeStream, present: Present): Heartbeat | undefined {
+function repetitionOf({ deliveries, subscription }: TypeStream, responses: SharedResponses): TypeHeartbeat | undefined {
   const body = deliveries.held;
   if (body?.ttls !== "told") return undefined;
-  const { shortestMs } = present.bodies.timedIn(body);
+  const { shortestMs } = responses.bodies.timedIn(body);
   if (shortestMs === Number.POSITIVE_INFINITY) return undefined;
   const everyMs = intervalOf(shortestMs);
   if (subscription.isSoleWildcard) return { body, everyMs };
@@ -117,29 +122,35 @@ function repetitionOf({ deliveries, subscription }: TypeStream, present: Present
   return { body: { ...body, segments: [{ puts: covered, removed: [], missing: [] }] }, everyMs };
 }
 
-interface Held {
+interface HeldResources {
   readonly held: readonly (Past | Resource)[];
   readonly shortestMs: number;
 }
 
-function heldForATime(type: TypeStream, position: Position, view: View, present: Present): Held {
-  const { subscription, deliveries, heldOver, traits, told } = type;
-  const { resources, shortestMs } = present.selections.timed(view, traits.type, subscription);
+function heldForATime(type: TypeStream, position: Position, view: View, responses: SharedResponses): HeldResources {
+  const { subscription, deliveries, pendingRemovals, traits, sentState } = type;
+  const { resources, shortestMs } = responses.selections.timed(view, traits.type, subscription);
   const isUpToDate =
     isStill(position, view, traits.type) &&
-    told.ahead.size + told.asked.size + told.vain.size + deliveries.unconfirmed.size + heldOver.names.size === 0;
+    sentState.sentOutOfOrder.size +
+      sentState.pendingNames.size +
+      sentState.unansweredNames.size +
+      deliveries.unconfirmed.size +
+      pendingRemovals.names.size ===
+      0;
   if (isUpToDate) return { held: resources, shortestMs };
   const byName = new Map<string, Past | Resource>(resources.map((resource) => [resource.name, resource]));
   const note = (name: string, told: Past | Resource | undefined): void => {
     if (told?.ttlMs === undefined) byName.delete(name);
     else byName.set(name, told);
   };
-  for (const { name, then } of present.changes.between(position, view, traits.type).changes) {
+  for (const { name, then } of responses.changes.between(position, view, traits.type).changes) {
     note(name, then !== undefined && subscription.covers(then) ? then : undefined);
   }
-  for (const [name, mark] of told.ahead) note(name, mark !== undefined && "bytes" in mark ? mark : undefined);
-  for (const [name, { was }] of heldOver.names) note(name, was);
-  const isOwed = (term: string): boolean => told.asked.has(term) || told.vain.has(term);
+  for (const [name, mark] of sentState.sentOutOfOrder)
+    note(name, mark !== undefined && "bytes" in mark ? mark : undefined);
+  for (const [name, { was }] of pendingRemovals.names) note(name, was);
+  const isOwed = (term: string): boolean => sentState.pendingNames.has(term) || sentState.unansweredNames.has(term);
   const isLeftOut = ({ name, aliases }: Past): boolean =>
     deliveries.unconfirmed.has(name) || isOwed(name) || aliases.some(isOwed);
   const held = [...byName.values()].filter((one) => !isLeftOut(one));

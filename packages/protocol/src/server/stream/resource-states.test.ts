@@ -9,7 +9,7 @@ const refusal = { code: 3, message: "no good" };
 
 /** `a=1 synced`, in short. */
 function statesOf(talk: Conversation, stream = 1): readonly string[] {
-  return [...talk.plane.resourceStates(stream)].map(({ name, status, resource: about, nonce, error }) =>
+  return [...talk.machine.resourceStates(stream)].map(({ name, status, resource: about, nonce, error }) =>
     [
       about === undefined ? name : text.decode(about.bytes),
       status,
@@ -65,7 +65,7 @@ describe.each(["sotw", "delta"] as const)("S-CSD-02 resources of a %s stream", (
     talk.hear(1, variant === "sotw" ? sotw(ENDPOINTS, { names }) : delta(ENDPOINTS, { subscribe: names }));
     const error = failure(ENDPOINTS, "f", 13).error?.message;
     expect(statesOf(talk)).toEqual(["e=1 stale #1", "none missing", `f failed ${error}`]);
-    expect([...talk.plane.resourceStates(1)].map(({ isTold }) => isTold)).toEqual([true, true, true]);
+    expect([...talk.machine.resourceStates(1)].map(({ isTold }) => isTold)).toEqual([true, true, true]);
   });
 
   test("of a type that nobody knows are unknown", () => {
@@ -77,7 +77,7 @@ describe.each(["sotw", "delta"] as const)("S-CSD-02 resources of a %s stream", (
   test("of a stream that is closed are none", () => {
     const talk = talkAbout(c("a", "1"));
     talk.hear(1, ask(CLUSTER, { node: node("n") }));
-    talk.plane.on({ kind: "stream-closed", stream: 1 });
+    talk.machine.on({ kind: "stream-closed", stream: 1 });
     expect(statesOf(talk)).toEqual([]);
   });
 });
@@ -101,7 +101,7 @@ describe("a delta client that refused one resource", () => {
 
 describe("the streams of a client", () => {
   const clients = (talk: Conversation): readonly (string | undefined)[] =>
-    [...talk.plane.streams()].map(({ client }) => client);
+    [...talk.machine.streams()].map(({ client }) => client);
 
   test("are one client's on one connection, aggregated or not, and another's on another", () => {
     const talk = new Conversation();

@@ -3,8 +3,8 @@ import type { Resource } from "../../resource/resource.ts";
 import { hasSameContent } from "../../resource/ttl.ts";
 import type { View } from "../../state/view.ts";
 import type { Delivery } from "../ack/delivery.ts";
-import { resourcesIn } from "../ack/refusals.ts";
-import type { Present } from "../cache/present.ts";
+import { resourcesIn } from "../ack/nack-history.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { ResourceState, ResourceStatus } from "../contract/inspect.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
@@ -12,9 +12,9 @@ import type { TypeStream } from "../type/type-stream.ts";
  * How each resource that a client asks for of one type stands with it, and each name that stands for nothing; then what it
  * goes on holding although it is gone (S-CSD-02). Lazy: what is not walked is not looked at.
  */
-export function* resourceStates(type: TypeStream, view: View, present: Present): Iterable<ResourceState> {
-  const standings = new Standings(type, view, present);
-  const { traits, subscription, heldOver } = type;
+export function* resourceStates(type: TypeStream, view: View, responses: SharedResponses): Iterable<ResourceState> {
+  const standings = new Standings(type, view, responses);
+  const { traits, subscription, pendingRemovals } = type;
   const seen = new Set<string>();
   if (subscription.isWildcard) {
     for (const resource of view.members(traits.type)) {
@@ -32,7 +32,7 @@ export function* resourceStates(type: TypeStream, view: View, present: Present):
       yield standings.of(resource);
     }
   }
-  for (const [name, { was }] of heldOver.names) {
+  for (const [name, { was }] of pendingRemovals.names) {
     if (view.holder(traits.type, name) !== undefined) continue;
     yield standings.ofGone(name, was !== undefined && "bytes" in was ? was : undefined);
   }
@@ -41,23 +41,23 @@ export function* resourceStates(type: TypeStream, view: View, present: Present):
 class Standings {
   readonly #type: TypeStream;
   readonly #view: View;
-  readonly #present: Present;
+  readonly #responses: SharedResponses;
 
-  constructor(type: TypeStream, view: View, present: Present) {
+  constructor(type: TypeStream, view: View, responses: SharedResponses) {
     this.#type = type;
     this.#view = view;
-    this.#present = present;
+    this.#responses = responses;
   }
 
   of(resource: Resource): ResourceState {
     const { name } = resource;
-    const isTold = this.#type.isTold(name, this.#view, this.#present);
+    const isTold = this.#type.isSent(name, this.#view, this.#responses);
     return this.#answered(name, isTold) ?? this.#state(name, isTold ? "synced" : "not-sent", resource, isTold);
   }
 
   /** A name that nothing in the view answers to. */
   ofNone(name: string): ResourceState {
-    const isTold = this.#type.position !== undefined && this.#type.isTold(name, this.#view, this.#present);
+    const isTold = this.#type.position !== undefined && this.#type.isSent(name, this.#view, this.#responses);
     const answered = this.#answered(name, isTold);
     if (answered !== undefined) return answered;
     const error = this.#view.error(this.#type.traits.type, name)?.error;

@@ -3,14 +3,14 @@ import type { Body } from "../../message/body.ts";
 import type { Node } from "../../node/node.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import { type Delivery, sizeOf } from "../ack/delivery.ts";
-import { cutFor, type Parts } from "../cache/split.ts";
+import { cutFor, type ResponseSplitter } from "../cache/split.ts";
 import type { Conversion } from "../contract/conversion.ts";
-import type { PlaneEffect, Report } from "../contract/effect.ts";
+import type { Report, ServerEffect } from "../contract/effect.ts";
 import type { StreamId } from "../contract/event.ts";
-import type { Answer, TypeStream } from "../type/type-stream.ts";
+import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
 /** When something is sent. */
-export interface Moment {
+export interface FlushMoment {
   readonly revision: number;
   /** The revision up to which the client had been told; undefined: of nothing. */
   readonly toldTo: number | undefined;
@@ -38,14 +38,19 @@ export class Sending {
   }
 
   /** The bodies in which an answer leaves, one behind the other. */
-  partsOf(body: Body, traits: TypeTraits, parts: Parts): readonly Body[] {
+  partsOf(body: Body, traits: TypeTraits, parts: ResponseSplitter): readonly Body[] {
     const converted = this.#convert(body);
     const cut = cutFor(body.variant, traits, this.#recipient.dialect);
     return cut === undefined ? [converted] : parts.of(converted, cut);
   }
 
   /** Sends an answer, or a part of one. */
-  respond(type: TypeStream, { body, isInTurn }: Answer, moment: Moment, effects: PlaneEffect[]): Delivery {
+  respond(
+    type: TypeStream,
+    { body, isInOrder: isInTurn }: PendingResponse,
+    moment: FlushMoment,
+    effects: ServerEffect[],
+  ): Delivery {
     const { revision, toldTo, at } = moment;
     const nonce = String(++this.#lastNonce);
     const delivery: Delivery = {
@@ -67,7 +72,7 @@ export class Sending {
   }
 
   /** Sends what keeps alive what the client holds for a time. */
-  beat(type: TypeStream, held: Body, { revision, at }: Omit<Moment, "toldTo">, effects: PlaneEffect[]): void {
+  beat(type: TypeStream, held: Body, { revision, at }: Omit<FlushMoment, "toldTo">, effects: ServerEffect[]): void {
     const body = this.#convert(held);
     const nonce = String(++this.#lastNonce);
     type.deliveries.open({ nonce, body, revision, from: undefined, at, isInTurn: false, isHeartbeat: true });

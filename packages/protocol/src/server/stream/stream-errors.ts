@@ -5,8 +5,8 @@ import type { ApiVersion } from "../../resource/api-version.ts";
 import { isOfV2 } from "../../resource/type-url.ts";
 import type { StreamOpened } from "../contract/event.ts";
 import type { ResourceErrorState } from "../contract/inspect.ts";
-import { ErrorsTold, type Telling } from "../type/errors-told.ts";
-import type { Answer, TypeStream } from "../type/type-stream.ts";
+import { SentErrors, type Telling } from "../type/sent-errors.ts";
+import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
 /** Errors that are shown to people, of one type. */
 const ERRORS_SHOWN = 100;
@@ -16,7 +16,7 @@ export class StreamErrors {
   readonly #variant: Variant;
   readonly #apiVersion: ApiVersion;
   readonly #dialect: Dialect;
-  readonly #told = new Map<TypeStream, ErrorsTold>();
+  readonly #told = new Map<TypeStream, SentErrors>();
 
   constructor({ variant, apiVersion }: Pick<StreamOpened, "variant" | "apiVersion">, dialect: Dialect) {
     this.#variant = variant;
@@ -30,7 +30,11 @@ export class StreamErrors {
   }
 
   /** Answers with the errors that the client is to be told. */
-  tell(type: TypeStream, answers: readonly Answer[], moment: Omit<Telling, "dialect">): readonly Answer[] {
+  tell(
+    type: TypeStream,
+    answers: readonly PendingResponse[],
+    moment: Omit<Telling, "dialect">,
+  ): readonly PendingResponse[] {
     const told = this.#told.get(type) ?? this.#begin(type, moment);
     return told === undefined ? answers : told.tell(answers, type, { ...moment, dialect: this.#dialect });
   }
@@ -44,13 +48,13 @@ export class StreamErrors {
   }
 
   /** The messages of version 2 have no field for errors, and its types are told as if they had none either. */
-  #begin(type: TypeStream, { view }: Pick<Telling, "view">): ErrorsTold | undefined {
+  #begin(type: TypeStream, { view }: Pick<Telling, "view">): SentErrors | undefined {
     const { resourceErrors, ignoreHints } = this.#dialect;
     const { traits } = type;
     const isAny = resourceErrors === "failed-and-missing" || view.errors(traits.type).size > 0;
     if (!isAny || resourceErrors === "off") return undefined;
     if (this.#apiVersion === "v2" || isOfV2(traits.type)) return undefined;
-    const told = new ErrorsTold(this.#variant, ignoreHints);
+    const told = new SentErrors(this.#variant, ignoreHints);
     this.#told.set(type, told);
     return told;
   }

@@ -9,25 +9,25 @@ import type { TypeTraits } from "../../resource/type-traits.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import { everyName, namesIn } from "../ack/delivery.ts";
-import type { Removable } from "../cache/held-over.ts";
-import type { Present } from "../cache/present.ts";
+import type { Removable } from "../cache/pending-removals.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Conversion } from "../contract/conversion.ts";
-import type { PlaneEffect } from "../contract/effect.ts";
+import type { ServerEffect } from "../contract/effect.ts";
 import type { StreamId, StreamOpened } from "../contract/event.ts";
 import type { ResourceState, StreamState } from "../contract/inspect.ts";
+import { DeferredRemovals } from "../order/deferred-removals.ts";
 import type { Order } from "../order/order.ts";
 import type { OrderedStream } from "../order/order-members.ts";
-import { RemovalsLast } from "../order/removals-last.ts";
 import { StreamOrder } from "../order/stream-order.ts";
-import { StreamWaits, type Waiting } from "../order/stream-waits.ts";
-import type { Asker } from "../subscription/askers.ts";
+import { StreamWaits, type WaitingType } from "../order/stream-waits.ts";
+import type { Subscriber } from "../subscription/subscriber-index.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import { DeltaTypeStream } from "../type/delta.ts";
 import { nothingHeldBack } from "../type/held-back.ts";
 import { SotwTypeStream } from "../type/sotw.ts";
 import type { TypeStream } from "../type/type-stream.ts";
-import { Beats } from "./heartbeat.ts";
-import { Owed, type OwedNames } from "./owed.ts";
+import { Heartbeats } from "./heartbeat.ts";
+import { PendingResends, type ResendNames } from "./pending-resends.ts";
 import { resourceStates } from "./resource-states.ts";
 import { Sending } from "./sending.ts";
 import { StreamErrors } from "./stream-errors.ts";
@@ -55,8 +55,8 @@ export interface Siblings {
 }
 
 /** What became of a turn. */
-export interface Turn {
-  readonly effects: readonly PlaneEffect[];
+export interface FlushResult {
+  readonly effects: readonly ServerEffect[];
   /** Endpoints and the like that other streams of this node are owed: by type, the names. */
   readonly owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>;
   /** A comparison goes on: the stream wants another turn. */
@@ -72,7 +72,7 @@ const everything: Removable = {
 };
 
 /** One stream: the node from the first request, one machine per type, types in the order in which they leave. */
-export class Stream implements OrderedStream, Asker {
+export class Stream implements OrderedStream, Subscriber {
   readonly opened: StreamOpened;
   readonly identity: Identity;
   view: View;
@@ -82,8 +82,8 @@ export class Stream implements OrderedStream, Asker {
   readonly #waits: StreamWaits;
   readonly #errors: StreamErrors;
   readonly #sending: Sending;
-  readonly #owed: Owed;
-  readonly #beats = new Beats();
+  readonly #owed: PendingResends;
+  readonly #beats = new Heartbeats();
   #tellsTtls = false;
   #isSettled = false;
 
@@ -95,7 +95,7 @@ export class Stream implements OrderedStream, Asker {
     this.#ordering = new StreamOrder(siblings.order, opened, dialect);
     this.#waits = new StreamWaits(dialect, siblings.order, this.isAggregated);
     this.#sending = new Sending(opened.stream, identity);
-    this.#owed = new Owed(dialect);
+    this.#owed = new PendingResends(dialect);
     this.view = view;
   }
 
@@ -130,16 +130,16 @@ export class Stream implements OrderedStream, Asker {
   }
 
   /** Gives a request to the machine of its type. */
-  onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly PlaneEffect[] {
+  onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly ServerEffect[] {
     this.#isSettled = false;
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
     const understood = type.onRequest(request);
     this.#errors.onRequest(type, request);
     if (request.kind === "delta" && request.initialVersions.size > 0) this.#owed.resume(traits.type);
     if (understood.as === "initial") this.#ordering.meet(request, traits);
-    type.owe(this.#owed.takeBeforehand(traits.type));
+    type.resend(this.#owed.takeBeforehand(traits.type));
     const about = this.#about(type);
-    const effects: PlaneEffect[] = [report({ kind: "request-understood", ...about, as: understood.as })];
+    const effects: ServerEffect[] = [report({ kind: "request-understood", ...about, as: understood.as })];
     if (understood.acked !== undefined) {
       const settled = type.deliveries.lastSettled.filter(({ isHeartbeat }) => isHeartbeat !== true);
       for (const delivery of settled) this.identity.siblings.order.accepted(type, this, delivery);
@@ -153,7 +153,7 @@ export class Stream implements OrderedStream, Asker {
       const { delivery, error } = understood.nacked;
       const { nonce, body } = delivery;
       // Who does not take it as it was held is given it once more (S-TTL-16).
-      if (delivery.isHeartbeat && body.variant === "delta") type.owe(everyName(body));
+      if (delivery.isHeartbeat && body.variant === "delta") type.resend(everyName(body));
       effects.push(
         report({ kind: "response-nacked", ...about, nonce, version: body.version, error, names: namesIn(body) }),
       );
@@ -163,25 +163,25 @@ export class Stream implements OrderedStream, Asker {
   }
 
   /** Says what there is to say, from the newest state. A turn is never cut between types, or users would starve. */
-  turn(present: Present): Turn {
-    const effects: PlaneEffect[] = [];
-    const owed: OwedNames = new Map();
+  turn(responses: SharedResponses): FlushResult {
+    const effects: ServerEffect[] = [];
+    const owed: ResendNames = new Map();
     const { streams } = this.identity.siblings;
     const positions = streams.size > 1 ? this.#inOrder.map((type) => type.position) : [];
     this.#waits.begin();
     let isUnfinished = false;
     for (const type of this.#inOrder) {
-      const waits = this.#waits.find(type, this.view, present);
-      if (waits === undefined || waits.maySpeak) this.#speak(type, present, effects, owed, waits?.names);
+      const waits = this.#waits.find(type, this.view, responses);
+      if (waits === undefined || waits.maySpeak) this.#speak(type, responses, effects, owed, waits?.names);
       isUnfinished = type.isPaused;
       if (isUnfinished) break;
     }
     for (const type of this.#inOrder) {
-      if (isUnfinished || type.heldOver.isEmpty) continue;
-      this.#speak(type, present, effects, owed);
-      this.#waits.findOfRemovals(type, present);
+      if (isUnfinished || type.pendingRemovals.isEmpty) continue;
+      this.#speak(type, responses, effects, owed);
+      this.#waits.findOfRemovals(type, responses);
     }
-    if (this.#beats.isDue && !isUnfinished) this.#beat(present, effects);
+    if (this.#beats.isDue && !isUnfinished) this.#beat(responses, effects);
     const hasMoved =
       streams.size > 1 && (effects.length > 0 || this.#inOrder.some((type, i) => type.position !== positions[i]));
     effects.push(...this.#reportWaits());
@@ -191,7 +191,7 @@ export class Stream implements OrderedStream, Asker {
 
   #findSettled(): boolean {
     if (!this.#waits.isEmpty || this.#beats.isDue || this.waiting().length > 0) return false;
-    return this.#inOrder.every((type) => type.heldOver.isEmpty && !type.hasNews(this.view));
+    return this.#inOrder.every((type) => type.pendingRemovals.isEmpty && !type.hasNews(this.view));
   }
 
   /** A heartbeat of that type is due, if the client is told of ttls. Returns whether it is. */
@@ -208,28 +208,28 @@ export class Stream implements OrderedStream, Asker {
   }
 
   /** Types of which the client holds something for a time, with how soon it needs a heartbeat; asked once after a turn. */
-  needsBeats(present: Present): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
-    return this.#beats.needs(this.#inOrder, this.view, (type) => this.#presentFor(type, present));
+  needsBeats(responses: SharedResponses): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
+    return this.#beats.needs(this.#inOrder, this.view, (type) => this.#presentFor(type, responses));
   }
 
-  #beat(present: Present, effects: PlaneEffect[]): void {
+  #beat(responses: SharedResponses, effects: ServerEffect[]): void {
     for (const type of this.#inOrder) {
-      const held = this.#beats.next(type, this.opened.variant, this.view, this.#presentFor(type, present));
+      const held = this.#beats.next(type, this.opened.variant, this.view, this.#presentFor(type, responses));
       if (held === undefined) continue;
       const at = this.identity.siblings.order.count();
-      this.#sending.beat(type, held, { revision: present.revision, at }, effects);
+      this.#sending.beat(type, held, { revision: responses.revision, at }, effects);
     }
   }
 
-  #presentFor({ traits, ttl }: TypeStream, present: Present): Present {
-    return present.forTtls(traits.type, ttl, this.view);
+  #presentFor({ traits, ttl }: TypeStream, responses: SharedResponses): SharedResponses {
+    return responses.forTtls(traits.type, ttl, this.view);
   }
 
   get isAggregated(): boolean {
     return this.opened.onlyType === undefined;
   }
 
-  #reportWaits(): readonly PlaneEffect[] {
+  #reportWaits(): readonly ServerEffect[] {
     const changes = this.#waits.changes(this.#inOrder);
     if (changes.length === 0) return none;
     if (this.#waits.isEmpty) this.identity.siblings.waiting.delete(this);
@@ -243,28 +243,29 @@ export class Stream implements OrderedStream, Asker {
 
   #speak(
     type: TypeStream,
-    present: Present,
-    effects: PlaneEffect[],
-    owed: OwedNames,
+    responses: SharedResponses,
+    effects: ServerEffect[],
+    owed: ResendNames,
     heldBack = nothingHeldBack,
   ): void {
-    const { position: from, heldOver } = type;
-    const before = { position: from, heldOver };
+    const { position: from, pendingRemovals } = type;
+    const before = { position: from, pendingRemovals: pendingRemovals };
     // What was held back until now the client was told of as long ago as it was held back.
     const toldTo = from && Math.min(from.revision, type.heldBackFrom);
-    const removable = type.removedLast === undefined ? everything : this.identity.siblings.order.removable(present);
+    const removable =
+      type.deferredRemovals === undefined ? everything : this.identity.siblings.order.removable(responses);
     const wasBlocked = type.deliveries.isBlocked;
-    const seen = this.#presentFor(type, present);
+    const seen = this.#presentFor(type, responses);
     const made = type.next(this.view, seen, { removable, heldBack });
-    const answers = this.#errors.tell(type, made, { view: this.view, present: seen, wasBlocked });
+    const answers = this.#errors.tell(type, made, { view: this.view, responses: seen, wasBlocked });
     const isShared = !this.isAggregated && this.identity.siblings.streams.size > 1;
     for (const answer of answers) {
-      const moment = { revision: present.revision, toldTo, at: this.identity.siblings.order.count() };
+      const moment = { revision: responses.revision, toldTo, at: this.identity.siblings.order.count() };
       for (const body of this.#sending.partsOf(answer.body, type.traits, seen.parts)) {
         const delivery = this.#sending.respond(type, { ...answer, body }, moment, effects);
         const isWhole = toldTo === undefined || (type.traits.isFullState && this.opened.variant === "sotw");
         if (isWhole && body.ttls === "told") this.#beats.confirm(type);
-        const isUnprotected = this.#ordering.sent(type, delivery, answer, before, this.view, present);
+        const isUnprotected = this.#ordering.sent(type, delivery, answer, before, this.view, responses);
         if (isUnprotected) effects.push(report({ kind: "client-unprotected", ...this.#about(type) }));
       }
       this.#owed.collect(type, answer.news, { types: this.#types, isShared, owed });
@@ -272,13 +273,13 @@ export class Stream implements OrderedStream, Asker {
   }
 
   /** What waits on this stream, and for how long it may. */
-  waiting(): readonly Waiting[] {
+  waiting(): readonly WaitingType[] {
     return this.#waits.waiting(this.#inOrder, this.view);
   }
 
   /** Nobody waits any longer with what a type had to say at a revision. */
-  giveUpWaiting(waiting: Waiting, since: number, present: Present): readonly PlaneEffect[] {
-    const wait = this.#waits.giveUp(waiting, since, this.view, present);
+  giveUpWaiting(waiting: WaitingType, since: number, responses: SharedResponses): readonly ServerEffect[] {
+    const wait = this.#waits.giveUp(waiting, since, this.view, responses);
     if (wait === undefined) return none;
     const about = this.#about(waiting.type);
     return [
@@ -289,8 +290,8 @@ export class Stream implements OrderedStream, Asker {
   }
 
   /** Every resource that the client is subscribed to, and every name that it asks for in vain, of each type in turn. */
-  *resources(present: Present): Iterable<ResourceState> {
-    for (const type of this.#inOrder) yield* resourceStates(type, this.view, present);
+  *resources(responses: SharedResponses): Iterable<ResourceState> {
+    for (const type of this.#inOrder) yield* resourceStates(type, this.view, responses);
   }
 
   describe(client: string): StreamState {
@@ -329,7 +330,8 @@ export class Stream implements OrderedStream, Asker {
     const { variant } = this.opened;
     const machine = variant === "sotw" ? new SotwTypeStream(options) : new DeltaTypeStream(options);
     const isOrdered = this.#ordering.takesPart(traits.kind);
-    const type = isOrdered && RemovalsLast.isFor(traits, variant) ? new RemovalsLast(variant, machine) : machine;
+    const type =
+      isOrdered && DeferredRemovals.isFor(traits, variant) ? new DeferredRemovals(variant, machine) : machine;
     if (isOrdered) this.identity.siblings.order.join(type, this);
     this.#types.set(traits.type, type);
     this.#tellsTtls ||= type.ttl === "told";
@@ -338,9 +340,9 @@ export class Stream implements OrderedStream, Asker {
   }
 }
 
-const none: readonly PlaneEffect[] = [];
+const none: readonly ServerEffect[] = [];
 
-type ReportEffect = Extract<PlaneEffect, { kind: "report" }>;
+type ReportEffect = Extract<ServerEffect, { kind: "report" }>;
 
 function report(what: ReportEffect["report"]): ReportEffect {
   return { kind: "report", report: what };

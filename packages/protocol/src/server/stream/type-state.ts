@@ -11,7 +11,7 @@ const NAMES_SHOWN = 100;
 
 /** How one type stands on one stream. */
 export function typeState(type: TypeStream, view: View, waits: StreamWaits, errors: StreamErrors): TypeState {
-  const { traits, subscription, deliveries, position, heldOver } = type;
+  const { traits, subscription, deliveries, position, pendingRemovals } = type;
   const waiting = waits.of(type);
   return {
     type: traits.type,
@@ -23,7 +23,7 @@ export function typeState(type: TypeStream, view: View, waits: StreamWaits, erro
     errors: errors.describe(type),
     wait: waiting?.first,
     waiting: [...(waiting?.names.keys() ?? [])].slice(0, NAMES_SHOWN).map(shownName),
-    heldOver: [...heldOver.names.keys()].slice(0, NAMES_SHOWN).map(shownName),
+    pendingRemovals: [...pendingRemovals.names.keys()].slice(0, NAMES_SHOWN).map(shownName),
     ttl: view.timed(traits.type).resources.length > 0 ? type.ttl : undefined,
     ...deliveries.describe(),
   };

@@ -1,15 +1,15 @@
-import type { PlaneEffect } from "../contract/effect.ts";
-import type { Waiting } from "../order/stream-waits.ts";
+import type { ServerEffect } from "../contract/effect.ts";
+import type { WaitingType } from "../order/stream-waits.ts";
 import type { Stream } from "./stream.ts";
 
 /** Somebody waits, since that revision. */
 interface Timer {
   readonly stream: Stream;
-  readonly waiting: Waiting;
+  readonly waiting: WaitingType;
   readonly since: number;
 }
 
-interface Running {
+interface RunningWait {
   readonly timer: number;
   readonly ms: number;
   readonly key: string;
@@ -19,7 +19,7 @@ interface Running {
 export class WaitTimers {
   readonly #nextTimer: () => number;
   readonly #timers = new Map<number, Timer>();
-  readonly #running = new Map<Stream, readonly Running[]>();
+  readonly #running = new Map<Stream, readonly RunningWait[]>();
 
   /** `nextTimer`: a number that no timer had before. */
   constructor(nextTimer: () => number) {
@@ -27,13 +27,13 @@ export class WaitTimers {
   }
 
   /** Starts what a stream began to wait for, and cancels what it does not wait for any more. */
-  update(stream: Stream, revision: number): readonly PlaneEffect[] {
+  update(stream: Stream, revision: number): readonly ServerEffect[] {
     const known = this.#running.get(stream);
     const all = stream.waiting();
     if (known === undefined && all.length === 0) return none;
     const before = known ?? [];
-    const effects: PlaneEffect[] = [];
-    const after: Running[] = [];
+    const effects: ServerEffect[] = [];
+    const after: RunningWait[] = [];
     for (const waiting of all) {
       const { limitMs: ms } = waiting;
       const key = keyOf(waiting);
@@ -55,7 +55,7 @@ export class WaitTimers {
   }
 
   /** Cancels what a stream does not wait for any more; what it waits for now its turn tells. */
-  cancelEnded(stream: Stream): readonly PlaneEffect[] {
+  cancelEnded(stream: Stream): readonly ServerEffect[] {
     const before = this.#running.get(stream);
     if (before === undefined) return none;
     const keys = new Set(stream.waiting().map(keyOf));
@@ -67,7 +67,7 @@ export class WaitTimers {
   }
 
   /** A stream waits for nothing any more. */
-  forget(stream: Stream): readonly PlaneEffect[] {
+  forget(stream: Stream): readonly ServerEffect[] {
     const running = this.#running.get(stream) ?? [];
     this.#running.delete(stream);
     return running.flatMap(({ timer }) => this.#cancel(timer));
@@ -84,13 +84,13 @@ export class WaitTimers {
     return fired;
   }
 
-  #cancel(timer: number): readonly PlaneEffect[] {
+  #cancel(timer: number): readonly ServerEffect[] {
     return this.#timers.delete(timer) ? [{ kind: "cancel-timer", timer }] : [];
   }
 }
 
-const none: readonly PlaneEffect[] = [];
+const none: readonly ServerEffect[] = [];
 
-function keyOf({ type, what }: Waiting): string {
+function keyOf({ type, what }: WaitingType): string {
   return `${what} ${type.traits.type}`;
 }

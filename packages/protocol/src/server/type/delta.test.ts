@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Conversation, delta, node } from "../../../test/support/conversation.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION, LISTENER, ROUTE, resource, UNKNOWN } from "../../../test/support/resources.ts";
 import type { InitialVersions } from "../../message/request.ts";
-import type { PlaneOptions } from "../contract/plane-options.ts";
+import type { ServerMachineOptions } from "../contract/server-machine-options.ts";
 
 const no = { code: 3, message: "no" };
 const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => [...one.says].sort());
@@ -12,7 +12,10 @@ const gone = (...names: readonly string[]): { deletes: { type: typeof ENDPOINTS;
   deletes: names.map((name) => ({ type: ENDPOINTS, name })),
 });
 
-function talkWith(puts: readonly ReturnType<typeof resource>[], options: Partial<PlaneOptions> = {}): Conversation {
+function talkWith(
+  puts: readonly ReturnType<typeof resource>[],
+  options: Partial<ServerMachineOptions> = {},
+): Conversation {
   const talk = new Conversation(options);
   talk.put(...puts);
   talk.open(1, "delta");
@@ -44,7 +47,7 @@ describe("a request", () => {
 });
 
 describe("what is missing", () => {
-  const ask = (options: Partial<PlaneOptions>, type = ENDPOINTS): unknown => {
+  const ask = (options: Partial<ServerMachineOptions>, type = ENDPOINTS): unknown => {
     const talk = talkWith([e("a", "1")], options);
     return says(talk.hear(1, delta(type, { subscribe: ["a", "none"] })));
   };
@@ -248,8 +251,8 @@ describe("an answer that is too large for one response", () => {
     talk.open(2, "delta");
     const bodiesOf = (stream: number): readonly unknown[] => {
       const request = delta(ENDPOINTS, { node: node("n") });
-      talk.plane.on({ kind: "request-received", stream, request });
-      return talk.plane.next(10).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
+      talk.machine.on({ kind: "request-received", stream, request });
+      return talk.machine.next(10).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
     };
     const [mine, yours] = [bodiesOf(1), bodiesOf(2)];
     expect(mine.length).toBe(2);

@@ -4,36 +4,43 @@ import type { Body, Segment } from "../../message/body.ts";
 import type { DeltaRequest, DiscoveryRequest } from "../../message/request.ts";
 import type { Resource } from "../../resource/resource.ts";
 import { isGlob, nameOfTerm, termsOf } from "../../resource/resource-name.ts";
-import { type Mark, markOf } from "../../resource/ttl.ts";
+import { markOf, type SentMark } from "../../resource/ttl.ts";
 import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import { isLocated } from "../../resource/variant-name.ts";
 import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import { Deliveries } from "../ack/delivery.ts";
-import { type HeldOverSet, nothingHeldOver } from "../cache/held-over.ts";
-import type { Present } from "../cache/present.ts";
+import { nothingHeldOver, type PendingRemovals } from "../cache/pending-removals.ts";
 import { mayBeHeldUnder } from "../cache/resume.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
 import { isAsked } from "../subscription/selection.ts";
 import { hasAny, Subscription, type SubscriptionChange, understandChange } from "../subscription/subscription.ts";
-import { Comeback } from "./comeback.ts";
-import { DeltaNews } from "./delta-news.ts";
-import type { HeldNames } from "./held-back.ts";
-import { Standing } from "./standing.ts";
+import { DeltaResponseBuilder } from "./delta-response-builder.ts";
+import { DeltaResume } from "./delta-resume.ts";
+import type { HeldBackNames } from "./held-back.ts";
+import { SentState } from "./sent-state.ts";
 import { candidatesFor, termsBehind } from "./terms.ts";
-import type { Answer, AskedTerms, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
+import type {
+  AskedTerms,
+  FlushBounds,
+  PendingResponse,
+  TypeStream,
+  TypeStreamOptions,
+  Understood,
+} from "./type-stream.ts";
 
 /** Delta for one type on one stream. */
 export class DeltaTypeStream implements TypeStream {
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
-  readonly told: Standing;
-  readonly heldOver: HeldOverSet = nothingHeldOver;
+  readonly sentState: SentState;
+  readonly pendingRemovals: PendingRemovals = nothingHeldOver;
   readonly ttl: TtlVerdict;
   readonly #options: TypeStreamOptions;
-  readonly #comeback: Comeback;
+  readonly #resume: DeltaResume;
   #isOpen = false;
   /** Given up by name under a wildcard: to be answered with what the wildcard says of them (S-UNS-06). */
   readonly #ambiguous = new Set<string>();
@@ -49,32 +56,32 @@ export class DeltaTypeStream implements TypeStream {
       wildcardSticky: dialect.wildcardSticky,
       terms: traits.terms,
     });
-    this.told = new Standing(traits.type, this.subscription);
-    this.#comeback = new Comeback(traits, this.subscription, options.cameAfterOwner);
+    this.sentState = new SentState(traits.type, this.subscription);
+    this.#resume = new DeltaResume(traits, this.subscription, options.cameAfterOwner);
   }
 
   get position(): Position | undefined {
-    return this.told.at;
+    return this.sentState.sentUpTo;
   }
 
   get isPaused(): boolean {
-    return this.#comeback.isPaused;
+    return this.#resume.isPaused;
   }
 
   get needsChangesSince(): Position | undefined {
-    return this.told.at ?? this.#comeback.start;
+    return this.sentState.sentUpTo ?? this.#resume.start;
   }
 
   get canHoldBack(): boolean {
-    return this.told.position !== undefined && this.traits.terms === undefined;
+    return this.sentState.position !== undefined && this.traits.terms === undefined;
   }
 
   get canTellTargets(): boolean {
-    return this.traits.terms === undefined && (this.told.position !== undefined || !this.#comeback.isOpen);
+    return this.traits.terms === undefined && (this.sentState.position !== undefined || !this.#resume.isOpen);
   }
 
   get heldBackFrom(): number {
-    return this.told.heldBackFrom;
+    return this.sentState.heldBackFrom;
   }
 
   onRequest(request: DiscoveryRequest): Understood {
@@ -84,45 +91,45 @@ export class DeltaTypeStream implements TypeStream {
     const settled = isFirst ? undefined : this.#settle(request);
     const change = this.#subscribe(request, isFirst);
     if (isFirst) {
-      this.#comeback.bring(request.initialVersions);
+      this.#resume.bring(request.initialVersions);
       return { as: "initial" };
     }
     const late = request.initialVersions.size > 0 ? { oddity: "late-initial-versions" as const } : {};
     return { as: understandChange(change), ...settled, ...late };
   }
 
-  owe(names: Iterable<string>): boolean {
+  resend(names: Iterable<string>): boolean {
     // A first answer has everything in it, unless it leaves out what the client reports.
-    if (this.told.position === undefined && !this.#comeback.isOpen) return false;
-    return this.told.owe(names, (name) => this.traits.terms?.collectionOf(name) === name);
+    if (this.sentState.position === undefined && !this.#resume.isOpen) return false;
+    return this.sentState.resend(names, (name) => this.traits.terms?.collectionOf(name) === name);
   }
 
   hasNews(view: View): boolean {
-    return this.#ambiguous.size > 0 || this.told.hasNews(view);
+    return this.#ambiguous.size > 0 || this.sentState.hasNews(view);
   }
 
   catchUp(revision: number): void {
-    this.told.catchUp(revision);
+    this.sentState.catchUp(revision);
   }
 
-  isTold(name: string, view: View, present: Present): boolean {
-    return this.told.isTold(name, view, present);
+  isSent(name: string, view: View, responses: SharedResponses): boolean {
+    return this.sentState.isTold(name, view, responses);
   }
 
-  upcoming(view: View, present: Present): Iterable<Upcoming> {
-    return this.told.upcoming(view, present);
+  upcoming(view: View, responses: SharedResponses): Iterable<Upcoming> {
+    return this.sentState.upcoming(view, responses);
   }
 
-  next(view: View, present: Present, { heldBack }: TurnBounds): readonly Answer[] {
-    const here: Position = { view, revision: present.revision };
-    if (this.told.position === undefined) return this.#firstAnswer(here, present, heldBack);
-    if (this.deliveries.isBlocked) return this.#outOfTurn(this.told.position, here, present, heldBack);
-    return this.#inTurn(this.told.position, here, present, heldBack);
+  next(view: View, responses: SharedResponses, { heldBack }: FlushBounds): readonly PendingResponse[] {
+    const here: Position = { view, revision: responses.revision };
+    if (this.sentState.position === undefined) return this.#firstAnswer(here, responses, heldBack);
+    if (this.deliveries.isBlocked) return this.#outOfTurn(this.sentState.position, here, responses, heldBack);
+    return this.#inTurn(this.sentState.position, here, responses, heldBack);
   }
 
   isWaiting(view: View): boolean {
-    if (this.told.position === undefined || !this.deliveries.isBlocked) return false;
-    return !isStill(this.told.position, view, this.traits.type);
+    if (this.sentState.position === undefined || !this.deliveries.isBlocked) return false;
+    return !isStill(this.sentState.position, view, this.traits.type);
   }
 
   /** A nonce only pairs an answer with a response; one that fits nothing is ignored (S-NON-10, S-DLT-05). */
@@ -142,19 +149,20 @@ export class DeltaTypeStream implements TypeStream {
     const { prefixGlob } = this.#options.dialect;
     const subscribe = termsOf(request.subscribe, prefixGlob);
     const unsubscribe = termsOf(request.unsubscribe, prefixGlob);
-    if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.told.ask(term);
+    if (request.hasLocators) for (const term of this.subscription.speakOfParameters()) this.sentState.ask(term);
     const { names: before } = this.subscription;
     const isNew = (name: string): boolean => before.size === 0 || !before.has(name);
     const change = this.subscription.update(subscribe, unsubscribe);
     // What the opening request names is compared with the versions it brings; what is named later is answered in any case.
     const isCompared = isFirst && initialVersions.size > 0;
-    if (!isCompared) for (const name of change.asked) this.told.ask(name, isNew(name));
+    if (!isCompared) for (const name of change.asked) this.sentState.ask(name, isNew(name));
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
-      this.told.giveUp(name);
+      this.sentState.giveUp(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
       // It may still be held for another term.
-      else if (this.traits.terms === undefined && !this.subscription.isNamed(name)) this.told.ahead.delete(name);
+      else if (this.traits.terms === undefined && !this.subscription.isNamed(name))
+        this.sentState.sentOutOfOrder.delete(name);
     }
     const isNarrowed = change.dropped.some((name) => isGlob(name) || isLocated(name));
     if (change.leftWildcard || (isNarrowed && !this.subscription.isWildcard)) this.#forgetUncovered();
@@ -165,7 +173,8 @@ export class DeltaTypeStream implements TypeStream {
   /** Only what is still named counts; a name may have been given up and left to a wildcard that is gone too. */
   #forgetUncovered(): void {
     this.#ambiguous.clear();
-    for (const name of this.told.ahead.keys()) if (!this.subscription.isNamed(name)) this.told.ahead.delete(name);
+    for (const name of this.sentState.sentOutOfOrder.keys())
+      if (!this.subscription.isNamed(name)) this.sentState.sentOutOfOrder.delete(name);
   }
 
   /**
@@ -174,65 +183,66 @@ export class DeltaTypeStream implements TypeStream {
    * a resource deleted meanwhile would live on.
    */
   #rewind(): void {
-    this.told.owesAll = true;
-    this.#comeback.distrust();
+    this.sentState.resendsAll = true;
+    this.#resume.distrust();
     for (const { body } of this.deliveries.pending) {
       const { ttls = "left-off" } = body;
       for (const segment of body.segments)
-        for (const put of segment.puts) this.told.ahead.set(put.name, markOf(put, ttls));
+        for (const put of segment.puts) this.sentState.sentOutOfOrder.set(put.name, markOf(put, ttls));
     }
   }
 
-  #firstAnswer(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+  #firstAnswer(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
-    if (this.#comeback.isOpen) return this.#compare(here, present);
-    const gone = this.#goneSinceRewind(here, present);
-    const isPlain = this.told.ahead.size === 0 && gone.length === 0 && heldBack.size === 0;
+    if (this.#resume.isOpen) return this.#compare(here, responses);
+    const gone = this.#goneSinceRewind(here, responses);
+    const isPlain = this.sentState.sentOutOfOrder.size === 0 && gone.length === 0 && heldBack.size === 0;
     if (this.subscription.isSoleWildcard && isPlain) {
       if (this.#options.isUnknown) return this.#advance(here, []);
-      return this.#advance(here, this.#whole(present.bodies.whole("delta", here.view, type)));
+      return this.#advance(here, this.#whole(responses.bodies.whole("delta", here.view, type)));
     }
-    const { puts, removed: absent } = present.selections.all(here.view, type, this.subscription);
+    const { puts, removed: absent } = responses.selections.all(here.view, type, this.subscription);
     // Who was told nothing yet waits for all that he names.
-    const missing = this.told.at === undefined ? absent : absent.filter((term) => this.told.asked.has(term));
-    const hasPlaceholders = missing.some((term) => this.#placeholder(term, here.view, present) !== undefined);
+    const missing =
+      this.sentState.sentUpTo === undefined ? absent : absent.filter((term) => this.sentState.pendingNames.has(term));
+    const hasPlaceholders = missing.some((term) => this.#placeholder(term, here.view, responses) !== undefined);
     if (isPlain && !hasPlaceholders) {
       const segment = this.#noNews().segmentOf(puts, missing);
       if (isEmpty(segment) && !this.subscription.asksForAll) return this.#advance(here, []);
       // How missing names are told is the client's own, so only bodies without any are everybody's.
       const body =
         missing.length > 0
-          ? present.bodies.own("delta", here.view, type, segment)
-          : present.bodies.ofSelection("delta", here.view, type, this.subscription, () => segment, undefined);
-      return this.#advance(here, [{ body, isInTurn: true, news: [puts], asked: this.#askedOf(missing) }]);
+          ? responses.bodies.own("delta", here.view, type, segment)
+          : responses.bodies.ofSelection("delta", here.view, type, this.subscription, () => segment, undefined);
+      return this.#advance(here, [{ body, isInOrder: true, news: [puts], asked: this.#askedOf(missing) }]);
     }
     const news = this.#noNews();
     for (const put of puts) news.put(put);
-    for (const term of missing) this.#addAbsent(news, term, here.view, present);
-    for (const name of [...this.told.ahead.keys(), ...gone])
+    for (const term of missing) this.#addAbsent(news, term, here.view, responses);
+    for (const name of [...this.sentState.sentOutOfOrder.keys(), ...gone])
       if (!news.puts.has(name) && !heldBack.has(name)) news.removed.add(name);
-    const told = this.told.holdBack(heldBack, here.view, present);
+    const told = this.sentState.holdBack(heldBack, here.view, responses);
     const asked = this.#holdBack(news, heldBack, here.view);
     this.#advance(here, []);
-    for (const name of heldBack.keys()) this.told.ahead.set(name, told.get(name));
-    for (const term of asked) this.told.ask(term);
-    return this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll });
+    for (const name of heldBack.keys()) this.sentState.sentOutOfOrder.set(name, told.get(name));
+    for (const term of asked) this.sentState.ask(term);
+    return this.#answer(news, here, responses, { mustAnswer: this.subscription.asksForAll });
   }
 
   #askedOf(missing: readonly string[]): AskedTerms {
-    const { asked } = this.told;
+    const { pendingNames: asked } = this.sentState;
     return missing.length === asked.size ? asked : new Set(missing);
   }
 
-  #goneSinceRewind(here: Position, present: Present): readonly string[] {
-    const { at } = this.told;
+  #goneSinceRewind(here: Position, responses: SharedResponses): readonly string[] {
+    const { sentUpTo: at } = this.sentState;
     return at === undefined
       ? []
-      : present.selections.ofChanges(at, here.view, this.traits.type, this.subscription).removed;
+      : responses.selections.ofChanges(at, here.view, this.traits.type, this.subscription).removed;
   }
 
-  #compare(here: Position, present: Present): readonly Answer[] {
-    const found = this.#comeback.step(here, present);
+  #compare(here: Position, responses: SharedResponses): readonly PendingResponse[] {
+    const found = this.#resume.step(here, responses);
     if (found === undefined) return [];
     const news = this.#noNews();
     // The client may have given up some of it while the comparison was paused.
@@ -240,51 +250,56 @@ export class DeltaTypeStream implements TypeStream {
     for (const put of found.puts) if (isAsked(put, here.view, this.subscription)) news.put(put);
     for (const name of found.removed) if (isLocated(name) || mayBeHeld(name)) news.removed.add(name);
     for (const term of found.missing) if (this.subscription.names.has(term)) news.miss(term);
-    this.#addAsked(news, here.view, present);
+    this.#addAsked(news, here.view, responses);
     const { newcomers } = found;
     return this.#advance(
       here,
-      this.#answer(news, here, present, { mustAnswer: this.subscription.asksForAll, newcomers }),
+      this.#answer(news, here, responses, { mustAnswer: this.subscription.asksForAll, newcomers }),
     );
   }
 
-  #inTurn(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+  #inTurn(
+    position: Position,
+    here: Position,
+    responses: SharedResponses,
+    heldBack: HeldBackNames,
+  ): readonly PendingResponse[] {
     const { type } = this.traits;
-    const hasOwnNews = !this.told.isPlain || this.#ambiguous.size > 0;
+    const hasOwnNews = !this.sentState.isPlain || this.#ambiguous.size > 0;
     const isPlain = !hasOwnNews && heldBack.size === 0;
     if (isPlain && isStill(position, here.view, type)) return [];
     const hasOwnRemovals = forKind(this.#options.dialect.deltaRemovals, this.traits.kind) !== "at-once";
     if (isPlain && this.subscription.isSoleWildcard && !hasOwnRemovals) {
-      const { segments } = present.changes.between(position, here.view, type);
+      const { segments } = responses.changes.between(position, here.view, type);
       if (segments.length === 0) return this.#advance(here, []);
-      return this.#advance(here, this.#whole(present.bodies.ofChanges("delta", position, here.view, type)));
+      return this.#advance(here, this.#whole(responses.bodies.ofChanges("delta", position, here.view, type)));
     }
-    const selection = present.selections.ofChanges(position, here.view, type, this.subscription);
+    const selection = responses.selections.ofChanges(position, here.view, type, this.subscription);
     if (isPlain && !hasOwnRemovals) {
       const { puts, removed } = selection;
       if (puts.length === 0 && removed.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed, missing: [] });
-      const body = present.bodies.ofSelection("delta", here.view, type, this.subscription, make, position);
-      return this.#advance(here, [{ body, isInTurn: true, news: [puts] }]);
+      const body = responses.bodies.ofSelection("delta", here.view, type, this.subscription, make, position);
+      return this.#advance(here, [{ body, isInOrder: true, news: [puts] }]);
     }
     const news = this.#noNews();
-    for (const put of selection.puts) if (!this.told.ahead.has(put.name)) news.put(put);
-    for (const name of selection.removed) if (!this.told.ahead.has(name)) news.removed.add(name);
-    for (const [name, told] of this.told.ahead) this.#addSince(news, name, told, here.view, present);
+    for (const put of selection.puts) if (!this.sentState.sentOutOfOrder.has(put.name)) news.put(put);
+    for (const name of selection.removed) if (!this.sentState.sentOutOfOrder.has(name)) news.removed.add(name);
+    for (const [name, told] of this.sentState.sentOutOfOrder) this.#addSince(news, name, told, here.view, responses);
     this.#addVain(news, here.view);
-    this.#addAsked(news, here.view, present);
+    this.#addAsked(news, here.view, responses);
     const withheld = this.#withholdRemovals(news, here.view);
-    const told = this.told.holdBack(heldBack, here.view, present);
+    const told = this.sentState.holdBack(heldBack, here.view, responses);
     const asked = this.#holdBack(news, heldBack, here.view);
     this.#advance(here, []);
-    for (const name of withheld) this.told.ahead.set(name, somethingElse);
-    for (const [name, mark] of told) this.told.ahead.set(name, mark);
-    for (const term of asked) this.told.ask(term);
-    return this.#answer(news, here, present);
+    for (const name of withheld) this.sentState.sentOutOfOrder.set(name, somethingElse);
+    for (const [name, mark] of told) this.sentState.sentOutOfOrder.set(name, mark);
+    for (const term of asked) this.sentState.ask(term);
+    return this.#answer(news, here, responses);
   }
 
   /** Takes out what has to wait, and puts in what is told instead. Returns what is to be answered with it then. */
-  #holdBack(news: DeltaNews, heldBack: HeldNames, view: View): readonly string[] {
+  #holdBack(news: DeltaResponseBuilder, heldBack: HeldBackNames, view: View): readonly string[] {
     if (heldBack.size === 0) return [];
     for (const [name, target] of heldBack) {
       if (target === undefined) news.puts.delete(name);
@@ -292,57 +307,74 @@ export class DeltaTypeStream implements TypeStream {
     }
     const { type } = this.traits;
     const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
-    return [...this.told.asked.keys(), ...this.told.vain, ...this.#ambiguous].filter((term) =>
-      view.answersTo(type, term).some(isUntold),
+    return [...this.sentState.pendingNames.keys(), ...this.sentState.unansweredNames, ...this.#ambiguous].filter(
+      (term) => view.answersTo(type, term).some(isUntold),
     );
   }
 
   /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
-  #outOfTurn(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
-    if (this.told.asked.size === 0 && this.#ambiguous.size === 0) return [];
+  #outOfTurn(
+    position: Position,
+    here: Position,
+    responses: SharedResponses,
+    heldBack: HeldBackNames,
+  ): readonly PendingResponse[] {
+    if (this.sentState.pendingNames.size === 0 && this.#ambiguous.size === 0) return [];
     const news = this.#noNews();
-    this.#addAsked(news, here.view, present);
-    this.#doubt(position, here.view, present);
+    this.#addAsked(news, here.view, responses);
+    this.#doubt(position, here.view, responses);
     const asked = this.#holdBack(news, heldBack, here.view);
-    for (const term of this.told.asked.keys()) {
-      if (here.view.answersTo(this.traits.type, term).length === 0) this.told.vain.add(term);
-      else this.told.vain.delete(term);
+    for (const term of this.sentState.pendingNames.keys()) {
+      if (here.view.answersTo(this.traits.type, term).length === 0) this.sentState.unansweredNames.add(term);
+      else this.sentState.unansweredNames.delete(term);
     }
-    this.told.clearAsked();
+    this.sentState.clearAsked();
     this.#ambiguous.clear();
-    for (const term of asked) this.told.ask(term);
+    for (const term of asked) this.sentState.ask(term);
     for (const name of news.puts.keys()) {
       const now = here.view.holder(this.traits.type, name);
-      this.told.ahead.set(name, now && markOf(now, present.ttls));
+      this.sentState.sentOutOfOrder.set(name, now && markOf(now, responses.ttls));
     }
-    for (const name of [...news.removed, ...news.missing]) this.told.ahead.set(name, undefined);
-    return this.#answer(news, here, present, { isInTurn: false });
+    for (const name of [...news.removed, ...news.missing]) this.sentState.sentOutOfOrder.set(name, undefined);
+    return this.#answer(news, here, responses, { isInTurn: false });
   }
 
-  #addSince(news: DeltaNews, name: string, told: Mark | undefined, view: View, present: Present): void {
+  #addSince(
+    news: DeltaResponseBuilder,
+    name: string,
+    told: SentMark | undefined,
+    view: View,
+    responses: SharedResponses,
+  ): void {
     const now = view.holder(this.traits.type, name);
     const isCovered = now !== undefined && isAsked(now, view, this.subscription);
     // It may answer to more terms by now than it was told to.
     const isBroad = now !== undefined && hasAny(this.subscription.termsFor(now));
-    if (isCovered && (!present.isSame(now, told) || isBroad)) news.puts.set(name, now);
+    if (isCovered && (!responses.isSame(now, told) || isBroad)) news.puts.set(name, now);
     else if (!isCovered && told !== undefined) news.removed.add(name);
   }
 
-  #addVain(news: DeltaNews, view: View): void {
-    for (const term of this.told.vain) {
+  #addVain(news: DeltaResponseBuilder, view: View): void {
+    for (const term of this.sentState.unansweredNames) {
       for (const found of view.answersTo(this.traits.type, term)) {
         if (isAsked(found, view, this.subscription)) news.put(found);
       }
     }
   }
 
-  #addAsked(news: DeltaNews, view: View, present: Present): void {
-    for (const term of termsBehind(this.told.asked.keys(), this.traits, this.subscription, view, present)) {
+  #addAsked(news: DeltaResponseBuilder, view: View, responses: SharedResponses): void {
+    for (const term of termsBehind(
+      this.sentState.pendingNames.keys(),
+      this.traits,
+      this.subscription,
+      view,
+      responses,
+    )) {
       const answers = view.answersTo(this.traits.type, term);
-      if (answers.length === 0) this.#addAbsent(news, term, view, present);
+      if (answers.length === 0) this.#addAbsent(news, term, view, responses);
       for (const found of answers) if (isAsked(found, view, this.subscription)) news.put(found);
     }
-    for (const name of this.#givenUp(view, present)) {
+    for (const name of this.#givenUp(view, responses)) {
       const found = view.holder(this.traits.type, name);
       if (found !== undefined && isAsked(found, view, this.subscription)) news.puts.set(name, found);
       else {
@@ -353,10 +385,10 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   /** The names behind what was given up; of what nothing stands or stood for, that itself. */
-  *#givenUp(view: View, present: Present): Iterable<string> {
+  *#givenUp(view: View, responses: SharedResponses): Iterable<string> {
     for (const term of this.#ambiguous) {
-      const from = this.told.position ?? { view, revision: present.revision };
-      const { names } = candidatesFor(term, this.traits, from, view, present);
+      const from = this.sentState.position ?? { view, revision: responses.revision };
+      const { names } = candidatesFor(term, this.traits, from, view, responses);
       if (names.size === 0) yield term;
       yield* names;
     }
@@ -366,64 +398,68 @@ export class DeltaTypeStream implements TypeStream {
    * What was asked for out of turn is answered as things are now. Where that is not how they were at the position, what else
    * may stand for it may or may not be held: the next answer in turn says so again.
    */
-  #doubt(position: Position, view: View, present: Present): void {
-    for (const term of this.told.asked.keys()) {
+  #doubt(position: Position, view: View, responses: SharedResponses): void {
+    for (const term of this.sentState.pendingNames.keys()) {
       if (this.traits.terms === undefined && !isGlob(term) && !isLocated(term)) continue;
-      const { names, isTouched } = candidatesFor(term, this.traits, position, view, present);
-      if (isTouched) for (const name of names) if (!this.told.ahead.has(name)) this.told.ahead.set(name, somethingElse);
+      const { names, isTouched } = candidatesFor(term, this.traits, position, view, responses);
+      if (isTouched)
+        for (const name of names)
+          if (!this.sentState.sentOutOfOrder.has(name)) this.sentState.sentOutOfOrder.set(name, somethingElse);
     }
   }
 
-  #addAbsent(news: DeltaNews, term: string, view: View, present: Present): void {
-    const placeholder = this.#placeholder(term, view, present);
+  #addAbsent(news: DeltaResponseBuilder, term: string, view: View, responses: SharedResponses): void {
+    const placeholder = this.#placeholder(term, view, responses);
     if (placeholder === undefined) news.miss(term);
     else news.puts.set(term, placeholder);
   }
 
-  #placeholder(term: string, view: View, present: Present): Resource | undefined {
-    const placeholder = present.placeholder(this.traits, view, term);
-    return placeholder !== undefined && this.told.asked.get(term) === true ? placeholder : undefined;
+  #placeholder(term: string, view: View, responses: SharedResponses): Resource | undefined {
+    const placeholder = responses.placeholder(this.traits, view, term);
+    return placeholder !== undefined && this.sentState.pendingNames.get(term) === true ? placeholder : undefined;
   }
 
   /** Removals that would break the client while something it holds still refers to them (S-DEL-04 as amended). */
-  #withholdRemovals(news: DeltaNews, view: View): readonly string[] {
+  #withholdRemovals(news: DeltaResponseBuilder, view: View): readonly string[] {
     if (forKind(this.#options.dialect.deltaRemovals, this.traits.kind) === "at-once") return [];
     const withheld = [...news.removed].filter((name) => view.refersTo(this.traits.type, name));
     for (const name of withheld) news.removed.delete(name);
     return withheld;
   }
 
-  #whole(body: Body): readonly Answer[] {
-    return [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }];
+  #whole(body: Body): readonly PendingResponse[] {
+    return [{ body, isInOrder: true, news: body.segments.map((segment) => segment.puts) }];
   }
 
   #answer(
-    news: DeltaNews,
+    news: DeltaResponseBuilder,
     here: Position,
-    present: Present,
+    responses: SharedResponses,
     how: { isInTurn?: boolean; mustAnswer?: boolean; newcomers?: ReadonlySet<string> } = {},
-  ): readonly Answer[] {
-    const puts = [...news.puts.values()].map((put) => present.selections.answering(put, here.view, this.subscription));
+  ): readonly PendingResponse[] {
+    const puts = [...news.puts.values()].map((put) =>
+      responses.selections.answering(put, here.view, this.subscription),
+    );
     const segment = news.segment(puts);
     if (isEmpty(segment) && how.mustAnswer !== true) return [];
-    const body = present.bodies.own("delta", here.view, this.traits.type, segment);
+    const body = responses.bodies.own("delta", here.view, this.traits.type, segment);
     const { isInTurn = true, newcomers } = how;
-    return [{ body, isInTurn, news: [segment.puts], asked: news.asked, newcomers }];
+    return [{ body, isInOrder: isInTurn, news: [segment.puts], asked: news.asked, newToClient: newcomers }];
   }
 
-  #advance(to: Position, answers: readonly Answer[]): readonly Answer[] {
-    this.told.advance(to);
+  #advance(to: Position, answers: readonly PendingResponse[]): readonly PendingResponse[] {
+    this.sentState.advance(to);
     this.#ambiguous.clear();
     return answers;
   }
 
-  #noNews(): DeltaNews {
-    return new DeltaNews(this.#options.dialect, this.traits);
+  #noNews(): DeltaResponseBuilder {
+    return new DeltaResponseBuilder(this.#options.dialect, this.traits);
   }
 }
 
 /** Of what a client goes on holding although it is gone: whatever comes is news. */
-const somethingElse: Mark = { version: "", content: -1n, ttlMs: undefined };
+const somethingElse: SentMark = { version: "", content: -1n, ttlMs: undefined };
 
 function isEmpty(segment: Segment): boolean {
   return segment.puts.length === 0 && segment.removed.length === 0 && segment.missing.length === 0;

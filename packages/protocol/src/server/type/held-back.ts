@@ -1,10 +1,10 @@
 import type { Resource } from "../../resource/resource.ts";
-import { type Mark, markOf } from "../../resource/ttl.ts";
+import { markOf, type SentMark } from "../../resource/ttl.ts";
 import type { View } from "../../state/view.ts";
-import type { Present } from "../cache/present.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import { type Uses, unknownUses } from "../cache/shared-selections.ts";
 import type { Subscription } from "../subscription/subscription.ts";
-import type { Told } from "./told.ts";
+import type { ReadonlySentState } from "./readonly-sent-state.ts";
 
 /** A resource as it was at a revision, told in place of a newer one that has to wait. */
 export interface Target {
@@ -13,10 +13,10 @@ export interface Target {
 }
 
 /** Names that are held back, each with what is told in the meantime; undefined: nothing. */
-export type HeldNames = ReadonlyMap<string, Target | undefined>;
+export type HeldBackNames = ReadonlyMap<string, Target | undefined>;
 
 /** What is not told yet of a resource. */
-interface Held {
+interface HeldBackResource {
   /** What the client goes on using; undefined: nothing of that name. */
   readonly replaces: Uses | undefined;
   /** The revision that the client had been told of before. */
@@ -28,7 +28,7 @@ interface Held {
  * on (S-ORD-06).
  */
 export class HeldBack {
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, HeldBackResource>();
 
   /** The revision before the oldest of them. Infinite: nothing is held back. */
   get from(): number {
@@ -51,20 +51,22 @@ export class HeldBack {
    * to be compared with what they are when they may go.
    */
   hold(
-    names: HeldNames,
-    { type, position, asked, ahead }: Told,
+    names: HeldBackNames,
+    { type, position, pendingNames: asked, sentOutOfOrder: ahead }: ReadonlySentState,
     view: View,
-    present: Present,
+    responses: SharedResponses,
     subscription: Subscription,
-  ): ReadonlyMap<string, Mark | undefined> {
+  ): ReadonlyMap<string, SentMark | undefined> {
     if (names.size === 0) {
       this.#held.clear();
       return nothingTold;
     }
-    const told = new Map<string, Mark | undefined>([...ahead].filter(([name]) => names.has(name)));
+    const told = new Map<string, SentMark | undefined>([...ahead].filter(([name]) => names.has(name)));
     // Of what was told out of turn, nobody knows any more what it used.
     const replaces = new Map<string, Uses>([...told].flatMap(([name, mark]) => (mark ? [[name, unknownUses]] : [])));
-    for (const { name, then } of position === undefined ? [] : present.changes.between(position, view, type).changes) {
+    for (const { name, then } of position === undefined
+      ? []
+      : responses.changes.between(position, view, type).changes) {
       // Of what is asked for, the client may have nothing; it is answered whatever it was.
       if (!names.has(name) || told.has(name) || asked.has(name)) continue;
       const isHad = then !== undefined && subscription.covers(then);
@@ -74,7 +76,7 @@ export class HeldBack {
     for (const name of this.#held.keys()) if (!names.has(name)) this.#held.delete(name);
     for (const [name, target] of names) {
       if (target !== undefined) {
-        told.set(name, markOf(target.resource, present.ttls));
+        told.set(name, markOf(target.resource, responses.ttls));
         this.#held.set(name, { replaces: target.resource, from: target.revision });
       }
       // Of what was held back before, the older word counts.
@@ -85,7 +87,7 @@ export class HeldBack {
   }
 }
 
-const nothingTold: ReadonlyMap<string, Mark | undefined> = new Map();
+const nothingTold: ReadonlyMap<string, SentMark | undefined> = new Map();
 
 /** Nothing is held back. */
-export const nothingHeldBack: HeldNames = new Map();
+export const nothingHeldBack: HeldBackNames = new Map();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Conversation, node, sotw } from "../../../test/support/conversation.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, resource, UNKNOWN } from "../../../test/support/resources.ts";
-import type { PlaneOptions } from "../contract/plane-options.ts";
+import type { ServerMachineOptions } from "../contract/server-machine-options.ts";
 
 const no = { code: 3, message: "no" };
 const says = (said: readonly { says: readonly string[] }[]): unknown => said.map((one) => [...one.says].sort());
@@ -11,7 +11,10 @@ const e = (name: string, label: string, onDemand = false): ReturnType<typeof res
   resource(ENDPOINTS, name, label, { onDemand });
 
 /** One aggregated stream, and these resources. */
-function talkWith(puts: readonly ReturnType<typeof resource>[], options: Partial<PlaneOptions> = {}): Conversation {
+function talkWith(
+  puts: readonly ReturnType<typeof resource>[],
+  options: Partial<ServerMachineOptions> = {},
+): Conversation {
   const talk = new Conversation(options);
   talk.put(...puts);
   talk.open(1, "sotw");
@@ -148,7 +151,7 @@ describe("an Envoy that withheld its answers", () => {
     talk.turns();
     const timer = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect] : []))[0];
     expect(timer?.ms).toBe(1_000);
-    talk.plane.on({ kind: "timer-fired", timer: timer?.timer ?? 0 });
+    talk.machine.on({ kind: "timer-fired", timer: timer?.timer ?? 0 });
     const [second] = talk.turns();
     expect(second?.says).toEqual(["a@2"]);
     return { talk, version: second?.version };
@@ -173,7 +176,7 @@ describe("an Envoy that withheld its answers", () => {
     talk.put(c("a", "2"));
     talk.turns();
     const timer = talk.asked.flatMap((effect) => (effect.kind === "start-timer" ? [effect.timer] : []))[0];
-    talk.plane.on({ kind: "timer-fired", timer: timer ?? 0 });
+    talk.machine.on({ kind: "timer-fired", timer: timer ?? 0 });
     const [second] = talk.turns();
     expect(second?.says).toEqual(["a@2"]);
     talk.hear(2, sotw(CLUSTER, { nonce: "2", versionInfo: second?.version, error: no }));
@@ -330,16 +333,16 @@ describe("an answer that stays away", () => {
     talk.put(e("a", "2"));
     expect(talk.turns()).toEqual([]);
     expect(timers(talk)).toBe(2);
-    talk.plane.on({ kind: "timer-fired", timer: 2 });
+    talk.machine.on({ kind: "timer-fired", timer: 2 });
     expect(says(talk.turns())).toEqual([["a@2"]]);
-    talk.plane.on({ kind: "timer-fired", timer: 1 });
+    talk.machine.on({ kind: "timer-fired", timer: 1 });
     expect(says(talk.turns())).toEqual([["a@2"]]);
   });
 
   test("is waited for when its node has moved", () => {
     const talk = talkWith([c("a", "1")]);
     talk.hear(1, sotw(CLUSTER, {}));
-    talk.plane.on({ kind: "placement-changed", placement: () => ["other"] });
+    talk.machine.on({ kind: "node-mapping-changed", nodeMapping: () => ["other"] });
     expect(talk.turns()).toEqual([]);
     expect(timers(talk)).toBe(1);
   });
@@ -368,7 +371,7 @@ describe("an answer that stays away", () => {
 
 describe("streams that are told the same", () => {
   const bodies = (talk: Conversation): readonly unknown[] =>
-    talk.plane.next(100).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
+    talk.machine.next(100).flatMap((effect) => (effect.kind === "send" ? [effect.body] : []));
 
   test.each([
     ["everything of a type with full state", CLUSTER, ["*"]],

@@ -11,26 +11,26 @@ import { addSums } from "../../resource/version.ts";
 import { isStill, type Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import { Deliveries, type Delivery } from "../ack/delivery.ts";
-import { type HeldOverSet, nothingHeldOver } from "../cache/held-over.ts";
-import type { Present } from "../cache/present.ts";
+import { nothingHeldOver, type PendingRemovals } from "../cache/pending-removals.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Upcoming } from "../cache/shared-selections.ts";
-import { SotwNames } from "../subscription/sotw-names.ts";
+import { SotwSubscription } from "../subscription/sotw-subscription.ts";
 import { Subscription, understandChange } from "../subscription/subscription.ts";
-import type { HeldNames } from "./held-back.ts";
-import { Standing } from "./standing.ts";
-import type { Answer, TurnBounds, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
+import type { HeldBackNames } from "./held-back.ts";
+import { SentState } from "./sent-state.ts";
+import type { FlushBounds, PendingResponse, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
 /** State of the World for one type on one stream. */
 export class SotwTypeStream implements TypeStream {
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
-  readonly told: Standing;
-  readonly heldOver: HeldOverSet = nothingHeldOver;
+  readonly sentState: SentState;
+  readonly pendingRemovals: PendingRemovals = nothingHeldOver;
   readonly ttl: TtlVerdict;
   readonly isPaused = false;
   readonly #options: TypeStreamOptions;
-  readonly #names: SotwNames;
+  readonly #names: SotwSubscription;
   #isOpen = false;
   #resumedVersion: string | undefined;
   /** Names whose newest word was a placeholder: one may follow another, for the client has nothing to lose. */
@@ -50,16 +50,16 @@ export class SotwTypeStream implements TypeStream {
       wildcardSticky: dialect.wildcardSticky,
       terms: traits.terms,
     });
-    this.told = new Standing(traits.type, this.subscription);
-    this.#names = new SotwNames(this.subscription, dialect);
+    this.sentState = new SentState(traits.type, this.subscription);
+    this.#names = new SotwSubscription(this.subscription, dialect);
   }
 
   get position(): Position | undefined {
-    return this.told.at;
+    return this.sentState.sentUpTo;
   }
 
   get needsChangesSince(): Position | undefined {
-    return this.told.at;
+    return this.sentState.sentUpTo;
   }
 
   onRequest(request: DiscoveryRequest): Understood {
@@ -77,58 +77,58 @@ export class SotwTypeStream implements TypeStream {
     return { as: "stale", oddity: "stale-nonce" };
   }
 
-  owe(names: Iterable<string>): boolean {
-    return this.told.at !== undefined && this.told.owe(names);
+  resend(names: Iterable<string>): boolean {
+    return this.sentState.sentUpTo !== undefined && this.sentState.resend(names);
   }
 
   standAt(position: Position): void {
-    this.told.at ??= position;
+    this.sentState.sentUpTo ??= position;
   }
 
   hasNews(view: View): boolean {
-    return this.told.hasNews(view);
+    return this.sentState.hasNews(view);
   }
 
   catchUp(revision: number): void {
-    this.told.catchUp(revision);
+    this.sentState.catchUp(revision);
   }
 
-  isTold(name: string, view: View, present: Present): boolean {
-    return this.told.isTold(name, view, present);
+  isSent(name: string, view: View, responses: SharedResponses): boolean {
+    return this.sentState.isTold(name, view, responses);
   }
 
-  upcoming(view: View, present: Present): Iterable<Upcoming> {
-    return this.told.upcoming(view, present);
+  upcoming(view: View, responses: SharedResponses): Iterable<Upcoming> {
+    return this.sentState.upcoming(view, responses);
   }
 
   get canHoldBack(): boolean {
-    return this.traits.terms === undefined && this.told.position !== undefined;
+    return this.traits.terms === undefined && this.sentState.position !== undefined;
   }
 
   get canTellTargets(): boolean {
-    return this.traits.terms === undefined && (this.canHoldBack || this.told.at === undefined);
+    return this.traits.terms === undefined && (this.canHoldBack || this.sentState.sentUpTo === undefined);
   }
 
   get heldBackFrom(): number {
-    return this.told.heldBackFrom;
+    return this.sentState.heldBackFrom;
   }
 
-  next(view: View, present: Present, { heldBack }: TurnBounds): readonly Answer[] {
-    const here: Position = { view, revision: present.revision };
-    if (this.told.at === undefined) return this.#firstAnswer(here, present, heldBack);
-    if (this.deliveries.isBlocked && !this.told.owesAll) {
-      if (this.told.asked.size === 0) return [];
-      if (!this.traits.isFullState) return this.#outOfTurn(here, present, heldBack);
+  next(view: View, responses: SharedResponses, { heldBack }: FlushBounds): readonly PendingResponse[] {
+    const here: Position = { view, revision: responses.revision };
+    if (this.sentState.sentUpTo === undefined) return this.#firstAnswer(here, responses, heldBack);
+    if (this.deliveries.isBlocked && !this.sentState.resendsAll) {
+      if (this.sentState.pendingNames.size === 0) return [];
+      if (!this.traits.isFullState) return this.#outOfTurn(here, responses, heldBack);
     }
-    if (this.#isInSync(this.told.at, here)) return [];
+    if (this.#isInSync(this.sentState.sentUpTo, here)) return [];
     return this.traits.isFullState
-      ? this.#fullState(this.told.at, here, present, heldBack)
-      : this.#changed(this.told.at, here, present, heldBack);
+      ? this.#fullState(this.sentState.sentUpTo, here, responses, heldBack)
+      : this.#changed(this.sentState.sentUpTo, here, responses, heldBack);
   }
 
   isWaiting(view: View): boolean {
-    if (this.told.at === undefined || !this.deliveries.isBlocked) return false;
-    return !isStill(this.told.at, view, this.traits.type);
+    if (this.sentState.sentUpTo === undefined || !this.deliveries.isBlocked) return false;
+    return !isStill(this.sentState.sentUpTo, view, this.traits.type);
   }
 
   /** The first request of a type on a stream is a new subscription whatever it carries (S-REC-04). */
@@ -136,7 +136,7 @@ export class SotwTypeStream implements TypeStream {
     this.#isOpen = true;
     this.#resumedVersion = this.#options.dialect.resumeVersion ? request.versionInfo : undefined;
     this.#rename(request);
-    this.told.owesAll = this.subscription.asksForAll;
+    this.sentState.resendsAll = this.subscription.asksForAll;
     return { as: "initial" };
   }
 
@@ -147,8 +147,8 @@ export class SotwTypeStream implements TypeStream {
   #honourSpontaneous(request: SotwRequest): Understood {
     const as = this.#rename(request);
     if (this.deliveries.wasAnswered && this.deliveries.pending.length === 0) {
-      for (const name of this.subscription.names) this.told.ask(name);
-      this.told.owesAll ||= this.subscription.asksForAll;
+      for (const name of this.subscription.names) this.sentState.ask(name);
+      this.sentState.resendsAll ||= this.subscription.asksForAll;
     }
     return { as };
   }
@@ -202,15 +202,15 @@ export class SotwTypeStream implements TypeStream {
 
   #rename(request: SotwRequest): "subscribe" | "unsubscribe" | "repeat" {
     const { change, again, isWildcardAgain } = this.#names.list(request);
-    for (const term of again) this.told.ask(term);
+    for (const term of again) this.sentState.ask(term);
     if (change === undefined) {
-      this.told.owesAll ||= isWildcardAgain;
+      this.sentState.resendsAll ||= isWildcardAgain;
       return "repeat";
     }
-    const hadNothing = this.#resumedVersion === undefined || this.told.at !== undefined;
-    for (const name of change.asked) this.told.ask(name, hadNothing);
+    const hadNothing = this.#resumedVersion === undefined || this.sentState.sentUpTo !== undefined;
+    for (const name of change.asked) this.sentState.ask(name, hadNothing);
     if (this.traits.isFullState && change.asked.length > 0) this.#mayArriveGone ||= this.#mayBring(change.asked);
-    this.told.owesAll ||= change.joinedWildcard || (isWildcardAgain && this.subscription.isWildcard);
+    this.sentState.resendsAll ||= change.joinedWildcard || (isWildcardAgain && this.subscription.isWildcard);
     if (change.dropped.length > 0 || change.leftWildcard) {
       this.deliveries.forgive(change.dropped, this.subscription);
       this.#forgetUncovered();
@@ -225,172 +225,186 @@ export class SotwTypeStream implements TypeStream {
 
   #forgetUncovered(): void {
     const { isWildcard, names } = this.subscription;
-    for (const terms of [this.told.asked.keys(), this.told.vain])
-      for (const term of terms) if (!isWildcard && !names.has(term)) this.told.giveUp(term);
-    for (const name of this.told.ahead.keys())
-      if (!isWildcard && !this.subscription.isNamed(name)) this.told.ahead.delete(name);
+    for (const terms of [this.sentState.pendingNames.keys(), this.sentState.unansweredNames])
+      for (const term of terms) if (!isWildcard && !names.has(term)) this.sentState.giveUp(term);
+    for (const name of this.sentState.sentOutOfOrder.keys())
+      if (!isWildcard && !this.subscription.isNamed(name)) this.sentState.sentOutOfOrder.delete(name);
   }
 
   #isInSync(position: Position, here: Position): boolean {
     const hasStayed = isStill(position, here.view, this.traits.type);
-    return hasStayed && this.told.isPlain && !this.told.owesAll;
+    return hasStayed && this.sentState.isPlain && !this.sentState.resendsAll;
   }
 
-  #firstAnswer(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+  #firstAnswer(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type, kind } = this.traits;
     const mayBeSkipped = this.subscription.isSoleWildcard && forKind(this.#options.dialect.resumeSkip, kind);
     // What may have expired meanwhile is sent whatever the version (client-behaviours E4).
-    if (mayBeSkipped && present.ttls === "left-off" && this.#resumedVersion === here.view.typeVersion(type))
+    if (mayBeSkipped && responses.ttls === "left-off" && this.#resumedVersion === here.view.typeVersion(type))
       return this.#advance(here, []);
     if (this.#options.isUnknown) return this.#advance(here, []);
-    if (heldBack.size > 0) return this.#firstBut(here, present, heldBack);
+    if (heldBack.size > 0) return this.#firstBut(here, responses, heldBack);
     if (this.subscription.isSoleWildcard) {
-      const body = present.bodies.whole("sotw", here.view, type);
-      return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
+      const body = responses.bodies.whole("sotw", here.view, type);
+      return this.#advance(here, [{ body, isInOrder: true, news: body.segments.map((segment) => segment.puts) }]);
     }
-    const { puts, removed } = present.selections.all(here.view, type, this.subscription);
-    const placeholders = this.#placeholders(removed, here.view, present);
-    if (placeholders.length > 0) return this.#advance(here, [this.#own(here, present, [...puts, ...placeholders])]);
+    const { puts, removed } = responses.selections.all(here.view, type, this.subscription);
+    const placeholders = this.#placeholders(removed, here.view, responses);
+    if (placeholders.length > 0) return this.#advance(here, [this.#own(here, responses, [...puts, ...placeholders])]);
     // A client that comes back may hold what is gone; of a full-state type an empty answer tells it.
     const mayHoldGone = this.traits.isFullState && this.#resumedVersion !== undefined;
-    if (puts.length === 0 && !this.told.owesAll && !mayHoldGone) return this.#advance(here, []);
-    return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
+    if (puts.length === 0 && !this.sentState.resendsAll && !mayHoldGone) return this.#advance(here, []);
+    return this.#advance(here, [this.#selected(here, responses, puts, [puts])]);
   }
 
   /** The first answer, with something else in place of what has to wait, or without it. */
-  #firstBut(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
-    const { puts } = present.selections.all(here.view, this.traits.type, this.subscription);
-    const told = this.told.holdBack(heldBack, here.view, present);
+  #firstBut(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
+    const { puts } = responses.selections.all(here.view, this.traits.type, this.subscription);
+    const told = this.sentState.holdBack(heldBack, here.view, responses);
     this.#advance(here, []);
-    for (const name of heldBack.keys()) this.told.ahead.set(name, told.get(name));
+    for (const name of heldBack.keys()) this.sentState.sentOutOfOrder.set(name, told.get(name));
     const instead = puts.flatMap((put) => (heldBack.has(put.name) ? (heldBack.get(put.name)?.resource ?? []) : [put]));
-    return instead.length === 0 ? [] : [this.#own(here, present, instead)];
+    return instead.length === 0 ? [] : [this.#own(here, responses, instead)];
   }
 
   /** Every covered resource, if any covered one changed or is asked for (S-RES-03, S-RES-04). */
-  #fullState(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+  #fullState(
+    position: Position,
+    here: Position,
+    responses: SharedResponses,
+    heldBack: HeldBackNames,
+  ): readonly PendingResponse[] {
     const { type } = this.traits;
-    if (heldBack.size + this.told.ahead.size > 0) return this.#fullBut(here, present, heldBack);
-    const asked = [...this.told.asked.keys()].flatMap((term) => this.#find(here.view, term));
-    const changes = present.selections.ofChanges(position, here.view, type, this.subscription);
+    if (heldBack.size + this.sentState.sentOutOfOrder.size > 0) return this.#fullBut(here, responses, heldBack);
+    const asked = [...this.sentState.pendingNames.keys()].flatMap((term) => this.#find(here.view, term));
+    const changes = responses.selections.ofChanges(position, here.view, type, this.subscription);
     const isChanged = changes.puts.length > 0 || changes.removed.length > 0;
-    const isAsked = asked.length > 0 || this.told.owesAll || this.#mayArriveGone;
+    const isAsked = asked.length > 0 || this.sentState.resendsAll || this.#mayArriveGone;
     if (!isChanged && !isAsked) return this.#advance(here, []);
-    const asks: Pick<Answer, "asked"> = isAsked ? { asked: this.told.asked } : {};
+    const asks: Pick<PendingResponse, "asked"> = isAsked ? { asked: this.sentState.pendingNames } : {};
     // Who joins a wildcard hears of resources that did not change for the first time.
-    const news = this.told.owesAll ? undefined : [changes.puts, asked];
+    const news = this.sentState.resendsAll ? undefined : [changes.puts, asked];
     if (this.subscription.isSoleWildcard) {
-      const body = present.bodies.whole("sotw", here.view, type);
+      const body = responses.bodies.whole("sotw", here.view, type);
       return this.#advance(here, [
-        { ...asks, body, isInTurn: true, news: news ?? body.segments.map((segment) => segment.puts) },
+        { ...asks, body, isInOrder: true, news: news ?? body.segments.map((segment) => segment.puts) },
       ]);
     }
-    const { puts } = present.selections.all(here.view, type, this.subscription);
-    return this.#advance(here, [{ ...asks, ...this.#selected(here, present, puts, news ?? [puts]) }]);
+    const { puts } = responses.selections.all(here.view, type, this.subscription);
+    return this.#advance(here, [{ ...asks, ...this.#selected(here, responses, puts, news ?? [puts]) }]);
   }
 
   /** The full state with something else in place of what has to wait: a target, or what the client was told last. */
-  #fullBut(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+  #fullBut(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
     const segments = this.deliveries.lastSent?.body.segments ?? [];
     const told = new Map(segments.flatMap((segment) => segment.puts.map((put) => [put.name, put] as const)));
-    const isAsked = this.told.asked.size > 0 || this.told.owesAll || this.#mayArriveGone;
-    const { asked } = this.told;
+    const isAsked = this.sentState.pendingNames.size > 0 || this.sentState.resendsAll || this.#mayArriveGone;
+    const { pendingNames: asked } = this.sentState;
     let sum = 0n;
-    const puts = present.selections.all(here.view, type, this.subscription).puts.flatMap((put): readonly Resource[] => {
-      if (!heldBack.has(put.name)) return [put];
-      const instead = heldBack.get(put.name)?.resource ?? told.get(put.name);
-      sum = addSums(addSums(sum, put.sum), instead?.sum ?? 0n);
-      return instead === undefined ? [] : [instead];
-    });
-    const marks = this.told.holdBack(heldBack, here.view, present);
+    const puts = responses.selections
+      .all(here.view, type, this.subscription)
+      .puts.flatMap((put): readonly Resource[] => {
+        if (!heldBack.has(put.name)) return [put];
+        const instead = heldBack.get(put.name)?.resource ?? told.get(put.name);
+        sum = addSums(addSums(sum, put.sum), instead?.sum ?? 0n);
+        return instead === undefined ? [] : [instead];
+      });
+    const marks = this.sentState.holdBack(heldBack, here.view, responses);
     const waiting = this.#waitingAmong(heldBack, here.view);
     this.#advance(here, []);
-    for (const [name, mark] of marks) this.told.ahead.set(name, mark);
-    for (const term of waiting) this.told.ask(term);
-    const isChanged = puts.length !== told.size || puts.some((put) => !present.isSame(put, told.get(put.name)));
+    for (const [name, mark] of marks) this.sentState.sentOutOfOrder.set(name, mark);
+    for (const term of waiting) this.sentState.ask(term);
+    const isChanged = puts.length !== told.size || puts.some((put) => !responses.isSame(put, told.get(put.name)));
     if (!isChanged && !isAsked) return [];
-    const answer = this.#own(here, present, puts);
+    const answer = this.#own(here, responses, puts);
     // What is not as it stands now has a version of its own.
     const body = sum === 0n ? answer.body : { ...answer.body, version: here.view.typeVersionWith(type, sum) };
     return [{ ...answer, body, ...(isAsked && { asked }) }];
   }
 
   /** Of a named type only what changed or is asked for (S-RES-05); what is gone cannot be said. */
-  #changed(position: Position, here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
+  #changed(
+    position: Position,
+    here: Position,
+    responses: SharedResponses,
+    heldBack: HeldBackNames,
+  ): readonly PendingResponse[] {
     const { type } = this.traits;
-    if (this.told.owesAll && this.subscription.isSoleWildcard) {
-      const body = present.bodies.whole("sotw", here.view, type);
-      return this.#advance(here, [{ body, isInTurn: true, news: body.segments.map((segment) => segment.puts) }]);
+    if (this.sentState.resendsAll && this.subscription.isSoleWildcard) {
+      const body = responses.bodies.whole("sotw", here.view, type);
+      return this.#advance(here, [{ body, isInOrder: true, news: body.segments.map((segment) => segment.puts) }]);
     }
-    if (this.told.owesAll) {
-      const { puts } = present.selections.all(here.view, type, this.subscription);
-      return this.#advance(here, [this.#selected(here, present, puts, [puts])]);
+    if (this.sentState.resendsAll) {
+      const { puts } = responses.selections.all(here.view, type, this.subscription);
+      return this.#advance(here, [this.#selected(here, responses, puts, [puts])]);
     }
-    const { puts } = present.selections.ofChanges(position, here.view, type, this.subscription);
+    const { puts } = responses.selections.ofChanges(position, here.view, type, this.subscription);
     if (this.#placeheld.size > 0) for (const put of puts) this.#placeheld.delete(put.name);
-    if (this.told.isPlain && heldBack.size === 0) {
+    if (this.sentState.isPlain && heldBack.size === 0) {
       if (puts.length === 0) return this.#advance(here, []);
       const make = (): Segment => ({ puts, removed: [], missing: [] });
-      const body = present.bodies.ofSelection("sotw", here.view, type, this.subscription, make, position);
-      return this.#advance(here, [{ body, isInTurn: true, news: [puts] }]);
+      const body = responses.bodies.ofSelection("sotw", here.view, type, this.subscription, make, position);
+      return this.#advance(here, [{ body, isInOrder: true, news: [puts] }]);
     }
     const byName = new Map<string, Resource>();
-    for (const put of puts) if (!this.told.ahead.has(put.name)) byName.set(put.name, put);
-    for (const [name, told] of this.told.ahead) {
+    for (const put of puts) if (!this.sentState.sentOutOfOrder.has(put.name)) byName.set(put.name, put);
+    for (const [name, told] of this.sentState.sentOutOfOrder) {
       const now = here.view.holder(type, name);
       const isCovered = now !== undefined && this.subscription.covers(now);
-      if (isCovered && !present.isSame(now, told)) byName.set(name, now);
+      if (isCovered && !responses.isSame(now, told)) byName.set(name, now);
     }
-    for (const term of this.told.vain) {
+    for (const term of this.sentState.unansweredNames) {
       for (const found of this.#find(here.view, term)) byName.set(found.name, found);
     }
-    for (const found of this.#findAsked(here.view, present)) byName.set(found.name, found);
+    for (const found of this.#findAsked(here.view, responses)) byName.set(found.name, found);
     for (const [name, target] of heldBack) {
       if (target === undefined) byName.delete(name);
       else byName.set(name, target.resource);
     }
-    const told = this.told.holdBack(heldBack, here.view, present);
+    const told = this.sentState.holdBack(heldBack, here.view, responses);
     const asked = this.#waitingAmong(heldBack, here.view);
     this.#advance(here, []);
-    for (const [name, mark] of told) this.told.ahead.set(name, mark);
-    for (const term of asked) this.told.ask(term);
-    return byName.size === 0 ? [] : [this.#own(here, present, [...byName.values()])];
+    for (const [name, mark] of told) this.sentState.sentOutOfOrder.set(name, mark);
+    for (const term of asked) this.sentState.ask(term);
+    return byName.size === 0 ? [] : [this.#own(here, responses, [...byName.values()])];
   }
 
   /** What was asked for and has to wait. */
-  #waitingAmong(heldBack: HeldNames, view: View): readonly string[] {
+  #waitingAmong(heldBack: HeldBackNames, view: View): readonly string[] {
     if (heldBack.size === 0) return [];
     const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
-    return [...this.told.asked.keys(), ...this.told.vain].filter((term) => this.#find(view, term).some(isUntold));
+    return [...this.sentState.pendingNames.keys(), ...this.sentState.unansweredNames].filter((term) =>
+      this.#find(view, term).some(isUntold),
+    );
   }
 
-  #outOfTurn(here: Position, present: Present, heldBack: HeldNames): readonly Answer[] {
-    const found = [...new Set(this.#findAsked(here.view, present))].filter(({ name }) => !heldBack.has(name));
+  #outOfTurn(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
+    const found = [...new Set(this.#findAsked(here.view, responses))].filter(({ name }) => !heldBack.has(name));
     const asked = this.#waitingAmong(heldBack, here.view);
-    for (const term of this.told.asked.keys()) {
-      if (this.#find(here.view, term).length === 0) this.told.vain.add(term);
-      else this.told.vain.delete(term);
+    for (const term of this.sentState.pendingNames.keys()) {
+      if (this.#find(here.view, term).length === 0) this.sentState.unansweredNames.add(term);
+      else this.sentState.unansweredNames.delete(term);
     }
-    this.told.clearAsked();
-    for (const term of asked) this.told.ask(term);
+    this.sentState.clearAsked();
+    for (const term of asked) this.sentState.ask(term);
     if (found.length === 0) return [];
     for (const { name } of found) {
       const now = here.view.holder(this.traits.type, name);
-      this.told.ahead.set(name, now && markOf(now, present.ttls));
+      this.sentState.sentOutOfOrder.set(name, now && markOf(now, responses.ttls));
     }
-    return [{ ...this.#own(here, present, found), isInTurn: false }];
+    return [{ ...this.#own(here, responses, found), isInOrder: false }];
   }
 
-  #findAsked(view: View, present: Present): readonly Resource[] {
+  #findAsked(view: View, responses: SharedResponses): readonly Resource[] {
     const missing: string[] = [];
-    const found = [...this.told.asked.keys()].flatMap((term) => {
+    const found = [...this.sentState.pendingNames.keys()].flatMap((term) => {
       const answers = this.#find(view, term);
       if (answers.length === 0) missing.push(term);
       for (const { name } of answers) this.#placeheld.delete(name);
       return answers;
     });
-    return [...found, ...this.#placeholders(missing, view, present)];
+    return [...found, ...this.#placeholders(missing, view, responses)];
   }
 
   /** What a term stands for, unless it was given up meanwhile and no wildcard covers it. */
@@ -398,35 +412,40 @@ export class SotwTypeStream implements TypeStream {
     return view.answersTo(this.traits.type, term).filter((found) => this.subscription.covers(found));
   }
 
-  #placeholders(missing: readonly string[], view: View, present: Present): readonly Resource[] {
+  #placeholders(missing: readonly string[], view: View, responses: SharedResponses): readonly Resource[] {
     const placeholders: Resource[] = [];
     for (const name of missing) {
-      const placeholder = present.placeholder(this.traits, view, name);
+      const placeholder = responses.placeholder(this.traits, view, name);
       if (placeholder === undefined) continue;
-      if (this.told.asked.get(name) === true || this.#placeheld.has(name)) placeholders.push(placeholder);
+      if (this.sentState.pendingNames.get(name) === true || this.#placeheld.has(name)) placeholders.push(placeholder);
     }
     for (const { name } of placeholders) this.#placeheld.add(name);
     return placeholders;
   }
 
-  #own(here: Position, present: Present, puts: readonly Resource[]): Answer {
-    const body = present.bodies.own("sotw", here.view, this.traits.type, { puts, removed: [], missing: [] });
-    return { body, isInTurn: true, news: [puts] };
+  #own(here: Position, responses: SharedResponses, puts: readonly Resource[]): PendingResponse {
+    const body = responses.bodies.own("sotw", here.view, this.traits.type, { puts, removed: [], missing: [] });
+    return { body, isInOrder: true, news: [puts] };
   }
 
-  #selected(here: Position, present: Present, puts: readonly Resource[], news: Answer["news"]): Answer {
+  #selected(
+    here: Position,
+    responses: SharedResponses,
+    puts: readonly Resource[],
+    news: PendingResponse["news"],
+  ): PendingResponse {
     const { type } = this.traits;
     const make = (): Segment => ({ puts, removed: [], missing: [] });
     return {
-      body: present.bodies.ofSelection("sotw", here.view, type, this.subscription, make, undefined),
-      isInTurn: true,
+      body: responses.bodies.ofSelection("sotw", here.view, type, this.subscription, make, undefined),
+      isInOrder: true,
       news,
     };
   }
 
   /** The client is told up to here, by these answers or because there is nothing to tell. */
-  #advance(here: Position, answers: readonly Answer[]): readonly Answer[] {
-    this.told.advance(here);
+  #advance(here: Position, answers: readonly PendingResponse[]): readonly PendingResponse[] {
+    this.sentState.advance(here);
     this.#mayArriveGone = false;
     return answers;
   }

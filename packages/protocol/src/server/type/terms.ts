@@ -4,7 +4,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import { parseLocated } from "../../resource/variant-name.ts";
 import type { Change, Position } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
-import type { Present } from "../cache/present.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
 import { Locators } from "../subscription/locators.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 
@@ -17,14 +17,14 @@ export function* termsBehind(
   { type, terms: rules }: TypeTraits,
   subscription: Subscription,
   view: View,
-  present: Present,
+  responses: SharedResponses,
 ): Iterable<string> {
   for (const term of terms) {
     if (rules?.collectionOf(term) !== term) {
       yield term;
       continue;
     }
-    if (subscription.isWildcard) yield* present.selections.baseOf(view, type, term);
+    if (subscription.isWildcard) yield* responses.selections.baseOf(view, type, term);
     for (const name of subscription.names) {
       if (rules.collectionOf(name) === term && view.find(type, name) !== undefined) yield name;
     }
@@ -44,9 +44,9 @@ export function candidatesFor(
   { type, terms: rules }: TypeTraits,
   from: Position,
   view: View,
-  present: Present,
+  responses: SharedResponses,
 ): Candidates {
-  if (parseLocated(term) !== undefined) return locatedCandidates(term, type, from, view, present);
+  if (parseLocated(term) !== undefined) return locatedCandidates(term, type, from, view, responses);
   const names = new Set<string>();
   const called = isGlob(term) ? undefined : new Set([term, ...(rules?.broader(term) ?? [])]);
   if (called === undefined) for (const { name } of view.within(type, term)) names.add(name);
@@ -56,7 +56,7 @@ export function candidatesFor(
   }
   let isTouched = false;
   const changed = called ?? new Set([term]);
-  for (const { name } of changesOf(changed, type, from, view, present)) {
+  for (const { name } of changesOf(changed, type, from, view, responses)) {
     if (called === undefined && !isWithin(term, name)) continue;
     names.add(name);
     isTouched = true;
@@ -70,20 +70,26 @@ function* changesOf(
   type: TypeUrl,
   from: Position,
   view: View,
-  present: Present,
+  responses: SharedResponses,
 ): Iterable<Change> {
   for (const term of terms) {
-    if (term === "*" || isPrefixGlob(term)) yield* present.changes.between(from, view, type).changes;
-    else yield* present.changes.byTerm(from, view, type).get(term) ?? [];
+    if (term === "*" || isPrefixGlob(term)) yield* responses.changes.between(from, view, type).changes;
+    else yield* responses.changes.byTerm(from, view, type).get(term) ?? [];
   }
 }
 
-function locatedCandidates(term: string, type: TypeUrl, from: Position, view: View, present: Present): Candidates {
+function locatedCandidates(
+  term: string,
+  type: TypeUrl,
+  from: Position,
+  view: View,
+  responses: SharedResponses,
+): Candidates {
   const names = new Set(view.answersTo(type, term).map(({ name }) => name));
   const locators = new Locators([term]);
   let isTouched = false;
   const called = parseLocated(term)?.name ?? term;
-  for (const { name, then, now } of changesOf([called], type, from, view, present)) {
+  for (const { name, then, now } of changesOf([called], type, from, view, responses)) {
     if (![then, now].some((one) => one !== undefined && locators.covers(one))) continue;
     names.add(name);
     isTouched = true;

@@ -382,7 +382,7 @@ export class FileExporter implements BodyHandle {
     const types = this.#stream === undefined ? undefined : this.#parts.inspect(this.#stream)?.types;
     if (types === undefined) return false;
     return types.every(
-      ({ wait, waiting, heldOver, pending, toldRevision }) =>
+      ({ wait, waiting, pendingRemovals: heldOver, pending, toldRevision }) =>
         wait === undefined && waiting.length + heldOver.length + pending.length === 0 && toldRevision !== undefined,
     );
   }

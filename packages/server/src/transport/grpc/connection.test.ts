@@ -55,7 +55,7 @@ beforeEach(async () => {
   const hub = new Hub({
     digest: contentDigest,
     traits: () => undefined,
-    placement: () => ["base"],
+    nodeMapping: () => ["base"],
     insecure: false,
     encoder: createBodyEncoder({ controlPlane: "" }),
     limits: defaultLimits,

@@ -1,5 +1,5 @@
 import { statusCode } from "@xdskit/protocol/internal";
-import type { Readiness } from "../../hub/readiness.ts";
+import type { ReadinessTracker } from "../../hub/readiness.ts";
 import type { GrpcCall } from "./call.ts";
 import { bytesField, readFields, stringField, varintField } from "./fields.ts";
 import type { Dismiss, GrpcMethod } from "./method.ts";
@@ -43,7 +43,7 @@ export function healthMethods(services: ReadonlySet<string>): ReadonlyMap<string
 }
 
 /** Tells the status, and again whenever it changes: the newest, should the client read slowly. */
-function watch(call: GrpcCall, readiness: Readiness, isKnown: (service: string) => boolean): Dismiss {
+function watch(call: GrpcCall, readiness: ReadinessTracker, isKnown: (service: string) => boolean): Dismiss {
   let told: number | undefined;
   let isSending = false;
   let unwatch = (): void => undefined;
@@ -71,7 +71,7 @@ function watch(call: GrpcCall, readiness: Readiness, isKnown: (service: string) 
   return (status) => call.end(status);
 }
 
-function servingStatus({ state }: Readiness): number {
+function servingStatus({ state }: ReadinessTracker): number {
   return state === "ready" ? SERVING : NOT_SERVING;
 }
 

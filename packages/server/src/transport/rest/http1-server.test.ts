@@ -20,7 +20,7 @@ async function start({ headMs, bodyMs }: { headMs: number; bodyMs: number }): Pr
   const hub = new Hub({
     digest: contentDigest,
     traits: () => undefined,
-    placement: () => ["base"],
+    nodeMapping: () => ["base"],
     insecure: false,
     encoder: createBodyEncoder({ controlPlane: "" }),
     limits,

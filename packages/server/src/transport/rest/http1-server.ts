@@ -86,7 +86,7 @@ export class Http1Server {
   }
 }
 
-interface ConnectionOptions extends Http1Options {
+interface Http1ConnectionOptions extends Http1Options {
   readonly id: number;
   readonly peer: Peer;
   readonly hub: HubPort;
@@ -95,14 +95,14 @@ interface ConnectionOptions extends Http1Options {
 /** One connection; requests that came in one go are answered in their order. */
 class Http1Connection {
   readonly #socket: Socket;
-  readonly #options: ConnectionOptions;
+  readonly #options: Http1ConnectionOptions;
   readonly #exchanges = new Set<Http1Exchange>();
   readonly #leaveAt: number;
   readonly #times: ClientTimes;
   #isLeaving = false;
   #timeout: NodeJS.Timeout | undefined;
 
-  constructor(socket: Socket, options: ConnectionOptions) {
+  constructor(socket: Socket, options: Http1ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
     this.#times = options.times ?? CLIENT_TIMES;

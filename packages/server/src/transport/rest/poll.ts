@@ -1,7 +1,7 @@
 import { decodeJsonRequest, NodeSizeError, type RestPath, restPaths, WireError } from "@xdskit/envoy-api/internal";
 import { messageNameOf, type Status } from "@xdskit/protocol";
 import { type Body, type PollId, type SotwRequest, statusCode } from "@xdskit/protocol/internal";
-import type { PollHandle } from "../../hub/poll-desk.ts";
+import type { PollHandle } from "../../hub/poll-registry.ts";
 import type { HubPort } from "../../hub/port.ts";
 import { refuseNode } from "../node-limit.ts";
 import type { RestExchange } from "./exchange.ts";

@@ -1,0 +1,106 @@
+import type { WatchEvent } from "@xdskit/protocol/internal";
+
+/** News that a watch reports; confirmations are not. */
+export type ToldNews = Exclude<WatchEvent, { kind: "confirmed" }>;
+
+/** The key of news without a name, or of an error: each of its kind replaces the one before. */
+type Mark = { readonly marks: string };
+
+const SYNCED: Mark = { marks: "synced" };
+/** Shared by unreachable and recovered: the newer replaces the older. */
+const CONNECTION: Mark = { marks: "connection" };
+
+/**
+ * Unread news of a slow reader: only the newest per name, so that memory grows with the number of names and not of
+ * events. News keep their order, but a newer state of a name takes the place of an unread one of its kind: what came
+ * before `synced` is read before it.
+ */
+export class PendingEvents {
+  /** The unread news if there is only one: most readers need no table. */
+  #only: ToldNews | undefined;
+  /** News by name, or by mark. */
+  #unread: Map<string | Mark, ToldNews> | undefined;
+  #errors: Map<string | undefined, Mark> | undefined;
+  /** An iterator at the oldest news; a new one each time would skip all deleted entries again. */
+  #front: MapIterator<[string | Mark, ToldNews]> | undefined;
+
+  get isEmpty(): boolean {
+    return this.#only === undefined && this.#unread === undefined;
+  }
+
+  add(news: ToldNews): void {
+    if (this.isEmpty) {
+      this.#only = news;
+      return;
+    }
+    this.#unread ??= new Map();
+    if (this.#only !== undefined) this.#enter(this.#unread, this.#only);
+    this.#only = undefined;
+    this.#enter(this.#unread, news);
+  }
+
+  take(): ToldNews | undefined {
+    if (this.#unread === undefined) {
+      const news = this.#only;
+      this.#only = undefined;
+      return news;
+    }
+    const [key, news] = this.#first(this.#unread);
+    this.#unread.delete(key);
+    if (this.#unread.size === 0) this.#unread = this.#front = this.#errors = undefined;
+    return news;
+  }
+
+  #enter(unread: Map<string | Mark, ToldNews>, news: ToldNews): void {
+    switch (news.kind) {
+      case "changed":
+      case "absent": {
+        const before = unread.get(news.name);
+        // A removal keeps its order before an addition (C-CLI-08), so the newer news does not take the older one's
+        // place.
+        if (before !== undefined && before.kind !== news.kind) unread.delete(news.name);
+        unread.set(news.name, news);
+        this.#forgetError(unread, news.name);
+        break;
+      }
+      case "failed":
+        unread.set(isOfConnection(news) ? CONNECTION : this.#errorMark(news.name), news);
+        break;
+      case "recovered":
+        unread.set(CONNECTION, news);
+        break;
+      case "synced":
+        unread.set(SYNCED, news);
+        break;
+      default:
+        news satisfies never;
+    }
+  }
+
+  #first(unread: Map<string | Mark, ToldNews>): readonly [string | Mark, ToldNews] {
+    for (;;) {
+      this.#front ??= unread.entries();
+      const next = this.#front.next();
+      if (next.done !== true) return next.value;
+      this.#front = undefined;
+    }
+  }
+
+  #errorMark(name: string | undefined): Mark {
+    this.#errors ??= new Map();
+    const known = this.#errors.get(name) ?? { marks: "error" };
+    this.#errors.set(name, known);
+    return known;
+  }
+
+  #forgetError(unread: Map<string | Mark, ToldNews>, name: string): void {
+    const mark = this.#errors?.get(name);
+    if (mark === undefined) return;
+    this.#errors?.delete(name);
+    unread.delete(mark);
+  }
+}
+
+function isOfConnection({ name, why }: Extract<ToldNews, { kind: "failed" }>): boolean {
+  return name === undefined && why === "unreachable";
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { Conversation, delta, node, type Said, sotw } from "../../../test/support/conversation.ts";
+import { CLUSTER, LISTENER, ROUTE, resource } from "../../../test/support/resources.ts";
+
+const no = { code: 3, message: "no" };
+const old = resource(CLUSTER, "old", "1", { references: [] });
+const users = [{ type: CLUSTER, name: "old" }];
+const route = (label: string, references = users): ReturnType<typeof resource> =>
+  resource(ROUTE, "r", label, { references, aliases: ["r!"] });
+const removes = (said: readonly Said[]): readonly string[] =>
+  said.flatMap(({ says }) => says).filter((what) => what === "-old");
+
+/** A client in sync, that asks for a route in some way. */
+function inSync(...subscribe: readonly string[]): Conversation {
+  const talk = new Conversation();
+  talk.put(old, route("1"));
+  talk.open(1, "delta");
+  talk.hear(1, delta(CLUSTER, { node: node("n") }));
+  talk.hear(1, delta(CLUSTER, { nonce: "1" }));
+  talk.hear(1, delta(ROUTE, { subscribe }));
+  talk.hear(1, delta(ROUTE, { nonce: "2" }));
+  return talk;
+}
+
+function deleteBoth(talk: Conversation): readonly Said[] {
+  talk.change({
+    deletes: [
+      { type: ROUTE, name: "r" },
+      { type: CLUSTER, name: "old" },
+    ],
+  });
+  return talk.turns();
+}
+
+describe("S-ORD-06 what a client refused keeps the Clusters that it may use", () => {
+  test("until the wildcard that covered it is given up", () => {
+    const talk = inSync("*", "other");
+    deleteBoth(talk);
+    expect(removes(talk.hear(1, delta(ROUTE, { nonce: "3", error: no })))).toEqual([]);
+    expect(removes(talk.hear(1, delta(ROUTE, { unsubscribe: ["*"] })))).toEqual(["-old"]);
+  });
+
+  test("but not if it was given up before it was refused", () => {
+    const talk = inSync("*");
+    deleteBoth(talk);
+    expect(removes(talk.hear(1, delta(ROUTE, { unsubscribe: ["*"] })))).toEqual([]);
+    expect(removes(talk.hear(1, delta(ROUTE, { nonce: "3", error: no })))).toEqual(["-old"]);
+  });
+
+  test("until the alias that it was asked for by is given up", () => {
+    const talk = inSync("r!", "other");
+    talk.put(route("2", []));
+    talk.change({ deletes: [{ type: CLUSTER, name: "old" }] });
+    talk.turns();
+    expect(removes(talk.hear(1, delta(ROUTE, { nonce: "3", error: no })))).toEqual([]);
+    expect(removes(talk.hear(1, delta(ROUTE, { unsubscribe: ["other"] })))).toEqual([]);
+    expect(removes(talk.hear(1, delta(ROUTE, { unsubscribe: ["r!"] })))).toEqual(["-old"]);
+  });
+
+  test("until the alias is given up of what is gone", () => {
+    const talk = inSync("r!");
+    deleteBoth(talk);
+    expect(removes(talk.hear(1, delta(ROUTE, { nonce: "3", error: no })))).toEqual([]);
+    expect(removes(talk.hear(1, delta(ROUTE, { subscribe: ["other"] })))).toEqual([]);
+    expect(removes(talk.hear(1, delta(ROUTE, { unsubscribe: ["other"], nonce: "4" })))).toEqual([]);
+    expect(removes(talk.hear(1, delta(ROUTE, { unsubscribe: ["r!"] })))).toEqual(["-old"]);
+  });
+
+  test("until the alias is there, where it was refused that it is missing", () => {
+    const talk = inSync("r!");
+    talk.hear(1, delta(ROUTE, { subscribe: ["none!"] }));
+    talk.hear(1, delta(ROUTE, { nonce: "3", error: no }));
+    talk.put(resource(ROUTE, "n", "1", { references: [], aliases: ["none!"] }));
+    talk.turns();
+    talk.hear(1, delta(ROUTE, { nonce: "4" }));
+    deleteBoth(talk);
+    expect(removes(talk.hear(1, delta(ROUTE, { nonce: "5" })))).toEqual(["-old"]);
+  });
+
+  test("of a full state until nothing is asked for that it spoke of", () => {
+    const talk = new Conversation();
+    const listener = (references = users): ReturnType<typeof resource> =>
+      resource(LISTENER, "l", String(references.length), { references });
+    talk.put(old, listener());
+    talk.open(1, "sotw");
+    talk.hear(1, sotw(CLUSTER, { node: node("n") }));
+    talk.hear(1, sotw(CLUSTER, { nonce: "1", versionInfo: "1" }));
+    talk.hear(1, sotw(LISTENER, { names: ["l"] }));
+    talk.hear(1, sotw(LISTENER, { names: ["l"], nonce: "2" }));
+    talk.put(listener([]));
+    talk.change({ deletes: [{ type: CLUSTER, name: "old" }] });
+    talk.turns();
+    talk.hear(1, sotw(LISTENER, { names: ["l"], nonce: "3", error: no }));
+    const holds = (): unknown =>
+      [...talk.machine.streams()].flatMap(({ types }) => types.map((type) => type.pendingRemovals));
+    expect(holds()).toEqual([["old"], []]);
+    talk.hear(1, sotw(LISTENER, { names: ["l", "none"], nonce: "3" }));
+    expect(holds()).toEqual([["old"], []]);
+    talk.hear(1, sotw(LISTENER, { names: ["none"], nonce: "3" }));
+    expect(holds()).toEqual([[], []]);
+  });
+});

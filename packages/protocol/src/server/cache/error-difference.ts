@@ -1,0 +1,110 @@
+import type { Body, Segment } from "../../message/body.ts";
+import { type ErrorSet, noErrors } from "../../resource/error-set.ts";
+import type { Resource } from "../../resource/resource.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { plainName } from "../../resource/variant-name.ts";
+import type { View } from "../../state/view.ts";
+import { memoShared } from "../memory/memo.ts";
+import type { NameSets } from "../subscription/name-set.ts";
+import type { Subscription } from "../subscription/subscription.ts";
+
+/** What somebody does not know yet who knew other errors. */
+export interface ErrorDifference {
+  readonly errors: readonly Resource[];
+  /** Names that have no error any more. */
+  readonly lifted: readonly string[];
+}
+
+/** What was made of errors for one client and serves others too; kept as long as the errors are the same. */
+export class SharedErrors {
+  readonly #ofSets = new WeakMap<ErrorSet, Map<string, ErrorSet>>();
+  readonly #news = new WeakMap<ErrorSet, WeakMap<ErrorSet, ErrorDifference>>();
+  readonly #bodies = new WeakMap<Body, WeakMap<readonly Resource[], Map<string, Body>>>();
+
+  /** The errors of a view that a subscription covers: a wildcard covers all but those of glob collections (B-ERR-12). */
+  of(view: View, type: TypeUrl, subscription: Subscription, sets: NameSets): ErrorSet {
+    const all = view.errors(type);
+    if (all.size === 0) return noErrors;
+    const bySet = this.#ofSets.get(all) ?? new Map<string, ErrorSet>();
+    this.#ofSets.set(all, bySet);
+    return memoShared(bySet, subscription.sharedKey(sets), () => {
+      const { isWildcard, names, locators } = subscription;
+      const isNamed = (name: string): boolean => locators?.asksFor(name) ?? names.has(name);
+      const covered = [...all].filter(([name]) => isNamed(name) || (isWildcard && !isGlob(name)));
+      return covered.length === 0 ? noErrors : covered.length === all.size ? all : new Map(covered);
+    });
+  }
+
+  /** What is new to somebody who knew `before`. */
+  between(before: ErrorSet, now: ErrorSet): ErrorDifference {
+    if (before === now) return noNews;
+    const byNow = this.#news.get(before) ?? new WeakMap<ErrorSet, ErrorDifference>();
+    this.#news.set(before, byNow);
+    const known = byNow.get(now);
+    if (known !== undefined) return known;
+    const news = {
+      errors: [...now.values()].filter(({ name, version }) => before.get(name)?.version !== version),
+      lifted: [...before.keys()].filter((name) => !now.has(name)),
+    };
+    byNow.set(now, news);
+    return news;
+  }
+
+  /** A body with news in it; the same one for the same body and news, as `how` has it. */
+  body(body: Body, { errors }: ErrorDifference, how: string, make: () => Body): Body {
+    const byNews = this.#bodies.get(body) ?? new WeakMap<readonly Resource[], Map<string, Body>>();
+    this.#bodies.set(body, byNews);
+    const byHow = byNews.get(errors) ?? new Map<string, Body>();
+    byNews.set(errors, byHow);
+    const known = byHow.get(how) ?? make();
+    byHow.set(how, known);
+    return known;
+  }
+}
+
+const noNews: ErrorDifference = { errors: [], lifted: [] };
+
+/** What is to become of a body. */
+interface Replacement {
+  /** Errors that it tells in any case, unless it has a resource of that name (S-ERR-03). */
+  readonly news: readonly Resource[];
+  /** Names that are gone, and not only have no error any more. */
+  readonly lifted: readonly string[];
+  /** The name is said to be gone or missing as well. */
+  readonly isKept: (error: Resource) => boolean;
+}
+
+/**
+ * A body of delta that says of names why they are not there, where it said that they are not. The same body if it says
+ * nothing of such names.
+ */
+export function replaceNames(body: Body, errors: ErrorSet, { news, lifted, isKept }: Replacement): Body {
+  const told = new Map(news.map((error) => [error.name, error]));
+  const gone = new Set(lifted);
+  let isChanged = told.size + gone.size > 0;
+  const replace = (name: string): boolean => {
+    const error = errors.get(plainName(name));
+    if (error === undefined) return false;
+    told.set(error.name, error);
+    isChanged = true;
+    return !isKept(error);
+  };
+  const segments = body.segments.map((segment): Segment => {
+    for (const name of segment.removed) gone.delete(name);
+    if (segment.removed.length + segment.missing.length === 0) return segment;
+    const removed = segment.removed.filter((name) => !replace(name));
+    const missing = segment.missing.filter((name) => !replace(name));
+    // A resource without a body says it already, and a name stands in one place only (S-ERR-03).
+    for (const name of missing) told.delete(name);
+    const isSame = removed.length === segment.removed.length && missing.length === segment.missing.length;
+    return isSame ? segment : { ...segment, removed, missing };
+  });
+  if (!isChanged) return body;
+  const said = { puts: [], removed: [...gone], missing: [], errors: [...told.values()] };
+  return { ...body, segments: said.errors.length + gone.size === 0 ? segments : [...segments, said] };
+}
+
+/** The name of a collection that stands for many: `xdstp://authority/type/path/*`. */
+function isGlob(name: string): boolean {
+  return name.endsWith("/*");
+}

@@ -1,0 +1,145 @@
+import type { Body } from "../../message/body.ts";
+import type { Ttls } from "../../resource/ttl.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import { type Position, wasTouched } from "../../state/difference.ts";
+import type { Past } from "../../state/journal.ts";
+import type { View } from "../../state/view.ts";
+import { memo } from "../memory/memo.ts";
+import { Recent } from "../memory/recent.ts";
+import type { NameSets } from "../subscription/name-set.ts";
+import type { Scope, Subscription } from "../subscription/subscription.ts";
+import {
+  type PendingRemovals,
+  partAt,
+  type Removable,
+  type RemovalSplit,
+  type SplitBody,
+  type Step,
+  stepFrom,
+  withhold,
+} from "./pending-removals.ts";
+import { type SharedChanges, wayKey } from "./shared-changes.ts";
+
+/** Names held over that are kept of each kind. */
+const ELEMENTS_KEPT = 100_000;
+
+/**
+ * What becomes of Clusters that are gone and held over; found once for all who hold the same over and stand at the same place.
+ * Forgotten with the next transaction.
+ */
+export class SharedPendingRemovals {
+  readonly #changes: SharedChanges;
+  readonly #nameSets: NameSets;
+  readonly #ttls: Ttls;
+  readonly #ids = new WeakMap<PendingRemovals, number>();
+  #lastId = 0;
+  #revision = 0;
+  readonly #steps = new Recent<Step>(ELEMENTS_KEPT, ({ pendingRemovals }) => pendingRemovals.names.size);
+  readonly #partings = new Recent<RemovalSplit>(ELEMENTS_KEPT, ({ stays, goes }) => stays.names.size + goes.length);
+  readonly #carriedOver = new Recent<PendingRemovals>(ELEMENTS_KEPT, ({ names }) => names.size);
+  #resumed = new WeakMap<PendingRemovals, PendingRemovals>();
+  #withheld = new WeakMap<Body, Map<string, SplitBody>>();
+
+  constructor(changes: SharedChanges, nameSets: NameSets, ttls: Ttls) {
+    this.#changes = changes;
+    this.#nameSets = nameSets;
+    this.#ttls = ttls;
+  }
+
+  /** This revision is in force. */
+  advance(revision: number): void {
+    this.#revision = revision;
+    for (const made of [this.#steps, this.#partings, this.#carriedOver]) made.clear();
+    this.#resumed = new WeakMap();
+    this.#withheld = new WeakMap();
+  }
+
+  /** What becomes of the Clusters of everybody who stands there, asks for the same, and holds the same over. */
+  step(
+    pendingRemovals: PendingRemovals,
+    from: Position,
+    view: View,
+    {
+      type,
+      subscription,
+      asked,
+      goesAtOnce,
+    }: { type: TypeUrl; subscription: Subscription; asked: Scope } & Pick<Removable, "goesAtOnce">,
+  ): Step {
+    const { scope } = subscription;
+    const ttls = this.#ttls;
+    const make = (): Step => {
+      const difference = this.#changes.between(from, view, type);
+      return stepFrom(
+        pendingRemovals,
+        difference,
+        { before: asked, after: scope },
+        { revision: this.#revision, goesAtOnce, ttls },
+      );
+    };
+    const asksTheSame = asked.isWildcard === scope.isWildcard && asked.names === scope.names;
+    if (goesAtOnce !== undefined || !asksTheSame) return make();
+    const set = subscription.sharedKey(this.#nameSets);
+    return this.#steps.get(set && `${this.#idOf(pendingRemovals)} ${wayKey(from, view, type)} ${set}`, make);
+  }
+
+  /**
+   * The set of somebody who stood there until now. What came and went since may have been used in the meantime: it is gone
+   * since now.
+   */
+  carryOver(set: PendingRemovals, from: Position, view: View, type: TypeUrl): PendingRemovals {
+    if (set.isEmpty) return set;
+    return this.#carriedOver.get(`${this.#idOf(set)} ${wayKey(from, view, type)}`, () =>
+      set.goneAnew((name) => wasTouched(from, view, type, name), this.#revision),
+    );
+  }
+
+  /** The set of somebody who comes back: nobody knows what he used since, so all of it is gone since now. */
+  resume(set: PendingRemovals): PendingRemovals {
+    return memo(this.#resumed, set, () => set.goneAnew(() => true, this.#revision));
+  }
+
+  /** What of a set may be removed, up to a revision. */
+  part(set: PendingRemovals, removableTo: number): RemovalSplit {
+    if (set.oldest > removableTo) return { stays: set, goes: [] };
+    const key = `${this.#idOf(set)} ${Math.min(set.newest, removableTo)}`;
+    return this.#partings.get(key, () => partAt(set, removableTo));
+  }
+
+  /** A body of delta without the removals that have to wait, and with those that have waited. */
+  withhold(
+    body: Body,
+    pendingRemovals: PendingRemovals,
+    removable: Removable,
+    {
+      asked,
+      past,
+    }: {
+      readonly asked: Pick<ReadonlySet<string>, "has" | "size"> | undefined;
+      readonly past: ReadonlyMap<string, Past> | undefined;
+    },
+  ): SplitBody {
+    const removes = body.segments.some((segment) => segment.removed.length > 0);
+    if (pendingRemovals.isEmpty && (!removes || removable.to >= this.#revision))
+      return { pendingRemovals: pendingRemovals, body };
+    const make = (): SplitBody =>
+      withhold(body, pendingRemovals, {
+        revision: this.#revision,
+        removable,
+        ...(asked !== undefined && { asked }),
+        ...(past !== undefined && { pastOf: (name) => past.get(name) }),
+      });
+    if (past !== undefined || removable.goesAtOnce !== undefined || (asked !== undefined && asked.size > 0))
+      return make();
+    const known = memo(this.#withheld, body, () => new Map<string, SplitBody>());
+    return memo(known, `${this.#idOf(pendingRemovals)} ${Math.min(this.#revision, removable.to)}`, make);
+  }
+
+  /** A name for this very set. */
+  #idOf(set: PendingRemovals): number {
+    const known = this.#ids.get(set);
+    if (known !== undefined) return known;
+    this.#ids.set(set, ++this.#lastId);
+    return this.#lastId;
+  }
+}

@@ -1,0 +1,304 @@
+import type { TtlVerdict } from "../../dialect/ttl.ts";
+import type { DiscoveryRequest } from "../../message/request.ts";
+import type { Variant } from "../../message/variant.ts";
+import type { TypeTraits } from "../../resource/type-traits.ts";
+import type { Position } from "../../state/difference.ts";
+import type { Past } from "../../state/journal.ts";
+import type { View } from "../../state/view.ts";
+import type { Deliveries } from "../ack/delivery.ts";
+import { nothingHeldOver, type PendingRemovals, type Removable } from "../cache/pending-removals.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { Upcoming } from "../cache/shared-selections.ts";
+import { coversName, type Scope, type Subscription } from "../subscription/subscription.ts";
+import type { ReadonlySentState } from "../type/readonly-sent-state.ts";
+import type {
+  DeferredRemovalState,
+  FlushBounds,
+  PendingResponse,
+  TypeStream,
+  Understood,
+} from "../type/type-stream.ts";
+
+/**
+ * Clusters on one stream, of which those that are gone are removed last: until then delta is not told, and State of the
+ * World goes on listing them (S-ORD-05). The same of their endpoints in delta; State of the World cannot say that those are gone.
+ * Everything else is as the machine inside says.
+ */
+export class DeferredRemovals implements TypeStream, DeferredRemovalState {
+  readonly #variant: Variant;
+  readonly #machine: TypeStream;
+  #pendingRemovals = nothingHeldOver;
+  /** What was asked for when the client was last told. */
+  #asked: Scope;
+  /** The version that a client of State of the World came back with, until it is looked up. */
+  #reported: string | undefined;
+  /** What the first answer brings such a client. */
+  #newcomers: PendingResponse["newToClient"];
+
+  /** Whether resources of a type are removed last. */
+  static isFor({ kind }: TypeTraits, variant: Variant): boolean {
+    return kind === "cds" || (kind === "eds" && variant === "delta");
+  }
+
+  constructor(variant: Variant, machine: TypeStream) {
+    this.#variant = variant;
+    this.#machine = machine;
+    this.#asked = machine.subscription.scope;
+  }
+
+  get areClusters(): boolean {
+    return this.traits.kind === "cds";
+  }
+
+  get deferredRemovals(): DeferredRemovalState {
+    return this;
+  }
+
+  get traits(): TypeTraits {
+    return this.#machine.traits;
+  }
+
+  get subscription(): Subscription {
+    return this.#machine.subscription;
+  }
+
+  get deliveries(): Deliveries {
+    return this.#machine.deliveries;
+  }
+
+  get sentState(): ReadonlySentState {
+    return this.#machine.sentState;
+  }
+
+  get ttl(): TtlVerdict {
+    return this.#machine.ttl;
+  }
+
+  get position(): Position | undefined {
+    return this.#machine.position;
+  }
+
+  get needsChangesSince(): Position | undefined {
+    return this.#machine.needsChangesSince;
+  }
+
+  get isPaused(): boolean {
+    return this.#machine.isPaused;
+  }
+
+  get pendingRemovals(): PendingRemovals {
+    return this.#pendingRemovals;
+  }
+
+  get unreleased(): string | undefined {
+    if (!this.#namesEach() || this.deliveries.isBlocked) return undefined;
+    const [name] = this.#pendingRemovals.names.keys();
+    return name;
+  }
+
+  /** What the client does not ask for any more it has dropped itself. */
+  onRequest(request: DiscoveryRequest): Understood {
+    const before = this.subscription.scope;
+    const understood = this.#machine.onRequest(request);
+    if (request.kind === "sotw" && understood.as === "initial") this.#reported = request.versionInfo;
+    this.#forgetDropped(before);
+    return understood;
+  }
+
+  /** Of what is gone nobody may know the aliases: asked for by none of its names, it was asked for by one of them. */
+  #forgetDropped(before: Scope): void {
+    const { subscription } = this;
+    if (this.#pendingRemovals.isEmpty || subscription.isWildcard) return;
+    const isDropped = (name: string): boolean =>
+      !subscription.isNamed(name) && (subscription.names.size === 0 || coversName(before, name));
+    this.#pendingRemovals = this.#pendingRemovals.without(isDropped);
+  }
+
+  resend(names: Iterable<string>): boolean {
+    return this.#machine.resend(names);
+  }
+
+  hasNews(view: View): boolean {
+    return this.#machine.hasNews(view);
+  }
+
+  catchUp(revision: number): void {
+    this.#machine.catchUp(revision);
+  }
+
+  isSent(name: string, view: View, responses: SharedResponses): boolean {
+    return this.#machine.isSent(name, view, responses);
+  }
+
+  upcoming(view: View, responses: SharedResponses): Iterable<Upcoming> {
+    return this.#machine.upcoming(view, responses);
+  }
+
+  isWaiting(view: View): boolean {
+    return this.#machine.isWaiting(view) || (!this.#pendingRemovals.isEmpty && this.deliveries.isBlocked);
+  }
+
+  get canHoldBack(): boolean {
+    return false;
+  }
+
+  get canTellTargets(): boolean {
+    return false;
+  }
+
+  get heldBackFrom(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  next(view: View, responses: SharedResponses, bounds: FlushBounds): readonly PendingResponse[] {
+    if (this.#reported !== undefined) this.#takeUp(this.#reported, view, responses);
+    const before = this.position;
+    const answers = this.#machine.next(view, responses, bounds);
+    if (before !== undefined && this.position !== before) {
+      this.#pendingRemovals = responses.pendingRemovals.carryOver(
+        this.#pendingRemovals,
+        before,
+        view,
+        this.traits.type,
+      );
+    }
+    // The usual turn of a stream, which should cost nothing.
+    if (this.#variant === "delta" && this.#pendingRemovals.isEmpty && !answers.some(removes)) return answers;
+    const removable = this.#removable(bounds.removable, view);
+    const told =
+      this.#variant === "delta"
+        ? this.#delta(answers, before, view, responses, removable)
+        : this.#sotw(answers, before, view, responses, removable);
+    if (this.#variant === "sotw" && this.position !== before) this.#asked = this.subscription.scope;
+    return told;
+  }
+
+  #removable(removable: Removable, view: View): Removable {
+    if (!this.areClusters) return { ...removable, goesAtOnce: undefined };
+    return this.#namesEach() ? this.#releasable(removable, view) : removable;
+  }
+
+  /**
+   * What it does not name any more, it has dropped itself; what it names it gives up when nothing sends it there any more.
+   * Where something still does, nobody waits for that.
+   */
+  #releasable({ to, namedTo, goesAtOnce }: Removable, view: View): Removable {
+    const { type } = this.traits;
+    const isNotGivenUp = (name: string): boolean => goesAtOnce?.(name) === true || view.refersTo(type, name);
+    return { to: Math.min(to, namedTo), namedTo, goesAtOnce: isNotGivenUp };
+  }
+
+  /** The client asks for each Cluster by its name, and gives up each that it does not use any more, as gRPC does. */
+  #namesEach(): boolean {
+    if (!this.areClusters) return false;
+    const { isWildcard, names, speaksOfParameters } = this.subscription;
+    return !isWildcard && !speaksOfParameters && !names.hasCollections;
+  }
+
+  /** Finds out what a client holds that came back with a version. */
+  #takeUp(version: string, view: View, responses: SharedResponses): void {
+    this.#reported = undefined;
+    const { type } = this.traits;
+    if (version === view.typeVersion(type)) return;
+    const served = responses.served.find(type, version, view);
+    if (served === undefined) this.#newcomers = "unknown";
+    else {
+      const { subscription } = this;
+      this.#pendingRemovals = responses.pendingRemovals.resume(served.pendingRemovals);
+      if (!subscription.isWildcard)
+        this.#pendingRemovals = this.#pendingRemovals.without((name) => !subscription.isNamed(name));
+      this.#asked = this.subscription.scope;
+      const newcomers = [...responses.changes.newcomers(served.position, view, type)];
+      this.#newcomers = new Set(newcomers.filter((name) => !served.pendingRemovals.names.has(name)));
+      this.#machine.standAt?.(served.position);
+    }
+  }
+
+  #delta(
+    answers: readonly PendingResponse[],
+    before: Position | undefined,
+    view: View,
+    responses: SharedResponses,
+    removable: Removable,
+  ): readonly PendingResponse[] {
+    const past = before && responses.changes.timedPast(before, view, this.traits.type);
+    const told =
+      answers.length === 0 ? answers : answers.flatMap((answer) => this.#withhold(answer, responses, removable, past));
+    if (told.length > 0 || this.isPaused || this.deliveries.isBlocked) return told;
+    const { stays, goes } = responses.pendingRemovals.part(this.#pendingRemovals, removable.to);
+    if (goes.length === 0) return [];
+    this.#pendingRemovals = stays;
+    const body = responses.bodies.removals(view, this.traits.type, goes);
+    return [{ body, isInOrder: true, news: [] }];
+  }
+
+  #withhold(
+    answer: PendingResponse,
+    responses: SharedResponses,
+    removable: Removable,
+    past: ReadonlyMap<string, Past> | undefined,
+  ): readonly PendingResponse[] {
+    const { pendingRemovals, body } = responses.pendingRemovals.withhold(
+      answer.body,
+      this.#pendingRemovals,
+      removable,
+      {
+        asked: answer.asked,
+        past,
+      },
+    );
+    this.#pendingRemovals = pendingRemovals;
+    if (body === answer.body) return [answer];
+    // Of a wildcard the first answer is owed even when there is nothing in it (S-RES-14).
+    return isEmpty(body) && this.deliveries.lastSent !== undefined ? [] : [{ ...answer, body }];
+  }
+
+  #sotw(
+    answers: readonly PendingResponse[],
+    before: Position | undefined,
+    view: View,
+    responses: SharedResponses,
+    removable: Removable,
+  ): readonly PendingResponse[] {
+    const { type } = this.traits;
+    if (before === undefined) {
+      for (const { body } of answers) this.#note(body, view, responses);
+      return answers.map((answer) => this.#withNewcomers(answer));
+    }
+    if (answers.length === 0 && this.deliveries.isBlocked) return answers;
+    const what = { type, subscription: this.subscription, asked: this.#asked, goesAtOnce: removable.goesAtOnce };
+    const step = responses.pendingRemovals.step(this.#pendingRemovals, before, view, what);
+    // What is there and was not asked for until now did not come back, but the client has it again all the same.
+    const gone = step.pendingRemovals.without((name) => {
+      const now = view.holder(type, name);
+      return now !== undefined && this.subscription.covers(now);
+    });
+    const { stays, goes } = responses.pendingRemovals.part(gone, removable.to);
+    this.#pendingRemovals = stays;
+    const [answer] = answers;
+    if (answer?.asked === undefined && !step.hasPuts && goes.length === 0) return [];
+    const isPlain = stays.isEmpty && answer !== undefined;
+    const body = isPlain ? answer.body : responses.bodies.full(view, type, this.subscription, stays);
+    this.#note(body, view, responses);
+    return [this.#withNewcomers(isPlain ? answer : { news: [], ...answer, body, isInOrder: true })];
+  }
+
+  #withNewcomers(answer: PendingResponse): PendingResponse {
+    const newcomers = this.#newcomers;
+    this.#newcomers = undefined;
+    return newcomers === undefined ? answer : { ...answer, newToClient: newcomers };
+  }
+
+  /** Who comes back with this version holds this. */
+  #note({ type, version }: PendingResponse["body"], view: View, { served, revision }: SharedResponses): void {
+    served.note({ type, version, position: { view, revision }, pendingRemovals: this.#pendingRemovals });
+  }
+}
+
+function removes({ body }: PendingResponse): boolean {
+  return body.segments.some(({ removed }) => removed.length > 0);
+}
+
+function isEmpty(body: PendingResponse["body"]): boolean {
+  return body.segments.every(({ puts, removed, missing }) => puts.length + removed.length + missing.length === 0);
+}

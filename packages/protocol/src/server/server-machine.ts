@@ -1,0 +1,436 @@
+import type { DiscoveryRequest } from "../message/request.ts";
+import { type Status, statusCode } from "../message/status.ts";
+import type { Resource } from "../resource/resource.ts";
+import { opaqueTraits } from "../resource/type-traits.ts";
+import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
+import { ambiguitiesIn } from "../state/ambiguity.ts";
+import type { TableRules } from "../state/layer.ts";
+import { LayerSet, type LayerState } from "../state/layer-set.ts";
+import type { Transaction } from "../state/transaction.ts";
+import type { View } from "../state/view.ts";
+import { Admission, isOtherNode } from "./admission.ts";
+import { ServedVersions } from "./cache/served.ts";
+import { SharedResponses } from "./cache/shared-responses.ts";
+import { Conversion, needsStructs } from "./contract/conversion.ts";
+import type { ServerEffect } from "./contract/effect.ts";
+import type { ServerEvent, StreamId, StreamOpened } from "./contract/event.ts";
+import type { ResourceState, StreamState } from "./contract/inspect.ts";
+import { InvariantError } from "./contract/invariant-error.ts";
+import type { Remembered } from "./contract/remembered.ts";
+import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
+import { excessOf, type PassedLimit } from "./contract/stream-limits.ts";
+import { History } from "./history.ts";
+import type { PolledView } from "./poll/polled-view.ts";
+import { Polls } from "./poll/polls.ts";
+import { FlushQueue } from "./stream/flush-queue.ts";
+import { type HeartbeatDue, HeartbeatSchedule } from "./stream/heartbeat-schedule.ts";
+import { trimJournals } from "./stream/laggards.ts";
+import { SiblingSets } from "./stream/sibling-sets.ts";
+import { type FlushResult, Stream } from "./stream/stream.ts";
+import { WaitTimers } from "./stream/wait-timers.ts";
+import { ChangedNames } from "./subscription/changed-names.ts";
+import { SubscriberIndex } from "./subscription/subscriber-index.ts";
+
+const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
+const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
+
+/** Every stream and every view: an event in, effects out; then turns of streams, a budget at a time. */
+export class ServerMachine {
+  readonly #options: ServerMachineOptions;
+  readonly #layers: LayerSet<Stream | PolledView>;
+  readonly #polls: Polls;
+  readonly #responses: SharedResponses;
+  readonly #opened = new Map<StreamId, StreamOpened>();
+  readonly #streams = new Map<StreamId, Stream>();
+  readonly #siblings: SiblingSets;
+  readonly #admission: Admission;
+  readonly #due = new FlushQueue();
+  readonly #askers: SubscriberIndex<Stream>;
+  #isTurnOfPolls = false;
+  readonly #waitTimers = new WaitTimers(() => ++this.#lastTimer);
+  /** Resources that a client may go on using when they are gone. */
+  readonly #isCluster = (type: TypeUrl): boolean => this.#options.traits(type)?.kind === "cds";
+  readonly #history: History<Stream | PolledView>;
+  readonly #conversion: Conversion | undefined;
+  #lastTimer = 0;
+  readonly #heartbeats = new HeartbeatSchedule(() => ++this.#lastTimer);
+
+  constructor(options: ServerMachineOptions) {
+    this.#options = options;
+    this.#admission = new Admission(options);
+    this.#siblings = new SiblingSets(options.traits, this.#isCluster);
+    this.#conversion = options.convertForStructs && new Conversion(options.convertForStructs);
+    this.#responses = new SharedResponses(options.digest, {
+      namesPerStep: options.maxComparedPerTurn,
+      served: new ServedVersions({ listsNews: options.remembers === true }),
+    });
+    this.#askers = new SubscriberIndex(this.#responses.nameSets);
+    const rules: TableRules = {
+      keepsBodies: this.#isCluster,
+      terms: (type) => options.traits(type)?.terms,
+    };
+    this.#layers = new LayerSet(rules, {
+      lines: options.maxJournalLines ?? DEFAULT_MAX_JOURNAL_LINES,
+      bytes: options.maxJournalBytes ?? DEFAULT_MAX_JOURNAL_BYTES,
+    });
+    this.#history = new History(this.#layers, this.#responses, this.#isCluster);
+    const [layers, responses, admission] = [this.#layers, this.#responses, this.#admission];
+    this.#polls = new Polls({
+      ...options,
+      layers,
+      responses: responses,
+      admission,
+      nextTimer: () => ++this.#lastTimer,
+    });
+  }
+
+  /** Takes an event. What it has to say to clients waits for `next`. */
+  on(event: ServerEvent): readonly ServerEffect[] {
+    switch (event.kind) {
+      case "transaction-committed":
+        return this.#commit(event.transaction);
+      case "stream-opened":
+        this.#opened.set(event.stream, event);
+        return [];
+      case "request-received":
+        return this.#receive(event.stream, event.request);
+      case "stream-closed":
+        return this.#close(event.stream);
+      case "stream-stalled":
+        this.#due.stall(event.stream, this.#streams.get(event.stream));
+        return [];
+      case "stream-drained":
+        this.#due.resume(event.stream, this.#streams.get(event.stream));
+        return [];
+      case "node-mapping-changed":
+        this.#admission.placeBy(event.nodeMapping);
+        return [...[...this.#streams.values()].flatMap((stream) => this.#place(stream)), ...this.#polls.place()];
+      case "clients-changed":
+        this.#admission.chooseBy(event.clients);
+        return [];
+      case "poll-received":
+      case "poll-closed":
+      case "polls-dismissed":
+        return this.#polls.on(event);
+      case "timer-fired":
+        return this.#expire(event.timer);
+      case "history-restored":
+        this.#history.restore(event.remembered);
+        return [];
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /**
+   * The turns of at most `budget` streams and polls, each made from the newest state.
+   *
+   * @throws {InvariantError} a bug of ours, with the stream whose turn it was; call with a budget of 1 to lose no effects
+   */
+  next(budget: number): readonly ServerEffect[] {
+    const effects: ServerEffect[] = [];
+    for (let left = budget; left > 0 && this.isDue; left--) {
+      // By turns, so that neither kind waits for all of the other.
+      this.#isTurnOfPolls = !this.#isTurnOfPolls;
+      if (this.#polls.isDue && (this.#isTurnOfPolls || this.#due.isEmpty)) effects.push(...this.#polls.next());
+      else this.#nextStream(effects);
+    }
+    this.#rest();
+    return effects;
+  }
+
+  /** What was made for several streams is let go when none of them waits any more. */
+  #rest(): void {
+    if (!this.isDue) this.#responses.rest();
+  }
+
+  #nextStream(effects: ServerEffect[]): void {
+    const stream = this.#due.take();
+    if (stream === undefined) return;
+    this.#catchUp(stream);
+    const turn = this.#turnOf(stream);
+    if (this.#options.remembers === true) effects.push(...this.#history.served());
+    effects.push(...turn.effects);
+    const ended = turn.effects.length === 0 ? [] : this.#endBeyondLimits(stream);
+    if (ended.length > 0) {
+      effects.push(...ended);
+      return;
+    }
+    if (stream.isSettled) this.#askers.settle(stream);
+    if (turn.owed.size > 0 && stream.opened.onlyType !== undefined) this.#owe(stream, turn.owed);
+    if (turn.isUnfinished) this.#awaken(stream);
+    if (turn.hasMoved) this.#wake(stream);
+    effects.push(...this.#waitTimers.update(stream, this.#responses.revision));
+    if (stream.tellsTtls) this.#keepBeating(stream, effects);
+  }
+
+  #keepBeating(stream: Stream, effects: ServerEffect[]): void {
+    for (const { type, ms } of stream.needsBeats(this.#responses)) {
+      const due = { view: stream.view, type };
+      if (this.#heartbeats.keep(due, ms, effects)) this.#beat(due);
+    }
+  }
+
+  #turnOf(stream: Stream): FlushResult {
+    try {
+      return stream.turn(this.#responses);
+    } catch (cause) {
+      throw new InvariantError(stream.opened.stream, cause);
+    }
+  }
+
+  /** A stream or a poll waits for its turn. */
+  get isDue(): boolean {
+    return !this.#due.isEmpty || this.#polls.isDue;
+  }
+
+  /** The number of the newest transaction that changed anything. */
+  get revision(): number {
+    return this.#responses.revision;
+  }
+
+  /** Every stream as it stands, and everybody who polled of late. */
+  *streams(): Iterable<StreamState> {
+    for (const opened of this.#opened.values()) {
+      const stream = this.#streams.get(opened.stream);
+      stream?.catchUp(this.#responses.revision);
+      if (stream !== undefined) yield stream.describe(this.#siblings.clientOf(stream));
+      else {
+        const { stream: id, variant, onlyType, apiVersion, peer } = opened;
+        const unknown = { node: undefined, client: undefined, dialect: undefined } as const;
+        yield { stream: id, variant, onlyType, apiVersion, peer, ...unknown, layers: [], types: [] };
+      }
+    }
+    yield* this.#polls.describe();
+  }
+
+  /**
+   * How every resource that a stream asks for stands with it; nothing for a stream that is not open. May be walked over several
+   * events: a resource is told as it stands when the walk comes by.
+   */
+  *resourceStates(stream: StreamId): Iterable<ResourceState> {
+    const open = this.#streams.get(stream);
+    open?.catchUp(this.#responses.revision);
+    if (open !== undefined) yield* open.resources(this.#responses);
+  }
+
+  /** Every layer with the types and the number of resources it holds. */
+  layers(): Iterable<LayerState> {
+    return this.#layers.describe();
+  }
+
+  /** The resources of a type that a view of these layers holds, top-most holder first; all variants of a name. */
+  *resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
+    for (const member of this.#layers.viewOf(layers).members(type)) if (member.isStandIn !== true) yield member;
+  }
+
+  /** What one layer holds under a name, which may be an error. */
+  holder(layer: string, type: TypeUrl, name: string): Resource | undefined {
+    return this.#layers.layer(layer)?.table(type)?.resources.get(name);
+  }
+
+  /** The errors that stand in place of resources of a type in a view of these layers. */
+  resourceErrors(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
+    return this.#layers.viewOf(layers).errors(type).values();
+  }
+
+  /** What a transaction would make ambiguous (S-LOC-08): then it must not be committed. */
+  ambiguities(transaction: Transaction): readonly string[] {
+    return ambiguitiesIn(transaction, (name) => this.#layers.layer(name));
+  }
+
+  /** The Clusters that there are, as a server that comes after this one has to know them. */
+  remembered(): Iterable<Remembered> {
+    return this.#history.present();
+  }
+
+  #commit(asGiven: Transaction): readonly ServerEffect[] {
+    const revision = this.#responses.revision + 1;
+    const transaction = this.#history.complete(asGiven);
+    const remembered = this.#options.remembers === true ? this.#history.changed(transaction, revision) : [];
+    const touched = this.#layers.apply(transaction, revision);
+    if (touched === undefined && transaction.systemVersion === undefined) return [];
+    this.#responses.advance(revision, transaction.systemVersion);
+    if (touched === undefined) return [];
+    const names = new ChangedNames(revision);
+    this.#touch(touched.views, names, revision);
+    this.#polls.touch(touched.views, names, revision);
+    return [...remembered, ...this.#trim()];
+  }
+
+  /** Streams that ask for something that changed, or still had something to say or to wait for, get a turn. */
+  #touch(views: ReadonlySet<View>, touched: ChangedNames, revision: number): void {
+    const concerned = new Set<Stream>();
+    for (const view of views) {
+      for (const { identity } of this.#askers.concernedBy(view, touched))
+        for (const one of identity.siblings.streams) concerned.add(one);
+    }
+    for (const stream of concerned) {
+      stream.catchUp(revision - 1);
+      this.#awaken(stream);
+    }
+  }
+
+  /** A stream is to get a turn. */
+  #awaken(stream: Stream): void {
+    stream.unsettle();
+    this.#askers.unsettle(stream);
+    this.#due.add(stream);
+  }
+
+  /** The streams of one client know what they were passed over by. */
+  #catchUp({ identity }: Stream): void {
+    for (const one of identity.siblings.streams) one.catchUp(this.#responses.revision);
+  }
+
+  /** Forgets what nobody needs; streams that hold too much back are given up. */
+  #trim(): readonly ServerEffect[] {
+    const message = "fell too far behind the changes; come back with the versions you hold";
+    const laggards = trimJournals(this.#layers, this.#streams, this.#responses.revision);
+    return [...laggards].flatMap(({ opened }) => this.#end(opened.stream, { code: statusCode.UNAVAILABLE, message }));
+  }
+
+  #receive(id: StreamId, request: DiscoveryRequest): readonly ServerEffect[] {
+    const opened = this.#opened.get(id);
+    if (opened === undefined) return [];
+    const known = this.#streams.get(id);
+    const type = this.#admission.typeOf(opened, request, known?.types);
+    if (typeof type !== "string") return this.#end(id, type.refused);
+    const identified = known === undefined ? this.#identify(opened, request) : this.#checkNode(known, request);
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return identified;
+    const traits = this.#options.traits(type);
+    const isUnknown = traits === undefined && !this.#layers.holdsAny(type);
+    const unknown = isUnknown && !stream.types.has(type) ? this.#meetUnknown(stream, type) : [];
+    if (unknown.some((effect) => effect.kind === "close-stream")) return [...identified, ...unknown];
+    this.#catchUp(stream);
+    const effects = [
+      ...stream.onRequest(request, traits ?? opaqueTraits(type), isUnknown),
+      ...this.#waitTimers.cancelEnded(stream),
+    ];
+    this.#awaken(stream);
+    const owed = stream.identity.siblings.order.takeOwed();
+    if (owed.size > 0) this.#owe(stream, owed);
+    this.#wake(stream);
+    return [...identified, ...unknown, ...effects, ...this.#endBeyondLimits(stream)];
+  }
+
+  /** A client that says nothing at all may have too much too: what it is sent waits for its answers. */
+  #endBeyondLimits(stream: Stream): readonly ServerEffect[] {
+    const { namesAskedFor: subscriptions, types } = stream;
+    let unanswered = 0;
+    for (const { deliveries } of types.values()) unanswered = Math.max(unanswered, deliveries.unanswered);
+    const excess = excessOf({ subscriptions, types: types.size, unanswered }, this.#options);
+    if (excess === undefined) return [];
+    const status = { code: statusCode.RESOURCE_EXHAUSTED, message: excess.message };
+    return this.#end(stream.opened.stream, status, excess.limit);
+  }
+
+  #identify(opened: StreamOpened, request: DiscoveryRequest): readonly ServerEffect[] {
+    const admitted = this.#admission.admit(opened, request);
+    if ("refused" in admitted) return this.#end(opened.stream, admitted.refused);
+    const { node, choices, dialect, layers } = admitted;
+    const siblings = this.#siblings.find(opened, node.id);
+    const view = this.#layers.viewOf(layers);
+    const conversion = needsStructs(node) ? this.#conversion : undefined;
+    const stream = new Stream(opened, { node, dialect, choices, siblings, conversion }, view);
+    this.#streams.set(opened.stream, stream);
+    this.#layers.watch(view, stream);
+    this.#siblings.join(siblings, stream);
+    return [{ kind: "report", report: { kind: "node-identified", stream: opened.stream, node, layers } }];
+  }
+
+  #checkNode(stream: Stream, request: DiscoveryRequest): readonly ServerEffect[] {
+    const { node, dialect } = stream.identity;
+    if (!isOtherNode(node, request)) return [];
+    if (dialect.nodeChange !== "reject") return [oddity(stream, request.type, "node-changed")];
+    const message = `the node of a stream cannot change from "${node.id}" to "${request.node?.id}"`;
+    return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
+  }
+
+  #meetUnknown(stream: Stream, type: TypeUrl): readonly ServerEffect[] {
+    if (stream.identity.dialect.unknownType === "ignore") return [oddity(stream, type, "unknown-type")];
+    const message = `unknown type ${messageNameOf(type)}`;
+    return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
+  }
+
+  /** Places a node anew; its cursors keep their old positions, and the difference is told (S-DEL-08). */
+  #place(stream: Stream): readonly ServerEffect[] {
+    const { node } = stream.identity;
+    const placed = this.#admission.place(node, stream.opened.peer);
+    if ("refused" in placed) return this.#end(stream.opened.stream, placed.refused);
+    const { layers } = placed;
+    const view = this.#layers.viewOf(layers);
+    if (view === stream.view) return [];
+    stream.catchUp(this.#responses.revision);
+    this.#layers.unwatch(stream.view, stream);
+    stream.view = view;
+    this.#layers.watch(view, stream);
+    // Heartbeats of the view that it leaves do not reach it any more, and it may hold what only that one has.
+    for (const type of stream.types.keys()) stream.expectBeat(type);
+    this.#awaken(stream);
+    return [{ kind: "report", report: { kind: "node-moved", stream: stream.opened.stream, node, layers } }];
+  }
+
+  /** What changed clusters owe on the node's other streams of this connection (S-WRM-12). */
+  #owe(stream: Stream, owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>): void {
+    for (const other of stream.identity.siblings.streams) {
+      if (other === stream) continue;
+      for (const [type, names] of owed) if (other.types.get(type)?.resend(names) === true) this.#awaken(other);
+    }
+  }
+
+  /** Streams of the same node that wait for one another look again. */
+  #wake(stream: Stream): void {
+    for (const other of stream.identity.siblings.waiting) if (other !== stream) this.#awaken(other);
+  }
+
+  #expire(timer: number): readonly ServerEffect[] {
+    const due = this.#heartbeats.fired(timer);
+    if (due === undefined) return this.#polls.fired(timer) ?? this.#release(timer);
+    this.#beat(due);
+    return [];
+  }
+
+  /** Every stream of a view is to be sent a heartbeat of a type at its turn. */
+  #beat({ view, type }: HeartbeatDue): void {
+    for (const stream of this.#streamsOf(view)) if (stream.expectBeat(type)) this.#awaken(stream);
+  }
+
+  *#streamsOf(view: View): Iterable<Stream> {
+    for (const watcher of this.#layers.watchersOf(view)) if (watcher instanceof Stream) yield watcher;
+  }
+
+  #release(timer: number): readonly ServerEffect[] {
+    const fired = this.#waitTimers.fired(timer);
+    if (fired === undefined) return [];
+    const { stream, waiting, since } = fired;
+    this.#catchUp(stream);
+    const reports = stream.giveUpWaiting(waiting, since, this.#responses);
+    this.#awaken(stream);
+    return reports;
+  }
+
+  #end(stream: StreamId, status: Status, limit?: PassedLimit["limit"]): readonly ServerEffect[] {
+    return [...this.#close(stream), { kind: "close-stream", stream, status, ...(limit !== undefined && { limit }) }];
+  }
+
+  #close(id: StreamId): readonly ServerEffect[] {
+    this.#opened.delete(id);
+    const stream = this.#streams.get(id);
+    this.#due.forget(id, stream);
+    if (stream === undefined) return [];
+    this.#streams.delete(id);
+    this.#askers.forget(stream);
+    this.#layers.unwatch(stream.view, stream);
+    this.#siblings.leave(stream);
+    this.#wake(stream);
+    this.#rest();
+    return this.#waitTimers.forget(stream);
+  }
+}
+
+function oddity(stream: Stream, type: TypeUrl | undefined, what: "node-changed" | "unknown-type"): ServerEffect {
+  const report = { kind: "oddity", stream: stream.opened.stream, node: stream.identity.node, type, what } as const;
+  return { kind: "report", report };
+}

@@ -1,0 +1,62 @@
+import type { TypeUrl } from "../../resource/type-url.ts";
+import type { Table } from "../../state/table.ts";
+import type { View } from "../../state/view.ts";
+import { memo } from "../memory/memo.ts";
+import type { Names } from "./names.ts";
+import type { Subscription } from "./subscription.ts";
+
+/** How many names are looked up to find out whom one transaction concerns; past that it concerns everybody. */
+const LOOKUPS = 1_000_000;
+
+/** What of one table changed that somebody may ask for by name; and what was found of sets of names. */
+export interface ChangedTable {
+  readonly names: ReadonlySet<string>;
+  readonly found: Map<Names, boolean>;
+}
+
+/** The names and aliases that the newest transaction changed: whom it concerns. */
+export class ChangedNames {
+  readonly #revision: number;
+  readonly #tables = new Map<Table, ChangedTable>();
+  #lookups = LOOKUPS;
+
+  constructor(revision: number) {
+    this.#revision = revision;
+  }
+
+  /** What changed of a type in a view, by layer; nothing: it did not change. */
+  in(view: View, type: TypeUrl): readonly ChangedTable[] {
+    const changed: ChangedTable[] = [];
+    for (const layer of view.layers) {
+      const table = layer.table(type);
+      if (table?.changedAt === this.#revision) changed.push(memo(this.#tables, table, () => this.#namesIn(table)));
+    }
+    return changed;
+  }
+
+  /** Whether a subscription may ask for anything that changed. True more often than need be: then a turn finds nothing. */
+  concern(changed: readonly ChangedTable[], subscription: Subscription): boolean {
+    if (changed.length === 0 || subscription.asksBroadly) return changed.length > 0;
+    const { names } = subscription;
+    return changed.some((touched) => memo(touched.found, names, () => this.isAnyAmong(touched.names, names)));
+  }
+
+  /** Whether two sets have a name in common; true as well when more was looked up than is good. */
+  isAnyAmong(touched: ReadonlySet<string>, names: Names): boolean {
+    const [few, many] = touched.size < names.size ? [touched, names] : [names, touched];
+    this.#lookups -= few.size;
+    if (this.#lookups < 0) return true;
+    for (const name of few) if (many.has(name)) return true;
+    return false;
+  }
+
+  #namesIn(table: Table): ChangedTable {
+    const names = new Set<string>();
+    for (const [name, then] of table.changeAfter(this.#revision - 1)?.past ?? []) {
+      names.add(name);
+      for (const alias of then?.aliases ?? []) names.add(alias);
+      for (const alias of table.resources.get(name)?.aliases ?? []) names.add(alias);
+    }
+    return { names, found: new Map() };
+  }
+}

@@ -1,0 +1,218 @@
+import { type Dialect, forKind } from "../../dialect/dialect.ts";
+import type { Body, Segment } from "../../message/body.ts";
+import type { DiscoveryRequest } from "../../message/request.ts";
+import { statusCode } from "../../message/status.ts";
+import type { Variant } from "../../message/variant.ts";
+import { areSame, type ErrorSet, noErrors } from "../../resource/error-set.ts";
+import type { ErrorDetail, Resource } from "../../resource/resource.ts";
+import { errorResource } from "../../resource/resource-error.ts";
+import { nameOfTerm } from "../../resource/resource-name.ts";
+import type { TypeTraits } from "../../resource/type-traits.ts";
+import type { TypeUrl } from "../../resource/type-url.ts";
+import type { View } from "../../state/view.ts";
+import { type ErrorDifference, replaceNames } from "../cache/error-difference.ts";
+import type { SharedResponses } from "../cache/shared-responses.ts";
+import type { NameList } from "../subscription/names.ts";
+import type { Subscription } from "../subscription/subscription.ts";
+import type { PendingResponse, TypeStream } from "./type-stream.ts";
+
+/** Codes that say that a client may not have a resource, or that there is none; with all others it keeps what it has (C-ERR-07). */
+const FINAL_CODES: ReadonlySet<number> = new Set([statusCode.NOT_FOUND, statusCode.PERMISSION_DENIED]);
+
+/** What `tell` has to know of the moment. */
+export interface Telling {
+  readonly view: View;
+  readonly responses: SharedResponses;
+  readonly dialect: Dialect;
+  /** Newer content had to wait when the answers were made. */
+  readonly wasBlocked: boolean;
+}
+
+/**
+ * What one client was told of one type in `resource_errors`, each error once (S-ERR-02). What it is to know is one set for all
+ * who ask for the same in the same view, and what is new of it one list for all who knew the same.
+ */
+export class SentErrors {
+  readonly #variant: Variant;
+  readonly #ignoresHints: boolean;
+  #told: ErrorSet = noErrors;
+  /** What was listed last where names are hints. */
+  #hints: ReadonlySet<string> | undefined;
+
+  constructor(variant: Variant, ignoresHints = false) {
+    this.#variant = variant;
+    this.#ignoresHints = ignoresHints;
+  }
+
+  get told(): ErrorSet {
+    return this.#told;
+  }
+
+  /** What a client gives up, even in a request that counts for nothing else, it knows nothing of any more. */
+  onRequest(request: DiscoveryRequest, { isWildcard, names }: Subscription): void {
+    const hints = this.#hints;
+    if (this.#ignoresHints && request.kind === "sotw") this.#hints = new Set(request.names);
+    if (this.#told.size === 0) return;
+    const isUnlisted = forgottenBy(request, isWildcard, names);
+    // Where names are hints, what was never listed was told all the same, and is not given up by listing other names.
+    const wasListed = (name: string): boolean => hints === undefined || hints.has(name) || hints.has("*");
+    const isForgotten = (name: string): boolean => isUnlisted(name) && (request.nonce === undefined || wasListed(name));
+    const left = [...this.#told].filter(([name]) => !isForgotten(name));
+    if (left.length < this.#told.size) this.#told = left.length === 0 ? noErrors : new Map(left);
+  }
+
+  /** Answers with the errors that are new, and in place of what they say of names that have one. */
+  tell(answers: readonly PendingResponse[], type: TypeStream, telling: Telling): readonly PendingResponse[] {
+    const { responses, wasBlocked } = telling;
+    const now = this.#errorsFor(type, telling);
+    if (now.size + this.#told.size === 0 || type.isPaused) return answers;
+    const mayTell = !wasBlocked || answers.some((answer) => answer.isInOrder);
+    const news = responses.errors.between(mayTell ? this.#told : now, now);
+    const told = mayTell ? now : undefined;
+    const said =
+      this.#variant === "delta"
+        ? this.#delta(answers, type, now, news, telling)
+        : this.#sotw(answers, type, news, telling);
+    if (told !== undefined) this.#told = told;
+    return said;
+  }
+
+  /** What a client is to know. What is held over it still has, so that nothing is to be said of that yet. */
+  #errorsFor(type: TypeStream, { view, responses, dialect }: Telling): ErrorSet {
+    const errors = responses.errors.of(view, type.traits.type, type.subscription, responses.nameSets);
+    const all =
+      this.#variant === "sotw" && dialect.resourceErrors === "failed-and-missing"
+        ? withMissing(errors, type.subscription, type.traits, view)
+        : errors;
+    const { names } = type.pendingRemovals;
+    const shown = names.size === 0 ? all : new Map([...all].filter(([name]) => !names.has(name)));
+    return areSame(shown, this.#told) ? this.#told : shown;
+  }
+
+  #delta(
+    answers: readonly PendingResponse[],
+    type: TypeStream,
+    now: ErrorSet,
+    news: ErrorDifference,
+    { view, responses, dialect }: Telling,
+  ): readonly PendingResponse[] {
+    const lost = forKind(dialect.deltaMissing, type.traits.kind) === "removed" ? this.#lostBy(news, dialect) : [];
+    const lifted = [...news.lifted.filter((name) => this.#isMissed(name, type, view)), ...lost];
+    const answer = answers.at(-1);
+    if (answer === undefined) {
+      if (news.errors.length + lifted.length === 0) return [];
+      return [
+        this.#own({ puts: [], removed: lifted, missing: [], errors: news.errors }, type, {
+          view,
+          responses: responses,
+        }),
+      ];
+    }
+    const { asked } = answer;
+    const isKept = ({ name, error }: Resource): boolean =>
+      !dialect.errorsEndWaiting && (asked?.has(name) === true || isFinal(error));
+    const make = (): Body => replaceNames(answer.body, now, { news: news.errors, lifted, isKept });
+    const isShared = lifted.length === 0 && (asked?.size ?? 0) === 0;
+    const body = isShared ? responses.errors.body(answer.body, news, String(dialect.errorsEndWaiting), make) : make();
+    if (!answer.isInOrder) this.#noteTold(answer.body, now);
+    return [...answers.slice(0, -1), { ...answer, body }];
+  }
+
+  #sotw(
+    answers: readonly PendingResponse[],
+    type: TypeStream,
+    { errors, lifted }: ErrorDifference,
+    { view, responses, wasBlocked }: Telling,
+  ): readonly PendingResponse[] {
+    const last = answers.at(-1);
+    if (last !== undefined) {
+      if (errors.length === 0) return answers;
+      const body = responses.errors.body(last.body, { errors, lifted }, "sotw", () => withErrors(last.body, errors));
+      return [...answers.slice(0, -1), { ...last, body }];
+    }
+    if (wasBlocked) return [];
+    if (!type.traits.isFullState) {
+      const segment = { puts: [], removed: [], missing: [], errors };
+      return errors.length === 0 ? [] : [this.#own(segment, type, { view, responses: responses })];
+    }
+    // What a client kept in spite of an error is gone for it when there is no error any more, only by not being listed.
+    if (errors.length === 0 && !lifted.some((name) => this.#isMissed(name, type, view))) return [];
+    // An answer without all other resources would delete them (S-ERR-04).
+    const full = responses.bodies.full(view, type.traits.type, type.subscription, type.pendingRemovals);
+    return [{ body: withErrors(full, errors), isInOrder: true, news: [] }];
+  }
+
+  /** What a client that reads no errors was left with when it only failed, and may not have now. */
+  #lostBy({ errors }: ErrorDifference, { errorsEndWaiting }: Dialect): readonly string[] {
+    if (errorsEndWaiting) return [];
+    const wasLeft = ({ name }: Resource): boolean => this.#told.has(name) && !isFinal(this.#told.get(name)?.error);
+    return errors.filter((one) => isFinal(one.error) && wasLeft(one)).map(({ name }) => name);
+  }
+
+  /** Nothing has a name that the client asks for. */
+  #isMissed(name: string, { subscription, traits }: TypeStream, view: View): boolean {
+    const isAsked = subscription.isWildcard || subscription.names.has(name);
+    return isAsked && view.find(traits.type, name) === undefined;
+  }
+
+  /** Told out of turn, in answer to a question: it is not news any more. */
+  #noteTold({ segments }: Body, now: ErrorSet): void {
+    const names = segments.flatMap(({ removed, missing }) => [...removed, ...missing]);
+    const told = names.flatMap((name) => now.get(name) ?? []);
+    if (told.length > 0) this.#told = new Map([...this.#told, ...told.map((error) => [error.name, error] as const)]);
+  }
+
+  #own(
+    segment: Segment,
+    { traits }: TypeStream,
+    { view, responses }: Pick<Telling, "view" | "responses">,
+  ): PendingResponse {
+    const variant = this.#variant;
+    const { type } = traits;
+    const body: Body = { variant, type, version: responses.bodies.version(variant, view, type), segments: [segment] };
+    return { body, isInOrder: true, news: [] };
+  }
+}
+
+function forgottenBy(request: DiscoveryRequest, isWildcard: boolean, names: NameList): (name: string) => boolean {
+  if (request.kind === "delta") {
+    const dropped = new Set(request.unsubscribe);
+    return (name) => dropped.has(name) || (dropped.has("*") && !names.has(name));
+  }
+  // Without a nonce in mid-stream the client has forgotten the type.
+  if (request.nonce === undefined) return () => true;
+  const listed = new Set(request.names);
+  const listsAll = listed.has("*") || (isWildcard && listed.size === 0);
+  return (name) => !listsAll && !listed.has(name);
+}
+
+function isFinal(error: ErrorDetail | undefined): boolean {
+  return error !== undefined && FINAL_CODES.has(error.code);
+}
+
+function withErrors(body: Body, errors: readonly Resource[]): Body {
+  if (errors.length === 0) return body;
+  return { ...body, segments: [...body.segments, { puts: [], removed: [], missing: [], errors }] };
+}
+
+/** State of the World has no other way to say that a name does not exist (S-RES-15). */
+export function withMissing(
+  errors: ErrorSet,
+  subscription: Subscription,
+  { type, placeholder }: Pick<TypeTraits, "type" | "placeholder">,
+  view: View,
+): ErrorSet {
+  const missing: Resource[] = [];
+  for (const term of subscription.names) {
+    const name = nameOfTerm(term);
+    const mayHavePlaceholder = placeholder !== undefined && view.refersTo(type, name);
+    if (view.answersTo(type, term).length === 0 && !errors.has(name) && !mayHavePlaceholder)
+      missing.push(missingResource(type, name));
+  }
+  return missing.length === 0 ? errors : new Map([...errors, ...missing.map((one) => [one.name, one] as const)]);
+}
+
+function missingResource(type: TypeUrl, name: string): Resource {
+  const error = { code: statusCode.NOT_FOUND, message: "no resource has this name" };
+  return errorResource({ type, name, error }, "missing");
+}

@@ -1,0 +1,316 @@
+/**
+ * Resources in the version of the API in which they were not given: v2 of v3 as soon as a client asks for v2, v3 of v2 at once.
+ * They stand in the same layers, under the other type, and what was given always stands before what was converted. To the
+ * protocol they are resources like any other.
+ */
+import type { Converted, FieldProblem } from "@xdskit/envoy-api";
+import {
+  createResource,
+  createResourceError,
+  type LayerChange,
+  type Resource,
+  type Transaction,
+  type TypeUrl,
+} from "@xdskit/protocol";
+import { canonicalName, type Digest, deletedKey, isOfV2, type LayerState } from "@xdskit/protocol/internal";
+import type { ConversionFindings, ConversionReport } from "./port.ts";
+
+export interface ApiVersionConverterOptions {
+  readonly convert: (type: TypeUrl, bytes: Uint8Array) => Converted | undefined;
+  readonly twinOf: (type: TypeUrl) => TypeUrl | undefined;
+  readonly digest: Digest;
+  readonly layers: () => Iterable<LayerState>;
+  /** Everything that one layer holds of a type, errors too. */
+  readonly members: (layer: string, type: TypeUrl) => Iterable<Resource>;
+  readonly holder: (layer: string, type: TypeUrl, name: string) => Resource | undefined;
+  readonly report: (report: ConversionReport) => void;
+  /** Layers hold v2 of a server before, which goes unless the first transaction has it again. */
+  readonly areWanted: boolean;
+  readonly pace?: Pace;
+}
+
+/** Both versions of one resource: where they stand. */
+interface Pair {
+  readonly layer: string;
+  readonly v3: TypeUrl;
+  readonly v2: TypeUrl;
+  readonly name: string;
+}
+
+/** What one transaction does, as far as it is known. */
+interface Work {
+  /** What callers gave, or took away (undefined), by place. */
+  readonly given: Map<string, Resource | undefined>;
+  readonly startedAt: number;
+  resources: number;
+  findings: ConversionFindings[];
+}
+
+/** What a resource is in the other version. */
+interface Made {
+  readonly converted: Converted | undefined;
+  readonly twin: Resource | undefined;
+}
+
+/** How much of v2 is made, or takes effect, at a stretch when all of it is. */
+interface Pace {
+  readonly made: number;
+  readonly bytes: number;
+  /** Each transaction has a price. */
+  readonly committed: number;
+}
+
+const usualPace: Pace = { made: 100, bytes: 256 * 1024, committed: 1_000 };
+
+/** Extends transactions by what their changes are in the other version. */
+export class ApiVersionConverter {
+  readonly #options: ApiVersionConverterOptions;
+  /** Places that hold something converted, with what it was converted from. */
+  readonly #converted = new Map<string, Resource>();
+  readonly #findings = new Map<string, ConversionFindings>();
+  #areWanted: boolean;
+  #isComplete: boolean;
+  /** What was made and is not yet committed, by what it was made from. */
+  readonly #made = new Map<Resource, Made>();
+  #isFirst = true;
+
+  constructor(options: ApiVersionConverterOptions) {
+    this.#options = options;
+    this.#areWanted = options.areWanted;
+    this.#isComplete = options.areWanted;
+  }
+
+  /** What could not be expressed in the other version, of all that is converted now, by its place. */
+  get findings(): ReadonlyMap<string, ConversionFindings> {
+    return this.#findings;
+  }
+
+  /** Whether everything that is given in v3 is there in v2. */
+  get areComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /**
+   * From now on v2 is wanted: makes all that is missing of it, some resources between two yields. What is yielded now and then is to take effect at
+   * once; until the end of it v2 is there in part, and nobody is to be given it.
+   */
+  *begin(): Generator<Transaction | undefined, void, void> {
+    this.#areWanted = true;
+    this.#made.clear();
+    const work = this.#newWork();
+    for (const { name: layer, types } of [...this.#options.layers()]) {
+      for (const v3 of [...types.keys()]) {
+        const v2 = this.#options.twinOf(v3);
+        if (v2 !== undefined && !isOfV2(v3)) yield* this.#beginType(layer, v3, v2, work);
+      }
+    }
+    this.#isComplete = true;
+    this.#tell(work);
+  }
+
+  *#beginType(layer: string, v3: TypeUrl, v2: TypeUrl, work: Work): Generator<Transaction | undefined, void, void> {
+    const { pace = usualPace } = this.#options;
+    const members = [...this.#options.members(layer, v3)];
+    for (const member of members) if (member.variant !== undefined) this.#leaveOut(layer, member, work);
+    let pairs: Pair[] = [];
+    let [count, bytes] = [0, 0];
+    const settled = (): Transaction => {
+      const change = { layer, ...this.#settle(pairs, work) };
+      pairs = [];
+      work.given.clear();
+      this.#made.clear();
+      return { changes: [change] };
+    };
+    for (const member of members) {
+      if (member.variant !== undefined) continue;
+      pairs.push({ layer, v3, v2, name: member.name });
+      if (member.error === undefined) this.#made.set(member, this.#make(v2, member));
+      count++;
+      bytes += member.bytes.byteLength;
+      if (count < pace.made && bytes < pace.bytes) continue;
+      yield pairs.length < pace.committed ? undefined : settled();
+      [count, bytes] = [0, 0];
+    }
+    if (pairs.length > 0) yield settled();
+  }
+
+  /** The transaction, with what its changes are in the other version. */
+  extend(transaction: Transaction): Transaction {
+    const work = this.#newWork();
+    const changes = transaction.changes.map((change) => this.#extendChange(change, work));
+    this.#isFirst = false;
+    this.#tell(work);
+    return { ...transaction, changes };
+  }
+
+  #extendChange(change: LayerChange, work: Work): LayerChange {
+    const { layer, puts = [], deletes = [], typeVersions } = change;
+    const pairs = new Map<string, Pair>();
+    const touch = (type: TypeUrl, name: string): void => {
+      const pair = this.#pairOf(layer, type, name);
+      if (pair !== undefined) pairs.set(placeOf(layer, pair.v3, name), pair);
+    };
+    for (const put of puts) {
+      if (put.variant !== undefined) {
+        this.#leaveOut(layer, put, work);
+        continue;
+      }
+      work.given.set(placeOf(layer, put.type, put.name), put);
+      touch(put.type, put.name);
+    }
+    for (const deletion of deletes) {
+      const { type, constraints } = deletion;
+      const name = canonicalName(deletion.name);
+      if (constraints !== undefined) {
+        this.#findings.delete(placeOf(layer, this.#options.twinOf(type) ?? type, deletedKey(deletion)));
+        continue;
+      }
+      work.given.set(placeOf(layer, type, name), undefined);
+      touch(type, name);
+    }
+    if (pairs.size === 0 && typeVersions === undefined) return change;
+    const derived = this.#settle(pairs.values(), work);
+    const filled = new Set(derived.filled);
+    return {
+      ...change,
+      puts: [...puts, ...derived.puts],
+      // What stands in the place of something that was taken away is not taken away with it.
+      deletes: [...deletes.filter((one) => !filled.has(placeOf(layer, one.type, deletedKey(one)))), ...derived.deletes],
+      ...(typeVersions !== undefined && { typeVersions: this.#withTwins(typeVersions) }),
+    };
+  }
+
+  /** What both places of each pair hold from now on, as far as it is converted. */
+  #settle(
+    pairs: Iterable<Pair>,
+    work: Work,
+  ): { puts: Resource[]; deletes: { type: TypeUrl; name: string }[]; filled: string[] } {
+    const puts: Resource[] = [];
+    const deletes: { type: TypeUrl; name: string }[] = [];
+    const filled: string[] = [];
+    for (const pair of pairs) {
+      const inV3 = this.#given(pair, pair.v3, work);
+      const inV2 = this.#given(pair, pair.v2, work);
+      const wanted: readonly (readonly [TypeUrl, Resource | undefined, Resource | undefined])[] = [
+        [pair.v3, inV3, inV2],
+        [pair.v2, inV2, this.#areWanted ? inV3 : undefined],
+      ];
+      for (const [type, own, source] of wanted) {
+        const place = placeOf(pair.layer, type, pair.name);
+        const before = this.#converted.get(place);
+        // Until the transaction took effect, what is converted there still looks as if it had been given.
+        work.given.set(place, own);
+        const twin = own === undefined && source !== undefined ? this.#convert(pair, type, source, work) : undefined;
+        if (twin === undefined) {
+          this.#converted.delete(place);
+          if (own !== undefined || source === undefined) this.#findings.delete(place);
+          if (before !== undefined && own === undefined) deletes.push({ type, name: pair.name });
+        } else {
+          filled.push(place);
+          if (twin !== "same") puts.push(twin);
+        }
+      }
+    }
+    return { puts, deletes, filled };
+  }
+
+  /** What callers gave to a place: what it holds, unless that is converted. */
+  #given({ layer, name }: Pair, type: TypeUrl, { given }: Work): Resource | undefined {
+    const place = placeOf(layer, type, name);
+    if (given.has(place)) return given.get(place);
+    // What was restored stands only until the first transaction, which says what there is.
+    if (this.#isFirst || this.#converted.has(place)) return undefined;
+    return this.#options.holder(layer, type, name);
+  }
+
+  /** Of variants there is nothing in v2, neither under their key nor under the name that they share. */
+  #leaveOut(layer: string, { type: v3, name: key, variant }: Resource, work: Work): void {
+    const type = this.#options.twinOf(v3);
+    if (!this.#areWanted || variant === undefined || type === undefined || isOfV2(v3)) return;
+    const about = { layer, type, name: variant.name, findings: [noVariants] };
+    this.#findings.set(placeOf(layer, type, key), about);
+    work.findings.push(about);
+  }
+
+  #convert(pair: Pair, type: TypeUrl, source: Resource, work: Work): Resource | "same" | undefined {
+    const place = placeOf(pair.layer, type, pair.name);
+    if (this.#converted.get(place) === source) return "same";
+    const { digest } = this.#options;
+    work.resources++;
+    this.#findings.delete(place);
+    if (source.error !== undefined) {
+      this.#converted.set(place, source);
+      return createResourceError({ type, name: source.name, error: source.error }, digest);
+    }
+    const { converted, twin } = this.#made.get(source) ?? this.#make(type, source);
+    if (converted !== undefined && converted.findings.length > 0) {
+      const about = { layer: pair.layer, type, name: pair.name, findings: converted.findings };
+      this.#findings.set(place, about);
+      work.findings.push(about);
+    }
+    if (twin !== undefined) this.#converted.set(place, source);
+    return twin;
+  }
+
+  #make(type: TypeUrl, source: Resource): Made {
+    const { digest, convert, twinOf } = this.#options;
+    const converted = convert(source.type, source.bytes);
+    if (converted?.bytes === undefined) return { converted, twin: undefined };
+    const references = source.references.map((to) => ({ type: twinOf(to.type) ?? to.type, name: to.name }));
+    const twin = { ...withoutTtl(source), type, bytes: converted.bytes, references };
+    return { converted, twin: createResource({ ...twin, ...ownVersion(source, converted.bytes, digest) }, digest) };
+  }
+
+  #pairOf(layer: string, type: TypeUrl, name: string): Pair | undefined {
+    const twin = this.#options.twinOf(type);
+    if (twin === undefined) return undefined;
+    return isOfV2(type) ? { layer, v3: twin, v2: type, name } : { layer, v3: type, v2: twin, name };
+  }
+
+  /** A version that a caller gave to a type of v3 is that of v2 too, unless he gave that one as well. */
+  #withTwins(versions: NonNullable<LayerChange["typeVersions"]>): NonNullable<LayerChange["typeVersions"]> {
+    const twins = [...versions].flatMap(([type, version]) => {
+      const twin = isOfV2(type) ? undefined : this.#options.twinOf(type);
+      return twin === undefined ? [] : [[twin, version] as const];
+    });
+    return new Map([...twins, ...versions]);
+  }
+
+  #newWork(): Work {
+    return { given: new Map(), startedAt: performance.now(), resources: 0, findings: [] };
+  }
+
+  #tell({ resources, findings, startedAt }: Work): void {
+    if (resources === 0 && findings.length === 0) return;
+    this.#options.report({ kind: "converted", resources, findings, tookMs: performance.now() - startedAt });
+  }
+}
+
+const noVariants: FieldProblem = {
+  code: "VERSION_LOSS",
+  severity: "warning",
+  path: [],
+  message: "v2 has no variants of a resource: this one is for clients of v3 only",
+};
+
+function placeOf(layer: string, type: TypeUrl, name: string): string {
+  return `${layer}\n${type}\n${name}`;
+}
+
+/** What a resource is given with, but for the ttl: v2 has no place for it (B-TTL-18). */
+function withoutTtl({
+  name,
+  aliases,
+  doNotCache,
+  metadata,
+  onDemand,
+}: Resource): Pick<Parameters<typeof createResource>[0], "name" | "aliases" | "doNotCache" | "metadata" | "onDemand"> {
+  return { name, aliases, doNotCache, onDemand, ...(metadata !== undefined && { metadata }) };
+}
+
+/** Equal bytes have an equal version. Otherwise a version that a caller gave goes with the resource, and one of the content does not. */
+function ownVersion(source: Resource, bytes: Uint8Array, digest: Digest): { version?: string } {
+  if (bytes === source.bytes) return { version: source.version };
+  const { version } = createResource({ ...withoutTtl(source), type: source.type, bytes: source.bytes }, digest);
+  return version === source.version ? {} : { version: source.version };
+}
