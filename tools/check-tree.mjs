@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of files, and what must never be inside of one: paths of a machine, hosts of a package registry.
+// Names of files and types, and what must never be inside of a file: paths of a machine, hosts of a package registry.
 import { execFileSync } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -54,6 +54,20 @@ const files = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { c
   .filter((file) => file !== "");
 const hosts = registryHosts().filter((host) => host !== "" && !host.startsWith("127.") && host !== "localhost");
 
+/** Where each type of a package is declared, by "package name": one name has one meaning (docs/decisions/0028). */
+const declared = new Map();
+
+function findTypes(file, text) {
+  const [, pkg] = /^packages\/([^/]+)\/src\/.*(?<!\.test)\.ts$/.exec(file) ?? [];
+  if (pkg === undefined) return;
+  // The formatter puts declarations of a module at the beginning of a line.
+  for (const [, type] of text.matchAll(/^(?:export )?(?:abstract )?(?:class|interface|type|enum) (\w+)/gm)) {
+    const first = declared.get(`${pkg} ${type}`);
+    if (first === undefined) declared.set(`${pkg} ${type}`, file);
+    else if (first !== file) problems.push(`${file}: the type ${type} is also declared in ${first}`);
+  }
+}
+
 for (const file of files) {
   const name = basename(file);
   if (/\.(ts|mjs|cjs|js)$/.test(name)) {
@@ -76,6 +90,7 @@ for (const file of files) {
     throw error;
   }
   if (text.includes("\0") || file === "tools/check-tree.mjs") continue;
+  findTypes(file, text);
   for (const [index, line] of text.split("\n").entries()) {
     const where = `${file}:${index + 1}`;
     if (machinePath.test(line) || homeOfWindows.test(line))
