@@ -124,7 +124,7 @@ test("rules for clients that change hold for streams that open from then on", as
   const wrong = [{ match: {}, edition: "1999" as "2018" }];
   expect(() => server.setClientOverrides(wrong)).toThrow(XdsError);
   expect(() => server.setClientOverrides(wrong)).toThrow(
-    /clients\[0\]\.edition: expected one of 2018, 2020, 2021, current/,
+    /clientOverrides\[0\]\.edition: expected one of 2018, 2020, 2021, current/,
   );
 });
 
