@@ -1,18 +1,54 @@
-import { readFile } from "node:fs/promises";
-import { createRequire, type LoadHook, type ResolveHook } from "node:module";
+import { readFileSync } from "node:fs";
+import nodeModule, {
+  createRequire,
+  type LoadFnOutput,
+  type LoadHook,
+  type LoadHookContext,
+  type ResolveHook,
+  type ResolveHookContext,
+} from "node:module";
 import { fileURLToPath } from "node:url";
 import type { MessagePort } from "node:worker_threads";
 import type * as TypeScript from "typescript";
 import type { ModuleNote } from "./messages.ts";
 
 /**
- * Hooks of the thread that loads the modules of another one: tell which files are imported, and read TypeScript where Node does
- * not do so itself.
+ * Hooks for the modules that a thread loads. They report which files are imported, and strip the types of TypeScript where Node does not do so
+ * itself.
  */
 let notes: MessagePort | undefined;
 
+/** Of the thread of hooks that `module.register` starts. */
 export function initialize(port: MessagePort): void {
   notes = port;
+}
+
+/** Hooks in the thread itself, which Node has since 22.15; the types of Node 20 do not. */
+type RegisterHooks = (hooks: {
+  readonly resolve: (specifier: string, context: ResolveHookContext, next: NextSync) => unknown;
+  readonly load: (url: string, context: LoadHookContext, next: NextSync) => unknown;
+}) => void;
+type NextSync = (specifier: string, context: object) => unknown;
+
+/** Registers the hooks for the modules that this thread imports from now on. */
+export function registerModuleHooks(port: MessagePort): void {
+  const { registerHooks } = nodeModule as { readonly registerHooks?: RegisterHooks };
+  if (registerHooks === undefined) {
+    nodeModule.register("./hooks.js", { parentURL: import.meta.url, data: port, transferList: [port] });
+    return;
+  }
+  initialize(port);
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      try {
+        return next(specifier, context);
+      } catch (cause) {
+        reportMissing(specifier, context);
+        throw cause;
+      }
+    },
+    load: (url, context, next) => loadOurs(url) ?? next(url, context),
+  });
 }
 
 function tell(note: ModuleNote): void {
@@ -23,20 +59,26 @@ export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
   try {
     return await nextResolve(specifier, context);
   } catch (cause) {
-    // The file may come: then there is something to load.
-    const isRelative = /^(?:\.{0,2}\/|file:)/.test(specifier);
-    if (isRelative) tell({ kind: "file", url: new URL(specifier, context.parentURL).href });
+    reportMissing(specifier, context);
     throw cause;
   }
 };
 
-export const load: LoadHook = async (url, context, nextLoad) => {
-  if (!url.startsWith("file:")) return await nextLoad(url, context);
+export const load: LoadHook = async (url, context, nextLoad) => loadOurs(url) ?? (await nextLoad(url, context));
+
+/** The file may be created later: then there is something to load. */
+function reportMissing(specifier: string, { parentURL }: ResolveHookContext): void {
+  if (/^(?:\.{0,2}\/|file:)/.test(specifier)) tell({ kind: "file", url: new URL(specifier, parentURL).href });
+}
+
+/** What Node does not load by itself; undefined for all else. */
+function loadOurs(url: string): LoadFnOutput | undefined {
+  if (!url.startsWith("file:")) return undefined;
   tell({ kind: "file", url });
   const isTypeScript = /\.m?ts$/.test(new URL(url).pathname);
-  if (!isTypeScript || readsTypeScript()) return await nextLoad(url, context);
-  return { format: "module", shortCircuit: true, source: await withoutTypes(url) };
-};
+  if (!isTypeScript || readsTypeScript()) return undefined;
+  return { format: "module", shortCircuit: true, source: withoutTypes(url) };
+}
 
 /** Node does since 22.18, and 23.6. */
 function readsTypeScript(): boolean {
@@ -44,14 +86,14 @@ function readsTypeScript(): boolean {
 }
 
 /** The module as JavaScript, by the compiler that its project has. */
-async function withoutTypes(url: string): Promise<string> {
+function withoutTypes(url: string): string {
   const ts = compilerFor(url);
   if (ts === undefined) {
     const hint = "use Node 22.18 or later, install typescript beside the module, or write it in JavaScript";
     const message = `Node ${process.versions.node} does not read TypeScript`;
     return fail({ message, isSyntax: true, hint, at: { url, line: 1, column: 1 } });
   }
-  const { outputText, diagnostics = [] } = ts.transpileModule(await readFile(fileURLToPath(url), "utf8"), {
+  const { outputText, diagnostics = [] } = ts.transpileModule(readFileSync(fileURLToPath(url), "utf8"), {
     fileName: fileURLToPath(url),
     reportDiagnostics: true,
     compilerOptions: {

@@ -1,12 +1,12 @@
-import { register } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 import { formatPath } from "../problem.ts";
+import { registerModuleHooks } from "./hooks.ts";
 import type { ModuleAnswer, ModuleInput } from "./messages.ts";
 
 /** Runs a module and tells what it exports. */
 async function runModule({ url, notes }: ModuleInput): Promise<ModuleAnswer> {
   process.setSourceMapsEnabled(true);
-  register("./hooks.js", { parentURL: import.meta.url, data: notes, transferList: [notes] });
+  registerModuleHooks(notes);
   let exported: unknown;
   try {
     const module = (await import(url)) as Readonly<Record<string, unknown>>;
