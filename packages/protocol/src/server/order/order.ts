@@ -139,7 +139,10 @@ export class Order {
     this.#absent.clear();
   }
 
-  /** Whether what a reconnected client holds is known, so that what it is sent counts as a change. */
+  /**
+   * Whether the first responses to a reconnected client count as changes of what it holds: it was sent no Clusters yet,
+   * or removals are pending.
+   */
   get isTakenUp(): boolean {
     if (!this.#isReturning) return false;
     for (const { position, pendingRemovals } of this.#members.clusters.keys())
@@ -190,7 +193,10 @@ export class Order {
     this.#unready.accept(type, delivery, stream);
   }
 
-  /** Takes the endpoints to resend, by type, since the last call: their Clusters are new and were ACKed after them. */
+  /**
+   * Takes the endpoints to resend, by type, since the last call: those of new Clusters that were ACKed on a stream of
+   * their own.
+   */
   takeOwed(): ReadonlyMap<TypeUrl, ReadonlySet<string>> {
     return this.#warmingClusters.takeOwed();
   }
