@@ -15,7 +15,7 @@ interface TypeHeartbeat {
   readonly everyMs: number;
 }
 
-/** Shorter TTLs cannot be kept up; longer timers overflow. */
+/** The bounds of the interval, in milliseconds: shorter TTLs cannot be kept up, and very long timers overflow. */
 const MIN_INTERVAL_MS = 100;
 const MAX_INTERVAL_MS = 24 * 60 * 60 * 1000;
 

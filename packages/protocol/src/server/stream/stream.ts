@@ -258,7 +258,7 @@ export class Stream implements OrderedStream, Subscriber {
   ): void {
     const { position: from, pendingRemovals } = type;
     const before = { position: from, pendingRemovals: pendingRemovals };
-    // The client had nothing newer of what was held back until now.
+    // Of a resource that was held back, the client still has the state from before the wait.
     const toldTo = from && Math.min(from.revision, type.heldBackFrom);
     const removable =
       type.deferredRemovals === undefined ? everything : this.identity.siblings.order.removable(responses);
