@@ -21,7 +21,7 @@ export interface PollReceived {
   readonly kind: "poll-received";
   readonly poll: PollId;
   readonly peer: Peer;
-  /** The type of the request's path; the host has already compared the request's own type URL with it. */
+  /** The type of the poll; the host has already checked the request's type URL against the path. */
   readonly type: TypeUrl;
   readonly request: SotwRequest;
   /** How long the poll may wait for a change, in milliseconds; 0: it is answered at once. */

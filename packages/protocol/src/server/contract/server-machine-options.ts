@@ -8,6 +8,7 @@ import type { Digest } from "../../resource/version.ts";
 import type { StructConverter } from "./conversion.ts";
 import type { StreamLimits } from "./stream-limits.ts";
 
+/** Options of a `ServerMachine`. */
 export interface ServerMachineOptions extends StreamLimits {
   readonly digest: Digest;
   /** Traits of a type; undefined for a type without a description. */

@@ -12,7 +12,7 @@ import type { DeliveryState, ResourceErrorState } from "../contract/inspect.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import { withMissing } from "../type/sent-errors.ts";
 
-/** The complete response of a polled subscription, shared by all polls without it. */
+/** The complete response of a polled subscription, shared by all clients that are given it. */
 export interface PolledResponse {
   readonly body: Body;
   readonly summary: ResponseSummary;

@@ -231,7 +231,7 @@ function attempt<T>(make: () => T): T | undefined {
   try {
     return make();
   } catch {
-    return undefined; // whoever needs it meets it again
+    return undefined; // the caller that needs the value gets the exception
   }
 }
 

@@ -85,7 +85,7 @@ export class SiblingSets {
     return [...this.#separateOf(nodeId)].some(({ order }) => order.hasClusters);
   }
 
-  /** Streams without a node id are never combined. */
+  /** The sets of a node id; none without an id, so such streams are combined on one connection only. */
   #separateOf(nodeId: string): Iterable<SiblingSet> {
     return nodeId === "" ? [] : (this.#separate.get(nodeId) ?? []);
   }

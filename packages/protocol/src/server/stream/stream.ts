@@ -154,7 +154,7 @@ export class Stream implements OrderedStream, Subscriber {
     if (understood.nacked !== undefined) {
       const { delivery, error } = understood.nacked;
       const { nonce, body } = delivery;
-      // If a heartbeat is NACKed, the resources are resent in full (S-TTL-16).
+      // If a delta heartbeat is NACKed, the resources are resent in full (S-TTL-16).
       if (delivery.isHeartbeat && body.variant === "delta") type.resend(everyName(body));
       effects.push(
         report({ kind: "response-nacked", ...about, nonce, version: body.version, error, names: namesIn(body) }),

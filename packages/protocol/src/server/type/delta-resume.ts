@@ -21,8 +21,7 @@ export class DeltaResume {
   constructor(traits: TypeTraits, subscription: Subscription, cameAfterOwner: boolean) {
     this.#traits = traits;
     this.#subscription = subscription;
-    // An Envoy that warms a cluster requests its endpoints first, and has to be sent them again (client-behaviours
-    // A16).
+    // An Envoy that warms a cluster requests its endpoints first, and needs them again (client-behaviours A16).
     this.#trustsVersions = (traits.kind !== "eds" && traits.kind !== "leds") || cameAfterOwner;
   }
 

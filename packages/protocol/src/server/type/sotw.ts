@@ -159,8 +159,8 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /**
-   * An ACK or NACK of one part of the newest answer settles only that part; names count only in the request for the
-   * last part.
+   * Settles one part of the newest answer, other than the last. Its names are ignored: only the request for the last
+   * part has the names that count.
    */
   #settlePart(request: SotwRequest, { nonce, body }: Delivery): Understood {
     this.#names.doubt(request.names);
