@@ -9,25 +9,25 @@ import { messageNameOf, type TypeUrl } from "../resource/type-url.ts";
 import type { StreamOpened } from "./contract/event.ts";
 import type { ServerMachineOptions } from "./contract/server-machine-options.ts";
 
-/** What a client is taken for. */
+/** How the server identifies a client. */
 export interface Identified {
   readonly node: Node;
-  /** What was chosen for it, by whom. */
+  /** The overrides that apply to the client, by where they come from. */
   readonly choices: Choices;
   readonly dialect: Dialect;
 }
 
-/** What a client is taken for, and what it is to see. */
+/** An identified client, with the layers that it sees. */
 export interface Admitted extends Identified {
   readonly layers: readonly string[];
 }
 
-/** Why a client is not served. */
+/** The status with which a client is rejected. */
 export interface RejectedStream {
   readonly refused: Status;
 }
 
-/** Who is served, as what, and where: by the node mapping and the choices that are in force. */
+/** Decides which clients are served, with which dialect and layers, by the node mapping and the overrides in force. */
 export class Admission {
   readonly #options: Pick<ServerMachineOptions, "traits" | "edition" | "dialect">;
   #nodeMapping: NodeMapping;
@@ -39,12 +39,12 @@ export class Admission {
     this.#clients = options.clients;
   }
 
-  /** From now on nodes are placed by this. */
+  /** Replaces the node mapping. */
   placeBy(nodeMapping: NodeMapping): void {
     this.#nodeMapping = nodeMapping;
   }
 
-  /** From now on this is chosen for clients that identify themselves. */
+  /** Replaces the overrides of single clients, for clients that identify themselves from now on. */
   chooseBy(clients: ClientChoice | undefined): void {
     this.#clients = clients;
   }
@@ -61,7 +61,7 @@ export class Admission {
     return "refused" in layers ? refuse(statusCode.PERMISSION_DENIED, layers.refused) : { layers };
   }
 
-  /** Looks at the first request of a stream. */
+  /** Admits or rejects a stream by its first request. */
   admit({ peer, listener, needs }: StreamOpened, request: DiscoveryRequest): Admitted | RejectedStream {
     const identified = this.identify(request.node, peer, listener);
     const { node, dialect } = identified;
@@ -77,9 +77,9 @@ export class Admission {
   }
 
   /**
-   * The type of a request. A per-type stream carries one type for its life, that of its method or its twin, as the first
-   * request has it; an aggregated one says it in every request (B-TYP-02, S-TYP-04 to S-TYP-06). `types`: those that were
-   * asked for on the stream.
+   * The type of a request. A per-type stream carries one type for its life: its method's type or that type's twin, as
+   * its first request says. On an aggregated stream every request names its type (B-TYP-02, S-TYP-04 to S-TYP-06).
+   * `types`: the types requested on the stream so far.
    */
   typeOf(
     { onlyType }: StreamOpened,
@@ -102,7 +102,7 @@ export class Admission {
   }
 }
 
-/** Whether a later request names another node than the first one did. */
+/** Whether a later request names another node than the first request did. */
 export function isOtherNode(first: Node, { node }: DiscoveryRequest): boolean {
   if (node === undefined || node === first) return false;
   return node.id !== first.id || node.cluster !== first.cluster || node.userAgentName !== first.userAgentName;

@@ -14,15 +14,15 @@ import type { Remembered } from "./contract/remembered.ts";
 type Remember = Extract<ServerEffect, { kind: "remember" }>;
 
 /**
- * What becomes of the Clusters of a plane beyond its life: what is to be remembered of them, and what a plane takes up from
- * the one before. A plane that was started anew goes on where that one stood, so a client that comes back in the middle of a
- * change is told the difference as if nothing had happened.
+ * Carries Clusters over a restart: writes the records for the next server, and restores those of the previous one. A
+ * restarted server goes on from the state of the previous one, so a client that reconnects in the middle of a change is
+ * sent only the difference.
  */
 export class History<W extends object> {
   readonly #layers: LayerSet<W>;
   readonly #responses: SharedResponses;
   readonly #isCluster: (type: TypeUrl) => boolean;
-  /** Layers that still hold Clusters of the plane before. */
+  /** Layers that still hold Clusters of the previous server. */
   readonly #restored = new Set<string>();
 
   constructor(layers: LayerSet<W>, responses: SharedResponses, isCluster: (type: TypeUrl) => boolean) {
@@ -31,7 +31,7 @@ export class History<W extends object> {
     this.#isCluster = isCluster;
   }
 
-  /** Takes up what the plane before was asked to remember. */
+  /** Restores the records of the previous server. */
   restore(remembered: Iterable<Remembered>): void {
     for (const one of remembered) {
       if (one.kind === "changed") this.#restoreChange(one);
@@ -41,7 +41,10 @@ export class History<W extends object> {
     this.#responses.served.takeNews();
   }
 
-  /** The first transaction replaces the Clusters of the plane before: what it does not put is gone. */
+  /**
+   * Extends the first transaction so that it replaces the Clusters of the previous server: Clusters that it does not
+   * put are deleted.
+   */
   complete(transaction: Transaction): Transaction {
     if (this.#restored.size === 0) return transaction;
     const puts = new Set<string>();
@@ -52,7 +55,7 @@ export class History<W extends object> {
         puts.add(JSON.stringify([layer, put.type, put.name]));
         const table = tables?.get(put.type);
         const before = table?.resources.get(put.name);
-        // What was remembered has no metadata; the version tells that it is the same.
+        // Restored Clusters have no metadata; an equal version shows that the resource is the same.
         if (before?.version === put.version && areEqual(before.bytes, put.bytes)) table?.adopt(put);
       }
     }
@@ -69,7 +72,7 @@ export class History<W extends object> {
     return { ...transaction, changes: [...leftovers, ...transaction.changes] };
   }
 
-  /** What is to be remembered of a transaction that is about to take effect. */
+  /** The records of a transaction that is about to take effect. */
   changed(transaction: Transaction, revision: number): readonly Remember[] {
     return transaction.changes.flatMap(({ layer, puts = [], deletes = [] }) => {
       const byType = new Map<TypeUrl, { puts: Resource[]; deletes: string[] }>();
@@ -81,7 +84,7 @@ export class History<W extends object> {
       const held = (type: TypeUrl, name: string): Resource | undefined =>
         this.#layers.layer(layer)?.table(type)?.resources.get(name);
       for (const put of puts) {
-        // To whoever comes back, an error in place of a Cluster is that there is none.
+        // To a reconnecting client, an error in place of a Cluster means that the Cluster does not exist.
         if (put.error !== undefined && this.#isCluster(put.type)) {
           if (withoutError(held(put.type, put.name)) !== undefined) of(put.type).deletes.push(put.name);
         } else if (this.#isCluster(put.type) && !hasSameContent(held(put.type, put.name), put))
@@ -96,7 +99,7 @@ export class History<W extends object> {
     });
   }
 
-  /** All that there is, as if it had just come, and the versions under which clients have it. */
+  /** Records of all current Clusters, and of the versions under which clients hold them. */
   *present(): Iterable<Remembered> {
     const { revision } = this.#responses;
     for (const { name: layer } of this.#layers.describe()) {
@@ -109,7 +112,7 @@ export class History<W extends object> {
     for (const served of this.#responses.served.current()) yield servedRecord(served, revision);
   }
 
-  /** What is to be remembered of what clients were sent since this was last asked. */
+  /** Records of the versions that clients were sent since the last call. */
   served(): readonly Remember[] {
     const news = this.#responses.served.takeNews();
     return news.length === 0 ? nothing : news.map((one) => remember(servedRecord(one, one.position.revision)));

@@ -34,7 +34,10 @@ import { SubscriberIndex } from "./subscription/subscriber-index.ts";
 const DEFAULT_MAX_JOURNAL_LINES = 1_000_000;
 const DEFAULT_MAX_JOURNAL_BYTES = 256 * 1024 * 1024;
 
-/** Every stream and every view: an event in, effects out; then turns of streams, a budget at a time. */
+/**
+ * The protocol server of all streams and polls: it takes events, and returns effects; `next` flushes streams, a budget
+ * at a time.
+ */
 export class ServerMachine {
   readonly #options: ServerMachineOptions;
   readonly #layers: LayerSet<Stream | PolledView>;
@@ -48,7 +51,7 @@ export class ServerMachine {
   readonly #askers: SubscriberIndex<Stream>;
   #isTurnOfPolls = false;
   readonly #waitTimers = new WaitTimers(() => ++this.#lastTimer);
-  /** Resources that a client may go on using when they are gone. */
+  /** Whether resources of a type are Clusters, which a client may go on using after they are deleted. */
   readonly #isCluster = (type: TypeUrl): boolean => this.#options.traits(type)?.kind === "cds";
   readonly #history: History<Stream | PolledView>;
   readonly #conversion: Conversion | undefined;
@@ -84,7 +87,7 @@ export class ServerMachine {
     });
   }
 
-  /** Takes an event. What it has to say to clients waits for `next`. */
+  /** Takes an event. What is to be sent because of it waits for `next`. */
   on(event: ServerEvent): readonly ServerEffect[] {
     switch (event.kind) {
       case "transaction-committed":
@@ -123,14 +126,15 @@ export class ServerMachine {
   }
 
   /**
-   * The turns of at most `budget` streams and polls, each made from the newest state.
+   * Flushes at most `budget` streams and polls, each from the newest state.
    *
-   * @throws {InvariantError} a bug of ours, with the stream whose turn it was; call with a budget of 1 to lose no effects
+   * @throws {InvariantError} a bug of the server, with the stream that was flushed; a budget of 1 loses no effects of
+   * others
    */
   next(budget: number): readonly ServerEffect[] {
     const effects: ServerEffect[] = [];
     for (let left = budget; left > 0 && this.isDue; left--) {
-      // By turns, so that neither kind waits for all of the other.
+      // Streams and polls alternate, so that neither waits for all of the other.
       this.#isTurnOfPolls = !this.#isTurnOfPolls;
       if (this.#polls.isDue && (this.#isTurnOfPolls || this.#due.isEmpty)) effects.push(...this.#polls.next());
       else this.#nextStream(effects);
@@ -139,7 +143,7 @@ export class ServerMachine {
     return effects;
   }
 
-  /** What was made for several streams is let go when none of them waits any more. */
+  /** Drops what only streams and polls flushed at the same time share, once none is due. */
   #rest(): void {
     if (!this.isDue) this.#responses.rest();
   }
@@ -179,17 +183,17 @@ export class ServerMachine {
     }
   }
 
-  /** A stream or a poll waits for its turn. */
+  /** Whether a stream or a poll waits for a flush. */
   get isDue(): boolean {
     return !this.#due.isEmpty || this.#polls.isDue;
   }
 
-  /** The number of the newest transaction that changed anything. */
+  /** The revision of the newest transaction that changed anything. */
   get revision(): number {
     return this.#responses.revision;
   }
 
-  /** Every stream as it stands, and everybody who polled of late. */
+  /** The current state of every stream, and of every recent poller. */
   *streams(): Iterable<StreamState> {
     for (const opened of this.#opened.values()) {
       const stream = this.#streams.get(opened.stream);
@@ -205,8 +209,8 @@ export class ServerMachine {
   }
 
   /**
-   * How every resource that a stream asks for stands with it; nothing for a stream that is not open. May be walked over several
-   * events: a resource is told as it stands when the walk comes by.
+   * The status of every resource that a stream subscribes to; empty for a stream that is not open. The iteration may be
+   * spread over several events: each resource is reported as it is when the iteration reaches it.
    */
   *resourceStates(stream: StreamId): Iterable<ResourceState> {
     const open = this.#streams.get(stream);
@@ -214,32 +218,34 @@ export class ServerMachine {
     if (open !== undefined) yield* open.resources(this.#responses);
   }
 
-  /** Every layer with the types and the number of resources it holds. */
+  /** Every layer with its types and the number of resources of each. */
   layers(): Iterable<LayerState> {
     return this.#layers.describe();
   }
 
-  /** The resources of a type that a view of these layers holds, top-most holder first; all variants of a name. */
+  /**
+   * The resources of a type in a view of these layers: the top-most holder of each name, with all variants of a name.
+   */
   *resources(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
     for (const member of this.#layers.viewOf(layers).members(type)) if (member.isStandIn !== true) yield member;
   }
 
-  /** What one layer holds under a name, which may be an error. */
+  /** The resource that one layer holds under a name; may be a resource error. */
   holder(layer: string, type: TypeUrl, name: string): Resource | undefined {
     return this.#layers.layer(layer)?.table(type)?.resources.get(name);
   }
 
-  /** The errors that stand in place of resources of a type in a view of these layers. */
+  /** The resource errors of a type in a view of these layers. */
   resourceErrors(layers: readonly string[], type: TypeUrl): Iterable<Resource> {
     return this.#layers.viewOf(layers).errors(type).values();
   }
 
-  /** What a transaction would make ambiguous (S-LOC-08): then it must not be committed. */
+  /** Describes what a transaction would make ambiguous (S-LOC-08); such a transaction must not be committed. */
   ambiguities(transaction: Transaction): readonly string[] {
     return ambiguitiesIn(transaction, (name) => this.#layers.layer(name));
   }
 
-  /** The Clusters that there are, as a server that comes after this one has to know them. */
+  /** The current Clusters, as records for the next server. */
   remembered(): Iterable<Remembered> {
     return this.#history.present();
   }
@@ -258,7 +264,9 @@ export class ServerMachine {
     return [...remembered, ...this.#trim()];
   }
 
-  /** Streams that ask for something that changed, or still had something to say or to wait for, get a turn. */
+  /**
+   * Makes due the streams that subscribe to something that changed or have unfinished work, with all their siblings.
+   */
   #touch(views: ReadonlySet<View>, touched: ChangedNames, revision: number): void {
     const concerned = new Set<Stream>();
     for (const view of views) {
@@ -271,19 +279,19 @@ export class ServerMachine {
     }
   }
 
-  /** A stream is to get a turn. */
+  /** Makes a stream due for a flush. */
   #awaken(stream: Stream): void {
     stream.unsettle();
     this.#askers.unsettle(stream);
     this.#due.add(stream);
   }
 
-  /** The streams of one client know what they were passed over by. */
+  /** Advances the settled streams of one client past the changes that do not concern them. */
   #catchUp({ identity }: Stream): void {
     for (const one of identity.siblings.streams) one.catchUp(this.#responses.revision);
   }
 
-  /** Forgets what nobody needs; streams that hold too much back are given up. */
+  /** Trims the journals, and ends the streams that lag too far behind. */
   #trim(): readonly ServerEffect[] {
     const message = "fell too far behind the changes; come back with the versions you hold";
     const laggards = trimJournals(this.#layers, this.#streams, this.#responses.revision);
@@ -315,7 +323,7 @@ export class ServerMachine {
     return [...identified, ...unknown, ...effects, ...this.#endBeyondLimits(stream)];
   }
 
-  /** A client that says nothing at all may have too much too: what it is sent waits for its answers. */
+  /** Checked after a flush too: a silent client exceeds a limit when its responses pile up without ACK. */
   #endBeyondLimits(stream: Stream): readonly ServerEffect[] {
     const { namesAskedFor: subscriptions, types } = stream;
     let unanswered = 0;
@@ -354,7 +362,10 @@ export class ServerMachine {
     return this.#end(stream.opened.stream, { code: statusCode.INVALID_ARGUMENT, message });
   }
 
-  /** Places a node anew; its cursors keep their old positions, and the difference is told (S-DEL-08). */
+  /**
+   * Maps the node of a stream to layers again. What the client was sent stays known; only the difference is sent
+   * (S-DEL-08).
+   */
   #place(stream: Stream): readonly ServerEffect[] {
     const { node } = stream.identity;
     const placed = this.#admission.place(node, stream.opened.peer);
@@ -366,13 +377,13 @@ export class ServerMachine {
     this.#layers.unwatch(stream.view, stream);
     stream.view = view;
     this.#layers.watch(view, stream);
-    // Heartbeats of the view that it leaves do not reach it any more, and it may hold what only that one has.
+    // The old view's heartbeats no longer reach the stream, and the client may hold resources of that view only.
     for (const type of stream.types.keys()) stream.expectBeat(type);
     this.#awaken(stream);
     return [{ kind: "report", report: { kind: "node-moved", stream: stream.opened.stream, node, layers } }];
   }
 
-  /** What changed clusters owe on the node's other streams of this connection (S-WRM-12). */
+  /** Resends resources that depend on changed Clusters on the client's other streams (S-WRM-12). */
   #owe(stream: Stream, owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>): void {
     for (const other of stream.identity.siblings.streams) {
       if (other === stream) continue;
@@ -380,7 +391,7 @@ export class ServerMachine {
     }
   }
 
-  /** Streams of the same node that wait for one another look again. */
+  /** Makes due the sibling streams that wait for one another. */
   #wake(stream: Stream): void {
     for (const other of stream.identity.siblings.waiting) if (other !== stream) this.#awaken(other);
   }
@@ -392,7 +403,7 @@ export class ServerMachine {
     return [];
   }
 
-  /** Every stream of a view is to be sent a heartbeat of a type at its turn. */
+  /** Marks a heartbeat of a type as due on every stream of a view. */
   #beat({ view, type }: HeartbeatDue): void {
     for (const stream of this.#streamsOf(view)) if (stream.expectBeat(type)) this.#awaken(stream);
   }

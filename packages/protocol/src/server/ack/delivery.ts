@@ -6,39 +6,45 @@ import type { Scope, Subscription } from "../subscription/subscription.ts";
 import { NackHistory, type NackRecord } from "./nack-history.ts";
 import { isAnyAsked, RejectedNames } from "./rejected-names.ts";
 
-/** A response on its way, and what became of it. */
+/** A response that was sent, with what is needed to process its ACK or NACK. */
 export interface Delivery {
   readonly nonce: string;
   readonly body: Body;
   readonly revision: number;
-  /** The revision that the client had been told of before; undefined if it was told nothing, or out of turn. */
+  /**
+   * The revision up to which the client had been sent changes before; undefined: it was sent nothing, or this response
+   * is out of order.
+   */
   readonly from: number | undefined;
-  /** Counts the answers to the node, over all its streams; parts of one answer share it. */
+  /** Numbers the answers to the client, over all its streams; parts of one answer share the number. */
   readonly at: number;
-  /** It brought the client up to a position, so newer content waits for its ACK; answers out of turn do not hold it up. */
+  /**
+   * The response brought the client up to a position, so newer content waits for its ACK. Responses out of order block
+   * nothing.
+   */
   readonly isInTurn: boolean;
-  /** What was asked for when it left; undefined: that is not of interest. */
+  /** The subscription when the response was sent; undefined: it does not matter. */
   readonly asked?: Scope;
-  /** It tells nothing new, but keeps alive what the client holds: whether it is accepted decides nothing else. */
+  /** A heartbeat repeats what the client holds; its ACK or NACK blocks nothing. */
   readonly isHeartbeat?: true;
 }
 
-/** How many names of a refused response are told to people. */
+/** The most names of a rejected response that people are shown. */
 export const NAMES_SHOWN = 100;
 
-/** How many responses that were accepted by implication are remembered. */
+/** How many implicitly ACKed responses are remembered. */
 const IMPLIED_KEPT = 16;
 
 /**
- * How long a refusal counts: until each refused name was accepted in another response, until anything was accepted, or
- * not at all.
+ * How long a NACK counts: until each rejected name was ACKed in another response, until any response was ACKed, or not
+ * at all.
  */
 export type RefusalMemory = "by-name" | "whole" | "none";
 
-/** The fate of each response of one type on one stream. */
+/** Tracks the ACK or NACK of each response of one type on one stream. */
 export class Deliveries {
   #pending: Delivery[] = [];
-  /** Settled because a newer one was accepted; each may still be refused by its own nonce. */
+  /** Settled by the ACK of a newer response; each may still be NACKed by its own nonce. */
   #implied: readonly Delivery[] = [];
   #acked: Delivery | undefined;
   #settled: readonly Delivery[] = [];
@@ -46,20 +52,20 @@ export class Deliveries {
   readonly #refusals = new NackHistory();
   #lastSent: Delivery | undefined;
   #lastAcked: Delivery | undefined;
-  /** The newest that is no heartbeat. */
+  /** The newest response that is no heartbeat. */
   #newest: Delivery | undefined;
   #isNewestRefused = false;
-  /** What was accepted once was refused when it was repeated. */
+  /** The newest ACKed content was NACKed later, when it was repeated. */
   #isAckedRefused = false;
   #refusedNonce: string | undefined;
-  /** Names whose newest word was refused, of resources with a ttl: what the client holds of them is its own affair. */
+  /** Names whose newest state in a response with TTLs was NACKed: whether the client still holds them is unknown. */
   readonly #unconfirmed = new Set<string>();
   #isOverdue = false;
   readonly #memory: RefusalMemory;
   readonly #rejectedNames = new RejectedNames();
-  /** What was asked for when the newest response left that was refused as a whole. */
+  /** The subscription when the newest response was sent that was rejected as a whole. */
   #refusedOf: Scope | undefined;
-  /** What the client had been told of before the oldest response that it refused and that still counts. */
+  /** The revision that the client had before the oldest NACKed response that still counts. */
   #refusedFrom: number | undefined;
 
   constructor(memory: RefusalMemory = "none") {
@@ -71,7 +77,7 @@ export class Deliveries {
     return this.#pending;
   }
 
-  /** How many responses the client neither accepted nor refused, without heartbeats. */
+  /** How many responses have neither ACK nor NACK, without heartbeats. */
   get unanswered(): number {
     let count = 0;
     for (const delivery of this.#pending) if (isContent(delivery)) count++;
@@ -86,66 +92,69 @@ export class Deliveries {
     return this.#lastAcked;
   }
 
-  /** The newest that was told and not refused, or what was accepted before; heartbeats do not count. */
+  /**
+   * The newest body that was sent and not NACKed, or else the newest that was ACKed; without heartbeats. Undefined:
+   * unknown.
+   */
   get held(): Body | undefined {
     const body = this.#isNewestRefused ? this.#acked?.body : this.#newest?.body;
     return this.#isAckedRefused && body === this.#acked?.body ? undefined : body;
   }
 
-  /** Names of resources with a ttl whose newest word was refused: nobody keeps them alive. */
+  /** Names whose newest state in a response with TTLs was NACKed: heartbeats leave them out. */
   get unconfirmed(): ReadonlySet<string> {
     return this.#unconfirmed;
   }
 
-  /** What the newest ACK accepted: its own response, and every older one that was unsettled. */
+  /** The responses that the newest ACK settled: its own, and all older ones. */
   get lastSettled(): readonly Delivery[] {
     return this.#settled;
   }
 
-  /** The newest that was accepted and is no heartbeat. */
+  /** The newest response that was ACKed and is no heartbeat. */
   get accepted(): Delivery | undefined {
     return this.#acked;
   }
 
-  /** The newest refusal of a name that was not accepted in another response since. */
+  /** The newest NACK of a name that was not ACKed in another response since. */
   refusalOf(name: string): NackRecord | undefined {
     return this.#refusals.of(name);
   }
 
-  /** The newest response is the one that was refused. */
+  /** Whether the newest response was NACKed. */
   get isRefused(): boolean {
     return this.#refusedNonce !== undefined && this.#refusedNonce === this.#lastSent?.nonce;
   }
 
-  /** The client has used a nonce of ours. */
+  /** Whether the client has ever returned a nonce of this type. */
   get wasAnswered(): boolean {
     return this.#wasAnswered;
   }
 
-  /** Newer content waits: an answer is unsettled, and its time is not over. */
+  /** Whether newer content has to wait: a response in order is unsettled, and the ACK limit has not passed. */
   get isBlocked(): boolean {
     return !this.#isOverdue && this.#pending.some((delivery) => delivery.isInTurn);
   }
 
-  /** Unsettled answers hold nothing up any more, until the next one is sent. */
+  /** Lets newer content through, though responses are unsettled; holds until the next response is sent. */
   release(): void {
     this.#isOverdue = true;
   }
 
   /**
-   * The revision up to which the client answered what it was told: an unsettled response counts from before it was sent.
-   * Infinite: nothing is unsettled.
+   * The revision up to which the client has answered: an unsettled response counts from before it was sent. Infinite:
+   * nothing is unsettled.
    */
   get answeredTo(): number {
     return Math.min(Number.POSITIVE_INFINITY, ...this.#pending.filter(isContent).map(({ from }) => from ?? -1));
   }
 
-  /** The revision before the oldest response that was refused and that still counts. Infinite: none. */
+  /** The revision before the oldest NACKed response that still counts. Infinite: none. */
   get refusedFrom(): number {
     return this.#refusedFrom ?? Number.POSITIVE_INFINITY;
   }
 
-  /** These are not asked for by name any more. What is not asked for at all any more does not count as refused. */
+  /** Forgets the NACKs of names that are no longer subscribed to. `dropped`: names just unsubscribed from. */
   forgive(dropped: Iterable<string>, subscription: Subscription): void {
     for (const name of dropped) this.#unconfirmed.delete(name);
     if (this.#refusedFrom === undefined) return;
@@ -154,13 +163,13 @@ export class Deliveries {
     if (this.#rejectedNames.size === 0 && !isWholeAsked) this.#refusedFrom = undefined;
   }
 
-  /** The response of that nonce, if it is an unsettled part of the newest answer and not its last. */
+  /** The response with this nonce, if it is an unsettled part of the newest answer, but not its last part. */
   earlierPart(nonce: string): Delivery | undefined {
     const last = this.#lastSent;
     return this.#pending.find((one) => one.nonce === nonce && one !== last && one.at === last?.at);
   }
 
-  /** Whether a response that is still unsettled holds any of these names. */
+  /** Whether an unsettled response contains a resource with one of these names. */
   mayBring(names: readonly string[]): boolean {
     const asked = new Set(names);
     return this.#pending.some(({ body }) => body.segments.some(({ puts }) => puts.some((put) => asked.has(put.name))));
@@ -175,7 +184,9 @@ export class Deliveries {
     this.#isNewestRefused = false;
   }
 
-  /** Accepts the response of that nonce and every older one that is unsettled (S-DLT-07). Undefined: nothing to accept. */
+  /**
+   * Processes an ACK: settles the response with this nonce and all older ones (S-DLT-07). Undefined: nothing to settle.
+   */
   ack(nonce: string): Delivery | undefined {
     const index = this.#pending.findIndex((delivery) => delivery.nonce === nonce);
     const delivery = this.#pending[index];
@@ -189,20 +200,20 @@ export class Deliveries {
     if (content.length === 0) return delivery;
     this.#acked = content.at(-1);
     this.#isAckedRefused = false;
-    // That one part of an answer was accepted says nothing of the part that was refused.
+    // The ACK of one part of an answer does not revoke the NACK of another part.
     if (this.#nacked?.delivery.at !== delivery.at) this.#nacked = undefined;
     for (const { body } of content) this.#accept(body);
     return delivery;
   }
 
-  /** Books a refusal. Undefined: that response was refused before, or is not known. */
+  /** Processes a NACK. Undefined: the response is unknown, or was NACKed before. */
   nack(nonce: string, error: Status): Delivery | undefined {
     this.#wasAnswered = true;
     const named = [...this.#pending, ...this.#implied].find((one) => one.nonce === nonce) ?? this.#ackedAs(nonce);
     if (named === undefined) return undefined;
     this.#pending = this.#pending.filter((one) => one !== named);
     this.#refusedNonce = nonce;
-    // Whoever refuses a repetition refuses what it repeats.
+    // The NACK of a repeated body is a NACK of the body that it repeats.
     const repeated = named.isHeartbeat && this.#pending.find((one) => isContent(one) && one.body === named.body);
     const delivery = repeated || named;
     if (delivery.isHeartbeat && delivery.body.variant === "delta") return delivery;
@@ -220,7 +231,7 @@ export class Deliveries {
     return delivery;
   }
 
-  /** In State of the World a refusal of the newest answer closes every older one too. */
+  /** In State of the World the NACK of the newest response settles every older one too. */
   settleOlder(): void {
     this.#pending = [];
   }
@@ -253,13 +264,13 @@ export class Deliveries {
     if (this.#rejectedNames.size === 0) this.#refusedFrom = undefined;
   }
 
-  /** A client may accept and then refuse the same response; the refusal is the newer word. */
+  /** A client may ACK a response and NACK it later; the NACK counts. */
   #ackedAs(nonce: string): Delivery | undefined {
     return this.#acked?.nonce === nonce ? this.#acked : undefined;
   }
 }
 
-/** The names that a body speaks of, in its order, for people; at most 100. */
+/** The names in a body, in its order, as shown to people; at most 100. */
 export function namesIn(body: Body): readonly string[] {
   const names: string[] = [];
   for (const name of everyName(body)) {
@@ -269,12 +280,12 @@ export function namesIn(body: Body): readonly string[] {
   return names;
 }
 
-/** Whether a response tells something, and is not only a heartbeat. */
+/** Whether a response has content, and is no mere heartbeat. */
 function isContent({ isHeartbeat }: Delivery): boolean {
   return isHeartbeat !== true;
 }
 
-/** The names that a body speaks of, in its order. */
+/** The names in a body, in its order. */
 export function* everyName(body: Body): Iterable<string> {
   for (const segment of body.segments) {
     for (const put of segment.puts) yield put.name;
@@ -285,7 +296,7 @@ export function* everyName(body: Body): Iterable<string> {
   }
 }
 
-/** How many resources and removals a body holds. */
+/** The number of resources and of removals in a body. */
 export function sizeOf(body: Body): { readonly resources: number; readonly removed: number } {
   let resources = 0;
   let removed = 0;

@@ -2,7 +2,7 @@ import type { Body } from "../../message/body.ts";
 import type { Status } from "../../message/status.ts";
 import type { Resource } from "../../resource/resource.ts";
 
-/** A response that was refused, and why. */
+/** A response that was NACKed, and why. */
 export interface NackRecord {
   readonly nonce: string;
   readonly body: Body;
@@ -10,16 +10,16 @@ export interface NackRecord {
 }
 
 interface KeptNack extends NackRecord {
-  /** Names of it that were accepted in another response since. */
+  /** Names of the response that were ACKed in another response since. */
   readonly forgiven: Set<string>;
 }
 
-/** How many refused responses of one type and stream are remembered. */
+/** How many NACKed responses are remembered per type and stream. */
 const MOST = 16;
 
 /**
- * What one stream refused of one type and has not accepted since, by reference to the shared bodies: a client that refuses
- * everything costs little.
+ * The responses of one type that one stream NACKed and has not ACKed since. It refers to shared bodies, so a client
+ * that NACKs everything costs little memory.
  */
 export class NackHistory {
   #newestFirst: readonly KeptNack[] = [];
@@ -29,7 +29,7 @@ export class NackHistory {
     this.#newestFirst = [{ nonce, body, error, forgiven: new Set<string>() }, ...others].slice(0, MOST);
   }
 
-  /** What is in an accepted body is not refused any more. */
+  /** Clears the NACKs of the resources in an ACKed body. */
   accept(accepted: Body): void {
     if (this.#newestFirst.length === 0) return;
     for (const name of resourcesIn(accepted).keys()) {
@@ -45,7 +45,7 @@ export class NackHistory {
   }
 }
 
-/** State of the World repeats itself, so an older refusal is kept only where it said more. */
+/** State of the World repeats itself, so an older NACK is kept only if its response had more resources. */
 function replaces(newer: Body, older: Body): boolean {
   if (newer === older) return true;
   return newer.variant === "sotw" && resourcesIn(newer).size >= resourcesIn(older).size;
@@ -53,7 +53,7 @@ function replaces(newer: Body, older: Body): boolean {
 
 const resourcesByBody = new WeakMap<Body, ReadonlyMap<string, Resource>>();
 
-/** The resources that a body holds, by name; found once for all streams that share the body. */
+/** The resources in a body by name; computed once for all streams that share the body. */
 export function resourcesIn(body: Body): ReadonlyMap<string, Resource> {
   let resources = resourcesByBody.get(body);
   if (resources === undefined) {

@@ -3,15 +3,17 @@ import type { Resource } from "../../resource/resource.ts";
 import { coversName, type Scope, type Subscription } from "../subscription/subscription.ts";
 import { resourcesIn } from "./nack-history.ts";
 
-/** What was refused of one name. */
+/** What was rejected of one name. */
 interface RejectedName {
-  /** Undefined: that it is gone. */
+  /** Undefined: its removal. */
   readonly put: Resource | undefined;
-  /** What was asked for when it left. */
+  /** The subscription when the response was sent. */
   readonly asked: Scope | undefined;
 }
 
-/** The names whose newest word a client refused on one stream, of one type: of each it goes on using what was before. */
+/**
+ * The names of one type whose newest state a client rejected on one stream: the client goes on with their former state.
+ */
 export class RejectedNames {
   readonly #names = new Map<string, RejectedName>();
 
@@ -19,20 +21,23 @@ export class RejectedNames {
     return this.#names.size;
   }
 
-  /** A body that speaks of these names was refused. `asked`: what was asked for when it left. */
+  /** Adds the names of a NACKed body. `asked`: the subscription when it was sent. */
   add(names: Iterable<string>, body: Body, asked: Scope | undefined): void {
     const puts = resourcesIn(body);
     for (const name of names) this.#names.set(name, { put: puts.get(name), asked });
   }
 
-  /** A body that speaks of these names was accepted. What was refused as missing under an alias is there now. */
+  /**
+   * Removes the names of an ACKed body, and the aliases of its resources: a name that was rejected as missing exists
+   * now.
+   */
   accept(names: Iterable<string>, body: Body): void {
     if (this.#names.size === 0) return;
     for (const name of names) this.#names.delete(name);
     for (const { aliases } of resourcesIn(body).values()) for (const alias of aliases) this.#names.delete(alias);
   }
 
-  /** Forgets what is not asked for any more: the client dropped what it had of it. */
+  /** Removes names that are no longer subscribed to: the client dropped their resources. */
   keepAsked(subscription: Subscription): void {
     for (const [name, refused] of this.#names) if (!isAsked(name, refused, subscription)) this.#names.delete(name);
   }
@@ -41,11 +46,12 @@ export class RejectedNames {
 function isAsked(name: string, { put, asked }: RejectedName, subscription: Subscription): boolean {
   if (subscription.isWildcard || subscription.isNamed(name)) return true;
   if (put !== undefined) return subscription.covers(put);
-  // Of what is gone nobody knows the aliases: it may be any name of then, unless it was asked for by its own.
+  // The aliases of a deleted resource are unknown: unless its own name was subscribed to, any name of then may be its
+  // alias.
   return asked !== undefined && !coversName(asked, name) && isAnyAsked(asked, subscription);
 }
 
-/** Whether anything is asked for still, of what was then. */
+/** Whether the subscription still asks for anything that this scope asked for. */
 export function isAnyAsked({ isWildcard, names }: Scope, subscription: Subscription): boolean {
   if (subscription.isWildcard) return true;
   if (isWildcard) return subscription.names.size > 0;

@@ -8,20 +8,22 @@ import { memoShared } from "../memory/memo.ts";
 import type { NameSets } from "../subscription/name-set.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 
-/** What somebody does not know yet who knew other errors. */
+/** How two sets of resource errors differ. */
 export interface ErrorDifference {
   readonly errors: readonly Resource[];
   /** Names that have no error any more. */
   readonly lifted: readonly string[];
 }
 
-/** What was made of errors for one client and serves others too; kept as long as the errors are the same. */
+/** Sets of errors, differences and bodies that serve several clients; kept while the errors stay the same. */
 export class SharedErrors {
   readonly #ofSets = new WeakMap<ErrorSet, Map<string, ErrorSet>>();
   readonly #news = new WeakMap<ErrorSet, WeakMap<ErrorSet, ErrorDifference>>();
   readonly #bodies = new WeakMap<Body, WeakMap<readonly Resource[], Map<string, Body>>>();
 
-  /** The errors of a view that a subscription covers: a wildcard covers all but those of glob collections (B-ERR-12). */
+  /**
+   * The errors of a view that a subscription covers. A wildcard covers all but those of glob collections (B-ERR-12).
+   */
   of(view: View, type: TypeUrl, subscription: Subscription, sets: NameSets): ErrorSet {
     const all = view.errors(type);
     if (all.size === 0) return noErrors;
@@ -35,7 +37,7 @@ export class SharedErrors {
     });
   }
 
-  /** What is new to somebody who knew `before`. */
+  /** The difference for a client that knew the errors `before`. */
   between(before: ErrorSet, now: ErrorSet): ErrorDifference {
     if (before === now) return noNews;
     const byNow = this.#news.get(before) ?? new WeakMap<ErrorSet, ErrorDifference>();
@@ -50,7 +52,7 @@ export class SharedErrors {
     return news;
   }
 
-  /** A body with news in it; the same one for the same body and news, as `how` has it. */
+  /** A body with errors added; the same object for the same body, errors and `how`. */
   body(body: Body, { errors }: ErrorDifference, how: string, make: () => Body): Body {
     const byNews = this.#bodies.get(body) ?? new WeakMap<readonly Resource[], Map<string, Body>>();
     this.#bodies.set(body, byNews);
@@ -64,19 +66,18 @@ export class SharedErrors {
 
 const noNews: ErrorDifference = { errors: [], lifted: [] };
 
-/** What is to become of a body. */
+/** How a body is changed to carry errors. */
 interface Replacement {
-  /** Errors that it tells in any case, unless it has a resource of that name (S-ERR-03). */
+  /** Errors to add, unless the body has the name as missing (S-ERR-03). */
   readonly news: readonly Resource[];
-  /** Names that are gone, and not only have no error any more. */
+  /** Names to remove, because their error was lifted and they do not exist. */
   readonly lifted: readonly string[];
-  /** The name is said to be gone or missing as well. */
+  /** Whether the name stays among removed or missing names as well. */
   readonly isKept: (error: Resource) => boolean;
 }
 
 /**
- * A body of delta that says of names why they are not there, where it said that they are not. The same body if it says
- * nothing of such names.
+ * Replaces removed and missing names of a delta body by errors that say why. Returns the same body if nothing changes.
  */
 export function replaceNames(body: Body, errors: ErrorSet, { news, lifted, isKept }: Replacement): Body {
   const told = new Map(news.map((error) => [error.name, error]));
@@ -94,7 +95,7 @@ export function replaceNames(body: Body, errors: ErrorSet, { news, lifted, isKep
     if (segment.removed.length + segment.missing.length === 0) return segment;
     const removed = segment.removed.filter((name) => !replace(name));
     const missing = segment.missing.filter((name) => !replace(name));
-    // A resource without a body says it already, and a name stands in one place only (S-ERR-03).
+    // A resource without a body already says it, and a name appears only once (S-ERR-03).
     for (const name of missing) told.delete(name);
     const isSame = removed.length === segment.removed.length && missing.length === segment.missing.length;
     return isSame ? segment : { ...segment, removed, missing };
@@ -104,7 +105,7 @@ export function replaceNames(body: Body, errors: ErrorSet, { news, lifted, isKep
   return { ...body, segments: said.errors.length + gone.size === 0 ? segments : [...segments, said] };
 }
 
-/** The name of a collection that stands for many: `xdstp://authority/type/path/*`. */
+/** Whether a name is that of a glob collection: `xdstp://authority/type/path/*`. */
 function isGlob(name: string): boolean {
   return name.endsWith("/*");
 }

@@ -7,26 +7,28 @@ import type { Past } from "../../state/journal.ts";
 import { answeredAmong, replacedAmong } from "../subscription/locators.ts";
 import { covers, type Scope } from "../subscription/subscription.ts";
 
-/** A Cluster, or the endpoints of one, that a client was told of and that is gone: whatever the client holds may still use it. */
+/** A deleted Cluster, or endpoints of one, that the client still holds: resources that the client holds may use it. */
 export interface PendingRemoval {
-  /** As the client was last told, for a State of the World that goes on holding it; delta needs it only where it has a ttl. */
+  /**
+   * As the client was last sent it, for a State of the World that goes on listing it; delta needs it only for a TTL.
+   */
   readonly was?: Past | Resource;
-  /** The revision since which nobody is told of it any more. */
+  /** The revision since which the resource counts as deleted. */
   readonly since: number;
 }
 
 /**
- * The Clusters of one client that are gone and not yet removed (S-ORD-05). Immutable: streams with the same past share one
- * set, and what is made of it.
+ * The deleted Clusters that one client still holds (S-ORD-05). Immutable: streams with the same past share a set, and
+ * all that is computed from it.
  */
 export class PendingRemovals {
   readonly names: ReadonlyMap<string, PendingRemoval>;
-  /** The oldest and the newest `since`; of an empty set, never and always. */
+  /** The lowest and highest `since`; of an empty set infinity and 0. */
   readonly oldest: number;
   readonly newest: number;
-  /** What it adds to the version of a type. */
+  /** What the set adds to the sum behind the type version. */
   readonly sum: bigint;
-  /** Its resources. */
+  /** The resources of the set. */
   readonly segment: Segment;
 
   constructor(names: ReadonlyMap<string, PendingRemoval>) {
@@ -52,7 +54,7 @@ export class PendingRemovals {
     return this.names.size === 0;
   }
 
-  /** With names that were there again in the meantime: they are gone since `revision`. */
+  /** The set in which matching names count as deleted at `revision`, because they existed again meanwhile. */
   goneAnew(isAnew: (name: string) => boolean, revision: number): PendingRemovals {
     const anew = [...this.names].filter(([name]) => isAnew(name));
     if (anew.length === 0) return this;
@@ -60,7 +62,7 @@ export class PendingRemovals {
     return new PendingRemovals(new Map([...this.names, ...renewed]));
   }
 
-  /** Without the names that nothing is to be known of any more. */
+  /** The set without matching names. */
   without(isForgotten: (name: string) => boolean): PendingRemovals {
     if (this.isEmpty) return this;
     const left = [...this.names].filter(([name]) => !isForgotten(name));
@@ -69,27 +71,30 @@ export class PendingRemovals {
   }
 }
 
-/** Nothing is held over. */
+/** The empty set. */
 export const nothingHeldOver: PendingRemovals = new PendingRemovals(new Map());
 
-/** What may be removed. */
+/** What may be removed from the client. */
 export interface Removable {
-  /** Clusters that are gone since this revision or before. */
+  /** Clusters that were deleted at this revision or before. */
   readonly to: number;
-  /** The same of Clusters that the client asks for by name: as long as it does, requests may be on their way there. */
+  /** The same for Clusters that the client subscribes to by name: while it does, requests may go to them. */
   readonly namedTo: number;
-  /** Clusters that may be removed however long they are gone: nothing the client was told of sends it there; undefined: there are none. */
+  /** Clusters that may be removed at once, because nothing that the client was sent uses them; undefined: none. */
   readonly goesAtOnce: ((name: string) => boolean) | undefined;
 }
 
-/** What becomes of a client's Clusters between where it stands and now, if what is gone is not removed yet. */
+/** The pending removals of a client after a difference. */
 export interface Step {
   readonly pendingRemovals: PendingRemovals;
-  /** Something is new to the client, or not what it holds. */
+  /** Whether anything is new to the client, or differs from what it holds. */
   readonly hasPuts: boolean;
 }
 
-/** Takes a step from what is held over to what will be. `before`, `after`: what was asked for then, and is now. `revision`: of now. */
+/**
+ * Computes the pending removals after a difference. `before`, `after`: the subscription at the position and now;
+ * `revision`: the present one.
+ */
 export function stepFrom(
   before: PendingRemovals,
   { changes }: Difference,
@@ -116,15 +121,16 @@ export function stepFrom(
   return { pendingRemovals: isChanged ? setOf(names) : before, hasPuts };
 }
 
-/** A body of delta without the removals that have to wait, and with those that have waited. */
+/** A delta body without removals that have to wait, and with pending removals that are due. */
 export interface SplitBody {
   readonly pendingRemovals: PendingRemovals;
   readonly body: Body;
 }
 
 /**
- * Takes what goes out of a body of delta, and puts in what was held over and may go. `asked`: names whose absence is an
- * answer, which nobody waits for. `pastOf`: what a name was that the client holds for a time only.
+ * Moves removals that have to wait from a delta body to the pending removals, and adds pending removals that are due to
+ * the body. `asked`: names whose absence answers the client's request, which never wait. `pastOf`: the former state of
+ * a name with a TTL.
  */
 export function withhold(
   body: Body,
@@ -146,7 +152,7 @@ export function withhold(
     for (const { name } of segment.puts) names.delete(name);
     for (const term of answeredAmong(names.keys(), segment.puts)) names.delete(term);
     if (segment.removed.length === 0) return segment;
-    // One variant takes the place of another at once (S-LOC-07).
+    // One variant replaces another at once (S-LOC-07).
     const replaced = replacedAmong(segment.removed, segment.puts);
     const goesNow = (name: string): boolean => asked.has(name) || replaced.has(name);
     const removed = segment.removed.filter(goesNow);
@@ -171,13 +177,13 @@ function setOf(names: ReadonlyMap<string, PendingRemoval>): PendingRemovals {
   return names.size === 0 ? nothingHeldOver : new PendingRemovals(names);
 }
 
-/** Of a set, what stays and what goes when everything that is gone since `revision` or before may go. */
+/** A set split at a revision: `goes` are the names deleted at it or before. */
 export interface RemovalSplit {
   readonly stays: PendingRemovals;
   readonly goes: readonly string[];
 }
 
-/** Parts a set at a revision. */
+/** Splits a set at a revision. */
 export function partAt(set: PendingRemovals, revision: number): RemovalSplit {
   if (set.oldest > revision) return { stays: set, goes: [] };
   const goes = [...set.names].filter(([, { since }]) => since <= revision).map(([name]) => name);

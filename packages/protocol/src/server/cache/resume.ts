@@ -11,13 +11,13 @@ import type { Locators } from "../subscription/locators.ts";
 import { isAsked } from "../subscription/selection.ts";
 import { isNamed, type Scope } from "../subscription/subscription.ts";
 
-/** How a comparison goes about it. */
+/** Options of a comparison. */
 export interface ComparisonOptions {
   /** Resources that the client reports at their current version are not sent. */
   readonly trustsVersions: boolean;
   /**
-   * Clients that are told of TTLs are sent all the same what they may hold for a time only: it may have expired, and no client
-   * asks for it again (client-behaviours E4).
+   * Whether clients are sent TTLs. If so, resources that may expire are sent even at an equal version: they may have
+   * expired, and no client requests them again (client-behaviours E4).
    */
   readonly ttls?: Ttls;
   /** How many names are compared in one step. */
@@ -25,20 +25,20 @@ export interface ComparisonOptions {
 }
 
 /**
- * The resources that a returning client holds, compared with those that it should hold: one pass over the versions that it
- * sent, without a copy of them.
+ * Compares the resources that a reconnecting client holds with those that it should hold: one pass over the versions
+ * that it listed, without a copy of them.
  *
- * A comparison may take several steps, and transactions may be committed between them. The last step compares again every
- * name that a transaction touched since the first one, so what was found is true at the revision of the last step.
+ * A comparison may take several steps, with transactions between them. The last step compares again every name that
+ * changed since the first one, so the result is true at the revision of the last step.
  *
  * @spec S-REC-09, S-REC-10
  */
 export class Comparison {
-  /** Where the first step stood. Journals are kept back to here while the comparison is paused. */
+  /** The position of the first step. Journals are kept back to it while the comparison is paused. */
   readonly start: Position;
-  /** Asked for by the client, never held, and not there. */
+  /** Subscribed to, not listed by the client, and without a resource. */
   readonly missing: string[] = [];
-  /** Of `puts`, what the client did not list. */
+  /** The names among `puts` that the client did not list. */
   readonly newcomers: Set<string> = new Set();
   readonly #puts = new Map<string, Resource>();
   readonly #removed = new Set<string>();
@@ -50,13 +50,13 @@ export class Comparison {
   #rest: Iterator<readonly [string, string]> | undefined;
   /** The revision of the last step; undefined while there are names left to compare. */
   #doneAt: number | undefined;
-  /** Resources that are asked for and that the client listed. */
+  /** Resources that are subscribed to and that the client listed. */
   readonly #covered = new Set<Resource>();
-  /** What a client that speaks of parameters listed: it can say of which name, and not of which variant, it has a version. */
+  /** What a client that uses parameters listed: versions by name, because it cannot say which variant it holds. */
   readonly #listed = new Map<string, Set<string>>();
   readonly #mayBeHeld: (name: string) => boolean;
 
-  /** `scope`: what the client asked for when the comparison began; it must not change. */
+  /** `scope`: the subscription when the comparison began; it must not change. */
   constructor(start: Position, type: TypeUrl, scope: Scope, initial: InitialVersions, options: ComparisonOptions) {
     this.start = start;
     this.#view = start.view;
@@ -68,12 +68,12 @@ export class Comparison {
     this.#mayBeHeld = mayBeHeldUnder(scope);
   }
 
-  /** What the client has to be sent. */
+  /** The resources that the client has to be sent. */
   get puts(): Iterable<Resource> {
     return this.#puts.values();
   }
 
-  /** Listed by the client and gone. */
+  /** Names that the client listed and that are deleted. */
   get removed(): Iterable<string> {
     return this.#removed;
   }
@@ -82,12 +82,12 @@ export class Comparison {
     return this.#doneAt !== undefined;
   }
 
-  /** All names were compared, and nothing was committed since. */
+  /** Whether all names were compared, and nothing was committed since. */
   isDoneAt(revision: number): boolean {
     return this.#doneAt === revision;
   }
 
-  /** Compares some more names, with the view as it is at this revision. */
+  /** Compares the next names with the view at this revision. */
   step(revision: number): void {
     for (let i = 0; i < this.#options.namesPerStep && this.#rest !== undefined; i++) {
       const next = this.#rest.next();
@@ -107,11 +107,11 @@ export class Comparison {
     }
   }
 
-  /** Compares again what was touched since the first step. Returns whether anything was. */
+  /** Compares again the names that changed since the first step. Returns whether any did. */
   #compareTouched(): boolean {
     const touched = touchedSince(this.start, this.#view, this.#type);
     if (touched?.size === 0) return false;
-    // Where terms stand for the best of several resources, one that was touched changes what others are held for.
+    // Where terms match the best of several resources, a changed one affects which terms the others match.
     const isAny = touched === undefined || this.#scope.terms !== undefined;
     for (const [given, version] of this.#initial) {
       const name = canonicalName(given);
@@ -125,7 +125,7 @@ export class Comparison {
     else this.#listed.set(name, (this.#listed.get(name) ?? new Set()).add(version));
   }
 
-  /** Which variant it has of a name, the version says: constraints are part of it. */
+  /** The version tells which variant of a name the client holds: its constraints are part of it. */
   #compareLocated(locators: Locators): void {
     const found = new Map<string, Resource>();
     for (const term of this.#scope.names) {
@@ -147,7 +147,9 @@ export class Comparison {
     this.#removeGone(locators, called);
   }
 
-  /** Of what is gone nobody knows the constraints any more: it is gone for the parameters by which it was asked for. */
+  /**
+   * The constraints of a deleted variant are unknown: it is removed for the parameters that the client subscribed with.
+   */
   #removeGone(locators: Locators, found: ReadonlyMap<string, readonly Resource[]>): void {
     const { isWildcard, names } = this.#scope;
     const gone = new Set<string>();
@@ -165,7 +167,7 @@ export class Comparison {
     for (const told of gone) this.#removed.add(told);
   }
 
-  /** What is said of a name last counts: it may be compared again, and be listed twice. */
+  /** The last comparison of a name counts: it may be compared again, and be listed twice. */
   #compare(name: string, version: string): void {
     this.#puts.delete(name);
     this.#removed.delete(name);
@@ -181,8 +183,8 @@ export class Comparison {
   }
 
   /**
-   * What the client should hold and did not list. `isSteady`: nothing changed since the first step; if the client then listed
-   * as many resources as there are, there is nothing of the kind.
+   * Adds what the client should hold and did not list. `isSteady`: nothing changed since the first step; then there is
+   * nothing to add if the client listed as many resources as there are.
    */
   #addUnknown(isSteady: boolean): void {
     const { isWildcard, names } = this.#scope;
@@ -205,8 +207,8 @@ export class Comparison {
 }
 
 /**
- * Whether a client that asks for this may have been given a resource of some name for it: by the name, or for a term of its
- * collection.
+ * Returns a test of whether a client with this subscription may hold a name: it subscribes to the name, or to a term of
+ * the same collection.
  */
 export function mayBeHeldUnder({ isWildcard, names, terms }: Scope): (name: string) => boolean {
   let collections: ReadonlySet<string> | undefined;

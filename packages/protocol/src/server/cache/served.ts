@@ -3,7 +3,10 @@ import { isStill, type Position, reaches } from "../../state/difference.ts";
 import type { View } from "../../state/view.ts";
 import type { PendingRemovals } from "./pending-removals.ts";
 
-/** A State of the World as it was sent: what was in it is known from where it stood and what was held over. */
+/**
+ * A State of the World that clients were sent; its content follows from its position and the pending removals that it
+ * listed.
+ */
 export interface Served {
   readonly type: TypeUrl;
   readonly version: string;
@@ -15,8 +18,8 @@ export interface Served {
 const VERSIONS_KEPT = 16_384;
 
 /**
- * The versions of Clusters that clients were sent lately, unions with what was gone among them. A client that comes back
- * says which of them it holds.
+ * The versions of Clusters that clients were sent lately, with the pending removals that they listed. A reconnecting
+ * client names the version that it holds.
  */
 export class ServedVersions {
   readonly #byKey = new Map<string, Served>();
@@ -24,13 +27,13 @@ export class ServedVersions {
   readonly #listsNews: boolean;
   #news: Served[] = [];
 
-  /** `listsNews`: somebody takes the news; they are kept until then. */
+  /** `listsNews`: whether new versions are collected for `takeNews`; they are kept until it is called. */
   constructor({ listsNews, kept = VERSIONS_KEPT }: { readonly listsNews: boolean; readonly kept?: number }) {
     this.#listsNews = listsNews;
     this.#kept = kept;
   }
 
-  /** A client was sent this. */
+  /** Notes that a client was sent this. */
   note(served: Served): void {
     const key = keyOf(served.type, served.version, served.position.view);
     const known = this.#byKey.get(key);
@@ -44,13 +47,13 @@ export class ServedVersions {
     }
   }
 
-  /** What was sent under a version; undefined if that is not known any more. `view`: of the client that holds it. */
+  /** What was sent under a version; undefined if it is not known any more. `view`: that of the client. */
   find(type: TypeUrl, version: string, view: View): Served | undefined {
     const served = this.#byKey.get(keyOf(type, version, view));
     return served !== undefined && reaches(served.position, type) ? served : undefined;
   }
 
-  /** What was sent and is still as it was then. */
+  /** The versions whose content is still the current one. */
   *current(): Iterable<Served> {
     for (const served of this.#byKey.values()) {
       const { position, type } = served;
@@ -58,7 +61,7 @@ export class ServedVersions {
     }
   }
 
-  /** What was noted since this was last asked. */
+  /** The versions noted since the last call. */
   takeNews(): readonly Served[] {
     if (this.#news.length === 0) return none;
     const news = this.#news;
@@ -69,7 +72,7 @@ export class ServedVersions {
 
 const none: readonly Served[] = [];
 
-/** Equal versions are of equal content whoever sees it, but for those that a caller prints. */
+/** Equal versions have equal content in every view, unless a caller sets the version text. */
 function keyOf(type: TypeUrl, version: string, view: View): string {
   return view.printedVersion(type) === undefined ? `${type} ${version}` : `${type} ${version} ${view.key}`;
 }

@@ -14,12 +14,12 @@ import type { PendingRemovals } from "./pending-removals.ts";
 import type { SharedChanges } from "./shared-changes.ts";
 import type { SharedSelections } from "./shared-selections.ts";
 
-/** Of how many names a body that is made for single streams may be to be shared. */
+/** Up to so many names, a body made for a single stream is shared by its content. */
 const OWN_NAMES_SHARED = 16;
 
 /**
- * Bodies: one object for all who are told the same, so that it is encoded once. Kept as long as it is on its way to somebody or
- * is the newest that he was told; forgotten with the next transaction.
+ * Response bodies: one object for all clients that are sent the same, so that it is encoded once. A body lives while it
+ * is in flight or is the newest that a client was sent; new lookups after a transaction make new bodies.
  */
 export class SharedBodies {
   readonly #changes: SharedChanges;
@@ -28,7 +28,7 @@ export class SharedBodies {
   readonly #ttls: Ttls;
   #systemVersion: string | undefined;
   readonly #bodies = new SharedWhileUsed<Body>();
-  /** Those of a full state with what is held over beside it. */
+  /** Full states, by the pending removals that they list too. */
   #full = new WeakMap<PendingRemovals, SharedWhileUsed<Body>>();
   readonly #own = new SharedWhileUsed<Body>();
   readonly #ids = new WeakMap<Resource, number>();
@@ -43,7 +43,9 @@ export class SharedBodies {
     this.#ttls = ttls;
   }
 
-  /** What is told from now on is of this `system_version_info`; undefined: of the one before. */
+  /**
+   * Drops the bodies after a transaction. `systemVersion`: the `system_version_info` from now on; undefined: unchanged.
+   */
   advance(systemVersion: string | undefined): void {
     if (systemVersion !== undefined) this.#systemVersion = systemVersion;
     this.#bodies.clear();
@@ -57,7 +59,7 @@ export class SharedBodies {
     return this.#body(variant, view, type, "whole", () => view.whole(type));
   }
 
-  /** The body of a whole difference, as a wildcard is told it. */
+  /** The body of a whole difference, for a wildcard. */
   ofChanges(variant: Variant, from: Position, view: View, type: TypeUrl): Body {
     return this.#body(
       variant,
@@ -68,7 +70,10 @@ export class SharedBodies {
     );
   }
 
-  /** The body of a selection: the same one for the same selection and missing names. */
+  /**
+   * The body of a selection; shared by equal subscriptions. `from`: the position of the client, undefined for all
+   * resources.
+   */
   ofSelection(
     variant: Variant,
     view: View,
@@ -83,7 +88,7 @@ export class SharedBodies {
     return this.#body(variant, view, type, `${at} ${set}`, () => [make()]);
   }
 
-  /** The body of a full state, with what is held over beside it. */
+  /** The body of a full state that also lists pending removals. */
   full(view: View, type: TypeUrl, subscription: Subscription, pendingRemovals: PendingRemovals): Body {
     const known = memo(this.#full, pendingRemovals, () => new SharedWhileUsed<Body>());
     const set = subscription.sharedKey(this.#nameSets);
@@ -100,14 +105,14 @@ export class SharedBodies {
     });
   }
 
-  /** The body of names that are gone; shared with streams that are told the same. */
+  /** A delta body that only removes names; shared by equal removals. */
   removals(view: View, type: TypeUrl, removed: readonly string[]): Body {
     return this.#body("delta", view, type, `removal ${JSON.stringify(removed)}`, () => [
       { puts: [], removed, missing: [] },
     ]);
   }
 
-  /** A body of just these; shared with streams that are told the same few names. */
+  /** A body of just this segment; a small one is shared by streams that are sent the same. */
   own(variant: Variant, view: View, type: TypeUrl, segment: Segment): Body {
     const names = segment.puts.length + segment.removed.length + segment.missing.length;
     const version = this.version(variant, view, type);
@@ -119,8 +124,8 @@ export class SharedBodies {
   }
 
   /**
-   * The body that keeps alive what is held for a time, at the version that the client knows; the same one for the same
-   * resources, by identity. In State of the World it has the whole resources (client-behaviours E3).
+   * The heartbeat of these resources at the version that the client knows; the same body for the same array. In State
+   * of the World it carries the whole resources (client-behaviours E3).
    */
   heartbeat(variant: Variant, type: TypeUrl, version: string, held: readonly (Past | Resource)[]): Body {
     const known = memo(this.#heartbeats, held, () => new Map<string, Body>());
@@ -134,7 +139,7 @@ export class SharedBodies {
     });
   }
 
-  /** What has a ttl in a body; looked for once. */
+  /** The resources of a body that have a TTL; computed once. */
   timedIn(body: Body): Timed {
     const known = this.#timedIn.get(body);
     if (known !== undefined) return known;
@@ -143,12 +148,12 @@ export class SharedBodies {
     return timed;
   }
 
-  /** `version_info`, or delta's `system_version_info`. */
+  /** The `version_info`, or for delta the `system_version_info`. */
   version(variant: Variant, view: View, type: TypeUrl): string {
     return variant === "delta" && this.#systemVersion !== undefined ? this.#systemVersion : view.typeVersion(type);
   }
 
-  /** A number for this very resource: others may have its name and version. */
+  /** A number for this object: other resources may have the same name and version. */
   #idOf(resource: Resource): number {
     const known = this.#ids.get(resource);
     if (known !== undefined) return known;

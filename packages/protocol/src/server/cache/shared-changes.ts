@@ -7,10 +7,16 @@ import type { View } from "../../state/view.ts";
 import { memo } from "../memory/memo.ts";
 import { Recent } from "../memory/recent.ts";
 
-/** Elements kept of each kind: enough for a transaction of 100,000 resources, and for a thousand views of small ones. */
+/**
+ * How many elements are kept of each kind: enough for a transaction of 100,000 resources, and for a thousand views of
+ * small ones.
+ */
 const ELEMENTS_KEPT = 200_000;
 
-/** What changed between positions and now; found once for all who stand at the same one. Forgotten with the next transaction. */
+/**
+ * What changed between a position and now; computed once for all clients at that position. Dropped with the next
+ * transaction.
+ */
 export class SharedChanges {
   readonly #ttls: Ttls;
   readonly #differences = new Recent<Difference>(ELEMENTS_KEPT, ({ changes }) => changes.length);
@@ -26,19 +32,19 @@ export class SharedChanges {
     for (const made of [this.#differences, this.#names, this.#newcomers, this.#byTerm]) made.clear();
   }
 
-  /** All that differs. */
+  /** The whole difference. */
   between(from: Position, view: View, type: TypeUrl): Difference {
     return this.#differences.get(wayKey(from, view, type), () => differenceBetween(from, view, type, this.#ttls));
   }
 
-  /** Names that are not what they were at a position. */
+  /** The names that changed since a position. */
   names(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
     return this.#names.get(wayKey(from, view, type), () => {
       return new Set(this.between(from, view, type).changes.map(({ name }) => name));
     });
   }
 
-  /** Names that nothing answered to at a position and something does now. */
+  /** The names that had no resource at a position and have one now. */
   newcomers(from: Position, view: View, type: TypeUrl): ReadonlySet<string> {
     return this.#newcomers.get(wayKey(from, view, type), () => {
       const { changes } = this.between(from, view, type);
@@ -46,7 +52,9 @@ export class SharedChanges {
     });
   }
 
-  /** The same by everything that they are or were called: names and aliases, and the collections that they are members of. */
+  /**
+   * The difference by every term that a change may match: present and former names and aliases, and their collections.
+   */
   byTerm(from: Position, view: View, type: TypeUrl): ReadonlyMap<string, readonly Change[]> {
     return this.#byTerm.get(wayKey(from, view, type), () => {
       const byTerm = new Map<string, Change[]>();
@@ -57,7 +65,7 @@ export class SharedChanges {
     });
   }
 
-  /** What names were at a position that had a ttl and are not what they were; undefined: there are none. */
+  /** The former states with a TTL of names that changed since a position; undefined: none. */
   timedPast(from: Position, view: View, type: TypeUrl): ReadonlyMap<string, Past> | undefined {
     if (this.#ttls === "left-off") return undefined;
     const { changes } = this.between(from, view, type);
@@ -73,7 +81,7 @@ function termsFor({ name, then, now }: Change): ReadonlySet<string> {
   return collection === undefined ? terms : terms.add(collection);
 }
 
-/** A name for a way from a position to now. */
+/** A key for the difference between a position and now. */
 export function wayKey(from: Position, view: View, type: TypeUrl): string {
   return `${type} ${view.key} ${positionKey(from, view, type)}`;
 }

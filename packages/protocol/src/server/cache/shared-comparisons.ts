@@ -1,17 +1,17 @@
 import type { Comparison } from "./resume.ts";
 
-/** How many listed names the comparisons have together that are kept to be shared; of more, the oldest are let go. */
+/** How many listed names the kept comparisons may have together; beyond it the oldest are dropped. */
 const LISTED_NAMES_KEPT = 200_000;
 
 /**
- * The comparisons of clients that came back with equal requests, so that one of them serves all. They hold the requests: they
- * are let go with the next transaction and when nobody waits for a turn any more. Who is in the middle of one keeps it.
+ * Comparisons shared by clients that reconnect with equal requests. They hold these requests, so they are dropped with
+ * the next transaction and when no stream is due; a stream in the middle of a comparison keeps its own.
  */
 export class SharedComparisons {
   readonly #comparisons = new Map<string, { readonly is: Comparison; readonly names: number }>();
   #names = 0;
 
-  /** The one of that key, made if need be. `names`: how many its client listed. */
+  /** The comparison under a key; made if there is none. `names`: how many names the client listed. */
   get(key: string, names: number, make: () => Comparison): Comparison {
     const known = this.#comparisons.get(key);
     if (known !== undefined) return known.is;

@@ -20,12 +20,12 @@ import {
 } from "./pending-removals.ts";
 import { type SharedChanges, wayKey } from "./shared-changes.ts";
 
-/** Names held over that are kept of each kind. */
+/** How many names are kept of each kind of result. */
 const ELEMENTS_KEPT = 100_000;
 
 /**
- * What becomes of Clusters that are gone and held over; found once for all who hold the same over and stand at the same place.
- * Forgotten with the next transaction.
+ * Computes how pending removals change; once for all clients with the same set and position. Dropped with the next
+ * transaction.
  */
 export class SharedPendingRemovals {
   readonly #changes: SharedChanges;
@@ -46,7 +46,7 @@ export class SharedPendingRemovals {
     this.#ttls = ttls;
   }
 
-  /** This revision is in force. */
+  /** Moves to a revision. */
   advance(revision: number): void {
     this.#revision = revision;
     for (const made of [this.#steps, this.#partings, this.#carriedOver]) made.clear();
@@ -54,7 +54,7 @@ export class SharedPendingRemovals {
     this.#withheld = new WeakMap();
   }
 
-  /** What becomes of the Clusters of everybody who stands there, asks for the same, and holds the same over. */
+  /** The pending removals after a difference, for all clients with this position, subscription and set. */
   step(
     pendingRemovals: PendingRemovals,
     from: Position,
@@ -84,8 +84,8 @@ export class SharedPendingRemovals {
   }
 
   /**
-   * The set of somebody who stood there until now. What came and went since may have been used in the meantime: it is gone
-   * since now.
+   * The set of a client after its position advanced. A name that changed since may have been in use again, so it counts
+   * as deleted now.
    */
   carryOver(set: PendingRemovals, from: Position, view: View, type: TypeUrl): PendingRemovals {
     if (set.isEmpty) return set;
@@ -94,19 +94,19 @@ export class SharedPendingRemovals {
     );
   }
 
-  /** The set of somebody who comes back: nobody knows what he used since, so all of it is gone since now. */
+  /** The set of a reconnecting client. What it used meanwhile is unknown, so all of it counts as deleted now. */
   resume(set: PendingRemovals): PendingRemovals {
     return memo(this.#resumed, set, () => set.goneAnew(() => true, this.#revision));
   }
 
-  /** What of a set may be removed, up to a revision. */
+  /** Splits a set into what may be removed up to a revision, and the rest. */
   part(set: PendingRemovals, removableTo: number): RemovalSplit {
     if (set.oldest > removableTo) return { stays: set, goes: [] };
     const key = `${this.#idOf(set)} ${Math.min(set.newest, removableTo)}`;
     return this.#partings.get(key, () => partAt(set, removableTo));
   }
 
-  /** A body of delta without the removals that have to wait, and with those that have waited. */
+  /** A delta body without removals that have to wait, and with pending removals that are due. */
   withhold(
     body: Body,
     pendingRemovals: PendingRemovals,
@@ -135,7 +135,7 @@ export class SharedPendingRemovals {
     return memo(known, `${this.#idOf(pendingRemovals)} ${Math.min(this.#revision, removable.to)}`, make);
   }
 
-  /** A name for this very set. */
+  /** A number for this object. */
   #idOf(set: PendingRemovals): number {
     const known = this.#ids.get(set);
     if (known !== undefined) return known;

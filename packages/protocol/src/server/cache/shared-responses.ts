@@ -16,7 +16,7 @@ import { SharedPendingRemovals } from "./shared-pending-removals.ts";
 import { SharedSelections, type Uses } from "./shared-selections.ts";
 import { ResponseSplitter } from "./split.ts";
 
-/** What two presents of one state have in common, and in what they differ. */
+/** What the two instances for one state, with and without TTLs, share and where they differ. */
 interface PresentOptions {
   readonly ttls?: Ttls;
   readonly nameSets?: NameSets;
@@ -24,32 +24,32 @@ interface PresentOptions {
   readonly namesPerStep?: number | undefined;
 }
 
-/** How many names of a client that comes back are compared before other streams get their turn: 1 to 9 ms. */
+/** How many names of a reconnecting client are compared before other streams are flushed: 1 to 9 ms. */
 const NAMES_PER_STEP = 10_000;
 
 /**
- * The newest state, with everything that was made of it for one stream and serves others too: differences, selections of
- * name sets, comparisons, bodies. All of that is forgotten when the next transaction takes effect.
+ * The newest state, with all that was computed from it for one stream and serves others too: differences, selections,
+ * comparisons, encoded bodies. It is dropped when the next transaction takes effect.
  */
 export class SharedResponses {
   readonly nameSets: NameSets;
   readonly served: ServedVersions;
-  /** The responses that large bodies leave in. */
+  /** Splits large bodies into several responses. */
   readonly parts: ResponseSplitter = new ResponseSplitter();
   /** What changed since a position. */
   readonly changes: SharedChanges;
   /** What subscriptions cover. */
   readonly selections: SharedSelections;
   readonly bodies: SharedBodies;
-  /** What becomes of Clusters that are gone. */
+  /** Deleted Clusters that clients still hold. */
   readonly pendingRemovals: SharedPendingRemovals;
-  /** What clients that come back hold, compared with what they should hold. */
+  /** Comparisons of what reconnecting clients hold with what they should hold. */
   readonly comparisons: SharedComparisons = new SharedComparisons();
-  /** What becomes of errors that stand in place of resources. */
+  /** Resource errors, and how they change. */
   readonly errors: SharedErrors = new SharedErrors();
-  /** Whether ttls are told in what is made here. */
+  /** Whether bodies made here carry TTLs. */
   readonly ttls: Ttls;
-  /** How many names of a client that comes back are compared in one turn. */
+  /** How many names of a reconnecting client are compared in one flush. */
   readonly namesPerStep: number;
   readonly #digest: Digest;
   #withTtls: SharedResponses | undefined;
@@ -83,8 +83,8 @@ export class SharedResponses {
   }
 
   /**
-   * The state as it is told to whoever is told of ttls. What is made for them is kept apart: it has other differences and
-   * other bodies. Of a type of which nothing ever had a ttl it is this very one, and everybody shares everything.
+   * The instance for clients that are sent TTLs; it has its own differences and bodies. For a type that never had a TTL
+   * it is this instance, so that all clients share everything.
    */
   forTtls(type: TypeUrl, ttl: TtlVerdict, view: View): SharedResponses {
     if (ttl !== "told" || !view.knowsTtls(type)) return this;
@@ -96,12 +96,14 @@ export class SharedResponses {
     return this.#withTtls;
   }
 
-  /** Whether, to those for whom this is made, what they were told is the same as what they would be. */
+  /**
+   * Whether two states of a resource are the same for clients of this instance; TTLs count only where they are sent.
+   */
   isSame(a: SentMark | undefined, b: SentMark | undefined): boolean {
     return isSame(a, b, this.ttls);
   }
 
-  /** A transaction took effect. */
+  /** Moves to the revision of a transaction that took effect. */
   advance(revision: number, systemVersion: string | undefined): void {
     this.#revision = revision;
     if (systemVersion !== undefined) this.#systemVersion = systemVersion;
@@ -115,7 +117,7 @@ export class SharedResponses {
     this.#newUses.clear();
   }
 
-  /** Nobody waits for a turn: forgets what serves only those who ask at the same time. */
+  /** Drops what only streams that are flushed at the same time share; called when none is due. */
   rest(): void {
     this.comparisons.clear();
     this.selections.rest();
@@ -124,14 +126,14 @@ export class SharedResponses {
     this.#withTtls?.rest();
   }
 
-  /** Takes up the count of a server that was there before. */
+  /** Continues the revisions of the previous server. */
   resumeAt(revision: number): void {
     this.#revision = Math.max(this.#revision, revision);
     this.pendingRemovals.advance(this.#revision);
     this.#withTtls?.resumeAt(revision);
   }
 
-  /** What of a type a resource names that the one before it did not; found once for all who are told of it. */
+  /** The names of a type that a resource references and its former version did not; computed once for all clients. */
   newUses(resource: Resource, before: Uses, type: TypeUrl): ReadonlySet<string> {
     const known = memo(this.#newUses, resource, () => new Map<object, Map<TypeUrl, ReadonlySet<string>>>());
     const byType = memo(known, before, () => new Map<TypeUrl, ReadonlySet<string>>());
@@ -141,12 +143,14 @@ export class SharedResponses {
     });
   }
 
-  /** Whether a resource waits for another one of these types that is not there: a Cluster without endpoints. */
+  /**
+   * Whether a resource references one of these types by a name without a resource, such as a Cluster without endpoints.
+   */
   isVacant({ references }: Resource, view: View, owes: readonly TypeUrl[]): boolean {
     return references.some(({ type, name }) => owes.includes(type) && view.find(type, name) === undefined);
   }
 
-  /** What stands in for a name that nothing answers to but something in the view refers to. */
+  /** The placeholder for a name that has no resource but is referenced in the view; undefined: none. */
   placeholder({ type, placeholder }: TypeTraits, view: View, name: string): Resource | undefined {
     if (placeholder === undefined || !view.refersTo(type, name) || view.error(type, name) !== undefined)
       return undefined;

@@ -11,24 +11,24 @@ import { answeredTerms, type Selection, selectFrom, selectWhole } from "../subsc
 import type { Subscription } from "../subscription/subscription.ts";
 import { type SharedChanges, wayKey } from "./shared-changes.ts";
 
-/** Something that is about to be sent, and what it takes the place of; undefined where that is not known. */
+/** A resource that is about to be sent, and what it replaces; undefined: unknown or nothing. */
 export interface Upcoming {
   readonly resource: Resource;
   readonly replaces: Uses | undefined;
 }
 
-/** What something refers to. */
+/** What a resource references. */
 export type Uses = Pick<Past, "references">;
 
-/** Something was there, and it is not known what it used. */
+/** For a former resource whose references are unknown. */
 export const unknownUses: Uses = { references: [] };
 
-/** Resources and names kept of each kind: as many pointers. */
+/** How many resources and names are kept of each kind; each costs a pointer. */
 const ELEMENTS_KEPT = 200_000;
 
 const nothingSelected: Selection = { puts: [], removed: [] };
 
-/** What subscriptions cover; found once for all who ask for the same names. Forgotten with the next transaction. */
+/** What subscriptions cover; computed once for all streams with the same names. Dropped with the next transaction. */
 export class SharedSelections {
   readonly #changes: SharedChanges;
   readonly #nameSets: NameSets;
@@ -48,12 +48,12 @@ export class SharedSelections {
     for (const made of [this.#selections, this.#answers, this.#bases, this.#timed]) made.clear();
   }
 
-  /** Forgets what single terms are answered with: it is made anew when it is needed. */
+  /** Drops the copies of resources with extra aliases; they are made again when needed. */
   rest(): void {
     this.#answers.clear();
   }
 
-  /** What of a difference a subscription covers; computed once for all who ask for the same names. */
+  /** What a subscription covers of a difference; computed once for all streams with the same names. */
   ofChanges(from: Position, view: View, type: TypeUrl, subscription: Subscription): Selection {
     if (isStill(from, view, type)) return nothingSelected;
     const set = subscription.sharedKey(this.#nameSets);
@@ -66,7 +66,7 @@ export class SharedSelections {
     );
   }
 
-  /** Everything that a subscription covers; `removed` are the terms that stand for nothing. */
+  /** Everything that a subscription covers; `removed` has the terms without a resource. */
   all(view: View, type: TypeUrl, subscription: Subscription): Selection {
     const set = subscription.sharedKey(this.#nameSets);
     return this.#selections.get(set && `${type} ${view.key} all ${set}`, () =>
@@ -74,7 +74,10 @@ export class SharedSelections {
     );
   }
 
-  /** A resource as it is sent to whoever asked for it by these terms too (S-VHD-03). */
+  /**
+   * A resource as it is sent to a client that subscribes to it by other terms too: those terms are added as aliases
+   * (S-VHD-03).
+   */
   answering(resource: Resource, view: View, subscription: Subscription): Resource {
     if (subscription.terms === undefined) return resource;
     const terms = answeredTerms(resource, view, resource.type, subscription);
@@ -88,14 +91,14 @@ export class SharedSelections {
     return { ...selection, puts: selection.puts.map((put) => this.answering(put, view, subscription)) };
   }
 
-  /** Of a collection of the type's own, what a wildcard covers. */
+  /** The names of a collection that a wildcard covers. */
   baseOf(view: View, type: TypeUrl, collection: string): readonly string[] {
     return this.#bases.get(`${type} ${view.key} ${collection}`, () =>
       [...view.within(type, collection)].flatMap(({ name, onDemand }) => (onDemand ? [] : [name])),
     );
   }
 
-  /** What somebody who stands there is about to be told; everything, for somebody who was told nothing. */
+  /** What a client at a position is about to be sent; everything, if it was sent nothing. */
   *upcoming(from: Position | undefined, view: View, type: TypeUrl, subscription: Subscription): Iterable<Upcoming> {
     if (from === undefined) {
       for (const resource of this.all(view, type, subscription).puts) yield { resource, replaces: undefined };
@@ -106,7 +109,7 @@ export class SharedSelections {
     }
   }
 
-  /** What a subscription covers and has a ttl; found once for all who ask for the same names. */
+  /** What a subscription covers and has a TTL; computed once for all streams with the same names. */
   timed(view: View, type: TypeUrl, subscription: Subscription): Timed {
     const all = view.timed(type);
     if (all.resources.length === 0) return all;

@@ -4,13 +4,13 @@ import type { Variant } from "../../message/variant.ts";
 import type { Resource } from "../../resource/resource.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 
-/** Into what a body is cut: each resource in a response of its own, or responses of so many bytes at most. */
+/** How a body is split: each resource in a response of its own, or responses of at most so many bytes. */
 export type SplitLimit = "each-alone" | number;
 
 /**
- * How the answers of one type are cut for a client; undefined: each is one response. In State of the World one response of
- * a full-state type has to hold everything (S-RES-03), and where an equal version is not sent again it has to mean all
- * there is.
+ * How the answers of a type are split for a client; undefined: each is one response. In State of the World, one
+ * response of a full-state type has to hold everything (S-RES-03), and so does one whose equal version is skipped at a
+ * reconnect.
  */
 export function cutFor(variant: Variant, { kind, isFullState }: TypeTraits, dialect: Dialect): SplitLimit | undefined {
   if (variant === "delta" && dialect.deltaOnePerResponse) return "each-alone";
@@ -18,21 +18,22 @@ export function cutFor(variant: Variant, { kind, isFullState }: TypeTraits, dial
   return forKind(dialect.maySplit, kind) ? dialect.maxResponseBytes : undefined;
 }
 
-/** What stands around a resource or a name on the wire: tags, lengths, a duration, a cache control. */
+/** The bytes around a resource or a name on the wire: tags, lengths, a duration, a cache control. */
 const FRAME_BYTES = 48;
-/** Characters that are not ASCII are two or three bytes. */
+/** A character outside ASCII takes two or three bytes. */
 const BYTES_PER_CHARACTER = 3;
 
 /**
- * Bodies cut into parts (S-RES-07, S-RES-08). What is cut are segments, so bodies that share a segment share its pieces, and
- * everybody who is told a body is told the same parts: each is encoded once. Kept as long as the segment or the body.
+ * Splits bodies into parts (S-RES-07, S-RES-08). Segments are split, so bodies that share a segment share its pieces,
+ * and all clients that are sent a body are sent the same parts: each is encoded once. Parts live as long as their
+ * segment or body.
  */
 export class ResponseSplitter {
   readonly #sizes = new WeakMap<Segment, number>();
   readonly #pieces = new WeakMap<Segment, Map<number, readonly Segment[]>>();
   readonly #parts = new WeakMap<Body, Map<SplitLimit, readonly Body[]>>();
 
-  /** The parts of a body, in order; the body itself if it need not be cut. No part is empty unless the body is. */
+  /** The parts of a body in order, or the body itself if it fits. No part is empty unless the body is. */
   of(body: Body, cut: SplitLimit): readonly Body[] {
     if (cut !== "each-alone" && this.#isWithin(body, cut)) return [body];
     const known = this.#parts.get(body)?.get(cut);
@@ -62,7 +63,7 @@ export class ResponseSplitter {
     return bytes;
   }
 
-  /** Pieces one behind the other into as few responses as hold them. */
+  /** Packs pieces in order into as few responses as hold them. */
   #pack({ type, segments }: Body, maxBytes: number): readonly (readonly Segment[])[] {
     const groups: Segment[][] = [];
     let group: Segment[] = [];
@@ -93,7 +94,7 @@ export class ResponseSplitter {
   }
 }
 
-/** Removals travel together: they are no resources. */
+/** Removals go into one response: they are no resources. */
 function each({ puts, missing, removed, errors = [] }: Segment): readonly (readonly Segment[])[] {
   return [
     ...puts.map((put) => [{ ...nothing, puts: [put] }]),
@@ -105,7 +106,7 @@ function each({ puts, missing, removed, errors = [] }: Segment): readonly (reado
 
 const nothing: Segment = { puts: [], removed: [], missing: [] };
 
-/** Cuts in order; what is larger than a piece may be is one alone. */
+/** Splits in order; an element above the limit is a piece of its own. */
 function piecesOf(segment: Segment, type: string, maxBytes: number): readonly Segment[] {
   const pieces: Piece[] = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -132,7 +133,7 @@ interface Piece {
   readonly errors: Resource[];
 }
 
-/** At most this many bytes on the wire, whatever the variant. */
+/** An upper bound of the bytes on the wire, in either variant. */
 function sizeOfPut({ name, bytes, aliases, version, metadata }: Resource, type: string): number {
   let characters = name.length + version.length;
   for (const alias of aliases) characters += alias.length + 2;

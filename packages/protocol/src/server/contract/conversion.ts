@@ -2,20 +2,23 @@ import type { Body, Segment } from "../../message/body.ts";
 import type { Node } from "../../node/node.ts";
 import type { Resource } from "../../resource/resource.ts";
 
-/** Of a client that takes extensions as `TypedStruct` only (requirements 1.7). */
+/** The client feature of clients that accept extension configuration as `TypedStruct` only (requirements 1.7). */
 const NEEDS_STRUCTS = "envoy.config.require-any-fields-contain-struct";
 
-/** The bytes of a resource for clients that take no typed extensions; the same bytes where there is nothing to convert. */
+/**
+ * Returns a resource's bytes for clients that accept no typed extensions; the same array if nothing needs conversion.
+ */
 export type StructConverter = (resource: Pick<Resource, "type" | "name" | "bytes">) => Uint8Array;
 
-/** Whether what is sent to a client is converted first (S-MSC-04). */
+/** Whether resources are converted before they are sent to this node (S-MSC-04). */
 export function needsStructs({ clientFeatures }: Node): boolean {
   return clientFeatures.includes(NEEDS_STRUCTS);
 }
 
 /**
- * Bodies for clients that take no typed extensions. Each resource is converted once, and each segment and body is one object for
- * all such clients, so that it is encoded once. Names and versions stay: nothing behind the conversion can tell the difference.
+ * Converts bodies for clients that accept no typed extensions. Each resource, segment and body is converted once and
+ * shared by all such clients, so it is also encoded once. Names and versions do not change, so ACKs and diffs work as
+ * without conversion.
  */
 export class Conversion {
   readonly #convert: StructConverter;
@@ -27,7 +30,7 @@ export class Conversion {
     this.#convert = convert;
   }
 
-  /** The body as it is sent; what was converted stays as it is. */
+  /** The converted body. A body that is already converted, or needs no conversion, is returned as it is. */
   body(body: Body): Body {
     return known(this.#bodies, body, () => {
       const segments = body.segments.map((segment) => this.#segment(segment));
@@ -50,7 +53,7 @@ export class Conversion {
   }
 }
 
-/** What is made of something; of what was made, that itself. */
+/** Returns the memoized conversion of `key`; converting a result again returns the result itself. */
 function known<K extends object>(map: WeakMap<K, K>, key: K, make: () => K): K {
   const before = map.get(key);
   if (before !== undefined) return before;

@@ -9,36 +9,41 @@ import type { Remembered } from "./remembered.ts";
 import type { PassedLimit } from "./stream-limits.ts";
 import type { Wait } from "./wait.ts";
 
-/** All that the plane can ask for. Performed in order. */
+/** An effect that the server machine asks its host to perform; effects are performed in order. */
 export type ServerEffect =
   | {
       readonly kind: "send";
       readonly stream: StreamId;
       readonly body: Body;
-      /** Never empty, and never the same twice on a stream (S-NON-01). */
+      /** Never empty, and never used twice on a stream (S-NON-01). */
       readonly nonce: string;
     }
   | PollEffect
-  /** Ends the RPC with this status, and names the limit that the client passed, if that is why. `stream-closed` still follows. */
+  /**
+   * Ends the RPC with this status. `limit`: the stream limit that the client exceeded, if that is the reason.
+   * `stream-closed` still follows.
+   */
   | {
       readonly kind: "close-stream";
       readonly stream: StreamId;
       readonly status: Status;
       readonly limit?: PassedLimit["limit"];
     }
-  /** After `ms` milliseconds, `timer-fired`. */
+  /** Fires `timer-fired` after `ms` milliseconds. */
   | { readonly kind: "start-timer"; readonly timer: number; readonly ms: number }
   | { readonly kind: "cancel-timer"; readonly timer: number }
-  /** Keeps this beyond the life of the server, before what follows is sent. */
+  /** Persists this record for the next server process, before any later effect is performed. */
   | { readonly kind: "remember"; readonly what: Remembered }
   | { readonly kind: "report"; readonly report: Report };
 
-/** How a request was understood. One request may be several: an ACK that also subscribes is counted as `ack`. */
+/**
+ * How a request was classified. A request that is several of these has one kind: an ACK that also subscribes is `ack`.
+ */
 export type RequestKind = "initial" | "subscribe" | "unsubscribe" | "ack" | "nack" | "stale" | "repeat";
 
-/** What happened to a stream, for counters, logs, and whoever wants to know (S-ACK-13, S-OBS-02, S-OBS-03). */
+/** An event on a stream, for counters, logs and callbacks (S-ACK-13, S-OBS-02, S-OBS-03). */
 export type Report =
-  /** The first request named the node; it was placed. */
+  /** The first request named the node, and the node mapping gave its layers. */
   | {
       readonly kind: "node-identified";
       readonly stream: StreamId;
@@ -64,7 +69,7 @@ export type Report =
       readonly resources: number;
       readonly removed: number;
     }
-  /** What the client holds for a time it may keep for that time anew. */
+  /** A heartbeat was sent: it renews the TTLs of resources that the client holds. */
   | {
       readonly kind: "heartbeat-sent";
       readonly stream: StreamId;
@@ -90,10 +95,10 @@ export type Report =
       readonly nonce: string;
       readonly version: string;
       readonly error: Status;
-      /** The names that were in the rejected response, in its order; at most 100 of them. */
+      /** Names of the rejected response in its order; at most 100. */
       readonly names: readonly string[];
     }
-  /** Somebody polls who is not remembered. From now on `stream` is his number, as if his polls were a stream of one type. */
+  /** A new poller was seen. From now on `stream` is its id, as if its polls were a stream of one type. */
   | {
       readonly kind: "poller-met";
       readonly stream: StreamId;
@@ -101,25 +106,28 @@ export type Report =
       readonly peer: Peer;
       readonly type: TypeUrl;
     }
-  /** He has not polled for long, or others are remembered in his place. */
+  /** The poller was evicted: it has not polled for long, or the table of pollers is full. */
   | { readonly kind: "poller-forgotten"; readonly stream: StreamId; readonly node: Node; readonly type: TypeUrl }
-  /** Told with every poll that comes without the version that was given before: a refusal that nobody explains (I4). */
+  /**
+   * A poll came without the version that the poller was last given: a rejection without a reason (I4). Reported for
+   * each such poll.
+   */
   | {
       readonly kind: "polled-at-old-version";
       readonly stream: StreamId;
       readonly node: Node;
       readonly type: TypeUrl;
-      /** The one that was given. */
+      /** The version that the poller was given. */
       readonly version: string;
     }
-  /** From now on something is not sent because of something else that has to come first. */
+  /** A response is held back from now on, because something else has to be sent or ACKed first. */
   | ({ readonly kind: "wait-began" } & WaitReport)
   | ({ readonly kind: "wait-ended" } & WaitReport)
-  /** It was waited for in vain, and is not any longer: what waited is sent. The client may not be protected. */
+  /** An ordering wait timed out: what was held back is sent, and the client may lose requests. */
   | ({ readonly kind: "order-overdue" } & WaitReport)
   /**
-   * A client came back with a version of Clusters that nobody remembers: what it holds is not known, so nothing that it
-   * may still use can be held over (S-ORD-05).
+   * A client reconnected with a version of Clusters that the server does not remember. What the client holds is
+   * unknown, so Clusters that it may still use cannot be kept as pending removals (S-ORD-05).
    */
   | {
       readonly kind: "client-unprotected";
@@ -127,7 +135,7 @@ export type Report =
       readonly node: Node;
       readonly type: TypeUrl;
     }
-  /** Something odd that was borne: a changed node, an unknown type, a stale nonce, late initial versions. */
+  /** A client protocol anomaly that the server tolerated. */
   | {
       readonly kind: "oddity";
       readonly stream: StreamId;

@@ -9,29 +9,29 @@ import type { Transaction } from "../../state/transaction.ts";
 import type { PollEvent } from "./poll.ts";
 import type { Remembered } from "./remembered.ts";
 
-/** Names one stream for its life; given by the shell, never used again. */
+/** Identifies one stream for its life; chosen by the host, never reused. */
 export type StreamId = number;
 
-/** All that can happen to the plane. */
+/** An event that the host gives to the server machine. */
 export type ServerEvent =
-  /** Changes over many layers that take effect together. */
+  /** Changes of any number of layers that take effect together. */
   | { readonly kind: "transaction-committed"; readonly transaction: Transaction }
   | StreamOpened
   | { readonly kind: "request-received"; readonly stream: StreamId; readonly request: DiscoveryRequest }
-  /** The client half-closed, cancelled, or its connection broke; or we ended it. */
+  /** The client half-closed or cancelled, its connection broke, or the server ended the stream. */
   | { readonly kind: "stream-closed"; readonly stream: StreamId }
-  /** The client does not read: until `stream-drained`, the stream gets no turn, so it costs integers (S-GRP-07). */
+  /** The client does not read. Until `stream-drained` the stream gets no flush, so it buffers nothing (S-GRP-07). */
   | { readonly kind: "stream-stalled"; readonly stream: StreamId }
   | { readonly kind: "stream-drained"; readonly stream: StreamId }
-  /** Nodes are to be placed anew: by another function, or because the one there is reads something that changed. */
+  /** Maps every node to layers again: the function is another one, or something that it reads changed. */
   | { readonly kind: "node-mapping-changed"; readonly nodeMapping: NodeMapping }
-  /** Streams whose first request is still to come are spoken to by another choice; the others stay as they are. */
+  /** Applies other client overrides to streams whose first request is still to come; other streams keep theirs. */
   | { readonly kind: "clients-changed"; readonly clients: ClientChoice | undefined }
   | { readonly kind: "timer-fired"; readonly timer: number }
   | PollEvent
   /**
-   * What `remember` effects of the server before said, in their order. Comes before the first transaction, which then replaces
-   * the Clusters of that server in every layer.
+   * The `remember` effects of the previous server, in their order. Comes before the first transaction, which then
+   * replaces that server's Clusters in every layer.
    */
   | { readonly kind: "history-restored"; readonly remembered: Iterable<Remembered> };
 
@@ -39,15 +39,21 @@ export interface StreamOpened {
   readonly kind: "stream-opened";
   readonly stream: StreamId;
   readonly variant: Variant;
-  /** The type of a per-type stream, unless its first request names the twin of it; undefined on an aggregated one. */
+  /**
+   * The type of a per-type stream, unless its first request names the type's twin in the other API version; undefined
+   * on an aggregated stream.
+   */
   readonly onlyType: TypeUrl | undefined;
-  /** The version of the messages on it; that of the types in them may be the other one (B-TYP-08). */
+  /** The API version of the messages; that of the resource types in them may differ (B-TYP-08). */
   readonly apiVersion: ApiVersion;
-  /** The switch without which a client is not served on this stream; undefined: there is none. */
+  /** The dialect switch that must be on for a client of this method; undefined: none. */
   readonly needs?: MethodSwitch;
   readonly peer: Peer;
-  /** Streams of one connection share it: those of a node on it are one client's, also where others have its id (S-WRM-12). */
+  /**
+   * The connection of the stream. Streams of one node on one connection belong to one client, even if other clients use
+   * the same node id (S-WRM-12).
+   */
   readonly connection: number;
-  /** What was chosen for the listener that the client came to. */
+  /** The overrides of the listener that the client connected to. */
   readonly listener?: NamedChoice | undefined;
 }

@@ -11,86 +11,92 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { StreamId } from "./event.ts";
 import type { Wait } from "./wait.ts";
 
-/** One stream as it stands, for people (admin API, dashboards). */
+/** The current state of one stream, for people (admin API, dashboards). */
 export interface StreamState {
   readonly stream: StreamId;
   readonly variant: Variant;
   readonly onlyType: TypeUrl | undefined;
-  /** The version of the messages on it. */
+  /** The API version of the messages. */
   readonly apiVersion: ApiVersion;
   readonly peer: Peer;
-  /** It is no stream: it polls, and is shown for some minutes after its last poll (S-RST-12). */
+  /** Set for a poller, which is no stream; it is listed for some minutes after its last poll (S-RST-12). */
   readonly isPoller?: true;
   /** Undefined before the first request. */
   readonly node: Node | undefined;
-  /** The same for all streams of one client: those of a node on one connection, and those that one order holds for. */
+  /** The same for all streams of one client: those of a node on one connection, and those that share one order. */
   readonly client: string | undefined;
-  /** Why it is spoken to as it is; undefined before the first request. */
+  /** Why the stream has its dialect; undefined before the first request. */
   readonly dialect: DialectState | undefined;
   readonly layers: readonly string[];
   readonly types: readonly TypeState[];
 }
 
-/** One type on one stream. */
+/** The state of one type on one stream. */
 export interface TypeState {
   readonly type: TypeUrl;
   readonly isWildcard: boolean;
-  /** Names subscribed to beside a wildcard. */
+  /** How many names are subscribed to beside a wildcard. */
   readonly names: number;
-  /** Subscribed names that nothing in the view answers to; at most 100 of them. */
+  /** Subscribed names that no resource of the view matches; at most 100. */
   readonly missing: readonly string[];
-  /** Why names that it asks for do not exist, as it was told; at most 100 of them. */
+  /** Resource errors that the client was sent; at most 100. */
   readonly errors: readonly ResourceErrorState[];
-  /** The revision up to which the client was told; undefined before its first answer. */
+  /** The revision up to which the client was sent changes; undefined before its first response. */
   readonly toldRevision: number | undefined;
-  /** The version the client would have if it took everything sent. */
+  /** The version that the client has if it ACKs everything sent. */
   readonly sentVersion: string | undefined;
-  /** What has to come before what there is to be sent; undefined: nothing waits. */
+  /** What has to come before the unsent changes; undefined: nothing waits. */
   readonly wait: Wait | undefined;
-  /** The resources that wait; of a type that is told as a whole the first of them, of removals none; at most 100 of them. */
+  /** The resources that wait; at most 100. Empty for removals; for a type that is sent as a whole only the first. */
   readonly waiting: readonly string[];
-  /** Clusters that are gone and that the client is left with until nothing can use them; at most 100 of them. */
+  /** Deleted Clusters that are not removed from the client yet, because something may still use them; at most 100. */
   readonly pendingRemovals: readonly string[];
-  /** Whether the client is told of ttls that resources of the type have, or why not; undefined: none has one. */
+  /** Whether the client is sent the TTLs of the type's resources, or why not; undefined: no resource has a TTL. */
   readonly ttl: TtlVerdict | undefined;
-  /** Sent and not answered yet, oldest first. Heartbeats are not among them. */
+  /** Responses without ACK or NACK, oldest first; without heartbeats. */
   readonly pending: readonly DeliveryState[];
-  /** The newest response that was accepted. */
+  /** The newest response that was ACKed. */
   readonly acked: DeliveryState | undefined;
-  /** The newest response that was refused and that no accepted one came after. */
+  /** The newest response that was NACKed, unless a later one was ACKed. */
   readonly nacked: (DeliveryState & { readonly error: Status; readonly refused: readonly string[] }) | undefined;
 }
 
 /**
- * How a resource stands with a client. `synced`: it was sent and accepted. `stale`: it was sent and is not answered. `refused`:
- * it was sent and refused. `not-sent`: there is news of it, or it is new, and it waits. `missing`: it is asked for and does
- * not exist. `failed`: an error stands in its place. `unknown`: nothing is known of the type.
+ * The status of a resource at a client:
+ *
+ * - `synced`: sent and ACKed.
+ * - `stale`: sent, no ACK or NACK yet.
+ * - `refused`: sent and NACKed.
+ * - `not-sent`: new or changed, and waiting to be sent.
+ * - `missing`: subscribed to, and does not exist.
+ * - `failed`: a resource error stands in its place.
+ * - `unknown`: the server does not know the type.
  */
 export type ResourceStatus = "synced" | "stale" | "refused" | "not-sent" | "missing" | "failed" | "unknown";
 
-/** One resource, or one name that is asked for, on one stream (B-OBS-04). */
+/** The status of one resource, or of one subscribed name, on one stream (B-OBS-04). */
 export interface ResourceState {
   readonly type: TypeUrl;
   readonly kind: TypeKind;
   readonly name: string;
   readonly status: ResourceStatus;
-  /** What the status is about: what is held, on its way, refused, or to be sent. Undefined: there is none. */
+  /** The resource that the status is about: held, in flight, rejected, or to be sent. Undefined: there is none. */
   readonly resource: Resource | undefined;
-  /** The nonce of the response that the status is about, while it is remembered. */
+  /** The nonce of the response that the status is about, while the server remembers it. */
   readonly nonce: string | undefined;
-  /** Why it was refused, or why there is none. */
+  /** Why the client rejected the resource, or why the resource does not exist. */
   readonly error: Status | undefined;
-  /** The client was told of it as it stands, also that there is none. */
+  /** Whether the client was sent the current state of the resource, or of its absence. */
   readonly isTold: boolean;
 }
 
-/** Why a client was not given a resource. */
+/** Why the client did not get a resource. */
 export interface ResourceErrorState {
   readonly name: string;
   readonly error: ErrorDetail;
 }
 
-/** One response and its fate so far. */
+/** A response, as far as people are shown it. */
 export interface DeliveryState {
   readonly nonce: string;
   readonly version: string;

@@ -1,6 +1,6 @@
 import type { StreamId } from "./event.ts";
 
-/** A bug of ours, on one stream: that stream ends with INTERNAL, the others go on. */
+/** A bug of the server on one stream: that stream ends with INTERNAL, the others go on. */
 export class InvariantError extends Error {
   readonly stream: StreamId;
 

@@ -2,8 +2,8 @@ import type { Resource } from "../../resource/resource.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 
 /**
- * What a server has to know of the one before it, so that clients which come back in the middle of a change lose nothing
- * (architecture.md 3, a reconnect is part of the order). Only Clusters are remembered, never Secrets.
+ * A record that a server keeps for the server after it, so that clients which reconnect in the middle of a change lose
+ * nothing (architecture.md 3, a reconnect is part of the order). Only Clusters are remembered, never Secrets.
  */
 export type Remembered =
   /** Clusters of a layer changed at a revision. */
@@ -15,13 +15,13 @@ export type Remembered =
       readonly puts: readonly Resource[];
       readonly deletes: readonly string[];
     }
-  /** A client of a view was sent a State of the World under this version. */
+  /** A client with these layers was sent Clusters in State of the World under this version. */
   | {
       readonly kind: "served";
       readonly revision: number;
       readonly type: TypeUrl;
       readonly layers: readonly string[];
       readonly version: string;
-      /** What it held beside the view: Clusters that were gone. */
+      /** Deleted Clusters that the response still listed. */
       readonly pendingRemovals: readonly Resource[];
     };

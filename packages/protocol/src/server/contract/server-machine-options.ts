@@ -8,25 +8,43 @@ import type { Digest } from "../../resource/version.ts";
 import type { StructConverter } from "./conversion.ts";
 import type { StreamLimits } from "./stream-limits.ts";
 
+/** Options of a `ServerMachine`. */
 export interface ServerMachineOptions extends StreamLimits {
   readonly digest: Digest;
-  /** What is known about a type; undefined for a type nobody described. */
+  /** Traits of a type; undefined for a type without a description. */
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;
   readonly nodeMapping: NodeMapping;
-  /** The edition for clients that nobody knows and for whom no other was chosen. */
+  /** The edition for unknown clients without an edition of their own. */
   readonly edition?: Edition;
-  /** Switched for every stream. */
+  /** Dialect overrides for every stream. */
   readonly dialect?: DialectOverrides;
-  /** What is chosen for single clients. Default: nothing. */
+  /**
+   * Overrides for single clients.
+   *
+   * @default none
+   */
   readonly clients?: ClientChoice;
-  /** Journal lines kept per layer and type for streams that lag behind; beyond it those streams end with UNAVAILABLE. */
+  /**
+   * Journal lines kept per layer and type for streams that lag behind. A stream that needs older ones ends with
+   * UNAVAILABLE.
+   *
+   * @default 1,000,000
+   */
   readonly maxJournalLines?: number;
-  /** The same in bytes of the replaced Clusters that those lines keep. */
+  /**
+   * Bytes of replaced Clusters kept in those journal lines.
+   *
+   * @default 256 MiB
+   */
   readonly maxJournalBytes?: number;
-  /** Resources of a client that comes back that are compared in one turn of its stream. Default: 10,000. */
+  /**
+   * How many resources of a reconnecting client are compared in one flush of its stream.
+   *
+   * @default 10,000
+   */
   readonly maxComparedPerTurn?: number;
-  /** Makes extensions structs for clients that take nothing else (S-MSC-04); called once for each resource and such clients. */
+  /** Converts typed extensions to structs for clients that accept nothing else (S-MSC-04); called once per resource. */
   readonly convertForStructs?: StructConverter;
-  /** `remember` effects are performed: what they say comes back in `history-restored` when a server is started anew. */
+  /** Whether the host performs `remember` effects and gives their records to the next server in `history-restored`. */
   readonly remembers?: boolean;
 }

@@ -1,29 +1,32 @@
-/** How much of what its client decides one stream may have; beyond it the stream ends with RESOURCE_EXHAUSTED. */
+/**
+ * Limits on what one client may make a stream hold; a stream beyond a limit ends with RESOURCE_EXHAUSTED. Undefined: no
+ * limit.
+ */
 export interface StreamLimits {
   /** Names subscribed to, over all types. */
   readonly maxSubscriptionsPerStream?: number | undefined;
-  /** Types asked for, be they known or not. */
+  /** Types requested, known and unknown. */
   readonly maxTypesPerStream?: number | undefined;
-  /** Responses of one type that the client neither accepted nor refused; heartbeats do not count. */
+  /** Responses of one type without ACK or NACK; heartbeats do not count. */
   readonly maxUnacknowledgedPerType?: number | undefined;
 }
 
-/** A limit that a client passed, in words. */
+/** A limit that a client exceeded, with the message for its status. */
 export interface PassedLimit {
   readonly limit: keyof StreamLimits;
   readonly message: string;
 }
 
-/** What a stream has after a request or a turn. */
+/** What a stream holds after a request or a flush. */
 export interface StreamUsage {
   /** Names subscribed to, over all types. */
   readonly subscriptions: number;
   readonly types: number;
-  /** Responses that are not answered, of the type that has most of them. */
+  /** Responses without ACK or NACK, of the type with the most of them. */
   readonly unanswered: number;
 }
 
-/** What a stream has too much of; undefined: nothing. */
+/** The first limit that a stream exceeds; undefined: none. */
 export function excessOf(
   { subscriptions, types, unanswered }: StreamUsage,
   limits: StreamLimits,

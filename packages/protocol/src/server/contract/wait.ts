@@ -1,16 +1,16 @@
 import type { TypeUrl } from "../../resource/type-url.ts";
 
-/** Why something is not sent yet. */
+/** Why a resource or a removal is not sent yet. */
 export type Wait =
-  /** It names a Cluster that the client was not given yet, or did not accept yet. */
+  /** It names a Cluster that the client was not sent yet, or did not ACK yet. */
   | { readonly for: "cluster"; readonly name: string }
-  /** It sends traffic to a Cluster that it did not use before, and that has no endpoints yet. */
+  /** It sends traffic to a Cluster that it did not use before and that has no endpoints yet. */
   | { readonly for: "endpoints"; readonly name: string }
-  /** It sends traffic to a Cluster that it did not use before, and a secret that this needs is missing. */
+  /** It sends traffic to a Cluster that it did not use before and that needs a missing secret. */
   | { readonly for: "secret"; readonly name: string }
-  /** The client came back, and may not have asked yet for all that it uses. */
+  /** The client reconnected, and may not have subscribed yet to everything that it uses. */
   | { readonly for: "return" }
-  /** The client asks for a Cluster that is gone by its name, and has not given it up yet. */
+  /** The client subscribes by name to a deleted Cluster, and has not unsubscribed yet. */
   | { readonly for: "release"; readonly name: string }
-  /** Something that may use the Clusters that are gone is unsent, unanswered or refused: resources of that type. */
+  /** Resources of this type may use the deleted Clusters, and are unsent, not ACKed yet, or NACKed (`isRefused`). */
   | { readonly for: "users"; readonly type: TypeUrl; readonly isRefused: boolean };

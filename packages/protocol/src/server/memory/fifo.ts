@@ -1,7 +1,10 @@
-/** What waits for its turn, each once, in the order in which it came. */
+/** A queue that holds each object once, in the order of arrival. */
 export class Fifo<T extends object> {
   readonly #waiting = new Set<T>();
-  /** Stands before the first of them. One that begins anew passes by what was taken out, so that a queue of 50,000 takes half a second. */
+  /**
+   * Points before the first object. A new iterator would skip every deleted entry again: half a second for a queue of
+   * 50,000.
+   */
   #next = this.#waiting.values();
 
   get isEmpty(): boolean {
@@ -12,22 +15,22 @@ export class Fifo<T extends object> {
     return this.#waiting.has(one);
   }
 
-  /** One that waits already keeps its place. */
+  /** An object that is already queued keeps its place. */
   add(one: T): void {
     this.#waiting.add(one);
   }
 
   delete(one: T): void {
     this.#waiting.delete(one);
-    // An iterator keeps what there was when it last looked.
+    // An iterator keeps the entries that were there when it last looked.
     if (this.isEmpty) this.#next = this.#waiting.values();
   }
 
-  /** The first of them, which waits no longer. */
+  /** Removes and returns the first object. */
   take(): T | undefined {
     const { done, value } = this.#next.next();
     if (done === true) {
-      // It would stay at its end, whatever comes.
+      // A finished iterator stays finished, whatever is added.
       this.#next = this.#waiting.values();
       return undefined;
     }

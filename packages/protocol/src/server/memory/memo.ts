@@ -1,4 +1,4 @@
-/** What a map holds under a key, made first if it holds nothing yet. */
+/** Returns the value under a key; makes and stores it if there is none. */
 export function memo<K, T>(map: MemoMap<K, T>, key: K, make: () => T): T {
   const known = map.get(key);
   if (known !== undefined) return known;
@@ -7,13 +7,13 @@ export function memo<K, T>(map: MemoMap<K, T>, key: K, make: () => T): T {
   return made;
 }
 
-/** A map, be it one that forgets what nobody has any more. */
+/** A `Map`, or a `WeakMap`. */
 interface MemoMap<K, T> {
   get(key: K): T | undefined;
   set(key: K, value: T): unknown;
 }
 
-/** The same; what has no key is made for one alone, and is not kept. */
+/** As `memo`; without a key the value is made and not stored. */
 export function memoShared<T>(map: Map<string, T>, key: string | undefined, make: () => T): T {
   return key === undefined ? make() : memo(map, key, make);
 }

@@ -1,26 +1,26 @@
-/**
- * What was made and is likely to be asked for again, under a key; of more than a budget of elements, what was asked for least
- * lately is let go. The newest is kept whatever its size.
- */
+/** A least-recently-used cache with a budget of elements. The newest value is kept whatever its size. */
 export class Recent<V> {
   readonly #sizeOf: (value: V) => number;
   readonly #budget: number;
-  /** The one asked for last is last. */
+  /** In order of use, the newest last. */
   readonly #values = new Map<string, V>();
   #size = 0;
 
-  /** `sizeOf`: how many elements a value has; it must not change. */
+  /** `sizeOf`: the number of elements in a value; it must not change. */
   constructor(budget: number, sizeOf: (value: V) => number) {
     this.#budget = budget;
     this.#sizeOf = sizeOf;
   }
 
-  /** Elements kept. */
+  /** How many elements are kept, plus one for each value. */
   get size(): number {
     return this.#size;
   }
 
-  /** What is under the key, made first if nothing is. What has no key is made for one alone, and is not kept. */
+  /**
+   * Returns the value under a key; makes and stores it if there is none. Without a key the value is made and not
+   * stored.
+   */
   get(key: string | undefined, make: () => V): V {
     if (key === undefined) return make();
     const known = this.#values.get(key);
@@ -31,7 +31,7 @@ export class Recent<V> {
     }
     const made = make();
     this.#values.set(key, made);
-    // One that is empty is not for nothing.
+    // An empty value takes space too.
     this.#size += this.#sizeOf(made) + 1;
     this.#shrink();
     return made;

@@ -1,9 +1,12 @@
-/** Objects under a key that are one for all who ask, for as long as anybody but this holds on to them. */
+/** Values that are shared under a key for as long as something else references them. */
 export class SharedWhileUsed<V extends object> {
   readonly #known = new Map<string, WeakRef<V>>();
   #sinceSweep = 0;
 
-  /** The one under the key, made first if nobody has it any more. What has no key is made for one alone. */
+  /**
+   * Returns the value under a key; makes it if nothing references it any more. Without a key the value is made and not
+   * shared.
+   */
   get(key: string | undefined, make: () => V): V {
     if (key === undefined) return make();
     const known = this.#known.get(key)?.deref();

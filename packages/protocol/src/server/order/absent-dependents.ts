@@ -3,18 +3,19 @@ import { memo } from "../memory/memo.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderMembers } from "./order-members.ts";
 
-/** Names of one type that are remembered at most: what is beyond that counts as given up. */
+/** How many names of one type are remembered; more count as given up. */
 const MOST_NAMES = 10_000;
 
-/** What was asked for of a type on streams that are gone. */
+/** What closed streams subscribed to of a type. */
 interface Absent {
   isWildcard: boolean;
   readonly names: Set<string>;
 }
 
 /**
- * Users of Clusters whose stream of its own ended while that of the Clusters goes on. Either it broke, and the client goes on using what it
- * has until it is back; or the client gave it up with what had told it to ask, as an Envoy does with the routes of a Listener.
+ * Users of Clusters whose per-type stream closed while that of the Clusters goes on. Either the stream broke, and the
+ * client uses what it has until it reconnects; or the client no longer needs the type, as an Envoy closes the stream
+ * for routes that no Listener names.
  */
 export class AbsentDependents {
   readonly #members: OrderMembers;
@@ -37,7 +38,7 @@ export class AbsentDependents {
     this.#absent.clear();
   }
 
-  /** Any of them is expected back. Those that are back, or given up, are forgotten. */
+  /** Whether any of them is expected back. Forgets those that are back or given up. */
   get areExpected(): boolean {
     for (const [type, absent] of this.#absent) {
       this.#forgetBack(type, absent);
@@ -55,7 +56,7 @@ export class AbsentDependents {
     }
   }
 
-  /** What no Listener that the client has from here asks for any more. */
+  /** Forgets names that no Listener of this client references any more. */
   #forgetGivenUp(type: TypeUrl, { names }: Absent): void {
     if (names.size === 0) return;
     const wanted = new Set<string>();

@@ -4,36 +4,36 @@ import type { Delivery } from "../ack/delivery.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { OrderedStream } from "./order-members.ts";
 
-/** How many versions of one user are looked at: of those between, it is not noticed that the client uses them. */
+/** How many versions of one dependent are tracked; that the client uses one in between goes unnoticed. */
 const VERSIONS_KEPT = 8;
 
-/** A version of a user that the client cannot use before it has what the user names. */
+/** A version of a dependent that the client cannot use before it has what the version references. */
 interface UnreadyVersion {
   readonly names: readonly Reference[];
   readonly delivery: Delivery;
-  /** What the client goes on using until then is of this revision. */
+  /** The revision of the version that the client uses until then. */
   readonly from: number;
   isAccepted: boolean;
-  /** Of what it names, this was accepted since. */
+  /** References that were ACKed since. */
   readonly had: Set<Reference>;
 }
 
-/** A user that was sent and cannot be used yet, each version since the one that the client goes on using. */
+/** A dependent that was sent and cannot be used yet: its versions since the one that the client uses. */
 interface UnreadyUser {
   readonly user: TypeStream;
   readonly versions: UnreadyVersion[];
 }
 
 /**
- * Users of Clusters that were sent, a Listener for one, of which the client goes on using what was before until it has what
- * they name: routes, for one, which may use Clusters too.
+ * Dependents that were sent, such as a Listener, while the client goes on using their former version until it has what
+ * they reference, such as routes, which may use Clusters too.
  */
 export class BlockedDependents {
   /** By type and name. */
   readonly #unready = new Map<string, UnreadyUser>();
   readonly #mayUseClusters: (type: TypeUrl) => boolean;
 
-  /** `mayUseClusters`: whether resources of a type may name Clusters. */
+  /** `mayUseClusters`: whether resources of a type may reference Clusters. */
   constructor(mayUseClusters: (type: TypeUrl) => boolean) {
     this.#mayUseClusters = mayUseClusters;
   }
@@ -42,13 +42,13 @@ export class BlockedDependents {
     return this.#unready.size === 0;
   }
 
-  /** A type that something of the oldest waits for; undefined if none is unready. */
+  /** A type that the oldest entry waits for; undefined: nothing is blocked. */
   get awaitedType(): TypeUrl | undefined {
     const [oldest] = this.#unready.values();
     return oldest && (oldest.versions[0]?.names[0]?.type ?? oldest.user.traits.type);
   }
 
-  /** Users were sent. */
+  /** Dependents were sent. */
   send(user: TypeStream, delivery: Delivery): void {
     const { type, variant, segments } = delivery.body;
     const listed = new Set<string>();
@@ -68,8 +68,8 @@ export class BlockedDependents {
   }
 
   /**
-   * A response was accepted. A version of a user is ready with what it brought if it was the newest when that arrived: the client
-   * goes on to a newer one without it.
+   * A response was ACKed. It makes a version ready if the version was the newest when the response arrived: otherwise
+   * the client goes on to a newer version without it.
    */
   accept({ traits: { type } }: TypeStream, accepted: Delivery, { isAggregated }: OrderedStream): void {
     if (this.#unready.size === 0 || !this.#mayUseClusters(type)) return;
@@ -78,7 +78,7 @@ export class BlockedDependents {
       for (const [i, version] of versions.entries()) {
         version.isAccepted ||= version.delivery === accepted;
         const newer = versions[i + 1];
-        // One stream keeps the order in which things were sent.
+        // On one stream the order of sending is kept.
         const wasNewest = newer === undefined || (isAggregated && accepted.at < newer.delivery.at);
         if (!wasNewest || version.delivery.at >= accepted.at) continue;
         for (const one of version.names) if (one.type === type && brought.has(one.name)) version.had.add(one);
@@ -86,12 +86,12 @@ export class BlockedDependents {
     }
   }
 
-  /** The stream of that type is closed. */
+  /** The stream of this type closed. */
   leave(type: TypeStream): void {
     for (const [key, { user }] of this.#unready) if (user === type) this.#unready.delete(key);
   }
 
-  /** Whether a resource takes the place of something, though nobody knows of what. */
+  /** Whether a dependent waits for this resource, so that it replaces something unknown. */
   awaits({ type, name }: Resource): boolean {
     for (const { versions } of this.#unready.values()) {
       if (versions.some(({ names }) => names.some((one) => one.type === type && one.name === name))) return true;
@@ -99,7 +99,10 @@ export class BlockedDependents {
     return false;
   }
 
-  /** The revision before the oldest that names what the client has not asked for, or has not accepted yet. Infinite: none. */
+  /**
+   * The revision before the oldest version with a reference that the client has not requested or not ACKed yet.
+   * Infinite: none.
+   */
   readyTo(isSettled: (reference: Reference) => boolean): number {
     let to = Number.POSITIVE_INFINITY;
     for (const [key, { user, versions }] of this.#unready) {
@@ -107,7 +110,8 @@ export class BlockedDependents {
       for (const version of versions) {
         const { names, delivery, isAccepted, had } = version;
         const isNewest = version === versions.at(-1);
-        // Before the client has it, it has not given up what it asked for until now. What it refused it does not use at all.
+        // Until the client has the version, it still uses what it requested before. A version that it NACKed it does
+        // not use at all.
         if (isAccepted && names.every((one) => had.has(one) || (isNewest && isSettled(one)))) left = [];
         else if (isAccepted || user.deliveries.pending.includes(delivery)) left.push(version);
       }
@@ -121,7 +125,7 @@ export class BlockedDependents {
     return to;
   }
 
-  /** Until this is accepted, the client goes on with what was before the one that it replaces. */
+  /** Adds a version; until it is ACKed and ready, the client uses an earlier one. */
   #follow(key: string, names: readonly Reference[], user: TypeStream, delivery: Delivery): void {
     const before = this.#unready.get(key);
     if (names.length === 0 && before === undefined) return;

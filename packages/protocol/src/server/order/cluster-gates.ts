@@ -10,27 +10,30 @@ import type { OrderMembers } from "./order-members.ts";
 import { keyOf } from "./pinned-targets.ts";
 import type { WarmingClusters } from "./warming-clusters.ts";
 
-/** What stands between a client and the use of Clusters of one type. */
+/** Decides whether a client can use Clusters of one type. */
 interface Gate {
   readonly type: TypeUrl;
-  /** What has to come before a Cluster is used; `anew`: what was not used before, undefined where nothing was. */
+  /**
+   * What has to come before a Cluster is used. `anew`: the names that were not used before; undefined: there was no
+   * former state.
+   */
   readonly waitFor: (
     name: string,
     anew: ReadonlySet<string> | undefined,
   ) => "cluster" | "endpoints" | "secret" | undefined;
 }
 
-/** What the gates of one client look at. */
+/** What the gates of one client read. */
 export interface GatesParts {
   readonly members: OrderMembers;
   readonly warmingClusters: WarmingClusters;
   readonly unready: BlockedDependents;
 }
 
-/** What an upcoming resource has to wait for; undefined: nothing. */
+/** What a resource that is about to be sent has to wait for; undefined: nothing. */
 export type WaitOf = (upcoming: Upcoming) => Wait | undefined;
 
-/** Finds out whether a client can use the Clusters that something names. */
+/** Decides whether a client can use the Clusters that a resource references. */
 export class ClusterGates {
   readonly #parts: GatesParts;
 
@@ -38,12 +41,14 @@ export class ClusterGates {
     this.#parts = parts;
   }
 
-  /** What each upcoming resource waits for; undefined if none can wait for anything. `isReturning`: the client came back. */
+  /**
+   * The test for what each resource waits for; undefined if none has to wait. `isReturning`: the client reconnected.
+   */
   waitOf(user: TypeStream, view: View, responses: SharedResponses, isReturning: boolean): WaitOf | undefined {
     const { members, warmingClusters, unready } = this.#parts;
     const clusters = [...members.clusters.keys()];
     const isKnown = warmingClusters.isEmpty && !warmingClusters.mayBeAny && !this.#mayWarm(isReturning);
-    // Where the client has every Cluster, only what is used from now on has to be looked at.
+    // If the client has every Cluster, only newly used ones need a check.
     const hasAll = isKnown && !clusters.some((type) => type.hasNews(view));
     if (hasAll && user.position === undefined && unready.isEmpty) return undefined;
     const gates = clusters.map((type) => this.#gateOf(type, view, responses, isReturning));
@@ -62,8 +67,8 @@ export class ClusterGates {
   }
 
   /**
-   * Whether something that is not the newest refers to what is gone by now, and was not dangling from the beginning. A Cluster
-   * that the client was using, and that is not removed yet, it may go on using.
+   * Whether an older state of a resource references something that is deleted by now and was there when the wait began.
+   * The client may go on using a Cluster that it already used and that is not removed yet.
    */
   leadsNowhere(
     { resource, replaces }: Upcoming,
@@ -78,7 +83,7 @@ export class ClusterGates {
     });
   }
 
-  /** A Cluster that is gone is not removed from the client yet, and will not be before everything that uses it is. */
+  /** Whether a deleted Cluster is still held by the client, and stays until nothing uses it. */
   #isHeld({ type, name }: Reference, view: View, responses: SharedResponses): boolean {
     for (const { traits, position, pendingRemovals } of this.#parts.members.clusters.keys()) {
       if (traits.type !== type || position === undefined || this.#parts.warmingClusters.has(name)) continue;
@@ -100,7 +105,7 @@ export class ClusterGates {
       const found = view.holder(type, name);
       if (found === undefined || !subscription.covers(found)) return undefined;
       if (warmingClusters.has(name) || warmingClusters.mayBeAny || isUntold(name)) return "cluster";
-      // What sent its traffic there before goes on doing so.
+      // Traffic that went there before goes on doing so.
       if (anew?.has(name) === false) return undefined;
       if (anew !== undefined && responses.isVacant(found, view, owes)) return "endpoints";
       if (anew !== undefined && this.#lacksSecret(found, view)) return "secret";
@@ -110,7 +115,10 @@ export class ClusterGates {
     return { type, waitFor };
   }
 
-  /** The client asked for a secret that a Cluster needs, and there is none: some clients go on without it, to no good. */
+  /**
+   * Whether the client requested a secret that a Cluster needs and that does not exist: some clients use such a Cluster
+   * anyway, and fail.
+   */
   #lacksSecret({ references }: Resource, view: View): boolean {
     for (const { traits, subscription } of this.#parts.members.secrets.keys()) {
       const { type } = traits;
@@ -122,7 +130,7 @@ export class ClusterGates {
     return false;
   }
 
-  /** Endpoints that were asked for, and are not sent yet or, on a stream of their own, not accepted yet. */
+  /** Whether requested endpoints are not sent yet or, on a per-type stream, not ACKed yet. */
   #isUngiven({ type, name }: Reference, responses: SharedResponses, isReturning: boolean): boolean {
     for (const [endpoints, { view, isAggregated }] of this.#parts.members.endpoints) {
       const { traits, subscription, deliveries } = endpoints;
@@ -130,11 +138,11 @@ export class ClusterGates {
       if (!endpoints.isSent(name, view, responses)) return true;
       return !isAggregated && deliveries.mayBring([name]);
     }
-    // Each stream of its own comes back in its own time.
+    // Each per-type stream reconnects in its own time.
     return isReturning && this.#isSeparate;
   }
 
-  /** A client that came back may hold Clusters that it cannot use yet: of some it was not given the endpoints. */
+  /** Whether a reconnected client may hold Clusters that still warm, because it was not sent their endpoints. */
   #mayWarm(isReturning: boolean): boolean {
     if (!isReturning) return false;
     if (this.#isSeparate) return true;
@@ -142,7 +150,7 @@ export class ClusterGates {
     return false;
   }
 
-  /** Clusters come on a stream of their own. */
+  /** Whether Clusters have a stream of their own. */
   get #isSeparate(): boolean {
     for (const { isAggregated } of this.#parts.members.clusters.values()) if (!isAggregated) return true;
     return false;

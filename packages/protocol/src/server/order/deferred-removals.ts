@@ -20,19 +20,19 @@ import type {
 } from "../type/type-stream.ts";
 
 /**
- * Clusters on one stream, of which those that are gone are removed last: until then delta is not told, and State of the
- * World goes on listing them (S-ORD-05). The same of their endpoints in delta; State of the World cannot say that those are gone.
- * Everything else is as the machine inside says.
+ * Removes deleted Clusters of one stream last: until then delta does not send the removal, and State of the World goes
+ * on listing them (S-ORD-05). In delta, the same for their endpoints; State of the World cannot express their removal.
+ * Everything else is left to the wrapped type stream.
  */
 export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   readonly #variant: Variant;
   readonly #machine: TypeStream;
   #pendingRemovals = nothingHeldOver;
-  /** What was asked for when the client was last told. */
+  /** The subscription when the client was last sent something. */
   #asked: Scope;
-  /** The version that a client of State of the World came back with, until it is looked up. */
+  /** The version that a State of the World client reconnected with, until it is looked up. */
   #reported: string | undefined;
-  /** What the first answer brings such a client. */
+  /** The `newToClient` of the first answer to such a client. */
   #newcomers: PendingResponse["newToClient"];
 
   /** Whether resources of a type are removed last. */
@@ -96,7 +96,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return name;
   }
 
-  /** What the client does not ask for any more it has dropped itself. */
+  /** A client drops by itself what it unsubscribes from. */
   onRequest(request: DiscoveryRequest): Understood {
     const before = this.subscription.scope;
     const understood = this.#machine.onRequest(request);
@@ -105,7 +105,10 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return understood;
   }
 
-  /** Of what is gone nobody may know the aliases: asked for by none of its names, it was asked for by one of them. */
+  /**
+   * Forgets pending removals that the client unsubscribed from. The aliases of a deleted resource are unknown: one that
+   * is subscribed to by none of its names was subscribed to by an alias.
+   */
   #forgetDropped(before: Scope): void {
     const { subscription } = this;
     if (this.#pendingRemovals.isEmpty || subscription.isWildcard) return;
@@ -162,7 +165,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
         this.traits.type,
       );
     }
-    // The usual turn of a stream, which should cost nothing.
+    // The usual flush of a stream, which should cost nothing.
     if (this.#variant === "delta" && this.#pendingRemovals.isEmpty && !answers.some(removes)) return answers;
     const removable = this.#removable(bounds.removable, view);
     const told =
@@ -179,8 +182,8 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
   }
 
   /**
-   * What it does not name any more, it has dropped itself; what it names it gives up when nothing sends it there any more.
-   * Where something still does, nobody waits for that.
+   * For a client that subscribes by name: it drops what it unsubscribes from, and unsubscribes from what nothing uses
+   * any more. A Cluster that is still referenced would never be given up, so it is not waited for.
    */
   #releasable({ to, namedTo, goesAtOnce }: Removable, view: View): Removable {
     const { type } = this.traits;
@@ -188,14 +191,16 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return { to: Math.min(to, namedTo), namedTo, goesAtOnce: isNotGivenUp };
   }
 
-  /** The client asks for each Cluster by its name, and gives up each that it does not use any more, as gRPC does. */
+  /**
+   * Whether the client subscribes to each Cluster by name, and unsubscribes from what it no longer uses, as gRPC does.
+   */
   #namesEach(): boolean {
     if (!this.areClusters) return false;
     const { isWildcard, names, speaksOfParameters } = this.subscription;
     return !isWildcard && !speaksOfParameters && !names.hasCollections;
   }
 
-  /** Finds out what a client holds that came back with a version. */
+  /** Looks up what a client holds that reconnected with a version. */
   #takeUp(version: string, view: View, responses: SharedResponses): void {
     this.#reported = undefined;
     const { type } = this.traits;
@@ -249,7 +254,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     );
     this.#pendingRemovals = pendingRemovals;
     if (body === answer.body) return [answer];
-    // Of a wildcard the first answer is owed even when there is nothing in it (S-RES-14).
+    // The first answer to a wildcard is due even if it is empty (S-RES-14).
     return isEmpty(body) && this.deliveries.lastSent !== undefined ? [] : [{ ...answer, body }];
   }
 
@@ -268,7 +273,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     if (answers.length === 0 && this.deliveries.isBlocked) return answers;
     const what = { type, subscription: this.subscription, asked: this.#asked, goesAtOnce: removable.goesAtOnce };
     const step = responses.pendingRemovals.step(this.#pendingRemovals, before, view, what);
-    // What is there and was not asked for until now did not come back, but the client has it again all the same.
+    // A resource that exists and is newly subscribed to did not change, and yet the client holds it again.
     const gone = step.pendingRemovals.without((name) => {
       const now = view.holder(type, name);
       return now !== undefined && this.subscription.covers(now);
@@ -289,7 +294,7 @@ export class DeferredRemovals implements TypeStream, DeferredRemovalState {
     return newcomers === undefined ? answer : { ...answer, newToClient: newcomers };
   }
 
-  /** Who comes back with this version holds this. */
+  /** Remembers what a client with this version holds. */
   #note({ type, version }: PendingResponse["body"], view: View, { served, revision }: SharedResponses): void {
     served.note({ type, version, position: { view, revision }, pendingRemovals: this.#pendingRemovals });
   }

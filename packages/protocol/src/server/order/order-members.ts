@@ -2,21 +2,21 @@ import { typeKindTable } from "../../resource/type-kinds.ts";
 import type { View } from "../../state/view.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
-/** A stream, as far as the order of things on it and its siblings goes. */
+/** What the order reads of a stream. */
 export interface OrderedStream {
   readonly view: View;
   readonly isAggregated: boolean;
 }
 
-/** The types that one order holds for, by the part that they have in it, each with the stream that it is asked for on. */
+/** The types in an order by their role, each with the stream that subscribes to it. */
 export class OrderMembers {
   readonly clusters: Map<TypeStream, OrderedStream> = new Map();
-  /** What may use Clusters: Listeners, routes, and the like. */
+  /** Types that may use Clusters: Listeners, routes, and the like. */
   readonly users: Map<TypeStream, OrderedStream> = new Map();
   readonly endpoints: Map<TypeStream, OrderedStream> = new Map();
   readonly secrets: Map<TypeStream, OrderedStream> = new Map();
 
-  /** A type was asked for on one of the streams. */
+  /** A stream subscribed to a type. */
   join(type: TypeStream, stream: OrderedStream): void {
     const { kind } = type.traits;
     if (kind === "cds") this.clusters.set(type, stream);
@@ -25,7 +25,7 @@ export class OrderMembers {
     else if (typeKindTable[kind].usesClusters) this.users.set(type, stream);
   }
 
-  /** The stream of that type is closed. */
+  /** The stream of this type closed. */
   leave(type: TypeStream): void {
     for (const part of [this.clusters, this.users, this.endpoints, this.secrets]) part.delete(type);
   }

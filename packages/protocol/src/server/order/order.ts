@@ -19,25 +19,25 @@ import { WarmingClusters } from "./warming-clusters.ts";
 /** What a type has to wait for. */
 export interface Waits {
   readonly first: Wait;
-  /** The resources that wait; of a type that says nothing as long as anything waits, the first of them. */
+  /** The resources that wait; only the first, for a type that sends nothing while anything waits. */
   readonly names: HeldBackNames;
-  /** The others may be told. */
+  /** Whether the other resources of the type may be sent. */
   readonly maySpeak: boolean;
 }
 
-/** What an order has to know about types, and about its client. */
+/** What an order needs to know about types and about its client. */
 export interface OrderOptions {
-  /** Whether resources of a type may name Clusters. */
+  /** Whether resources of a type may reference Clusters. */
   readonly mayUseClusters: (type: TypeUrl) => boolean;
   readonly isCluster: (type: TypeUrl) => boolean;
-  /** Whether the client has a stream, outside this order, that brings it Clusters: then it asks for none here. */
+  /** Whether the client gets Clusters on a stream outside this order; then it requests none here. */
   readonly hasClustersElsewhere: () => boolean;
 }
 
 /**
- * Make before break, for one aggregated stream or for the separate streams of one client (requirements ORD):
- * what names a Cluster is sent when the client has the Cluster, and a Cluster that is gone is removed when the client has
- * accepted everything that does not name it any more.
+ * Make-before-break for one aggregated stream, or for the separate streams of one client (requirements ORD): a resource
+ * that references a Cluster is sent after the Cluster, and a deleted Cluster is removed after the client has ACKed
+ * every resource that no longer references it.
  */
 export class Order {
   readonly #members = new OrderMembers();
@@ -45,17 +45,22 @@ export class Order {
   readonly #warmingClusters = new WarmingClusters();
   readonly #unready: BlockedDependents;
   readonly #gates: ClusterGates;
-  /** Waits that took too long: nothing that uses Clusters is waited for up to here, unless it was refused. */
+  /**
+   * The revision of the last timeout of a removal: up to it, users of Clusters are not waited for, unless they were
+   * NACKed.
+   */
   #overruledTo = -1;
   readonly #targets = new PinnedTargets();
-  /** Names that waited long enough, until they are told. */
+  /** Names whose wait timed out, until they are sent. */
   readonly #overruled = new Map<TypeStream, Pick<ReadonlySet<string>, "has">>();
   readonly #isCluster: (type: TypeUrl) => boolean;
   readonly #hasClustersElsewhere: () => boolean;
   #sent = 0;
-  /** The client came back, and may not have asked yet for all that it uses. */
+  /** The client reconnected, and may not have subscribed yet to everything that it uses. */
   #isReturning = false;
-  /** The client may be going to ask for Clusters: it came back and may have held some, or nothing is known of it. */
+  /**
+   * Why the client may subscribe to Clusters soon: it reconnected and may have held some, or what it holds is unknown.
+   */
   #mayAskForClusters: "came-back" | "unannounced" | undefined;
 
   constructor({ mayUseClusters, isCluster, hasClustersElsewhere }: OrderOptions) {
@@ -69,12 +74,12 @@ export class Order {
     this.#hasClustersElsewhere = hasClustersElsewhere;
   }
 
-  /** A type was asked for on one of the streams. */
+  /** A stream subscribed to a type. */
   join(type: TypeStream, stream: OrderedStream): void {
     this.#members.join(type, stream);
   }
 
-  /** The stream of that type is closed. */
+  /** The stream of this type closed. */
   leave(type: TypeStream): void {
     this.#members.leave(type);
     this.#unready.leave(type);
@@ -86,52 +91,58 @@ export class Order {
     }
     this.#warmingClusters.clear();
     this.#overruled.clear();
-    // A stream of its own that breaks comes back.
+    // A client reconnects a per-type stream that broke.
     if (type.traits.kind === "cds" && type.subscription.isWildcard) this.#mayAskForClusters = "came-back";
   }
 
-  /** A client came back with versions of a type. `asksForAll`: it is one that asks for every Cluster. */
+  /** A client reconnected with versions of a type. `asksForAll`: clients of this kind subscribe to all Clusters. */
   returns(asksForAll: boolean): void {
     this.#isReturning = true;
     if (asksForAll) this.#mayAskForClusters = "came-back";
   }
 
   /**
-   * A client asked for something that only a Listener or a Cluster can have told it of, and for neither of them: it came back,
-   * or got them elsewhere.
+   * A client subscribed to something that it can only know from a Listener or a Cluster, but to neither of these: it
+   * reconnected, or got them elsewhere.
    */
   meetsUnannounced(asksForAll: boolean): void {
     const isAnnounced = this.hasClusters || [...this.#members.users.keys()].some(({ traits }) => traits.kind === "lds");
     if (asksForAll && !isAnnounced) this.#mayAskForClusters ??= "unannounced";
   }
 
-  /** Why what uses Clusters waits until the client asks for them; undefined: it does not. */
+  /** Why users of Clusters wait until the client subscribes to Clusters; undefined: they do not. */
   get awaitsClusters(): "came-back" | "unannounced" | undefined {
     return this.hasClusters || this.#hasClustersElsewhere() ? undefined : this.#mayAskForClusters;
   }
 
-  /** The client had time to ask for Clusters: it has them from elsewhere. Should it ask after all, it is protected from then on. */
+  /**
+   * The client had time to subscribe to Clusters, so it gets them elsewhere. If it subscribes after all, it is
+   * protected from then on.
+   */
   stopAwaitingClusters(): void {
     this.#mayAskForClusters = undefined;
   }
 
-  /** The client came back, and is given time to ask for what it uses. */
+  /** Whether the client reconnected, and still has time to subscribe to what it uses. */
   get isReturning(): boolean {
     return this.#isReturning;
   }
 
-  /** The same of the client or of a single one of its streams. */
+  /** Whether the client, or a single one of its streams, has time left to reconnect and subscribe. */
   get awaitsReturn(): boolean {
     return this.#isReturning || this.#absent.areExpected;
   }
 
-  /** It has asked for what it uses. */
+  /** The client has subscribed to what it uses, or its time is over. */
   endReturn(): void {
     this.#isReturning = false;
     this.#absent.clear();
   }
 
-  /** What was sent when the client came back counts as if something had been sent before. */
+  /**
+   * Whether the first responses to a reconnected client count as changes of what it holds: it was sent no Clusters yet,
+   * or removals are pending.
+   */
   get isTakenUp(): boolean {
     if (!this.#isReturning) return false;
     for (const { position, pendingRemovals } of this.#members.clusters.keys())
@@ -139,17 +150,17 @@ export class Order {
     return true;
   }
 
-  /** Clusters were asked for. */
+  /** Whether Clusters are subscribed to. */
   get hasClusters(): boolean {
     return this.#members.clusters.size > 0;
   }
 
-  /** Something was asked for that may use Clusters. */
+  /** Whether a type is subscribed to that may reference Clusters. */
   get hasUsers(): boolean {
     return this.#members.users.size > 0;
   }
 
-  /** Counts what is sent on all the streams. */
+  /** Numbers the next answer, over all streams of the order. */
   count(): number {
     return ++this.#sent;
   }
@@ -159,35 +170,40 @@ export class Order {
     this.#warmingClusters.forgetGone(delivery);
   }
 
-  /** Clusters were sent that the client had nothing of, while it may have had users of others. */
+  /** Clusters were sent that the client did not hold, while it may hold users of other Clusters. */
   brought(clusters: TypeStream, delivery: Delivery, isNew: (name: string) => boolean): void {
     this.#warmingClusters.bring(clusters, delivery, isNew);
   }
 
-  /** Clusters were sent to a client of which nobody knows what it holds. */
+  /** Clusters were sent to a client that holds an unknown set of them. */
   broughtUnknown(delivery: Delivery): void {
     this.#warmingClusters.bringUnknown(delivery);
   }
 
-  /** A user was sent. What it names in turn, routes of a Listener for one, may use Clusters too. */
+  /**
+   * A user of Clusters was sent. What it references in turn, such as the routes of a Listener, may use Clusters too.
+   */
   used(user: TypeStream, delivery: Delivery): void {
     if (this.hasClusters) this.#unready.send(user, delivery);
   }
 
-  /** A response was accepted. */
+  /** A response was ACKed. */
   accepted(type: TypeStream, stream: OrderedStream, delivery: Delivery): void {
     this.#warmingClusters.accept(type, stream, delivery, this.#sent);
     this.#unready.accept(type, delivery, stream);
   }
 
-  /** Endpoints that are owed once more, by type, since this was last asked: new Clusters came after them. */
+  /**
+   * Takes the endpoints to resend, by type, since the last call: those of new Clusters that were ACKed on a stream of
+   * their own.
+   */
   takeOwed(): ReadonlyMap<TypeUrl, ReadonlySet<string>> {
     return this.#warmingClusters.takeOwed();
   }
 
-  /** What a type that uses Clusters has to wait for before it says all of it; undefined: nothing. Asked once in a turn. */
+  /** What a type that uses Clusters has to wait for; undefined: nothing. Called once per flush. */
   waitsOf(user: TypeStream, view: View, responses: SharedResponses): Waits | undefined {
-    // Before something newer of it is sent.
+    // Before newer versions of it are sent.
     this.#readyTo(responses);
     const overruled = this.#overruled.get(user);
     if (!user.deliveries.isBlocked) this.#overruled.delete(user);
@@ -228,7 +244,7 @@ export class Order {
     return this.awaitsClusters === undefined ? undefined : this.#unaskedGate(view);
   }
 
-  /** A client that came back may hold less than it reports: it does not ask for Clusters before none warms. */
+  /** A reconnected client may hold less than it lists, and subscribes to Clusters only once none of them warms. */
   #unaskedGate(view: View): WaitOf {
     return ({ resource }) => {
       for (const { type, name } of resource.references) {
@@ -238,7 +254,7 @@ export class Order {
     };
   }
 
-  /** What the removal of a Cluster that is gone since a revision waits for. */
+  /** What the removal of a Cluster deleted at this revision waits for. */
   removalWaitOf(since: number, responses: SharedResponses): Wait | undefined {
     if (this.awaitsReturn) return { for: "return" };
     for (const [user, { view }] of this.#members.users) {
@@ -250,7 +266,7 @@ export class Order {
     return type === undefined ? undefined : { for: "users", type, isRefused: false };
   }
 
-  /** Which Clusters that are gone may be removed. */
+  /** Which deleted Clusters may be removed. */
   removable(responses: SharedResponses): Removable {
     let to = this.awaitsReturn ? -1 : responses.revision;
     if (this.#members.users.size === 0) return { to, namedTo: to, goesAtOnce: undefined };
@@ -264,8 +280,8 @@ export class Order {
   }
 
   /**
-   * What a user has waited for since that revision is not going to come. Returns whether anything has waited for so long: what is
-   * told time and again, if not as it is now, has not.
+   * The wait of a user since this revision timed out: lets its names through. Returns false if nothing waited that
+   * long; names of which an earlier state was sent meanwhile did not.
    */
   overruleUser(user: TypeStream, since: number, view: View, responses: SharedResponses): boolean {
     const names = user.canTellTargets ? this.#targets.waitingSince(user, since) : everyName;
@@ -276,17 +292,22 @@ export class Order {
     return true;
   }
 
-  /** A client that withholds the ACK of Clusters until nothing warms is not waited for where endpoints were accepted. */
+  /**
+   * Stops waiting for the ACK of Clusters whose endpoints were ACKed: some clients withhold that ACK until no Cluster
+   * warms.
+   */
   countGiven(): void {
     this.#warmingClusters.countGiven();
   }
 
-  /** Removals waited long enough for clients that say nothing. */
+  /** The wait of removals timed out: clients without an ACK are not waited for up to this revision. */
   overruleRemovals(to: number): void {
     this.#overruledTo = Math.max(this.#overruledTo, to);
   }
 
-  /** The revision before the oldest user that names what the client has not asked for, or has not accepted yet. */
+  /**
+   * The revision before the oldest user that references something that the client has not requested or not ACKed yet.
+   */
   #readyTo(responses: SharedResponses): number {
     return this.#unready.readyTo((reference) => this.#isSettled(reference, responses));
   }
@@ -303,10 +324,10 @@ export class Order {
     return false;
   }
 
-  /** Everything of a user up to this revision is sent and accepted, or was waited for in vain. */
+  /** The revision up to which everything of a user is sent and ACKed, or its wait timed out. */
   #settledTo(user: TypeStream, view: View, responses: SharedResponses): number {
     const { deliveries, position } = user;
-    // What is asked for or lies in another view may be of any age; it is the order of changes that counts here.
+    // Requested resources, and those of another view, may be of any age; what counts here is the order of changes.
     const behind = Math.min(position?.revision ?? -1, user.heldBackFrom, responses.revision - 1);
     const told = user.hasNews(view) ? behind : responses.revision;
     const answered = Math.max(this.#overruledTo, Math.min(told, deliveries.answeredTo));

@@ -4,56 +4,56 @@ import type { Upcoming } from "../cache/shared-selections.ts";
 import type { Target } from "../type/held-back.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
-/** How often what a client waits for makes way for something newer that does without what it waits for. */
+/** How often a pinned target is replaced by a newer one that does without what the target waits for. */
 const MAX_RESTARTS = 3;
 
-/** What a client is to be told of a resource, as long as nothing newer can be told. */
+/** The state of a resource that is to be sent, as long as nothing newer can be. */
 interface Pinned extends Target {
-  /** The revision since which the client waits for anything of that name. */
+  /** The revision since which the name waits. */
   readonly since: number;
-  /** What it refers to and was not there from the beginning. */
+  /** References that had no resource from the beginning. */
   readonly dangling: ReadonlySet<string>;
   readonly restarts: number;
-  /** The newest that it was compared with. */
+  /** The newest state that it was compared with. */
   seen: Resource;
 }
 
-/** What one type of one client waits for. */
+/** The pinned targets of one type of one client. */
 interface Pins {
   readonly view: View;
   readonly byName: Map<string, Pinned>;
 }
 
-/** What is looked at to judge a target. */
+/** What the judgement of a target depends on. */
 export interface TargetJudge {
   readonly view: View;
   readonly revision: number;
-  /** Whether it has to wait. */
+  /** Whether the target has to wait. */
   readonly waits: (target: Upcoming) => boolean;
-  /** Whether it refers to something that is gone by now and that the client cannot use. */
+  /** Whether the target references something that is deleted by now and that the client cannot use. */
   readonly leadsNowhere: (target: Upcoming, dangling: ReadonlySet<string>) => boolean;
 }
 
 /**
- * What the users of Clusters that wait are to be told: each as it was when its wait began. Were it always the newest, a client
- * would wait for as long as Clusters keep coming (S-ORD-06).
+ * The targets of users of Clusters that wait: each as it was when its wait began. If the target were always the newest
+ * state, a client would wait as long as new Clusters keep coming (S-ORD-06).
  */
 export class PinnedTargets {
   readonly #pins = new Map<TypeStream, Pins>();
 
-  /** Nothing of a type waits any longer. */
+  /** Nothing of the type waits any longer. */
   forget(user: TypeStream): void {
     this.#pins.delete(user);
   }
 
-  /** Names of a type that have waited since that revision, and of which nothing was told in the meantime; undefined: none. */
+  /** Names that have waited since this revision without an earlier state being sent; undefined: none. */
   waitingSince(user: TypeStream, revision: number): ReadonlySet<string> | undefined {
     const pins = this.#pins.get(user)?.byName ?? [];
     const names = new Set([...pins].flatMap(([name, { since }]) => (since <= revision ? [name] : [])));
     return names.size === 0 ? undefined : names;
   }
 
-  /** Of resources that wait one by one: with each what can be told instead; undefined: nothing. */
+  /** For resources that wait one by one: the target of each that can be sent now; undefined: none. */
   ofEach(
     user: TypeStream,
     waiting: ReadonlyMap<string, Upcoming>,
@@ -73,8 +73,8 @@ export class PinnedTargets {
   }
 
   /**
-   * Of a type that is told as a whole: the same, once each of those that waited from the beginning can be told. Undefined: not
-   * yet. What came later is left out.
+   * For a type that is sent as a whole: the targets, once all resources that waited from the beginning can be sent.
+   * Resources that came later are left out. Undefined: not yet.
    */
   ofWhole(
     user: TypeStream,
@@ -107,7 +107,7 @@ export class PinnedTargets {
     return made;
   }
 
-  /** What can be told of a resource whose newest version has to wait; undefined: nothing yet. */
+  /** The target that can be sent for a resource whose newest state has to wait; undefined: none yet. */
   #readyOf(
     byName: Map<string, Pinned>,
     { resource, replaces }: Upcoming,
@@ -144,13 +144,13 @@ function pin(resource: Resource, { view, revision }: TargetJudge): Pinned {
   };
 }
 
-/** Whether a newer version still wants all that a target uses for the first time. */
+/** Whether a newer state still references everything that the target uses for the first time. */
 function goesOnFrom({ resource, replaces }: Upcoming, newer: Resource): boolean {
   const known = new Set([...newer.references, ...(replaces?.references ?? [])].map(keyOf));
   return resource.references.every((reference) => known.has(keyOf(reference)));
 }
 
-/** What a reference leads to, as a key. */
+/** A key for the resource that a reference leads to. */
 export function keyOf({ type, name }: Reference): string {
   return `${type} ${name}`;
 }

@@ -11,13 +11,13 @@ import type { StreamOpened } from "../contract/event.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 import type { Order } from "./order.ts";
 
-/** Where a client stood with a type before it was sent something. */
+/** What a client held of a type before it was sent something. */
 export interface StateBeforeSend {
   readonly position: Position | undefined;
   readonly pendingRemovals: PendingRemovals;
 }
 
-/** What one stream tells the order that holds for it. */
+/** Reports the requests and responses of one stream to its order. */
 export class StreamOrder {
   readonly #order: Order;
   readonly #opened: Pick<StreamOpened, "variant" | "onlyType">;
@@ -29,22 +29,25 @@ export class StreamOrder {
     this.#dialect = dialect;
   }
 
-  /** Whether a kind takes part in make before break. */
+  /** Whether a kind takes part in make-before-break. */
   takesPart(kind: TypeKind): boolean {
     const { makeBeforeBreak } = this.#dialect;
     return forKind(makeBeforeBreak, "cds") && forKind(makeBeforeBreak, kind);
   }
 
-  /** The first request of a type: a client that was here before, or with another server, holds what is part of the order. */
+  /**
+   * Handles the first request of a type: a client that was connected before, here or elsewhere, may hold resources that
+   * the order has to protect.
+   */
   meet(request: DiscoveryRequest, { kind }: TypeTraits): void {
     if (!this.takesPart("cds") || (kind !== "cds" && !typeKindTable[kind].usesClusters)) return;
     const asksForAll = isWildcardType(this.#dialect, "cds", this.#opened.variant);
     if (bringsVersions(request)) this.#order.returns(asksForAll);
-    // In State of the World who comes back says so, of every type that it ever had anything of.
+    // In State of the World, a reconnecting client sends the version of every type that it ever held.
     else if (request.kind === "delta" && kind !== "lds") this.#order.meetsUnannounced(asksForAll);
   }
 
-  /** A response was sent. Returns whether the client is one of which nobody knows what it holds: it is not protected. */
+  /** Reports a response that was sent. Returns whether the client is unprotected, because what it holds is unknown. */
   sent(
     type: TypeStream,
     delivery: Delivery,
@@ -61,7 +64,7 @@ export class StreamOrder {
     this.#order.sentClusters(delivery);
     const newcomers = answer.newToClient ?? this.#newcomers(type, before.position, view, responses);
     if (newcomers === "unknown") {
-      // Where the ACK of Clusters does not mean that they are in use, it would not help to wait for it.
+      // On a per-type stream the ACK of Clusters does not mean that they are in use, so waiting for it would not help.
       if (this.#opened.onlyType === undefined) this.#order.broughtUnknown(delivery);
       return true;
     }

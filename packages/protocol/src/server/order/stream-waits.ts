@@ -7,8 +7,8 @@ import type { TypeStream } from "../type/type-stream.ts";
 import type { Order, Waits } from "./order.ts";
 
 /**
- * Something waits: newer content of a type for the ACK of what was sent, or what was to be sent for its place in the order
- * or, from a client that came back, for its request of Clusters.
+ * A type that waits: for an ACK before newer content is sent (`ack`), for its place in the order (`order`), or for a
+ * reconnected client to subscribe to Clusters (`clusters`). `limitMs`: how long it may wait, in milliseconds.
  */
 export interface WaitingType {
   readonly type: TypeStream;
@@ -16,7 +16,7 @@ export interface WaitingType {
   readonly limitMs: number;
 }
 
-/** A type began to wait, or waits no more. */
+/** A type began to wait, or stopped. */
 export interface WaitChange {
   readonly kind: "wait-began" | "wait-ended";
   readonly type: TypeStream;
@@ -26,14 +26,14 @@ export interface WaitChange {
 const nothing: ReadonlyMap<TypeStream, Waits> = new Map();
 const returning: Wait = { for: "return" };
 
-/** What waits on one stream, for how long it may, and what becomes of it when that is over. */
+/** Tracks what waits on one stream, how long it may wait, and what happens after that. */
 export class StreamWaits {
   readonly #dialect: Dialect;
   readonly #order: Order;
   readonly #isAggregated: boolean;
   #waits = new Map<TypeStream, Waits>();
   #before = nothing;
-  /** For how many milliseconds a type has waited, as far as timers went off, and since which revision. */
+  /** How long a type has waited, in milliseconds, by the timers that fired, and since which revision. */
   readonly #waited = new Map<TypeStream, { readonly ms: number; readonly since: number }>();
 
   constructor(dialect: Dialect, order: Order, isAggregated: boolean) {
@@ -51,27 +51,27 @@ export class StreamWaits {
     return this.#waits.get(type);
   }
 
-  /** A turn begins: what still waits is found out anew. */
+  /** A flush begins: what waits is determined again. */
   begin(): void {
     this.#before = this.#waits.size === 0 ? nothing : this.#waits;
     if (this.#before !== nothing) this.#waits = new Map();
   }
 
-  /** What a type has to wait for before it says all of it; undefined: nothing. */
+  /** Determines what a type has to wait for; undefined: nothing. */
   find(type: TypeStream, view: View, responses: SharedResponses): Waits | undefined {
     const waits = this.#order.waitsOf(type, view, responses);
     if (waits !== undefined) this.#waits.set(type, waits);
     return waits;
   }
 
-  /** The same of the removal of what is held over. */
+  /** Determines what the pending removals of a type wait for. */
   findOfRemovals(type: TypeStream, responses: SharedResponses): void {
     if (type.pendingRemovals.isEmpty) return;
     const wait = this.#order.removalWaitOf(type.pendingRemovals.oldest, responses) ?? releaseOf(type);
     if (wait !== undefined) this.#waits.set(type, { first: wait, names: nothingHeldBack, maySpeak: true });
   }
 
-  /** What became of the waits in the turn that began last. */
+  /** How the waits changed in the last flush. */
   changes(types: readonly TypeStream[]): readonly WaitChange[] {
     if (this.#before.size + this.#waits.size === 0) return none;
     return types.flatMap((type): WaitChange[] => {
@@ -83,9 +83,9 @@ export class StreamWaits {
     });
   }
 
-  /** What waits, and for how long it may. */
+  /** The types that wait, and for how long they may. */
   waiting(types: readonly TypeStream[], view: View): readonly WaitingType[] {
-    // Most streams wait for nothing.
+    // On most streams nothing waits.
     let found: WaitingType[] | undefined;
     const add = (waiting: WaitingType): void => {
       found ??= [];
@@ -95,11 +95,11 @@ export class StreamWaits {
       if (type.isWaiting(view)) {
         const withheld = this.#isAggregated ? forKind(this.#dialect.withheldAckLimitMs, type.traits.kind) : undefined;
         add({ type, what: "ack", limitMs: withheld ?? this.#dialect.ackLimitMs });
-        // Removals wait for their users when the client has what takes the place of what is gone.
+        // Removals wait for their users only once the client has what replaces the deleted resources.
         if (type.deferredRemovals !== undefined) continue;
       }
       const wait = this.#waits.get(type)?.first ?? this.#returnOf(type);
-      // Nothing but another version ends the wait for what was refused.
+      // Only a new version ends the wait for a resource that was NACKed.
       if (wait === undefined || (wait.for === "users" && wait.isRefused)) continue;
       if (wait.for === "cluster" && this.#order.awaitsClusters !== undefined)
         add({ type, what: "clusters", limitMs: this.#graceOf(this.#order.awaitsClusters) });
@@ -109,8 +109,8 @@ export class StreamWaits {
   }
 
   /**
-   * Nobody waits any longer with what a type had to say at a revision. Returns what was waited for in vain; undefined if
-   * nothing is lost by that.
+   * Handles the timeout of a wait that began at revision `since`. Returns what timed out; undefined: the client loses
+   * nothing by it, or the wait continues.
    */
   giveUp({ type, what }: WaitingType, since: number, view: View, responses: SharedResponses): Wait | "ack" | undefined {
     if (what === "ack") {
@@ -138,13 +138,16 @@ export class StreamWaits {
     this.#waited.delete(type);
     if (wait.for !== "users" && wait.for !== "release")
       return this.#order.overruleUser(type, waited.since, view, responses) ? wait : undefined;
-    // Of what was gone when the wait began, something else may have been removed since.
+    // The removals that were pending when the wait began are done; the present ones are newer.
     if (type.pendingRemovals.oldest > waited.since) return undefined;
     this.#order.overruleRemovals(since);
     return wait;
   }
 
-  /** How long is waited at a stretch: with a client that withholds the ACK of Clusters, the limit comes in short pieces. */
+  /**
+   * The timeout of a wait in milliseconds; with clients that withhold the ACK of Clusters, the limit is split into
+   * short periods.
+   */
   #patienceWith(wait: Wait): number {
     const { orderLimitMs, withheldAckLimitMs } = this.#dialect;
     if (wait.for === "return") return this.#graceOf("came-back");
@@ -153,13 +156,16 @@ export class StreamWaits {
     return Math.min(withheld ?? orderLimitMs, orderLimitMs);
   }
 
-  /** How long a client is given to ask for what it uses. Streams of its own that break come back each in its own time. */
+  /**
+   * How long a client has to subscribe to what it uses, in milliseconds. Per-type streams that broke reconnect each in
+   * its own time.
+   */
   #graceOf(why: "came-back" | "unannounced"): number {
     const { resumeGraceMs, separateResumeGraceMs } = this.#dialect;
     return this.#isAggregated || why === "unannounced" ? resumeGraceMs : separateResumeGraceMs;
   }
 
-  /** A client that came back is given time, whether or not anything waits for it. */
+  /** A reconnected client gets its time whether or not anything waits for it. */
   #returnOf(type: TypeStream): Wait | undefined {
     return type.deferredRemovals !== undefined && this.#order.awaitsReturn ? returning : undefined;
   }

@@ -9,19 +9,19 @@ import type { OrderedStream } from "./order-members.ts";
 /** A new Cluster that the client cannot use yet. */
 interface Newcomer {
   readonly endpoints: Reference | undefined;
-  /** What it waits for beside endpoints: without them it never warms. */
+  /** What it needs beside endpoints: without it the Cluster never warms. */
   readonly others: readonly Reference[];
   readonly delivery: Delivery;
-  /** How much had been sent when the client accepted the Cluster; undefined: it did not yet. */
+  /** The number of the newest answer when the client ACKed the Cluster; undefined: not yet. */
   acceptedAt: number | undefined;
-  /** The client accepted its endpoints. */
+  /** Whether the client ACKed its endpoints. */
   isGiven: boolean;
 }
 
-/** Clusters that one client was sent, was without before, and cannot use yet. */
+/** Clusters that one client was sent, did not hold before, and cannot use yet. */
 export class WarmingClusters {
   readonly #newcomers = new Map<string, Newcomer>();
-  /** Clusters for a client of which nobody knows what it holds: any may be new to it. */
+  /** A response with Clusters to a client that holds an unknown set of them: each may be new. */
   #unknown: Delivery | undefined;
   #owed = new Map<TypeUrl, Set<string>>();
 
@@ -29,7 +29,7 @@ export class WarmingClusters {
     return this.#newcomers.size === 0;
   }
 
-  /** Any Cluster may be one. */
+  /** Whether any Cluster may be warming. */
   get mayBeAny(): boolean {
     return this.#unknown !== undefined;
   }
@@ -38,7 +38,7 @@ export class WarmingClusters {
     return this.#newcomers.has(name);
   }
 
-  /** Clusters were sent, some of which the client had nothing of. */
+  /** Clusters were sent, some of them new to the client. */
   bring({ traits }: TypeStream, delivery: Delivery, isNew: (name: string) => boolean): void {
     for (const { puts } of delivery.body.segments) {
       for (const { name, references } of puts) {
@@ -50,7 +50,7 @@ export class WarmingClusters {
     }
   }
 
-  /** Clusters were sent: those that are gone with it are not waited for. */
+  /** Clusters were sent: Clusters that the response deletes are not waited for. */
   forgetGone({ body: { variant, segments } }: Delivery): void {
     if (this.#newcomers.size === 0) return;
     if (variant === "delta") {
@@ -61,15 +61,15 @@ export class WarmingClusters {
     for (const name of this.#newcomers.keys()) if (!listed.has(name)) this.#newcomers.delete(name);
   }
 
-  /** Clusters were sent to a client of which nobody knows what it holds. */
+  /** Clusters were sent to a client that holds an unknown set of them. */
   bringUnknown(delivery: Delivery): void {
     this.#unknown = delivery;
   }
 
   /**
-   * A response was accepted when so much had been sent. Clusters with it are in use where the ACK means that nothing warms,
-   * which on a stream of their own it does not: there the endpoints that came after them have to be accepted
-   * (client-behaviours A16, B12).
+   * A response was ACKed; `sent` is the number of the newest answer. On an aggregated stream the ACK of Clusters means
+   * that nothing warms, so they are in use. On a per-type stream it does not: there, endpoints that were sent after it
+   * have to be ACKed (client-behaviours A16, B12).
    */
   accept({ traits }: TypeStream, stream: OrderedStream, delivery: Delivery, sent: number): void {
     if (delivery === this.#unknown) this.#unknown = undefined;
@@ -78,33 +78,36 @@ export class WarmingClusters {
     else if (traits.kind === "eds") this.#acceptEndpoints(traits, stream, delivery);
   }
 
-  /** Endpoints that are owed once more, by type, since this was last asked: new Clusters came after them. */
+  /**
+   * Takes the endpoints to resend, by type, since the last call: those of new Clusters that were ACKed on a stream of
+   * their own.
+   */
   takeOwed(): ReadonlyMap<TypeUrl, ReadonlySet<string>> {
     const owed = this.#owed;
     if (owed.size > 0) this.#owed = new Map();
     return owed;
   }
 
-  /** Whose endpoints were accepted is in use, whether or not the client accepts the Cluster itself. */
+  /** Counts Clusters whose endpoints were ACKed as in use, with or without their own ACK. */
   countGiven(): void {
     this.#unknown = undefined;
     for (const [name, { isGiven }] of this.#newcomers) if (isGiven) this.#newcomers.delete(name);
   }
 
-  /** Nobody waits any longer for these, nor for what is not known. */
+  /** Stops waiting for these Clusters, and for unknown ones. */
   giveUp(names: Iterable<string>): void {
     this.#unknown = undefined;
     for (const name of names) this.#newcomers.delete(name);
   }
 
-  /** The client does not ask for Clusters any more. */
+  /** The client does not subscribe to Clusters any more. */
   clear(): void {
     this.#newcomers.clear();
     this.#unknown = undefined;
   }
 
   #acceptClusters({ isAggregated }: OrderedStream, { at, body }: Delivery, sent: number): void {
-    // In delta each response brings what is in it, and another one may have been refused; a full state brings everything.
+    // A delta response brings only what is in it, and another one may have been NACKed; a full state brings everything.
     const brought =
       body.variant === "delta" ? new Set(body.segments.flatMap(({ puts }) => puts.map(({ name }) => name))) : undefined;
     for (const [name, newcomer] of this.#newcomers) {
@@ -112,7 +115,7 @@ export class WarmingClusters {
       if (delivery.at > at || newcomer.acceptedAt !== undefined || brought?.has(name) === false) continue;
       if (isAggregated || endpoints === undefined) this.#newcomers.delete(name);
       else {
-        // What came before it on a stream of its own the client may have had no use for.
+        // Endpoints that came earlier on their own stream may have been dropped by the client, so they are resent.
         newcomer.acceptedAt = sent;
         this.#owed.set(endpoints.type, (this.#owed.get(endpoints.type) ?? new Set()).add(endpoints.name));
       }
@@ -135,7 +138,7 @@ function isThere({ type, name }: Reference, view: View): boolean {
   return view.find(type, name) !== undefined;
 }
 
-/** Whether a resource says that there is none. */
+/** Whether a resource is the placeholder of its name. */
 function isPlaceholder({ name, bytes }: Resource, { placeholder }: TypeTraits): boolean {
   const none = placeholder?.(name);
   return none?.length === bytes.length && none.every((byte, i) => byte === bytes[i]);

@@ -12,26 +12,26 @@ import type { DeliveryState, ResourceErrorState } from "../contract/inspect.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import { withMissing } from "../type/sent-errors.ts";
 
-/** Everything that there is of a topic, for all who do not have it. */
+/** The complete response of a polled subscription, shared by all clients that are given it. */
 export interface PolledResponse {
   readonly body: Body;
   readonly summary: ResponseSummary;
   readonly errors: ErrorSet;
 }
 
-/** What is kept of a body when it was given: no resources. */
+/** What is remembered of a response that was given, without its resources. */
 export interface ResponseSummary extends DeliveryState {
   readonly type: TypeUrl;
-  /** Of its resources; at most 100 of them, as of all lists here. */
+  /** The names of its resources; at most 100, as in all lists here. */
   readonly names: readonly string[];
-  /** Names that nothing answers to. */
+  /** Names without a resource. */
   readonly missing: readonly string[];
   readonly errors: readonly ResourceErrorState[];
 }
 
-/** What polls of some view ask for: one object for all who ask for the same. */
+/** Options of a polled subscription. */
 export interface TopicOptions {
-  /** What tells it from other topics of its type and view. */
+  /** Differs for each polled subscription of the same type and view. */
   readonly key: string;
   readonly view: View;
   readonly traits: TypeTraits;
@@ -41,8 +41,9 @@ export interface TopicOptions {
 }
 
 /**
- * A type and the names asked for, in one view. Its version is made from what is selected, not from the type: names may have
- * changed under an unchanged type, and then something is to be told (S-RST-13, client-behaviours I3).
+ * A type and a set of names in one view, shared by all polls that subscribe to them. Its version comes from the
+ * selected resources, not from the type: the names may have changed while the type did not, and then the client needs a
+ * response (S-RST-13, client-behaviours I3).
  */
 export class PolledSubscription {
   readonly key: string;
@@ -50,11 +51,11 @@ export class PolledSubscription {
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
   readonly resourceErrors: Dialect["resourceErrors"];
-  /** How many are remembered who ask for it. */
+  /** How many remembered pollers have it. */
   pollers = 0;
   readonly #digest: Digest;
   #told: PolledResponse | undefined;
-  /** The revision at which `told` was last found to be so. */
+  /** The newest revision at which `#told` was found to be current. */
   #lookedAt = 0;
 
   constructor({ key, view, traits, subscription, resourceErrors, digest }: TopicOptions) {
@@ -66,22 +67,25 @@ export class PolledSubscription {
     this.#digest = digest;
   }
 
-  /** The names of the layers that it is looked for in, top-most first. */
+  /** The names of the layers, top-most first. */
   get layers(): readonly string[] {
     return this.view.layers.map(({ name }) => name);
   }
 
-  /** Somebody looked at what there is when a revision was in force, or since. */
+  /** Whether it was evaluated at this revision or a later one. */
   isLookedAtAfter(revision: number): boolean {
     return this.#told !== undefined && this.#lookedAt >= revision;
   }
 
-  /** Nothing changed of what it asks for, up to this revision. */
+  /** Notes that nothing it covers changed up to this revision. */
   passOver(revision: number): void {
     this.#lookedAt = revision;
   }
 
-  /** What there is now. The same object while nothing of it changed, at the cost of looking at what changed around it. */
+  /**
+   * The present response; the same object while its content is unchanged. Costs an evaluation of the changes since the
+   * last call.
+   */
   told(responses: SharedResponses): PolledResponse {
     const known = this.#told;
     if (known !== undefined && !this.#isConcerned(known, responses)) {
@@ -94,7 +98,7 @@ export class PolledSubscription {
     return this.#told ?? made;
   }
 
-  /** Lets go of a body that nobody waits with; it may be that of a state that is long gone. */
+  /** Drops the response of a subscription that no poll waits on; its state may be long outdated. */
   forget(): void {
     this.#told = undefined;
   }
@@ -151,12 +155,12 @@ export class PolledSubscription {
     const { puts, removed: missing } = responses.selections.all(view, type, subscription);
     const sum = puts.reduce((total, put) => addSums(total, put.sum), this.#sumOf(errors));
     const printed = view.printedVersion(type);
-    // A version that a caller set is that of the type; which of its resources it is of has to be told apart.
+    // A version set by the caller is that of the whole type, so the selected resources are added to it.
     const version = printed === undefined ? formatVersion(sum) : `${printed}+${formatVersion(sum)}`;
     return { segments: [{ puts, removed: [], missing: [] }], resources: puts.length, missing, version };
   }
 
-  /** An error is told as long as it stands, in every answer: a poll knows nothing of the one before it. */
+  /** The errors to send. Each response repeats all of them, because polls are independent of one another. */
   #errors(responses: SharedResponses): ErrorSet {
     const { type } = this.traits;
     if (this.resourceErrors === "off" || isOfV2(type)) return noErrors;

@@ -8,14 +8,14 @@ import type { SharedResponses } from "../cache/shared-responses.ts";
 import { Subscription } from "../subscription/subscription.ts";
 import { PolledSubscription } from "./polled-subscription.ts";
 
-/** What is asked for; equal asking makes one topic. */
+/** What a poll subscribes to; equal keys in one view share one polled subscription. */
 export interface PollKey {
   readonly traits: TypeTraits;
   readonly names: readonly string[];
   readonly resourceErrors: Dialect["resourceErrors"];
 }
 
-/** A view that polls look at, with their topics by type. */
+/** A view with its polled subscriptions by type. */
 export interface PolledView {
   readonly view: View;
   readonly topics: Map<TypeUrl, Map<string, PolledSubscription>>;
@@ -27,7 +27,7 @@ export interface PolledViewsOptions {
   readonly layers: Pick<LayerSet<PolledView>, "viewOf" | "watch" | "unwatch">;
 }
 
-/** Every topic that somebody polls, by its view. */
+/** The polled subscriptions of all views. */
 export class PolledViews {
   readonly #options: PolledViewsOptions;
   readonly #views = new Map<View, PolledView>();
@@ -36,15 +36,15 @@ export class PolledViews {
     this.#options = options;
   }
 
-  /** The topic of these layers and names; kept from now on, until it is dropped. */
+  /** The polled subscription for these layers and names; it is kept until `drop`. */
   topic(layers: readonly string[], { traits, names, resourceErrors }: PollKey): PolledSubscription {
-    // Naming nothing means everything, every time: nothing came before (S-RST-14).
+    // A poll without names is a wildcard each time, because no request came before it (S-RST-14).
     const subscription = new Subscription({ legacyWildcard: true, wildcardSticky: false, terms: traits.terms });
     subscription.replace(names);
     return this.#find(layers, { traits, subscription, resourceErrors });
   }
 
-  /** The topic of the same names in other layers. */
+  /** The polled subscription with the same names for other layers. */
   topicLike(
     { traits, subscription, resourceErrors }: PolledSubscription,
     layers: readonly string[],
@@ -62,7 +62,7 @@ export class PolledViews {
     this.#options.layers.unwatch(topic.view, polled);
   }
 
-  /** The topics of a view in whose type something changed since somebody looked. */
+  /** The polled subscriptions of a view whose type changed since they were last evaluated. */
   *changed(view: View): Iterable<PolledSubscription> {
     for (const [type, topics] of this.#views.get(view)?.topics ?? []) {
       const changedAt = view.changedAt(type);

@@ -5,16 +5,16 @@ import type { ServerEffect } from "../contract/effect.ts";
 import type { PolledSubscription } from "./polled-subscription.ts";
 import type { Poller } from "./poller.ts";
 
-/** Whoever has not polled for two of these in a row is forgotten. */
+/** A poller that does not poll during two of these periods in a row is forgotten; in milliseconds. */
 const SWEEP_MS = 150_000;
-/** More are forgotten from the one on that polled longest ago. */
+/** Beyond this number the poller that has not polled for longest is forgotten. */
 const MAX_POLLERS = 100_000;
-/** The same for the names that they ask for, which are kept in memory. */
+/** The same limit for the names that all pollers subscribe to, which are kept in memory. */
 const MAX_NAMES = 4_000_000;
 
-/** Everybody who polled of late; bounded in number and in time. */
+/** The recent pollers, bounded in number and in time. */
 export class PollerMemory implements Iterable<Poller> {
-  /** In the order in which they polled last. */
+  /** In order of their last poll, the newest last. */
   readonly #pollers = new Map<string, Poller>();
   readonly #sweepOf = new WeakMap<Poller, number>();
   readonly #nextTimer: () => number;
@@ -30,12 +30,14 @@ export class PollerMemory implements Iterable<Poller> {
     return this.#pollers.values();
   }
 
-  /** Clients that have one id, as pods that were cloned, come from different addresses. */
+  /**
+   * The key includes the address, because clients with the same node id, such as cloned pods, have different addresses.
+   */
   keyOf({ id }: Node, peer: Peer, { traits, key }: PolledSubscription): string {
     return `${id}\n${hostOf(peer.address)}\n${traits.type}\n${key}`;
   }
 
-  /** Who polled under that key before; it has polled just now. */
+  /** The poller of this key, marked as having polled just now; undefined: unknown. */
   seen(key: string): Poller | undefined {
     const poller = this.#pollers.get(key);
     if (poller === undefined) return undefined;
@@ -45,7 +47,7 @@ export class PollerMemory implements Iterable<Poller> {
     return poller;
   }
 
-  /** Takes in one more, and out the oldest where there are too many. */
+  /** Adds a poller, and forgets the oldest ones beyond the limits. */
   add(poller: Poller, forget: (poller: Poller) => readonly ServerEffect[]): readonly ServerEffect[] {
     this.#pollers.set(poller.key, poller);
     this.#sweepOf.set(poller, this.#sweep);
@@ -58,7 +60,7 @@ export class PollerMemory implements Iterable<Poller> {
     return [...effects, ...this.#startSweep()];
   }
 
-  /** Sweeps if it was the timer for that; undefined if not. */
+  /** Forgets old pollers if the timer is that of the sweep; undefined: another timer. */
   fired(timer: number, forget: (poller: Poller) => readonly ServerEffect[]): readonly ServerEffect[] | undefined {
     if (timer !== this.#timer) return undefined;
     this.#timer = undefined;

@@ -11,55 +11,56 @@ import type { DeliveryState, StreamState, TypeState } from "../contract/inspect.
 import type { PollId } from "../contract/poll.ts";
 import type { PolledResponse, PolledSubscription, ResponseSummary } from "./polled-subscription.ts";
 
-/** So many polls in a row without a version, each of them answered, are no fresh start any more. */
+/** How many answered polls in a row without a version still count as a client that starts up. */
 const EMPTY_POLLS_SUSPECTED = 2;
 
-/** A poll that was not answered yet. */
+/** A poll that has no answer yet. */
 export interface WaitingPoll {
   readonly id: PollId;
   readonly poller: Poller;
   readonly versionInfo: string | undefined;
-  /** It says that what was given is refused. */
+  /** Whether the poll NACKs what the poller was given. */
   readonly isRefusal: boolean;
   readonly holdMs: number;
-  /** The version that it waits to be another; undefined: nobody has looked yet. */
+  /** The poll waits until the version differs from this one; undefined: not evaluated yet. */
   besides: string | undefined;
   timer: number | undefined;
-  /** How it ends at its turn, whatever there is; undefined: it may go on waiting. */
+  /** How the poll ends at its next evaluation, whatever the state; undefined: it may go on waiting. */
   end: "settled" | "dismissed" | undefined;
 }
 
 type PollerStart = Pick<Poller, "peer" | "node" | "apiVersion" | "choices" | "topic">;
 
-/** What was given last, and what became of it. */
+/** The newest response to a poller, and its fate. */
 interface Given {
   readonly what: ResponseSummary;
   fate: "pending" | "acked" | "nacked";
 }
 
-/** What one poll told of those before it. */
+/** How a poll was classified, and what it says about earlier responses. */
 export interface UnderstoodPoll {
   readonly as: RequestKind;
   readonly reports: readonly Report[];
 }
 
 /**
- * Whoever asks from one address as one node for the same again and again. It is remembered for a bounded time, for people and
- * so that nobody spins: what was given, and whether later polls carry its version. Its number is that of its first poll.
+ * A client that polls again and again, from one address and as one node, for the same resources. It is remembered for a
+ * limited time: what it was given, and whether its later polls have that version. This is shown to people, and keeps a
+ * client from polling in a tight loop. Its id is that of its first poll.
  */
 export class Poller {
   readonly id: PollId;
   readonly key: string;
   readonly peer: Peer;
   node: Node;
-  /** The version of the messages of its last poll. */
+  /** The API version of the messages of its last poll. */
   apiVersion: ApiVersion;
-  /** Why it is spoken to as it is. */
+  /** The overrides behind its dialect. */
   choices: Choices;
   topic: PolledSubscription;
-  /** Its polls that were not answered yet. */
+  /** Its polls that have no answer yet. */
   readonly waiting: Set<WaitingPoll> = new Set();
-  /** While it runs, the same answer is not given again (S-RST-12). */
+  /** While this timer runs, the same response is not given again (S-RST-12). */
   restTimer: number | undefined;
   #given: Given | undefined;
   #acked: ResponseSummary | undefined;
@@ -77,8 +78,9 @@ export class Poller {
   }
 
   /**
-   * What a poll says of what was given before: its version is an acceptance, an error or an older version a refusal. An older
-   * one without a word is only suspected to be one; real clients refuse like that (client-behaviours I4).
+   * Classifies a poll by what it says about the last response: its version is an ACK, an error or an older version a
+   * NACK. An older version without an error is only suspected to be a NACK; real clients reject that way
+   * (client-behaviours I4).
    */
   understand({ versionInfo, error, nonce }: SotwRequest, current: () => PolledResponse): UnderstoodPoll {
     const isFirst = this.#given === undefined && this.#acked === undefined && this.#nacked === undefined;
@@ -89,20 +91,20 @@ export class Poller {
       return this.#suspect(this.#given, versionInfo);
     }
     if (!isFirst) return { as: "repeat", reports: [] };
-    // It may have been given that before anybody here remembered.
+    // The poller may have got this version before the server remembered it, or from another server.
     if (versionInfo === undefined || versionInfo !== current().body.version) return { as: "initial", reports: [] };
     this.#acked = current().summary;
     return { as: "ack", reports: [] };
   }
 
-  /** Whether this content was refused last. */
+  /** Whether the poller NACKed this content last. */
   hasRefused({ body }: PolledResponse): boolean {
     return this.#nacked?.version === body.version;
   }
 
   /**
-   * Whether something else was given since, and refused. Some of it may be in use all the same (client-behaviours A5), so what
-   * the client says that it has is given to it again.
+   * Whether other content was given since and NACKed. Parts of it may be in use all the same (client-behaviours A5), so
+   * the content that the client names as its version is given again.
    */
   hasRefusedOther({ body }: PolledResponse): boolean {
     return this.#given?.fate === "nacked" && this.#given.what.version !== body.version;
@@ -113,7 +115,7 @@ export class Poller {
     return this.#given?.what.version === body.version;
   }
 
-  /** The content is given, perhaps once more. */
+  /** Notes that this content is given, perhaps again. */
   give({ summary }: PolledResponse): Report {
     if (this.#given?.what.version !== summary.version || this.#given.fate === "acked") {
       this.#given = { what: summary, fate: "pending" };
@@ -133,7 +135,7 @@ export class Poller {
       peer,
       isPoller: true,
       node,
-      // Whoever polls as that node from that address.
+      // All polls as that node from that address.
       client: `polls ${hostOf(peer.address)} ${node.id}`,
       dialect: explainDialect(node, choices),
       layers: topic.layers,
@@ -155,7 +157,7 @@ export class Poller {
       wait: undefined,
       waiting: [],
       pendingRemovals: [],
-      // Nothing would keep alive what was given for a time.
+      // No heartbeat renews a TTL for a poller.
       ttl: view.timed(traits.type).resources.length > 0 ? "unsafe" : undefined,
       pending: this.#given?.fate === "pending" ? [deliveryOf(this.#given.what)] : [],
       acked: this.#acked && deliveryOf(this.#acked),
@@ -181,12 +183,12 @@ export class Poller {
   #refuse(error: Status, nonce: string | undefined, current: () => PolledResponse): UnderstoodPoll {
     const given = this.#given?.what;
     if (given !== undefined && (nonce === undefined || nonce === given.nonce)) return this.#noteRefusal(given, error);
-    // Nonces are versions, so what another server gave can be refused here.
+    // Nonces are versions, so a response of another server can be NACKed here.
     const { summary } = current();
     return nonce === summary.nonce ? this.#noteRefusal(summary, error) : { as: "stale", reports: [] };
   }
 
-  /** Booked when it is first noticed; then each such poll is counted. */
+  /** Books a suspected NACK when it is first noticed; after that, only counts it for each poll. */
   #suspect(given: Given, versionInfo: string | undefined): UnderstoodPoll {
     const { type, version } = given.what;
     const { id: stream, node } = this;

@@ -19,13 +19,13 @@ export interface PollsOptions extends PolledViewsOptions {
   readonly traits: (type: TypeUrl) => TypeTraits | undefined;
   readonly admission: Admission;
   readonly maxSubscriptionsPerStream?: number | undefined;
-  /** A number that no timer had before. */
+  /** Returns an unused timer number. */
   readonly nextTimer: () => number;
 }
 
 /**
- * Polls: requests that are whole in themselves (S-RST-14), from whoever asks for the same again and again. A change marks the
- * topics of its views; polls get their turns with the streams.
+ * Polls: REST requests that are complete in themselves (S-RST-14). A change marks the polled subscriptions of its
+ * views; polls are evaluated in turn with the flushes of streams.
  */
 export class Polls {
   readonly #options: PollsOptions;
@@ -45,7 +45,7 @@ export class Polls {
     return this.#waiting.isDue;
   }
 
-  /** Everybody who is remembered, as a stream of one type. */
+  /** Describes all remembered pollers, each as a stream of one type. */
   *describe(): Iterable<StreamState> {
     for (const poller of this.#pollers) yield poller.describe();
   }
@@ -64,7 +64,7 @@ export class Polls {
     }
   }
 
-  /** Something changed in these views at that revision. */
+  /** Marks what a transaction at this revision changed in these views. */
   touch(views: Iterable<View>, names: ChangedNames, revision: number): void {
     for (const view of views) {
       for (const topic of this.#views.changed(view)) {
@@ -75,22 +75,22 @@ export class Polls {
     }
   }
 
-  /** Whoever waits is placed anew, and goes on waiting there. */
+  /** Maps the pollers with waiting polls to layers again; their polls go on waiting there. */
   place(): readonly ServerEffect[] {
     const effects: ServerEffect[] = [];
     for (const poller of this.#waiting.pollers) this.#move(poller, effects);
     return effects;
   }
 
-  /** Undefined if the timer is not one of these. */
+  /** Handles a timer; undefined: it is none of these. */
   fired(timer: number): readonly ServerEffect[] | undefined {
     return this.#waiting.fired(timer) ?? this.#pollers.fired(timer, (poller) => this.#forget(poller));
   }
 
   /**
-   * The turn of one topic or one poll.
+   * Evaluates one polled subscription or one poll.
    *
-   * @throws {InvariantError} a bug of ours, with the poll whose turn it was
+   * @throws {InvariantError} a bug of the server, with the poll that was evaluated
    */
   next(): readonly ServerEffect[] {
     return this.#waiting.next();
@@ -107,7 +107,7 @@ export class Polls {
     const topic = this.#views.topic(placed.layers, {
       traits: this.#options.traits(type) ?? opaqueTraits(type),
       names: dialect.ignoreHints ? [] : termsOf(request.names, dialect.prefixGlob),
-      // The messages of version 2 have no field for them.
+      // Messages of API version 2 have no field for errors.
       resourceErrors: apiVersion === "v2" ? "off" : dialect.resourceErrors,
     });
     const effects: ServerEffect[] = [];

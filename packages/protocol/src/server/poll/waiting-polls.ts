@@ -7,8 +7,8 @@ import type { PolledSubscription } from "./polled-subscription.ts";
 import type { Poller, WaitingPoll } from "./poller.ts";
 
 /**
- * Polls that were not answered yet. Each is answered at its turn, unless what it asks for is what it has; then, and when it was
- * given just that a moment ago, it is held until something changes or its time is over (S-RST-10, S-RST-12).
+ * The polls without an answer. Each is answered when it is evaluated, unless the client has the present version or was
+ * given it a moment ago; then the poll is held until something changes or its time is over (S-RST-10, S-RST-12).
  */
 export class WaitingPolls {
   readonly #responses: SharedResponses;
@@ -17,11 +17,11 @@ export class WaitingPolls {
   readonly #awaiting = new Map<PolledSubscription, Set<WaitingPoll>>();
   readonly #holds = new Map<number, WaitingPoll>();
   readonly #rests = new Map<number, Poller>();
-  /** Topics in whose views something changed, and polls to be looked at. */
+  /** `#touched`: polled subscriptions whose view changed; `#due`: polls to be evaluated. */
   readonly #touched = new Fifo<PolledSubscription>();
   readonly #due = new Fifo<WaitingPoll>();
 
-  /** `nextTimer`: a number that no timer had before. */
+  /** `nextTimer`: returns an unused timer number. */
   constructor(responses: SharedResponses, nextTimer: () => number) {
     this.#responses = responses;
     this.#nextTimer = nextTimer;
@@ -31,12 +31,12 @@ export class WaitingPolls {
     return !this.#due.isEmpty || !this.#touched.isEmpty;
   }
 
-  /** Everybody of whom a poll waits. */
+  /** The pollers with a waiting poll. */
   get pollers(): ReadonlySet<Poller> {
     return new Set([...this.#waiting.values()].map((poll) => poll.poller));
   }
 
-  /** Takes in a poll; it is looked at in its turn. */
+  /** Adds a poll, to be evaluated in its turn. */
   add(poll: WaitingPoll): void {
     this.#waiting.set(poll.id, poll);
     poll.poller.waiting.add(poll);
@@ -44,18 +44,18 @@ export class WaitingPolls {
     this.#due.add(poll);
   }
 
-  /** Something changed of a topic. */
+  /** A polled subscription changed. */
   touch(topic: PolledSubscription): void {
     if (this.#awaiting.has(topic)) this.#touched.add(topic);
     else topic.forget();
   }
 
-  /** A topic waits to be looked at. */
+  /** Whether a polled subscription is queued for evaluation. */
   isTouched(topic: PolledSubscription): boolean {
     return this.#touched.has(topic);
   }
 
-  /** Somebody asks for another topic from now on, and so do his polls that wait. */
+  /** Moves a poller and its waiting polls to another polled subscription. */
   move(poller: Poller, topic: PolledSubscription): void {
     const before = poller.topic;
     poller.topic = topic;
@@ -66,23 +66,23 @@ export class WaitingPolls {
     }
   }
 
-  /** Nobody asks for a topic any more. */
+  /** No poller has this polled subscription any more. */
   forget(topic: PolledSubscription): void {
     this.#touched.delete(topic);
   }
 
-  /** Whoever waits is sent home, in turns. */
+  /** Ends all waiting polls, each in its turn. */
   dismissAll(): void {
     for (const poll of this.#waiting.values()) this.#endAtTurn(poll, "dismissed");
   }
 
-  /** A client went away. */
+  /** The client of a poll disconnected. */
   close(id: PollId): readonly ServerEffect[] {
     const poll = this.#waiting.get(id);
     return poll === undefined ? [] : this.end(poll);
   }
 
-  /** Undefined if the timer is not one of these. */
+  /** Handles a timer; undefined: it is none of these. */
   fired(timer: number): readonly ServerEffect[] | undefined {
     const held = this.#holds.get(timer);
     if (held !== undefined) {
@@ -96,9 +96,9 @@ export class WaitingPolls {
   }
 
   /**
-   * The turn of one topic or one poll.
+   * Evaluates one polled subscription or one poll.
    *
-   * @throws {InvariantError} a bug of ours, with the poll whose turn it was
+   * @throws {InvariantError} a bug of the server, with the poll that was evaluated
    */
   next(): readonly ServerEffect[] {
     const topic = this.#touched.take();
@@ -115,7 +115,7 @@ export class WaitingPolls {
     }
   }
 
-  /** Nobody waits for it any more. */
+  /** Removes a poll, and cancels its timer. */
   end(poll: WaitingPoll): readonly ServerEffect[] {
     this.#waiting.delete(poll.id);
     this.#due.delete(poll);
@@ -128,7 +128,7 @@ export class WaitingPolls {
     return [{ kind: "cancel-timer", timer }];
   }
 
-  /** What a poller was given just now may be given to him again at once. */
+  /** Stops the rest of a poller: it may be given the same response again at once. */
   stopRest(poller: Poller, effects: ServerEffect[]): void {
     const { restTimer: timer } = poller;
     if (timer === undefined) return;
@@ -153,7 +153,7 @@ export class WaitingPolls {
     this.#due.add(poll);
   }
 
-  /** Looks once for all who wait with the topic; it is not here that a mistake is noticed. */
+  /** Evaluates a polled subscription once for all its polls; an exception surfaces when one of them is evaluated. */
   #look(topic: PolledSubscription): void {
     const version = attempt(() => topic.told(this.#responses).body.version);
     for (const poll of this.#awaiting.get(topic) ?? []) if (poll.besides !== version) this.#due.add(poll);
@@ -187,7 +187,10 @@ export class WaitingPolls {
     return [{ kind: "start-timer", timer: poll.timer, ms: poll.holdMs }];
   }
 
-  /** Its time is over: it has what there is, or is given it, perhaps once more. */
+  /**
+   * Ends a poll whose time is over: unchanged if the client has the present version, else a response, perhaps a
+   * repeated one.
+   */
   #settle(poll: WaitingPoll): readonly ServerEffect[] {
     const told = poll.poller.topic.told(this.#responses);
     const hasIt = told.body.version === poll.versionInfo && !poll.poller.hasRefusedOther(told);
@@ -212,7 +215,7 @@ export class WaitingPolls {
     return effects;
   }
 
-  /** What was kept back only because it was given so recently is given once more. */
+  /** Gives a response again that was kept back only because it was given so recently. */
   #endRest(timer: number, poller: Poller): readonly ServerEffect[] {
     this.#rests.delete(timer);
     poller.restTimer = undefined;
@@ -223,12 +226,12 @@ export class WaitingPolls {
   }
 }
 
-/** Undefined where it throws. */
+/** Calls a function; returns undefined if it throws. */
 function attempt<T>(make: () => T): T | undefined {
   try {
     return make();
   } catch {
-    return undefined; // whoever needs it meets it again
+    return undefined; // the caller that needs the value gets the exception
   }
 }
 

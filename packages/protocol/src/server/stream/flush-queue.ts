@@ -2,7 +2,7 @@ import type { StreamId } from "../contract/event.ts";
 import { Fifo } from "../memory/fifo.ts";
 import type { Stream } from "./stream.ts";
 
-/** Streams that wait for a turn, in the order in which they get one. Whose client does not read gets none (S-GRP-07). */
+/** The queue of streams to be flushed. A stream whose client does not read is not queued (S-GRP-07). */
 export class FlushQueue {
   readonly #due = new Fifo<Stream>();
   readonly #stalled = new Set<StreamId>();
@@ -11,29 +11,29 @@ export class FlushQueue {
     return this.#due.isEmpty;
   }
 
-  /** A stream is to get a turn, once it can use one. */
+  /** Queues a stream, unless it is stalled. */
   add(stream: Stream): void {
     if (!this.#stalled.has(stream.opened.stream)) this.#due.add(stream);
   }
 
-  /** Whose turn it is. */
+  /** Removes and returns the next stream. */
   take(): Stream | undefined {
     return this.#due.take();
   }
 
-  /** A client does not read. `stream`: if it was identified. */
+  /** The client does not read. `stream`: set once the node is known. */
   stall(id: StreamId, stream: Stream | undefined): void {
     this.#stalled.add(id);
     if (stream !== undefined) this.#due.delete(stream);
   }
 
-  /** It reads again. */
+  /** The client reads again. */
   resume(id: StreamId, stream: Stream | undefined): void {
     this.#stalled.delete(id);
     if (stream !== undefined) this.add(stream);
   }
 
-  /** A stream is closed. */
+  /** Removes a stream that closed. */
   forget(id: StreamId, stream: Stream | undefined): void {
     this.#stalled.delete(id);
     if (stream !== undefined) this.#due.delete(stream);

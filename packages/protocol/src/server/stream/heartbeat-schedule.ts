@@ -2,7 +2,7 @@ import type { TypeUrl } from "../../resource/type-url.ts";
 import type { View } from "../../state/view.ts";
 import type { ServerEffect } from "../contract/effect.ts";
 
-/** A type of which the streams of one view are to be sent a heartbeat. */
+/** A type of which all streams of a view get a heartbeat. */
 export interface HeartbeatDue {
   readonly view: View;
   readonly type: TypeUrl;
@@ -13,18 +13,20 @@ interface RunningHeartbeat extends HeartbeatDue {
   readonly ms: number;
 }
 
-/** When heartbeats are due: one timer for each view and type in which something that somebody holds has a ttl (S-TTL-14). */
+/** Schedules heartbeats: one timer per view and type in which a client holds something with a TTL (S-TTL-14). */
 export class HeartbeatSchedule {
   readonly #running = new Map<View, Map<TypeUrl, RunningHeartbeat>>();
   readonly #byTimer = new Map<number, RunningHeartbeat>();
   readonly #nextTimer: () => number;
 
-  /** `nextTimer`: numbers timers. */
+  /** `nextTimer`: returns an unused timer number. */
   constructor(nextTimer: () => number) {
     this.#nextTimer = nextTimer;
   }
 
-  /** Somebody there needs the next one within so many milliseconds. Returns whether one is due now: it waited for longer. */
+  /**
+   * Ensures a heartbeat within `ms` milliseconds. Returns whether one is due now, because a longer timer was replaced.
+   */
   keep({ view, type }: HeartbeatDue, ms: number, effects: ServerEffect[]): boolean {
     const running = this.#running.get(view)?.get(type);
     if (running !== undefined && running.ms <= ms) return false;
@@ -33,11 +35,11 @@ export class HeartbeatSchedule {
       effects.push({ kind: "cancel-timer", timer: running.timer });
     }
     this.#start({ view, type, timer: this.#nextTimer(), ms }, effects);
-    // How long it ran nobody knows here: who only began anew might never come to an end.
+    // How long the replaced timer had run is unknown; restarting it again and again might never let it fire.
     return running !== undefined;
   }
 
-  /** What is due when that timer went off; undefined: it is none of these. It is not started again until somebody needs it. */
+  /** The heartbeat whose timer fired; undefined: another timer. It is not started again until a client needs it. */
   fired(timer: number): HeartbeatDue | undefined {
     const running = this.#byTimer.get(timer);
     if (running !== undefined) this.#forget(running);

@@ -8,28 +8,31 @@ import type { View } from "../../state/view.ts";
 import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
-/** What keeps alive what a client holds of a type for a time only (S-TTL-09, S-TTL-12). */
+/** The heartbeat of a type for one client (S-TTL-09, S-TTL-12). */
 interface TypeHeartbeat {
   readonly body: Body;
-  /** When the next one is due, in milliseconds. */
+  /** When the next heartbeat is due, in milliseconds. */
   readonly everyMs: number;
 }
 
-/** Below it a ttl cannot be kept; above it a timer would overflow. */
+/** The bounds of the interval, in milliseconds: shorter TTLs cannot be kept up, and very long timers overflow. */
 const MIN_INTERVAL_MS = 100;
 const MAX_INTERVAL_MS = 24 * 60 * 60 * 1000;
 
-/** How often a ttl is renewed: three times while it runs, so that one that is late or lost does no harm (S-TTL-14). */
+/**
+ * How often a TTL is renewed, in milliseconds: three times while it runs, so that a late or lost heartbeat does no harm
+ * (S-TTL-14).
+ */
 function intervalOf(ttlMs: number): number {
   return Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, Math.floor(ttlMs / 3)));
 }
 
 /**
- * The heartbeat of one type on one stream: what the client holds for a time, as it was last told, whether or not there is
- * something newer that it has not been told yet. One body for all streams that hold the same. In delta it has names,
- * versions and ttls; in State of the World whole resources, of a full-state type all of them, because to a client a
- * resource without a body is not there, and one that is not listed is gone (client-behaviours E2, E3). Undefined: nothing of
- * it expires.
+ * The heartbeat of one type on one stream: the resources with a TTL as the client was last sent them, whether or not
+ * newer content waits. One body serves all streams that hold the same. In delta it has names, versions and TTLs. In
+ * State of the World it has whole resources, and for a full-state type all of them: to a client, a resource without a
+ * body does not exist, and one that is not listed is deleted (client-behaviours E2, E3). Undefined: the client holds
+ * nothing with a TTL.
  *
  * @spec S-TTL-09, S-TTL-12
  */
@@ -52,31 +55,31 @@ function heartbeatOf(
   };
 }
 
-/** When the types of one stream are to be kept alive. */
+/** Decides when the types of one stream get heartbeats. */
 export class Heartbeats {
   readonly #due = new Set<TypeStream>();
-  /** Of these all that the client holds was told since the last heartbeat. */
+  /** Types of which the client was sent everything since the last heartbeat. */
   readonly #confirmed = new Set<TypeStream>();
-  /** How soon after this turn the next one is needed. */
+  /** How soon each type needs its next heartbeat, in milliseconds. */
   readonly #soon = new Map<TypeStream, number>();
 
   get isDue(): boolean {
     return this.#due.size > 0;
   }
 
-  /** A heartbeat of a type is due. Returns whether the client is told of ttls at all. */
+  /** Marks a heartbeat of a type as due. Returns whether the client is sent TTLs at all. */
   expect(type: TypeStream): boolean {
     if (type.ttl !== "told") return false;
     this.#due.add(type);
     return true;
   }
 
-  /** All that the client holds of a type was told just now. */
+  /** Notes that the client was just sent everything of a type. */
   confirm(type: TypeStream): void {
     this.#confirmed.add(type);
   }
 
-  /** The heartbeat that is due; what was told since the last one is not told again. */
+  /** The heartbeat that is due; undefined if there is none, or if everything was sent since the last one. */
   next(type: TypeStream, variant: Variant, view: View, responses: SharedResponses): Body | undefined {
     if (!this.#due.delete(type)) return undefined;
     const isConfirmed = this.#confirmed.delete(type);
@@ -86,7 +89,10 @@ export class Heartbeats {
     return isConfirmed ? undefined : heartbeat.body;
   }
 
-  /** How soon each type needs the next one: by what is there now, and by what the client was told last. */
+  /**
+   * How soon each type needs its next heartbeat, in milliseconds, by the present resources and by those that the client
+   * was last sent.
+   */
   *needs(
     types: readonly TypeStream[],
     view: View,
@@ -108,7 +114,7 @@ export class Heartbeats {
   }
 }
 
-/** Everything once more that the client holds: with what is held over, and without what it gave up. */
+/** A repetition of everything that the client holds: with pending removals, and without what it unsubscribed from. */
 function repetitionOf({ deliveries, subscription }: TypeStream, responses: SharedResponses): TypeHeartbeat | undefined {
   const body = deliveries.held;
   if (body?.ttls !== "told") return undefined;

@@ -6,8 +6,8 @@ import type { TypeStream } from "../type/type-stream.ts";
 import type { Stream } from "./stream.ts";
 
 /**
- * Forgets the changes that nobody needs to be told of any more. Returns streams that stand so far behind that what they
- * would need had to be forgotten.
+ * Trims the journals to the changes that some stream still needs. Returns the streams that lag so far behind that
+ * changes they need were dropped.
  */
 export function trimJournals<W extends object>(
   layers: LayerSet<W>,
@@ -31,7 +31,7 @@ export function trimJournals<W extends object>(
   });
   const laggards = new Set<Stream>();
   for (const type of trimmed) {
-    // A comparison that was cut off compares all names once more.
+    // A comparison whose changes were dropped compares all names again.
     for (const [stream, cursor, { position }] of cursors(type)) {
       if (position !== undefined && !reaches(cursor, type)) laggards.add(stream);
     }

@@ -2,25 +2,26 @@ import type { Dialect } from "../../dialect/dialect.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
-/** What a turn owes, by type: names that other streams of the client are to answer too. */
+/** Names to be resent, by type, on other streams of the client. */
 export type ResendNames = Map<TypeUrl, Set<string>>;
 
 /**
- * What answers of one type owe in another: who is sent a changed Cluster needs its endpoints once more (S-WRM-08). What is
- * asked for here follows in the same turn; a client that comes back may ask for it later.
+ * What an answer of one type makes resent of other types: a client that is sent a changed Cluster needs its endpoints
+ * again (S-WRM-08). On the same stream they follow in the same flush; a reconnecting client may subscribe to them
+ * later.
  */
 export class PendingResends {
   readonly #dialect: Dialect;
-  /** Types of which the client came back with versions that it holds. */
+  /** Types that the client reconnected with, listing versions. */
   readonly #resumed = new Set<TypeUrl>();
-  /** What answers to such a client owe in types that it has not asked for yet. */
+  /** Names to be resent to such a client, of types that it has not subscribed to yet. */
   readonly #beforehand: ResendNames = new Map();
 
   constructor(dialect: Dialect) {
     this.#dialect = dialect;
   }
 
-  /** The client came back with versions of a type. */
+  /** The client reconnected with versions of a type. */
   resume(type: TypeUrl): void {
     this.#resumed.add(type);
   }
@@ -29,7 +30,7 @@ export class PendingResends {
     return this.#resumed.has(traits.type);
   }
 
-  /** What was owed of a type before it was asked for. */
+  /** Takes the names of a type that were marked before the client subscribed to it. */
   takeBeforehand(type: TypeUrl): Iterable<string> {
     const names = this.#beforehand.get(type) ?? [];
     this.#beforehand.delete(type);
@@ -37,8 +38,8 @@ export class PendingResends {
   }
 
   /**
-   * Has the types of this stream answer what news owe, and adds it to what the turn owes. `isShared`: other streams of the
-   * client may have asked for it.
+   * Marks what the new resources of a type make resent on this stream, and adds the names to `owed`. `isShared`: other
+   * streams of the client may subscribe to the dependent types.
    */
   collect(
     type: TypeStream,
@@ -50,7 +51,7 @@ export class PendingResends {
     const isResumed = this.isResumed(type);
     for (const owedType of owes) {
       const here = types.get(owedType);
-      // A first sync of many streams must not look at everything where that can lead to nothing.
+      // The first sync of many streams skips the scan where it cannot find anything.
       if (!isResumed && here?.position === undefined && !isShared) continue;
       const names = owed.get(owedType) ?? new Set();
       for (const reference of news.flat().flatMap((resource) => resource.references)) {

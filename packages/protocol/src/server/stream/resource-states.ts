@@ -9,8 +9,8 @@ import type { ResourceState, ResourceStatus } from "../contract/inspect.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 
 /**
- * How each resource that a client asks for of one type stands with it, and each name that stands for nothing; then what it
- * goes on holding although it is gone (S-CSD-02). Lazy: what is not walked is not looked at.
+ * The status of each subscribed resource of a type at a client, and of each name without a resource; then of pending
+ * removals (S-CSD-02). Lazy: only what is iterated is computed.
  */
 export function* resourceStates(type: TypeStream, view: View, responses: SharedResponses): Iterable<ResourceState> {
   const standings = new Standings(type, view, responses);
@@ -55,7 +55,7 @@ class Standings {
     return this.#answered(name, isTold) ?? this.#state(name, isTold ? "synced" : "not-sent", resource, isTold);
   }
 
-  /** A name that nothing in the view answers to. */
+  /** The status of a name without a resource in the view. */
   ofNone(name: string): ResourceState {
     const isTold = this.#type.position !== undefined && this.#type.isSent(name, this.#view, this.#responses);
     const answered = this.#answered(name, isTold);
@@ -67,12 +67,12 @@ class Standings {
     return this.#state(name, this.#type.traits.kind === "opaque" ? "unknown" : "missing", undefined, isTold);
   }
 
-  /** What the client goes on holding until nothing can use it. */
+  /** The status of a pending removal. */
   ofGone(name: string, resource: Resource | undefined): ResourceState {
     return this.#answered(name, false) ?? this.#state(name, "synced", resource, false);
   }
 
-  /** As the newest response that has the name was answered; undefined if it was accepted, or is not remembered. */
+  /** The status by the newest response with the name; undefined if it was ACKed, or is not remembered. */
   #answered(name: string, isTold: boolean): ResourceState | undefined {
     const { deliveries } = this.#type;
     const pending = newestWith(deliveries.pending, name);
@@ -80,19 +80,19 @@ class Standings {
     const about = pending ?? refusal;
     if (about === undefined) return undefined;
     const resource = resourcesIn(about.body).get(name);
-    // A response of State of the World repeats what the client took before.
+    // A State of the World response repeats what the client ACKed before.
     if (resource !== undefined && hasSameContent(resource, this.#accepted(name))) return undefined;
     const status = refusal === undefined ? "stale" : "refused";
     return this.#state(name, status, resource, isTold, about.nonce, refusal?.error);
   }
 
-  /** As it was in the newest response that was accepted, if it was in there. */
+  /** The resource in the newest response that was ACKed, if it was in it. */
   #accepted(name: string): Resource | undefined {
     const { accepted } = this.#type.deliveries;
     return accepted === undefined ? undefined : resourcesIn(accepted.body).get(name);
   }
 
-  /** One literal and no spreading: a fleet has millions of them. */
+  /** One literal without a spread, because a large fleet has millions of these. */
   #state(
     name: string,
     status: ResourceStatus,

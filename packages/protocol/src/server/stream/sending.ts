@@ -9,24 +9,24 @@ import type { Report, ServerEffect } from "../contract/effect.ts";
 import type { StreamId } from "../contract/event.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
-/** When something is sent. */
+/** When an answer is sent. */
 export interface FlushMoment {
   readonly revision: number;
-  /** The revision up to which the client had been told; undefined: of nothing. */
+  /** The revision that the client had before; undefined: it was sent nothing. */
   readonly toldTo: number | undefined;
   /** The number of the answer, over all streams of the client. */
   readonly at: number;
 }
 
-/** Who is sent to, and how. */
+/** The client, and how responses are made for it. */
 export interface Recipient {
   readonly node: Node;
   readonly dialect: Dialect;
-  /** What is sent is converted; undefined: as it is. */
+  /** Converts bodies before they are sent; undefined: no conversion. */
   readonly conversion?: Conversion | undefined;
 }
 
-/** What leaves on one stream: converted and cut for its client, each response under a nonce of its own (S-NON-01). */
+/** Sends the responses of one stream: converted and split for its client, each with its own nonce (S-NON-01). */
 export class Sending {
   readonly #stream: StreamId;
   readonly #recipient: Recipient;
@@ -37,14 +37,14 @@ export class Sending {
     this.#recipient = recipient;
   }
 
-  /** The bodies in which an answer leaves, one behind the other. */
+  /** The bodies of the responses that an answer consists of, in order. */
   partsOf(body: Body, traits: TypeTraits, parts: ResponseSplitter): readonly Body[] {
     const converted = this.#convert(body);
     const cut = cutFor(body.variant, traits, this.#recipient.dialect);
     return cut === undefined ? [converted] : parts.of(converted, cut);
   }
 
-  /** Sends an answer, or a part of one. */
+  /** Sends an answer or one part of it. */
   respond(
     type: TypeStream,
     { body, isInOrder: isInTurn }: PendingResponse,
@@ -57,7 +57,7 @@ export class Sending {
       nonce,
       body,
       revision,
-      // What is sent brings the client up to now, whatever it was told before.
+      // What is sent is of this revision, so the client had at most the one before.
       from: isInTurn && toldTo !== undefined ? Math.min(toldTo, revision - 1) : undefined,
       at,
       isInTurn,
@@ -71,7 +71,7 @@ export class Sending {
     return delivery;
   }
 
-  /** Sends what keeps alive what the client holds for a time. */
+  /** Sends a heartbeat. */
   beat(type: TypeStream, held: Body, { revision, at }: Omit<FlushMoment, "toldTo">, effects: ServerEffect[]): void {
     const body = this.#convert(held);
     const nonce = String(++this.#lastNonce);

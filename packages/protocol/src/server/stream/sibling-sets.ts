@@ -5,16 +5,16 @@ import type { StreamOpened } from "../contract/event.ts";
 import { Order } from "../order/order.ts";
 import type { Siblings, Stream } from "./stream.ts";
 
-/** Streams of one client, which open and close. */
+/** The streams of one client; a set that changes as they open and close. */
 export type SiblingSet = Siblings & { readonly nodeId: string; readonly streams: Set<Stream> };
 
-/** Which streams are one client's, and which order holds for them. */
+/** Decides which streams belong to one client, and which order they share. */
 export class SiblingSets {
   readonly #traits: (type: TypeUrl) => TypeTraits | undefined;
   readonly #isCluster: (type: TypeUrl) => boolean;
-  /** An aggregated stream is alone. */
+  /** By key; an aggregated stream has a set of its own. */
   readonly #sets = new Map<string, SiblingSet>();
-  /** Those of streams for each type, by their node. */
+  /** The sets of per-type streams, by node id. */
   readonly #separate = new Map<string, Set<SiblingSet>>();
 
   constructor(traits: (type: TypeUrl) => TypeTraits | undefined, isCluster: (type: TypeUrl) => boolean) {
@@ -23,8 +23,8 @@ export class SiblingSets {
   }
 
   /**
-   * The streams that one order holds for. Those of a node on one connection are one client's; over several connections too,
-   * unless several clients may have the id: then there are two connections with a stream of the same type.
+   * Finds or makes the set of a stream. Streams of one node id on one connection belong to one client. On several
+   * connections they do too, unless two connections have a stream of the same type: then several clients use the id.
    */
   find({ onlyType, connection, stream }: StreamOpened, nodeId: string): SiblingSet {
     const key = onlyType === undefined ? `stream ${stream}` : `${connection} ${nodeId}`;
@@ -45,7 +45,7 @@ export class SiblingSets {
     return { key, nodeId, streams: new Set(), waiting: new Set(), order };
   }
 
-  /** A stream opened whose set was found. */
+  /** Adds a stream that opened to its set. */
   join(set: SiblingSet, stream: Stream): void {
     this.#sets.set(set.key, set);
     if (stream.opened.onlyType !== undefined) {
@@ -55,7 +55,7 @@ export class SiblingSets {
     set.streams.add(stream);
   }
 
-  /** A stream closed. */
+  /** Removes a stream that closed. */
   leave(stream: Stream): void {
     const { key, order } = stream.identity.siblings;
     const set = this.#sets.get(key);
@@ -65,7 +65,10 @@ export class SiblingSets {
     for (const type of stream.types.values()) order.leave(type);
   }
 
-  /** An aggregated stream is alone in its order, and yet of the client whose other streams come over the same connection. */
+  /**
+   * The key of a stream's client. An aggregated stream has an order of its own, but belongs to the client whose
+   * per-type streams use the same connection.
+   */
   clientOf({ opened, identity }: Stream): string {
     if (opened.onlyType !== undefined) return identity.siblings.key;
     const isHere = (stream: Stream): boolean => stream.opened.connection === opened.connection;
@@ -74,12 +77,15 @@ export class SiblingSets {
     return beside?.key ?? `${opened.connection} ${identity.node.id}`;
   }
 
-  /** Whether a node has a stream of its own for Clusters, beside an aggregated one that only what they name is asked on. */
+  /**
+   * Whether a node gets Clusters on a per-type stream, while an aggregated stream of it carries only what they
+   * reference.
+   */
   #bringsClusters(nodeId: string): boolean {
     return [...this.#separateOf(nodeId)].some(({ order }) => order.hasClusters);
   }
 
-  /** Clients without an id have nothing in common. */
+  /** The sets of a node id; none without an id, so such streams are combined on one connection only. */
   #separateOf(nodeId: string): Iterable<SiblingSet> {
     return nodeId === "" ? [] : (this.#separate.get(nodeId) ?? []);
   }
@@ -91,7 +97,10 @@ export class SiblingSets {
     if (ofNode?.size === 0) this.#separate.delete(set.nodeId);
   }
 
-  /** Whether resources of a type may name Clusters. Virtual hosts come one by one: nobody has all that a route table names. */
+  /**
+   * Whether resources of a type may reference Clusters. Virtual hosts do not count: they come one by one, so no client
+   * has all that a route table references.
+   */
   #mayUseClusters(type: TypeUrl): boolean {
     const traits = this.#traits(type);
     return traits !== undefined && typeKindTable[traits.kind].usesClusters && traits.kind !== "vhds";

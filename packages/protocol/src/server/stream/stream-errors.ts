@@ -8,10 +8,10 @@ import type { ResourceErrorState } from "../contract/inspect.ts";
 import { SentErrors, type Telling } from "../type/sent-errors.ts";
 import type { PendingResponse, TypeStream } from "../type/type-stream.ts";
 
-/** Errors that are shown to people, of one type. */
+/** How many errors of a type people are shown. */
 const ERRORS_SHOWN = 100;
 
-/** What one client was told in `resource_errors`, of every type of which there was ever an error to tell. */
+/** The `resource_errors` that one client was sent, for every type that ever had an error. */
 export class StreamErrors {
   readonly #variant: Variant;
   readonly #apiVersion: ApiVersion;
@@ -24,12 +24,12 @@ export class StreamErrors {
     this.#dialect = dialect;
   }
 
-  /** A client that gives up a name knows nothing of it any more. */
+  /** A client forgets the errors of names that it gives up. */
   onRequest(type: TypeStream, request: DiscoveryRequest): void {
     this.#told.get(type)?.onRequest(request, type.subscription);
   }
 
-  /** Answers with the errors that the client is to be told. */
+  /** Adds to the answers the errors that the client needs. */
   tell(
     type: TypeStream,
     answers: readonly PendingResponse[],
@@ -39,7 +39,7 @@ export class StreamErrors {
     return told === undefined ? answers : told.tell(answers, type, { ...moment, dialect: this.#dialect });
   }
 
-  /** What the client was told of one type; at most 100 of them. */
+  /** The errors of one type that the client was sent; at most 100. */
   describe(type: TypeStream): readonly ResourceErrorState[] {
     const told = this.#told.get(type)?.told.values() ?? [];
     return [...told]
@@ -47,7 +47,7 @@ export class StreamErrors {
       .flatMap(({ name, error }) => (error === undefined ? [] : [{ name, error }]));
   }
 
-  /** The messages of version 2 have no field for errors, and its types are told as if they had none either. */
+  /** Messages of API version 2 have no field for errors, so types of that version are sent without errors too. */
   #begin(type: TypeStream, { view }: Pick<Telling, "view">): SentErrors | undefined {
     const { resourceErrors, ignoreHints } = this.#dialect;
     const { traits } = type;

@@ -33,35 +33,35 @@ import { Sending } from "./sending.ts";
 import { StreamErrors } from "./stream-errors.ts";
 import { typeState } from "./type-state.ts";
 
-/** What a stream has to know once its first request named the node. */
+/** What a stream knows from its first request. */
 export interface Identity {
   readonly node: Node;
   readonly dialect: Dialect;
-  /** What the dialect was made from, to be told to people. */
+  /** The overrides behind the dialect, as shown to people. */
   readonly choices: Choices;
-  /** The streams of one client, this one among them; an aggregated stream is alone. */
+  /** The streams of one client, including this one; an aggregated stream is alone. */
   readonly siblings: Siblings;
-  /** What is sent is converted; undefined: as it is. */
+  /** Converts bodies before they are sent; undefined: no conversion. */
   readonly conversion?: Conversion | undefined;
 }
 
-/** Streams that one order holds for, because together they are what one client hears. */
+/** The streams of one client that share an order. */
 export interface Siblings {
   readonly key: string;
   readonly streams: ReadonlySet<Stream>;
-  /** Those of them on which something waits. */
+  /** Those on which something waits. */
   readonly waiting: Set<Stream>;
   readonly order: Order;
 }
 
-/** What became of a turn. */
+/** The result of a flush. */
 export interface FlushResult {
   readonly effects: readonly ServerEffect[];
-  /** Endpoints and the like that other streams of this node are owed: by type, the names. */
+  /** Names to be resent on the node's other streams, by type, such as endpoints. */
   readonly owed: ReadonlyMap<TypeUrl, ReadonlySet<string>>;
-  /** A comparison goes on: the stream wants another turn. */
+  /** A comparison is not finished: the stream needs another flush. */
   readonly isUnfinished: boolean;
-  /** What other streams of this node wait for may have come. */
+  /** Something was sent that other streams of this node may wait for. */
   readonly hasMoved: boolean;
 }
 
@@ -71,7 +71,7 @@ const everything: Removable = {
   goesAtOnce: undefined,
 };
 
-/** One stream: the node from the first request, one machine per type, types in the order in which they leave. */
+/** One stream of a known node: a type stream per type, in the order in which types are sent. */
 export class Stream implements OrderedStream, Subscriber {
   readonly opened: StreamOpened;
   readonly identity: Identity;
@@ -103,19 +103,19 @@ export class Stream implements OrderedStream, Subscriber {
     return this.#types;
   }
 
-  /** Names subscribed to, over all types. */
+  /** How many names are subscribed to, over all types. */
   get namesAskedFor(): number {
     let count = 0;
     for (const type of this.#types.values()) count += type.subscription.names.size;
     return count;
   }
 
-  /** Every type was told all there is, and nothing waits. */
+  /** Whether every type was sent completely and nothing waits. */
   get isSettled(): boolean {
     return this.#isSettled;
   }
 
-  /** Something came up that its next turn has to look at. */
+  /** The next flush has something to do. */
   unsettle(): void {
     this.#isSettled = false;
   }
@@ -124,12 +124,14 @@ export class Stream implements OrderedStream, Subscriber {
     for (const [url, { subscription }] of this.#types) yield [url, subscription];
   }
 
-  /** Nothing that it asks for changed since it was told everything, up to this revision. */
+  /**
+   * If the stream is settled, advances all positions to a revision up to which nothing changed that it subscribes to.
+   */
   catchUp(revision: number): void {
     if (this.#isSettled) for (const type of this.#inOrder) type.catchUp(revision);
   }
 
-  /** Gives a request to the machine of its type. */
+  /** Passes a request to the type stream of its type. */
   onRequest(request: DiscoveryRequest, traits: TypeTraits, isUnknown: boolean): readonly ServerEffect[] {
     this.#isSettled = false;
     const type = this.#types.get(traits.type) ?? this.#open(traits, isUnknown);
@@ -152,7 +154,7 @@ export class Stream implements OrderedStream, Subscriber {
     if (understood.nacked !== undefined) {
       const { delivery, error } = understood.nacked;
       const { nonce, body } = delivery;
-      // Who does not take it as it was held is given it once more (S-TTL-16).
+      // If a delta heartbeat is NACKed, the resources are resent in full (S-TTL-16).
       if (delivery.isHeartbeat && body.variant === "delta") type.resend(everyName(body));
       effects.push(
         report({ kind: "response-nacked", ...about, nonce, version: body.version, error, names: namesIn(body) }),
@@ -162,7 +164,10 @@ export class Stream implements OrderedStream, Subscriber {
     return effects;
   }
 
-  /** Says what there is to say, from the newest state. A turn is never cut between types, or users would starve. */
+  /**
+   * Flushes the stream: sends what is new, from the newest state. One flush covers all types, or users of Clusters
+   * would starve.
+   */
   turn(responses: SharedResponses): FlushResult {
     const effects: ServerEffect[] = [];
     const owed: ResendNames = new Map();
@@ -194,7 +199,7 @@ export class Stream implements OrderedStream, Subscriber {
     return this.#inOrder.every((type) => type.pendingRemovals.isEmpty && !type.hasNews(this.view));
   }
 
-  /** A heartbeat of that type is due, if the client is told of ttls. Returns whether it is. */
+  /** Marks a heartbeat of a type as due. Returns false if the client is not sent TTLs of it. */
   expectBeat(type: TypeUrl): boolean {
     const known = this.#types.get(type);
     if (known === undefined || !this.#beats.expect(known)) return false;
@@ -202,12 +207,15 @@ export class Stream implements OrderedStream, Subscriber {
     return true;
   }
 
-  /** The client is told of ttls, of some type. */
+  /** Whether the client is sent TTLs of any type. */
   get tellsTtls(): boolean {
     return this.#tellsTtls;
   }
 
-  /** Types of which the client holds something for a time, with how soon it needs a heartbeat; asked once after a turn. */
+  /**
+   * The types of which the client holds resources with a TTL, and how soon each needs a heartbeat, in milliseconds.
+   * Called once after a flush.
+   */
   needsBeats(responses: SharedResponses): Iterable<{ readonly type: TypeUrl; readonly ms: number }> {
     return this.#beats.needs(this.#inOrder, this.view, (type) => this.#presentFor(type, responses));
   }
@@ -250,7 +258,7 @@ export class Stream implements OrderedStream, Subscriber {
   ): void {
     const { position: from, pendingRemovals } = type;
     const before = { position: from, pendingRemovals: pendingRemovals };
-    // What was held back until now the client was told of as long ago as it was held back.
+    // Of a resource that was held back, the client still has the state from before the wait.
     const toldTo = from && Math.min(from.revision, type.heldBackFrom);
     const removable =
       type.deferredRemovals === undefined ? everything : this.identity.siblings.order.removable(responses);
@@ -272,12 +280,12 @@ export class Stream implements OrderedStream, Subscriber {
     }
   }
 
-  /** What waits on this stream, and for how long it may. */
+  /** The types that wait, and for how long they may. */
   waiting(): readonly WaitingType[] {
     return this.#waits.waiting(this.#inOrder, this.view);
   }
 
-  /** Nobody waits any longer with what a type had to say at a revision. */
+  /** Handles the timeout of a wait that began at revision `since`. */
   giveUpWaiting(waiting: WaitingType, since: number, responses: SharedResponses): readonly ServerEffect[] {
     const wait = this.#waits.giveUp(waiting, since, this.view, responses);
     if (wait === undefined) return none;
@@ -289,7 +297,7 @@ export class Stream implements OrderedStream, Subscriber {
     ];
   }
 
-  /** Every resource that the client is subscribed to, and every name that it asks for in vain, of each type in turn. */
+  /** The status of every resource and name that the client subscribes to, type by type. */
   *resources(responses: SharedResponses): Iterable<ResourceState> {
     for (const type of this.#inOrder) yield* resourceStates(type, this.view, responses);
   }

@@ -6,10 +6,10 @@ import type { StreamWaits } from "../order/stream-waits.ts";
 import type { TypeStream } from "../type/type-stream.ts";
 import type { StreamErrors } from "./stream-errors.ts";
 
-/** Names that are shown to people, of each list. */
+/** How many names of each list people are shown. */
 const NAMES_SHOWN = 100;
 
-/** How one type stands on one stream. */
+/** Describes one type on one stream. */
 export function typeState(type: TypeStream, view: View, waits: StreamWaits, errors: StreamErrors): TypeState {
   const { traits, subscription, deliveries, position, pendingRemovals } = type;
   const waiting = waits.of(type);

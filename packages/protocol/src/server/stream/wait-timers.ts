@@ -2,7 +2,7 @@ import type { ServerEffect } from "../contract/effect.ts";
 import type { WaitingType } from "../order/stream-waits.ts";
 import type { Stream } from "./stream.ts";
 
-/** Somebody waits, since that revision. */
+/** A running timer: who waits for what, and since which revision. */
 interface Timer {
   readonly stream: Stream;
   readonly waiting: WaitingType;
@@ -15,18 +15,18 @@ interface RunningWait {
   readonly key: string;
 }
 
-/** A timer for everything that somebody waits for, for as long as he does. */
+/** Runs a timer for everything that a stream waits for. */
 export class WaitTimers {
   readonly #nextTimer: () => number;
   readonly #timers = new Map<number, Timer>();
   readonly #running = new Map<Stream, readonly RunningWait[]>();
 
-  /** `nextTimer`: a number that no timer had before. */
+  /** `nextTimer`: returns an unused timer number. */
   constructor(nextTimer: () => number) {
     this.#nextTimer = nextTimer;
   }
 
-  /** Starts what a stream began to wait for, and cancels what it does not wait for any more. */
+  /** Starts timers for new waits of a stream, and cancels those of waits that ended. */
   update(stream: Stream, revision: number): readonly ServerEffect[] {
     const known = this.#running.get(stream);
     const all = stream.waiting();
@@ -37,7 +37,7 @@ export class WaitTimers {
     for (const waiting of all) {
       const { limitMs: ms } = waiting;
       const key = keyOf(waiting);
-      // Who waits for something else now waits for as long as that may take.
+      // A wait with another limit is another wait, with a timer of its own.
       const running = before.find((one) => one.key === key && one.ms === ms);
       if (running !== undefined) {
         after.push(running);
@@ -54,7 +54,7 @@ export class WaitTimers {
     return cancelled.length === 0 ? effects : [...cancelled, ...effects];
   }
 
-  /** Cancels what a stream does not wait for any more; what it waits for now its turn tells. */
+  /** Cancels the timers of waits that ended; the next flush determines new waits. */
   cancelEnded(stream: Stream): readonly ServerEffect[] {
     const before = this.#running.get(stream);
     if (before === undefined) return none;
@@ -66,14 +66,14 @@ export class WaitTimers {
     return before.filter((one) => !left.includes(one)).flatMap(({ timer }) => this.#cancel(timer));
   }
 
-  /** A stream waits for nothing any more. */
+  /** Cancels all timers of a stream. */
   forget(stream: Stream): readonly ServerEffect[] {
     const running = this.#running.get(stream) ?? [];
     this.#running.delete(stream);
     return running.flatMap(({ timer }) => this.#cancel(timer));
   }
 
-  /** Who waited in vain; undefined: nobody waits for that any more. */
+  /** The wait that timed out; undefined: the timer is unknown or was cancelled. */
   fired(timer: number): Timer | undefined {
     const fired = this.#timers.get(timer);
     if (fired === undefined) return undefined;

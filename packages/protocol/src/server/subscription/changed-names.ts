@@ -5,16 +5,16 @@ import { memo } from "../memory/memo.ts";
 import type { Names } from "./names.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** How many names are looked up to find out whom one transaction concerns; past that it concerns everybody. */
+/** How many names are looked up per transaction to find the affected subscriptions; beyond it all count as affected. */
 const LOOKUPS = 1_000_000;
 
-/** What of one table changed that somebody may ask for by name; and what was found of sets of names. */
+/** The changed names and aliases of one table, and which sets of names were found to contain one of them. */
 export interface ChangedTable {
   readonly names: ReadonlySet<string>;
   readonly found: Map<Names, boolean>;
 }
 
-/** The names and aliases that the newest transaction changed: whom it concerns. */
+/** The names and aliases that the newest transaction changed, to find the subscriptions that it affects. */
 export class ChangedNames {
   readonly #revision: number;
   readonly #tables = new Map<Table, ChangedTable>();
@@ -24,7 +24,7 @@ export class ChangedNames {
     this.#revision = revision;
   }
 
-  /** What changed of a type in a view, by layer; nothing: it did not change. */
+  /** The changes of a type in a view, by layer; empty: the type did not change. */
   in(view: View, type: TypeUrl): readonly ChangedTable[] {
     const changed: ChangedTable[] = [];
     for (const layer of view.layers) {
@@ -34,14 +34,17 @@ export class ChangedNames {
     return changed;
   }
 
-  /** Whether a subscription may ask for anything that changed. True more often than need be: then a turn finds nothing. */
+  /**
+   * Whether a subscription may cover anything that changed. May return true in vain: the flush then finds nothing to
+   * send.
+   */
   concern(changed: readonly ChangedTable[], subscription: Subscription): boolean {
     if (changed.length === 0 || subscription.asksBroadly) return changed.length > 0;
     const { names } = subscription;
     return changed.some((touched) => memo(touched.found, names, () => this.isAnyAmong(touched.names, names)));
   }
 
-  /** Whether two sets have a name in common; true as well when more was looked up than is good. */
+  /** Whether two sets have a name in common; also true once the budget of lookups is spent. */
   isAnyAmong(touched: ReadonlySet<string>, names: Names): boolean {
     const [few, many] = touched.size < names.size ? [touched, names] : [names, touched];
     this.#lookups -= few.size;

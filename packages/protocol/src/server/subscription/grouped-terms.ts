@@ -2,7 +2,7 @@ import type { TermRules } from "../../resource/term-rules.ts";
 
 const nobody: ReadonlySet<string> = new Set();
 
-/** The terms of a subscription by their groups: those that a broad name or alias answers to, without looking at all. */
+/** The terms of a subscription by group, to find those that a broad name or alias matches without a scan. */
 export class GroupedTerms {
   readonly #rules: TermRules;
   readonly #groups = new Map<string, Set<string>>();
@@ -27,7 +27,7 @@ export class GroupedTerms {
     }
   }
 
-  /** The terms that a broad name or alias answers to. */
+  /** The terms that a broad name or alias matches. */
   *matching(alias: string): Iterable<string> {
     for (const term of this.#groups.get(this.#rules.groupOf(alias)) ?? nobody)
       if (this.#rules.matches(alias, term)) yield term;

@@ -4,9 +4,9 @@ import { globOf, isGlob } from "../../resource/resource-name.ts";
 import { isLocated, type Located, locatedTerm, parseLocated, parseVariantKey } from "../../resource/variant-name.ts";
 import type { Past } from "../../state/journal.ts";
 
-/** The located terms of a subscription: which of the variants of a name they stand for (B-LOC-04, B-LOC-09). */
+/** The terms with parameters of a subscription, and which variants of a name they match (B-LOC-04, B-LOC-09). */
 export class Locators {
-  /** By name, by glob collection, and under `*` those that ask for everything. */
+  /** By name and by glob collection; terms that ask for everything are under `*`. */
   readonly #byName = new Map<string, Map<string, Located>>();
   #globs = 0;
 
@@ -36,29 +36,29 @@ export class Locators {
     return this.#globs > 0;
   }
 
-  /** Something asks for all resources that fit its parameters. */
+  /** Whether a term asks for all resources that match its parameters. */
   get asksForAll(): boolean {
     return this.#byName.has("*");
   }
 
-  /** Something asks for the members of a collection, or for everything. */
+  /** Whether a term asks for the members of a collection, or for everything. */
   get asksForMany(): boolean {
     return this.#hasGlobs || this.asksForAll;
   }
 
-  /** The terms that have a name, whatever their parameters. */
+  /** The terms of a name, with any parameters. */
   termsOf(name: string): readonly string[] {
     return [...(this.#byName.get(name)?.keys() ?? [])];
   }
 
-  /** Terms that may stand for what has a name: its own, those of its collection, and those for everything. */
+  /** The terms that may match a name: its own, those of its collection, and those for everything. */
   termsAround(name: string): readonly string[] {
     const glob = this.#hasGlobs ? globOf(name) : undefined;
     const ofGlob = glob === undefined ? [] : this.termsOf(glob);
     return [...this.termsOf(name), ...ofGlob, ...this.termsOf("*")];
   }
 
-  /** Whether a resource, or what it was, is what some term stands for. */
+  /** Whether a resource, or its former state, matches a term. */
   covers(resource: Past): boolean {
     if (resource.isStandIn === true) return false;
     const { name, onDemand, aliases, variant } = resource;
@@ -69,7 +69,10 @@ export class Locators {
     return aliases.some((alias) => this.#located(alias).some(fits));
   }
 
-  /** Whether what has a name, or a key of a variant, is asked for, be it there or not; of what was said of parameters, whether by these. */
+  /**
+   * Whether a name, a term or the key of a variant is subscribed to, existing or not; parameters or constraints in it
+   * have to match.
+   */
   asksFor(text: string): boolean {
     const located = parseLocated(text);
     if (located !== undefined) {
@@ -94,7 +97,7 @@ export class Locators {
   }
 }
 
-/** Of these, what has another variant of its name among some resources. */
+/** Those of the variant keys whose name has another variant among `puts`. */
 export function replacedAmong(keys: Iterable<string>, puts: Iterable<Pick<Resource, "variant">>): ReadonlySet<string> {
   const names = new Set<string>();
   for (const { variant } of puts) if (variant !== undefined) names.add(variant.name);
@@ -107,7 +110,7 @@ export function replacedAmong(keys: Iterable<string>, puts: Iterable<Pick<Resour
   return replaced;
 }
 
-/** Of these, located terms that some resource answers to: what was gone for their parameters is there again. */
+/** Those of the keys that are terms with parameters and match a resource of `puts`: the term has a resource again. */
 export function answeredAmong(keys: Iterable<string>, puts: Iterable<Resource>): readonly string[] {
   const terms = [...keys].filter(isLocated);
   if (terms.length === 0) return terms;

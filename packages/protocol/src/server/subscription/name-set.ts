@@ -1,24 +1,26 @@
 import { Names } from "./names.ts";
 
-/** A set of names; equal sets are one object, so that what is made for one stream serves all who ask for the same. */
+/**
+ * An interned set of names: equal sets are one object, so that work done for one stream serves all with the same names.
+ */
 export interface NameSet {
-  /** Different for sets that are different, and never given to another one again. */
+  /** Differs for different sets, and is never reused. */
   readonly key: string;
   readonly names: Names;
 }
 
-/** No names. */
+/** The empty set. */
 export const emptyNameSet: NameSet = { key: "0", names: Names.none };
 
-/** Knows every set that some stream holds, and forgets those that none holds any more. */
+/** Interns sets of names. It holds them weakly: a set that no stream uses is forgotten. */
 export class NameSets {
-  /** By a sum that tells most sets apart. */
+  /** By a checksum that tells most sets apart. */
   readonly #known = new Map<string, readonly WeakRef<NameSet>[]>();
   #size = 0;
   #sinceSweep = 0;
   #lastKey = 0;
 
-  /** The one set that equals this one. */
+  /** The one interned set that equals `names`. */
   intern(names: Names): NameSet {
     if (names.size === 0) return emptyNameSet;
     const sum = sumOf(names);
@@ -34,7 +36,7 @@ export class NameSets {
     return set;
   }
 
-  /** Sets remembered, some of which may be gone already. */
+  /** How many sets are interned, including some that are already collected. */
   get size(): number {
     return this.#size;
   }

@@ -1,7 +1,7 @@
 import { isGlob } from "../../resource/resource-name.ts";
 import { isLocated } from "../../resource/variant-name.ts";
 
-/** What sets of names are read by. */
+/** The read-only interface of sets of names. */
 export interface NameList extends Iterable<string> {
   readonly size: number;
   has(name: string): boolean;
@@ -10,8 +10,8 @@ export interface NameList extends Iterable<string> {
 const none: ReadonlySet<string> = new Set();
 
 /**
- * An immutable set of names from which another one is made by adding a few and taking a few away. The two share what they have
- * in common: many small changes to a large set cost the square root of its size each, not its size.
+ * An immutable set of names that shares structure with the sets derived from it: each of many small changes to a large
+ * set costs the square root of its size, not its size.
  */
 export class Names implements NameList {
   static readonly none: Names = new Names(none, none, none, { size: 0, collections: 0, debt: 0 });
@@ -19,7 +19,7 @@ export class Names implements NameList {
   readonly size: number;
   readonly #base: ReadonlySet<string>;
   readonly #added: ReadonlySet<string>;
-  /** Of the base, what is no member any more; a name may have been added again. */
+  /** Names of the base that are no members; a name may be in `#added` again. */
   readonly #removed: ReadonlySet<string>;
   readonly #collections: number;
   /** Names copied since the base was made. */
@@ -39,7 +39,7 @@ export class Names implements NameList {
     this.#debt = debt;
   }
 
-  /** The given set must not change afterwards. */
+  /** Wraps a set, which must not change afterwards. */
   static of(names: ReadonlySet<string>): Names {
     if (names.size === 0) return Names.none;
     let collections = 0;
@@ -47,7 +47,7 @@ export class Names implements NameList {
     return new Names(names, none, none, { size: names.size, collections, debt: 0 });
   }
 
-  /** Some of them are collections, or have parameters: they may stand for more than one resource. */
+  /** Whether some names are globs or have parameters, so that they may match more than one resource. */
   get hasCollections(): boolean {
     return this.#collections > 0;
   }
@@ -65,7 +65,10 @@ export class Names implements NameList {
     yield* this.#added;
   }
 
-  /** These, with some added and others taken away; the same object if that changes nothing. `adding` must not change afterwards. */
+  /**
+   * Derives a set with names added and removed; returns the same object if nothing changes. `adding` must not change
+   * afterwards.
+   */
   with(adding: ReadonlySet<string>, removing: ReadonlySet<string>): Names {
     if (this.size === 0) return Names.of(adding);
     const coming = [...adding].filter((name) => !this.has(name));
@@ -88,7 +91,7 @@ export class Names implements NameList {
     if (size === 0) return Names.none;
     const debt = this.#debt + added.size + removed.size;
     const made = new Names(this.#base, added, removed, { size, collections, debt });
-    // As much was copied as a new base costs.
+    // A new base costs no more than what was copied so far.
     return debt > this.#base.size ? new Names(new Set(made), none, none, { size, collections, debt: 0 }) : made;
   }
 }

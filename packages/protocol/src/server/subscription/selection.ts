@@ -7,14 +7,14 @@ import type { Past } from "../../state/journal.ts";
 import type { View } from "../../state/view.ts";
 import { covers, type Scope, type Subscription } from "./subscription.ts";
 
-/** Of a difference or of all there is, what some subscription covers. */
+/** The part of a difference, or of a whole view, that a subscription covers. */
 export interface Selection {
   readonly puts: readonly Resource[];
-  /** Names that were covered and have no covered holder now; of all there is, terms that stand for nothing. */
+  /** Of a difference: names that were covered and are not any more. Of a whole view: terms without a resource. */
   readonly removed: readonly string[];
 }
 
-/** What a subscription covers of a view. */
+/** Selects everything of a view that a subscription covers. */
 export function selectWhole(view: View, type: TypeUrl, subscription: Subscription): Selection {
   const puts = new Map<string, Resource>();
   if (subscription.isWildcard) {
@@ -29,7 +29,7 @@ export function selectWhole(view: View, type: TypeUrl, subscription: Subscriptio
   return { puts: [...puts.values()], removed };
 }
 
-/** What a subscription covers of a difference that leads to a view. */
+/** Selects the part of a difference that a subscription covers. `view`: the state after the difference. */
 export function selectFrom(
   difference: Difference,
   view: View,
@@ -51,9 +51,9 @@ export function selectFrom(
 }
 
 /**
- * What changed for terms of which each stands for the best of several resources: one that did not change is sent when a
- * better one is gone, and is gone for the client when a better one came (S-VHD-03). Looks at the terms that something
- * which changed answers or answered to.
+ * The changes for terms that each match the best of several resources. An unchanged resource is sent when a better one
+ * is deleted, and is removed for the client when a better one is added (S-VHD-03). Only the terms that a changed
+ * resource matches or matched are examined.
  */
 class AnswerChanges {
   readonly selection: Selection;
@@ -61,7 +61,7 @@ class AnswerChanges {
   readonly #type: TypeUrl;
   readonly #subscription: Subscription;
   readonly #changes: ReadonlyMap<string, Change>;
-  /** What was called by a name or alias, of what changed. */
+  /** The former states of changed resources, by name and alias. */
   readonly #before = new Map<string, Past>();
 
   constructor(
@@ -92,7 +92,10 @@ class AnswerChanges {
     this.selection = { puts, removed };
   }
 
-  /** What changed, and what answers or answered to the terms that this concerns; of those, what did not answer before. */
+  /**
+   * `names`: changed resources, and the present and former matches of the affected terms. `newAnswers`: matches that
+   * are new for their term.
+   */
   #candidates(): { readonly names: ReadonlySet<string>; readonly newAnswers: ReadonlySet<string> } {
     const names = new Set(this.#changes.keys());
     const newAnswers = new Set<string>();
@@ -102,7 +105,7 @@ class AnswerChanges {
       if (before !== undefined) names.add(before.name);
       if (now === undefined) continue;
       names.add(now.name);
-      // Who waits for the term does not know what was sent for another one.
+      // A client that waits for this term does not connect it with what was sent for another one.
       if (now.name !== before?.name) newAnswers.add(now.name);
     }
     return { names, newAnswers };
@@ -145,7 +148,7 @@ class AnswerChanges {
   }
 }
 
-/** Whether a resource that a view holds is what some term of a subscription stands for, or is covered by its wildcard. */
+/** Whether a resource of the view is the match of some term of the subscription, or covered by its wildcard. */
 export function isAsked(resource: Resource, view: View, scope: Scope): boolean {
   if (covers(scope, resource)) return true;
   for (const term of scope.termsFor(resource)) {
@@ -154,7 +157,7 @@ export function isAsked(resource: Resource, view: View, scope: Scope): boolean {
   return false;
 }
 
-/** The terms of a subscription that a resource answers to best, and neither by its name nor by an alias. */
+/** The terms, other than its name and aliases, that this resource matches best; sorted. */
 export function answeredTerms(
   resource: Resource,
   view: View,

@@ -2,27 +2,30 @@ import type { SotwRequest } from "../../message/request.ts";
 import { termsOf } from "../../resource/resource-name.ts";
 import type { Subscription, SubscriptionChange } from "./subscription.ts";
 
-/** What a list of names told. */
+/** What the names of a request mean for the subscription. */
 export interface Listing {
-  /** Undefined: the list was repeated, as an ACK does. */
+  /** Undefined: the request repeats the last names, as an ACK does. */
   readonly change: SubscriptionChange | undefined;
-  /** Terms to be answered whatever the version, beside what is new in the change. */
+  /** Terms that need an answer whatever the version, beside those that the change adds. */
   readonly again: readonly string[];
-  /** The wildcard was given up in between, by a request that was stale. */
+  /** A stale request gave up the wildcard since the last applied request, or a hint names it anew. */
   readonly isWildcardAgain: boolean;
 }
 
-/** The names that requests of State of the World list, each all that is wanted from then on (S-SUB-23). */
+/** The subscription that State of the World requests describe; each request lists all names (S-SUB-23). */
 export class SotwSubscription {
   readonly #subscription: Subscription;
   readonly #ignoresHints: boolean;
   readonly #prefixGlob: boolean;
-  /** The names of the last request that was honoured, by identity: an ACK repeats them. */
+  /** The names of the last request that was applied, compared by identity: an ACK repeats them. */
   #listed: readonly string[] | undefined;
-  /** Given up by a request that was stale. */
+  /** Terms that a stale request left out. */
   readonly #doubted = new Set<string>();
   #isWildcardDoubted = false;
-  /** What was listed last where names are hints, `*` among it: the subscription does not know it. Undefined: nothing was yet. */
+  /**
+   * The last names where names are only hints, with `*`; the subscription does not know them. Undefined: no request
+   * yet.
+   */
   #hints: ReadonlySet<string> | undefined;
 
   constructor(
@@ -34,7 +37,7 @@ export class SotwSubscription {
     this.#prefixGlob = prefixGlob;
   }
 
-  /** Honours a list. */
+  /** Applies the names of a request. */
   list({ names, hasLocators }: SotwRequest): Listing {
     const again: string[] = [];
     if (this.#doubted.size > 0) {
@@ -47,9 +50,9 @@ export class SotwSubscription {
     if (names === this.#listed) return { change: undefined, again, isWildcardAgain };
     if (this.#ignoresHints) {
       const before = this.#hints;
-      // Who lists nothing at first asks for everything (S-SUB-14).
+      // A first request without names is a wildcard (S-SUB-14).
       const hints = new Set(before === undefined && names.length === 0 ? ["*"] : this.#termsIn(names));
-      // What was sent unasked the client may have dropped (S-SUB-05).
+      // The client may have dropped resources that it got without subscribing to them (S-SUB-05).
       if (before?.has("*") !== true) for (const term of hints) if (before?.has(term) !== true) again.push(term);
       isWildcardAgain ||= again.includes("*");
       this.#hints = hints;
@@ -60,7 +63,10 @@ export class SotwSubscription {
     return { change, again, isWildcardAgain };
   }
 
-  /** A stale request changes nothing, but what it gave up the client may have dropped: named again, it is new (S-SUB-06). */
+  /**
+   * Notes the names of a stale request, which changes nothing: the client may have dropped what it left out, so such a
+   * name counts as new when it is listed again (S-SUB-06).
+   */
   doubt(names: readonly string[]): void {
     if (names === this.#listed) return;
     this.#isWildcardDoubted ||= this.#subscription.isWildcard && !this.#subscription.keepsWildcard(names);

@@ -6,25 +6,25 @@ import type { NameSets } from "./name-set.ts";
 import type { Names } from "./names.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** A stream, as far as it matters whom a change concerns. */
+/** What the index reads of a stream. */
 export interface Subscriber {
   readonly view: View;
   /** Its subscriptions by type. */
   subscriptions(): Iterable<readonly [TypeUrl, Subscription]>;
 }
 
-/** So few streams are asked one by one. */
+/** Up to so many streams are checked one by one. */
 const FEW = 8;
-/** Sets of more names are asked one by one too: to index them would hold up everybody else. */
+/** A subscription with more names is checked on its own: indexing it would delay all others. */
 const INDEXED_NAMES = 20_000;
-/** Names that one transaction indexes; the others have their turn with the next. */
+/** How many names one transaction indexes; the others follow with later transactions. */
 const NAMES_A_TIME = 5_000;
-/** Names that are indexed at most, some 50 bytes each; what is beyond that is asked one by one. */
+/** The most names in the index, at some 50 bytes each; subscriptions beyond it are checked one by one. */
 const MOST_NAMES = 250_000;
 
 /**
- * Who asks for what: by view and type an index from names to streams, so that a change costs those who ask for what it changed,
- * however many others there are. Streams with something to say or to wait for are concerned by every change of their view.
+ * An index from view, type and name to streams: a change costs only the streams that subscribe to it, however many
+ * others there are. Streams with unfinished work are affected by every change of their view.
  */
 export class SubscriberIndex<S extends Subscriber> {
   readonly #sets: NameSets;
@@ -36,12 +36,12 @@ export class SubscriberIndex<S extends Subscriber> {
     this.#sets = sets;
   }
 
-  /** A stream has something to say or to wait for. */
+  /** The stream has something to send or to wait for. */
   unsettle(stream: S): void {
     this.#enter(stream).unsettled.add(stream);
   }
 
-  /** It was told everything there is, and waits for nothing. */
+  /** The stream was sent everything, and waits for nothing. */
   settle(stream: S): void {
     const { unsettled, ofType } = this.#enter(stream);
     unsettled.delete(stream);
@@ -49,7 +49,7 @@ export class SubscriberIndex<S extends Subscriber> {
       memo(ofType, type, () => new AskersOfType<S>(this.#sets, this.#room)).put(stream, subscription);
   }
 
-  /** It is closed, or in another view from now on. */
+  /** Removes a stream that is closed or has moved to another view. */
   forget(stream: S): void {
     const view = this.#viewOf.get(stream);
     const known = view && this.#views.get(view);
@@ -62,7 +62,9 @@ export class SubscriberIndex<S extends Subscriber> {
     this.#views.delete(view);
   }
 
-  /** The streams of a view that a transaction concerns. Some may turn out to have asked for nothing that changed. */
+  /**
+   * The streams of a view that a transaction may affect; some may turn out not to subscribe to anything that changed.
+   */
   *concernedBy(view: View, touched: ChangedNames): Iterable<S> {
     const known = this.#views.get(view);
     if (known === undefined) return;
@@ -88,23 +90,23 @@ interface AskersOfView<S> {
   readonly ofType: Map<TypeUrl, AskersOfType<S>>;
 }
 
-/** Streams that ask for the same names. */
+/** Streams with equal sets of names. */
 interface SubscriberGroup<S> {
   readonly names: Names;
   readonly streams: Set<S>;
 }
 
-/** Those who ask for a type in one view. */
+/** The subscribers of one type in one view. */
 class AskersOfType<S> {
   readonly #sets: NameSets;
-  /** Subscriptions of streams that are in no group: for everything, for few, or for names that are not indexed yet. */
+  /** Subscriptions in no group: wildcards and the like, very large sets, and names that are not indexed yet. */
   readonly #loose = new Map<S, Subscription>();
   readonly #groupOf = new Map<S, SubscriberGroup<S>>();
   readonly #groups = new Map<Names, SubscriberGroup<S>>();
-  /** Groups of nobody: they leave the index some at a time too. */
+  /** Groups without streams; they leave the index in steps too. */
   readonly #abandoned = new Set<SubscriberGroup<S>>();
   readonly #byName = new ManyByName<SubscriberGroup<S>>();
-  /** What is left of the index, for all types and views. */
+  /** How many more names the index may take, over all types and views. */
   readonly #room: { names: number };
 
   constructor(sets: NameSets, room: { names: number }) {
@@ -128,7 +130,7 @@ class AskersOfType<S> {
     if (group.streams.size === 0) this.#abandoned.add(group);
   }
 
-  /** Nobody is left. */
+  /** Drops everything: no stream is left. */
   clear(): void {
     for (const { names } of this.#groups.values()) this.#room.names += names.size;
     this.#groups.clear();
@@ -153,7 +155,7 @@ class AskersOfType<S> {
     }
   }
 
-  /** Brings streams into the index and takes what is left of others out of it, some at a time. */
+  /** Adds streams to the index and removes abandoned groups, in steps. */
   #index(): void {
     if (this.#loose.size <= FEW && this.#groups.size === 0) return;
     let left = NAMES_A_TIME;
@@ -194,7 +196,7 @@ class AskersOfType<S> {
   }
 }
 
-/** Things by name, of which most names have one. */
+/** A multimap that stores most names, which have one value, without a set. */
 class ManyByName<T extends object> {
   readonly #things = new Map<string, T | Set<T>>();
 

@@ -8,45 +8,45 @@ import { emptyNameSet, type NameSet, type NameSets } from "./name-set.ts";
 import { type NameList, Names } from "./names.ts";
 
 const WILDCARD = "*";
-/** How many names a use of a set pays for, on the way to finding out who else asks for the same. */
+/** How many names each use of a set adds to the budget for interning it. */
 const NAMES_COMPARED_PER_USE = 256;
 
-/** What a request changed of a subscription. */
+/** How a request changed a subscription. */
 export interface SubscriptionChange {
-  /** Named anew, or once more: each has to be answered, whatever its version. Without `*`. */
+  /** Names subscribed to, newly or again: each needs an answer, whatever its version. Without `*`. */
   readonly asked: readonly string[];
-  /** Named until now. Without `*`. */
+  /** Names unsubscribed from. Without `*`. */
   readonly dropped: readonly string[];
-  /** Everything is asked for that was not, or is asked for once more. */
+  /** The wildcard was subscribed to, newly or again. */
   readonly joinedWildcard: boolean;
   readonly leftWildcard: boolean;
 }
 
 const unchanged: SubscriptionChange = { asked: [], dropped: [], joinedWildcard: false, leftWildcard: false };
 
-/** What a request that changed this much was about. */
+/** Classifies a request by the change that it made. */
 export function understandChange(change: SubscriptionChange): "subscribe" | "unsubscribe" | "repeat" {
   if (change.asked.length > 0 || change.joinedWildcard) return "subscribe";
   return change.dropped.length > 0 || change.leftWildcard ? "unsubscribe" : "repeat";
 }
 
-/** What a subscription asks for. */
+/** What a subscription asks for, as an immutable snapshot. */
 export interface Scope {
   readonly isWildcard: boolean;
   readonly names: NameList;
-  /** The names of a client that speaks of parameters; undefined: it does not. */
+  /** The terms of a client that uses parameters; undefined: it does not. */
   readonly locators?: Locators | undefined;
-  /** What terms of the type stand for besides names and aliases. */
+  /** Matching rules of the type beyond names and aliases. */
   readonly terms?: TermRules | undefined;
-  /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
+  /** The terms, other than its name and aliases, that a resource matches; another resource may match them better. */
   termsFor(resource: Past): Iterable<string>;
 }
 
 const noTerms: readonly string[] = [];
 
 /**
- * Whether a resource, or what it was, is asked for: by name, by alias, by the glob collection that it is a member of
- * (B-XTP-05), or by a wildcard that covers it (S-DLT-13).
+ * Whether a resource, or its former state, is subscribed to: by name, by alias, by its glob collection (B-XTP-05), or
+ * by a wildcard that covers it (S-DLT-13).
  */
 export function covers({ isWildcard, names, locators }: Omit<Scope, "termsFor">, resource: Past): boolean {
   if (isWildcard && !resource.onDemand) return true;
@@ -56,7 +56,7 @@ export function covers({ isWildcard, names, locators }: Omit<Scope, "termsFor">,
   return isNamed(names, resource.name) || resource.aliases.some((alias) => names.has(alias));
 }
 
-/** Whether a name is asked for whatever its aliases: by a wildcard, or by that name. */
+/** Whether a name is subscribed to, regardless of aliases: by a wildcard, or by itself. */
 export function coversName({ isWildcard, names, locators }: Omit<Scope, "termsFor">, name: string): boolean {
   return isWildcard || (locators?.asksFor(name) ?? isNamed(names, name));
 }
@@ -77,43 +77,43 @@ function* termsAnswered(
   }
 }
 
-/** Whether names ask for a name: by itself, by its glob collection, or by a prefix. */
+/** Whether names subscribe to a name: by itself, by its glob collection, or by a prefix. */
 export function isNamed(names: NameList, name: string): boolean {
   if (names.has(name)) return true;
   const glob = globOf(name);
   return (glob !== undefined && names.has(glob)) || isUnderPrefix(names, name);
 }
 
-/** How editions and clients differ in what naming nothing means. */
+/** How editions and clients differ in the meaning of a request without names. */
 export interface SubscriptionRules {
-  /** Naming nothing at first means everything (S-SUB-09). */
+  /** A first request without names is a wildcard (S-SUB-09). */
   readonly legacyWildcard: boolean;
-  /** Who named nothing at first gets everything for the stream's life (S-SUB-14). */
+  /** A wildcard by a first request without names lasts for the life of the stream (S-SUB-14). */
   readonly wildcardSticky: boolean;
-  /** What terms of the type stand for besides names and aliases. */
+  /** Matching rules of the type beyond names and aliases. */
   readonly terms?: TermRules | undefined;
 }
 
 /**
- * What one stream asks for of one type: names, aliases, `*`.
+ * What one stream subscribes to of one type: names, aliases, `*`.
  *
- * A first request that names nothing means `*` until the client names anything at all; from then on, naming nothing means
- * nothing (S-SUB-09, S-SUB-10). Names are remembered whether or not they exist (S-SUB-19).
+ * A first request without names means `*` until the client sends any name; from then on a request without names means
+ * nothing (S-SUB-09, S-SUB-10). Names are kept whether or not they exist (S-SUB-19).
  */
 export class Subscription {
   readonly #rules: SubscriptionRules;
   #names: Names = Names.none;
   #shared: NameSet | undefined = emptyNameSet;
-  /** Names that may be compared with those of others: as many as were sent, and some for each use of the set. */
+  /** The budget for interning the set: the names that requests sent, and some for each use of the set. */
   #comparable = 0;
   #isWildcard = false;
   #isLegacy = false;
   #hasNamed = false;
   #isOpen = false;
   #speaksOfParameters = false;
-  /** Made when something broad is first met. */
+  /** Made when the first broad name or alias is met. */
   #grouped: GroupedTerms | undefined;
-  /** Of a client that speaks of parameters, made when it is first asked for. */
+  /** Made on first use, if the client uses parameters. */
   #locators: Locators | undefined;
 
   constructor(rules: SubscriptionRules) {
@@ -128,31 +128,31 @@ export class Subscription {
     return this.#names;
   }
 
-  /** Asks for nothing but everything. */
+  /** Whether the wildcard is all that is subscribed to. */
   get isSoleWildcard(): boolean {
     return this.#isWildcard && this.#names.size === 0;
   }
 
-  /** The client speaks of parameters, and is told of constraints. */
+  /** Whether the client uses parameters, so that it is sent constraints. */
   get speaksOfParameters(): boolean {
     return this.#speaksOfParameters;
   }
 
-  /** Its names with their parameters; undefined: the client does not speak of any. */
+  /** The names with their parameters; undefined: the client uses none. */
   get locators(): Locators | undefined {
     if (!this.#speaksOfParameters) return undefined;
     this.#locators ??= new Locators(this.#names);
     return this.#locators;
   }
 
-  /** Asks for everything, be it for everything that fits some parameters. */
+  /** Whether everything is subscribed to, or everything that matches some parameters. */
   get asksForAll(): boolean {
     return this.#isWildcard || this.locators?.asksForAll === true;
   }
 
   /**
-   * The client has spoken of parameters, so it knows constraints: from now on a plain name is one without parameters
-   * (B-LOC-11). What it named until now it is to be told anew; returns that.
+   * The client used parameters, so it understands constraints: from now on a plain name means that name without
+   * parameters (B-LOC-11). Returns the present names as terms, which have to be sent again.
    */
   speakOfParameters(): readonly string[] {
     if (this.#speaksOfParameters) return [];
@@ -163,24 +163,24 @@ export class Subscription {
     return located;
   }
 
-  /** Names as the terms by which they are remembered. */
+  /** Converts names to the terms under which the subscription keeps them. */
   termsIn(names: readonly string[]): readonly string[] {
     if (!this.#speaksOfParameters) return names;
     return names.map((name) => (isLocated(name) ? name : locatedTerm(name)));
   }
 
-  /** The terms by which the client asks for a name. */
+  /** The terms by which the client subscribes to a name. */
   termsNamed(name: string): readonly string[] {
     if (this.locators !== undefined) return this.locators.termsOf(name);
     return this.#names.has(name) ? [name] : [];
   }
 
-  /** Whether a name, or the key of a variant, is asked for by something else than a plain wildcard. */
+  /** Whether a name, or the key of a variant, is subscribed to other than by a plain wildcard. */
   isNamed(name: string): boolean {
     return this.locators?.asksFor(name) ?? isNamed(this.#names, name);
   }
 
-  /** The names as the one object that equal sets share. Costs as much as there are names. */
+  /** The names as an interned set. Costs as much as there are names. */
   nameSet(sets: NameSets): NameSet {
     if (this.#shared === undefined) {
       this.#shared = sets.intern(this.#names);
@@ -191,8 +191,8 @@ export class Subscription {
   }
 
   /**
-   * A name for what it asks for: the same for all who ask for the same. Undefined while finding those would cost much more than
-   * what was asked: a large set of which a little changed. It is found once the set has been used for a while.
+   * A key that is equal for equal subscriptions. Undefined while interning would cost much more than the requests did,
+   * as for a large set with few changes; it is found once the set has been used for a while.
    */
   sharedKey(sets: NameSets): string | undefined {
     if (this.#shared === undefined) this.#comparable += NAMES_COMPARED_PER_USE;
@@ -200,7 +200,7 @@ export class Subscription {
     return key !== undefined && this.#isWildcard ? `* ${key}` : key;
   }
 
-  /** The names as the one object that all have who ask for the same; undefined while finding it would cost too much. */
+  /** The names as the interned set; undefined while interning would cost too much. */
   sharedNames(sets: NameSets): Names | undefined {
     return this.#sharedSet(sets)?.names;
   }
@@ -209,30 +209,30 @@ export class Subscription {
     return this.#shared === undefined && this.#comparable < this.#names.size ? undefined : this.nameSet(sets);
   }
 
-  /** Names alone do not tell what it asks for. */
+  /** Whether names alone do not say what is subscribed to. */
   get asksBroadly(): boolean {
     return this.#isWildcard || this.#names.hasCollections || this.#speaksOfParameters || this.terms !== undefined;
   }
 
-  /** What terms stand for besides names and aliases. */
+  /** Matching rules of the type beyond names and aliases. */
   get terms(): TermRules | undefined {
     return this.#rules.terms;
   }
 
-  /** Whether a resource, or what it was, may answer to anything that is asked for. */
+  /** Whether a resource, or its former state, may match the subscription. */
   covers(resource: Past): boolean {
     if (covers(this, resource)) return true;
     return this.#rules.terms !== undefined && hasAny(this.termsFor(resource));
   }
 
-  /** The terms that a resource answers to, but not by its name or an alias; another one may do so better. */
+  /** The terms, other than its name and aliases, that a resource matches; another resource may match them better. */
   termsFor(resource: Past): Iterable<string> {
     const { terms } = this.#rules;
     if (terms === undefined || this.#speaksOfParameters) return noTerms;
     return termsAnswered(resource, terms, () => (this.#grouped ??= new GroupedTerms(terms, this.#names)));
   }
 
-  /** What is asked for now, for later: a subscription changes. */
+  /** A snapshot of what is subscribed to; the subscription itself changes. */
   get scope(): Scope {
     const { terms } = this.#rules;
     const names = this.#names;
@@ -254,14 +254,14 @@ export class Subscription {
     return { ...asked, termsFor: (resource) => termsAnswered(resource, terms, group) };
   }
 
-  /** State of the World: whether a request that lists these would go on asking for everything. */
+  /** State of the World: whether the wildcard lasts after a request with these names. */
   keepsWildcard(given: readonly string[]): boolean {
     if (!this.#isWildcard) return false;
     const isLegacyStill = given.length === 0 && !this.#hasNamed;
     return isLegacyStill || (this.#isLegacy && this.#rules.wildcardSticky) || given.includes(WILDCARD);
   }
 
-  /** State of the World: the request lists everything that is wanted from now on (S-SUB-23). */
+  /** State of the World: the names of a request replace the subscription (S-SUB-23). */
   replace(given: readonly string[]): SubscriptionChange {
     const list = this.termsIn(given);
     const isFirst = !this.#isOpen;
@@ -287,7 +287,7 @@ export class Subscription {
     return change;
   }
 
-  /** Delta: the request says what is added and what is taken away, in that order (B-UNS-11). */
+  /** Delta: subscribes, then unsubscribes (B-UNS-11). */
   update(given: readonly string[], givenUp: readonly string[]): SubscriptionChange {
     const subscribe = this.termsIn(given);
     const unsubscribe = this.termsIn(givenUp);
@@ -331,7 +331,7 @@ export class Subscription {
     }
   }
 
-  /** `sent`: how many of them a request named. */
+  /** `sent`: how many of the names a request contained. */
   #own(names: Names, sent: number): void {
     if (names === this.#names) return;
     this.#names = names;
@@ -340,7 +340,7 @@ export class Subscription {
   }
 }
 
-/** Whether there is anything to go through. */
+/** Whether an iterable yields anything. */
 export function hasAny(some: Iterable<unknown>): boolean {
   return some[Symbol.iterator]().next().done !== true;
 }

@@ -5,12 +5,12 @@ import { nameOfTerm } from "../../resource/resource-name.ts";
 import type { TypeTraits } from "../../resource/type-traits.ts";
 import { isLocatedWildcard } from "../../resource/variant-name.ts";
 
-/** What is to be said of single names in one answer of delta. */
+/** Collects resources, removals and missing names for one delta answer. */
 export class DeltaResponseBuilder {
   readonly puts: Map<string, Resource> = new Map();
   readonly removed: Set<string> = new Set();
   readonly missing: Set<string> = new Set();
-  /** Of `removed`, what was asked for: that it is absent is the answer. */
+  /** Those of `removed` that the client requested: their absence is the answer. */
   readonly asked: Set<string> = new Set();
   readonly #saysMissing: "removed" | "empty-resource" | "none";
 
@@ -22,7 +22,7 @@ export class DeltaResponseBuilder {
     this.puts.set(resource.name, resource);
   }
 
-  /** A term was asked for and stands for nothing: said as the client takes it. */
+  /** Adds a requested term without a resource, in the form that the client expects. */
   miss(missing: string): void {
     if (isLocatedWildcard(missing)) return;
     const term = nameOfTerm(missing);
@@ -40,13 +40,13 @@ export class DeltaResponseBuilder {
     }
   }
 
-  /** A name is absent, and that is the answer. */
+  /** Adds a name whose absence is the answer to a request. */
   removeAsAsked(name: string): void {
     this.removed.add(name);
     this.asked.add(name);
   }
 
-  /** These, and these terms, each once, that were asked for and stand for nothing. */
+  /** A segment of these resources and these distinct terms without a resource. */
   segmentOf(puts: readonly Resource[], missing: readonly string[]): Segment {
     const says = this.#saysMissing;
     const names: string[] = [];
@@ -54,7 +54,10 @@ export class DeltaResponseBuilder {
     return says === "removed" ? { puts, removed: names, missing: [] } : { puts, removed: [], missing: names };
   }
 
-  /** All of it, each name once (B-RES-10); `puts`: as they are sent. */
+  /**
+   * A segment of all that was collected, each name once (B-RES-10). `puts`: the resources in the form in which they are
+   * sent.
+   */
   segment(puts: readonly Resource[]): Segment {
     const removed = [...this.removed].filter((name) => !this.missing.has(name));
     return { puts, removed, missing: [...this.missing] };

@@ -5,34 +5,37 @@ import { Comparison } from "../cache/resume.ts";
 import type { SharedResponses } from "../cache/shared-responses.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 
-/** A client of delta that brings versions along: only what differs is sent (S-REC-09), however many turns it takes to find out. */
+/**
+ * A delta client that reconnects with the versions that it holds: only the difference is sent (S-REC-09), however many
+ * flushes the comparison takes.
+ */
 export class DeltaResume {
   readonly #traits: TypeTraits;
   readonly #subscription: Subscription;
-  /** What the client reports at the current version need not be sent. */
+  /** Whether a resource that the client lists at its current version need not be sent. */
   #trustsVersions: boolean;
   #initial: InitialVersions = noInitialVersions;
   #comparison: Comparison | undefined;
 
-  /** `cameAfterOwner`: the type that owes this one was asked for before, with versions. */
+  /** `cameAfterOwner`: the type on which this one depends was requested before, with versions. */
   constructor(traits: TypeTraits, subscription: Subscription, cameAfterOwner: boolean) {
     this.#traits = traits;
     this.#subscription = subscription;
-    // An Envoy that warms a cluster asks for its endpoints first, and has to be given them anew (client-behaviours A16).
+    // An Envoy that warms a cluster requests its endpoints first, and needs them again (client-behaviours A16).
     this.#trustsVersions = (traits.kind !== "eds" && traits.kind !== "leds") || cameAfterOwner;
   }
 
-  /** There are versions that were not compared yet. */
+  /** Whether listed versions still have to be compared. */
   get isOpen(): boolean {
     return this.#initial.size > 0;
   }
 
-  /** A comparison goes on in the next turn. */
+  /** Whether a comparison continues in the next flush. */
   get isPaused(): boolean {
     return this.#comparison !== undefined;
   }
 
-  /** Where a paused comparison began: what changed since is still needed. */
+  /** The position where a paused comparison began; changes since then are still needed. */
   get start(): Position | undefined {
     return this.#comparison?.start;
   }
@@ -41,13 +44,13 @@ export class DeltaResume {
     this.#initial = versions;
   }
 
-  /** The client may have dropped what it brought: it is compared anew, and its versions say nothing. */
+  /** The client may have dropped what it listed: the comparison starts again and ignores the versions. */
   distrust(): void {
     this.#trustsVersions = false;
     this.#comparison = undefined;
   }
 
-  /** Compares some more names. What was found, once all are compared: it is true as of `here`. */
+  /** Compares the next names. Returns the result once all are compared: it is true at `here`. */
   step(here: Position, responses: SharedResponses): Comparison | undefined {
     const comparison = this.#going(here) ?? this.#start(here, responses);
     if (!comparison.isDone) comparison.step(here.revision);
@@ -56,7 +59,10 @@ export class DeltaResume {
     return comparison.isDone ? comparison : undefined;
   }
 
-  /** A node that moved is compared with its new view; what another stream found at an earlier revision may not hold any more. */
+  /**
+   * The comparison to continue. A node that moved needs one with its new view, and another stream's result at an
+   * earlier revision is outdated.
+   */
   #going(here: Position): Comparison | undefined {
     const comparison = this.#comparison;
     if (comparison === undefined || comparison.start.view !== here.view) return undefined;

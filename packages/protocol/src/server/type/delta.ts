@@ -31,7 +31,7 @@ import type {
   Understood,
 } from "./type-stream.ts";
 
-/** Delta for one type on one stream. */
+/** The delta variant of one type on one stream. */
 export class DeltaTypeStream implements TypeStream {
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
@@ -42,7 +42,7 @@ export class DeltaTypeStream implements TypeStream {
   readonly #options: TypeStreamOptions;
   readonly #resume: DeltaResume;
   #isOpen = false;
-  /** Given up by name under a wildcard: to be answered with what the wildcard says of them (S-UNS-06). */
+  /** Names unsubscribed from under a wildcard: each is answered with what the wildcard says about it (S-UNS-06). */
   readonly #ambiguous = new Set<string>();
 
   constructor(options: TypeStreamOptions) {
@@ -99,7 +99,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   resend(names: Iterable<string>): boolean {
-    // A first answer has everything in it, unless it leaves out what the client reports.
+    // A first answer contains everything, unless it leaves out what the client lists.
     if (this.sentState.position === undefined && !this.#resume.isOpen) return false;
     return this.sentState.resend(names, (name) => this.traits.terms?.collectionOf(name) === name);
   }
@@ -132,7 +132,7 @@ export class DeltaTypeStream implements TypeStream {
     return !isStill(this.sentState.position, view, this.traits.type);
   }
 
-  /** A nonce only pairs an answer with a response; one that fits nothing is ignored (S-NON-10, S-DLT-05). */
+  /** A nonce only assigns an ACK or NACK to a response; an unknown one is ignored (S-NON-10, S-DLT-05). */
   #settle({ nonce, error }: DeltaRequest): Understood | undefined {
     if (nonce === undefined) return undefined;
     if (error === undefined) {
@@ -153,14 +153,14 @@ export class DeltaTypeStream implements TypeStream {
     const { names: before } = this.subscription;
     const isNew = (name: string): boolean => before.size === 0 || !before.has(name);
     const change = this.subscription.update(subscribe, unsubscribe);
-    // What the opening request names is compared with the versions it brings; what is named later is answered in any case.
+    // Names in the first request are compared with the versions that it lists; later names are answered in any case.
     const isCompared = isFirst && initialVersions.size > 0;
     if (!isCompared) for (const name of change.asked) this.sentState.ask(name, isNew(name));
     if (change.dropped.length > 0 || change.leftWildcard) this.deliveries.forgive(change.dropped, this.subscription);
     for (const name of change.dropped) {
       this.sentState.giveUp(name);
       if (this.subscription.isWildcard) this.#ambiguous.add(name);
-      // It may still be held for another term.
+      // The client may still hold it for another term.
       else if (this.traits.terms === undefined && !this.subscription.isNamed(name))
         this.sentState.sentOutOfOrder.delete(name);
     }
@@ -170,7 +170,7 @@ export class DeltaTypeStream implements TypeStream {
     return change;
   }
 
-  /** Only what is still named counts; a name may have been given up and left to a wildcard that is gone too. */
+  /** Forgets names that are no longer subscribed to, also those that were left to a wildcard that is gone too. */
   #forgetUncovered(): void {
     this.#ambiguous.clear();
     for (const name of this.sentState.sentOutOfOrder.keys())
@@ -178,9 +178,9 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   /**
-   * Everything is owed again: who left a wildcard dropped what only it covered. Responses on their way may still arrive and
-   * be kept, and what is held by name or was never dropped may be gone by now: all of that is compared with what will be, or
-   * a resource deleted meanwhile would live on.
+   * Resends everything to a client that joins a wildcard: if it left one before, it dropped what only that covered.
+   * Responses in flight may still arrive and be kept, and resources held by name or never dropped may be deleted by
+   * now. All of these are compared with the new state, or a resource deleted meanwhile would stay.
    */
   #rewind(): void {
     this.sentState.resendsAll = true;
@@ -202,14 +202,14 @@ export class DeltaTypeStream implements TypeStream {
       return this.#advance(here, this.#whole(responses.bodies.whole("delta", here.view, type)));
     }
     const { puts, removed: absent } = responses.selections.all(here.view, type, this.subscription);
-    // Who was told nothing yet waits for all that he names.
+    // A client that was sent nothing yet waits for all names that it lists.
     const missing =
       this.sentState.sentUpTo === undefined ? absent : absent.filter((term) => this.sentState.pendingNames.has(term));
     const hasPlaceholders = missing.some((term) => this.#placeholder(term, here.view, responses) !== undefined);
     if (isPlain && !hasPlaceholders) {
       const segment = this.#noNews().segmentOf(puts, missing);
       if (isEmpty(segment) && !this.subscription.asksForAll) return this.#advance(here, []);
-      // How missing names are told is the client's own, so only bodies without any are everybody's.
+      // How missing names are sent depends on the client, so only bodies without them are shared by subscription.
       const body =
         missing.length > 0
           ? responses.bodies.own("delta", here.view, type, segment)
@@ -245,7 +245,7 @@ export class DeltaTypeStream implements TypeStream {
     const found = this.#resume.step(here, responses);
     if (found === undefined) return [];
     const news = this.#noNews();
-    // The client may have given up some of it while the comparison was paused.
+    // The client may have unsubscribed from some while the comparison was paused.
     const mayBeHeld = mayBeHeldUnder(this.subscription);
     for (const put of found.puts) if (isAsked(put, here.view, this.subscription)) news.put(put);
     for (const name of found.removed) if (isLocated(name) || mayBeHeld(name)) news.removed.add(name);
@@ -298,7 +298,7 @@ export class DeltaTypeStream implements TypeStream {
     return this.#answer(news, here, responses);
   }
 
-  /** Takes out what has to wait, and puts in what is told instead. Returns what is to be answered with it then. */
+  /** Takes out what is held back, and adds what is sent instead. Returns the terms to answer once it is let go. */
   #holdBack(news: DeltaResponseBuilder, heldBack: HeldBackNames, view: View): readonly string[] {
     if (heldBack.size === 0) return [];
     for (const [name, target] of heldBack) {
@@ -312,7 +312,7 @@ export class DeltaTypeStream implements TypeStream {
     );
   }
 
-  /** While an answer is unsettled only what was asked for goes out; the position stays where it is. */
+  /** While a response is unsettled only requested names are sent; the position does not move. */
   #outOfTurn(
     position: Position,
     here: Position,
@@ -348,7 +348,7 @@ export class DeltaTypeStream implements TypeStream {
   ): void {
     const now = view.holder(this.traits.type, name);
     const isCovered = now !== undefined && isAsked(now, view, this.subscription);
-    // It may answer to more terms by now than it was told to.
+    // The resource may match more terms by now than when it was sent.
     const isBroad = now !== undefined && hasAny(this.subscription.termsFor(now));
     if (isCovered && (!responses.isSame(now, told) || isBroad)) news.puts.set(name, now);
     else if (!isCovered && told !== undefined) news.removed.add(name);
@@ -384,7 +384,7 @@ export class DeltaTypeStream implements TypeStream {
     for (const name of news.puts.keys()) news.removed.delete(name);
   }
 
-  /** The names behind what was given up; of what nothing stands or stood for, that itself. */
+  /** The names that the given-up terms match or matched; a term without any stands for itself. */
   *#givenUp(view: View, responses: SharedResponses): Iterable<string> {
     for (const term of this.#ambiguous) {
       const from = this.sentState.position ?? { view, revision: responses.revision };
@@ -395,8 +395,8 @@ export class DeltaTypeStream implements TypeStream {
   }
 
   /**
-   * What was asked for out of turn is answered as things are now. Where that is not how they were at the position, what else
-   * may stand for it may or may not be held: the next answer in turn says so again.
+   * Requested terms are answered with the present state. Where it differs from that at the position, the client may or
+   * may not hold other matches of the term: the next answer in order sends them again.
    */
   #doubt(position: Position, view: View, responses: SharedResponses): void {
     for (const term of this.sentState.pendingNames.keys()) {
@@ -419,7 +419,10 @@ export class DeltaTypeStream implements TypeStream {
     return placeholder !== undefined && this.sentState.pendingNames.get(term) === true ? placeholder : undefined;
   }
 
-  /** Removals that would break the client while something it holds still refers to them (S-DEL-04 as amended). */
+  /**
+   * Withholds removals of names that are still referenced, which would break the client (S-DEL-04 as amended). Returns
+   * these names.
+   */
   #withholdRemovals(news: DeltaResponseBuilder, view: View): readonly string[] {
     if (forKind(this.#options.dialect.deltaRemovals, this.traits.kind) === "at-once") return [];
     const withheld = [...news.removed].filter((name) => view.refersTo(this.traits.type, name));
@@ -458,7 +461,7 @@ export class DeltaTypeStream implements TypeStream {
   }
 }
 
-/** Of what a client goes on holding although it is gone: whatever comes is news. */
+/** Differs from every state of a resource: for a name that the client may hold in an unknown or deleted state. */
 const somethingElse: SentMark = { version: "", content: -1n, ttlMs: undefined };
 
 function isEmpty(segment: Segment): boolean {

@@ -6,26 +6,26 @@ import { type Uses, unknownUses } from "../cache/shared-selections.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import type { ReadonlySentState } from "./readonly-sent-state.ts";
 
-/** A resource as it was at a revision, told in place of a newer one that has to wait. */
+/** An earlier state of a resource, sent in place of a newer one that has to wait. */
 export interface Target {
   readonly resource: Resource;
   readonly revision: number;
 }
 
-/** Names that are held back, each with what is told in the meantime; undefined: nothing. */
+/** Names that are held back, with what is sent in the meantime; undefined: nothing. */
 export type HeldBackNames = ReadonlyMap<string, Target | undefined>;
 
-/** What is not told yet of a resource. */
+/** The state of a client with a resource that is held back. */
 interface HeldBackResource {
   /** What the client goes on using; undefined: nothing of that name. */
   readonly replaces: Uses | undefined;
-  /** The revision that the client had been told of before. */
+  /** The revision that the client had before. */
   readonly from: number;
 }
 
 /**
- * Resources of one type that a client is not told of yet, because something that they name has to come first. The others go
- * on (S-ORD-06).
+ * Resources of one type that are held back from a client, because something that they reference has to come first.
+ * Others are sent (S-ORD-06).
  */
 export class HeldBack {
   readonly #held = new Map<string, HeldBackResource>();
@@ -41,14 +41,14 @@ export class HeldBack {
     return this.#held.has(name);
   }
 
-  /** What the client goes on using instead of what is held back. */
+  /** What the client goes on using while a name is held back. */
   replacedBy(name: string): Uses | undefined {
     return this.#held.get(name)?.replaces;
   }
 
   /**
-   * From now on these are held back, and nothing else. Returns what the client was told of those that changed, and is told now,
-   * to be compared with what they are when they may go.
+   * Holds back these names, and no others. Returns the last state that the client was sent of those that changed, with
+   * the targets that are sent now, for the comparison when they are let go.
    */
   hold(
     names: HeldBackNames,
@@ -62,12 +62,12 @@ export class HeldBack {
       return nothingTold;
     }
     const told = new Map<string, SentMark | undefined>([...ahead].filter(([name]) => names.has(name)));
-    // Of what was told out of turn, nobody knows any more what it used.
+    // What was sent out of order has unknown references by now.
     const replaces = new Map<string, Uses>([...told].flatMap(([name, mark]) => (mark ? [[name, unknownUses]] : [])));
     for (const { name, then } of position === undefined
       ? []
       : responses.changes.between(position, view, type).changes) {
-      // Of what is asked for, the client may have nothing; it is answered whatever it was.
+      // The client may hold nothing for a pending name; it is answered in any case.
       if (!names.has(name) || told.has(name) || asked.has(name)) continue;
       const isHad = then !== undefined && subscription.covers(then);
       told.set(name, isHad ? then : undefined);
@@ -79,7 +79,7 @@ export class HeldBack {
         told.set(name, markOf(target.resource, responses.ttls));
         this.#held.set(name, { replaces: target.resource, from: target.revision });
       }
-      // Of what was held back before, the older word counts.
+      // For a name that was held back before, the earlier state counts.
       else if (!this.#held.has(name))
         this.#held.set(name, { replaces: replaces.get(name), from: position?.revision ?? -1 });
     }

@@ -2,21 +2,24 @@ import type { SentMark } from "../../resource/ttl.ts";
 import type { TypeUrl } from "../../resource/type-url.ts";
 import type { Position } from "../../state/difference.ts";
 
-/** How far a client was told of a type. */
+/** What a client was sent of a type; read-only. */
 export interface ReadonlySentState {
   readonly type: TypeUrl;
-  /** Undefined: it was told nothing, or is to be told everything. */
+  /**
+   * The position up to which the client was sent changes; undefined: it was sent nothing, or is to be resent
+   * everything.
+   */
   readonly position: Position | undefined;
   /**
-   * Terms to be answered whatever the version: newly named, named again, or owed; with whether the client had nothing of it
-   * before.
+   * Terms to be answered whatever the version: subscribed to, newly or again, or to be resent. The value says whether
+   * the client held nothing for the term before.
    */
   readonly pendingNames: ReadonlyMap<string, boolean>;
   /**
-   * Terms that were asked for out of turn while nothing answered to them: what does by the next answer in turn is told, even if
-   * it is again what it was at the position.
+   * Terms that were requested while a response was unsettled, and had no resource. The next answer in order sends their
+   * resource, even if it is again what it was at the position.
    */
   readonly unansweredNames: ReadonlySet<string>;
-  /** What was told out of turn, ahead of the position; undefined: that it does not exist. */
+  /** What was sent out of order, ahead of the position; undefined: that the name does not exist. */
   readonly sentOutOfOrder: ReadonlyMap<string, SentMark | undefined>;
 }

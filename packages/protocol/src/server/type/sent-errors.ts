@@ -16,27 +16,30 @@ import type { NameList } from "../subscription/names.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 import type { PendingResponse, TypeStream } from "./type-stream.ts";
 
-/** Codes that say that a client may not have a resource, or that there is none; with all others it keeps what it has (C-ERR-07). */
+/**
+ * Codes that say that a client may not have a resource, or that it does not exist; on all others the client keeps the
+ * resource (C-ERR-07).
+ */
 const FINAL_CODES: ReadonlySet<number> = new Set([statusCode.NOT_FOUND, statusCode.PERMISSION_DENIED]);
 
-/** What `tell` has to know of the moment. */
+/** The state of a flush that `tell` needs. */
 export interface Telling {
   readonly view: View;
   readonly responses: SharedResponses;
   readonly dialect: Dialect;
-  /** Newer content had to wait when the answers were made. */
+  /** Whether newer content had to wait when the answers were made. */
   readonly wasBlocked: boolean;
 }
 
 /**
- * What one client was told of one type in `resource_errors`, each error once (S-ERR-02). What it is to know is one set for all
- * who ask for the same in the same view, and what is new of it one list for all who knew the same.
+ * The `resource_errors` of one type that one client was sent, each error once (S-ERR-02). Equal subscriptions in a view
+ * share one set of errors, and equal differences one list.
  */
 export class SentErrors {
   readonly #variant: Variant;
   readonly #ignoresHints: boolean;
   #told: ErrorSet = noErrors;
-  /** What was listed last where names are hints. */
+  /** The last names where names are only hints. */
   #hints: ReadonlySet<string> | undefined;
 
   constructor(variant: Variant, ignoresHints = false) {
@@ -48,20 +51,21 @@ export class SentErrors {
     return this.#told;
   }
 
-  /** What a client gives up, even in a request that counts for nothing else, it knows nothing of any more. */
+  /** Forgets the errors of names that the client gives up, even in a request that is otherwise ignored. */
   onRequest(request: DiscoveryRequest, { isWildcard, names }: Subscription): void {
     const hints = this.#hints;
     if (this.#ignoresHints && request.kind === "sotw") this.#hints = new Set(request.names);
     if (this.#told.size === 0) return;
     const isUnlisted = forgottenBy(request, isWildcard, names);
-    // Where names are hints, what was never listed was told all the same, and is not given up by listing other names.
+    // Where names are hints, errors of names that were never listed were sent too; a request for other names does not
+    // give them up.
     const wasListed = (name: string): boolean => hints === undefined || hints.has(name) || hints.has("*");
     const isForgotten = (name: string): boolean => isUnlisted(name) && (request.nonce === undefined || wasListed(name));
     const left = [...this.#told].filter(([name]) => !isForgotten(name));
     if (left.length < this.#told.size) this.#told = left.length === 0 ? noErrors : new Map(left);
   }
 
-  /** Answers with the errors that are new, and in place of what they say of names that have one. */
+  /** Adds new errors to the answers, and replaces what they say about names that have an error. */
   tell(answers: readonly PendingResponse[], type: TypeStream, telling: Telling): readonly PendingResponse[] {
     const { responses, wasBlocked } = telling;
     const now = this.#errorsFor(type, telling);
@@ -77,7 +81,7 @@ export class SentErrors {
     return said;
   }
 
-  /** What a client is to know. What is held over it still has, so that nothing is to be said of that yet. */
+  /** The errors that the client is to know. A pending removal is still held by the client, so its error is left out. */
   #errorsFor(type: TypeStream, { view, responses, dialect }: Telling): ErrorSet {
     const errors = responses.errors.of(view, type.traits.type, type.subscription, responses.nameSets);
     const all =
@@ -135,27 +139,28 @@ export class SentErrors {
       const segment = { puts: [], removed: [], missing: [], errors };
       return errors.length === 0 ? [] : [this.#own(segment, type, { view, responses: responses })];
     }
-    // What a client kept in spite of an error is gone for it when there is no error any more, only by not being listed.
+    // A client keeps a resource in spite of an error. When the error is lifted and the resource does not exist, only a
+    // full state without it removes it.
     if (errors.length === 0 && !lifted.some((name) => this.#isMissed(name, type, view))) return [];
-    // An answer without all other resources would delete them (S-ERR-04).
+    // A response without all other resources would delete them (S-ERR-04).
     const full = responses.bodies.full(view, type.traits.type, type.subscription, type.pendingRemovals);
     return [{ body: withErrors(full, errors), isInOrder: true, news: [] }];
   }
 
-  /** What a client that reads no errors was left with when it only failed, and may not have now. */
+  /** Names that a client without support for errors kept under a transient error, and has to lose under a final one. */
   #lostBy({ errors }: ErrorDifference, { errorsEndWaiting }: Dialect): readonly string[] {
     if (errorsEndWaiting) return [];
     const wasLeft = ({ name }: Resource): boolean => this.#told.has(name) && !isFinal(this.#told.get(name)?.error);
     return errors.filter((one) => isFinal(one.error) && wasLeft(one)).map(({ name }) => name);
   }
 
-  /** Nothing has a name that the client asks for. */
+  /** Whether the client subscribes to a name that has no resource. */
   #isMissed(name: string, { subscription, traits }: TypeStream, view: View): boolean {
     const isAsked = subscription.isWildcard || subscription.names.has(name);
     return isAsked && view.find(traits.type, name) === undefined;
   }
 
-  /** Told out of turn, in answer to a question: it is not news any more. */
+  /** Errors that a response out of order contained need not be sent again. */
   #noteTold({ segments }: Body, now: ErrorSet): void {
     const names = segments.flatMap(({ removed, missing }) => [...removed, ...missing]);
     const told = names.flatMap((name) => now.get(name) ?? []);
@@ -179,7 +184,7 @@ function forgottenBy(request: DiscoveryRequest, isWildcard: boolean, names: Name
     const dropped = new Set(request.unsubscribe);
     return (name) => dropped.has(name) || (dropped.has("*") && !names.has(name));
   }
-  // Without a nonce in mid-stream the client has forgotten the type.
+  // A request without a nonce in mid-stream: the client has forgotten the type.
   if (request.nonce === undefined) return () => true;
   const listed = new Set(request.names);
   const listsAll = listed.has("*") || (isWildcard && listed.size === 0);
@@ -195,7 +200,7 @@ function withErrors(body: Body, errors: readonly Resource[]): Body {
   return { ...body, segments: [...body.segments, { puts: [], removed: [], missing: [], errors }] };
 }
 
-/** State of the World has no other way to say that a name does not exist (S-RES-15). */
+/** Adds errors for missing names: State of the World has no other way to say that a name does not exist (S-RES-15). */
 export function withMissing(
   errors: ErrorSet,
   subscription: Subscription,

@@ -8,12 +8,12 @@ import type { Subscription } from "../subscription/subscription.ts";
 import { HeldBack, type HeldBackNames } from "./held-back.ts";
 import type { ReadonlySentState } from "./readonly-sent-state.ts";
 
-/** Where a client stands with a type: how far it was told, and what it is to be told whatever its position. */
+/** What a client was sent of a type: up to which position, and which terms are to be sent whatever the position. */
 export class SentState implements ReadonlySentState {
   readonly type: TypeUrl;
-  /** The client was told up to here; undefined before the first answer. */
+  /** The position up to which the client was sent changes; undefined before the first response. */
   sentUpTo: Position | undefined;
-  /** Everything is owed once more, whatever it was told. */
+  /** Everything is to be resent, whatever the client was sent. */
   resendsAll = false;
   #asked = new Map<string, boolean>();
   readonly sentOutOfOrder: Map<string, SentMark | undefined> = new Map();
@@ -34,34 +34,37 @@ export class SentState implements ReadonlySentState {
     return this.resendsAll ? undefined : this.sentUpTo;
   }
 
-  /** Nothing is to be told but what changed since the position. */
+  /** Whether only changes since the position are to be sent. */
   get isPlain(): boolean {
     return this.#asked.size + this.sentOutOfOrder.size + this.unansweredNames.size === 0;
   }
 
   /** The revision before the oldest resource that is held back. Infinite: none is. */
   get heldBackFrom(): number {
-    // What is held back is among these; what the client gave up meanwhile is not held back any more.
+    // Names held back are in these collections; a name in none of them was unsubscribed meanwhile.
     return this.isPlain ? Number.POSITIVE_INFINITY : this.heldBack.from;
   }
 
-  /** A term is to be answered. `isNew`: the client had nothing of it before, so that it may be given a placeholder. */
+  /** Marks a term as pending. `isNew`: the client held nothing for it before, so it may be sent a placeholder. */
   ask(term: string, isNew = false): void {
     if (isNew || !this.#asked.has(term)) this.#asked.set(term, isNew);
   }
 
-  /** A term was given up. */
+  /** The client unsubscribed from a term. */
   giveUp(term: string): void {
     this.#asked.delete(term);
     this.unansweredNames.delete(term);
   }
 
-  /** What was asked for was answered. What it was stays as it is, for whoever holds it. */
+  /** Clears the pending terms, with a new map: bodies and answers may still refer to the old one. */
   clearAsked(): void {
     if (this.#asked.size > 0) this.#asked = new Map();
   }
 
-  /** Asks for names on the client's behalf, whatever their version. Returns whether any is subscribed to. */
+  /**
+   * Marks those of the names that are subscribed to as pending, whatever their version. Returns whether there are any.
+   * `isLeftToTerms`: a test for names that are marked in any case.
+   */
   resend(names: Iterable<string>, isLeftToTerms: (name: string) => boolean = () => false): boolean {
     let isAny = false;
     for (const name of names) {
@@ -73,12 +76,12 @@ export class SentState implements ReadonlySentState {
     return isAny;
   }
 
-  /** There may be something that the client has to hear. */
+  /** Whether there may be something to send. */
   hasNews(view: View): boolean {
     return this.position === undefined || !this.isPlain || !isStill(this.position, view, this.type);
   }
 
-  /** Whether the client was told of a name as it stands now. */
+  /** Whether the client was sent the current state of a name. */
   isTold(name: string, view: View, responses: SharedResponses): boolean {
     const { position } = this;
     if (position === undefined || this.pendingNames.has(name)) return false;
@@ -88,10 +91,10 @@ export class SentState implements ReadonlySentState {
     return !responses.changes.names(position, view, this.type).has(name);
   }
 
-  /** What the client is about to be told. */
+  /** What the client is about to be sent. */
   *upcoming(view: View, responses: SharedResponses): Iterable<Upcoming> {
     for (const upcoming of responses.selections.upcoming(this.position, view, this.type, this.#subscription)) {
-      // What it would take the place of is not what lies at the position.
+      // What it replaces is not what was there at the position.
       if (!this.heldBack.has(upcoming.resource.name)) yield upcoming;
     }
     for (const term of [...this.pendingNames.keys(), ...this.sentOutOfOrder.keys(), ...this.unansweredNames]) {
@@ -101,17 +104,17 @@ export class SentState implements ReadonlySentState {
     }
   }
 
-  /** Holds these back, and nothing else. Returns what the client was told of those that changed. */
+  /** Holds back these names, and no others. Returns the last state that the client was sent of those that changed. */
   holdBack(names: HeldBackNames, view: View, responses: SharedResponses): ReadonlyMap<string, SentMark | undefined> {
     return this.heldBack.hold(names, this, view, responses, this.#subscription);
   }
 
-  /** Nothing that the client asks for changed up to this revision. */
+  /** Advances the position to a revision up to which nothing changed that the client subscribes to. */
   catchUp(revision: number): void {
     if (this.sentUpTo !== undefined) this.sentUpTo = { view: this.sentUpTo.view, revision };
   }
 
-  /** The client is told up to there, and nothing else is to be told. */
+  /** Sets the position; nothing else is left to send. */
   advance(to: Position): void {
     this.sentUpTo = to;
     this.resendsAll = false;

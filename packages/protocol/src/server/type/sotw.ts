@@ -20,7 +20,7 @@ import type { HeldBackNames } from "./held-back.ts";
 import { SentState } from "./sent-state.ts";
 import type { FlushBounds, PendingResponse, TypeStream, TypeStreamOptions, Understood } from "./type-stream.ts";
 
-/** State of the World for one type on one stream. */
+/** The State of the World variant of one type on one stream. */
 export class SotwTypeStream implements TypeStream {
   readonly traits: TypeTraits;
   readonly subscription: Subscription;
@@ -33,9 +33,14 @@ export class SotwTypeStream implements TypeStream {
   readonly #names: SotwSubscription;
   #isOpen = false;
   #resumedVersion: string | undefined;
-  /** Names whose newest word was a placeholder: one may follow another, for the client has nothing to lose. */
+  /**
+   * Names whose last state sent was a placeholder: another placeholder may follow, because the client loses nothing by
+   * it.
+   */
   readonly #placeheld = new Set<string>();
-  /** A response on its way brings what was given up and is named again; by now it may be gone. */
+  /**
+   * A response in flight contains a name that was unsubscribed from and subscribed to again; it may be deleted by now.
+   */
   #mayArriveGone = false;
 
   constructor(options: TypeStreamOptions) {
@@ -69,7 +74,7 @@ export class SotwTypeStream implements TypeStream {
     if (request.nonce === this.deliveries.lastSent?.nonce) return this.#settle(request, request.nonce);
     const part = this.deliveries.earlierPart(request.nonce);
     if (part !== undefined) return this.#settlePart(request, part);
-    // Envoy's unified mux goes on with the last good nonce after it refused a newer response (client-behaviours A7).
+    // After it NACKed a newer response, Envoy's unified mux goes on with the last good nonce (client-behaviours A7).
     const isLastGood = this.deliveries.isRefused && request.nonce === this.deliveries.lastAcked?.nonce;
     if (isLastGood && request.error === undefined) return { as: this.#rename(request) };
     if (this.#options.dialect.staleNonce === "honour-names") this.#rename(request);
@@ -141,8 +146,8 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /**
-   * No nonce in mid-stream is a change of names, not an answer. A client that has used our nonces and now has none forgot
-   * the type, so all that it names is new to it (client-behaviours 3.3).
+   * A request without a nonce in mid-stream changes names, and is no ACK. A client that used nonces before and now has
+   * none forgot the type, so all names that it lists are new to it (client-behaviours 3.3).
    */
   #honourSpontaneous(request: SotwRequest): Understood {
     const as = this.#rename(request);
@@ -153,7 +158,10 @@ export class SotwTypeStream implements TypeStream {
     return { as };
   }
 
-  /** One part of the newest answer: settled by itself, but names are those of the request for the last part. */
+  /**
+   * Settles one part of the newest answer, other than the last. Its names are ignored: only the request for the last
+   * part has the names that count.
+   */
   #settlePart(request: SotwRequest, { nonce, body }: Delivery): Understood {
     this.#names.doubt(request.names);
     const error = this.#errorIn(request, body.version);
@@ -161,7 +169,7 @@ export class SotwTypeStream implements TypeStream {
     return { as: "nack", nacked: this.#nack(nonce, error) };
   }
 
-  /** What was given up before its refusal came does not count as refused. */
+  /** Books a NACK; names unsubscribed from before it came do not count as rejected. */
   #nack(nonce: string, error: Status): Understood["nacked"] {
     const delivery = this.deliveries.nack(nonce, error);
     this.deliveries.forgive([], this.subscription);
@@ -188,8 +196,8 @@ export class SotwTypeStream implements TypeStream {
   }
 
   /**
-   * An Envoy that withheld its answers gives one for several: an error beside the version of the newest means that the
-   * newest was applied and an older one was not (client-behaviours A16).
+   * An Envoy that withheld its ACKs answers several responses with one request: an error beside the newest version
+   * means that the newest was applied and an older one was not (client-behaviours A16).
    */
   #olderToBlame(request: SotwRequest): string | undefined {
     const { dialect, isAggregated } = this.#options;
@@ -218,7 +226,7 @@ export class SotwTypeStream implements TypeStream {
     return understandChange(change);
   }
 
-  /** What has parameters may stand for anything. */
+  /** With parameters, any unsettled response may contain the names. */
   #mayBring(asked: readonly string[]): boolean {
     return this.subscription.speaksOfParameters ? this.deliveries.pending.length > 0 : this.deliveries.mayBring(asked);
   }
@@ -239,7 +247,7 @@ export class SotwTypeStream implements TypeStream {
   #firstAnswer(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type, kind } = this.traits;
     const mayBeSkipped = this.subscription.isSoleWildcard && forKind(this.#options.dialect.resumeSkip, kind);
-    // What may have expired meanwhile is sent whatever the version (client-behaviours E4).
+    // A resource that may have expired meanwhile is sent whatever the version (client-behaviours E4).
     if (mayBeSkipped && responses.ttls === "left-off" && this.#resumedVersion === here.view.typeVersion(type))
       return this.#advance(here, []);
     if (this.#options.isUnknown) return this.#advance(here, []);
@@ -251,13 +259,13 @@ export class SotwTypeStream implements TypeStream {
     const { puts, removed } = responses.selections.all(here.view, type, this.subscription);
     const placeholders = this.#placeholders(removed, here.view, responses);
     if (placeholders.length > 0) return this.#advance(here, [this.#own(here, responses, [...puts, ...placeholders])]);
-    // A client that comes back may hold what is gone; of a full-state type an empty answer tells it.
+    // A reconnecting client may hold deleted resources; for a full-state type an empty response removes them.
     const mayHoldGone = this.traits.isFullState && this.#resumedVersion !== undefined;
     if (puts.length === 0 && !this.sentState.resendsAll && !mayHoldGone) return this.#advance(here, []);
     return this.#advance(here, [this.#selected(here, responses, puts, [puts])]);
   }
 
-  /** The first answer, with something else in place of what has to wait, or without it. */
+  /** The first answer, with held-back resources replaced or left out. */
   #firstBut(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { puts } = responses.selections.all(here.view, this.traits.type, this.subscription);
     const told = this.sentState.holdBack(heldBack, here.view, responses);
@@ -267,7 +275,7 @@ export class SotwTypeStream implements TypeStream {
     return instead.length === 0 ? [] : [this.#own(here, responses, instead)];
   }
 
-  /** Every covered resource, if any covered one changed or is asked for (S-RES-03, S-RES-04). */
+  /** All covered resources, if one of them changed or was requested (S-RES-03, S-RES-04). */
   #fullState(
     position: Position,
     here: Position,
@@ -282,7 +290,7 @@ export class SotwTypeStream implements TypeStream {
     const isAsked = asked.length > 0 || this.sentState.resendsAll || this.#mayArriveGone;
     if (!isChanged && !isAsked) return this.#advance(here, []);
     const asks: Pick<PendingResponse, "asked"> = isAsked ? { asked: this.sentState.pendingNames } : {};
-    // Who joins a wildcard hears of resources that did not change for the first time.
+    // A client that joins a wildcard is sent unchanged resources for the first time.
     const news = this.sentState.resendsAll ? undefined : [changes.puts, asked];
     if (this.subscription.isSoleWildcard) {
       const body = responses.bodies.whole("sotw", here.view, type);
@@ -294,7 +302,7 @@ export class SotwTypeStream implements TypeStream {
     return this.#advance(here, [{ ...asks, ...this.#selected(here, responses, puts, news ?? [puts]) }]);
   }
 
-  /** The full state with something else in place of what has to wait: a target, or what the client was told last. */
+  /** The full state, with each held-back resource replaced by its target or by what the client was last sent. */
   #fullBut(here: Position, responses: SharedResponses, heldBack: HeldBackNames): readonly PendingResponse[] {
     const { type } = this.traits;
     const segments = this.deliveries.lastSent?.body.segments ?? [];
@@ -318,12 +326,15 @@ export class SotwTypeStream implements TypeStream {
     const isChanged = puts.length !== told.size || puts.some((put) => !responses.isSame(put, told.get(put.name)));
     if (!isChanged && !isAsked) return [];
     const answer = this.#own(here, responses, puts);
-    // What is not as it stands now has a version of its own.
+    // A content other than the present one gets a version of its own.
     const body = sum === 0n ? answer.body : { ...answer.body, version: here.view.typeVersionWith(type, sum) };
     return [{ ...answer, body, ...(isAsked && { asked }) }];
   }
 
-  /** Of a named type only what changed or is asked for (S-RES-05); what is gone cannot be said. */
+  /**
+   * For a type that is not full-state: only resources that changed or were requested (S-RES-05); removals cannot be
+   * expressed.
+   */
   #changed(
     position: Position,
     here: Position,
@@ -370,7 +381,7 @@ export class SotwTypeStream implements TypeStream {
     return byName.size === 0 ? [] : [this.#own(here, responses, [...byName.values()])];
   }
 
-  /** What was asked for and has to wait. */
+  /** The requested terms whose resources are held back. */
   #waitingAmong(heldBack: HeldBackNames, view: View): readonly string[] {
     if (heldBack.size === 0) return [];
     const isUntold = ({ name }: Resource): boolean => heldBack.has(name) && heldBack.get(name) === undefined;
@@ -407,7 +418,7 @@ export class SotwTypeStream implements TypeStream {
     return [...found, ...this.#placeholders(missing, view, responses)];
   }
 
-  /** What a term stands for, unless it was given up meanwhile and no wildcard covers it. */
+  /** The resources that a term matches, without those that are no longer subscribed to. */
   #find(view: View, term: string): readonly Resource[] {
     return view.answersTo(this.traits.type, term).filter((found) => this.subscription.covers(found));
   }
@@ -443,7 +454,7 @@ export class SotwTypeStream implements TypeStream {
     };
   }
 
-  /** The client is told up to here, by these answers or because there is nothing to tell. */
+  /** Advances the position: the answers bring the client up to it, or there is nothing to send. */
   #advance(here: Position, answers: readonly PendingResponse[]): readonly PendingResponse[] {
     this.sentState.advance(here);
     this.#mayArriveGone = false;

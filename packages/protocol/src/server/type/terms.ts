@@ -9,8 +9,8 @@ import { Locators } from "../subscription/locators.ts";
 import type { Subscription } from "../subscription/subscription.ts";
 
 /**
- * Terms to be answered, with what is subscribed of a collection of the type's own in the place of the collection. Only what
- * is there: that nothing answers to a term was said when it was asked for (S-VHD-04).
+ * Yields the terms to answer, each collection replaced by its subscribed members that exist: that a member does not
+ * exist was answered when it was requested (S-VHD-04).
  */
 export function* termsBehind(
   terms: Iterable<string>,
@@ -31,14 +31,14 @@ export function* termsBehind(
   }
 }
 
-/** What may stand for a term, or may have stood for it at a position. */
+/** The names that a term may match, or may have matched at a position. */
 export interface Candidates {
   readonly names: ReadonlySet<string>;
-  /** Something changed among them since. */
+  /** Whether any of them changed since. */
   readonly isTouched: boolean;
 }
 
-/** Everything that a term may stand for in a view, and may have stood for where a client was last told. */
+/** Collects the names that a term may match in a view, and may have matched at the client's position. */
 export function candidatesFor(
   term: string,
   { type, terms: rules }: TypeTraits,
@@ -64,7 +64,7 @@ export function candidatesFor(
   return { names, isTouched };
 }
 
-/** What changed and may be, or have been, called by one of these; everything for terms that are not looked up by name. */
+/** The changes of resources that have or had one of these names or aliases; all changes for a wildcard or a prefix. */
 function* changesOf(
   terms: Iterable<string>,
   type: TypeUrl,

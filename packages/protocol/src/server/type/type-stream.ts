@@ -16,23 +16,23 @@ import type { Subscription } from "../subscription/subscription.ts";
 import type { HeldBackNames } from "./held-back.ts";
 import type { ReadonlySentState } from "./readonly-sent-state.ts";
 
-/** What one type on one stream is told when it opens. */
+/** Options of a type on a stream. */
 export interface TypeStreamOptions {
   readonly traits: TypeTraits;
   readonly dialect: Dialect;
-  /** Nobody described the type and nobody holds any of it (S-TYP-07). */
+  /** Nobody described the type, and no layer holds any of it (S-TYP-07). */
   readonly isUnknown: boolean;
   readonly isAggregated: boolean;
-  /** Whether the client is told of ttls that resources of this type have. */
+  /** Whether the client is sent the TTLs of the type's resources. */
   readonly ttl: TtlVerdict;
   /**
-   * Whether the type whose changes make this one owed was asked for before on this stream, with the versions that the client
+   * Whether the type that makes this one resent was requested before on this stream, with the versions that the client
    * holds (S-REC-09 as amended).
    */
   readonly cameAfterOwner: boolean;
 }
 
-/** How a request was understood, and what it settled. */
+/** How a request was classified, and which responses it settled. */
 export interface Understood {
   readonly as: RequestKind;
   readonly acked?: Delivery | undefined;
@@ -40,37 +40,40 @@ export interface Understood {
   readonly oddity?: Anomaly;
 }
 
-/** Terms that were asked for. */
+/** Terms that the client requested. */
 export type AskedTerms = Pick<ReadonlySet<string>, "has" | "size">;
 
-/** What is to be sent now. */
+/** An answer to be sent now. */
 export interface PendingResponse {
   readonly body: Body;
-  /** It brings the client up to its position, so newer content waits until it is settled. */
+  /** Whether it brings the client up to its position, so that newer content waits until it is settled. */
   readonly isInOrder: boolean;
-  /** Resources that are new to the client or changed, in lists that others share: what they owe follows in the same turn. */
+  /**
+   * Resources that are new to the client or changed, in lists shared with others: what depends on them is resent in the
+   * same flush.
+   */
   readonly news: readonly (readonly Resource[])[];
-  /** Something in it was asked for; in delta, the names whose absence is an answer. */
+  /** Set if it answers a request; in delta, the names whose absence is the answer. */
   readonly asked?: AskedTerms | undefined;
   /**
-   * In the first answer to a client that came back: what it did not hold. `unknown`: what it holds is not known. Undefined
-   * where the position tells, or where it cannot hold anything.
+   * In the first answer to a reconnecting client: the names that it did not hold, or `unknown` if what it holds is
+   * unknown. Undefined where the position says it, or where the client cannot hold anything.
    */
   readonly newToClient?: ReadonlySet<string> | "unknown" | undefined;
 }
 
-/** What a turn may not say yet. */
+/** What a flush must not send yet. */
 export interface FlushBounds {
-  /** Of Clusters that are gone, and of endpoints in delta, only these are removed; the others are held over. */
+  /** Which deleted Clusters, and in delta their endpoints, may be removed; others become pending removals. */
   readonly removable: Removable;
   readonly heldBack: HeldBackNames;
 }
 
-/** What a type whose resources are removed last, when they are gone, says of that (S-ORD-05). */
+/** The state of a type whose deleted resources are removed last (S-ORD-05). */
 export interface DeferredRemovalState {
-  /** They are Clusters, not the endpoints of some. */
+  /** Whether the type is Clusters, and not endpoints. */
   readonly areClusters: boolean;
-  /** A Cluster that is gone and that the client has not given up yet; undefined: none waits for that. */
+  /** A deleted Cluster that the client has not unsubscribed from yet; undefined: none. */
   readonly unreleased: string | undefined;
 }
 
@@ -80,39 +83,47 @@ export interface TypeStream {
   readonly subscription: Subscription;
   readonly deliveries: Deliveries;
   readonly ttl: TtlVerdict;
-  /** How far the client was told. */
+  /** What the client was sent. */
   readonly sentState: ReadonlySentState;
-  /** Told up to here; undefined before the first answer. */
+  /** The position up to which the client was sent changes; undefined before the first response. */
   readonly position: Position | undefined;
-  /** Changes since then are still needed: the position, or before the first answer where a paused comparison began. */
+  /**
+   * Journals are needed since this position: the position of the client or, before the first response, the start of a
+   * paused comparison.
+   */
   readonly needsChangesSince: Position | undefined;
-  /** A comparison of many names goes on in the next turn. */
+  /** Whether a comparison of many names continues in the next flush. */
   readonly isPaused: boolean;
-  /** What the client goes on holding although it is gone; always empty but for Clusters and, in delta, their endpoints. */
+  /** Deleted resources that the client still holds; always empty except for Clusters and, in delta, their endpoints. */
   readonly pendingRemovals: PendingRemovals;
-  /** Undefined: what is gone is removed at once. */
+  /** Undefined: deleted resources are removed at once. */
   readonly deferredRemovals?: DeferredRemovalState | undefined;
-  /** Single resources can be held back while others are sent. */
+  /** Whether single resources can be held back while others are sent. */
   readonly canHoldBack: boolean;
-  /** It can be told something else in place of what is held back, or, where it cannot hold back single ones, leave it out. */
+  /** Whether an older state of a held-back resource can be sent instead, or the resource left out of a full state. */
   readonly canTellTargets: boolean;
   /** The revision before the oldest resource that is held back. Infinite: none is. */
   readonly heldBackFrom: number;
   onRequest(request: DiscoveryRequest): Understood;
-  /** State of the World: the client came back with what was sent at that position. It is told everything all the same (S-REC-04). */
+  /**
+   * State of the World: the client reconnected with what was sent at this position. It is sent everything all the same
+   * (S-REC-04).
+   */
   standAt?(position: Position): void;
-  /** Asks for names on the client's behalf, whatever their version. Returns whether any is subscribed to. */
+  /**
+   * Marks those of the names that are subscribed to as pending, whatever their version. Returns whether there are any.
+   */
   resend(names: Iterable<string>): boolean;
-  /** There may be something that the client has to hear. */
+  /** Whether there may be something to send. */
   hasNews(view: View): boolean;
-  /** What the client has to hear now, from the newest state. */
+  /** The answers to send now, from the newest state. */
   next(view: View, responses: SharedResponses, bounds: FlushBounds): readonly PendingResponse[];
-  /** Of what is asked for nothing changed up to this revision: the client counts as told up to there. */
+  /** Nothing that is subscribed to changed up to this revision: the position advances to it. */
   catchUp(revision: number): void;
-  /** Whether the client was told of a name as it stands now. */
+  /** Whether the client was sent the current state of a name. */
   isSent(name: string, view: View, responses: SharedResponses): boolean;
-  /** What `next` would send now. More than that does no harm. */
+  /** What `next` would send now; may contain more. */
   upcoming(view: View, responses: SharedResponses): Iterable<Upcoming>;
-  /** Newer content is there that `next` held back until an answer is settled. */
+  /** Whether `next` held back newer content until a response is settled. */
   isWaiting(view: View): boolean;
 }
