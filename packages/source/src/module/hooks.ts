@@ -6,8 +6,8 @@ import type * as TypeScript from "typescript";
 import type { ModuleNote } from "./messages.ts";
 
 /**
- * Hooks of the thread that loads the modules of another one: tell which files are imported, and read TypeScript where Node does
- * not do so itself.
+ * Module hooks, which run in a thread of their own: they report imported files, and compile TypeScript where Node
+ * cannot.
  */
 let notes: MessagePort | undefined;
 
@@ -23,7 +23,7 @@ export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
   try {
     return await nextResolve(specifier, context);
   } catch (cause) {
-    // The file may come: then there is something to load.
+    // Reports the missing file too, so that its creation triggers a load.
     const isRelative = /^(?:\.{0,2}\/|file:)/.test(specifier);
     if (isRelative) tell({ kind: "file", url: new URL(specifier, context.parentURL).href });
     throw cause;
@@ -38,12 +38,12 @@ export const load: LoadHook = async (url, context, nextLoad) => {
   return { format: "module", shortCircuit: true, source: await withoutTypes(url) };
 };
 
-/** Node does since 22.18, and 23.6. */
+/** Node reads TypeScript since 22.18 and 23.6. */
 function readsTypeScript(): boolean {
   return "typescript" in process.features && process.features.typescript !== false;
 }
 
-/** The module as JavaScript, by the compiler that its project has. */
+/** Compiles the module to JavaScript with the project's own compiler, else with ours. */
 async function withoutTypes(url: string): Promise<string> {
   const ts = compilerFor(url);
   if (ts === undefined) {
@@ -71,7 +71,7 @@ function compilerFor(url: string): typeof TypeScript | undefined {
     try {
       return createRequire(from)("typescript") as typeof TypeScript;
     } catch {
-      // not there: the other place may have it
+      // not installed here; try the other place
     }
   }
   return undefined;
