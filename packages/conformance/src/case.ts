@@ -71,7 +71,7 @@ export type Stimulus =
 
 /** Resources by type: `a@1` puts, `-a` deletes. */
 export type Publication = { readonly [T in TypeName]?: readonly ResourceSpec[] } & {
-  /** @default "base" */
+  /** The layer to change. @default "base" */
   readonly layer?: string;
   /** Type versions to print instead of the digests of their content. */
   readonly versions?: { readonly [T in TypeName]?: string };

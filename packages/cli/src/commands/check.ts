@@ -37,7 +37,7 @@ export interface CheckAnswer {
   readonly bootstrap: readonly ConfigProblem[];
   /** Why no server could be reached; the rest is empty then. */
   readonly unreachable?: string;
-  /** Every resource arrived, or was reported absent, in time. */
+  /** Every request was answered or given up in time. */
   readonly complete: boolean;
   readonly types: readonly {
     readonly type: string;

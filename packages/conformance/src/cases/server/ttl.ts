@@ -5,7 +5,7 @@ const WRAPPER = "xds.config.resource-in-sotw";
 const WRAPPER_AS_PRINTED = "xds.config.supports-resource-in-sotw";
 
 const knowsTtls: NodeSpec = { id: "n1", features: [TTL, WRAPPER] };
-/** The server sends a heartbeat every second. */
+/** With this TTL, heartbeats are due every second. */
 const TTL_MS = 3_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const FOR = `for ${TTL_MS} ms`;
